@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The one command runner: argv lists, a timeout always, an allow-listed environment.
+
+Nothing else in the program imports subprocess. Children run in a process group of their
+own, read /dev/null unless they are given input, and are ended as a group.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import IO, TYPE_CHECKING
+
+from rtbisect.errors import ConfigError, InfrastructureError, InternalError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+#: Variables that a child may inherit. Everything else (MAKEFLAGS, GIT_DIR, PYTHONPATH,
+#: ARCH, CROSS_COMPILE, CFLAGS, ...) changes what is measured and stays out.
+INHERITED = ("PATH", "HOME", "TMPDIR", "USER", "LOGNAME", "TZ", "SSL_CERT_FILE")
+
+#: What every child gets; git then reads neither the user's nor the system's configuration.
+FIXED = {
+    "LC_ALL": "C",
+    "GIT_CONFIG_GLOBAL": "/dev/null",
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_CONFIG_COUNT": "1",
+    "GIT_CONFIG_KEY_0": "safe.directory",
+    "GIT_CONFIG_VALUE_0": "*",
+    "GIT_AUTHOR_NAME": "rtbisect",
+    "GIT_AUTHOR_EMAIL": "rtbisect@lab.example.org",
+    "GIT_COMMITTER_NAME": "rtbisect",
+    "GIT_COMMITTER_EMAIL": "rtbisect@lab.example.org",
+}
+
+#: Seconds between SIGTERM and SIGKILL when a child is ended.
+GRACE_S = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Completed:
+    """A command that ended. `stdout` and `stderr` are empty when they went to a log file."""
+
+    argv: tuple[str, ...]
+    returncode: int
+    stdout: str
+    stderr: str
+    seconds: float
+    timed_out: bool
+
+    @property
+    def ok(self) -> bool:
+        return self.returncode == 0 and not self.timed_out
+
+
+def environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
+    """The environment of a child: inherited names, fixed values, then `extra`."""
+    found = {name: os.environ[name] for name in INHERITED if name in os.environ}
+    return found | FIXED | dict(extra or {})
+
+
+def end_group(pgid: int, grace_s: float = GRACE_S) -> bool:
+    """End a process group: SIGTERM, then SIGKILL. True when there was one to end."""
+    if pgid <= 1 or pgid == os.getpgrp():
+        raise InternalError(f"process group {pgid} must not be ended by rtbisect")
+    try:
+        os.killpg(pgid, signal.SIGTERM)
+    except ProcessLookupError:
+        return False
+    deadline = time.monotonic() + grace_s
+    while time.monotonic() < deadline:
+        try:
+            os.killpg(pgid, 0)
+        except ProcessLookupError:
+            return True
+        time.sleep(0.05)
+    with suppress(ProcessLookupError):
+        os.killpg(pgid, signal.SIGKILL)
+    return True
+
+
+def redact(text: str, secrets: Sequence[str]) -> str:
+    """Replace every secret; empty strings are no secrets."""
+    for secret in secrets:
+        if secret:
+            text = text.replace(secret, "[redacted]")
+    return text
+
+
+def run(  # noqa: PLR0913  (keyword-only; each one is a property of a child process)
+    argv: Sequence[str],
+    *,
+    cwd: Path,
+    timeout_s: float,
+    env: Mapping[str, str] | None = None,
+    stdin: bytes | None = None,
+    log: Path | None = None,
+    check: bool = False,
+    secrets: Sequence[str] = (),
+    pass_fds: Sequence[int] = (),
+    on_start: Callable[[int], None] | None = None,
+) -> Completed:
+    """Run `argv` to its end or for `timeout_s` seconds.
+
+    With `log` both outputs are streamed to that file (appended). `on_start` gets the
+    process group id before the caller waits, so that it can be recorded. `check` raises
+    InfrastructureError when the command fails; a missing program is a ConfigError.
+    """
+    if isinstance(argv, str) or not argv or any("\0" in word for word in argv):
+        raise InternalError(f"not an argument list: {argv!r}")
+    begin = time.monotonic()
+    sink: IO[bytes] | int = subprocess.PIPE if log is None else log.open("ab", buffering=0)
+    try:
+        child = subprocess.Popen(
+            list(argv),
+            cwd=cwd,
+            env=environment(env),
+            stdin=subprocess.DEVNULL if stdin is None else subprocess.PIPE,
+            stdout=sink,
+            stderr=subprocess.PIPE if log is None else subprocess.STDOUT,
+            start_new_session=True,
+            pass_fds=tuple(pass_fds),
+        )
+    except FileNotFoundError as error:
+        missing = argv[0] if error.filename == argv[0] else str(error.filename)
+        raise ConfigError(f"{missing} is not there", "run `make setup`") from error
+    except OSError as error:
+        raise InfrastructureError(f"{argv[0]} cannot be started: {error.strerror}") from error
+    finally:
+        if not isinstance(sink, int):
+            sink.close()
+    done = _wait(child, stdin, timeout_s, on_start, argv, begin)
+    if secrets:
+        done = Completed(
+            tuple(redact(word, secrets) for word in done.argv),
+            done.returncode,
+            redact(done.stdout, secrets),
+            redact(done.stderr, secrets),
+            done.seconds,
+            done.timed_out,
+        )
+    if check and not done.ok:
+        raise InfrastructureError(failure(done), "see the log" if log else "")
+    return done
+
+
+def _wait(  # noqa: PLR0913
+    child: subprocess.Popen[bytes],
+    stdin: bytes | None,
+    timeout_s: float,
+    on_start: Callable[[int], None] | None,
+    argv: Sequence[str],
+    begin: float,
+) -> Completed:
+    timed_out = False
+    try:
+        if on_start is not None:
+            on_start(child.pid)
+        out, err = child.communicate(stdin, timeout=timeout_s)
+    except subprocess.TimeoutExpired:
+        timed_out = True
+        _end_child(child)
+        out, err = child.communicate()
+    except BaseException:
+        _end_child(child)
+        raise
+    return Completed(
+        tuple(argv),
+        child.returncode,
+        decode(out),
+        decode(err),
+        time.monotonic() - begin,
+        timed_out,
+    )
+
+
+def _end_child(child: subprocess.Popen[bytes]) -> None:
+    """End our own child and its whole group; the child is reaped, so the wait is short."""
+    with suppress(ProcessLookupError):
+        os.killpg(child.pid, signal.SIGTERM)
+    with suppress(subprocess.TimeoutExpired):
+        child.wait(GRACE_S)
+    with suppress(ProcessLookupError):
+        os.killpg(child.pid, signal.SIGKILL)
+    child.wait()
+
+
+def decode(data: bytes | None) -> str:
+    """Foreign bytes as text that can be turned back into the same bytes."""
+    return (data or b"").decode("utf-8", "surrogateescape")
+
+
+def failure(done: Completed) -> str:
+    """One line that says how a command failed, with its last word."""
+    lines = [line for line in (done.stderr or done.stdout).splitlines() if line.strip()]
+    last = f": {printable(lines[-1])}" if lines else ""
+    how = "ran into its timeout" if done.timed_out else f"ended with {done.returncode}"
+    return f"{' '.join(done.argv[:3])} {how} after {done.seconds:.0f} s{last}"
+
+
+def printable(text: str, limit: int = 300) -> str:
+    """Foreign text without control characters, cut at `limit` characters."""
+    clean = "".join(c if c.isprintable() else "?" for c in text.strip())
+    return clean[:limit]

@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The command runner: argv, environment, timeout, groups, redaction; and file locks."""
+
+import os
+import signal
+import sys
+import time
+
+import pytest
+
+from rtbisect import command, locks
+from rtbisect.errors import BusyError, ConfigError, InfrastructureError, InternalError
+from rtbisect.store import leftover
+
+
+def sh(script, tmp_path, **kw):
+    return command.run(["/bin/sh", "-c", script], cwd=tmp_path, timeout_s=20, **kw)
+
+
+def test_output_and_exit_code_come_back(tmp_path):
+    done = sh("echo out; echo err >&2; exit 3", tmp_path)
+    assert (done.stdout, done.stderr, done.returncode, done.ok) == ("out\n", "err\n", 3, False)
+
+
+def test_hostile_environment_stays_out(tmp_path, monkeypatch):
+    for name in ("MAKEFLAGS", "GIT_DIR", "PYTHONPATH", "ARCH", "CROSS_COMPILE", "CFLAGS"):
+        monkeypatch.setenv(name, "evil")
+    monkeypatch.setenv("LC_ALL", "tr_TR.UTF-8")
+    seen = dict(line.split("=", 1) for line in sh("env", tmp_path).stdout.splitlines())
+    assert "evil" not in seen.values()
+    assert seen["LC_ALL"] == "C"
+    assert seen["GIT_CONFIG_GLOBAL"] == "/dev/null"
+
+
+def test_stdin_is_empty_unless_given(tmp_path):
+    assert sh("wc -c", tmp_path).stdout.strip() == "0"
+    assert sh("cat", tmp_path, stdin=b"\xff\n").stdout == "\udcff\n"
+
+
+def test_a_timeout_ends_the_whole_group(tmp_path):
+    done = command.run(
+        ["/bin/sh", "-c", "sleep 60 & echo $! > child; wait"], cwd=tmp_path, timeout_s=0.5
+    )
+    assert done.timed_out
+    assert not done.ok
+    child = int((tmp_path / "child").read_text())
+    time.sleep(0.2)
+    assert not leftover._stat(child) or leftover._stat(child)[0] == "Z"
+
+
+def test_a_missing_program_is_a_configuration_error(tmp_path):
+    with pytest.raises(ConfigError, match="no-such-program is not there"):
+        command.run(["no-such-program"], cwd=tmp_path, timeout_s=1)
+
+
+@pytest.mark.parametrize("argv", ["ls -l", [], ["ls", "a\0b"]])
+def test_only_argument_lists_are_run(argv, tmp_path):
+    with pytest.raises(InternalError):
+        command.run(argv, cwd=tmp_path, timeout_s=1)
+
+
+def test_check_raises_with_the_last_word_of_the_command(tmp_path):
+    with pytest.raises(InfrastructureError, match=r"ended with 2 .*no space"):
+        sh("echo 'no space' >&2; exit 2", tmp_path, check=True)
+
+
+def test_secrets_are_redacted_everywhere(tmp_path):
+    done = command.run(
+        ["/bin/echo", "token=s3cret"], cwd=tmp_path, timeout_s=5, secrets=["s3cret", ""]
+    )
+    assert "s3cret" not in repr(done)
+    assert done.stdout == "token=[redacted]\n"
+
+
+def test_a_log_file_gets_both_streams(tmp_path):
+    log = tmp_path / "log"
+    done = sh("echo out; echo err >&2", tmp_path, log=log)
+    assert sorted(log.read_text().split()) == ["err", "out"]
+    assert done.stdout == done.stderr == ""
+
+
+def test_our_own_process_group_is_never_ended():
+    with pytest.raises(InternalError):
+        command.end_group(os.getpgrp())
+
+
+def test_printable_takes_the_teeth_out_of_foreign_text():
+    assert command.printable("a\x1b[31mb\r\nc\u202e") == "a?[31mb??c?"
+    assert len(command.printable("x" * 1000)) == 300
+
+
+def start_sleeper(seconds="60"):
+    return os.spawnv(
+        os.P_NOWAIT,
+        sys.executable,
+        [
+            sys.executable,
+            "-c",
+            f"import os,time; os.setsid(); print(1, flush=True); time.sleep({seconds})",
+        ],
+    )
+
+
+def wait_for_group(pid):
+    deadline = time.monotonic() + 10
+    while time.monotonic() < deadline and os.getpgid(pid) != pid:
+        time.sleep(0.02)
+    assert os.getpgid(pid) == pid
+
+
+def test_a_leftover_group_is_ended_and_only_that_one():
+    pid = start_sleeper()
+    wait_for_group(pid)
+    name = leftover.group_id(pid)
+    other = ":".join([*name.split(":")[:2], str(10**9), name.split(":")[3]])
+    assert not leftover.end_leftover(other), "a group that is younger than the record"
+    assert not leftover.end_leftover(name.replace(name.split(":")[3], "another-boot"))
+    assert leftover.end_leftover(name)
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == -signal.SIGTERM
+    assert not leftover.end_leftover(name)
+
+
+@pytest.mark.parametrize("text", ["", "pgid:x:1:b", "pgid:1:2", "job:17", "pgid:-5:0:b"])
+def test_ids_that_are_no_groups_end_nothing(text):
+    assert not leftover.end_leftover(text)
+
+
+def test_a_lock_is_exclusive_and_children_keep_it(tmp_path):
+    place = tmp_path / "deep" / "lock"
+    with locks.hold(place) as descriptor:
+        busy = pytest.raises(BusyError, match=f"device x is in use by process {os.getpid()}")
+        with busy, locks.hold(place, what="device x"):
+            pass
+        pid = os.posix_spawn(
+            "/bin/sleep", ["sleep", "60"], os.environ,
+            file_actions=[(os.POSIX_SPAWN_DUP2, descriptor, 9)],
+        )  # fmt: skip
+    try:
+        with pytest.raises(BusyError), locks.hold(place):
+            pass
+    finally:
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+    with locks.hold(place):
+        pass
