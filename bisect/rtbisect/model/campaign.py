@@ -1,0 +1,228 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Metrics, thresholds, judgements, observations, outcomes: the words of a campaign."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Outcome(StrEnum):
+    """Every way in which a campaign can end; the one list used everywhere."""
+
+    CULPRIT = "culprit"
+    CULPRIT_SET = "culprit_set"
+    MULTIPLE_CULPRITS = "multiple_culprits"
+    MERGE_CULPRIT = "merge_culprit"
+    NO_REGRESSION = "no_regression"
+    NOT_REPRODUCED = "not_reproduced"
+    INCONCLUSIVE = "inconclusive"
+    NOOP = "noop"
+    LAYOUT_SENSITIVE = "layout_sensitive"
+
+
+class Cause(StrEnum):
+    """What makes the effect, by the workload factor."""
+
+    KERNEL = "kernel"
+    WORKLOAD_DEPENDENT = "workload-dependent"
+    TOOL_INDUCED = "tool-induced"
+    NONE = "none"
+
+
+class Better(StrEnum):
+    """Direction in which a metric improves."""
+
+    LOWER = "lower"
+    HIGHER = "higher"
+
+
+class Scale(StrEnum):
+    """Scale on which a metric is compared: ratios on LOG, differences on LINEAR."""
+
+    LOG = "log"
+    LINEAR = "linear"
+
+
+class Level(StrEnum):
+    """Verdict of a judgement."""
+
+    PASS = "pass"  # noqa: S105  (a verdict, not a password)
+    REGRESSED = "regressed"
+    UNDECIDED = "undecided"
+
+
+@dataclass(frozen=True, slots=True)
+class MetricKey:
+    """Name of a figure: suite, name and the window that it is taken in."""
+
+    suite: str
+    name: str
+    window: str
+
+    def __str__(self) -> str:
+        return f"{self.suite}.{self.name}@{self.window}"
+
+
+@dataclass(frozen=True, slots=True)
+class Threshold:
+    """How one metric is judged; the numbers come from `thresholds/<suite>.yaml`.
+
+    `min_effect` is the smallest change that counts: a ratio on LOG (1.5 = 50% worse), a
+    difference in `unit` on LINEAR. `limit` is an absolute bound in `unit` for one boot
+    summary, None where there is no such bound. `floor` is added before the logarithm,
+    so that zero counts stay finite. `role` is primary, guard or shown. `control` names
+    the same figure without the workload (None: the metric is not taken under one).
+    """
+
+    key: MetricKey
+    unit: str
+    better: Better
+    scale: Scale
+    statistic: str
+    min_effect: float
+    limit: float | None
+    floor: float
+    role: str
+    control: MetricKey | None
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """The boot summaries of one side, in `unit` of the metric; one value a boot."""
+
+    values: tuple[float, ...]
+
+    @property
+    def n(self) -> int:
+        return len(self.values)
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """pass, regressed or undecided, with the numbers that say so.
+
+    `effect` is new/base on LOG, new-base on LINEAR (medians over boots); the interval
+    is a bootstrap over boots; `p` is an exact or sampled permutation p value.
+    """
+
+    key: MetricKey
+    level: Level
+    base: Sample
+    new: Sample
+    effect: float
+    interval: tuple[float, float]
+    p: float
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """One boot as the search sees it: `value` is the boot summary of the searched metric
+    (unit of the metric, not yet transformed); `per_cpu` the same figure per watched CPU.
+    """
+
+    revision: str
+    run_id: str
+    value: float
+    per_cpu: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TableRow:
+    """A row of the factor table: one kernel under one level of the workload."""
+
+    kernel: str
+    window: str
+    workload: str
+    metric: MetricKey
+    unit: str
+    sample: Sample
+
+
+@dataclass(frozen=True, slots=True)
+class TestedRevision:
+    """What the search knows of a tested revision at the end.
+
+    `probability_bad` is the posterior probability that it shows the bad behaviour.
+    """
+
+    sha: str
+    subject: str
+    boots: int
+    probability_bad: float
+    skipped: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """One check after the search: parents, revert, ..."""
+
+    name: str
+    status: str
+    judgement: Judgement | None
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """Counts derived from the journal; the same numbers everywhere."""
+
+    builds: int
+    boots: int
+    skipped: int
+    wall_s: float
+    build_s: float
+    boot_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """The answer of a campaign."""
+
+    outcome: Outcome
+    cause: Cause
+    culprit: str | None
+    candidates: tuple[tuple[str, float], ...]
+    confidence: float
+    metric: MetricKey | None
+    judgement: Judgement | None
+    tested: tuple[TestedRevision, ...] = ()
+    verifications: tuple[Verification, ...] = ()
+    table: tuple[TableRow, ...] = ()
+    reasons: tuple[str, ...] = ()
+    judgements: tuple[Judgement, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Budget and decision limits of a campaign, from the site file."""
+
+    confidence: float = 0.95
+    calibrate_min: int = 6
+    calibrate_max: int = 10
+    max_boots: int = 80
+    max_builds: int = 60
+    verify_boots: int = 6
+    revert_boots: int = 3
+
+
+@dataclass(frozen=True, slots=True)
+class CampaignRequest:
+    """What was asked, complete enough to resume it: kept with the campaign as JSON.
+
+    `site` is the path of the site file, `tree` a build_config of it. `good` and `bad` are
+    full shas. `suite` None means: check all suites first, search on what regressed.
+    `extra` holds what only the asking command needs (the demo's seed).
+    """
+
+    kind: str
+    site: str
+    tree: str
+    good: str
+    bad: str
+    suite: str | None = None
+    metric: str | None = None
+    seed: int = 0
+    extra: tuple[tuple[str, str], ...] = ()

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Revisions, commit graphs and built kernels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """One commit; `subject` is foreign text: bytes of the tree, decoded, never trusted."""
+
+    sha: str
+    parents: tuple[str, ...]
+    subject: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CommitGraph:
+    """The candidates `good..bad`, every commit of all parents.
+
+    `commits` is in topological order, parents before children; `bad` is the last one.
+    Parents outside the tuple are boundary commits: ancestors of `good` (or `good`
+    itself), which by definition show the good behaviour.
+    """
+
+    good: str
+    bad: str
+    commits: tuple[Commit, ...]
+
+    def __len__(self) -> int:
+        return len(self.commits)
+
+
+class BuildStatus(StrEnum):
+    """How a build ended."""
+
+    OK = "ok"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class BuildRequest:
+    """What to build: one revision with one configuration.
+
+    `fragments` are texts of Kconfig fragments, later ones win; `modules` maps file name
+    to source text of our own modules, which are built against the same tree. `fresh`
+    asks for a build from nothing: no record of an earlier one, no objects that it left.
+    """
+
+    revision: str
+    config_name: str
+    base: str
+    fragments: tuple[str, ...]
+    modules: tuple[tuple[str, str], ...] = ()
+    variant: str = ""
+    fresh: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Build:
+    """A build, also a failed one: then `first_error` says why and the artefacts are empty.
+
+    `kernel`, `modules` and `config` are sha256 names in the artefact store. `signature`
+    is the hash over the allocated ELF sections of vmlinux, the modules and the boot
+    line: two builds with equal signatures are the same kernel.
+    """
+
+    revision: str
+    config_name: str
+    status: BuildStatus
+    signature: str = ""
+    kernel: str = ""
+    modules: str = ""
+    config: str = ""
+    compiler: str = ""
+    release: str = ""
+    first_error: str = ""
+    seconds: float = 0.0
+    reused: bool = False
+    variant: str = ""
+
+    @property
+    def ok(self) -> bool:
+        return self.status is BuildStatus.OK

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A report and the facts that it is written from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from rtbisect.model.campaign import (  # noqa: TC001  (pydantic reads the annotations)
+    Result,
+    Summary,
+    Threshold,
+)
+from rtbisect.model.code import CommitGraph  # noqa: TC001
+from rtbisect.model.lab import DeviceType, HostProfile  # noqa: TC001
+
+
+class ReportState(StrEnum):
+    """Life of a report; nothing leaves the machine before APPROVED."""
+
+    DRAFT = "draft"
+    APPROVED = "approved"
+    SENT = "sent"
+    WITHDRAWN = "withdrawn"
+
+
+@dataclass(frozen=True, slots=True)
+class CommitText:
+    """Foreign text of one commit, for the mail; never trusted as headers or markup."""
+
+    sha: str
+    subject: str
+    author: str
+    author_email: str
+    date: str
+    files: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ReportInput:
+    """Everything a mail may say. Templates print nothing that is not in here.
+
+    `thresholds` give unit and scale of each metric in `result` (without the primary one
+    a mail names no ratio); `command` is the command line that repeats the campaign.
+    """
+
+    campaign: str
+    tree: str
+    repo: str
+    good: str
+    bad: str
+    graph: CommitGraph
+    result: Result
+    summary: Summary
+    culprit: CommitText | None
+    device: DeviceType
+    profile: HostProfile
+    config_name: str
+    config_sha256: str
+    compiler: str
+    release: str
+    facts: tuple[tuple[str, str], ...]
+    operator: str
+    date: str
+    message_id: str
+    synthetic_workload: bool
+    thresholds: tuple[Threshold, ...] = ()
+    command: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """A rendered report: the mail as bytes in `eml`, held until a person approves."""
+
+    campaign: str
+    state: ReportState
+    message_id: str
+    eml: str
+    path: str
+    bisect_log: str
+    story: str

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What the pipeline needs of the world. Adapters implement these; fakes ship beside them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from rtbisect.model.campaign import Summary
+    from rtbisect.model.code import Build, BuildRequest, CommitGraph
+    from rtbisect.model.lab import Run, RunRequest
+    from rtbisect.model.report import CommitText, Report, ReportInput
+
+T = TypeVar("T")
+
+
+class Tree(Protocol):
+    """A git repository under test."""
+
+    def resolve(self, revision: str) -> str:
+        """Full sha of a revision; ConfigError when there is none."""
+
+    def graph(self, good: str, bad: str) -> CommitGraph:
+        """Candidates good..bad with all parents; ConfigError when good is no ancestor."""
+
+    def checkout(self, sha: str) -> Path:
+        """Put the one worktree at `sha`, clean, and give its path."""
+
+    def revert_on(self, tip: str, commit: str) -> str | None:
+        """Commit that reverts `commit` on `tip`, or None when it does not apply."""
+
+    def merge_base(self, one: str, other: str) -> str:
+        """Best common ancestor; ConfigError for unrelated histories."""
+
+    def describe(self, sha: str) -> CommitText:
+        """Author, subject and touched files."""
+
+
+class Builder(Protocol):
+    """Builds kernels; a kernel that does not build is a value."""
+
+    def build(self, source: Path, request: BuildRequest, note: Callable[[str], None]) -> Build:
+        """Build; `note` records the process group before it starts."""
+
+
+class Lab(Protocol):
+    """Boots kernels through LAVA."""
+
+    def run(self, request: RunRequest, note: Callable[[str], None]) -> Run:
+        """One boot; `note` records the external id before it starts. Raises only for the
+        lab (InfrastructureError) and the configuration (ConfigError).
+        """
+
+
+class Journal(Protocol):
+    """Every effect happens inside a step; a finished step is never done twice."""
+
+    @property
+    def campaign(self) -> str:
+        """Identifier of the campaign."""
+
+    def step(self, key: str, kind: type[T], effect: Callable[[Callable[[str], None]], T]) -> T:
+        """Value of step `key`: recorded, or made now by `effect(note)` and then recorded."""
+
+    def summary(self) -> Summary:
+        """Counts of builds, boots, skips and seconds so far."""
+
+    def tell(self, line: str) -> None:
+        """One line of the campaign's story; told once, also when the campaign is resumed."""
+
+    def story(self) -> tuple[str, ...]:
+        """All lines told so far."""
+
+
+class Mailer(Protocol):
+    """Keeps drafts; sends nothing without approval."""
+
+    def draft(self, report: ReportInput, story: str) -> Report:
+        """Render and keep a draft."""
+
+
+class Clock(Protocol):
+    """Time, so that tests own it."""
+
+    def now_iso(self) -> str:
+        """UTC, ISO 8601, seconds."""
+
+    def monotonic_s(self) -> float:
+        """Seconds of a clock that never goes back."""
+
+
+class Progress(Protocol):
+    """Progress for a person: a bar on a terminal, plain lines elsewhere."""
+
+    def say(self, line: str) -> None:
+        """One plain line."""
+
+    def step(self, what: str, done: int, total: int, left_s: float | None) -> None:
+        """Where we are; `left_s` is the estimate of the seconds left, None when unknown."""
