@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The one door to kernelci-core: its YAML for trees, builds, devices and plans.
+
+The configuration classes of kernelci 1.1 load and match; what they hold is handed on as
+plain values of ours. Nothing of its shell-based build and git code is used: refs are read
+with `git ls-remote` by `trees.git`, kernels are built by `kernel.kbuild`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import kernelci.config.build
+import kernelci.config.lab
+import kernelci.config.test
+import kernelci.test
+
+from rtbisect.errors import ConfigError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+#: Keys of a site file that kernelci-core reads.
+KEYS = (
+    "trees",
+    "build_environments",
+    "fragments",
+    "build_configs_defaults",
+    "build_configs",
+    "file_system_types",
+    "file_systems",
+    "test_plan_default_filters",
+    "test_plans",
+    "device_default_filters",
+    "device_types",
+    "test_configs",
+    "labs",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class FragmentSource:
+    """A Kconfig fragment: a file (`path`) or, when `configs` is not empty, these lines."""
+
+    name: str
+    path: str
+    configs: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BuildTarget:
+    """One build_config with one variant and architecture: what is built of which branch."""
+
+    name: str
+    tree: str
+    url: str
+    branch: str
+    reference_branch: str
+    variant: str
+    architecture: str
+    base: str
+    fragments: tuple[FragmentSource, ...]
+    compiler: str
+
+    @property
+    def defconfig(self) -> str:
+        """The full name that filters see: base+fragment+fragment."""
+        return "+".join((self.base, *(part.path for part in self.fragments)))
+
+
+@dataclass(frozen=True, slots=True)
+class LabChoice:
+    """A lab by name, and how it is reached."""
+
+    name: str
+    url: str
+    priority: str
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A device type and a plan that match a build in a lab; `params` are the YAML's own."""
+
+    device_type: str
+    device_params: tuple[tuple[str, Any], ...]
+    plan: str
+    plan_params: tuple[tuple[str, Any], ...]
+
+
+class KernelCI:
+    """What a site file says in KernelCI's own words."""
+
+    def __init__(self, path: Path) -> None:
+        try:
+            self._build = kernelci.config.build.from_yaml(str(path))
+            self._test = kernelci.config.test.from_yaml(str(path))
+            self._labs = kernelci.config.lab.from_yaml(str(path))["labs"]
+        except (KeyError, TypeError, AttributeError, ValueError) as error:
+            raise ConfigError(
+                f"{path}: kernelci-core cannot load it: {type(error).__name__} {error}",
+                "compare with site.example.yaml",
+            ) from error
+
+    def targets(self) -> tuple[BuildTarget, ...]:
+        """Every build_config with every variant and architecture."""
+        return tuple(
+            _target(config, variant, architecture)
+            for config in self._build["build_configs"].values()
+            for variant in config.variants
+            for architecture in variant.architectures
+        )
+
+    def labs(self) -> tuple[LabChoice, ...]:
+        """All labs of the site."""
+        return tuple(
+            LabChoice(lab.name, lab.url, str(getattr(lab, "priority", "medium")))
+            for lab in self._labs.values()
+        )
+
+    def jobs(self, target: BuildTarget, describe: str, lab: str) -> tuple[Job, ...]:
+        """Device types and plans that fit a build in a lab, by kernelci-core's filters."""
+        meta = {
+            "defconfig_full": target.defconfig,
+            "arch": target.architecture,
+            "git_describe": describe,
+            "build_environment": target.compiler,
+            "job": target.tree,
+            "git_branch": target.branch,
+        }
+        found = kernelci.test.match_configs(self._test["test_configs"], meta, [], self._labs[lab])
+        jobs = [
+            Job(
+                device.name,
+                tuple(sorted(device.params.items())),
+                plan.name,
+                tuple(sorted(plan.params.items())),
+            )
+            for device, plan in found
+        ]
+        return tuple(sorted(jobs, key=lambda job: (job.device_type, job.plan)))
+
+
+def _target(config: Any, variant: Any, architecture: Any) -> BuildTarget:
+    parts = (*variant.fragments, *architecture.fragments)
+    return BuildTarget(
+        name=config.name,
+        tree=config.tree.name,
+        url=config.tree.url,
+        branch=config.branch,
+        reference_branch=config.reference.branch if config.reference else "",
+        variant=variant.name,
+        architecture=architecture.name,
+        base=architecture.base_defconfig,
+        fragments=tuple(
+            FragmentSource(part.name, part.path, tuple(part.configs)) for part in parts
+        ),
+        compiler=variant.build_environment.name,
+    )

@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What may stand in a site file and in a thresholds file, for pydantic.
+
+The KernelCI parts are checked here for shape and references only, so that a mistake gets
+its line number; their meaning is kernelci-core's.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.+-]{0,63}$")]
+Branch = Annotated[str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_./+-]{0,199}$")]
+Address = Annotated[str, Field(pattern=r"^[A-Za-z0-9._+-]{1,64}@[A-Za-z0-9.-]{1,200}$")]
+
+
+class Strict(BaseModel):
+    """Unknown keys are mistakes."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Loose(BaseModel):
+    """KernelCI objects: keys that we do not read belong to kernelci-core."""
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+
+class TreeEntry(Loose):
+    url: str
+
+
+class FragmentEntry(Loose):
+    path: str
+    configs: list[str] = []
+
+
+class EnvironmentEntry(Loose):
+    cc: str
+    cc_version: int | str
+
+
+class ArchitectureEntry(Loose):
+    base_defconfig: str = "defconfig"
+    fragments: list[Name] = []
+
+
+class VariantEntry(Loose):
+    build_environment: Name
+    fragments: list[Name] = []
+    architectures: dict[Name, ArchitectureEntry | None]
+
+
+class ReferenceEntry(Loose):
+    tree: Name
+    branch: Branch
+
+
+class BuildConfigEntry(Loose):
+    tree: Name
+    branch: Branch
+    variants: dict[Name, VariantEntry] | None = None
+    reference: ReferenceEntry | None = None
+
+
+class BuildDefaults(Loose):
+    variants: dict[Name, VariantEntry] = {}
+    reference: ReferenceEntry | None = None
+
+
+class DeviceParams(Strict):
+    """Ours, in KernelCI's `params` of a device type."""
+
+    template: Name
+    sockets: int = Field(ge=1, le=8)
+    cores: int = Field(ge=2, le=256)
+    threads: int = Field(ge=1, le=8)
+    memory_mib: int = Field(ge=256)
+    emulated: bool
+    cpu_model: str = ""
+
+
+class DeviceTypeEntry(Loose):
+    mach: str
+    arch: Name
+    boot_method: str
+    params: DeviceParams
+
+
+class PlanParams(Strict):
+    """Ours, in KernelCI's `params` of a test plan."""
+
+    suites: list[Name]
+    window_ms: int = Field(ge=200, le=3_600_000)
+    rcu_calls: int = Field(ge=10, le=10_000)
+    profile: Name = "seed"
+
+
+class PlanEntry(Loose):
+    rootfs: Name
+    pattern: str
+    params: PlanParams
+
+
+class TestConfigEntry(Loose):
+    device_type: Name
+    test_plans: list[Name]
+
+
+class LabEntry(Loose):
+    lab_type: Literal["lava"]
+    url: str
+    priority: str = "medium"
+
+
+class FileSystemEntry(Loose):
+    type: Name
+
+
+class Campaign(Strict):
+    """Limits of a campaign."""
+
+    confidence: float = Field(0.95, gt=0.5, lt=1)
+    calibrate_min: int = Field(6, ge=4)
+    calibrate_max: int = Field(10, ge=4)
+    max_boots: int = Field(80, ge=8)
+    max_builds: int = Field(60, ge=2)
+    verify_boots: int = Field(6, ge=4)
+    revert_boots: int = Field(3, ge=2)
+
+
+class BuildLimits(Strict):
+    jobs: int = Field(0, ge=0, description="make -j; 0 is the number of CPUs")
+    timeout_s: int = Field(3600, ge=60)
+
+
+class Person(Strict):
+    name: str = Field(min_length=1, max_length=80)
+    address: Address
+
+
+class Ours(Strict):
+    """The section `rtbisect:` of a site file."""
+
+    lab: Name
+    operator: Person
+    bot: Person
+    campaign: Campaign = Campaign()  # type: ignore[call-arg]
+    build: BuildLimits = BuildLimits()  # type: ignore[call-arg]
+
+
+class SiteFile(Strict):
+    """A whole site file."""
+
+    trees: dict[Name, TreeEntry]
+    build_environments: dict[Name, EnvironmentEntry]
+    fragments: dict[Name, FragmentEntry]
+    build_configs_defaults: BuildDefaults = BuildDefaults()
+    build_configs: dict[Name, BuildConfigEntry]
+    file_system_types: dict[Name, Any]
+    file_systems: dict[Name, FileSystemEntry]
+    test_plan_default_filters: list[Any]
+    test_plans: dict[Name, PlanEntry]
+    device_default_filters: list[Any]
+    device_types: dict[Name, DeviceTypeEntry]
+    test_configs: list[TestConfigEntry]
+    labs: dict[Name, LabEntry]
+    rtbisect: Ours
+
+
+class ControlEntry(Strict):
+    name: Name
+    window: Name
+
+
+class MetricEntry(Strict):
+    name: Name
+    window: Name
+    unit: str
+    better: Literal["lower", "higher"]
+    scale: Literal["log", "linear"]
+    statistic: str
+    min_effect: float = Field(gt=0)
+    limit: float | None = None
+    floor: float = Field(0.0, ge=0)
+    role: Literal["primary", "guard", "shown"]
+    control: ControlEntry | None = None
+    reason: str = Field(min_length=10)
+
+
+class ThresholdsFile(Strict):
+    """One `thresholds/<suite>.yaml`."""
+
+    suite: Name
+    metrics: list[MetricEntry] = Field(min_length=1)

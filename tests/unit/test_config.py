@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Site files and thresholds: what loads, and where a mistake is said to be."""
+
+from pathlib import Path
+
+import pytest
+
+from rtbisect.config import choose_threshold, load_site, load_thresholds, state_dir
+from rtbisect.errors import ConfigError
+
+ROOT = Path(__file__).resolve().parents[2]
+EXAMPLE = (ROOT / "site.example.yaml").read_text()
+
+
+def site(tmp_path, text):
+    place = tmp_path / "site.yaml"
+    place.write_text(text)
+    return load_site(place)
+
+
+def line_of(text, needle):
+    return next(i for i, line in enumerate(text.splitlines(), 1) if needle in line)
+
+
+def test_the_example_loads_through_kernelci_core():
+    loaded = load_site(ROOT / "site.example.yaml")
+    target = loaded.target("stable-rt_6.12")
+    job = loaded.job(target)
+    assert (target.tree, target.base, target.compiler) == ("stable-rt", "tinyconfig", "gcc-12")
+    assert (job.device.cpus, job.device.emulated, job.plan) == (8, True, "rt-latency")
+    assert "CONFIG_PREEMPT_RT=y" in loaded.fragment_texts(target)[0]
+
+
+def test_a_tree_name_is_enough_where_it_has_one_build_config():
+    assert load_site(ROOT / "site.example.yaml").target("stable-rt").name == "stable-rt_6.12"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "needle", "message"),
+    [
+        (
+            "    tree: stable-rt\n    branch: linux-6.12.y-rt",
+            "    tree: gone\n    branch: b",
+            "tree: gone",
+            "unknown tree 'gone'",
+        ),
+        ("fragments: [rt-smallest]", "fragments: [nope]", "[nope]", "unknown fragment 'nope'"),
+        ("      cores: 4", "      cores: four", "cores: four", "cores"),
+        ("  lab: embedded", "  lab: moon", "lab: moon", "unknown lab 'moon'"),
+        (
+            "    test_plans: [rt-latency]",
+            "    test_plans: [x-plan]",
+            "[x-plan]",
+            "unknown test_plan",
+        ),
+        ("    confidence: 0.95", "    confidence: 1.5", "confidence: 1.5", "confidence"),
+        ("    max_boots: 80", "    maximum: 80", "maximum: 80", "Extra inputs"),
+        ("trees:\n", "trees:\n  stable-rt: {url: a}\n", "stable-rt:", "stands here twice"),
+        ("branch: linux-6.12.y-rt", "branch: '--upload-pack=x'", "upload-pack", "branch"),
+    ],
+)
+def test_a_mistake_is_named_by_file_and_line(tmp_path, old, new, needle, message):
+    text = EXAMPLE.replace(old, new, 1)
+    assert text != EXAMPLE
+    with pytest.raises(ConfigError) as caught:
+        site(tmp_path, text)
+    line = line_of(text, needle)
+    if "twice" in message:
+        line = line_of(text.replace(needle, "-", 1), needle)
+    assert f"site.yaml:{line}:" in caught.value.message
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a: [", "not YAML"),
+        ("- 1", "a mapping is needed"),
+        ("a: !!python/object:os.system x", "not plain YAML"),
+        ("a: &x [*x]", "alias"),
+        ("\xff", "not UTF-8"),
+        ("a: 2026-13-77", "not plain YAML"),
+    ],
+)
+def test_files_that_are_no_site(tmp_path, text, message):
+    place = tmp_path / "site.yaml"
+    place.write_bytes(text.encode("latin-1"))
+    with pytest.raises(ConfigError, match=message):
+        load_site(place)
+
+
+def test_an_alias_bomb_is_refused(tmp_path):
+    rows = ["a0: &a0 [1, 1, 1, 1, 1, 1, 1, 1, 1, 1]"]
+    rows += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 9)]
+    place = tmp_path / "site.yaml"
+    place.write_text("\n".join(rows))
+    with pytest.raises(ConfigError, match="more than"):
+        load_site(place)
+
+
+def test_an_unknown_tree_names_the_known_ones():
+    with pytest.raises(ConfigError, match=r"unknown tree or build_config 'x'.*stable-rt_6\.12"):
+        load_site(ROOT / "site.example.yaml").target("x")
+
+
+def test_a_missing_fragment_file_is_named(tmp_path):
+    loaded = site(tmp_path, EXAMPLE.replace("lava-jobs/kernel/rt-smallest.config", "gone.config"))
+    with pytest.raises(ConfigError, match=r"fragment rt-smallest: no file gone\.config"):
+        loaded.fragment_texts(loaded.target("stable-rt"))
+
+
+def test_thresholds_load_and_metrics_are_chosen_by_name():
+    found = load_thresholds(ROOT / "thresholds", ("ipi", "osnoise", "rcu"))
+    assert choose_threshold(found, "ipi", None).role == "primary"
+    chosen = choose_threshold(found, "rcu", "p50_us@rcu-off")
+    assert (chosen.key.name, chosen.unit) == ("p50_us", "us")
+    assert all(len(t.reason) > 20 for t in found)
+    with pytest.raises(ConfigError, match="unknown suite 'moon'"):
+        choose_threshold(found, "moon", None)
+    with pytest.raises(ConfigError, match="unknown metric 'p51_us'"):
+        choose_threshold(found, "rcu", "p51_us")
+
+
+def test_the_state_directory_follows_option_environment_and_xdg(tmp_path):
+    assert state_dir(tmp_path, {"RTBISECT_STATE": "/x"}) == tmp_path
+    assert state_dir(None, {"RTBISECT_STATE": "/x", "XDG_STATE_HOME": "/y"}) == Path("/x")
+    assert state_dir(None, {"XDG_STATE_HOME": "/y"}) == Path("/y/rtbisect")
+    assert state_dir(None, {"HOME": "/h"}) == Path("/h/.local/state/rtbisect")
