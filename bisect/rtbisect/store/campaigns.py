@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Campaigns of a store: made, listed, finished; one runs at a time."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import sqlalchemy as sa
+from pydantic import TypeAdapter
+
+from rtbisect import locks
+from rtbisect.errors import ConfigError
+from rtbisect.model.campaign import Result
+from rtbisect.model.report import Report
+from rtbisect.store import db
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class CampaignRecord:
+    """A campaign as it stands in the store. `state`: running, done, failed."""
+
+    id: str
+    kind: str
+    request: str
+    state: str
+    created: str
+    result: Result | None
+    report: Report | None
+    note: str
+
+
+class CampaignStore:
+    """The campaigns of one state directory."""
+
+    def __init__(self, state: Path) -> None:
+        self.state = state
+        self.database = db.Database(state / "rtbisect.sqlite3")
+
+    @contextmanager
+    def writer(self) -> Iterator[None]:
+        """Be the one process that runs a campaign; BusyError when there is another."""
+        with locks.hold(self.state / "campaign.lock", what=f"the store {self.state}"):
+            yield
+
+    def create(self, kind: str, request: str, now_iso: str) -> str:
+        """A new campaign; its id is `<kind>-<n>`."""
+        with self.database.write() as connection:
+            count = connection.execute(
+                sa.select(sa.func.count()).select_from(db.campaign)
+            ).scalar_one()
+            identity = f"{kind}-{count + 1}"
+            connection.execute(
+                sa.insert(db.campaign).values(
+                    id=identity, kind=kind, request=request, state="running", created=now_iso
+                )
+            )
+        return identity
+
+    def finish(self, identity: str, result: Result, report: Report | None) -> None:
+        """Record the answer."""
+        with self.database.write() as connection:
+            connection.execute(
+                sa.update(db.campaign)
+                .where(db.campaign.c.id == identity)
+                .values(
+                    state="done",
+                    note="",
+                    result=TypeAdapter(Result).dump_json(result).decode(),
+                    report=TypeAdapter(Report).dump_json(report).decode() if report else None,
+                )
+            )
+
+    def note(self, identity: str, note: str) -> None:
+        """Say why a campaign paused; it stays resumable."""
+        with self.database.write() as connection:
+            connection.execute(
+                sa.update(db.campaign).where(db.campaign.c.id == identity).values(note=note)
+            )
+
+    def get(self, identity: str) -> CampaignRecord:
+        """One campaign; ConfigError when there is none of that name."""
+        found = [record for record in self.all() if record.id == identity]
+        if not found:
+            raise ConfigError(f"no campaign {identity!r} in {self.state}", "see `rtbisect status`")
+        return found[0]
+
+    def open_one(self) -> CampaignRecord:
+        """The newest unfinished campaign; ConfigError when all are done."""
+        unfinished = [record for record in self.all() if record.state == "running"]
+        if not unfinished:
+            raise ConfigError("there is no unfinished campaign", "see `rtbisect status`")
+        return unfinished[-1]
+
+    def all(self) -> tuple[CampaignRecord, ...]:
+        """All campaigns, oldest first."""
+        with self.database.write() as connection:
+            rows = connection.execute(sa.select(db.campaign).order_by(sa.text("rowid"))).mappings()
+            return tuple(_record(dict(row)) for row in rows)
+
+    def seen(self, build_config: str) -> dict[str, str]:
+        """Revisions of a build_config that were checked, with the level of the answer."""
+        with self.database.write() as connection:
+            rows = connection.execute(
+                sa.select(db.seen.c.sha, db.seen.c.level)
+                .where(db.seen.c.build_config == build_config)
+                .order_by(sa.text("rowid"))
+            ).all()
+        return {sha: level for sha, level in rows}  # noqa: C416  (rows are not tuples to mypy)
+
+    def mark_seen(self, build_config: str, sha: str, level: str, now_iso: str) -> None:
+        """Remember a checked revision."""
+        with self.database.write() as connection:
+            connection.execute(
+                sa.delete(db.seen).where(
+                    db.seen.c.build_config == build_config, db.seen.c.sha == sha
+                )
+            )
+            connection.execute(
+                sa.insert(db.seen).values(
+                    build_config=build_config, sha=sha, level=level, at=now_iso
+                )
+            )
+
+
+def _record(row: dict[str, str]) -> CampaignRecord:
+    return CampaignRecord(
+        id=row["id"],
+        kind=row["kind"],
+        request=row["request"],
+        state=row["state"],
+        created=row["created"],
+        result=TypeAdapter(Result).validate_json(row["result"]) if row["result"] else None,
+        report=TypeAdapter(Report).validate_json(row["report"]) if row["report"] else None,
+        note=row["note"],
+    )

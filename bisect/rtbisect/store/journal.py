@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The journal: every effect of a campaign is a step that is started, then finished.
+
+Resuming a campaign is running the pipeline again from the top: finished steps give back
+what they recorded, the open one is taken up again. A kill loses at most that step.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import sqlalchemy as sa
+from pydantic import TypeAdapter, ValidationError
+
+from rtbisect.errors import InternalError
+from rtbisect.model.code import Build
+from rtbisect.model.lab import Run
+from rtbisect.store import db, leftover
+from rtbisect.store.summary import StepRecord, summarise
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from rtbisect.model.campaign import Summary
+
+T = TypeVar("T")
+
+
+class StoreJournal:
+    """ports.Journal on the database. `heard` hears of each durable write (for kill tests)."""
+
+    def __init__(
+        self,
+        database: db.Database,
+        campaign: str,
+        *,
+        heard: Callable[[str], None] = lambda _what: None,
+        wall_clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._db = database
+        self._campaign = campaign
+        self._heard = heard
+        self._clock = wall_clock
+        self._told = 0
+        now = wall_clock()
+        with database.write() as connection:
+            made = connection.execute(
+                sa.insert(db.session).values(campaign=campaign, started_s=now, last_s=now)
+            )
+            key = made.inserted_primary_key
+            assert key is not None
+            self._session = int(key[0])
+        self._heard("session")
+
+    @property
+    def campaign(self) -> str:
+        return self._campaign
+
+    def step(self, key: str, kind: type[T], effect: Callable[[Callable[[str], None]], T]) -> T:
+        """See ports.Journal. An open step's leftover process group is ended first."""
+        codec: TypeAdapter[T] = TypeAdapter(kind)
+        row = self._row(key)
+        if row is not None and row["kind"] != kind.__name__:
+            raise InternalError(
+                f"step {key} of {self._campaign} was recorded as {row['kind']}",
+                "the campaign was made by another version; start it again",
+            )
+        if row is not None and row["state"] == "finished":
+            try:
+                return codec.validate_json(row["value"])
+            except ValidationError as error:
+                raise InternalError(f"step {key} of {self._campaign} cannot be read") from error
+        if row is not None:
+            leftover.end_leftover(row["external_id"])
+        self._start(key, kind.__name__, known=row is not None)
+        value = effect(lambda external_id: self._note(key, external_id))
+        self._finish(key, codec.dump_json(value).decode())
+        return value
+
+    def tell(self, line: str) -> None:
+        """Keep one line of the story; lines that were told before the resume stay as they are."""
+        self._told += 1
+        number = self._told
+        with self._db.write() as connection:
+            known = connection.execute(
+                sa.select(db.story.c.n).where(
+                    db.story.c.campaign == self._campaign, db.story.c.n == number
+                )
+            ).scalar()
+            if known is None:
+                connection.execute(
+                    sa.insert(db.story).values(campaign=self._campaign, n=number, line=line)
+                )
+            self._touch(connection)
+        self._heard("story")
+
+    def story(self) -> tuple[str, ...]:
+        """All lines told so far."""
+        with self._db.write() as connection:
+            rows = connection.execute(
+                sa.select(db.story.c.line)
+                .where(db.story.c.campaign == self._campaign)
+                .order_by(db.story.c.n)
+            ).scalars()
+            return tuple(rows)
+
+    def summary(self) -> Summary:
+        """Counts and seconds so far, from the recorded steps alone."""
+        return summary_of(self._db, self._campaign)
+
+    def _row(self, key: str) -> dict[str, Any] | None:
+        with self._db.write() as connection:
+            row = (
+                connection.execute(
+                    sa.select(db.step).where(
+                        db.step.c.campaign == self._campaign, db.step.c.key == key
+                    )
+                )
+                .mappings()
+                .first()
+            )
+        return dict(row) if row is not None else None
+
+    def _start(self, key: str, kind: str, *, known: bool) -> None:
+        now = self._clock()
+        with self._db.write() as connection:
+            if known:
+                connection.execute(self._update(key).values(started_s=now, external_id=""))
+            else:
+                seq = connection.execute(
+                    sa.select(sa.func.count())
+                    .select_from(db.step)
+                    .where(db.step.c.campaign == self._campaign)
+                ).scalar_one()
+                connection.execute(
+                    sa.insert(db.step).values(
+                        campaign=self._campaign,
+                        key=key,
+                        seq=seq,
+                        kind=kind,
+                        state="started",
+                        started_s=now,
+                    )
+                )
+            self._touch(connection)
+        self._heard("started")
+
+    def _note(self, key: str, external_id: str) -> None:
+        if external_id.startswith("pgid:"):
+            external_id = leftover.group_id(int(external_id.removeprefix("pgid:")))
+        with self._db.write() as connection:
+            connection.execute(self._update(key).values(external_id=external_id))
+        self._heard("noted")
+
+    def _finish(self, key: str, value: str) -> None:
+        with self._db.write() as connection:
+            connection.execute(
+                self._update(key).values(state="finished", value=value, finished_s=self._clock())
+            )
+            self._touch(connection)
+        self._heard("finished")
+
+    def _update(self, key: str) -> sa.Update:
+        return sa.update(db.step).where(db.step.c.campaign == self._campaign, db.step.c.key == key)
+
+    def _touch(self, connection: sa.Connection) -> None:
+        connection.execute(
+            sa.update(db.session)
+            .where(db.session.c.id == self._session)
+            .values(last_s=self._clock())
+        )
+
+
+def summary_of(database: db.Database, campaign: str) -> Summary:
+    """The summary of any campaign of the store."""
+    with database.write() as connection:
+        rows = connection.execute(
+            sa.select(db.step)
+            .where(db.step.c.campaign == campaign, db.step.c.state == "finished")
+            .order_by(db.step.c.seq)
+        ).mappings()
+        steps = [
+            StepRecord(row["key"], _decoded(row["kind"], row["value"]), _seconds(dict(row)))
+            for row in rows
+        ]
+        sessions = connection.execute(
+            sa.select(db.session.c.started_s, db.session.c.last_s).where(
+                db.session.c.campaign == campaign
+            )
+        ).all()
+    return summarise(steps, sum(last - started for started, last in sessions))
+
+
+def _seconds(row: dict[str, Any]) -> float:
+    return float(row["finished_s"] - row["started_s"])
+
+
+def _decoded(kind: str, value: str) -> Build | Run | None:
+    if kind == "Build":
+        return TypeAdapter(Build).validate_json(value)
+    if kind == "Run":
+        return TypeAdapter(Run).validate_json(value)
+    return None

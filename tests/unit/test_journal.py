@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The journal: nothing is done twice, a kill at any write loses at most the open step."""
+
+from dataclasses import dataclass
+
+import pytest
+
+from rtbisect.errors import ConfigError, InternalError
+from rtbisect.model.code import Build, BuildStatus
+from rtbisect.model.lab import Measurement, Run, RunStatus
+from rtbisect.store.campaigns import CampaignStore
+from rtbisect.store.db import Database, meta
+from rtbisect.store.journal import StoreJournal
+from rtbisect.store.summary import StepRecord, summarise
+
+
+@dataclass(frozen=True)
+class Value:
+    number: int
+    words: tuple[str, ...] = ()
+
+
+@pytest.fixture
+def store(tmp_path):
+    return CampaignStore(tmp_path)
+
+
+def journal_of(store, campaign=None, **kw):
+    return StoreJournal(store.database, campaign or store.create("bisect", "{}", "t"), **kw)
+
+
+def test_a_finished_step_gives_back_its_value_and_is_not_done_again(store):
+    journal = journal_of(store)
+    done = []
+
+    def effect(_note):
+        done.append(1)
+        return Value(3, ("a", "b"))
+
+    assert journal.step("k", Value, effect) == Value(3, ("a", "b"))
+    again = StoreJournal(store.database, journal.campaign)
+    assert again.step("k", Value, effect) == Value(3, ("a", "b"))
+    assert done == [1]
+
+
+def test_a_step_that_raised_is_done_again(store):
+    journal = journal_of(store)
+
+    def broken(_note):
+        raise ConfigError("no")
+
+    with pytest.raises(ConfigError):
+        journal.step("k", Value, broken)
+    assert journal.step("k", Value, lambda _note: Value(1)) == Value(1)
+
+
+def test_a_step_recorded_as_another_kind_is_refused(store):
+    journal = journal_of(store)
+    journal.step("k", Value, lambda _note: Value(1))
+    with pytest.raises(InternalError, match="another version"):
+        journal.step("k", Build, lambda _note: None)
+
+
+def test_the_story_is_told_once(store):
+    journal = journal_of(store)
+    journal.tell("one")
+    journal.tell("two")
+    again = StoreJournal(store.database, journal.campaign)
+    again.tell("one")
+    again.tell("two")
+    again.tell("three")
+    assert again.story() == ("one", "two", "three")
+
+
+class Killed(BaseException):
+    """Stands for SIGKILL: nothing in the program may catch it."""
+
+
+def some_campaign(journal, effects):
+    """Three steps with notes and lines between them."""
+    for n in range(3):
+
+        def effect(note, n=n):
+            note("job:17")
+            effects.append(n)
+            return Value(n)
+
+        journal.step(f"step/{n}", Value, effect)
+        journal.tell(f"line {n}")
+
+
+def writes_of_a_campaign(tmp_path):
+    heard = []
+    store = CampaignStore(tmp_path / "count")
+    some_campaign(journal_of(store, heard=heard.append), [])
+    return len(heard)
+
+
+def test_a_kill_after_any_write_loses_at_most_the_open_step(tmp_path):
+    total = writes_of_a_campaign(tmp_path)
+    assert total == 1 + 3 * 4
+    for stop in range(1, total + 1):
+        store = CampaignStore(tmp_path / str(stop))
+        campaign = store.create("bisect", "{}", "t")
+        effects, count = [], [0]
+
+        def heard(_what, count=count, stop=stop):
+            count[0] += 1
+            if count[0] == stop:
+                raise Killed
+
+        with pytest.raises(Killed):
+            some_campaign(StoreJournal(store.database, campaign, heard=heard), effects)
+        done_before = list(effects)
+        again = StoreJournal(store.database, campaign)
+        some_campaign(again, effects)
+        assert again.story() == ("line 0", "line 1", "line 2")
+        assert set(effects) == {0, 1, 2}
+        repeated = [n for n in effects if effects.count(n) > 1]
+        assert repeated in ([], done_before[-1:] * 2)
+
+
+def test_two_campaigns_at_once_are_refused_with_the_holder(store):
+    from rtbisect.errors import BusyError
+
+    with store.writer(), pytest.raises(BusyError, match="in use by process"), store.writer():
+        pass
+    with store.writer():
+        pass
+
+
+def test_a_store_of_another_schema_is_refused(tmp_path):
+    store = CampaignStore(tmp_path)
+    with store.database.write() as connection:
+        connection.execute(meta.update().values(value="99"))
+    with pytest.raises(ConfigError, match="schema version 99"):
+        Database(tmp_path / "rtbisect.sqlite3")
+
+
+def run_of(revision, status=RunStatus.COMPLETE):
+    return Run("r", revision, status, measurements=(Measurement("ipi", "x", "w", 1.0, "1"),))
+
+
+def test_summary_counts_builds_boots_and_skipped_revisions():
+    steps = [
+        StepRecord("b", Build("a", "c", BuildStatus.OK), 10.0),
+        StepRecord("b", Build("b", "c", BuildStatus.OK, reused=True), 0.5),
+        StepRecord("b", Build("c", "c", BuildStatus.FAILED), 3.0),
+        StepRecord("r", run_of("a"), 12.0),
+        StepRecord("r", run_of("b", RunStatus.BOOT_FAILED), 20.0),
+        StepRecord("r", run_of("a", RunStatus.INVALID), 12.0),
+        StepRecord("graph", None, 1.0),
+    ]
+    got = summarise(steps, 77.0)
+    assert (got.builds, got.boots, got.skipped) == (2, 3, 2)
+    assert (got.wall_s, got.build_s, got.boot_s) == (77.0, 13.5, 44.0)
+
+
+def test_a_run_survives_the_journal_unchanged(store):
+    journal = journal_of(store)
+    run = Run(
+        "r1", "abc", RunStatus.COMPLETE,
+        measurements=(Measurement("ipi", "res_per_iwi", "pf-on", 0.1 + 0.2, "1", 3),),
+        facts=(("smt", "1"),), window_order=("a", "b"), seconds=1.5,
+    )  # fmt: skip
+    journal.step("run/1", Run, lambda _note: run)
+    assert StoreJournal(store.database, journal.campaign).step("run/1", Run, None) == run
