@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""One metric, two samples of boots, one verdict; and several metrics with Holm."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from rtbisect import stats
+from rtbisect.judge.scale import all_badness, effect_floor, effect_of
+from rtbisect.model.campaign import Better, Judgement, Level, Scale
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rtbisect.model.campaign import Sample, Threshold
+
+#: With fewer boots on a side the bootstrap interval is too short to say "pass".
+PASS_BOOTS = 3
+
+
+def judge(threshold: Threshold, base: Sample, new: Sample, *, alpha: float = 0.01) -> Judgement:
+    """Is `new` worse than `base`?
+
+    regressed: the medians differ by at least `min_effect` in the bad direction and the
+    one-sided permutation p is at most `alpha`. pass: the 95% bootstrap interval of the
+    effect stays below `min_effect`. Otherwise undecided.
+    """
+    floor = effect_floor(threshold)
+    if not base.n or not new.n:
+        none = effect_of(threshold, 0.0)
+        side = "base" if not base.n else "new"
+        return Judgement(
+            threshold.key,
+            Level.UNDECIDED,
+            base,
+            new,
+            none,
+            (none, none),
+            1.0,
+            f"no boots of {side}",
+        )
+    one, two = all_badness(threshold, base.values), all_badness(threshold, new.values)
+    shift = stats.median(two) - stats.median(one)
+    low, high = stats.bootstrap_shift(one, two)
+    p = stats.permutation_p(one, two, alternative="greater")
+    first, second = effect_of(threshold, low), effect_of(threshold, high)
+    found = Judgement(
+        threshold.key,
+        Level.UNDECIDED,
+        base,
+        new,
+        effect_of(threshold, shift),
+        (min(first, second), max(first, second)),
+        p,
+        "",
+    )
+    worst = high if min(base.n, new.n) >= PASS_BOOTS else None
+    return _decided(threshold, found, (shift, floor, worst), alpha)
+
+
+def judge_all(
+    pairs: Sequence[tuple[Threshold, Sample, Sample]], *, alpha: float = 0.01
+) -> tuple[Judgement, ...]:
+    """Judge every metric; the p values of the primary ones are adjusted after Holm.
+
+    Guards and shown metrics keep their own p: they warn and never decide alone.
+    """
+    found = [judge(threshold, base, new, alpha=alpha) for threshold, base, new in pairs]
+    primary = [i for i, (threshold, _, _) in enumerate(pairs) if threshold.role == "primary"]
+    adjusted = stats.holm([found[i].p for i in primary])
+    for index, p in zip(primary, adjusted, strict=True):
+        if found[index].level is Level.REGRESSED and p > alpha:
+            reason = f"p = {p:.2g} after Holm over {len(primary)} metrics is above {alpha:g}"
+            found[index] = replace(found[index], level=Level.UNDECIDED, p=p, reason=reason)
+        else:
+            found[index] = replace(found[index], p=p)
+    return tuple(found)
+
+
+def _decided(
+    threshold: Threshold,
+    found: Judgement,
+    numbers: tuple[float, float, float | None],
+    alpha: float,
+) -> Judgement:
+    """Level and reason; `numbers` are shift, its floor, and the worst shift of the interval
+    (None: too few boots to trust it), all in badness.
+    """
+    shift, floor, worst = numbers
+    said = _effect_text(threshold, found.effect)
+    if shift >= floor and found.p <= alpha:
+        level, reason = Level.REGRESSED, f"{said}, p = {found.p:.2g}"
+    elif worst is not None and worst < floor:
+        level, reason = Level.PASS, f"{said}; the interval excludes the smallest effect that counts"
+    elif stats.smallest_p(found.base.n, found.new.n) > alpha:
+        level = Level.UNDECIDED
+        reason = f"{said}; {found.base.n}+{found.new.n} boots cannot reach p <= {alpha:g}"
+    elif shift >= floor:
+        level, reason = Level.UNDECIDED, f"{said}, but p = {found.p:.2g} is above {alpha:g}"
+    else:
+        level = Level.UNDECIDED
+        reason = f"{said}; the interval includes the smallest effect that counts"
+    return replace(found, level=level, reason=reason + _limit_text(threshold, found))
+
+
+def _effect_text(threshold: Threshold, effect: float) -> str:
+    if threshold.scale is Scale.LOG:
+        return f"new/base = {effect:.3g}"
+    return f"new - base = {effect:+.3g} {threshold.unit}"
+
+
+def _limit_text(threshold: Threshold, found: Judgement) -> str:
+    """Says when the new median breaks the absolute limit and the old one kept it."""
+    if threshold.limit is None:
+        return ""
+    base, new = stats.median(found.base.values), stats.median(found.new.values)
+    sign = 1 if threshold.better is Better.LOWER else -1
+    if sign * new > sign * threshold.limit >= sign * base:
+        return (
+            f"; breaks the limit of {threshold.limit:g} {threshold.unit} ({base:.4g} -> {new:.4g})"
+        )
+    return ""

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Badness: a value on the scale that its threshold compares on, turned so that more is worse."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from rtbisect.errors import ConfigError
+from rtbisect.model.campaign import Better, Scale
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rtbisect.model.campaign import Threshold
+
+
+def badness(threshold: Threshold, value: float) -> float:
+    """`value` (in `threshold.unit`) as badness: log(value + floor) on LOG, the value itself
+    on LINEAR, negated where higher is better. ValueError where there is no such number.
+    """
+    if not math.isfinite(value):
+        raise ValueError(f"{threshold.key}: {value} is not finite")
+    if threshold.scale is Scale.LOG:
+        if value + threshold.floor <= 0:
+            raise ValueError(f"{threshold.key}: {value} has no logarithm")
+        value = math.log(value + threshold.floor)
+    return value if threshold.better is Better.LOWER else -value
+
+
+def all_badness(threshold: Threshold, values: Sequence[float]) -> tuple[float, ...]:
+    """Badness of every value, in order."""
+    return tuple(badness(threshold, value) for value in values)
+
+
+def effect_floor(threshold: Threshold) -> float:
+    """Smallest change of badness that counts; ConfigError for an impossible `min_effect`."""
+    if threshold.scale is Scale.LOG:
+        if not 1 <= threshold.min_effect < math.inf:
+            raise ConfigError(
+                f"{threshold.key}: min_effect {threshold.min_effect} is no ratio",
+                "on the log scale give 1.5 for a change by half",
+            )
+        return math.log(threshold.min_effect)
+    if not 0 <= threshold.min_effect < math.inf:
+        raise ConfigError(
+            f"{threshold.key}: min_effect {threshold.min_effect} is negative or not finite",
+            f"give a difference in {threshold.unit}",
+        )
+    return threshold.min_effect
+
+
+def effect_of(threshold: Threshold, shift: float) -> float:
+    """A shift of badness as new/base (LOG) or new - base (LINEAR)."""
+    change = shift if threshold.better is Better.LOWER else -shift
+    return math.exp(change) if threshold.scale is Scale.LOG else change

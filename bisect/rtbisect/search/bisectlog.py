@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The search as a log for `git bisect replay`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rtbisect.search.graph import Ancestry
+
+if TYPE_CHECKING:
+    from rtbisect.model.campaign import TestedRevision
+    from rtbisect.model.code import CommitGraph
+
+#: A revision is called bad above this probability, and good below one minus it.
+SURE = 0.95
+_SUBJECT_LIMIT = 100
+
+
+def bisect_log(graph: CommitGraph, tested: tuple[TestedRevision, ...], culprit: str | None) -> str:
+    """The log, with every tested revision in it.
+
+    git keeps one bad commit and asks for merge bases when a good one is no ancestor of
+    it. So bad revisions come children first, which leaves the oldest as git's bad,
+    and good ones on other branches, unsure and skipped ones are comments.
+    """
+    ancestry = Ancestry(graph)
+    subjects = {commit.sha: commit.subject for commit in graph.commits}
+    probability = {item.sha: item.probability_bad for item in tested}
+    place = ancestry.index
+    bads = {graph.bad} | {s for s, p in probability.items() if p > SURE and s in place}
+    ordered = sorted(bads, key=lambda sha: -place[sha])
+    if culprit is not None and culprit in bads:
+        ordered = [sha for sha in ordered if sha != culprit] + [culprit]
+    under_last = ancestry.ancestors_or_self(place[ordered[-1]])
+    goods = [graph.good]
+    for item in tested:
+        if item.sha == graph.good or item.probability_bad >= 1 - SURE:
+            continue
+        if item.sha in place and under_last[place[item.sha]]:
+            goods.append(item.sha)
+    lines = ["git bisect start"]
+    for word, shas in (("bad", ordered), ("good", goods)):
+        for sha in shas:
+            lines += [f"# {word}: {_line(sha, subjects)}", f"git bisect {word} {sha}"]
+    for item in tested:
+        if item.sha not in bads and item.sha not in goods:
+            lines.append(f"# {_word(item)}: {_line(item.sha, subjects)}")
+    if culprit is not None:
+        lines.append(f"# first bad commit: {_line(culprit, subjects)}")
+    return "\n".join(lines) + "\n"
+
+
+def _word(item: TestedRevision) -> str:
+    if item.skipped:
+        return f"skip ({_ascii(item.skipped)})"
+    if item.probability_bad < 1 - SURE:
+        return "good, on another branch"
+    return f"unsure (bad with probability {item.probability_bad:.2f})"
+
+
+def _line(sha: str, subjects: dict[str, str]) -> str:
+    return f"[{sha}] {_ascii(subjects.get(sha, ''))}".rstrip()
+
+
+def _ascii(text: str) -> str:
+    """Foreign text as one line of printable ASCII."""
+    clean = "".join(c if " " <= c <= "~" else "?" for c in " ".join(text.split()))
+    return clean[:_SUBJECT_LIMIT]

@@ -1,0 +1,231 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The search: start, propose, apply, replay, answer, forecast.
+
+A state is a specification and a log of events. Whatever is proposed or answered is a pure
+function of the two, so an interrupted search goes on where its log ends.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rtbisect.model.campaign import Outcome, TestedRevision
+from rtbisect.search import plan, stop
+from rtbisect.search.calibrate import check_spec, due
+from rtbisect.search.graph import Ancestry
+from rtbisect.search.model import (
+    Answer,
+    Booted,
+    Built,
+    Event,
+    Finish,
+    Forecast,
+    Proposal,
+    SearchSpec,
+    SearchState,
+    Test,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from rtbisect.search.posterior import Posterior
+
+__all__ = [
+    "Answer",
+    "Booted",
+    "Built",
+    "Event",
+    "Finish",
+    "Forecast",
+    "Proposal",
+    "SearchSpec",
+    "SearchState",
+    "Test",
+    "answer",
+    "apply",
+    "forecast",
+    "knows_build",
+    "propose",
+    "replay",
+    "start",
+]
+
+#: Candidates that an answer names at most, outside a culprit set.
+MOST_CANDIDATES = 20
+#: Share of the mass on commits that the named candidates hold.
+CREDIBLE = 0.9
+
+
+def start(spec: SearchSpec) -> SearchState:
+    """A search without events; ConfigError when the specification cannot work."""
+    check_spec(spec)
+    return SearchState(spec, Ancestry(spec.graph))
+
+
+def apply(state: SearchState, event: Event) -> SearchState:
+    """The state after one more event."""
+    return replace(state, events=(*state.events, event))
+
+
+def replay(spec: SearchSpec, events: Iterable[Event]) -> SearchState:
+    """The state after a whole log."""
+    return replace(start(spec), events=tuple(events))
+
+
+def knows_build(state: SearchState, sha: str) -> bool:
+    """The log says how the build of `sha` ended."""
+    return state.ledger.tried(sha)
+
+
+def propose(
+    state: SearchState, free_hosts: int = 1, free_builders: int = 1
+) -> tuple[Proposal, ...]:
+    """What to do next: tests, best first, at most one a free host; or one Finish."""
+    over = stop.early(state)
+    if over is not None:
+        return (over,)
+    if state.ends.reproduced is None:
+        return _calibration(state, free_hosts, free_builders)
+    found = state.belief
+    over = stop.reached(state, found)
+    if over is not None:
+        return (over,)
+    missing = stop.unbuilt_neighbours(state, found)
+    if missing:
+        return tuple(Test(sha, "search", boot=False) for sha in missing[: max(1, free_builders)])
+    tests = plan.choose(state, found, free_hosts, free_builders)
+    if tests:
+        return tests
+    reason = "no test that is possible tells the remaining candidates apart"
+    return (Finish(Outcome.INCONCLUSIVE, reason),)
+
+
+def answer(state: SearchState) -> Answer:
+    """What the log says. Before the search is over the outcome is inconclusive."""
+    first = propose(state)[0]
+    finish = first if isinstance(first, Finish) else None
+    outcome = finish.outcome if finish else Outcome.INCONCLUSIVE
+    reasons = (finish.reason,) if finish else ("the search is not over",)
+    if not state.ends.reproduced or stop.early(state) is not None:
+        return Answer(outcome, None, (), 0.0, _none_before_search(state), _tested(state), reasons)
+    found = state.belief
+    commits = state.spec.graph.commits
+    if outcome is Outcome.CULPRIT_SET:
+        members = stop.culprit_set(state, found)
+        confidence = float(found.commits[members].sum())
+    else:
+        members = _credible(found)
+        confidence = float(found.commits[found.best])
+    named = tuple((commits[i].sha, float(found.commits[i])) for i in members)
+    culprit = commits[found.best].sha if outcome is Outcome.CULPRIT else None
+    return Answer(outcome, culprit, named, confidence, found.none, _tested(state), reasons)
+
+
+def forecast(state: SearchState) -> Forecast:
+    """Expected cost of the rest, from the entropy that is left and the bits of a boot."""
+    spec, ledger = state.spec, state.ledger
+    first = propose(state)[0]
+    if isinstance(first, Finish):
+        return Forecast(0.0, 0.0, 0.0, float(first.outcome is not Outcome.INCONCLUSIVE))
+    if state.ends.reproduced:
+        found = state.belief
+        bits = _entropy(found)
+        boots = bits / max(plan.capacity(found), 0.01)
+        boots += math.log2(1 / (1 - spec.confidence)) / max(_divergence(found), 0.01)
+        builds, calibration = bits, 0
+    else:
+        bits = math.log2(state.ancestry.size + 1)
+        ends = (spec.graph.good, spec.graph.bad)
+        calibration = max(
+            0, 2 * spec.calibrate_min - sum(len(ledger.values.get(e, ())) for e in ends)
+        )
+        boots = bits / 0.8 + 1
+        builds = bits + sum(not ledger.tried(end) for end in ends)
+    boots += calibration
+    seconds = builds * spec.build_cost_s + boots * spec.boot_cost_s
+    if not ledger.builds:
+        seconds += max(0.0, spec.cold_build_s - spec.build_cost_s)
+    chance = min(
+        _chance(boots, spec.max_boots - ledger.boots),
+        _chance(builds, spec.max_builds - ledger.builds),
+    )
+    return Forecast(builds, boots, seconds, chance)
+
+
+def _calibration(state: SearchState, hosts: int, builders: int) -> tuple[Test, ...]:
+    """Builds of both ends first: equal kernels need no boot at all."""
+    graph = state.spec.graph
+    unbuilt = [sha for sha in (graph.good, graph.bad) if not knows_build(state, sha)]
+    if unbuilt:
+        return tuple(Test(sha, "calibrate", boot=False) for sha in unbuilt[: max(1, builders)])
+    return tuple(Test(sha, "calibrate") for sha in due(state, max(1, hosts)))
+
+
+def _chance(needed: float, left: int) -> float:
+    """Chance that `needed` (spread about a third of it) stays within `left`."""
+    spread = 0.35 * needed + 1
+    return 0.5 + 0.5 * math.erf((left - needed) / (spread * math.sqrt(2)))
+
+
+def _entropy(found: Posterior) -> float:
+    weights: list[float] = [*found.commits.tolist(), found.none]
+    return -math.fsum(w * math.log2(w) for w in weights if w > 0)
+
+
+def _divergence(found: Posterior) -> float:
+    """Bits that one boot of the right revision tells the culprit from its neighbours: the
+    Kullback-Leibler divergence of the two predictive distributions, the smaller one.
+    """
+    good, bad = found.good + 1e-12, found.bad + 1e-12
+    one = float((bad * np.log2(bad / good)).sum())
+    other = float((good * np.log2(good / bad)).sum())
+    return min(one, other)
+
+
+def _credible(found: Posterior) -> list[int]:
+    """Most likely commits that hold CREDIBLE of the mass on commits."""
+    order = (-found.commits).argsort(kind="stable")[:MOST_CANDIDATES]
+    enough = CREDIBLE * float(found.commits.sum())
+    members: list[int] = []
+    held = 0.0
+    for i in order.tolist():
+        if held >= enough or found.commits[i] <= 0:
+            break
+        members.append(i)
+        held += float(found.commits[i])
+    return members
+
+
+def _none_before_search(state: SearchState) -> float:
+    """Without a posterior: the prior, or 1 when the ends are the same kernel."""
+    ends = {state.spec.graph.good, state.spec.graph.bad}
+    same = any(ends <= set(group) for group in state.ledger.classes)
+    return 1.0 if same else state.spec.prior_none
+
+
+def _tested(state: SearchState) -> tuple[TestedRevision, ...]:
+    """Every revision that was built or booted, good first, then in graph order."""
+    spec, ledger, ancestry = state.spec, state.ledger, state.ancestry
+    known = {*ledger.signatures, *ledger.build_failed}
+    subjects = {commit.sha: commit.subject for commit in spec.graph.commits}
+    outside = sorted(known - subjects.keys(), key=lambda sha: (sha != spec.graph.good, sha))
+    inside = [commit.sha for commit in spec.graph.commits if commit.sha in known]
+    mass = None
+    if state.ends.reproduced:
+        mass = ancestry.mass(state.belief.commits)
+    found = []
+    for sha in (*outside, *inside):
+        boots = len(ledger.values.get(sha, ()))
+        if sha in ancestry.boundary:
+            bad = 0.0
+        elif mass is not None:
+            bad = min(1.0, float(mass[ancestry.index[sha]]))
+        else:
+            bad = 1 - spec.prior_none if sha == spec.graph.bad else 0.5
+        found.append(TestedRevision(sha, subjects.get(sha, ""), boots, bad, ledger.untestable(sha)))
+    return tuple(found)

@@ -1,0 +1,244 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Words of the search: what it is asked, what it hears, what it proposes, what it answers."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, TypeAlias
+
+from rtbisect.judge.scale import badness
+from rtbisect.model.lab import RunStatus
+from rtbisect.search.calibrate import look
+from rtbisect.search.posterior import posterior
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rtbisect.model.campaign import Observation, Outcome, TestedRevision, Threshold
+    from rtbisect.model.code import CommitGraph
+    from rtbisect.search.calibrate import Ends
+    from rtbisect.search.graph import Ancestry
+    from rtbisect.search.posterior import Posterior
+
+#: Boots without a result after which a revision counts as unbootable.
+FAILED_BOOTS = 2
+#: How often a revision with an invalid run is proposed again before the search gives up.
+INVALID_RERUNS = 3
+
+
+@dataclass(frozen=True)
+class SearchSpec:
+    """What to search and how much it may cost; equal specs and events give equal proposals.
+
+    `build_cost_s` is an incremental build, `cold_build_s` the first one. `confidence` is
+    the posterior probability at which a culprit is named. `prior_none` is the prior
+    probability that the ends do not differ although their test says so. `alpha` is
+    split evenly between the two looks at the ends.
+    """
+
+    graph: CommitGraph
+    threshold: Threshold
+    seed: int
+    confidence: float = 0.95
+    build_cost_s: float = 20.0
+    cold_build_s: float = 300.0
+    boot_cost_s: float = 20.0
+    calibrate_min: int = 6
+    calibrate_max: int = 10
+    max_boots: int = 80
+    max_builds: int = 60
+    prior_none: float = 0.2
+    alpha: float = 0.01
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """A revision was built, or did not build. An empty signature is an unknown one."""
+
+    revision: str
+    ok: bool
+    signature: str
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Booted:
+    """One boot. Only COMPLETE with an observation is evidence."""
+
+    revision: str
+    run_id: str
+    status: RunStatus
+    observation: Observation | None
+    seconds: float
+
+
+Event: TypeAlias = Built | Booted
+
+
+@dataclass(frozen=True, slots=True)
+class Test:
+    """Build `revision` if that has not been tried, then boot it once if `boot` says so.
+
+    `purpose` is calibrate, search or control. A revision that is not built yet is proposed
+    without a boot: a kernel that equals a known one needs none. A caller that boots it
+    all the same does no harm.
+    """
+
+    revision: str
+    purpose: str
+    boot: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Finish:
+    """The search is over; always proposed alone."""
+
+    outcome: Outcome
+    reason: str
+
+
+Proposal: TypeAlias = Test | Finish
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What the search says now; `candidates` by falling probability.
+
+    For a culprit set `candidates` is that whole set, else the smallest set of at least
+    90% of the mass on commits, at most 20. `confidence` is the probability of the
+    culprit, or of the set, or of the most likely commit.
+    """
+
+    outcome: Outcome
+    culprit: str | None
+    candidates: tuple[tuple[str, float], ...]
+    confidence: float
+    prob_none: float
+    tested: tuple[TestedRevision, ...]
+    reasons: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """What is still to come: expected builds, boots and seconds on one host, and the chance
+    that the search ends with an answer within its budget.
+    """
+
+    builds: float
+    boots: float
+    seconds: float
+    chance: float
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """The events, summed up per revision. `values` are badness (see `judge.scale`) in the
+    order of the boots; `invalid` counts the invalid runs since the last valid one.
+    """
+
+    signatures: Mapping[str, str]
+    build_failed: frozenset[str]
+    values: Mapping[str, tuple[float, ...]]
+    failed_boots: Mapping[str, int]
+    invalid: Mapping[str, int]
+    builds: int
+    boots: int
+
+    def built(self, sha: str) -> bool:
+        return sha in self.signatures
+
+    def tried(self, sha: str) -> bool:
+        """A build was tried, so another one costs nothing or is hopeless."""
+        return sha in self.signatures or sha in self.build_failed
+
+    def untestable(self, sha: str) -> str:
+        """Why `sha` cannot be tested; empty when it can."""
+        if sha in self.build_failed:
+            return "does not build"
+        if self.failed_boots.get(sha, 0) >= FAILED_BOOTS and not self.values.get(sha):
+            return "does not boot"
+        return ""
+
+    @cached_property
+    def classes(self) -> tuple[tuple[str, ...], ...]:
+        """Revisions with the same kernel, where there are at least two of them."""
+        found: dict[str, list[str]] = {}
+        for sha, signature in self.signatures.items():
+            if signature:
+                found.setdefault(signature, []).append(sha)
+        return tuple(tuple(group) for group in found.values() if len(group) > 1)
+
+
+@dataclass(frozen=True)
+class SearchState:
+    """Specification and log; everything else is derived from these two, on demand."""
+
+    spec: SearchSpec
+    ancestry: Ancestry = field(compare=False, repr=False)
+    events: tuple[Event, ...] = ()
+
+    @cached_property
+    def ledger(self) -> Ledger:
+        return ledger(self.spec.threshold, self.events)
+
+    @cached_property
+    def ends(self) -> Ends:
+        """What the calibration says so far."""
+        return look(self)
+
+    @cached_property
+    def belief(self) -> Posterior:
+        """The posterior; only after the calibration has reproduced the difference."""
+        return posterior(self)
+
+
+def ledger(threshold: Threshold, events: tuple[Event, ...]) -> Ledger:
+    """Sum up a log of builds and boots. A revision that booted was built."""
+    signatures: dict[str, str] = {}
+    build_failed: set[str] = set()
+    values: dict[str, list[float]] = {}
+    failed: dict[str, int] = {}
+    invalid: dict[str, int] = {}
+    builds = boots = 0
+    for event in events:
+        sha = event.revision
+        if isinstance(event, Built):
+            builds += 1
+            if event.ok:
+                signatures[sha] = event.signature
+                build_failed.discard(sha)
+            elif sha not in signatures:
+                build_failed.add(sha)
+            continue
+        boots += 1
+        signatures.setdefault(sha, "")
+        value = _evidence(threshold, event)
+        if event.status in (RunStatus.BOOT_FAILED, RunStatus.HUNG):
+            failed[sha] = failed.get(sha, 0) + 1
+            invalid[sha] = 0
+        elif math.isnan(value):
+            invalid[sha] = invalid.get(sha, 0) + 1
+        else:
+            values.setdefault(sha, []).append(value)
+            invalid[sha] = 0
+    return Ledger(
+        signatures,
+        frozenset(build_failed),
+        {sha: tuple(found) for sha, found in values.items()},
+        failed,
+        invalid,
+        builds,
+        boots,
+    )
+
+
+def _evidence(threshold: Threshold, event: Booted) -> float:
+    """Badness of a boot; nan when the boot is no evidence."""
+    if event.status is not RunStatus.COMPLETE or event.observation is None:
+        return math.nan
+    try:
+        return badness(threshold, event.observation.value)
+    except ValueError:
+        return math.nan

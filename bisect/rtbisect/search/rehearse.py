@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Play a search against a world whose truth is known: for tests, and to measure how often
+a stated confidence is right.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+from rtbisect.errors import InternalError
+from rtbisect.model.campaign import Observation
+from rtbisect.model.lab import RunStatus
+from rtbisect.search import engine
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rtbisect.search.engine import Event, Finish, SearchSpec, SearchState
+
+
+class World(Protocol):
+    """Answers what a builder and a lab would find out."""
+
+    def build(self, sha: str) -> str | None:
+        """Signature of the kernel ("" unknown), None when it does not build."""
+
+    def boot(self, sha: str) -> tuple[RunStatus, float]:
+        """How a fresh boot ends, and its value."""
+
+
+def events(state: SearchState, world: World, test: engine.Test, name: str) -> Iterator[Event]:
+    """What the world answers to one proposed test; costs are those of the specification."""
+    spec = state.spec
+    if not engine.knows_build(state, test.revision):
+        signature = world.build(test.revision)
+        ok = signature is not None
+        yield engine.Built(test.revision, ok, signature or "", spec.build_cost_s)
+        if not ok:
+            return
+    if test.boot:
+        status, value = world.boot(test.revision)
+        seen = Observation(test.revision, name, value) if status is RunStatus.COMPLETE else None
+        yield engine.Booted(test.revision, name, status, seen, spec.boot_cost_s)
+
+
+def rehearse(spec: SearchSpec, world: World) -> tuple[SearchState, Finish]:
+    """Run a search to its end; InternalError if it would go on without bound."""
+    state = engine.start(spec)
+    for number in range(10 * (spec.max_boots + spec.max_builds)):
+        first = engine.propose(state)[0]
+        if isinstance(first, engine.Finish):
+            return state, first
+        for event in events(state, world, first, f"run{number}"):
+            state = engine.apply(state, event)
+    raise InternalError("the search does not end")

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""When the search is over, and what it then says."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rtbisect.model.campaign import Outcome
+from rtbisect.search.model import INVALID_RERUNS, Finish
+
+if TYPE_CHECKING:
+    from rtbisect.search.model import SearchState
+    from rtbisect.search.posterior import Posterior
+
+#: Posterior of "no regression" at which the search stops without a culprit.
+NONE_ENOUGH = 0.95
+#: Hypotheses compared for being inseparable hold this share of the mass, and are at most so many.
+_COMPARED_MASS = 0.999
+_COMPARED = 400
+
+
+def early(state: SearchState) -> Finish | None:
+    """Reasons to stop that need no posterior."""
+    graph = state.spec.graph
+    if any(graph.good in group and graph.bad in group for group in state.ledger.classes):
+        return Finish(Outcome.NOOP, "good and bad are the same kernel, bit for bit")
+    return _broken(state) or _unlike(state)
+
+
+def _broken(state: SearchState) -> Finish | None:
+    """An end that cannot be tested, or a measurement that gives nothing."""
+    graph, ledger = state.spec.graph, state.ledger
+    for name, sha in (("good", graph.good), ("bad", graph.bad)):
+        why = ledger.untestable(sha)
+        if why:
+            return Finish(Outcome.INCONCLUSIVE, f"the {name} end {sha[:12]} {why}")
+    for sha, times in sorted(ledger.invalid.items()):
+        if times > INVALID_RERUNS:
+            reason = f"{sha[:12]}: {times} invalid runs in a row, the measurement does not work"
+            return Finish(Outcome.INCONCLUSIVE, reason)
+    return None
+
+
+def _unlike(state: SearchState) -> Finish | None:
+    """The looks at the ends are over without a difference, or the budget is."""
+    ends = state.ends
+    if ends.reproduced is False:
+        reason = (
+            f"{ends.used}+{ends.used} boots of the ends do not differ enough (p = {ends.p:.2g})"
+        )
+        if ends.swapped:
+            reason = "the bad end is better than the good end; are the ends swapped?"
+        return Finish(Outcome.NOT_REPRODUCED, reason)
+    if ends.reproduced is None and state.ledger.boots >= state.spec.max_boots:
+        return Finish(Outcome.INCONCLUSIVE, _spent(state, "calibration"))
+    return None
+
+
+def reached(state: SearchState, found: Posterior) -> Finish | None:
+    """Reasons to stop after the calibration."""
+    spec, ledger = state.spec, state.ledger
+    if not found.possible:
+        return Finish(
+            Outcome.INCONCLUSIVE, "no single commit agrees with the kernels that are equal"
+        )
+    if found.none >= NONE_ENOUGH:
+        reason = f"no regression has a probability of {found.none:.3f} after {ledger.boots} boots"
+        return Finish(Outcome.NOT_REPRODUCED, reason)
+    members = culprit_set(state, found)
+    held = float(found.commits[members].sum())
+    missing = unbuilt_neighbours(state, found)
+    if held >= spec.confidence and (len(members) > 1 or not _verifiable(state, members[0])):
+        return Finish(Outcome.CULPRIT_SET, _set_reason(state, members, held))
+    if held >= spec.confidence and not missing:
+        return Finish(Outcome.CULPRIT, _culprit_reason(state, members[0], held))
+    spent = ledger.builds >= spec.max_builds if missing else ledger.boots >= spec.max_boots
+    if spent:
+        also = f"; {missing[0][:12]} was not built" if missing else ""
+        return Finish(Outcome.INCONCLUSIVE, _spent(state, "search") + also)
+    return None
+
+
+def unbuilt_neighbours(state: SearchState, found: Posterior) -> list[str]:
+    """Of a culprit that is likely enough: itself and its parents as far as nobody tried to
+    build them, so that the verification cannot fail late for a trivial reason.
+    """
+    spec, ledger = state.spec, state.ledger
+    if float(found.commits[found.best]) < spec.confidence:
+        return []
+    culprit = spec.graph.commits[found.best]
+    return [sha for sha in (culprit.sha, *culprit.parents) if not ledger.tried(sha)]
+
+
+def culprit_set(state: SearchState, found: Posterior) -> list[int]:
+    """The likeliest set of candidates that no possible test tells apart, likeliest first.
+
+    Two candidates are inseparable when every revision that can be tested descends from
+    both or from neither. With everything testable each set is one commit. The parents
+    of a culprit that cannot be verified against them belong to its set.
+    """
+    ledger, ancestry = state.ledger, state.ancestry
+    commits = state.spec.graph.commits
+    untestable = [i for i, c in enumerate(commits) if ledger.untestable(c.sha)]
+    if not untestable:
+        return [found.best]
+    testable = np.ones(ancestry.size, dtype=np.bool_)
+    testable[untestable] = False
+    groups: dict[bytes, list[int]] = {}
+    held = 0.0
+    for i in (-found.commits).argsort(kind="stable")[:_COMPARED].tolist():
+        if held >= _COMPARED_MASS * float(found.commits.sum()):
+            break
+        held += float(found.commits[i])
+        column = ancestry.descendants_or_self(i) & testable
+        groups.setdefault(np.packbits(column).tobytes(), []).append(i)
+    best = max(groups.values(), key=lambda members: float(found.commits[members].sum()))
+    if len(best) == 1 and found.commits[best[0]] >= state.spec.confidence:
+        parents = [j for j in ancestry.parents[best[0]] if ledger.untestable(commits[j].sha)]
+        return best + parents
+    return best
+
+
+def _verifiable(state: SearchState, culprit: int) -> bool:
+    """The culprit and all its parents can be tested, as far as known."""
+    commit = state.spec.graph.commits[culprit]
+    return not any(state.ledger.untestable(sha) for sha in (commit.sha, *commit.parents))
+
+
+def _set_reason(state: SearchState, members: list[int], held: float) -> str:
+    commits = state.spec.graph.commits
+    shas = [commits[i].sha for i in members] + list(commits[members[0]].parents)
+    why = [f"{sha[:12]} {w}" for sha in dict.fromkeys(shas) if (w := state.ledger.untestable(sha))]
+    said = ", ".join(why[:3]) + (f" and {len(why) - 3} more" if len(why) > 3 else "")
+    return f"one of {len(members)} commits with probability {held:.3f}: {said}"
+
+
+def _culprit_reason(state: SearchState, culprit: int, held: float) -> str:
+    commit = state.spec.graph.commits[culprit]
+    said = f"{commit.sha[:12]} with probability {held:.3f} after {state.ledger.boots} boots"
+    if len(commit.parents) > 1:
+        said += f"; a merge, and none of its {len(commit.parents)} parents is bad"
+    return said
+
+
+def _spent(state: SearchState, during: str) -> str:
+    ledger = state.ledger
+    return f"the budget ended during the {during}: {ledger.builds} builds, {ledger.boots} boots"

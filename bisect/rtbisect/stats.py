@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Statistics over boots: permutation tests, intervals, Holm, effect sizes.
+
+Samples are sequences of floats, one value a boot, already on the scale that they are
+compared on. An empty sample or a value that is not finite raises ValueError.
+"""
+
+from __future__ import annotations
+
+import math
+from itertools import chain, combinations
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+Floats: TypeAlias = npt.NDArray[np.float64]
+Alternative = Literal["greater", "less", "two-sided"]
+
+#: Up to this many splits the permutation test enumerates all of them.
+EXACT_SPLITS = 50_000
+#: Random splits of the sampled permutation test; its smallest p is 1 / (this + 1).
+SAMPLED_SPLITS = 20_000
+#: Resamples of the bootstrap.
+RESAMPLES = 4_000
+_BLOCK = 2_000
+
+
+def _sample(values: Sequence[float], name: str) -> Floats:
+    found = np.asarray(values, dtype=np.float64)
+    if found.ndim != 1 or found.size == 0:
+        raise ValueError(f"{name} is empty")
+    if not np.isfinite(found).all():
+        raise ValueError(f"{name} holds a value that is not finite")
+    return found
+
+
+def smallest_p(base_n: int, new_n: int) -> float:
+    """Smallest p value that a one-sided permutation test of these sizes can give."""
+    splits = math.comb(base_n + new_n, new_n)
+    return 1 / splits if splits <= EXACT_SPLITS else 1 / (SAMPLED_SPLITS + 1)
+
+
+def permutation_p(
+    base: Sequence[float],
+    new: Sequence[float],
+    *,
+    alternative: Alternative,
+    seed: int = 0,
+) -> float:
+    """P value of the difference of means, new - base; "greater": new is greater.
+
+    Exact up to EXACT_SPLITS splits, else sampled with the +1 correction (Phipson and
+    Smyth, 2010). Splits that tie with the observed one count as extreme.
+    """
+    one, two = _sample(base, "base"), _sample(new, "new")
+    pooled = np.concatenate([one, two])
+    pooled -= pooled.mean()
+    if alternative == "less":
+        pooled = -pooled
+    # With centred values the difference of means is a multiple of the sum over `new`.
+    observed = float(pooled[one.size :].sum())
+    slack = 1e-9 * float(np.abs(pooled).sum())
+    exact = math.comb(pooled.size, two.size) <= EXACT_SPLITS
+    sums = _all_sums(pooled, two.size) if exact else _random_sums(pooled, two.size, seed)
+    if alternative == "two-sided":
+        sums, observed = np.abs(sums), abs(observed)
+    extreme = int(np.count_nonzero(sums >= observed - slack))
+    return extreme / sums.size if exact else (extreme + 1) / (sums.size + 1)
+
+
+def _all_sums(pooled: Floats, size: int) -> Floats:
+    """Sums over every subset of `size` values; the values add up to zero."""
+    small = min(size, pooled.size - size)
+    picks = np.fromiter(chain.from_iterable(combinations(range(pooled.size), small)), np.intp)
+    sums: Floats = pooled[picks.reshape(-1, small)].sum(axis=1)
+    return sums if small == size else -sums
+
+
+def _random_sums(pooled: Floats, size: int, seed: int) -> Floats:
+    rng = np.random.default_rng(seed)
+    sums = []
+    for _ in range(SAMPLED_SPLITS // _BLOCK):
+        order = rng.random((_BLOCK, pooled.size)).argsort(axis=1)[:, :size]
+        sums.append(pooled[order].sum(axis=1))
+    return np.concatenate(sums)
+
+
+def bootstrap_shift(
+    base: Sequence[float],
+    new: Sequence[float],
+    *,
+    level: float = 0.95,
+    seed: int = 0,
+) -> tuple[float, float]:
+    """Percentile bootstrap interval of median(new) - median(base)."""
+    one, two = _sample(base, "base"), _sample(new, "new")
+    rng = np.random.default_rng(seed)
+    shifts = np.median(rng.choice(two, (RESAMPLES, two.size)), axis=1)
+    shifts -= np.median(rng.choice(one, (RESAMPLES, one.size)), axis=1)
+    low, high = np.quantile(shifts, [(1 - level) / 2, (1 + level) / 2])
+    return float(low), float(high)
+
+
+def holm(p: Sequence[float]) -> tuple[float, ...]:
+    """P values adjusted after Holm (1979), in the order given; empty stays empty."""
+    if any(not 0 <= value <= 1 for value in p):
+        raise ValueError("a p value lies outside 0..1")
+    adjusted = [0.0] * len(p)
+    running = 0.0
+    for rank, index in enumerate(sorted(range(len(p)), key=lambda i: p[i])):
+        running = max(running, min(1.0, (len(p) - rank) * p[index]))
+        adjusted[index] = running
+    return tuple(adjusted)
+
+
+def hodges_lehmann(base: Sequence[float], new: Sequence[float]) -> float:
+    """Median of all differences new - base (Hodges and Lehmann, 1963)."""
+    one, two = _sample(base, "base"), _sample(new, "new")
+    return float(np.median(two[:, None] - one[None, :]))
+
+
+def median(values: Sequence[float]) -> float:
+    """Median of a sample."""
+    return float(np.median(_sample(values, "the sample")))
+
+
+def cliffs_delta(base: Sequence[float], new: Sequence[float]) -> float:
+    """P(new > base) - P(new < base) over all pairs: 1 when every new value is greater."""
+    one, two = _sample(base, "base"), _sample(new, "new")
+    return float(np.sign(two[:, None] - one[None, :]).mean())

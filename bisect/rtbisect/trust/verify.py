@@ -1,0 +1,279 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Verification: culprit against each parent on fresh boots, and its revert on the tip.
+
+The same shape as the search: propose, apply, replay. The boots of the search are not
+used again, because the search chose the culprit by them.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, TypeAlias
+
+from rtbisect import stats
+from rtbisect.errors import ConfigError
+from rtbisect.judge.judge import judge
+from rtbisect.judge.scale import all_badness, effect_floor, effect_of
+from rtbisect.model.campaign import Judgement, Level, Sample, Threshold, Verification
+from rtbisect.model.lab import RunStatus
+from rtbisect.search.model import INVALID_RERUNS, Booted, Built, Event, Ledger, ledger
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+#: Looks at a pair; alpha is split evenly between them.
+LOOKS = 2
+#: Share of the ends' shift below which there is more than this one culprit.
+FULL_RECOVERY = 0.7
+#: A revert has to take back at least this share of the ends' shift.
+REVERT_RECOVERY = 0.5
+
+
+@dataclass(frozen=True)
+class VerifySpec:
+    """What to verify. `endpoints` are the boots of good and bad from the calibration, only
+    to say how much of their shift the culprit explains. `revert` is the commit that
+    reverts the culprit on `tip`, None when it does not apply.
+    """
+
+    culprit: str
+    parents: tuple[str, ...]
+    threshold: Threshold
+    seed: int
+    revert: str | None
+    tip: str
+    boots: int = 6
+    revert_boots: int = 3
+    alpha: float = 0.01
+    endpoints: tuple[Sample, Sample] = (Sample(()), Sample(()))
+    boots_max: int = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Boot:
+    """Boot `revision` once more (build it if needed); `purpose` is verify or revert. `left`
+    boots are due in all, this one included, if nothing asks for a second look.
+    """
+
+    revision: str
+    purpose: str
+    left: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """Every check has its status."""
+
+
+@dataclass(frozen=True)
+class VerifyState:
+    """Specification and log of the fresh boots."""
+
+    spec: VerifySpec
+    events: tuple[Event, ...] = ()
+
+    @cached_property
+    def ledger(self) -> Ledger:
+        return ledger(self.spec.threshold, self.events)
+
+    @cached_property
+    def raw(self) -> dict[str, tuple[float, ...]]:
+        """Valid values per revision in `unit`, in the order of the boots."""
+        found: dict[str, list[float]] = {}
+        for event in self.events:
+            if isinstance(event, Booted) and event.status is RunStatus.COMPLETE:
+                value = event.observation.value if event.observation else math.nan
+                if math.isfinite(value):
+                    found.setdefault(event.revision, []).append(value)
+        return {sha: tuple(values) for sha, values in found.items()}
+
+    @cached_property
+    def checks(self) -> tuple[_Check, ...]:
+        return tuple(_examined(self, check) for check in _planned(self.spec))
+
+
+Proposal: TypeAlias = Boot | Done
+
+
+@dataclass(frozen=True, slots=True)
+class _Check:
+    """`base` should be better than `new`. `wanted` boots a side are still to be reached (0:
+    the check is closed).
+    """
+
+    name: str
+    base: str
+    new: str
+    purpose: str
+    looks: tuple[int, ...]
+    wanted: int = 0
+    verification: Verification | None = None
+
+
+def start(spec: VerifySpec) -> VerifyState:
+    """A verification without boots; ConfigError when it could never say yes."""
+    if not spec.parents:
+        raise ConfigError(f"{spec.culprit[:12]} has no parent to compare with")
+    if not 2 <= spec.boots <= spec.boots_max or spec.revert_boots < 2:
+        raise ConfigError("verification needs at least two boots a side")
+    if stats.smallest_p(spec.boots_max, spec.boots_max) > spec.alpha / LOOKS:
+        raise ConfigError(
+            f"{spec.boots_max}+{spec.boots_max} boots cannot reach p <= {spec.alpha / LOOKS:g}",
+            "verify with more boots or raise alpha",
+        )
+    effect_floor(spec.threshold)
+    return VerifyState(spec)
+
+
+def apply(state: VerifyState, event: Event) -> VerifyState:
+    """The state after one more build or fresh boot."""
+    return replace(state, events=(*state.events, event))
+
+
+def replay(spec: VerifySpec, events: Iterable[Event]) -> VerifyState:
+    """The state after a whole log."""
+    return replace(start(spec), events=tuple(events))
+
+
+def propose(state: VerifyState) -> Proposal:
+    """The next boot. Boots go in rounds: one of each revision that needs one, in an order
+    drawn from the seed, so that a drift of the host meets both sides alike.
+    """
+    wanted: dict[str, int] = {}
+    purpose: dict[str, str] = {}
+    for check in state.checks:
+        for sha in (check.base, check.new) if check.wanted else ():
+            wanted[sha] = max(wanted.get(sha, 0), check.wanted)
+            purpose.setdefault(sha, check.purpose)
+    values = state.ledger.values
+    have = {sha: len(values.get(sha, ())) for sha in wanted}
+    short = [sha for sha in wanted if have[sha] < wanted[sha]]
+    if not short:
+        return Done()
+    done = min(have[sha] for sha in short)
+    rank = _order(state.spec, done)
+    best = min((sha for sha in short if have[sha] == done), key=lambda sha: rank[sha])
+    return Boot(best, purpose[best], sum(wanted[sha] - have[sha] for sha in short))
+
+
+def verifications(state: VerifyState) -> tuple[Verification, ...]:
+    """Every check; status is pass, fail, undecided or not applicable."""
+    found = []
+    for check in state.checks:
+        open_ = Verification(check.name, "undecided", None, "more boots are due")
+        found.append(check.verification or open_)
+    if state.spec.revert is None:
+        note = "the revert does not apply to the tip"
+        found.append(Verification("revert on tip", "not applicable", None, note))
+    return tuple(found)
+
+
+def confirmed(state: VerifyState) -> bool:
+    """Over, the culprit is worse than every parent, and no revert contradicts it."""
+    if not isinstance(propose(state), Done):
+        return False
+    found = verifications(state)
+    parents = found[: len(state.spec.parents)]
+    return all(v.status == "pass" for v in parents) and all(v.status != "fail" for v in found)
+
+
+def _planned(spec: VerifySpec) -> list[_Check]:
+    looks = tuple(dict.fromkeys((spec.boots, spec.boots_max)))
+    found = [
+        _Check(f"culprit vs parent {sha[:12]}", sha, spec.culprit, "verify", looks)
+        for sha in spec.parents
+    ]
+    if spec.revert is not None:
+        # A second look at twice the boots, where the permutation test can decide.
+        again = max(2 * spec.revert_boots, spec.boots)
+        short = (spec.revert_boots, again)
+        found.append(_Check("revert on tip", spec.revert, spec.tip, "revert", short))
+    return found
+
+
+def _order(spec: VerifySpec, done: int) -> dict[str, int]:
+    """Rank of each revision in round `done`."""
+    shas = [spec.culprit, *spec.parents, spec.tip, *([spec.revert] if spec.revert else [])]
+    shas = list(dict.fromkeys(shas))
+    random.Random(f"{spec.seed}:{done}").shuffle(shas)  # noqa: S311  (an order, no secret)
+    return {sha: rank for rank, sha in enumerate(shas)}
+
+
+def _examined(state: VerifyState, check: _Check) -> _Check:
+    """The check with its status, or with the boots that it still wants."""
+    for sha in (check.base, check.new):
+        why = state.ledger.untestable(sha)
+        if state.ledger.invalid.get(sha, 0) > INVALID_RERUNS:
+            why = "has only invalid runs"
+        if why:
+            note = f"{sha[:12]} {why}"
+            return replace(check, verification=Verification(check.name, "undecided", None, note))
+    base, new = state.raw.get(check.base, ()), state.raw.get(check.new, ())
+    for boots in check.looks:
+        if min(len(base), len(new)) < boots:
+            return replace(check, wanted=boots)
+        found = _decided(state.spec, check, Sample(base[:boots]), Sample(new[:boots]))
+        if found.status != "undecided":
+            break
+    return replace(check, verification=found)
+
+
+def _decided(spec: VerifySpec, check: _Check, base: Sample, new: Sample) -> Verification:
+    alpha = spec.alpha / LOOKS
+    is_revert = check.purpose == "revert"
+    if is_revert and base.n == spec.revert_boots:
+        # Three boots a side cannot reach alpha: then only full separation passes.
+        alpha = max(alpha, stats.smallest_p(base.n, new.n))
+    found = judge(spec.threshold, base, new, alpha=alpha)
+    ratio = _recovery(spec, base, new)
+    status = {Level.REGRESSED: "pass", Level.PASS: "fail", Level.UNDECIDED: "undecided"}[
+        found.level
+    ]
+    if is_revert and status == "pass" and ratio is not None and ratio < REVERT_RECOVERY:
+        status = "undecided"
+    return Verification(check.name, status, found, _note(spec, found, ratio, is_revert=is_revert))
+
+
+def _recovery(spec: VerifySpec, base: Sample, new: Sample) -> float | None:
+    """Shift of this pair as a share of the shift of the ends; None without ends."""
+    good, bad = spec.endpoints
+    if not good.n or not bad.n:
+        return None
+    whole = _shift(spec.threshold, good, bad)
+    return _shift(spec.threshold, base, new) / whole if whole > 0 else None
+
+
+def _shift(threshold: Threshold, base: Sample, new: Sample) -> float:
+    one, two = all_badness(threshold, base.values), all_badness(threshold, new.values)
+    return stats.median(two) - stats.median(one)
+
+
+def _note(spec: VerifySpec, found: Judgement, ratio: float | None, *, is_revert: bool) -> str:
+    said = f"{found.base.n}+{found.new.n} boots, {found.reason}"
+    if ratio is None:
+        return said
+    what = "takes back" if is_revert else "explains"
+    said += f"; {what} {100 * ratio:.0f}% of the shift between good and bad"
+    if found.level is Level.REGRESSED and not is_revert and ratio < FULL_RECOVERY:
+        whole = effect_of(spec.threshold, _shift(spec.threshold, *spec.endpoints))
+        said += f" (effect {whole:.3g} in all), so there may be a second culprit"
+    return said
+
+
+__all__ = [
+    "Boot",
+    "Booted",
+    "Built",
+    "Done",
+    "VerifySpec",
+    "VerifyState",
+    "apply",
+    "confirmed",
+    "propose",
+    "replay",
+    "start",
+    "verifications",
+]

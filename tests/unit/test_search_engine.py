@@ -1,0 +1,338 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+from dataclasses import dataclass, field, replace
+
+import pytest
+
+from rtbisect.errors import ConfigError
+from rtbisect.model.campaign import Better, MetricKey, Observation, Outcome, Scale, Threshold
+from rtbisect.model.code import Commit, CommitGraph
+from rtbisect.model.lab import RunStatus
+from rtbisect.search import engine
+from rtbisect.search.graph import Ancestry
+from rtbisect.search.rehearse import rehearse
+
+THRESHOLD = Threshold(
+    key=MetricKey("interrupts", "res", "on"),
+    unit="1/s",
+    better=Better.LOWER,
+    scale=Scale.LOG,
+    statistic="mean",
+    min_effect=1.5,
+    limit=None,
+    floor=0.5,
+    role="primary",
+    control=None,
+    reason="",
+)
+
+
+def chain(size):
+    commits = [Commit("c0", ("good",), "subject 0")]
+    commits += [Commit(f"c{i}", (f"c{i - 1}",), f"subject {i}") for i in range(1, size)]
+    return CommitGraph("good", f"c{size - 1}", tuple(commits))
+
+
+def spec(graph=None, **changes):
+    return engine.SearchSpec(chain(16) if graph is None else graph, THRESHOLD, 0, **changes)
+
+
+def built(sha, signature, *, ok=True):
+    return engine.Built(sha, ok, signature, 20.0)
+
+
+@dataclass
+class Toy:
+    """Noise-free kernels; `broken` do not build, `status` is how boots of a revision end."""
+
+    graph: CommitGraph
+    culprit: str
+    broken: tuple[str, ...] = ()
+    status: dict[str, RunStatus] = field(default_factory=dict)
+    signatures: dict[str, str] = field(default_factory=dict)
+    low: float = 1.0
+    high: float = 5.0
+    builds: list[str] = field(default_factory=list)
+    boots: list[str] = field(default_factory=list)
+
+    def __post_init__(self):
+        self.ancestry = Ancestry(self.graph)
+
+    def build(self, sha):
+        self.builds.append(sha)
+        return None if sha in self.broken else self.signatures.get(sha, f"kernel of {sha}")
+
+    def boot(self, sha):
+        self.boots.append(sha)
+        where = self.ancestry.index.get(self.culprit)
+        bad = where is not None and self.ancestry.side(sha)[where]
+        status = self.status.get(sha, RunStatus.COMPLETE)
+        return status, self.high if bad else self.low
+
+
+def search(world, **changes):
+    state, finish = rehearse(spec(world.graph, **changes), world)
+    return state, finish, engine.answer(state)
+
+
+def test_calibration_builds_both_ends_and_boots_them_in_abba_order():
+    world = Toy(chain(16), "c9")
+    search(world)
+    assert world.builds[:2] == ["good", "c15"]
+    assert world.boots[:8] == ["good", "c15", "c15", "good", "good", "c15", "c15", "good"]
+    assert sorted(world.boots[:12]) == ["c15"] * 6 + ["good"] * 6
+
+
+def test_a_clear_culprit_is_named_with_its_parent_built():
+    world = Toy(chain(16), "c9")
+    _, finish, answer = search(world)
+    assert (finish.outcome, answer.culprit) == (Outcome.CULPRIT, "c9")
+    assert {"c8", "c9"} <= set(world.builds)
+    assert answer.confidence >= 0.95
+    assert answer.candidates[0] == ("c9", answer.confidence)
+    assert len(world.boots) - 12 <= 7
+    sides = {item.sha: item.probability_bad for item in answer.tested}
+    assert sides["c8"] < 0.05
+    assert sides["c9"] > 0.95
+    assert sides["good"] == 0.0
+    assert len(world.builds) == len(set(world.builds))
+
+
+def test_the_whole_range_may_be_one_commit():
+    _, finish, answer = search(Toy(chain(1), "c0"))
+    assert (finish.outcome, answer.culprit) == (Outcome.CULPRIT, "c0")
+
+
+def test_equal_kernels_of_the_ends_are_a_noop_without_a_boot():
+    world = Toy(chain(4), "c2", signatures={"good": "same", "c3": "same"})
+    state, finish, answer = search(world)
+    assert finish.outcome is Outcome.NOOP
+    assert world.boots == []
+    assert answer.prob_none == 1.0
+    assert state.ledger.builds == 2
+
+
+def test_equal_ends_are_not_reproduced_after_both_looks():
+    world = Toy(chain(4), "no commit")
+    state, finish, answer = search(world)
+    assert finish.outcome is Outcome.NOT_REPRODUCED
+    assert state.ledger.boots == 20
+    assert answer.culprit is None
+    assert answer.candidates == ()
+
+
+def test_swapped_ends_are_told():
+    _, finish, _ = search(Toy(chain(4), "c2", low=5.0, high=1.0))
+    assert finish.outcome is Outcome.NOT_REPRODUCED
+    assert "swapped" in finish.reason
+
+
+def test_a_change_below_the_floor_is_not_searched():
+    _, finish, _ = search(Toy(chain(4), "c2", low=10.0, high=12.0))
+    assert finish.outcome is Outcome.NOT_REPRODUCED
+
+
+def test_unbuildable_commits_around_the_culprit_give_the_set():
+    world = Toy(chain(16), "c6", broken=("c5", "c6", "c7"))
+    _, finish, answer = search(world)
+    assert finish.outcome is Outcome.CULPRIT_SET
+    assert {sha for sha, _ in answer.candidates} == {"c5", "c6", "c7", "c8"}
+    assert answer.culprit is None
+    assert answer.confidence >= 0.95
+    assert "does not build" in finish.reason
+    skipped = {item.sha: item.skipped for item in answer.tested}
+    assert skipped["c6"] == "does not build"
+
+
+def test_a_culprit_with_an_unbuildable_parent_is_a_set():
+    world = Toy(chain(16), "c6", broken=("c5",))
+    _, finish, answer = search(world)
+    assert finish.outcome is Outcome.CULPRIT_SET
+    assert {sha for sha, _ in answer.candidates} == {"c5", "c6"}
+
+
+@pytest.mark.parametrize("status", [RunStatus.BOOT_FAILED, RunStatus.HUNG])
+def test_two_failed_boots_skip_a_revision(status):
+    world = Toy(chain(16), "c9", status={"c7": status})
+    _, _, answer = search(world)
+    assert world.boots.count("c7") <= 2
+    assert answer.culprit == "c9"
+
+
+def test_an_end_that_does_not_boot_ends_the_search():
+    _, finish, _ = search(Toy(chain(8), "c3", status={"c7": RunStatus.BOOT_FAILED}))
+    assert finish.outcome is Outcome.INCONCLUSIVE
+    assert "the bad end c7 does not boot" in finish.reason
+    _, finish, _ = search(Toy(chain(8), "c3", broken=("good",)))
+    assert "the good end good does not build" in finish.reason
+
+
+def test_invalid_runs_are_tried_again_three_times_and_are_no_evidence():
+    world = Toy(chain(16), "c9", status={"c7": RunStatus.INVALID})
+    state, finish, _ = search(world)
+    assert finish.outcome is Outcome.INCONCLUSIVE
+    assert world.boots[-4:] == ["c7"] * 4
+    assert "4 invalid runs in a row" in finish.reason
+    assert "c7" not in state.ledger.values
+
+
+def test_values_without_a_logarithm_are_invalid():
+    state = engine.start(spec())
+    for value in (-1.0, float("nan")):
+        seen = Observation("good", "run", value)
+        state = engine.apply(state, engine.Booted("good", "run", RunStatus.COMPLETE, seen, 1.0))
+    assert state.ledger.invalid["good"] == 2
+    assert state.ledger.values == {}
+
+
+def test_a_kernel_that_equals_a_known_one_needs_no_boot():
+    same = {f"c{i}": "good side" for i in range(9)} | {f"c{i}": "bad side" for i in range(9, 16)}
+    world = Toy(chain(16), "c9", signatures=same | {"good": "good side"})
+    _, finish, answer = search(world)
+    assert (finish.outcome, answer.culprit) == (Outcome.CULPRIT, "c9")
+    assert set(world.boots) == {"good", "c15"}
+
+
+def test_a_commit_that_changes_no_byte_is_never_the_culprit():
+    world = Toy(chain(16), "c8", signatures={"c8": "twin", "c9": "twin"})
+    _, _, answer = search(world)
+    assert answer.culprit == "c8"
+    other = Toy(chain(16), "c8", signatures={"c7": "twin", "c6": "twin"})
+    state, _, answer = search(other)
+    assert answer.culprit == "c8"
+    if {"c6", "c7"} <= set(other.builds):
+        assert state.belief.commits[7] == 0.0
+
+
+def test_contradicting_equal_kernels_are_inconclusive():
+    state = calibrated(chain(4))
+    for event in (built("c1", "kernel of good"), built("c0", "kernel of c3")):
+        state = engine.apply(state, event)
+    finish = engine.propose(state)[0]
+    assert finish.outcome is Outcome.INCONCLUSIVE
+    assert "equal" in finish.reason
+    assert engine.answer(state).candidates == ()
+
+
+def finished(graph, culprit):
+    return rehearse(spec(graph), Toy(graph, culprit))[0]
+
+
+def test_budgets_end_the_search_with_candidates():
+    _, finish, answer = search(Toy(chain(64), "c40"), max_boots=14)
+    assert finish.outcome is Outcome.INCONCLUSIVE
+    assert "the budget ended during the search" in finish.reason
+    assert "c40" in [sha for sha, _ in answer.candidates]
+    world = Toy(chain(64), "c40")
+    _, finish, answer = search(world, max_builds=4)
+    assert finish.outcome is Outcome.INCONCLUSIVE
+    assert len(world.builds) <= 4
+    assert len(answer.candidates) <= 20
+
+
+def test_a_merge_culprit_has_all_parents_built_also_boundary_ones():
+    graph = CommitGraph(
+        "good",
+        "z",
+        (
+            Commit("a", ("good",)),
+            Commit("b", ("good",)),
+            Commit("m", ("a", "b", "old")),
+            Commit("z", ("m",)),
+        ),
+    )
+    world = Toy(graph, "m")
+    _, finish, answer = search(world)
+    assert (finish.outcome, answer.culprit) == (Outcome.CULPRIT, "m")
+    assert {"a", "b", "old", "m"} <= set(world.builds)
+    assert "old" not in world.boots
+    assert "a merge" in finish.reason
+
+
+def test_several_hosts_get_different_revisions_that_cut_the_range():
+    state = calibrated(chain(63))
+    tests = engine.propose(state, free_hosts=3, free_builders=3)
+    places = sorted(int(t.revision[1:]) for t in tests)
+    assert len(places) == 3
+    assert places == pytest.approx([15, 31, 47], abs=3)
+    assert len(engine.propose(state, free_hosts=3, free_builders=1)) <= 3
+    unbuilt = [t for t in engine.propose(state, 3, 1) if not engine.knows_build(state, t.revision)]
+    assert len(unbuilt) == 1
+
+
+def calibrated(graph, **changes):
+    state = engine.start(spec(graph, **changes))
+    world = Toy(graph, graph.commits[len(graph) // 2].sha)
+    full = rehearse(state.spec, world)[0]
+    return replace(state, events=full.events[:14])
+
+
+def test_a_cheap_known_build_is_preferred_to_a_new_one():
+    state = calibrated(chain(33), build_cost_s=1000.0)
+    state = engine.apply(state, built("c12", "other"))
+    test = engine.propose(state)[0]
+    assert test == engine.Test("c12", "search", boot=True)
+    free = calibrated(chain(33), build_cost_s=0.0)
+    free = engine.apply(free, built("c12", "other"))
+    assert engine.propose(free)[0].revision in {"c15", "c16"}
+
+
+def test_failures_keep_the_search_away_from_their_neighbours():
+    state = calibrated(chain(64))
+    first = int(engine.propose(state)[0].revision[1:])
+    state = engine.apply(state, built(f"c{first}", "", ok=False))
+    second = int(engine.propose(state)[0].revision[1:])
+    assert abs(second - first) >= 5
+
+
+def test_the_order_of_independent_events_does_not_matter():
+    graph = chain(32)
+    events = finished(graph, "c20").events
+    head, tail = events[:14], events[14:20]
+    builds = [e for e in tail if isinstance(e, engine.Built)]
+    boots = [e for e in tail if isinstance(e, engine.Booted)]
+    one = engine.replay(spec(graph), (*head, *builds, *boots))
+    other = engine.replay(spec(graph), (*head, *builds[::-1], *boots[::-1]))
+    assert engine.propose(one) == engine.propose(other)
+    assert engine.answer(one).candidates == engine.answer(other).candidates
+
+
+def test_states_are_values():
+    state = engine.start(spec())
+    after = engine.apply(state, built("good", "a"))
+    assert state.events == ()
+    assert after == engine.replay(spec(), after.events)
+    assert engine.answer(after).reasons == ("the search is not over",)
+
+
+def test_the_forecast_shrinks_and_ends_at_zero():
+    graph = chain(64)
+    events = finished(graph, "c20").events
+    first = engine.forecast(engine.start(spec(graph)))
+    middle = engine.forecast(engine.replay(spec(graph), events[:16]))
+    last = engine.forecast(engine.replay(spec(graph), events))
+    assert first.boots > middle.boots > last.boots == 0
+    assert first.seconds > middle.seconds > last.seconds == 0
+    assert first.chance > 0.9
+    assert last.chance == 1.0
+    assert engine.forecast(engine.start(spec(graph, max_boots=13))).chance < 0.5
+    assert 15 <= first.boots <= 26
+
+
+@pytest.mark.parametrize(
+    ("changes", "match"),
+    [
+        ({"calibrate_max": 4, "calibrate_min": 4}, "cannot reach"),
+        ({"calibrate_min": 1}, "impossible"),
+        ({"max_boots": 5}, "do not cover"),
+        ({"confidence": 1.0}, "confidence"),
+        ({"prior_none": 0.0}, "prior_none"),
+    ],
+)
+def test_impossible_specifications_are_refused(changes, match):
+    with pytest.raises(ConfigError, match=match):
+        engine.start(spec(**changes))
+
+
+def test_an_empty_range_is_refused():
+    with pytest.raises(ConfigError, match="no commit between"):
+        engine.start(spec(CommitGraph("good", "good", ())))

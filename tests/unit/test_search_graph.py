@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+import random
+
+import numpy as np
+import pytest
+
+from rtbisect.errors import InternalError
+from rtbisect.model.code import Commit, CommitGraph
+from rtbisect.search.graph import Ancestry
+
+#   good - a - b - m - z      x hangs on an ancestor of good (boundary `old`)
+#           \- c -/ |
+#   old - x --------/
+DIAMOND = CommitGraph(
+    "good",
+    "z",
+    (
+        Commit("a", ("good",)),
+        Commit("x", ("old",)),
+        Commit("b", ("a",)),
+        Commit("c", ("a",)),
+        Commit("m", ("b", "c", "x")),
+        Commit("z", ("m",)),
+    ),
+)
+
+
+def names(graph, bits):
+    return {graph.commits[i].sha for i in np.flatnonzero(bits)}
+
+
+def test_ancestors_and_descendants_of_a_merge():
+    found = Ancestry(DIAMOND)
+    assert names(DIAMOND, found.side("m")) == {"a", "b", "c", "x", "m"}
+    assert names(DIAMOND, found.side("b")) == {"a", "b"}
+    assert names(DIAMOND, found.descendants_or_self(found.index["c"])) == {"c", "m", "z"}
+
+
+def test_good_and_boundary_commits_are_on_the_good_side():
+    found = Ancestry(DIAMOND)
+    assert found.boundary == {"good", "old"}
+    assert not found.side("good").any()
+    assert not found.side("old").any()
+
+
+def test_mass_sums_over_the_ancestors_of_each_commit():
+    rng = random.Random(4)
+    commits = [Commit("c0", ("good",))]
+    for i in range(1, 700):
+        picks = {f"c{max(0, i - rng.randint(1, 9))}" for _ in range(rng.choice((1, 1, 2)))}
+        commits.append(Commit(f"c{i}", tuple(sorted(picks))))
+    found = Ancestry(CommitGraph("good", "c699", tuple(commits)))
+    weights = np.random.default_rng(1).random(700)
+    expected = [weights[found.ancestors_or_self(i)].sum() for i in range(700)]
+    assert found.mass(weights) == pytest.approx(np.array(expected))
+
+
+def test_distances_stop_at_walls():
+    found = Ancestry(DIAMOND)
+    a, b, c, m, z = (found.index[s] for s in "abcmz")
+    free = found.distances(a, 3, ())
+    assert free == {a: 0, b: 1, c: 1, m: 2, z: 3, found.index["x"]: 3}
+    assert found.distances(a, 3, (b, c)) == {a: 0}
+
+
+def test_children_before_parents_are_refused():
+    broken = CommitGraph("good", "b", (Commit("b", ("a",)), Commit("a", ("b",))))
+    with pytest.raises(InternalError, match="after its child"):
+        Ancestry(broken)

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+import math
+
+import numpy as np
+import pytest
+
+from rtbisect import stats
+
+
+def test_permutation_p_is_exact_for_separated_boots():
+    p = stats.permutation_p([1, 2, 3, 4, 5, 6], [7, 8, 9, 10, 11, 12], alternative="greater")
+    assert p == 1 / math.comb(12, 6)
+
+
+def test_permutation_p_follows_its_direction():
+    low, high = [1.0, 2.0, 3.0, 4.0], [5.0, 6.0, 7.0, 8.0]
+    assert stats.permutation_p(low, high, alternative="greater") == 1 / 70
+    assert stats.permutation_p(high, low, alternative="less") == 1 / 70
+    assert stats.permutation_p(low, high, alternative="less") == 1.0
+    assert stats.permutation_p(low, high, alternative="two-sided") == 2 / 70
+
+
+def test_permutation_p_counts_ties_as_extreme():
+    assert stats.permutation_p([0.1] * 5, [0.1] * 5, alternative="greater") == 1.0
+    # Sums over {0, 1, 1}: two of the three single picks reach the observed 1.
+    assert stats.permutation_p([0, 1], [1], alternative="greater") == pytest.approx(2 / 3)
+
+
+def test_permutation_p_with_unequal_sizes_is_the_share_of_extreme_splits():
+    assert stats.permutation_p([1, 2, 3, 4, 5, 6, 7, 8, 9], [10], alternative="greater") == 0.1
+    assert stats.permutation_p([10], [1, 2, 3, 4, 5, 6, 7, 8, 9], alternative="less") == 0.1
+
+
+def test_sampled_permutation_p_is_never_zero_and_follows_the_seed():
+    low, high = list(range(10)), list(range(100, 110))
+    p = stats.permutation_p(low, high, alternative="greater")
+    assert p == stats.smallest_p(10, 10) == 1 / (stats.SAMPLED_SPLITS + 1)
+    rng = np.random.default_rng(3)
+    one, two = rng.normal(size=12).tolist(), rng.normal(size=12).tolist()
+    first = stats.permutation_p(one, two, alternative="greater", seed=1)
+    assert first == stats.permutation_p(one, two, alternative="greater", seed=1)
+    other = stats.permutation_p(one, two, alternative="greater", seed=2)
+    assert other == pytest.approx(first, abs=0.02)
+    assert other != first
+
+
+def test_permutation_p_is_uniform_without_a_difference():
+    rng = np.random.default_rng(11)
+    found = [
+        stats.permutation_p(rng.normal(size=5), rng.normal(size=5), alternative="greater")
+        for _ in range(400)
+    ]
+    assert np.mean(np.array(found) <= 0.1) == pytest.approx(0.1, abs=0.045)
+
+
+@pytest.mark.parametrize("bad", [[], [math.nan], [1.0, math.inf]])
+def test_impossible_samples_are_refused(bad):
+    with pytest.raises(ValueError):
+        stats.permutation_p(bad, [1.0], alternative="greater")
+    with pytest.raises(ValueError):
+        stats.bootstrap_shift([1.0], bad)
+    with pytest.raises(ValueError):
+        stats.hodges_lehmann(bad, [1.0])
+    with pytest.raises(ValueError):
+        stats.median(bad)
+    with pytest.raises(ValueError):
+        stats.cliffs_delta([1.0], bad)
+
+
+def test_bootstrap_interval_covers_the_true_shift():
+    rng = np.random.default_rng(5)
+    hits = 0
+    for seed in range(60):
+        base, new = rng.normal(0, 1, 12), rng.normal(2, 1, 12)
+        low, high = stats.bootstrap_shift(base, new, seed=seed)
+        hits += low <= 2 <= high
+    assert hits >= 53
+
+
+def test_bootstrap_interval_of_constant_boots_is_the_shift():
+    assert stats.bootstrap_shift([1.0] * 4, [3.0] * 4) == (2.0, 2.0)
+
+
+def test_holm_adjusts_in_the_given_order_and_keeps_the_ranking():
+    assert stats.holm([0.01, 0.04, 0.03]) == pytest.approx((0.03, 0.06, 0.06))
+    assert stats.holm([0.9, 0.8]) == (1.0, 1.0)
+    assert stats.holm([]) == ()
+    with pytest.raises(ValueError):
+        stats.holm([1.2])
+
+
+def test_effect_sizes():
+    assert stats.hodges_lehmann([1, 2, 3], [11, 12, 13]) == 10
+    assert stats.cliffs_delta([1, 2], [3, 4]) == 1
+    assert stats.cliffs_delta([3, 4], [1, 2]) == -1
+    assert stats.cliffs_delta([1, 2], [1, 2]) == 0
+    assert stats.median([5, 1, 3, 100]) == 4

@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+import random
+from dataclasses import replace
+
+import pytest
+
+from rtbisect.errors import ConfigError
+from rtbisect.model.campaign import (
+    Better,
+    Level,
+    MetricKey,
+    Observation,
+    Sample,
+    Scale,
+    Threshold,
+)
+from rtbisect.model.lab import RunStatus
+from rtbisect.trust import verify
+
+THRESHOLD = Threshold(
+    key=MetricKey("interrupts", "res", "on"),
+    unit="1/s",
+    better=Better.LOWER,
+    scale=Scale.LOG,
+    statistic="mean",
+    min_effect=1.5,
+    limit=None,
+    floor=0.5,
+    role="primary",
+    control=None,
+    reason="",
+)
+SPEC = verify.VerifySpec(
+    culprit="culprit",
+    parents=("parent",),
+    threshold=THRESHOLD,
+    seed=3,
+    revert="revert",
+    tip="tip",
+    endpoints=(Sample((9, 10, 11)), Sample((49, 50, 51))),
+)
+
+
+def play(spec, level, status=None):
+    """Boot what is proposed; `level` gives the median of each revision."""
+    rng = random.Random(1)
+    state, order = verify.start(spec), []
+    while isinstance(step := verify.propose(state), verify.Boot):
+        order.append(step.revision)
+        assert len(order) < 200
+        how = (status or {}).get(step.revision, RunStatus.COMPLETE)
+        value = level[step.revision] * rng.uniform(0.9, 1.1)
+        seen = Observation(step.revision, f"run{len(order)}", value)
+        if how is not RunStatus.COMPLETE:
+            seen = None
+        event = verify.Booted(step.revision, f"run{len(order)}", how, seen, 20.0)
+        state = verify.apply(state, event)
+    return state, order
+
+
+GOOD = {"culprit": 50, "parent": 10, "revert": 10, "tip": 50}
+
+
+def test_a_true_culprit_is_confirmed_with_its_recovery():
+    state, order = play(SPEC, GOOD)
+    parent, revert = verify.verifications(state)
+    assert verify.confirmed(state)
+    assert (parent.name, parent.status) == ("culprit vs parent parent", "pass")
+    assert (revert.name, revert.status) == ("revert on tip", "pass")
+    assert (order.count("culprit"), order.count("parent")) == (6, 6)
+    assert (order.count("revert"), order.count("tip")) == (3, 3)
+    assert parent.judgement.level is Level.REGRESSED
+    share = int(parent.note.split("explains ")[1].split("%")[0])
+    assert 85 <= share <= 115
+
+
+def test_boots_are_interleaved_in_an_order_of_the_seed():
+    _, order = play(SPEC, GOOD)
+    rounds = [set(order[i : i + 4]) for i in (0, 4, 8)]
+    assert rounds == [set(GOOD)] * 3
+    _, same = play(SPEC, GOOD)
+    assert order == same
+    orders = {tuple(play(replace(SPEC, seed=s), GOOD)[1]) for s in range(5)}
+    assert len(orders) > 1
+
+
+def test_a_wrong_culprit_fails():
+    state, _ = play(SPEC, GOOD | {"parent": 50})
+    assert verify.verifications(state)[0].status == "fail"
+    assert not verify.confirmed(state)
+
+
+def test_every_parent_of_a_merge_is_compared():
+    spec = replace(SPEC, parents=("parent", "other"))
+    state, order = play(spec, GOOD | {"other": 10})
+    assert [v.status for v in verify.verifications(state)] == ["pass", "pass", "pass"]
+    assert order.count("culprit") == 6
+    half, _ = play(spec, GOOD | {"other": 50})
+    assert [v.status for v in verify.verifications(half)] == ["pass", "fail", "pass"]
+    assert not verify.confirmed(half)
+
+
+def test_undecided_pairs_get_a_second_look_and_no_third():
+    wide = {"culprit": 16.5, "parent": 11.0}
+    threshold = replace(THRESHOLD, min_effect=1.45)
+    state, order = play(replace(SPEC, threshold=threshold, revert=None), GOOD | wide)
+    found = verify.verifications(state)[0]
+    assert order.count("culprit") in (6, 10)
+    assert found.judgement.base.n in (6, 10)
+    noisy = {"culprit": [3, 30, 300] * 4, "parent": [2, 25, 200] * 4}
+    state = verify.start(replace(SPEC, revert=None))
+    for step in range(40):
+        due = verify.propose(state)
+        if isinstance(due, verify.Done):
+            break
+        seen = Observation(due.revision, str(step), noisy[due.revision].pop())
+        event = verify.Booted(due.revision, str(step), RunStatus.COMPLETE, seen, 1.0)
+        state = verify.apply(state, event)
+    assert verify.verifications(state)[0].status == "undecided"
+    assert verify.verifications(state)[0].judgement.new.n == 10
+    assert not verify.confirmed(state)
+
+
+def test_a_revert_that_does_not_apply_or_boot_does_not_hide_the_culprit():
+    state, _ = play(replace(SPEC, revert=None), GOOD)
+    assert verify.verifications(state)[1].status == "not applicable"
+    assert verify.confirmed(state)
+    state, order = play(SPEC, GOOD, {"revert": RunStatus.BOOT_FAILED})
+    found = verify.verifications(state)[1]
+    assert (found.status, found.note) == ("undecided", "revert does not boot")
+    assert order.count("revert") == 2
+    assert verify.confirmed(state)
+
+
+def test_a_revert_without_effect_contradicts():
+    state, _ = play(SPEC, GOOD | {"revert": 50})
+    assert verify.verifications(state)[1].status == "fail"
+    assert not verify.confirmed(state)
+
+
+def test_a_partial_recovery_hints_at_a_second_culprit():
+    state, _ = play(SPEC, GOOD | {"parent": 25})
+    found = verify.verifications(state)[0]
+    assert found.status == "pass"
+    assert "second culprit" in found.note
+
+
+def test_failing_kernels_and_invalid_runs_end_undecided():
+    for how, count in ((RunStatus.HUNG, 2), (RunStatus.INVALID, 4)):
+        state, order = play(SPEC, GOOD, {"parent": how})
+        assert verify.verifications(state)[0].status == "undecided"
+        assert order.count("parent") == count
+        assert not verify.confirmed(state)
+
+
+def test_a_build_failure_closes_the_check():
+    state = verify.apply(
+        verify.start(SPEC), verify.Built("parent", ok=False, signature="", seconds=1)
+    )
+    assert verify.verifications(state)[0].note == "parent does not build"
+
+
+def test_replay_of_any_prefix_proposes_the_same():
+    state, _ = play(SPEC, GOOD)
+    for cut in range(len(state.events) + 1):
+        again = verify.replay(SPEC, state.events[:cut])
+        step = verify.propose(again)
+        if cut < len(state.events):
+            assert step.revision == state.events[cut].revision
+            assert step.left >= 1
+        else:
+            assert step == verify.Done()
+
+
+def test_before_the_end_nothing_is_confirmed():
+    state = verify.start(SPEC)
+    assert [v.status for v in verify.verifications(state)] == ["undecided", "undecided"]
+    assert not verify.confirmed(state)
+
+
+def test_impossible_specifications_are_refused():
+    with pytest.raises(ConfigError, match="no parent"):
+        verify.start(replace(SPEC, parents=()))
+    with pytest.raises(ConfigError, match="cannot reach"):
+        verify.start(replace(SPEC, boots=3, boots_max=3))
