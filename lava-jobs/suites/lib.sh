@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=ash
+# Shared by the scripts that run on the device. Source it; it only defines.
+
+RTBISECT=/opt/rtbisect
+RESULTS=/tmp/rtbisect
+TRACING=/sys/kernel/tracing
+
+# report_case NAME pass|fail [MEASUREMENT UNITS]
+# LAVA's own command when this runs under LAVA, else a line that is easy to find.
+report_case() {
+    if command -v lava-test-case >/dev/null 2>&1; then
+        if [ $# -ge 4 ]; then
+            lava-test-case "$1" --result "$2" --measurement "$3" --units "$4"
+        else
+            lava-test-case "$1" --result "$2"
+        fi
+    else
+        echo "CASE $*"
+    fi
+}
+
+# The functions that answer in a variable do so because a fork is slow here.
+
+# read_line FILE: its first line, or nothing, in LINE.
+read_line() {
+    LINE=
+    # A file without newline at its end makes read fail although it read.
+    { IFS= read -r LINE <"$1" || true; } 2>/dev/null
+}
+
+# expand_cpus 0-1,4: sets CPUS to "0 1 4".
+expand_cpus() {
+    CPUS=
+    _rest=$1,
+    while [ -n "$_rest" ]; do
+        _part=${_rest%%,*}
+        _rest=${_rest#*,}
+        _cpu=${_part%-*}
+        while [ -n "$_part" ] && [ "$_cpu" -le "${_part#*-}" ]; do
+            CPUS=$CPUS${CPUS:+ }$_cpu
+            _cpu=$((_cpu + 1))
+        done
+    done
+}
+
+# all_files FILE...: true when every file is there and not empty.
+all_files() {
+    for _file in "$@"; do
+        [ -s "$_file" ] || return 1
+    done
+}
+
+# start_reader WINDOW OPTION...: the perf and epoll reader on the housekeeping
+# CPU; returns when it has everything open. Sets READER_PID.
+start_reader() {
+    _dir=$RESULTS/$1
+    shift
+    "$RTBISECT/bin/perf_epoll_reader" -k "$HOUSEKEEPING_CPU" -c "$WATCH" -d "$_dir/dose" "$@" \
+        >"$_dir/reader.out" 2>"$_dir/reader.err" &
+    READER_PID=$!
+    _tries=100
+    until grep -q '^ready$' "$_dir/reader.out" 2>/dev/null; do
+        _tries=$((_tries - 1))
+        if [ "$_tries" -eq 0 ] || ! kill -0 "$READER_PID" 2>/dev/null; then
+            echo "the reader did not get ready" >>"$_dir/reader.err"
+            return 1
+        fi
+        usleep 20000
+    done
+}
+
+# stop_reader WINDOW: end it; its exit code goes to reader.exit. Keeps only what a parser reads.
+stop_reader() {
+    kill -TERM "-$READER_PID" 2>/dev/null || kill -TERM "$READER_PID" 2>/dev/null || true
+    _exit=0
+    wait "$READER_PID" || _exit=$?
+    echo "$_exit" >"$RESULTS/$1/reader.exit"
+    rm -f "$RESULTS/$1/dose" "$RESULTS/$1/reader.out"
+    [ -s "$RESULTS/$1/reader.err" ] || rm -f "$RESULTS/$1/reader.err"
+}
+
+# reader_ok WINDOW: it ended because we said so.
+reader_ok() {
+    [ "$(cat "$RESULTS/$1/reader.exit" 2>/dev/null)" = 0 ]
+}

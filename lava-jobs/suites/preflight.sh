@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=ash
+# What machine this is, before the first window. A figure from a kernel that is
+# not real time, or from CPUs that are not isolated, says nothing.
+#
+# facts.txt has key=value lines; cases.txt has "name pass|fail". On an emulated
+# CPU each command costs tens of milliseconds, hence the builtins.
+
+_CPU_DIR=/sys/devices/system/cpu
+_CLOCKSOURCE=/sys/devices/system/clocksource/clocksource0/current_clocksource
+
+# _case NAME COMMAND...: the case passes when the command does.
+_case() {
+    _name=$1
+    shift
+    if "$@"; then
+        echo "$_name pass"
+    else
+        echo "$_name fail"
+    fi
+}
+
+# boot_value NAME: the value of a boot parameter, or nothing, in LINE.
+boot_value() {
+    read_line /proc/cmdline
+    _words=$LINE
+    LINE=
+    for _word in $_words; do
+        case $_word in
+        "$1"=*) LINE=${_word#*=} ;;
+        esac
+    done
+}
+
+_same_cpus() {
+    [ -n "$1" ] || return 1
+    expand_cpus "$1"
+    _first=$CPUS
+    expand_cpus "$2"
+    [ "$_first" = "$CPUS" ]
+}
+
+_file_has_cpus() {
+    read_line "$1"
+    _same_cpus "$LINE" "$2"
+}
+
+_parameter_has_cpus() {
+    boot_value "$1"
+    _same_cpus "$LINE" "$2"
+}
+
+# _within CPUS SET: every one of CPUS is in SET.
+_within() {
+    expand_cpus "$2"
+    _set=" $CPUS "
+    expand_cpus "$1"
+    [ -n "$CPUS" ] || return 1
+    for _cpu in $CPUS; do
+        case $_set in
+        *" $_cpu "*) ;;
+        *) return 1 ;;
+        esac
+    done
+}
+
+# No core may have one thread isolated and the other at work.
+_whole_cores() {
+    [ -n "$SIBLINGS" ] || return 1
+    for _core in $SIBLINGS; do
+        _within "${_core#*:}" "$ISOLATED" || _within "${_core#*:}" "$HOUSEKEEPING" || return 1
+    done
+}
+
+# A kernel without lockup detector does not know nowatchdog, and needs none.
+_no_unknown_parameters() {
+    for _word in $UNKNOWN_PARAMETERS; do
+        [ "$_word" = nowatchdog ] || return 1
+    done
+}
+
+_is_rt() {
+    case $VERSION in
+    *PREEMPT_RT*) ;;
+    *) return 1 ;;
+    esac
+}
+
+# The instruments are files in the initramfs: nothing that could taint is loaded yet.
+_file_says() {
+    read_line "$1"
+    [ "$LINE" = "$2" ]
+}
+
+# Jiffies start 300 s below 2^32, so how far they have come since boot gives HZ.
+_measure_hz() {
+    awk '/^now at/ { now = $3 / 1e9 }
+         /^jiffies:/ {
+             if (now > 250) exit
+             hz = (4294967296 - $2) / (300 - now)
+             n = split("100 250 300 1000", known)
+             for (i = 1; i <= n; i++)
+                 if (hz > known[i] * 0.97 && hz < known[i] * 1.03) print known[i]
+             exit
+         }' /proc/timer_list
+}
+
+# _fact KEY FILE
+_fact() {
+    read_line "$2"
+    echo "$1=$LINE"
+}
+
+_facts() {
+    echo "uname_v=$VERSION"
+    _fact uname_r /proc/sys/kernel/osrelease
+    _fact cmdline /proc/cmdline
+    _fact online $_CPU_DIR/online
+    _fact isolated $_CPU_DIR/isolated
+    _fact nohz_full $_CPU_DIR/nohz_full
+    boot_value rcu_nocbs
+    echo "rcu_nocbs=$LINE"
+    _fact smt_active $_CPU_DIR/smt/active
+    for _core in $SIBLINGS; do
+        echo "siblings_${_core%%:*}=${_core#*:}"
+    done
+    _fact clocksource $_CLOCKSOURCE
+    echo "hz=$(_measure_hz)"
+    _fact irq_default_affinity /proc/irq/default_smp_affinity
+    _fact tainted /proc/sys/kernel/tainted
+    echo "unknown_parameters=$UNKNOWN_PARAMETERS"
+    _fact rcu_jiffies_till_first_fqs /sys/module/rcutree/parameters/jiffies_till_first_fqs
+    _fact rcu_jiffies_till_next_fqs /sys/module/rcutree/parameters/jiffies_till_next_fqs
+    _fact rcu_expedited /sys/kernel/rcu_expedited
+    _fact rcu_normal /sys/kernel/rcu_normal
+    echo "housekeeping_asked=$HOUSEKEEPING"
+    echo "isolated_asked=$ISOLATED"
+    echo "watch_asked=$WATCH"
+}
+
+_cases() {
+    _case preflight-rt _is_rt
+    _case preflight-smt _file_says $_CPU_DIR/smt/active 1
+    _case preflight-isolated _file_has_cpus $_CPU_DIR/isolated "$ISOLATED"
+    _case preflight-nohz-full _file_has_cpus $_CPU_DIR/nohz_full "$ISOLATED"
+    _case preflight-rcu-nocbs _parameter_has_cpus rcu_nocbs "$ISOLATED"
+    _case preflight-housekeeping _file_has_cpus $_CPU_DIR/online "$HOUSEKEEPING,$ISOLATED"
+    _case preflight-watch _within "$WATCH" "$ISOLATED"
+    _case preflight-whole-cores _whole_cores
+    _case preflight-irq-affinity _parameter_has_cpus irqaffinity "$HOUSEKEEPING"
+    _case preflight-untainted _file_says /proc/sys/kernel/tainted 0
+    _case preflight-parameters _no_unknown_parameters
+}
+
+preflight_collect() {
+    mkdir -p "$RESULTS/preflight"
+    VERSION=$(uname -v)
+    # "2:2-3 3:2-3 ...". These files give nothing to a read by single bytes, as the builtin does it.
+    SIBLINGS=$(grep . "$_CPU_DIR"/cpu[0-9]*/topology/thread_siblings_list |
+        sed 's,.*/cpu\([0-9]*\)/[^:]*,\1,')
+    UNKNOWN_PARAMETERS=$(dmesg | sed -n 's/.*Unknown kernel command line parameters "\([^"]*\)".*/\1/p')
+    _facts >"$RESULTS/preflight/facts.txt"
+    _cases >"$RESULTS/preflight/cases.txt"
+}
+
+preflight_report() {
+    # The clocks settle after a second or so; this one is from after the windows.
+    _fact clocksource_after $_CLOCKSOURCE >>"$RESULTS/preflight/facts.txt"
+    while read -r _name _result; do
+        report_case "$_name" "$_result"
+    done <"$RESULTS/preflight/cases.txt"
+}

@@ -1,0 +1,164 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=ash
+# All windows of one boot, in the order that the caller drew, then their raw
+# files as one hashed block. Nothing is printed while a window measures.
+#
+#   window       reader            tracer   what it gives
+#   osnoise-off  none              osnoise  IPIs and noise of a quiet machine
+#   clock-on     clock (form A)    osnoise  the same beside the reader
+#   pf-off       none              none     IPIs beside busy children alone
+#   pf-on        pf (form C)       none     the same beside the reader
+#   rcu-off      none              none     synchronize_rcu()
+#   rcu-on       clock             none     the same beside the reader
+set +x
+set -eu
+
+here=${0%/*}
+. "$here/lib.sh"
+. "$here/osnoise.sh"
+. "$here/ipi.sh"
+. "$here/rcu.sh"
+. "$here/preflight.sh"
+
+# The dose. Eight timers a CPU, 20 ms each, evenly spread: 3 x 8 x 50 = 1200
+# events a second, which two emulating cores keep up.
+CLOCK_READER="-m clock -p 20000 -x 8"
+# In 10 + 10 boots of 2000 ms one boot with the spinlock looked like the rwlock
+# here, so RES/s of one boot is evidence and not proof; RES/IWI of pf-on never
+# overlapped.
+# A fault each millisecond and CPU.
+PF_READER="-m pf -p 1000"
+# Until the tracer's threads and the reader have settled.
+WARM_UP_MS=300
+# The pf windows last 3/5 of the others: their figure is the ratio RES/IWI,
+# which has a thousand counts in that time and is the steadier one.
+PF_WINDOW_PERCENT=60
+
+usage() {
+    echo "run-windows.sh: $1" >&2
+    echo "usage: --housekeeping CPUS --isolated CPUS --watch CPUS --window-ms N --rcu-calls N --order WINDOWS" >&2
+    exit 2
+}
+
+parse_options() {
+    HOUSEKEEPING='' ISOLATED='' WATCH='' WINDOW_MS='' RCU_CALLS='' ORDER=''
+    while [ $# -gt 0 ]; do
+        [ $# -ge 2 ] || usage "$1 needs a value"
+        case $1 in
+        --housekeeping) HOUSEKEEPING=$2 ;;
+        --isolated) ISOLATED=$2 ;;
+        --watch) WATCH=$2 ;;
+        --window-ms) WINDOW_MS=$2 ;;
+        --rcu-calls) RCU_CALLS=$2 ;;
+        --order) ORDER=$2 ;;
+        *) usage "unknown option $1" ;;
+        esac
+        shift 2
+    done
+    for _value in "$HOUSEKEEPING" "$ISOLATED" "$WATCH" "$WINDOW_MS" "$RCU_CALLS" "$ORDER"; do
+        [ -n "$_value" ] || usage "an option is missing"
+    done
+    for _window in $ORDER; do
+        case $_window in
+        osnoise-off | clock-on | pf-off | pf-on | rcu-off | rcu-on) ;;
+        *) usage "unknown window $_window" ;;
+        esac
+    done
+    HOUSEKEEPING_CPU=${HOUSEKEEPING%%[-,]*}
+}
+
+# One function a window: run it, and say by the exit code whether its files are complete.
+
+window_osnoise_off() {
+    osnoise_start
+    _ok=0
+    ipi_window osnoise-off "$WARM_UP_MS" "$WINDOW_MS" || _ok=1
+    osnoise_stop osnoise-off
+    [ "$_ok" -eq 0 ] && ipi_complete osnoise-off && all_files "$RESULTS/osnoise-off/trace.txt"
+}
+
+# The reader goes first and last: opening and closing events is slow on CPUs
+# that the tracer keeps busy.
+window_clock_on() {
+    _ok=0
+    # shellcheck disable=SC2086
+    start_reader clock-on $CLOCK_READER || _ok=1
+    osnoise_start
+    ipi_window clock-on "$WARM_UP_MS" "$WINDOW_MS" || _ok=1
+    osnoise_stop clock-on
+    stop_reader clock-on
+    [ "$_ok" -eq 0 ] && reader_ok clock-on && ipi_complete clock-on &&
+        all_files "$RESULTS/clock-on/trace.txt"
+}
+
+# pf_window WINDOW READER_OPTION...
+pf_window() {
+    _window=$1
+    _ok=0
+    # shellcheck disable=SC2086
+    start_reader "$@" $PF_READER &&
+        ipi_window "$_window" "$WARM_UP_MS" $((WINDOW_MS * PF_WINDOW_PERCENT / 100)) || _ok=1
+    stop_reader "$_window"
+    [ "$_ok" -eq 0 ] && reader_ok "$_window" && ipi_complete "$_window"
+}
+
+window_rcu_off() {
+    rcu_window rcu-off "$RCU_CALLS" && rcu_complete rcu-off "$RCU_CALLS"
+}
+
+window_rcu_on() {
+    _ok=0
+    # shellcheck disable=SC2086
+    start_reader rcu-on $CLOCK_READER && rcu_window rcu-on "$RCU_CALLS" || _ok=1
+    stop_reader rcu-on
+    [ "$_ok" -eq 0 ] && reader_ok rcu-on && rcu_complete rcu-on "$RCU_CALLS"
+}
+
+# windows.txt has a line a window: name, pass or fail, begin and end in seconds since boot.
+run_window() {
+    mkdir -p "$RESULTS/$1"
+    read_line /proc/uptime
+    _begin=${LINE%% *}
+    _result=fail
+    # The windows stand alone: none may end the others.
+    case $1 in
+    osnoise-off) window_osnoise_off && _result=pass ;;
+    clock-on) window_clock_on && _result=pass ;;
+    pf-off) pf_window pf-off -n && _result=pass ;;
+    pf-on) pf_window pf-on && _result=pass ;;
+    rcu-off) window_rcu_off && _result=pass ;;
+    rcu-on) window_rcu_on && _result=pass ;;
+    esac || true
+    read_line /proc/uptime
+    echo "$1 $_result $_begin ${LINE%% *}" >>"$RESULTS/windows.txt"
+}
+
+report_windows() {
+    while read -r _name _result _times; do
+        report_case "$_name" "$_result"
+    done <"$RESULTS/windows.txt"
+}
+
+# The raw files: everything that the program parses comes from here.
+print_block() {
+    _gz=/tmp/rtbisect.tar.gz
+    tar -C "$RESULTS" -cf - . | gzip -9 >"$_gz"
+    _sha=$(sha256sum "$_gz" | cut -d ' ' -f 1)
+    echo "RTBISECT-BLOCK-BEGIN v1 sha256=$_sha bytes=$(wc -c <"$_gz")"
+    base64 -w 76 "$_gz"
+    echo "RTBISECT-BLOCK-END v1"
+}
+
+parse_options "$@"
+rm -rf "$RESULTS"
+mkdir -p "$RESULTS"
+echo "$ORDER" >"$RESULTS/order.txt"
+preflight_collect
+for _next in $ORDER; do
+    run_window "$_next"
+done
+preflight_report
+report_windows
+print_block
+echo RTBISECT-DONE

@@ -1,0 +1,399 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * perf_epoll_reader: what a monitoring agent does to isolated CPUs.
+ *
+ * It opens software perf events on every watched CPU and reads all rings from
+ * one thread, through one epoll set, on a housekeeping CPU. On PREEMPT_RT each
+ * event wakes the reader from the irq_work thread of its own CPU, so the lock
+ * inside epoll is fought for by the watched CPUs.
+ *
+ *   -m clock   PERF_COUNT_SW_CPU_CLOCK: -x pinned hrtimers a CPU, which need
+ *              no process on that CPU.
+ *   -m pf      PERF_COUNT_SW_PAGE_FAULTS, one busy child a CPU that faults at
+ *              the same moments as its siblings.
+ *   -n         the control: the same children, but no perf event and no epoll.
+ *
+ * It publishes its dose in the file -d (struct dose below), prints "ready" when
+ * everything is open, and nothing else until SIGTERM or -T ends it. It leads a
+ * process group of its own: SIGTERM to the group ends busy children at once,
+ * where a reader that they starve would take seconds to get to it.
+ * Build: gcc -O2 -static -pthread
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/perf_event.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define MAX_CPUS	64
+#define DATA_PAGES	64	/* a power of two, as perf demands */
+#define DOSE_MAGIC	0x3165736f64627472ULL	/* the bytes "rtbdose1" */
+
+/*
+ * The dose file. irqsnap.c has the same layout; change the magic with it.
+ * One writer a field, aligned u64, so a reader needs no lock.
+ */
+struct dose {
+	uint64_t magic;
+	uint64_t events;		/* samples taken out of the rings */
+	uint64_t wakeups;		/* epoll_wait() calls that brought something */
+	uint64_t lost;			/* records that perf says it dropped */
+	uint64_t pad[4];
+	struct {
+		uint64_t faults;	/* page faults that the child of a CPU made */
+		uint64_t pad[7];	/* a cache line each */
+	} driver[MAX_CPUS];
+};
+
+struct ring {
+	int fd;
+	struct perf_event_mmap_page *page;
+};
+
+enum mode { MODE_NONE, MODE_CLOCK, MODE_PF };
+
+struct options {
+	enum mode mode;
+	int control;			/* -n */
+	int housekeeping;		/* -k */
+	int cpus[MAX_CPUS];		/* -c */
+	int ncpus;
+	long period_us;			/* -p */
+	int per_cpu;			/* -x */
+	long seconds;			/* -T, 0 is "until SIGTERM" */
+	const char *dose_path;		/* -d */
+};
+
+static struct dose *dose;
+static volatile sig_atomic_t stop;
+static pid_t children[MAX_CPUS];
+static int nchildren;
+
+static void end_children(void)
+{
+	while (nchildren > 0) {
+		pid_t pid = children[--nchildren];
+
+		kill(pid, SIGKILL);
+		waitpid(pid, NULL, 0);
+	}
+}
+
+/* One line on stderr; exit code 2 is for a wrong command line. */
+#define fail(code, ...) do { \
+	fprintf(stderr, "perf_epoll_reader: " __VA_ARGS__); \
+	fputc('\n', stderr); \
+	end_children(); \
+	exit(code); \
+} while (0)
+
+static void __attribute__((noreturn)) usage(const char *wrong)
+{
+	fail(2, "%s; usage: -m clock|pf -k CPU -c CPUS [-p PERIOD_US] [-x EVENTS] "
+		"[-n] [-d FILE] [-T SECONDS]", wrong);
+}
+
+static long number(const char *text, const char *name, long low, long high)
+{
+	char *end;
+	long value;
+
+	errno = 0;
+	value = strtol(text, &end, 10);
+	if (errno || end == text || *end || value < low || value > high)
+		fail(2, "%s must be a number from %ld to %ld, not '%s'", name, low, high, text);
+	return value;
+}
+
+/* "2-4,7" into o->cpus. */
+static void parse_cpus(struct options *o, const char *text)
+{
+	const char *p = text;
+	int first, last, used;
+
+	do {
+		if (sscanf(p, "%d%n", &first, &used) != 1)
+			fail(2, "not a CPU list: '%s'", text);
+		p += used;
+		last = first;
+		if (*p == '-' && sscanf(p, "-%d%n", &last, &used) == 1)
+			p += used;
+		if (first < 0 || last < first || last - first >= MAX_CPUS - o->ncpus)
+			fail(2, "'%s' is empty, negative or more than %d CPUs", text, MAX_CPUS);
+		while (first <= last)
+			o->cpus[o->ncpus++] = first++;
+	} while (*p++ == ',');
+	if (p[-1] != '\0')
+		fail(2, "not a CPU list: '%s'", text);
+}
+
+static void parse(struct options *o, int argc, char **argv)
+{
+	for (int c; (c = getopt(argc, argv, "m:k:c:p:x:nd:T:")) != -1; ) {
+		switch (c) {
+		case 'm': o->mode = !strcmp(optarg, "clock") ? MODE_CLOCK :
+				    !strcmp(optarg, "pf") ? MODE_PF : MODE_NONE; break;
+		case 'k': o->housekeeping = (int)number(optarg, "-k", 0, CPU_SETSIZE - 1); break;
+		case 'c': parse_cpus(o, optarg); break;
+		case 'p': o->period_us = number(optarg, "-p", 10, 10000000); break;
+		case 'x': o->per_cpu = (int)number(optarg, "-x", 1, 64); break;
+		case 'n': o->control = 1; break;
+		case 'd': o->dose_path = optarg; break;
+		case 'T': o->seconds = number(optarg, "-T", 1, 86400); break;
+		default: usage("unknown option");
+		}
+	}
+	if (optind != argc || o->mode == MODE_NONE || o->housekeeping < 0 || !o->ncpus)
+		usage("need -m, -k and -c, and no other arguments");
+	if (o->control && o->mode == MODE_CLOCK)
+		usage("-n goes with -m pf");
+}
+
+static void pin(int cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	if (sched_setaffinity(0, sizeof(set), &set))
+		fail(1, "cannot run on CPU %d: %s", cpu, strerror(errno));
+}
+
+static void map_dose(const char *path)
+{
+	int fd = path ? open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644)
+		      : memfd_create("dose", MFD_CLOEXEC);
+
+	if (fd < 0 || ftruncate(fd, sizeof(*dose)))
+		fail(1, "%s: %s", path ? path : "dose", strerror(errno));
+	dose = mmap(NULL, sizeof(*dose), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (dose == MAP_FAILED)
+		fail(1, "cannot map the dose: %s", strerror(errno));
+	close(fd);
+	dose->magic = DOSE_MAGIC;
+}
+
+static void on_signal(int number)
+{
+	stop = number;
+}
+
+/* SIGTERM and SIGALRM are only let in while we wait: none is lost. */
+static sigset_t catch_signals(void)
+{
+	struct sigaction action = { .sa_handler = on_signal };
+	sigset_t ours, waiting;
+
+	sigaction(SIGTERM, &action, NULL);
+	sigaction(SIGALRM, &action, NULL);
+	sigemptyset(&ours);
+	sigaddset(&ours, SIGTERM);
+	sigaddset(&ours, SIGALRM);
+	sigprocmask(SIG_BLOCK, &ours, &waiting);
+	return waiting;
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+/* A busy child: one page fault at every multiple of the period, on one CPU. */
+static void drive(int slot, int cpu, uint64_t period)
+{
+	uint64_t *faults = &dose->driver[slot].faults;
+	volatile char *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
+				   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint64_t due;
+
+	if (page == MAP_FAILED)
+		_exit(1);
+	pin(cpu);
+	for (due = (now_ns() / period + 1) * period; ; ) {
+		uint64_t now = now_ns();
+
+		if (now < due)
+			continue;
+		madvise((void *)page, 4096, MADV_DONTNEED);
+		*page = 1;
+		__atomic_store_n(faults, *faults + 1, __ATOMIC_RELAXED);
+		/* Moments that were missed are not made up for. */
+		due = (now / period + 1) * period;
+	}
+}
+
+static void start_children(const struct options *o, const sigset_t *waiting)
+{
+	pid_t parent = getpid();
+	int i;
+
+	for (i = 0; i < o->ncpus; i++) {
+		pid_t pid = fork();
+
+		if (pid < 0)
+			fail(1, "fork: %s", strerror(errno));
+		if (pid == 0) {
+			nchildren = 0;
+			signal(SIGTERM, SIG_DFL);
+			sigprocmask(SIG_SETMASK, waiting, NULL);
+			prctl(PR_SET_PDEATHSIG, SIGKILL);
+			if (getppid() == parent)
+				drive(i, o->cpus[i], (uint64_t)o->period_us * 1000);
+			_exit(1);
+		}
+		children[nchildren++] = pid;
+	}
+	/* Each must be at work before anything counts as open. */
+	for (i = 0; i < o->ncpus; )
+		if (__atomic_load_n(&dose->driver[i].faults, __ATOMIC_RELAXED))
+			i++;
+		else if (waitpid(children[i], NULL, WNOHANG))
+			fail(1, "the child for CPU %d ended", o->cpus[i]);
+		else
+			usleep(1000);
+}
+
+/*
+ * Timers of the same period keep the phase that they happened to start with,
+ * and whether CPUs collide would be drawn once a boot. So CPU i of the list
+ * runs 0.7 % * i slower: in a second or two every phase meets every other.
+ */
+static struct ring open_ring(const struct options *o, int i)
+{
+	const int clock = o->mode == MODE_CLOCK, cpu = o->cpus[i];
+	struct perf_event_attr attr = {
+		.size = sizeof(attr),
+		.type = PERF_TYPE_SOFTWARE,
+		.config = clock ? PERF_COUNT_SW_CPU_CLOCK : PERF_COUNT_SW_PAGE_FAULTS,
+		.sample_period = clock ? (uint64_t)o->period_us * (uint64_t)(1000 + 7 * i) : 1,
+		.sample_type = PERF_SAMPLE_TIME,
+		.wakeup_events = 1,
+		.disabled = 1,
+	};
+	size_t size = (DATA_PAGES + 1) * (size_t)sysconf(_SC_PAGESIZE);
+	struct ring ring;
+
+	ring.fd = (int)syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	if (ring.fd < 0)
+		fail(1, "perf_event_open on CPU %d: %s", cpu, strerror(errno));
+	ring.page = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, ring.fd, 0);
+	if (ring.page == MAP_FAILED)
+		fail(1, "perf ring of CPU %d: %s", cpu, strerror(errno));
+	return ring;
+}
+
+/* Event x of CPU i is ring x * ncpus + i. */
+static struct ring *open_rings(const struct options *o, int count, int epoll)
+{
+	struct ring *rings = calloc((size_t)count, sizeof(*rings));
+	int n;
+
+	if (!rings)
+		fail(1, "no memory");
+	for (n = 0; n < count; n++) {
+		struct epoll_event watch = { .events = EPOLLIN, .data.u32 = (uint32_t)n };
+
+		rings[n] = open_ring(o, n % o->ncpus);
+		if (epoll_ctl(epoll, EPOLL_CTL_ADD, rings[n].fd, &watch))
+			fail(1, "epoll_ctl: %s", strerror(errno));
+	}
+	return rings;
+}
+
+/* The events of a CPU are spread evenly over the period. */
+static void enable_rings(const struct options *o, const struct ring *rings, int count)
+{
+	uint64_t start = now_ns(), step = (uint64_t)(o->period_us * 1000 * o->ncpus / count);
+	int n;
+
+	for (n = 0; n < count; n++) {
+		while (now_ns() < start + step * (uint64_t)(n / o->ncpus))
+			;
+		if (ioctl(rings[n].fd, PERF_EVENT_IOC_ENABLE, 0))
+			fail(1, "cannot enable CPU %d: %s", o->cpus[n % o->ncpus], strerror(errno));
+	}
+}
+
+/* Take everything out of a ring. Records are 8-byte aligned, so none of the words we read wraps. */
+static void drain(struct ring *ring)
+{
+	const uint64_t mask = DATA_PAGES * (uint64_t)sysconf(_SC_PAGESIZE) - 1;
+	const char *data = (char *)ring->page + sysconf(_SC_PAGESIZE);
+	uint64_t head = __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE);
+	uint64_t tail = ring->page->data_tail, events = 0, lost = 0;
+
+	while (tail < head) {
+		const struct perf_event_header *header = (const void *)(data + (tail & mask));
+
+		if (header->type == PERF_RECORD_SAMPLE)
+			events++;
+		else if (header->type == PERF_RECORD_LOST)	/* header, id, lost */
+			lost += *(const uint64_t *)(data + ((tail + 16) & mask));
+		tail += header->size;
+	}
+	__atomic_store_n(&ring->page->data_tail, tail, __ATOMIC_RELEASE);
+	__atomic_store_n(&dose->events, dose->events + events, __ATOMIC_RELAXED);
+	__atomic_store_n(&dose->lost, dose->lost + lost, __ATOMIC_RELAXED);
+}
+
+static void read_events(const struct options *o, const sigset_t *waiting)
+{
+	struct epoll_event got[64];
+	int epoll = epoll_create1(EPOLL_CLOEXEC);
+	int count = o->ncpus * (o->mode == MODE_CLOCK ? o->per_cpu : 1);
+	struct ring *rings = open_rings(o, count, epoll);
+
+	if (o->mode == MODE_PF)
+		start_children(o, waiting);	/* after the opening, which busy CPUs make slow */
+	enable_rings(o, rings, count);
+	puts("ready");
+	while (!stop) {
+		int i, n = epoll_pwait(epoll, got, 64, -1, waiting);
+
+		if (n < 0)
+			continue;	/* a signal */
+		__atomic_store_n(&dose->wakeups, dose->wakeups + 1, __ATOMIC_RELAXED);
+		for (i = 0; i < n; i++)
+			drain(&rings[got[i].data.u32]);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	struct options o = { .housekeeping = -1, .period_us = 20000, .per_cpu = 8 };
+	sigset_t waiting;
+
+	parse(&o, argc, argv);
+	setpgid(0, 0);
+	pin(o.housekeeping);
+	map_dose(o.dose_path);
+	waiting = catch_signals();
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	alarm((unsigned int)o.seconds);		/* 0 sets none */
+	if (o.control) {
+		start_children(&o, &waiting);
+		puts("ready");
+		while (!stop)
+			sigsuspend(&waiting);
+	} else {
+		read_events(&o, &waiting);
+	}
+	end_children();
+	return 0;
+}
