@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The table of changes that demo histories are made of, read from `edits/` and `patches/`.
+
+A change finds an exact text and puts another in its place. Anchors do not overlap, so
+that changes of one file commute: a merge needs no merge machinery.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+from rtbisect.demo.patch import Change, read_patch
+from rtbisect.errors import ConfigError, InternalError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+FOLDER = Path(__file__).parent
+
+#: What all anchors were written for and tested with.
+TESTED = "Debian's linux-source-6.12, 6.12.117"
+
+KINDS = ("epoll-spinlock", "rcu-latency", "nothing")
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """One commit's worth of change in one file.
+
+    `area` is epoll, rcu, built (compiled into every x86 kernel), docs, drivers (not
+    compiled), or broken, mended, culprit. `twin_of` names the kind of history whose
+    culprit this harmless change resembles; it is not drawn there, as their texts overlap.
+    """
+
+    area: str
+    file: str
+    subject: str
+    body: str
+    changes: tuple[Change, ...]
+    twin_of: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A change that breaks the build or the boot, and the one that mends it."""
+
+    breaks: Edit
+    mends: Edit
+
+
+@dataclass(frozen=True, slots=True)
+class Catalogue:
+    """Everything that a plan draws from. `start` is carried by every good revision."""
+
+    harmless: tuple[Edit, ...]
+    build_pairs: tuple[Pair, ...]
+    boot_pairs: tuple[Pair, ...]
+    culprits: Mapping[str, Edit]
+    start: Edit
+
+    def area(self, *names: str) -> tuple[Edit, ...]:
+        return tuple(edit for edit in self.harmless if edit.area in names)
+
+
+def apply(text: bytes, edits: Iterable[Edit], found: str = "") -> bytes:
+    """`text` with all edits made in order. ConfigError when an anchor does not fit; it
+    names the tested version and the `found` one.
+    """
+    for edit in edits:
+        for change in edit.changes:
+            find, put = change.find.encode(), change.put.encode()
+            if not find:
+                text += put
+                continue
+            if text.count(find) != 1:
+                raise ConfigError(
+                    f"{edit.file} of {found or 'this source'} does not take the change"
+                    f" {edit.subject!r}: {find.decode().strip()[:60]!r} occurs"
+                    f" {text.count(find)} times",
+                    f"use {TESTED}, which the demo is made for",
+                )
+            text = text.replace(find, put)
+    return text
+
+
+@cache
+def load_catalogue(folder: Path = FOLDER) -> Catalogue:
+    """The catalogue of this program (or of `folder`, which has the same layout)."""
+    names = ("epoll", "rcu", "built", "failures", "culprits", "families")
+    data = {name: _read(folder / "edits" / f"{name}.yaml") for name in names}
+    harmless = [
+        _edit(row, data[name]["area"])
+        for name in ("epoll", "rcu", "built")
+        for row in data[name]["edits"]
+    ]
+    for family in data["families"]["families"]:
+        harmless += _family(family)
+    culprits = {kind: _culprit(row, folder) for kind, row in data["culprits"].items()}
+    epoll = culprits["epoll-spinlock"]
+    backwards = tuple(Change(change.put, change.find) for change in epoll.changes)
+    start = Edit("start", epoll.file, "Start of the history", "", backwards)
+    return Catalogue(
+        tuple(harmless),
+        tuple(_pair(row) for row in data["failures"]["build"]),
+        tuple(_pair(row) for row in data["failures"]["boot"]),
+        culprits,
+        start,
+    )
+
+
+def _read(path: Path) -> Any:
+    return yaml.safe_load(path.read_text("utf-8"))
+
+
+def _change(row: Mapping[str, str]) -> Change:
+    if "after" in row:
+        return Change(row["after"], row["after"] + row["add"])
+    if "before" in row:
+        return Change(row["before"], row["add"] + row["before"])
+    return Change(row["find"], row["put"])
+
+
+def _edit(row: Mapping[str, Any], area: str, file: str = "") -> Edit:
+    return Edit(
+        area,
+        file or row["file"],
+        row["subject"],
+        row["body"],
+        tuple(_change(change) for change in row["changes"]),
+        row.get("twin_of", ""),
+    )
+
+
+def _pair(row: Mapping[str, Any]) -> Pair:
+    file = row["file"]
+    return Pair(_edit(row["break"], "broken", file), _edit(row["fix"], "mended", file))
+
+
+def _family(family: Mapping[str, Any]) -> list[Edit]:
+    """One edit a file; the wordings take turns."""
+    variants, anchor = family["variants"], family.get("before", "")
+    edits = []
+    for index, file in enumerate(family["files"]):
+        row = variants[index % len(variants)]
+        if anchor:
+            # The anchor begins with the line end before it: the text goes after that.
+            lead = anchor[: len(anchor) - len(anchor.lstrip("\n"))]
+            change = Change(anchor, lead + row["add"].lstrip("\n") + anchor.lstrip("\n"))
+        else:
+            change = Change("", row["append"])
+        subject = row["subject"].format(stem=Path(file).stem)
+        edits.append(Edit(family["area"], file, subject, row["body"], (change,)))
+    return edits
+
+
+def _culprit(row: Mapping[str, Any], folder: Path) -> Edit:
+    text = (folder / "patches" / row["patch"]).read_text("utf-8")
+    file, changes = read_patch(text, row["patch"])
+    if row["reverse"]:
+        changes = tuple(Change(change.put, change.find) for change in changes)
+    if not changes:
+        raise InternalError(f"{row['patch']} changes nothing")
+    return Edit("culprit", file, row["subject"], row["body"], changes)

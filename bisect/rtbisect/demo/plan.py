@@ -1,0 +1,286 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a demo history looks like, drawn from a seed: pure, no file of the source is read."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from rtbisect.demo.edits import KINDS, Catalogue, Edit, load_catalogue
+from rtbisect.errors import ConfigError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+MIN_COMMITS = 4
+MAX_COMMITS = 240
+
+#: Up to so many commits the history is a line that builds and boots everywhere.
+PLAIN_COMMITS = 12
+
+#: From so many commits on there are side branches; from the second number on a third one.
+BRANCHED_COMMITS = 24
+THREE_SIDES_COMMITS = 48
+
+SIDE_MIN, SIDE_MAX = 3, 8
+
+#: 2026-01-05 09:00 UTC; good is one hour older.
+EPOCH = 1767603600
+
+TOPICS = ("cleanups", "small-fixes", "next", "docs", "for-6.13", "misc", "tidy", "comments")
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One commit. `parents` are indices of earlier steps, -1 is good; `edit` is None for a
+    merge. `author` and `committer` are numbers of persons, `when` is in Unix seconds.
+    """
+
+    parents: tuple[int, ...]
+    edit: Edit | None
+    subject: str
+    body: str
+    author: int
+    committer: int
+    when: int
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A history as indices into `steps`; the last step is bad, -1 is good.
+
+    `culprit` is None for the kind "nothing". `culprit_set` are the commits that nobody
+    can tell apart: the culprit alone, or the whole unbuildable stretch that it hides in.
+    """
+
+    seed: int
+    commits: int
+    kind: str
+    hard: bool
+    steps: tuple[Step, ...]
+    culprit: int | None
+    culprit_set: tuple[int, ...]
+    build_failures: tuple[int, ...]
+    boot_failures: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Item:
+    """An edit with what is wrong with the kernel at this point ("", "build", "boot")."""
+
+    edit: Edit
+    fault: str = ""
+    culprit: bool = False
+    in_set: bool = False
+
+
+_Block = tuple[_Item, ...]
+
+
+def plan(
+    seed: int,
+    commits: int = 64,
+    kind: str | None = None,
+    *,
+    hard: bool = False,
+    catalogue: Catalogue | None = None,
+) -> Plan:
+    """Draw a history of `commits` commits (merges included). The same arguments give the
+    same plan. ConfigError for sizes and kinds that do not exist.
+    """
+    _check(commits, kind, hard=hard)
+    rng = random.Random(f"rtbisect demo {seed} {commits} {kind} {hard}")  # noqa: S311
+    choices = KINDS[:2] if hard else KINDS
+    drawn = kind or rng.choice(choices)
+    blocks, sides = _draw(rng, commits, drawn, catalogue or load_catalogue(), hard=hard)
+    line, parents = _weave(rng, blocks, sides)
+    steps = _dress(rng, line, parents)
+    culprit = [i for i, item in enumerate(line) if item and item.culprit]
+    unsure = tuple(i for i, item in enumerate(line) if item and item.in_set)
+    return Plan(
+        seed,
+        commits,
+        drawn,
+        hard,
+        steps,
+        culprit[0] if culprit else None,
+        unsure or tuple(culprit),
+        tuple(i for i, item in enumerate(line) if item and item.fault == "build"),
+        tuple(i for i, item in enumerate(line) if item and item.fault == "boot"),
+    )
+
+
+def _check(commits: int, kind: str | None, *, hard: bool) -> None:
+    if not MIN_COMMITS <= commits <= MAX_COMMITS:
+        raise ConfigError(
+            f"a demo history cannot have {commits} commits",
+            f"give a number from {MIN_COMMITS} to {MAX_COMMITS}",
+        )
+    if kind is not None and kind not in KINDS:
+        raise ConfigError(f"{kind!r} is no kind of demo history", f"use {', '.join(KINDS)}")
+    if hard and (commits <= PLAIN_COMMITS or kind == "nothing"):
+        raise ConfigError(
+            "a hard demo history needs a culprit and commits that do not build",
+            f"ask for more than {PLAIN_COMMITS} commits and a kind other than nothing",
+        )
+
+
+def _draw(
+    rng: random.Random, commits: int, kind: str, table: Catalogue, *, hard: bool
+) -> tuple[list[_Block], int]:
+    """All edits as blocks that stay together, and the number of side branches."""
+    sides = 0 if commits < BRANCHED_COMMITS else 2 if commits < THREE_SIDES_COMMITS else 3
+    edits = commits - sides
+    special = _special(rng, edits, kind, table, hard=hard)
+    fixed = sum(item.edit is not _HOLE for block in special for item in block)
+    decoys = [_Item(edit) for edit in _decoys(rng, edits - fixed, kind, table)]
+    blocks: list[_Block] = []
+    for block in special:
+        inner = tuple(_fill(item, decoys) for item in block)
+        # A harmless neighbour on both sides, so that the culprit can be tested.
+        guarded = any(item.culprit for item in block)
+        blocks.append((decoys.pop(), *inner, decoys.pop()) if guarded else inner)
+    blocks += [(item,) for item in decoys]
+    rng.shuffle(blocks)
+    return blocks, sides
+
+
+#: Stands for a harmless edit inside a stretch that does not build.
+_HOLE = Edit("hole", "", "", "", ())
+
+
+def _fill(item: _Item, decoys: list[_Item]) -> _Item:
+    if item.edit is not _HOLE:
+        return item
+    return _Item(decoys.pop().edit, item.fault, item.culprit, item.in_set)
+
+
+def _special(
+    rng: random.Random, edits: int, kind: str, table: Catalogue, *, hard: bool
+) -> list[_Block]:
+    culprit = None if kind == "nothing" else table.culprits[kind]
+    if edits <= PLAIN_COMMITS:
+        return [] if culprit is None else [(_Item(culprit, culprit=True),)]
+    pair = rng.choice(table.build_pairs)
+    broken = _Item(pair.breaks, "build", in_set=hard)
+    hole = _Item(_HOLE, "build", in_set=hard)
+    mended = _Item(pair.mends, in_set=hard)
+    if hard and culprit is not None:
+        hidden = _Item(culprit, "build", culprit=True, in_set=True)
+        before, after = [hole] * rng.randint(0, 1), [hole] * rng.randint(0, 1)
+        blocks: list[_Block] = [(broken, *before, hidden, *after, mended)]
+    else:
+        blocks = [(broken, *[hole] * rng.randint(1, 2), mended)]
+        if culprit is not None:
+            blocks.append((_Item(culprit, culprit=True),))
+    boot = rng.choice(table.boot_pairs)
+    blocks.append((_Item(boot.breaks, "boot"), _Item(boot.mends)))
+    return blocks
+
+
+def _decoys(rng: random.Random, room: int, kind: str, table: Catalogue) -> list[Edit]:
+    """`room` harmless edits in random order. The twins of the other culprits and three
+    edits each of the epoll and the RCU code come first when room is scarce.
+    """
+    usable = [edit for edit in table.harmless if edit.twin_of != kind]
+    twins = [edit for edit in usable if edit.twin_of]
+    epoll = _shuffled(rng, usable, "epoll")
+    rcu = _shuffled(rng, usable, "rcu")
+    near = [e for both in zip(epoll[:3], rcu[:3], strict=True) for e in both]
+    chosen = [*twins, *near][:room]
+    pools = [
+        [*_shuffled(rng, usable, "built"), *epoll[3:], *rcu[3:]],
+        _shuffled(rng, usable, "docs"),
+        _shuffled(rng, usable, "drivers"),
+    ]
+    rng.shuffle(pools[0])
+    weights = [0.45, 0.25, 0.30]
+    while len(chosen) < room:
+        pool = rng.choices(pools, weights)[0]
+        if pool:
+            chosen.append(pool.pop())
+        elif not any(pools):
+            raise ConfigError("there are too few edits for so many commits")
+    rng.shuffle(chosen)
+    return chosen
+
+
+def _shuffled(rng: random.Random, edits: Sequence[Edit], area: str) -> list[Edit]:
+    found = [edit for edit in edits if edit.area == area and not edit.twin_of]
+    rng.shuffle(found)
+    return found
+
+
+def _weave(
+    rng: random.Random, blocks: list[_Block], sides: int
+) -> tuple[list[_Item | None], list[tuple[int, ...]]]:
+    """Items in topological order (None: a merge) with the parents of each.
+
+    Branches fork and join only between blocks of the main line, so a stretch that does
+    not build never leaks into another line.
+    """
+    lines = _split(rng, blocks, sides)
+    main = lines[0]
+    span: list[tuple[int, int]] = []
+    for _ in range(sides):
+        fork = rng.randrange(len(main))
+        span.append((fork, rng.randint(fork + 1, len(main))))
+    order: list[_Item | None] = []
+    parents: list[tuple[int, ...]] = []
+    forked: dict[int, int] = {}
+
+    def add(line: Sequence[_Block], tip: int) -> int:
+        for item in (item for block in line for item in block):
+            parents.append((tip,))
+            order.append(item)
+            tip = len(order) - 1
+        return tip
+
+    tip = -1
+    for at in range(len(main) + 1):
+        for side in [s for s in range(sides) if span[s][1] == at]:
+            end = add(lines[side + 1], forked[side])
+            parents.append((tip, end))
+            order.append(None)
+            tip = len(order) - 1
+        forked |= {side: tip for side in range(sides) if span[side][0] == at}
+        if at < len(main):
+            tip = add(main[at : at + 1], tip)
+    return order, parents
+
+
+def _split(rng: random.Random, blocks: list[_Block], sides: int) -> list[list[_Block]]:
+    """Blocks of the main line first, then those of each side branch of 3 to 8 commits."""
+    rest = list(blocks)
+    total = sum(len(block) for block in blocks)
+    most = min(SIDE_MAX, total // (sides + 2))
+    lines: list[list[_Block]] = []
+    for _ in range(sides):
+        length = rng.randint(SIDE_MIN, max(SIDE_MIN, most))
+        line: list[_Block] = []
+        for block in list(rest):
+            if sum(map(len, line)) + len(block) <= length:
+                line.append(block)
+                rest.remove(block)
+        lines.append(line)
+    return [rest, *lines]
+
+
+def _dress(
+    rng: random.Random, line: Sequence[_Item | None], parents: Sequence[tuple[int, ...]]
+) -> tuple[Step, ...]:
+    """Names, dates and messages."""
+    people = rng.sample(range(1, 400), 24)
+    topics = rng.sample(TOPICS, len(TOPICS))
+    when, steps = EPOCH, []
+    for item, above in zip(line, parents, strict=True):
+        when += rng.randint(600, 7200)
+        author, committer = rng.choice(people), rng.choice(people[:6])
+        if item is None:
+            subject = f"Merge branch '{topics.pop()}'"
+            steps.append(Step(above, None, subject, "", committer, committer, when))
+        else:
+            edit = item.edit
+            steps.append(Step(above, edit, edit.subject, edit.body, author, committer, when))
+    return tuple(steps)

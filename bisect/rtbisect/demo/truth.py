@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The right answer of a demo history. One file; only the comparison at the end opens it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
+
+from rtbisect.errors import ConfigError
+from rtbisect.model.campaign import Outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+    from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class Truth:
+    """`culprit` is a sha or None; `culprit_set` are the shas that cannot be told apart."""
+
+    kind: str
+    seed: int
+    commits: int
+    hard: bool
+    good: str
+    bad: str
+    culprit: str | None
+    culprit_set: tuple[str, ...]
+    build_failures: tuple[str, ...]
+    boot_failures: tuple[str, ...]
+
+
+def save(path: Path, truth: Truth) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(asdict(truth), indent=2) + "\n", "utf-8")
+
+
+def load(path: Path) -> Truth:
+    """ConfigError when the file is missing or is none of ours."""
+    try:
+        row = json.loads(path.read_text("utf-8"))
+        lists = ("culprit_set", "build_failures", "boot_failures")
+        return Truth(**row | {name: tuple(row[name]) for name in lists})
+    except (OSError, ValueError, TypeError, KeyError) as error:
+        raise ConfigError(
+            f"{path} is no truth file of a demo history: {error}", "make the history again"
+        ) from error
+
+
+def matches(
+    truth: Truth, outcome: Outcome | str, culprit: str | None, candidates: Collection[str] = ()
+) -> bool:
+    """True when the answer of a campaign is the right one.
+
+    A hard history has a set as its answer: one that holds the culprit and nothing from
+    outside the stretch that does not build.
+    """
+    if truth.culprit is None:
+        return outcome in {Outcome.NO_REGRESSION, Outcome.NOT_REPRODUCED}
+    if truth.hard:
+        found = set(candidates)
+        inside = truth.culprit in found and found <= set(truth.culprit_set)
+        return outcome == Outcome.CULPRIT_SET and inside
+    return outcome == Outcome.CULPRIT and culprit == truth.culprit

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A tree in memory, for tests of everything above the port `Tree`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from rtbisect.errors import ConfigError
+from rtbisect.model.code import Commit, CommitGraph
+from rtbisect.model.report import CommitText
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+
+@dataclass(slots=True)
+class FakeTree:
+    """Implements `ports.Tree` for one graph.
+
+    `folder` becomes the worktree; its file REVISION holds the sha. `names` maps names to
+    shas, `reverts` maps (tip, commit) to a sha, `texts` overrides descriptions.
+    `checkouts` records the order of checkouts.
+    """
+
+    commits: CommitGraph
+    folder: Path
+    names: Mapping[str, str] = field(default_factory=dict)
+    reverts: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    texts: Mapping[str, CommitText] = field(default_factory=dict)
+    checkouts: list[str] = field(default_factory=list)
+
+    def _known(self) -> dict[str, Commit]:
+        known = {self.commits.good: Commit(self.commits.good, (), "good")}
+        return known | {commit.sha: commit for commit in self.commits.commits}
+
+    def _ancestors(self, sha: str) -> set[str]:
+        known, seen, todo = self._known(), set[str](), [sha]
+        while todo:
+            here = todo.pop()
+            if here not in seen:
+                seen.add(here)
+                todo.extend(known[here].parents if here in known else ())
+        return seen
+
+    def resolve(self, revision: str) -> str:
+        sha = self.names.get(revision, revision)
+        if sha not in self._known() and sha not in self.reverts.values():
+            raise ConfigError(f"{revision!r} is no commit", "give one that exists")
+        return sha
+
+    def graph(self, good: str, bad: str) -> CommitGraph:
+        if good == bad:
+            raise ConfigError(f"good and bad are the same commit {good[:12]}")
+        above = self._ancestors(bad)
+        if good not in above:
+            raise ConfigError(f"good {good[:12]} is not an ancestor of bad {bad[:12]}")
+        below = self._ancestors(good)
+        inside = tuple(c for c in self.commits.commits if c.sha in above - below)
+        return CommitGraph(good, bad, inside)
+
+    def merge_base(self, one: str, other: str) -> str:
+        shared = self._ancestors(one) & self._ancestors(other)
+        order = [self.commits.good, *(commit.sha for commit in self.commits.commits)]
+        best = [sha for sha in order if sha in shared]
+        if not best:
+            raise ConfigError(f"{one[:12]} and {other[:12]} have no common history")
+        return best[-1]
+
+    def checkout(self, sha: str) -> Path:
+        self.resolve(sha)
+        self.folder.mkdir(parents=True, exist_ok=True)
+        (self.folder / "REVISION").write_text(sha + "\n", "utf-8")
+        self.checkouts.append(sha)
+        return self.folder
+
+    def revert_on(self, tip: str, commit: str) -> str | None:
+        return self.reverts.get((tip, commit))
+
+    def describe(self, sha: str) -> CommitText:
+        if sha in self.texts:
+            return self.texts[sha]
+        commit = self._known().get(sha)
+        subject = commit.subject if commit else "a revert"
+        return CommitText(
+            sha, subject, "Person 001", "person-001@example.org", "2026-01-01T00:00:00+00:00", ()
+        )

@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A git repository under test: the port `Tree` on git's plumbing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from rtbisect.command import printable
+from rtbisect.errors import ConfigError, InfrastructureError
+from rtbisect.locks import hold
+from rtbisect.model.code import Commit, CommitGraph
+from rtbisect.model.report import CommitText
+from rtbisect.trees.plumbing import WALK_S, Git, full_sha, heads, ls_remote
+from rtbisect.trees.store import Store
+from rtbisect.trees.worktree import Worktree
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+__all__ = ["GitTree", "GitTreeSettings", "heads", "ls_remote"]
+
+#: Longest subject that is kept, in characters.
+SUBJECT_LIMIT = 300
+
+#: Seconds to wait for a checkout of another campaign.
+LOCK_WAIT_S = 1800.0
+
+#: A revert has a fixed author and date, so that the same revert is the same commit.
+REVERT_DATE = "2000-01-01T00:00:00+00:00"
+
+
+@dataclass(frozen=True, slots=True)
+class GitTreeSettings:
+    """Where a tree lies. `repo` is a local path, which is only read, or a URL.
+
+    `worktree` is the path that every checkout uses; our own store lies beside it, under
+    the same name with `.git` added. `lock` guards both.
+    """
+
+    name: str
+    repo: Path | str
+    worktree: Path
+    lock: Path
+
+
+class GitTree:
+    """Implements `ports.Tree`."""
+
+    def __init__(self, settings: GitTreeSettings) -> None:
+        self._settings = settings
+        # git records absolute paths with symbolic links resolved.
+        place = settings.worktree.parent.resolve() / settings.worktree.name
+        self._store = Store(place.with_name(place.name + ".git"), settings.repo)
+        self._worktree = Worktree(place, self._store)
+        self._ready = False
+
+    def _git(self) -> Git:
+        """Git in our store, which is made at first use."""
+        if not self._ready and not self._store.ready():
+            with hold(self._settings.lock, wait_s=LOCK_WAIT_S, what=self._what()):
+                self._store.prepare()
+        self._ready = True
+        return self._store.git
+
+    def _what(self) -> str:
+        return f"the worktree of tree {self._settings.name}"
+
+    def resolve(self, revision: str) -> str:
+        self._git()
+        return self._store.resolve(revision)
+
+    def merge_base(self, one: str, other: str) -> str:
+        done = self._git().try_("merge-base", full_sha(one), full_sha(other), timeout_s=WALK_S)
+        if done.returncode == 1:
+            raise ConfigError(
+                f"{one[:12]} and {other[:12]} have no common history",
+                "give two revisions of one tree",
+            )
+        if not done.ok:
+            last = done.stderr.strip().split("\n")[-1]
+            raise InfrastructureError(f"git merge-base failed: {printable(last)}", retryable=False)
+        return done.stdout.strip()
+
+    def graph(self, good: str, bad: str) -> CommitGraph:
+        git = self._git()
+        if full_sha(good) == full_sha(bad):
+            raise ConfigError(
+                f"good and bad are the same commit {good[:12]}", "give two different revisions"
+            )
+        if not git.try_("merge-base", "--is-ancestor", good, bad, timeout_s=WALK_S).ok:
+            self._refuse(good, bad)
+        listing = git(
+            "rev-list",
+            "--topo-order",
+            "--reverse",
+            "--no-commit-header",
+            "--format=%H%x00%P%x00%s",
+            f"{good}..{bad}",
+            timeout_s=WALK_S,
+        )
+        commits = tuple(_commit(line) for line in listing.split("\n") if line)
+        if not commits or commits[-1].sha != bad:
+            raise InfrastructureError(
+                f"git listed no history {good[:12]}..{bad[:12]}", "run git fsck", retryable=False
+            )
+        return CommitGraph(good, bad, commits)
+
+    def _refuse(self, good: str, bad: str) -> None:
+        base = self.merge_base(good, bad)
+        if base == bad:
+            raise ConfigError(
+                f"bad {bad[:12]} is older than good {good[:12]}", "exchange good and bad"
+            )
+        raise ConfigError(
+            f"good {good[:12]} is not an ancestor of bad {bad[:12]}",
+            f"test their merge base {base[:12]} and give it as good if it is good",
+        )
+
+    def checkout(self, sha: str) -> Path:
+        git = self._git()
+        if not git.try_("cat-file", "-e", full_sha(sha) + "^{commit}").ok:
+            raise ConfigError(
+                f"commit {sha[:12]} is not in {self._settings.repo}", "fetch it there"
+            )
+        with hold(self._settings.lock, wait_s=LOCK_WAIT_S, what=self._what()) as descriptor:
+            self._worktree.put(sha, descriptor)
+        return self._worktree.path
+
+    def revert_on(self, tip: str, commit: str) -> str | None:
+        """Merge by plumbing, without a worktree. None for merges, roots, conflicts, and
+        when nothing is left to revert.
+        """
+        git = self._git()
+        text = self.describe(full_sha(commit))
+        parents = git("rev-list", "--parents", "--max-count=1", commit).split()[1:]
+        if len(parents) != 1:
+            return None
+        tree = self._merged(git, base=commit, ours=full_sha(tip), theirs=parents[0])
+        if tree is None or tree == git("rev-parse", f"{tip}^{{tree}}").strip():
+            return None
+        note = f'Revert "{text.subject}"\n\nThis reverts commit {commit}.\n'
+        made = _commit_tree(git, tree, tip, note)
+        git("update-ref", f"refs/rtbisect/revert/{made}", made)
+        return made
+
+    @staticmethod
+    def _merged(git: Git, base: str, ours: str, theirs: str) -> str | None:
+        """Tree of a three-way merge, None on conflict.
+
+        `git merge-tree` learnt --merge-base only in 2.40; three commits made for the
+        occasion give it the base that a revert needs.
+        """
+        root = _commit_tree(git, f"{base}^{{tree}}", None, "base\n")
+        one = _commit_tree(git, f"{ours}^{{tree}}", root, "ours\n")
+        other = _commit_tree(git, f"{theirs}^{{tree}}", root, "theirs\n")
+        done = git.try_("merge-tree", "--write-tree", "--no-messages", one, other, timeout_s=WALK_S)
+        if done.returncode == 1:
+            return None
+        if not done.ok:
+            last = done.stderr.strip().split("\n")[-1]
+            raise ConfigError(
+                f"git merge-tree failed: {printable(last)}", "git 2.38 or later is needed"
+            )
+        return done.stdout.split("\n", 1)[0].strip()
+
+    def describe(self, sha: str) -> CommitText:
+        git = self._git()
+        form = "--format=%H%x00%s%x00%an%x00%ae%x00%aI"
+        done = git.try_("rev-list", "--no-commit-header", "--max-count=1", form, full_sha(sha))
+        if not done.ok:
+            raise ConfigError(
+                f"commit {sha[:12]} is not in {self._settings.repo}", "fetch it there"
+            )
+        found, subject, author, email, date = done.stdout.removesuffix("\n").split("\0")
+        listing = git(
+            "diff-tree", "-r", "-z", "--root", "--name-only", "--no-commit-id", "--no-renames",
+            *self._against(git, sha),
+        )  # fmt: skip
+        files = tuple(printable(name, 4096) for name in listing.split("\0") if name)
+        return CommitText(
+            found,
+            printable(subject, SUBJECT_LIMIT),
+            printable(author),
+            printable(email),
+            printable(date),
+            files,
+        )
+
+    @staticmethod
+    def _against(git: Git, sha: str) -> tuple[str, ...]:
+        """A merge is shown against its first parent, everything else against its parent."""
+        parents = git("rev-list", "--parents", "--max-count=1", sha).split()[1:]
+        return (parents[0], sha) if len(parents) > 1 else (sha,)
+
+
+def _commit(line: str) -> Commit:
+    sha, parents, subject = line.split("\0", 2)
+    return Commit(sha, tuple(parents.split()), printable(subject, SUBJECT_LIMIT))
+
+
+def _commit_tree(git: Git, tree: str, parent: str | None, message: str) -> str:
+    """A commit with fixed author and dates: the same input gives the same sha."""
+    above = () if parent is None else ("-p", parent)
+    dates = {"GIT_AUTHOR_DATE": REVERT_DATE, "GIT_COMMITTER_DATE": REVERT_DATE}
+    return git(
+        "commit-tree", "--no-gpg-sign", tree, *above, stdin=message.encode("utf-8"), env=dates
+    ).strip()

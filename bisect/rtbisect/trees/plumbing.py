@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""How git is run: without hooks, filters and helpers of anybody, and never elsewhere."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rtbisect.command import Completed, failure, printable, run
+from rtbisect.errors import ConfigError, InfrastructureError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+#: Seconds for a question, a walk of the history, a checkout of a kernel, a first fetch.
+QUICK_S = 120.0
+WALK_S = 900.0
+CHECKOUT_S = 1800.0
+FETCH_S = 4 * 3600.0
+
+#: Every setting through which a repository or a user could make git run a program or
+#: change bytes on their way between the object store and the worktree.
+SAFE = (
+    "core.hooksPath=/dev/null",
+    "core.fsmonitor=false",
+    "core.attributesFile=/dev/null",
+    "core.excludesFile=/dev/null",
+    "core.autocrlf=false",
+    "core.untrackedCache=false",
+    "core.quotePath=false",
+    "submodule.recurse=false",
+    "gc.auto=0",
+    "maintenance.auto=false",
+    "i18n.logOutputEncoding=UTF-8",
+    "log.showSignature=false",
+)
+
+#: Replacement refs would show another history than the one that is built; `ext::` and
+#: remote helpers would run programs.
+SAFE_ENV = {"GIT_NO_REPLACE_OBJECTS": "1", "GIT_ALLOW_PROTOCOL": "file:git:http:https:ssh"}
+
+FULL_SHA = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+
+
+@dataclass(frozen=True, slots=True)
+class Git:
+    """Git in one directory. `git_dir` and `work_tree` are told, not discovered, when given."""
+
+    cwd: Path
+    git_dir: Path | None = None
+    work_tree: Path | None = None
+    env: Mapping[str, str] = field(default_factory=dict)
+
+    def try_(
+        self,
+        *words: str,
+        timeout_s: float = QUICK_S,
+        stdin: bytes | None = None,
+        env: Mapping[str, str] | None = None,
+        pass_fds: Sequence[int] = (),
+    ) -> Completed:
+        """Run and give the result, whatever it is. A timeout is an InfrastructureError."""
+        options = [word for setting in SAFE for word in ("-c", setting)]
+        # Discovery must not climb out of a folder that turns out to be no repository.
+        found = {"GIT_CEILING_DIRECTORIES": str(self.cwd.parent)}
+        if self.git_dir is not None:
+            found["GIT_DIR"] = str(self.git_dir)
+        if self.work_tree is not None:
+            found["GIT_WORK_TREE"] = str(self.work_tree)
+        done = run(
+            ["git", *options, *words],
+            cwd=self.cwd,
+            timeout_s=timeout_s,
+            stdin=stdin,
+            env=SAFE_ENV | found | dict(self.env) | dict(env or {}),
+            pass_fds=pass_fds,
+        )
+        if done.timed_out:
+            raise InfrastructureError(_short(done, words), f"look at the disk below {self.cwd}")
+        return done
+
+    def __call__(
+        self,
+        *words: str,
+        timeout_s: float = QUICK_S,
+        stdin: bytes | None = None,
+        env: Mapping[str, str] | None = None,
+        pass_fds: Sequence[int] = (),
+    ) -> str:
+        """Run, insist on success, give standard output (utf-8/surrogateescape)."""
+        done = self.try_(*words, timeout_s=timeout_s, stdin=stdin, env=env, pass_fds=pass_fds)
+        if not done.ok:
+            raise InfrastructureError(
+                _short(done, words), f"run git fsck in {self.git_dir or self.cwd}", retryable=False
+            )
+        return done.stdout
+
+
+def _short(done: Completed, words: Sequence[str]) -> str:
+    """The failure without our settings in front of the git command."""
+    shown = Completed(
+        ("git", *words), done.returncode, done.stdout, done.stderr, done.seconds, done.timed_out
+    )
+    return failure(shown)
+
+
+def full_sha(sha: str) -> str:
+    """The sha itself; ConfigError when it is not a full one."""
+    if not FULL_SHA.fullmatch(sha):
+        raise ConfigError(f"{printable(sha, 80)!r} is not a full commit id", "resolve it first")
+    return sha
+
+
+def checked_name(name: str, what: str) -> str:
+    """A revision, branch or URL that cannot be taken for an option or for two arguments."""
+    if not name or name.startswith("-") or not name.isprintable() or " " in name:
+        raise ConfigError(
+            f"{printable(name, 80)!r} is not a {what}",
+            f"give a {what} that does not start with '-' and has no blanks",
+        )
+    return name
+
+
+def encode(text: str) -> bytes:
+    """The bytes that git printed."""
+    return text.encode("utf-8", "surrogateescape")
+
+
+def heads(url: str) -> dict[str, str]:
+    """Branches of a remote repository: name to sha. InfrastructureError when it is away."""
+    return {ref.removeprefix("refs/heads/"): sha for sha, ref in _ls_remote(url, "refs/heads/*")}
+
+
+def ls_remote(url: str, branch: str) -> str | None:
+    """Head of `branch` at `url` (a path works too), None when there is no such branch."""
+    ref = f"refs/heads/{checked_name(branch, 'branch name')}"
+    if set(branch) & set("*?["):
+        raise ConfigError(f"{branch!r} is not a branch name", "patterns are not allowed")
+    return next((sha for sha, name in _ls_remote(url, ref) if name == ref), None)
+
+
+def _ls_remote(url: str, pattern: str) -> list[tuple[str, str]]:
+
+    checked_name(url, "repository URL")
+    git = Git(cwd=Path("/"))
+    done = git.try_("ls-remote", "--quiet", "--end-of-options", url, pattern)
+    if not done.ok:
+        raise InfrastructureError(
+            f"{_short(done, ('ls-remote', printable(url)))}",
+            "check the URL of the tree and the network",
+        )
+    rows = (line.split("\t", 1) for line in done.stdout.split("\n") if "\t" in line)
+    return [(row[0], row[1]) for row in rows]

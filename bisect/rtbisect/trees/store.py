@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Our own object store beside the repository under test, which we only ever read.
+
+A local repository is borrowed from through `objects/info/alternates`: no copy, and all
+our refs, worktrees and reverts stay in our store. A URL is fetched into it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from rtbisect.command import printable
+from rtbisect.errors import ConfigError, InfrastructureError
+from rtbisect.trees.plumbing import FETCH_S, FULL_SHA, Git, checked_name
+
+#: Kept in `info/attributes`, which wins over the tree's own .gitattributes: a worktree
+#: holds the bytes that were committed, nothing rewritten.
+ATTRIBUTES = "* -text -filter -ident -working-tree-encoding\n"
+
+MARK = "rtbisect-store"
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """A bare repository of ours at `path`; `source` is a local path or a URL."""
+
+    path: Path
+    source: Path | str
+
+    @property
+    def remote(self) -> bool:
+        return isinstance(self.source, str) and not Path(self.source).exists()
+
+    @property
+    def git(self) -> Git:
+        return Git(cwd=self.path, git_dir=self.path)
+
+    def _origin(self) -> Git:
+        path = Path(self.source)
+        if not path.is_dir():
+            raise ConfigError(f"{path} is not there", "give the path of a git repository or a URL")
+        return Git(cwd=path)
+
+    def _objects(self) -> str:
+        """Folder of the source's objects, after checks that we can live on it."""
+        origin = self._origin()
+        done = origin.try_("rev-parse", "--path-format=absolute", "--git-path", "objects")
+        folder = done.stdout.removesuffix("\n")
+        if not done.ok or not Path(folder).is_dir():
+            raise ConfigError(
+                f"{self.source} is not a git repository", "clone the kernel tree there"
+            )
+        if "\n" in folder or folder.startswith(('"', "#")):
+            raise ConfigError(f"{printable(folder)} cannot be used", "rename the folder")
+        if origin("rev-parse", "--is-shallow-repository").strip() == "true":
+            raise ConfigError(
+                f"{self.source} is a shallow clone: the history is cut off",
+                "run `git fetch --unshallow` in it",
+            )
+        if origin.try_("config", "--get", "extensions.partialClone").stdout.strip():
+            raise ConfigError(
+                f"{self.source} is a partial clone: file contents are missing",
+                "use a full clone",
+            )
+        return folder
+
+    def wanted(self) -> str:
+        """What the mark says when the store is made for this source."""
+        return f"1\n{self.source}\n{'' if self.remote else self._objects()}\n"
+
+    def ready(self) -> bool:
+        mark = self.path / MARK
+        return mark.is_file() and mark.read_text("utf-8", "surrogateescape") == self.wanted()
+
+    def prepare(self) -> None:
+        """Make the store, or make it again for another source. Hold the tree's lock."""
+        wanted = self.wanted()
+        if self.path.is_dir() and any(self.path.iterdir()) and not self._ours():
+            raise ConfigError(f"{self.path} is in the way", "move it or choose another state")
+        self.path.mkdir(parents=True, exist_ok=True)
+        kind = "sha1"
+        if not self.remote:
+            kind = self._origin()("rev-parse", "--show-object-format").strip()
+        (self.path / MARK).write_text("being made\n", "utf-8")
+        self.git("init", "--quiet", "--bare", f"--object-format={kind}", "--template=")
+        info = self.path / "info"
+        info.mkdir(exist_ok=True)
+        (info / "attributes").write_text(ATTRIBUTES, "utf-8")
+        alternates = self.path / "objects" / "info" / "alternates"
+        if self.remote:
+            alternates.unlink(missing_ok=True)
+        else:
+            alternates.parent.mkdir(exist_ok=True)
+            objects = wanted.split("\n")[2]
+            alternates.write_text(objects + "\n", "utf-8", "surrogateescape")
+        (self.path / MARK).write_text(wanted, "utf-8", "surrogateescape")
+
+    def _ours(self) -> bool:
+        return (self.path / MARK).is_file()
+
+    def resolve(self, revision: str) -> str:
+        """Full sha of a name in the source. Local names are read there, without a fetch."""
+        checked_name(revision, "revision")
+        git = self.git
+        if self.remote:
+            if not (FULL_SHA.fullmatch(revision) and self._has(revision)):
+                self.fetch()
+        else:
+            git = self._origin()
+        done = git.try_(
+            "rev-parse", "--verify", "--quiet", "--end-of-options", revision + "^{commit}"
+        )
+        sha = done.stdout.strip()
+        if not done.ok or not FULL_SHA.fullmatch(sha):
+            raise ConfigError(
+                f"{printable(revision, 80)!r} is no commit in {self.source}",
+                "fetch it there, or give a tag, branch or commit id that exists",
+            )
+        return sha
+
+    def _has(self, sha: str) -> bool:
+        return self.git.try_("cat-file", "-e", sha + "^{commit}").ok
+
+    def fetch(self) -> None:
+        """Bring branches and tags of a URL; refs of ours are not touched."""
+        url = checked_name(str(self.source), "repository URL")
+        done = self.git.try_(
+            "fetch",
+            "--quiet",
+            "--force",
+            "--no-tags",
+            "--no-write-fetch-head",
+            "--end-of-options",
+            url,
+            "+refs/heads/*:refs/heads/*",
+            "+refs/tags/*:refs/tags/*",
+            timeout_s=FETCH_S,
+        )
+        if not done.ok:
+            last = done.stderr.strip().split("\n")[-1]
+            raise InfrastructureError(
+                f"{printable(url)} cannot be fetched: {printable(last)}",
+                "check the URL of the tree and the network",
+            )

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The one worktree of a tree, at one path that all campaigns share.
+
+The path stays the same so that ccache and incremental make find their files again; a
+checkout rewrites only files that differ, so the others keep their modification times.
+"""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from rtbisect.errors import ConfigError, InfrastructureError
+from rtbisect.trees.plumbing import CHECKOUT_S, Git
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from rtbisect.trees.store import Store
+
+
+@dataclass(frozen=True, slots=True)
+class Worktree:
+    """Detached worktree of `store` at `path`. The caller holds the tree's lock."""
+
+    path: Path
+    store: Store
+
+    def put(self, sha: str, lock_fd: int) -> None:
+        """Make the worktree equal to `sha`: nothing else in it, also no ignored files.
+
+        Children inherit `lock_fd`: when we are killed, the lock lasts until git ends, so
+        a lock file of git that is found here belongs to a git that is dead.
+        """
+        gitdir = self._gitdir()
+        if gitdir is not None:
+            self._unlock(gitdir)
+            if self._fill(gitdir, sha, (lock_fd,)):
+                return
+        gitdir = self._make(sha, (lock_fd,))
+        if not self._fill(gitdir, sha, (lock_fd,)):
+            raise InfrastructureError(
+                f"{sha[:12]} cannot be checked out at {self.path}",
+                f"look at the free space there, and at `git fsck` in {self.store.source}",
+                retryable=False,
+            )
+
+    def _fill(self, gitdir: Path, sha: str, fds: Sequence[int]) -> bool:
+        # GIT_DIR is told: a .git that the tree or a build brought along is not obeyed.
+        git = Git(cwd=self.path, git_dir=gitdir, work_tree=self.path)
+        for words in (("reset", "--quiet", "--hard", sha), ("clean", "-ffdxq")):
+            if not git.try_(*words, timeout_s=CHECKOUT_S, pass_fds=fds).ok:
+                return False
+        head = git.try_("rev-parse", "--verify", "HEAD")
+        return head.ok and head.stdout.strip() == sha
+
+    def _gitdir(self) -> Path | None:
+        """Our store's folder for this worktree, None when it is missing or broken."""
+        link = self.path / ".git"
+        for gitdir in self._registered():
+            if link.is_file() and not link.is_symlink() and (gitdir / "HEAD").is_file():
+                told = link.read_text("utf-8", "surrogateescape").strip()
+                if told == f"gitdir: {gitdir}":
+                    return gitdir
+        return None
+
+    def _registered(self) -> list[Path]:
+        """Folders of our store that name this path."""
+        found = []
+        for gitdir in sorted((self.store.path / "worktrees").glob("*")):
+            back = gitdir / "gitdir"
+            if back.is_file():
+                told = back.read_text("utf-8", "surrogateescape").strip()
+                if told == str(self.path / ".git"):
+                    found.append(gitdir)
+        return found
+
+    def _ours(self) -> bool:
+        """True when removing the folder destroys nothing of anybody else."""
+        if not self.path.exists() or (self.path.is_dir() and not any(self.path.iterdir())):
+            return True
+        if self._registered():
+            return True
+        link = self.path / ".git"
+        return link.is_file() and link.read_text("utf-8", "surrogateescape").startswith(
+            f"gitdir: {self.store.path}/worktrees/"
+        )
+
+    def _make(self, sha: str, fds: Sequence[int]) -> Path:
+        if self.path.is_symlink() or not self._ours():
+            raise ConfigError(
+                f"{self.path} holds something that rtbisect did not put there",
+                "move it away or choose another state directory",
+            )
+        if self.path.exists():
+            shutil.rmtree(self.path)
+        for gitdir in self._registered():
+            shutil.rmtree(gitdir)
+        self._unlock(self.store.path)
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        words = ("worktree", "add", "--quiet", "--force", "--detach", "--no-checkout")
+        self.store.git(*words, str(self.path), sha, timeout_s=CHECKOUT_S, pass_fds=fds)
+        made = self._gitdir()
+        if made is None:
+            raise InfrastructureError(
+                f"git made no worktree at {self.path}", "see the free space there"
+            )
+        return made
+
+    def _unlock(self, gitdir: Path) -> None:
+        for stale in gitdir.glob("*.lock"):
+            stale.unlink(missing_ok=True)
