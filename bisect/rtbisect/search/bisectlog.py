@@ -25,15 +25,17 @@ def bisect_log(graph: CommitGraph, tested: tuple[TestedRevision, ...], culprit: 
     """
     ancestry = Ancestry(graph)
     subjects = {commit.sha: commit.subject for commit in graph.commits}
-    probability = {item.sha: item.probability_bad for item in tested}
+    # A revision that never booted was not tested, however sure its side is.
+    booted = [item for item in tested if item.boots and not item.skipped]
     place = ancestry.index
-    bads = {graph.bad} | {s for s, p in probability.items() if p > SURE and s in place}
+    bads = {graph.bad}
+    bads |= {t.sha for t in booted if t.probability_bad > SURE and t.sha in place}
     ordered = sorted(bads, key=lambda sha: -place[sha])
     if culprit is not None and culprit in bads:
         ordered = [sha for sha in ordered if sha != culprit] + [culprit]
     under_last = ancestry.ancestors_or_self(place[ordered[-1]])
     goods = [graph.good]
-    for item in tested:
+    for item in booted:
         if item.sha == graph.good or item.probability_bad >= 1 - SURE:
             continue
         if item.sha in place and under_last[place[item.sha]]:
@@ -53,6 +55,8 @@ def bisect_log(graph: CommitGraph, tested: tuple[TestedRevision, ...], culprit: 
 def _word(item: TestedRevision) -> str:
     if item.skipped:
         return f"skip ({_ascii(item.skipped)})"
+    if not item.boots:
+        return f"not booted (bad with probability {item.probability_bad:.2f})"
     if item.probability_bad < 1 - SURE:
         return "good, on another branch"
     return f"unsure (bad with probability {item.probability_bad:.2f})"

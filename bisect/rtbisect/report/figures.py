@@ -1,0 +1,259 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The numbers of a mail: the headline claim, the factor table, the table of checks."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from statistics import median
+from typing import TYPE_CHECKING
+
+from rtbisect.model.campaign import Scale
+from rtbisect.report.text import Column, ascii_line, number, table, unit_text
+
+if TYPE_CHECKING:
+    from rtbisect.model.campaign import (
+        Judgement,
+        MetricKey,
+        Sample,
+        TableRow,
+        Threshold,
+    )
+    from rtbisect.model.report import ReportInput
+
+#: In the name of the checks of a culprit against one of its parents.
+PARENT_CHECK = "vs parent"
+
+#: Rows that a mail prints of the factor table and of the checks.
+MAX_ROWS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """The headline: two medians and what lies between them, as printed."""
+
+    metric: str
+    window: str
+    base_name: str
+    new_name: str
+    base: str
+    new: str
+    verb: str
+    effect: str
+    boots: str
+    p: str
+    symptom: str
+
+
+def metric_name(key: MetricKey) -> str:
+    return ascii_line(f"{key.suite}.{key.name}", 40)
+
+
+def threshold_of(report: ReportInput, key: MetricKey) -> Threshold | None:
+    return next((limit for limit in report.thresholds if limit.key == key), None)
+
+
+def unit_of(report: ReportInput, key: MetricKey) -> str:
+    """Unit of a metric: by its threshold, else by the rows measured of it, else empty."""
+    limit = threshold_of(report, key)
+    if limit is not None:
+        return limit.unit
+    return next((row.unit for row in report.result.table if row.metric == key), "")
+
+
+def middle(sample: Sample, unit: str) -> str:
+    """Median over boots."""
+    return number(median(sample.values), unit) if sample.values else "not measured"
+
+
+def spread(sample: Sample, unit: str = "") -> str:
+    """Median with the range over boots: `8.60 [3.30..13.1]`, then the unit."""
+    if not sample.values:
+        return "not measured"
+    values = (median(sample.values), min(sample.values), max(sample.values))
+    whole = all(value == int(value) for value in values if math.isfinite(value))
+    middle_text, low, high = (number(value, whole=whole) for value in values)
+    return f"{middle_text} [{low}..{high}]{_suffix(unit)}"
+
+
+def _suffix(unit: str) -> str:
+    suffix = unit_text(unit)
+    return f" {suffix}" if suffix and not suffix.startswith("/") else suffix
+
+
+def effect_text(report: ReportInput, judgement: Judgement) -> str:
+    """Ratio or difference with its interval; empty when the scale is not known."""
+    limit = threshold_of(report, judgement.key)
+    if limit is None:
+        return ""
+    linear = limit.scale is Scale.LINEAR
+    effect, low, high = (
+        number(value, sign=linear, whole=False) for value in (judgement.effect, *judgement.interval)
+    )
+    unit = _suffix(limit.unit) if linear else ""
+    what = "difference" if linear else "ratio"
+    return f"a {what} of {effect}{unit} (95% interval {low} to {high}{unit})"
+
+
+def headline(report: ReportInput) -> tuple[Judgement, str, str] | None:
+    """The judgement that the mail opens with, and the names of its two sides.
+
+    A parent check on fresh boots (trust.verify names it) goes before that of the ends.
+    """
+    for check in report.result.verifications:
+        if check.judgement is not None and PARENT_CHECK in check.name:
+            return check.judgement, "parent", "commit"
+    if report.result.judgement is not None:
+        return report.result.judgement, "good end", "bad end"
+    return None
+
+
+def claim(report: ReportInput) -> Claim | None:
+    found = headline(report)
+    if found is None:
+        return None
+    judgement, base_name, new_name = found
+    unit = unit_of(report, judgement.key)
+    base, new = judgement.base, judgement.new
+    measured = bool(base.values and new.values)
+    before = median(base.values) if measured else 0.0
+    after = median(new.values) if measured else 0.0
+    if not measured:
+        verb = "was not measured on both sides"
+    elif after == before:
+        verb = "stays"
+    else:
+        verb = "rises" if after > before else "falls"
+    return Claim(
+        metric=metric_name(judgement.key),
+        window=ascii_line(judgement.key.window, 30),
+        base_name=base_name,
+        new_name=new_name,
+        base=middle(base, unit),
+        new=middle(new, unit),
+        verb=verb,
+        effect=effect_text(report, judgement),
+        boots=f"{base.n} + {new.n} boots",
+        p=f"p = {judgement.p:.2g}",
+        symptom=f"{metric_name(judgement.key)} {number(before)} -> {number(after, unit)}",
+    )
+
+
+def factor_table(report: ReportInput) -> tuple[str, ...]:
+    """Kernel by workload: the searched metric first, then the others, MAX_ROWS at most."""
+    rows = sorted(report.result.table, key=lambda row: not _searched(report, row))
+    shown = rows[:MAX_ROWS]
+    if not shown:
+        return ()
+    columns = (
+        Column("kernel"),
+        Column("workload"),
+        Column("metric"),
+        Column("unit"),
+        Column("median [min..max]", right=True),
+        Column("n", right=True),
+    )
+    lines = table(
+        columns,
+        [
+            (
+                row.kernel,
+                row.workload,
+                metric_name(row.metric),
+                unit_text(row.unit),
+                spread(row.sample),
+                str(row.sample.n),
+            )
+            for row in shown
+        ],
+    )
+    left = len(rows) - len(shown)
+    return (*lines, f"  {left} more rows in result.json") if left else lines
+
+
+def _searched(report: ReportInput, row: TableRow) -> bool:
+    key = report.result.metric
+    limit = threshold_of(report, key) if key is not None else None
+    return row.metric == key or (limit is not None and row.metric == limit.control)
+
+
+def check_table(report: ReportInput) -> tuple[str, ...]:
+    """The checks after the search: medians, effect with interval, p, boots.
+
+    In a parent check the parent stands first, in a revert check the reverted tip.
+    """
+    checks = report.result.verifications[:MAX_ROWS]
+    if not checks:
+        return ()
+    columns = (
+        Column("check"),
+        Column("status"),
+        Column("medians", right=True),
+        Column("effect [95%]", right=True),
+        Column("p", right=True),
+        Column("n", right=True),
+    )
+    return table(
+        columns,
+        [
+            (
+                _label(check.name),
+                check.status,
+                _medians(report, check.judgement),
+                _effect(report, check.judgement),
+                *_weight(check.judgement),
+            )
+            for check in checks
+        ],
+    )
+
+
+def _label(name: str) -> str:
+    """The name of a check, short enough for the table: `parent 1a2b3c4d`."""
+    _, found, parent = name.partition(f"{PARENT_CHECK} ")
+    return f"parent {parent[:8]}" if found else name
+
+
+def ends_table(report: ReportInput) -> tuple[str, ...]:
+    """Every judged metric of the two ends, MAX_ROWS at most; effects are in result.json."""
+    found = report.result.judgements
+    if not found:
+        return ()
+    columns = (
+        Column("metric"),
+        Column("verdict"),
+        Column("good -> bad", right=True),
+        Column("p", right=True),
+        Column("n", right=True),
+    )
+    lines = table(
+        columns,
+        [(str(j.key), j.level, _medians(report, j), *_weight(j)) for j in found[:MAX_ROWS]],
+    )
+    left = len(found) - MAX_ROWS
+    return (*lines, f"  {left} more metrics in result.json") if left > 0 else lines
+
+
+def _medians(report: ReportInput, judgement: Judgement | None) -> str:
+    if judgement is None or not (judgement.base.values and judgement.new.values):
+        return "-"
+    unit = unit_of(report, judgement.key)
+    return f"{middle(judgement.base, '')} -> {middle(judgement.new, unit)}"
+
+
+def _effect(report: ReportInput, judgement: Judgement | None) -> str:
+    """Ratio, or difference with its unit, and the interval; `-` when not measured."""
+    limit = threshold_of(report, judgement.key) if judgement is not None else None
+    if judgement is None or limit is None or not (judgement.base.values and judgement.new.values):
+        return "-"
+    effect, low, high = (
+        number(value, whole=False) for value in (judgement.effect, *judgement.interval)
+    )
+    return f"{effect} [{low}..{high}]{_suffix(limit.unit) if limit.scale is Scale.LINEAR else ''}"
+
+
+def _weight(judgement: Judgement | None) -> tuple[str, str]:
+    """The p value and the boots of both sides."""
+    if judgement is None:
+        return "-", "-"
+    return f"{judgement.p:.2g}", f"{judgement.base.n}+{judgement.new.n}"

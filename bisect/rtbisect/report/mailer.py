@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Drafts in a folder a campaign; this adapter sends nothing, ever."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import tempfile
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, TemplateError
+
+from rtbisect.errors import ConfigError, InfrastructureError, InternalError
+from rtbisect.model.campaign import Cause, Outcome
+from rtbisect.model.report import Report, ReportState
+from rtbisect.report.figures import claim
+from rtbisect.report.message import Envelope, guard, message, subject
+from rtbisect.report.plots import draw
+from rtbisect.report.story import appendix, story
+from rtbisect.report.text import ascii_line, wrap
+from rtbisect.report.view import Bot, Detail, context, mailable, short
+from rtbisect.search.bisectlog import bisect_log
+
+if TYPE_CHECKING:
+    from rtbisect.model.report import ReportInput
+
+#: A maintainer reads this much; lists accept more.
+MAX_LINES = 120
+MAX_BYTES = 8000
+
+#: From everything down to what must be said; the first that fits is taken.
+DETAILS = (
+    Detail(),
+    Detail(log=False),
+    Detail(log=False, notes=False, candidates=3, reasons=2),
+)
+
+_CAMPAIGN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+
+
+@dataclass(frozen=True, slots=True)
+class ReportSettings:
+    """Where drafts and templates lie and who writes.
+
+    `operator` gets every draft whose input names nobody else; `archive` is the address
+    that a Message-ID is appended to for the Closes: tag; `plots` draws PNG files beside
+    the mail when matplotlib is installed.
+    """
+
+    out_dir: Path
+    templates: Path
+    operator: str
+    bot_name: str = "rtbisect"
+    bot_address: str = "rtbisect@lab.example.org"
+    archive: str = "https://lists.example.org/r/"
+    plots: bool = True
+
+
+class DraftMailer:
+    """Implements ports.Mailer: renders a draft and keeps it as files."""
+
+    def __init__(self, settings: ReportSettings) -> None:
+        self.settings = settings
+        self.bot = Bot(settings.bot_name, settings.bot_address, settings.archive)
+        self.templates = _environment(settings.templates)
+
+    def draft(self, report: ReportInput, story: str) -> Report:
+        """Render and keep the mail, bisect.log, campaign.log, result.json and the plots.
+
+        `story` is the told lines, one a line. ConfigError for a bad address or a missing
+        template, InfrastructureError when the folder cannot be written.
+        """
+        folder = _folder(self.settings.out_dir, report.campaign)
+        log = _bisect_log(report)
+        body = self.body(report, log)
+        headers = Envelope(
+            self.bot,
+            report.operator or self.settings.operator,
+            subject(report, claim(report), mailable=mailable(report)),
+        )
+        eml = message(report, headers, body)
+        told = self._campaign_log(report, story, folder)
+        keep(folder / "bisect.log", log)
+        keep(folder / "campaign.log", told)
+        keep(folder / "result.json", _result_json(report))
+        # The mail comes last: where it is, everything that it names is there too.
+        keep(folder / "report.eml", eml)
+        return Report(
+            campaign=report.campaign,
+            state=ReportState.DRAFT,
+            message_id=report.message_id,
+            eml=eml,
+            path=str(folder / "report.eml"),
+            bisect_log=log,
+            story=told,
+        )
+
+    def body(self, report: ReportInput, log: str) -> str:
+        """The text of the mail, shortened until it has MAX_LINES and MAX_BYTES."""
+        template = template_name(report)
+        text = ""
+        for detail in DETAILS:
+            try:
+                found = self.templates.get_template(template)
+                text = guard(found.render(context(report, self.bot, log, detail)))
+            except TemplateError as error:
+                raise ConfigError(
+                    f"template {template} in {self.settings.templates} does not work: {error}",
+                    "take the one that comes with rtbisect",
+                ) from error
+            if text.count("\n") <= MAX_LINES and len(text) <= MAX_BYTES:
+                break
+        return text
+
+    def _campaign_log(self, report: ReportInput, told: str, folder: Path) -> str:
+        asked = (
+            f"Which commit of {report.tree} in {short(report.good)}..{short(report.bad)} "
+            f"({len(report.graph)} commits) changed the figure on {report.device.name} "
+            f"with {report.config_name}?"
+        )
+        text = story(told.splitlines(), report.result, report.summary, asked)
+        text += appendix(report)
+        if self.settings.plots:
+            try:
+                plots = draw(report, folder)
+            except OSError as error:
+                raise _disk(folder, error) from error
+            names = ", ".join(path.name for path in plots.files)
+            text += "\n" + wrap(plots.note or f"Plots: {names}") + "\n"
+        return text
+
+
+def template_name(report: ReportInput) -> str:
+    """One template for each kind of answer."""
+    result = report.result
+    if result.outcome is Outcome.NO_REGRESSION:
+        return "no_regression.txt.j2"
+    if result.outcome is Outcome.CULPRIT and report.culprit is not None:
+        if result.cause is Cause.KERNEL:
+            return "regression.txt.j2"
+        if result.cause is Cause.WORKLOAD_DEPENDENT:
+            return "workload_dependent.txt.j2"
+    return "inconclusive.txt.j2"
+
+
+def keep(path: Path, text: str) -> None:
+    """Write by rename, so that a reader sees the old file or the new one."""
+    try:
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        with os.fdopen(handle, "w", encoding="ascii", newline="\n") as stream:
+            stream.write(text)
+            stream.flush()
+            os.fsync(stream.fileno())
+        Path(name).chmod(0o644)
+        Path(name).replace(path)
+    except OSError as error:
+        raise _disk(path.parent, error) from error
+
+
+def _environment(templates: Path) -> Environment:
+    env = Environment(  # noqa: S701  (plain text: there is no markup to escape)
+        loader=FileSystemLoader(templates),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    env.filters["prose"] = wrap
+    env.filters["bullet"] = _bullet
+    return env
+
+
+def _bullet(text: str) -> str:
+    return wrap(text, first="- ", rest="  ")
+
+
+def _folder(out_dir: Path, campaign: str) -> Path:
+    if not _CAMPAIGN.fullmatch(campaign):
+        raise InternalError(f"not the name of a campaign: {ascii_line(campaign, 60)!r}")
+    folder = out_dir / campaign
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise _disk(folder, error) from error
+    return folder
+
+
+def _disk(folder: Path, error: OSError) -> InfrastructureError:
+    return InfrastructureError(
+        f"cannot keep a draft in {folder}: {error.strerror}",
+        "free or repair the disk and run `rtbisect resume`",
+    )
+
+
+def _bisect_log(report: ReportInput) -> str:
+    """The log for `git bisect replay`; subjects go in clean, so that none adds a command."""
+    result = report.result
+    commits = tuple(replace(c, subject=ascii_line(c.subject)) for c in report.graph.commits)
+    tested = tuple(replace(t, subject=ascii_line(t.subject)) for t in result.tested)
+    log = bisect_log(replace(report.graph, commits=commits), tested, result.culprit)
+    return "".join(f"{ascii_line(line, 300)}\n" for line in log.splitlines())
+
+
+def _result_json(report: ReportInput) -> str:
+    """Everything that the mail was written from but the graph, which the log tells."""
+    found: dict[str, Any] = asdict(report)
+    graph = report.graph
+    found["graph"] = {"good": graph.good, "bad": graph.bad, "commits": len(graph)}
+    return json.dumps(found, indent=1, sort_keys=True, ensure_ascii=True) + "\n"

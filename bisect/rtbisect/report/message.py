@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The mail as bytes: us-ascii, 7bit, text/plain, headers that foreign text cannot break."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.errors import HeaderParseError
+from email.headerregistry import Address
+from email.message import EmailMessage
+from email.policy import EmailPolicy
+from email.utils import parseaddr
+from typing import TYPE_CHECKING
+
+from rtbisect.errors import ConfigError, InternalError
+from rtbisect.report.text import ascii_line, header_text
+from rtbisect.report.view import short
+
+if TYPE_CHECKING:
+    from rtbisect.model.report import ReportInput
+    from rtbisect.report.figures import Claim
+    from rtbisect.report.view import Bot
+
+
+class _Plain(EmailPolicy):
+    """Folds at single spaces only, and never right behind the name of the header.
+
+    The standard folding moves a long value to the next line as a whole; it then reads
+    back with a space before it. Our values are ASCII words that need no encoding.
+    """
+
+    def fold(self, name: str, value: str) -> str:
+        words = str(value).split() or [""]
+        lines = [f"{name}: {words[0]}"]
+        for word in words[1:]:
+            if len(lines[-1]) + 1 + len(word) > WIDTH:
+                lines.append(f" {word}")
+            else:
+                lines[-1] += f" {word}"
+        return "".join(f"{line}{self.linesep}" for line in lines)
+
+
+#: Columns of a header line.
+WIDTH = 76
+
+#: Never quoted-printable or base64: both split table rows and hide the text from archives.
+POLICY = _Plain(cte_type="7bit", linesep="\n", utf8=False, raise_on_defect=False)
+
+_MESSAGE_ID = re.compile(r"<[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[A-Za-z0-9.-]{1,128}>")
+_ADDRESS = re.compile(r"[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)*")
+
+#: What mail tools take for something else when a line begins with it.
+_ACTIVE = re.compile(r"#|>|From |---|diff |Index: |[A-Za-z-]+-by:")
+
+
+@dataclass(frozen=True, slots=True)
+class Envelope:
+    """The headers that differ between mails."""
+
+    bot: Bot
+    operator: str
+    subject: str
+
+
+def address(text: str, what: str) -> Address:
+    """An address of the site: `Name <user@host>` or `user@host`; ConfigError otherwise."""
+    name, spec = parseaddr(text)
+    if not text.isprintable() or not text.isascii() or not _ADDRESS.fullmatch(spec):
+        raise ConfigError(
+            f"{what} {ascii_line(text, 60)!r} is not a mail address",
+            "give one as `Name <user@example.org>` in the site file",
+        )
+    try:
+        return Address(display_name=header_text(name, 60), addr_spec=spec)
+    except (ValueError, HeaderParseError) as error:
+        raise ConfigError(
+            f"{what} {ascii_line(text, 60)!r} is not a mail address", "correct the site file"
+        ) from error
+
+
+def message_id(text: str) -> str:
+    """The Message-ID with its angle brackets; InternalError when it is none."""
+    whole = text if text.startswith("<") else f"<{text}>"
+    if not _MESSAGE_ID.fullmatch(whole):
+        raise InternalError(f"not a Message-ID: {ascii_line(text, 80)!r}", "this is a bug")
+    return whole
+
+
+def date(text: str) -> datetime:
+    """ISO 8601 to a time in UTC; InternalError when it is none."""
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError as error:
+        raise InternalError(f"not a date: {ascii_line(text, 40)!r}", "this is a bug") from error
+    return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
+
+
+def subject(report: ReportInput, claim: Claim | None, *, mailable: bool) -> str:
+    """Culprit title and symptom; `[REGRESSION]` only for a mailable one of the kernel's own."""
+    result = report.result
+    if report.culprit is None or result.outcome != "culprit":
+        what = f"{result.outcome} in {short(report.good)}..{short(report.bad)}"
+        metric = f"{result.metric.suite}.{result.metric.name}" if result.metric else report.tree
+        return header_text(f"[internal] {what}: {metric}")
+    symptom = claim.symptom if claim is not None else str(result.metric or "not measured")
+    mark = "" if result.cause != "kernel" else "[REGRESSION] "
+    mark = mark if mailable else "[internal] "
+    room = 130 - len(mark) - len(symptom)
+    return header_text(f"{mark}{header_text(report.culprit.subject, room)}: {symptom}", 140)
+
+
+def guard(body: str) -> str:
+    """One blank line at most between paragraphs, and no line that a mail tool acts upon."""
+    lines: list[str] = []
+    for line in (raw.rstrip() for raw in body.strip("\n").split("\n")):
+        if line or (lines and lines[-1]):
+            lines.append(f" {line}" if _ACTIVE.match(line) else line)
+    return "\n".join(lines) + "\n"
+
+
+def message(report: ReportInput, envelope: Envelope, body: str) -> str:
+    """The complete mail. The operator is the one recipient of a draft."""
+    mail = EmailMessage(policy=POLICY)
+    mail["From"] = address(f"{envelope.bot.name} <{envelope.bot.address}>", "the bot's address")
+    mail["To"] = address(envelope.operator, "the operator's address")
+    mail["Subject"] = envelope.subject
+    mail["Date"] = date(report.date)
+    mail["Message-ID"] = message_id(report.message_id)
+    mail["X-rtbisect-Campaign"] = header_text(report.campaign, 60)
+    mail["X-rtbisect-Outcome"] = f"{report.result.outcome}; cause={report.result.cause}"
+    mail["X-rtbisect-State"] = "draft"
+    mail.set_content(body, subtype="plain", charset="us-ascii", cte="7bit")
+    return mail.as_string(policy=POLICY)

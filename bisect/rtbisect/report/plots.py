@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Plots beside a mail, never needed to understand it; matplotlib is an extra (`plots`)."""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import dataclass
+from statistics import median
+from typing import TYPE_CHECKING, Any
+
+from rtbisect.report.figures import headline, metric_name, unit_of
+from rtbisect.report.posterior import probability, top
+from rtbisect.report.text import ascii_line, foreign, unit_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from rtbisect.model.report import ReportInput
+
+#: Blue and orange that also differ in grey and for colour-blind readers.
+COLOURS = ("#0072b2", "#d55e00")
+DPI = 110
+
+
+@dataclass(frozen=True, slots=True)
+class Plots:
+    """Files drawn, and a line for the campaign log when there are none."""
+
+    files: tuple[Path, ...]
+    note: str = ""
+
+
+def load() -> Any | None:
+    """Class Figure of matplotlib, None when the extra is not installed."""
+    try:
+        return importlib.import_module("matplotlib.figure").Figure
+    except ImportError:
+        return None
+
+
+def draw(report: ReportInput, folder: Path, loader: Callable[[], Any | None] = load) -> Plots:
+    """Posterior over commits and the boots of both sides as PNG files in `folder`."""
+    figure = loader()
+    if figure is None:
+        return Plots((), "plots skipped: matplotlib is not installed (extra `plots`)")
+    files = []
+    if report.result.candidates:
+        files.append(_save(_posterior(figure, report), folder / "posterior.png"))
+    found = headline(report)
+    if found is not None and found[0].base.values and found[0].new.values:
+        files.append(_save(_boots(figure, report), folder / "boots.png"))
+    return Plots(tuple(files), "" if files else "plots skipped: nothing was measured")
+
+
+def _save(figure: Any, path: Path) -> Path:
+    """By rename, so that a page never shows half a picture."""
+    part = path.with_name(f".{path.name}.part")
+    figure.savefig(part, format="png", dpi=DPI, metadata={"Software": None})
+    return part.replace(path)
+
+
+def _posterior(figure_class: Any, report: ReportInput) -> Any:
+    shown, left, mass = top(report.result.candidates, 12)
+    subjects = {commit.sha: commit.subject for commit in report.graph.commits}
+    labels = [f"{sha[:12]}  {_plain(subjects.get(sha, ''))}" for sha, _ in shown]
+    values = [value for _, value in shown]
+    if left:
+        labels.append(f"{left} more commits together")
+        values.append(mass)
+    figure = figure_class(figsize=(9, 1.6 + 0.32 * len(values)), layout="constrained")
+    axes = figure.add_subplot()
+    places = range(len(values))
+    axes.barh(places, values, color=COLOURS[0])
+    axes.set_yticks(places, labels, fontsize=8, family="monospace")
+    axes.invert_yaxis()
+    axes.set_xlim(0, 1.1)
+    axes.set_xlabel("posterior probability to be the culprit")
+    for place, value in zip(places, values, strict=True):
+        axes.text(value + 0.01, place, probability(value), va="center", fontsize=8)
+    _bare(axes)
+    return figure
+
+
+def _boots(figure_class: Any, report: ReportInput) -> Any:
+    found = headline(report)
+    assert found is not None
+    judgement, *names = found
+    unit = unit_text(unit_of(report, judgement.key))
+    figure = figure_class(figsize=(7, 2.6), layout="constrained")
+    axes = figure.add_subplot()
+    for row, sample in enumerate((judgement.base, judgement.new)):
+        places = [row + shift for shift in _spread_out(len(sample.values))]
+        axes.plot(sample.values, places, "o", ms=5, alpha=0.7, color=COLOURS[row])
+        middle = median(sample.values)
+        axes.plot([middle, middle], [row - 0.3, row + 0.3], color=COLOURS[row], lw=2)
+    sizes = (judgement.base.n, judgement.new.n)
+    axes.set_yticks(range(2), [f"{name}\nn = {n}" for name, n in zip(names, sizes, strict=True)])
+    axes.set_ylim(1.5, -0.5)
+    axes.set_xlabel(_plain(f"{metric_name(judgement.key)} ({unit or 'no unit'}), one dot a boot"))
+    axes.set_title("Boots of both sides; the line is the median", fontsize=9, loc="left")
+    _bare(axes)
+    return figure
+
+
+def _spread_out(count: int) -> Sequence[float]:
+    """Fixed small shifts, so that equal values are seen and a plot is reproducible."""
+    return [0.12 * ((i * 2) % 5 - 2) / 2 for i in range(count)]
+
+
+def _plain(text: str) -> str:
+    """Foreign text as it is: a dollar would start mathematics."""
+    return foreign(ascii_line(text), 48).replace("$", r"\$")
+
+
+def _bare(axes: Any) -> None:
+    for name in ("top", "right"):
+        axes.spines[name].set_visible(False)

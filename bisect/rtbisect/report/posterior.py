@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The posterior over commits as text: a table for the mail, bars for the campaign log."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rtbisect.report.text import TABLE, bar, cut, foreign
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rtbisect.model.code import CommitGraph
+
+
+def probability(value: float) -> str:
+    """Three decimals, never a false certainty: 0.9997 is printed as >0.999.
+
+    What is no probability is printed as a question mark.
+    """
+    if not -1e-9 <= value <= 1 + 1e-9:
+        return "?"
+    if value > 0.9995:
+        return ">0.999"
+    return "<0.001" if 0 < value < 0.0005 else f"{value:.3f}"
+
+
+def top(
+    candidates: Sequence[tuple[str, float]], count: int
+) -> tuple[tuple[tuple[str, float], ...], int, float]:
+    """The `count` likeliest commits, how many are left out, and their joint probability."""
+    order = sorted(candidates, key=lambda pair: -pair[1])
+    return tuple(order[:count]), len(order[count:]), sum(p for _, p in order[count:])
+
+
+def bars(
+    candidates: Sequence[tuple[str, float]], graph: CommitGraph, count: int = 12
+) -> tuple[str, ...]:
+    """One line a commit: id, probability, bar, subject; the rest as one line."""
+    return _lines(candidates, graph, count, width=20)
+
+
+def rows(
+    candidates: Sequence[tuple[str, float]], graph: CommitGraph, count: int = 5
+) -> tuple[str, ...]:
+    """As `bars`, without bars: for the mail."""
+    return _lines(candidates, graph, count, width=0)
+
+
+def _lines(
+    candidates: Sequence[tuple[str, float]], graph: CommitGraph, count: int, width: int
+) -> tuple[str, ...]:
+    subjects = {commit.sha: commit.subject for commit in graph.commits}
+    shown, left, mass = top(candidates, count)
+    lines = []
+    for sha, value in shown:
+        drawn = f"  {bar(value, width):<{width}}" if width else ""
+        subject = foreign(subjects.get(sha, ""), 90)
+        line = f"  {foreign(sha, 40)[:12]:<12}  {probability(value):>6}{drawn}  {subject}"
+        lines.append(cut(line.rstrip(), TABLE))
+    if left:
+        lines.append(f"  {left} more commits with {probability(mass)} together")
+    return tuple(lines)

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The campaign log: what was asked, what happened, how it ended, told as a story."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rtbisect.report.figures import headline, metric_name, unit_of
+from rtbisect.report.posterior import bars, probability
+from rtbisect.report.text import TABLE, ascii_line, cut, foreign, histogram, wrap
+from rtbisect.report.view import cost
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rtbisect.model.campaign import Result, Summary
+    from rtbisect.model.report import ReportInput
+
+
+def story(lines: Sequence[str], result: Result, summary: Summary, asked: str = "") -> str:
+    """The campaign log from the told lines: numbered prose at 72 columns, pure ASCII.
+
+    A line that begins with white space belongs to a table or list of the item before it:
+    it is not numbered, not wrapped, and cut at 76 columns.
+    """
+    parts = ["What was asked", ""]
+    if asked:
+        parts.append(wrap(foreign(asked, 600), first="  ", rest="  "))
+    if result.metric is not None:
+        window = ascii_line(result.metric.window, 30)
+        parts.append(f"  metric {metric_name(result.metric)} in window {window}")
+    if not asked and result.metric is None:
+        parts.append("  no metric was searched")
+    parts += ["", "What happened", "", *_told(lines), "", "How it ended", ""]
+    return "\n".join([*parts, *_ending(result, summary)]) + "\n"
+
+
+def _told(lines: Sequence[str]) -> list[str]:
+    told: list[str] = []
+    count = 0
+    for line in (part for entry in lines for part in entry.split("\n") if part.strip()):
+        if line[0] in " \t" and count:
+            indent = len(line.expandtabs()) - len(line.expandtabs().lstrip())
+            told.append(cut(" " * (5 + min(indent, 20)) + _columns(line), TABLE))
+        else:
+            count += 1
+            told.append(wrap(foreign(line, 600), first=f"{count:>3}. ", rest="     "))
+    return told or ["  nothing was told"]
+
+
+def _columns(line: str) -> str:
+    """A table line with its inner spaces: only the characters are made harmless."""
+    kept = (ascii_line(char, 4) if not char.isspace() else " " for char in line.strip()[:TABLE])
+    return "".join(kept)
+
+
+def _ending(result: Result, summary: Summary) -> list[str]:
+    ending = [f"  outcome     {result.outcome} (cause: {result.cause})"]
+    if result.culprit:
+        ending.append(f"  culprit     {ascii_line(result.culprit, 40)}")
+    ending.append(f"  confidence  {probability(result.confidence)}")
+    ending.append(f"  cost        {cost(summary)}")
+    ending += [
+        wrap(foreign(reason, 300), first="  because     ", rest=" " * 14)
+        for reason in result.reasons
+    ]
+    return ending
+
+
+def appendix(report: ReportInput) -> str:
+    """What stands behind the story: posterior over commits, boots of both sides."""
+    parts: list[str] = []
+    if report.result.candidates:
+        parts += ["", "Posterior over commits", ""]
+        parts += bars(report.result.candidates, report.graph)
+    parts += boots(report)
+    return "\n".join(parts) + "\n" if parts else ""
+
+
+def boots(report: ReportInput) -> list[str]:
+    """Histogram of boots on both sides of the headline, empty when there is none."""
+    found = headline(report)
+    if found is None:
+        return []
+    judgement, base_name, new_name = found
+    drawn = histogram(
+        judgement.base.values,
+        judgement.new.values,
+        unit_of(report, judgement.key),
+        (base_name, new_name),
+    )
+    return ["", f"Boots by {metric_name(judgement.key)}", "", *drawn] if drawn else []

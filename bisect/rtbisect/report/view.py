@@ -1,0 +1,282 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What the templates see: strings that are safe to print, and flags of what was measured."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from rtbisect.model.campaign import Cause, Outcome
+from rtbisect.report.figures import (
+    check_table,
+    claim,
+    ends_table,
+    factor_table,
+    metric_name,
+)
+from rtbisect.report.posterior import probability, rows
+from rtbisect.report.text import ascii_line, cut, foreign, wrap
+from rtbisect.report.workload import side
+
+if TYPE_CHECKING:
+    from rtbisect.model.campaign import Summary, Verification
+    from rtbisect.model.report import CommitText, ReportInput
+
+#: Facts of the guest that a reader asks for first; the others are in result.json.
+TOLD_FACTS = (
+    "uname_r",
+    "smt_active",
+    "online",
+    "nohz_full",
+    "rcu_nocbs",
+    "clocksource",
+    "hz",
+    "tainted",
+)
+
+#: Inline bisect logs are at most this long.
+LOG_LINES = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Bot:
+    """Who writes: names and addresses of the site, not of a tree."""
+
+    name: str
+    address: str
+    archive: str
+
+
+@dataclass(frozen=True, slots=True)
+class Detail:
+    """How much a body tells; taken back until it fits."""
+
+    log: bool = True
+    notes: bool = True
+    candidates: int = 5
+    reasons: int = 5
+
+
+def mailable(report: ReportInput) -> bool:
+    """Whether a list may ever get it: real machine, foreign workload, a proven culprit."""
+    return (
+        not report.device.emulated
+        and not report.synthetic_workload
+        and report.result.outcome is Outcome.CULPRIT
+        and report.culprit is not None
+        and report.result.cause in {Cause.KERNEL, Cause.WORKLOAD_DEPENDENT}
+    )
+
+
+def banner(report: ReportInput) -> str:
+    """First line of a body that is not for a list; empty for one that may be."""
+    if report.device.emulated and report.synthetic_workload:
+        return "Emulator data, synthetic workload: for the operator, not for a list."
+    if report.device.emulated:
+        return "Emulator data: this draft is for the operator alone, not for a list."
+    if report.synthetic_workload:
+        return "Synthetic workload: this draft is for the operator, not for a list."
+    return "" if mailable(report) else "Internal: for the operator alone, not for a list."
+
+
+def cost(summary: Summary) -> str:
+    """Builds, boots, skipped and minutes in one line, the same words everywhere."""
+    return (
+        f"{summary.builds} builds, {summary.boots} boots, {summary.skipped} skipped, "
+        f"{summary.wall_s / 60:.0f} minutes"
+    )
+
+
+def context(report: ReportInput, bot: Bot, log: str, detail: Detail) -> dict[str, Any]:
+    """All names of the templates; every string is one line of ASCII or ready lines."""
+    result = report.result
+    lines = log.splitlines()
+    return {
+        "banner": banner(report),
+        "mailable": mailable(report),
+        "bot": bot,
+        "message_id": report.message_id.strip().strip("<>"),
+        "outcome": str(result.outcome),
+        "cause": str(result.cause),
+        "tree": foreign(report.tree, 60),
+        "good": short(report.good),
+        "bad": short(report.bad),
+        "commits": len(report.graph),
+        "metric": metric_name(result.metric) if result.metric else "the judged metrics",
+        "culprit": _commit(report.culprit) if report.culprit else None,
+        "claim": claim(report),
+        "off": side(report, loaded=False),
+        "on": side(report, loaded=True),
+        "synthetic": report.synthetic_workload,
+        "emulated": report.device.emulated,
+        "factors": factor_table(report),
+        "checks": check_table(report),
+        "ends": ends_table(report),
+        "notes": _notes(result.verifications) if detail.notes else (),
+        "revert": _check(result.verifications, "revert"),
+        "layout": _check(result.verifications, "layout"),
+        "aa": _check(result.verifications, "a/a"),
+        "reasons": _reasons(report, detail.reasons),
+        "confidence": probability(result.confidence),
+        "candidates": rows(result.candidates, report.graph, detail.candidates),
+        "machine": _machine(report, facts=detail.notes),
+        "cost": cost(report.summary),
+        "reproduce": _reproduce(report),
+        "log": log_inline(lines) if detail.log and len(lines) <= LOG_LINES else (),
+        "log_count": len(lines),
+    }
+
+
+def short(revision: str) -> str:
+    """A revision as a reader takes it: 12 digits of an id, names as they are."""
+    clean = foreign(revision, 40)
+    hexadecimal = len(clean) == 40 and all(c in "0123456789abcdef" for c in clean)
+    return clean[:12] if hexadecimal else clean
+
+
+def log_inline(lines: list[str]) -> tuple[str, ...]:
+    """The commands of a bisect log with its comments cut: they are for the reader only."""
+    return tuple("  " + foreign(line, 74) for line in lines)
+
+
+@dataclass(frozen=True, slots=True)
+class CommitView:
+    """A commit as a template prints it; `fixes` is a Fixes: trailer, never folded."""
+
+    sha: str
+    short: str
+    subject: str
+    author: str
+    email: str
+    date: str
+    files: str
+    fixes: str
+
+
+def _commit(commit: CommitText) -> CommitView:
+    head = foreign(commit.sha, 40)[:12]
+    subject = ascii_line(commit.subject, 90)
+    plain = commit.subject == subject == foreign(subject, 90)
+    names = ", ".join(foreign(name, 60) for name in commit.files[:4])
+    left = len(commit.files) - 4
+    return CommitView(
+        sha=foreign(commit.sha, 40),
+        short=head,
+        subject=foreign(commit.subject, 90),
+        author=foreign(commit.author, 60),
+        email=foreign(commit.author_email, 60),
+        date=foreign(commit.date, 40),
+        files=f"{names} and {left} more" if left > 0 else names,
+        fixes=f'Fixes: {head} ("{subject}")' if plain else f"Fixes: {head}",
+    )
+
+
+def _notes(checks: tuple[Verification, ...]) -> tuple[str, ...]:
+    told = [check for check in checks if check.note]
+    return tuple(f"{foreign(check.name, 30)}: {foreign(check.note, 200)}" for check in told[:5])
+
+
+def _check(checks: tuple[Verification, ...], name: str) -> str:
+    """Status of the first check whose name begins with `name`: the words of trust.verify
+    (pass, fail, undecided, not applicable), or `absent`.
+    """
+    found = next((check for check in checks if check.name.lower().startswith(name)), None)
+    known = ("pass", "fail", "undecided")
+    return found.status if found is not None and found.status in known else "absent"
+
+
+def _reasons(report: ReportInput, count: int) -> tuple[str, ...]:
+    """`count` reasons at most, without those that the table of the ends tells."""
+    told = tuple(f"{judgement.key}: " for judgement in report.result.judgements)
+    kept = [reason for reason in report.result.reasons if not (told and reason.startswith(told))]
+    return tuple(foreign(reason, 200) for reason in kept[:count])
+
+
+def _field(name: str, value: str, lines: int = 3) -> str:
+    """`name  value`, wrapped with a hanging indent; at most `lines` lines."""
+    text = wrap(foreign(value, 500) or "not known", first=f"  {name:<13}", rest=" " * 15)
+    kept = text.split("\n")
+    if len(kept) > lines:
+        kept = [*kept[: lines - 1], f"{kept[lines - 1][:68]} ..."]
+    return "\n".join(kept)
+
+
+def _machine(report: ReportInput, *, facts: bool) -> tuple[str, ...]:
+    device, profile = report.device, report.profile
+    smt = "SMT on" if device.threads > 1 else "SMT off"
+    kind = f"{ascii_line(device.name, 40)}{' (emulated)' if device.emulated else ''}"
+    model = f", {ascii_line(device.cpu_model, 50)}" if device.cpu_model else ""
+    told = dict(report.facts)
+    guest = [f"{key}={ascii_line(told[key], 40)}" for key in TOLD_FACTS if told.get(key)]
+    fields = [
+        _field("device", f"{kind}{model}"),
+        _field(
+            "topology",
+            f"{device.sockets} x {device.cores} x {device.threads} (sockets, cores, threads), "
+            f"{smt}, {device.memory_mib} MiB",
+        ),
+        _field(
+            "CPUs",
+            f"isolated {ascii_line(profile.isolated, 60)}; "
+            f"housekeeping {ascii_line(profile.housekeeping, 60)}; "
+            f"watched {ascii_line(profile.watch, 60)}; profile {ascii_line(profile.name, 30)}",
+        ),
+        _field("boot line", ascii_line(profile.boot_line, 400), lines=5),
+        _field("config", ascii_line(report.config_name, 50)),
+        f"  sha256 {ascii_line(report.config_sha256, 64)}",
+        _field("compiler", ascii_line(report.compiler, 120)),
+        _field("release", ascii_line(report.release, 60)),
+    ]
+    if facts and guest:
+        fields.append(_field("in the guest", ", ".join(guest), lines=4))
+    return tuple(fields)
+
+
+def _reproduce(report: ReportInput) -> tuple[str, ...]:
+    """Shell lines; a long one is continued with a backslash, never wrapped."""
+    commit = report.culprit.sha if report.culprit else report.bad
+    command = report.command or _command(report)
+    return (
+        f"  git checkout {ascii_line(shlex.quote(commit), 60)}",
+        *_continued(foreign(command, 500)),
+    )
+
+
+def _command(report: ReportInput) -> str:
+    words = ["rtbisect", "bisect", report.tree, "--good", report.good, "--bad", report.bad]
+    key = report.result.metric
+    if key is not None:
+        words += ["--suite", key.suite, "--metric", f"{key.name}@{key.window}"]
+    return shlex.join(ascii_line(word, 80) for word in words)
+
+
+def _continued(command: str) -> tuple[str, ...]:
+    """A command over several lines, broken between words only, before options if it can."""
+    lines, current = [], ""
+    for group in _groups(command):
+        whole = " ".join(group)
+        for part in [whole] if len(whole) <= 66 else group:
+            if current and len(current) + len(part) > 66:
+                lines.append(current)
+                current = part
+            else:
+                current = f"{current} {part}".strip()
+    lines.append(current)
+    ends = [f"{cut(line, 67)} \\" for line in lines[:-1]] + [cut(lines[-1], 70)]
+    return tuple(f"  {line}" if i == 0 else f"      {line}" for i, line in enumerate(ends))
+
+
+def _groups(command: str) -> list[list[str]]:
+    """Words of a command line, an option together with its values."""
+    try:
+        words = [shlex.quote(word) for word in shlex.split(command)]
+    except ValueError:
+        words = command.split()
+    groups: list[list[str]] = []
+    for word in words:
+        if word.startswith("--") or not groups:
+            groups.append([word])
+        else:
+            groups[-1].append(word)
+    return groups

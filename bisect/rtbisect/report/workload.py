@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Parent against culprit with the workload on and off: what the mail says it shows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from rtbisect.report.figures import metric_name, spread, threshold_of
+from rtbisect.report.text import ascii_line
+
+if TYPE_CHECKING:
+    from rtbisect.model.campaign import Sample
+    from rtbisect.model.report import ReportInput
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """Parent and culprit under one level of the workload, as printed; `apart` when the
+    ranges of the boots do not overlap.
+    """
+
+    workload: str
+    metric: str
+    base: str
+    new: str
+    apart: bool
+
+
+def side(report: ReportInput, *, loaded: bool) -> Side | None:
+    """Parent against culprit with the workload on (`loaded`) or off, from the factor table.
+
+    None unless both kernels were measured in the same window. The searched window goes
+    first, then that of its control, then others of the same figure.
+    """
+    key = report.result.metric
+    if key is None:
+        return None
+    limit = threshold_of(report, key)
+    control = limit.control if limit is not None else None
+    same = [
+        row.metric
+        for row in report.result.table
+        if (row.metric.suite, row.metric.name) == (key.suite, key.name)
+    ]
+    for want in (key, *([control] if control is not None else []), *same):
+        rows = [
+            row
+            for row in report.result.table
+            if row.metric == want and (row.workload != "none") == loaded and row.sample.values
+        ]
+        base = next((row for row in rows if row.kernel == "parent"), None)
+        new = next((row for row in rows if row.kernel == "culprit"), None)
+        if base is not None and new is not None:
+            return Side(
+                workload=ascii_line(base.workload, 40),
+                metric=metric_name(want),
+                base=spread(base.sample, base.unit),
+                new=spread(new.sample, new.unit),
+                apart=_apart(base.sample, new.sample),
+            )
+    return None
+
+
+def _apart(one: Sample, other: Sample) -> bool:
+    return max(one.values) < min(other.values) or max(other.values) < min(one.values)

@@ -1,0 +1,331 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Finished campaigns to write mails about: one for each kind of answer."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import replace
+from pathlib import Path
+
+from rtbisect.model.campaign import (
+    Better,
+    Cause,
+    Judgement,
+    Level,
+    MetricKey,
+    Outcome,
+    Result,
+    Sample,
+    Scale,
+    Summary,
+    TableRow,
+    TestedRevision,
+    Threshold,
+    Verification,
+)
+from rtbisect.model.code import Commit, CommitGraph
+from rtbisect.model.lab import DeviceType, HostProfile
+from rtbisect.model.report import CommitText, ReportInput
+from rtbisect.report.mailer import ReportSettings
+
+ROOT = Path(__file__).resolve().parents[1]
+TEMPLATES = ROOT / "reports"
+GOLDEN = ROOT / "tests" / "golden" / "mails"
+OPERATOR = "Olga Operator <olga@lab.example.org>"
+
+
+def settings(out_dir, **changes):
+    return replace(
+        ReportSettings(out_dir=out_dir, templates=TEMPLATES, operator=OPERATOR, plots=False),
+        **changes,
+    )
+
+
+def sha(number):
+    return hashlib.sha1(str(number).encode()).hexdigest()
+
+
+def history(count, subjects=()):
+    """A straight line good = sha(1), then sha(2) .. sha(count + 1)."""
+    named = dict(subjects)
+    return CommitGraph(
+        good=sha(1),
+        bad=sha(count + 1),
+        commits=tuple(
+            Commit(sha(i), (sha(i - 1),), named.get(sha(i), f"commit {i}"))
+            for i in range(2, count + 2)
+        ),
+    )
+
+
+QEMU = DeviceType(
+    name="qemu-smt",
+    template="qemu-smt.jinja2",
+    sockets=1,
+    cores=4,
+    threads=2,
+    memory_mib=1024,
+    emulated=True,
+    cpu_model="qemu64",
+)
+BOARD = replace(QEMU, name="board-smt", emulated=False, cpu_model="Example Xeon 6338", cores=16)
+PROFILE = HostProfile(
+    name="tuned",
+    housekeeping="0-1",
+    isolated="2-7",
+    watch="2-4",
+    boot_line="console=ttyS0 panic=0 noirqdebug isolcpus=managed_irq,domain,2-7 nohz_full=2-7 "
+    "rcu_nocbs=2-7 irqaffinity=0-1 rcu_nocb_poll",
+)
+
+RES_ON = MetricKey("ipi", "res_per_s", "clock-on")
+RES_OFF = MetricKey("ipi", "res_per_s", "osnoise-off")
+RCU = MetricKey("rcu", "p50_ms", "rcu-off")
+RCU_ON = MetricKey("rcu", "p50_ms", "rcu-on")
+
+RES_LIMIT = Threshold(
+    key=RES_ON,
+    unit="1/s",
+    better=Better.LOWER,
+    scale=Scale.LOG,
+    statistic="mean",
+    min_effect=1.5,
+    limit=None,
+    floor=0.5,
+    role="primary",
+    control=RES_OFF,
+    reason="reschedule IPIs wake what should sleep",
+)
+RES_OFF_LIMIT = replace(RES_LIMIT, key=RES_OFF, role="guard", limit=10.0, control=None)
+RCU_LIMIT = replace(RES_LIMIT, key=RCU, unit="ms", scale=Scale.LINEAR, min_effect=0.8, control=None)
+
+QUIET = Sample((7.8, 9.4, 3.3, 13.1, 8.2, 8.9, 6.1, 10.4))
+LOUD = Sample((50.7, 69.0, 40.7, 82.6, 58.3, 61.2, 66.0, 47.9))
+IDLE = Sample((1.0, 1.2, 1.5, 1.1, 1.0, 1.3, 1.2, 1.4))
+IDLE_TOO = Sample((1.1, 1.0, 1.4, 1.2, 1.3, 1.1, 1.5, 1.0))
+SHORT = Sample((6.001, 6.002, 6.003, 5.999, 6.002, 6.0, 6.004, 6.001))
+LONG = Sample((8.998, 8.9981, 8.9979, 8.9982, 8.998, 8.9978, 8.998, 8.9983))
+SHORT_ON = Sample((6.11, 6.2, 6.05, 6.31, 6.09, 6.15, 6.12, 6.18))
+LONG_ON = Sample((9.1, 9.14, 9.07, 9.11, 9.2, 9.12, 9.09, 9.15))
+
+
+def judged(key, base, new, effect, *rest, level=Level.REGRESSED):
+    return Judgement(key, level, base, new, effect, *rest, "by its numbers")
+
+
+def row(kernel, workload, metric, unit, sample):
+    return TableRow(kernel, metric.window, workload, metric, unit, sample)
+
+
+EPOLL_PARENT = judged(RES_ON, QUIET, LOUD, 6.99, (5.51, 9.24), 0.000155)
+EPOLL = Result(
+    outcome=Outcome.CULPRIT,
+    cause=Cause.WORKLOAD_DEPENDENT,
+    culprit=sha(24),
+    candidates=((sha(24), 0.9871), (sha(23), 0.0081), (sha(25), 0.0029), (sha(2), 0.0001)),
+    confidence=0.9871,
+    metric=RES_ON,
+    judgement=judged(RES_ON, QUIET, LOUD, 6.4, (5.0, 8.8), 0.0002),
+    tested=(
+        TestedRevision(sha(1), "Linux 6.12", 8, 0.001),
+        TestedRevision(sha(33), "the newest one", 8, 0.999),
+        TestedRevision(sha(23), "commit 23", 5, 0.004),
+        TestedRevision(sha(24), "epoll", 6, 0.996),
+        TestedRevision(sha(17), "does not build", 0, 0.01, "build failed"),
+    ),
+    verifications=(
+        Verification(f"culprit vs parent {sha(23)[:12]}", "pass", EPOLL_PARENT),
+        Verification(
+            "revert on tip",
+            "pass",
+            judged(RES_ON, QUIET, LOUD, 6.99, (5.51, 9.24), 0.000155),
+            "8+8 boots, ratio 6.99; takes back 98% of the shift between good and bad",
+        ),
+        Verification(
+            "a/a", "pass", judged(RES_ON, QUIET, QUIET, 1.0, (0.78, 1.28), 1.0, level=Level.PASS)
+        ),
+    ),
+    table=(
+        row("parent", "none", RES_OFF, "1/s", IDLE),
+        row("culprit", "none", RES_OFF, "1/s", IDLE_TOO),
+        row("parent", "perf-epoll-reader", RES_ON, "1/s", QUIET),
+        row("culprit", "perf-epoll-reader", RES_ON, "1/s", LOUD),
+    ),
+)
+
+
+#: What the cause says; the pipeline adds it to the reasons.
+WHY = "the kernels differ only while the workload runs"
+
+
+def epoll():
+    title = "eventpoll: Replace rwlock with spinlock"
+    return ReportInput(
+        campaign="epoll-0001",
+        tree="demo-epoll",
+        repo="file:///srv/git/demo.git",
+        good=sha(1),
+        bad=sha(33),
+        graph=history(32, [(sha(24), title)]),
+        result=replace(EPOLL, reasons=(WHY,)),
+        summary=Summary(builds=9, boots=41, skipped=1, wall_s=1403.0, build_s=181.0, boot_s=902.0),
+        culprit=CommitText(
+            sha(24),
+            title,
+            "A. Developer",
+            "dev@kernel.example.org",
+            "2025-07-15T12:00:00+00:00",
+            ("fs/eventpoll.c",),
+        ),
+        device=QEMU,
+        profile=PROFILE,
+        config_name="rt-smallest",
+        config_sha256="ab" * 32,
+        compiler="gcc (Debian 12.2.0-14) 12.2.0",
+        release="6.12.0-rt",
+        facts=(
+            ("uname_r", "6.12.0-rt"),
+            ("smt_active", "1"),
+            ("nohz_full", "2-7"),
+            ("clocksource", "tsc"),
+            ("hz", "1000"),
+            ("tainted", "0"),
+        ),
+        operator=OPERATOR,
+        date="2026-01-31T10:20:30+00:00",
+        message_id="<epoll-0001.1@lab.example.org>",
+        synthetic_workload=True,
+        thresholds=(RES_LIMIT, RES_OFF_LIMIT),
+    )
+
+
+def rcu():
+    title = "rcu: Delay the first scan for quiescent states"
+    result = Result(
+        outcome=Outcome.CULPRIT,
+        cause=Cause.KERNEL,
+        culprit=sha(9),
+        candidates=((sha(9), 0.9996), (sha(8), 0.0004)),
+        confidence=0.9996,
+        metric=RCU,
+        judgement=judged(RCU, SHORT, LONG, 2.997, (2.994, 2.999), 0.000155),
+        tested=(
+            TestedRevision(sha(1), "Linux 6.12", 8, 0.0),
+            TestedRevision(sha(17), "the newest one", 8, 1.0),
+            TestedRevision(sha(8), "commit 8", 4, 0.0),
+            TestedRevision(sha(9), title, 4, 1.0),
+        ),
+        verifications=(
+            Verification(
+                f"culprit vs parent {sha(8)[:12]}",
+                "pass",
+                judged(RCU, SHORT, LONG, 2.997, (2.994, 2.999), 0.000155),
+            ),
+            Verification("revert on tip", "not applicable", None, "it does not apply to the tip"),
+            Verification("layout", "pass", judged(RCU, SHORT, LONG, 2.998, (2.99, 3.01), 0.000155)),
+        ),
+        table=(
+            row("parent", "none", RCU, "ms", SHORT),
+            row("culprit", "none", RCU, "ms", LONG),
+            row("parent", "clock-reader", RCU_ON, "ms", SHORT_ON),
+            row("culprit", "clock-reader", RCU_ON, "ms", LONG_ON),
+        ),
+    )
+    return replace(
+        epoll(),
+        campaign="rcu-0002",
+        tree="stable-rt",
+        bad=sha(17),
+        graph=history(16, [(sha(9), title)]),
+        result=result,
+        summary=Summary(builds=6, boots=44, skipped=0, wall_s=5280.0, build_s=900.0, boot_s=3900.0),
+        culprit=CommitText(
+            sha(9),
+            title,
+            "Zo\u00eb Developer",
+            "zoe@kernel.example.org",
+            "2025-12-01T08:00:00+01:00",
+            ("kernel/rcu/tree.c", "kernel/rcu/tree.h"),
+        ),
+        device=BOARD,
+        message_id="<rcu-0002.1@lab.example.org>",
+        synthetic_workload=False,
+        thresholds=(RCU_LIMIT,),
+        command="rtbisect bisect --tree stable-rt --good v6.12 --bad v6.12.9 --suite rcu "
+        "--metric p50_ms@rcu-off --device board-smt",
+    )
+
+
+def nothing():
+    same = judged(
+        RES_ON, QUIET, Sample(QUIET.values[::-1]), 1.0, (0.8, 1.25), 1.0, level=Level.PASS
+    )
+    result = Result(
+        outcome=Outcome.NO_REGRESSION,
+        cause=Cause.NONE,
+        culprit=None,
+        candidates=(),
+        confidence=0.962,
+        metric=RES_ON,
+        judgement=same,
+        tested=(
+            TestedRevision(sha(1), "Linux 6.12", 8, 0.0),
+            TestedRevision(sha(33), "the newest one", 8, 0.03),
+        ),
+        reasons=("the interval of the ratio stays below the smallest change that counts, 1.5",),
+        judgements=(
+            same,
+            judged(RES_OFF, IDLE, IDLE_TOO, 0.958, (0.84, 1.13), 0.88, level=Level.PASS),
+        ),
+    )
+    return replace(
+        epoll(),
+        campaign="nothing-0003",
+        result=result,
+        culprit=None,
+        summary=Summary(builds=2, boots=16, skipped=0, wall_s=410.0, build_s=33.0, boot_s=310.0),
+        message_id="<nothing-0003.1@lab.example.org>",
+    )
+
+
+def culprit_set():
+    candidates = ((sha(12), 0.34), (sha(13), 0.33), (sha(14), 0.32), (sha(15), 0.01))
+    result = replace(
+        EPOLL,
+        outcome=Outcome.CULPRIT_SET,
+        cause=Cause.NONE,
+        culprit=None,
+        candidates=candidates,
+        confidence=0.99,
+        verifications=(),
+        table=(),
+        tested=(
+            TestedRevision(sha(1), "Linux 6.12", 8, 0.0),
+            TestedRevision(sha(33), "the newest one", 8, 1.0),
+            TestedRevision(sha(12), "commit 12", 0, 0.34, "build failed"),
+            TestedRevision(sha(13), "commit 13", 0, 0.67, "build failed"),
+        ),
+        reasons=(
+            "99% of the probability lies on commits that do not build",
+            "commits 12 and 13 failed to build three times each",
+        ),
+    )
+    return replace(
+        epoll(),
+        campaign="set-0004",
+        result=result,
+        culprit=None,
+        device=BOARD,
+        synthetic_workload=False,
+        message_id="<set-0004.1@lab.example.org>",
+    )
+
+
+CASES = {"epoll": epoll, "rcu": rcu, "nothing": nothing, "culprit_set": culprit_set}
+STORY = (
+    "The good end was built and booted 8 times.\n"
+    "The bad end was built and booted 8 times; the ends differ.\n"
+    "Search: 3 revisions tested.\n"
+    "  revision      boots  probability\n"
+    "  000000000017      5        0.004"
+)

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Whole mails against their golden files; RTBISECT_UPDATE_GOLDEN=1 writes them anew."""
+
+import os
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from email import message_from_bytes
+from email.policy import default
+
+import pytest
+
+from report_cases import CASES, GOLDEN, STORY, settings
+from rtbisect.report.mailer import MAX_BYTES, MAX_LINES, DraftMailer
+
+HEADERS = [
+    "From",
+    "To",
+    "Subject",
+    "Date",
+    "Message-ID",
+    "X-rtbisect-Campaign",
+    "X-rtbisect-Outcome",
+    "X-rtbisect-State",
+    "Content-Type",
+    "Content-Transfer-Encoding",
+    "MIME-Version",
+]
+
+
+@pytest.fixture(params=sorted(CASES))
+def case(request, tmp_path):
+    report = DraftMailer(settings(tmp_path)).draft(CASES[request.param](), STORY)
+    return request.param, report
+
+
+@pytest.mark.parametrize("suffix", ["eml", "log"])
+def test_mail_is_its_golden_file(case, suffix):
+    name, report = case
+    golden = GOLDEN / f"{name}.{suffix}"
+    text = report.eml if suffix == "eml" else report.story
+    if os.environ.get("RTBISECT_UPDATE_GOLDEN") == "1":
+        golden.write_text(text, "ascii")
+    assert text == golden.read_text("ascii")
+
+
+def test_golden_mails_keep_the_rules(case):
+    raw = (GOLDEN / f"{case[0]}.eml").read_bytes()
+    assert raw.isascii()
+    mail = message_from_bytes(raw, policy=default)
+    assert not mail.defects
+    assert mail.keys() == HEADERS
+    assert mail.get_content_type() == "text/plain"
+    assert mail.get_content_charset() == "us-ascii"
+    assert mail["Content-Transfer-Encoding"] == "7bit"
+    assert "format" not in mail["Content-Type"].params
+    body = mail.get_content()
+    lines = body.splitlines()
+    assert len(lines) <= MAX_LINES
+    assert len(body) <= MAX_BYTES
+    assert max(map(len, lines)) <= 76
+    assert all(len(line) <= 72 for line in lines if line[:1].isalpha())
+    assert all(line == line.rstrip() for line in lines)
+    assert "\n\n\n" not in body
+    assert max(map(len, raw.decode().split("\n\n")[0].splitlines())) <= 78
+
+
+def test_no_golden_is_left_over():
+    assert {path.stem for path in GOLDEN.iterdir()} == set(CASES)

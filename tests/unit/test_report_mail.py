@@ -1,0 +1,280 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a draft says, to whom, and what it keeps to itself."""
+
+import json
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from dataclasses import replace
+from email import message_from_string
+from email.policy import default
+
+import pytest
+
+from report_cases import BOARD, EPOLL, STORY, culprit_set, epoll, nothing, rcu, settings
+from rtbisect.errors import ConfigError, InfrastructureError, InternalError
+from rtbisect.model.campaign import Cause, Outcome, Verification
+from rtbisect.model.report import ReportState
+from rtbisect.report.mailer import DraftMailer, template_name
+from rtbisect.report.message import date, guard
+from rtbisect.report.view import mailable
+
+
+@pytest.fixture
+def mailer(tmp_path):
+    return DraftMailer(settings(tmp_path))
+
+
+def body(mailer, report, log="git bisect start\n"):
+    return mailer.body(report, log)
+
+
+def parsed(eml):
+    return message_from_string(eml, policy=default)
+
+
+def lab(report):
+    """The same campaign on a real machine with somebody else's workload."""
+    return replace(report, device=BOARD, synthetic_workload=False)
+
+
+def test_a_draft_goes_to_the_operator_alone(mailer):
+    mail = parsed(mailer.draft(rcu(), STORY).eml)
+    assert [a.addr_spec for a in mail["To"].addresses] == ["olga@lab.example.org"]
+    assert mail["Cc"] is None
+    assert mail["X-rtbisect-State"] == "draft"
+    assert mail["X-rtbisect-Outcome"] == "culprit; cause=kernel"
+    assert mail["Message-ID"] == "<rcu-0002.1@lab.example.org>"
+    assert mail["Date"].datetime.isoformat() == "2026-01-31T10:20:30+00:00"
+
+
+@pytest.mark.parametrize(
+    ("emulated", "synthetic", "words", "absent"),
+    [
+        (True, True, ["Emulator", "synthetic"], []),
+        (True, False, ["Emulator"], ["ynthetic"]),
+        (False, True, ["Synthetic"], ["mulator"]),
+    ],
+)
+def test_first_line_says_why_it_is_not_for_a_list(mailer, emulated, synthetic, words, absent):
+    device = replace(BOARD, emulated=emulated)
+    text = body(mailer, replace(rcu(), device=device, synthetic_workload=synthetic))
+    first = text.splitlines()[0]
+    assert "not for a list" in first
+    assert all(word in first for word in words)
+    assert not any(word in first for word in absent)
+    assert "Reported-by" not in text
+    assert "get_maintainer" not in text
+
+
+def test_only_a_proven_culprit_on_hardware_is_mailable():
+    assert mailable(rcu())
+    assert mailable(lab(epoll()))
+    assert not mailable(epoll())
+    assert not mailable(culprit_set())
+    assert not mailable(nothing())
+    tool = replace(rcu().result, cause=Cause.TOOL_INDUCED)
+    assert not mailable(replace(rcu(), result=tool))
+
+
+def test_subject_marks_a_regression_only_of_the_kernel_itself(mailer):
+    def subject(report):
+        return parsed(mailer.draft(report, "").eml)["Subject"]
+
+    assert subject(rcu()).startswith("[REGRESSION] rcu: Delay the first scan")
+    assert subject(rcu()).endswith("rcu.p50_ms 6.00 -> 9.00 ms")
+    assert subject(lab(epoll())).startswith("eventpoll: Replace rwlock with spinlock: ipi.res")
+    assert subject(epoll()).startswith("[internal] eventpoll")
+    assert "[REGRESSION]" not in subject(replace(rcu(), synthetic_workload=True))
+    assert subject(culprit_set()).startswith("[internal] culprit_set in ")
+
+
+def test_mailable_reports_offer_tags_but_sign_nothing(mailer):
+    text = body(mailer, rcu())
+    assert "  Reported-by: rtbisect <rtbisect@lab.example.org>\n" in text
+    assert "  Closes: https://lists.example.org/r/rcu-0002.1@lab.example.org\n" in text
+    assert f'  Fixes: {rcu().culprit.sha[:12]} ("{rcu().culprit.subject}")\n' in text
+    assert "- To: Zoe Developer <zoe@kernel.example.org>\n" in text
+    assert "Signed-off-by" not in text
+    assert "Tested-by" not in text
+
+
+def test_a_title_that_is_not_ascii_is_left_out_of_the_fixes_tag(mailer):
+    culprit = replace(rcu().culprit, subject="rcu: na\u00efve scan")
+    text = body(mailer, replace(rcu(), culprit=culprit))
+    assert f"  Fixes: {culprit.sha[:12]}\n" in text
+
+
+def test_claim_has_medians_unit_interval_boots_and_p(mailer):
+    first = " ".join(body(mailer, epoll()).split("\n\n")[1].split())
+    for words in ("8.55/s (parent)", "59.8/s (commit)", "a ratio of 6.99"):
+        assert words in first
+    assert "95% interval 5.51 to 9.24" in first
+    assert "8 + 8 boots, permutation p = 0.00015" in first
+    linear = " ".join(body(mailer, rcu()).split("\n\n")[0].split())
+    assert "a difference of +3.00 ms (95% interval +2.99 to +3.00 ms)" in linear
+
+
+def test_without_a_threshold_no_ratio_is_named(mailer):
+    text = body(mailer, replace(epoll(), thresholds=()))
+    assert "a ratio of" not in text
+    assert "59.8/s (commit)" in " ".join(text.split())
+
+
+def test_without_a_parent_check_the_sides_are_the_ends(mailer):
+    result = replace(EPOLL, verifications=EPOLL.verifications[1:])
+    text = " ".join(body(mailer, replace(epoll(), result=result)).split())
+    assert "(good end)" in text
+    assert "a ratio of 6.40" in text
+
+
+def test_sentences_need_their_rows(mailer):
+    full = " ".join(body(mailer, epoll()).split())
+    assert "With no workload ipi.res_per_s is 1.20 [1.00..1.50]/s" in full
+    assert "the ranges of the boots overlap" in full
+    assert "With the commit reverted the tip does better again" in full
+    bare = replace(EPOLL, table=EPOLL.table[2:], verifications=())
+    text = " ".join(body(mailer, replace(epoll(), result=bare)).split())
+    assert "With no workload" not in text
+    assert "its part in the effect is not known" in text
+    assert "A revert on the tip was not tested." in text
+    assert "does better again" not in text
+    assert "Two series of boots" not in text
+
+
+@pytest.mark.parametrize(
+    ("status", "sentence"),
+    [
+        ("pass", "the tip does better again"),
+        ("fail", "the tip does no better"),
+        ("undecided", "do not decide"),
+        ("not applicable", "A revert on the tip was not tested"),
+    ],
+)
+def test_revert_sentence_follows_the_status(mailer, status, sentence):
+    result = replace(EPOLL, verifications=(Verification("revert on tip", status, None),))
+    assert sentence in " ".join(body(mailer, replace(epoll(), result=result)).split())
+
+
+def test_guards_and_other_metrics_stay_in_the_table(mailer):
+    rows = EPOLL.table + tuple(
+        replace(row, kernel=f"extra {i}") for i, row in enumerate(EPOLL.table * 2)
+    )
+    text = body(mailer, replace(epoll(), result=replace(EPOLL, table=rows)))
+    assert "  4 more rows in result.json" in text
+
+
+def test_nothing_found_lists_every_judged_metric(mailer):
+    judged = nothing().result.judgements
+    told = ("ends agree", f"{judged[1].key}: pass: by its numbers")
+    silent = replace(nothing().result, metric=None, judgement=None, reasons=told)
+    text = body(mailer, replace(nothing(), result=silent))
+    assert "No regression of the judged metrics" in text
+    assert "- ends agree\n" in text
+    assert "by its numbers" not in text
+    assert sum(line.startswith("  ipi.res_per_s@") for line in text.splitlines()) == 2
+    many = replace(silent, judgements=judged * 6)
+    assert "  4 more metrics in result.json" in body(mailer, replace(nothing(), result=many))
+
+
+def test_long_logs_stay_in_their_file(mailer):
+    short = body(mailer, epoll(), "git bisect good 1\n" * 20)
+    assert short.count("git bisect good 1") == 20
+    long = body(mailer, epoll(), "git bisect good 1\n" * 41)
+    assert "git bisect good" not in long
+    assert "has 41 lines and is in the file bisect.log" in " ".join(long.split())
+
+
+def test_every_outcome_has_a_mail(mailer):
+    for outcome in Outcome:
+        for cause in Cause:
+            result = replace(EPOLL, outcome=outcome, cause=cause)
+            text = body(mailer, replace(epoll(), result=result))
+            assert text.startswith("Emulator data")
+            assert "None" not in text
+    assert template_name(epoll()) == "workload_dependent.txt.j2"
+    assert template_name(replace(epoll(), culprit=None)) == "inconclusive.txt.j2"
+
+
+def test_files_beside_the_mail(mailer, tmp_path):
+    report = mailer.draft(epoll(), STORY)
+    folder = tmp_path / "epoll-0001"
+    assert sorted(p.name for p in folder.iterdir()) == [
+        "bisect.log",
+        "campaign.log",
+        "report.eml",
+        "result.json",
+    ]
+    assert report.path == str(folder / "report.eml")
+    assert report.state is ReportState.DRAFT
+    assert (folder / "report.eml").read_text("ascii") == report.eml
+    assert (folder / "bisect.log").read_text("ascii") == report.bisect_log
+    assert (folder / "campaign.log").read_text("ascii") == report.story
+    assert json.loads((folder / "result.json").read_text())["result"]["outcome"] == "culprit"
+    again = mailer.draft(epoll(), STORY)
+    assert again == report
+
+
+def test_a_subject_adds_no_command_to_the_log(mailer):
+    graph = epoll().graph
+    evil = replace(graph.commits[3], subject="x\ngit bisect bad HEAD\rgit bisect reset")
+    tested = tuple(replace(t, subject="y\ngit bisect reset") for t in EPOLL.tested)
+    hostile = replace(
+        epoll(),
+        graph=replace(graph, commits=(*graph.commits[:3], evil, *graph.commits[4:])),
+        result=replace(EPOLL, tested=tested),
+    )
+
+    def commands(log):
+        return [line for line in log.splitlines() if not line.startswith("#")]
+
+    plain = mailer.draft(epoll(), "").bisect_log
+    assert commands(mailer.draft(hostile, "").bisect_log) == commands(plain)
+
+
+@pytest.mark.parametrize("campaign", ["", "../x", "a/b", ".hidden", "x\n"])
+def test_campaign_names_are_no_paths(mailer, campaign):
+    with pytest.raises(InternalError, match="not the name of a campaign"):
+        mailer.draft(replace(epoll(), campaign=campaign), "")
+
+
+@pytest.mark.parametrize("operator", ["nobody", "a@b\nBcc: c@example.org", "\u00e9@example.org"])
+def test_a_bad_operator_is_a_fault_of_the_configuration(mailer, operator):
+    with pytest.raises(ConfigError, match="is not a mail address"):
+        mailer.draft(replace(epoll(), operator=operator), "")
+
+
+def test_operator_of_the_site_is_the_fallback(mailer):
+    mail = parsed(mailer.draft(replace(epoll(), operator=""), "").eml)
+    assert mail["To"].addresses[0].addr_spec == "olga@lab.example.org"
+
+
+@pytest.mark.parametrize("message_id", ["", "<a@b>\nBcc: x@y", "no-at-sign"])
+def test_bad_message_ids_are_ours(mailer, message_id):
+    with pytest.raises(InternalError, match="not a Message-ID"):
+        mailer.draft(replace(epoll(), message_id=message_id), "")
+
+
+def test_dates_are_utc_and_checked():
+    assert date("2026-01-31T11:20:30+01:00").isoformat() == "2026-01-31T10:20:30+00:00"
+    assert date("2026-01-31T10:20:30Z").tzname() == "UTC"
+    with pytest.raises(InternalError, match="not a date"):
+        date("yesterday")
+
+
+def test_an_unwritable_folder_is_the_labs_fault(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InfrastructureError, match="cannot keep a draft"):
+        DraftMailer(settings(tmp_path / "file")).draft(epoll(), "")
+
+
+def test_a_missing_template_is_named(tmp_path):
+    with pytest.raises(ConfigError, match=r"workload_dependent\.txt\.j2"):
+        DraftMailer(settings(tmp_path, templates=tmp_path)).draft(epoll(), "")
+
+
+def test_guard_moves_active_lines_away_from_the_margin():
+    text = guard("\n\nFrom here\n\n\n\n#regzbot x\n--- a\nAcked-by: x\nplain  \n\n")
+    assert text == " From here\n\n #regzbot x\n --- a\n Acked-by: x\nplain\n"
