@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Who owns a failed job: the kernel (a status), the lab or the configuration (an error).
+
+LAVA's `error_type` alone misleads: a kernel that resets itself ends as "Infrastructure",
+one that never logs in as "Job". The first failing case of LAVA's own suite says how far
+the job came, the console says what the kernel did there.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from rtbisect.command import printable
+from rtbisect.errors import ConfigError, InfrastructureError
+from rtbisect.model.lab import RunStatus
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rtbisect.lab.lavalog import CaseResult, LavaLog
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """How a job ended. `ambiguous` asks for one more try before it is believed.
+
+    COMPLETE means only that the job ran to its end: its numbers are still to be checked.
+    `signature` names the way in which a kernel failed, so that two failures can be told
+    apart: it has no addresses, times or numbers.
+    """
+
+    status: RunStatus
+    reason: str = ""
+    signature: str = ""
+    ambiguous: bool = False
+
+
+#: LAVA's cases in the order of a job. The first failing one that begins so tells the part.
+_FETCH = ("file-download", "http-download", "download-retry", "deployimages", "scp-download")
+_POWER = ("pdu-reboot", "reset-device", "power-on", "bootloader-", "tftp-deploy", "connect-device")
+_LOGIN = ("kernel-messages", "login-action", "auto-login-action", "boot-image-retry", "boot-qemu")
+_SHELL = ("lava-test-shell", "lava-test-retry")
+
+#: Ends of a kernel. The words after the mark make the signature.
+_PANICS = (
+    re.compile(r"Kernel panic - not syncing: (?P<what>.*)"),
+    re.compile(r"(?P<what>Unable to handle kernel .*|general protection fault)"),
+    re.compile(r"BUG: (?P<what>(?:kernel NULL|unable to handle|sleeping|scheduling).*)"),
+    re.compile(r"\bOops: (?P<what>.*)"),
+)
+
+#: A kernel that lives but does not get on.
+_STALLS = (
+    re.compile(r"INFO: (?P<what>task \S+ blocked for more than)"),
+    re.compile(r"(?P<what>\w+ (?:self-)?detected (?:expedited )?stalls? on CPU)"),
+    re.compile(r"BUG: (?P<what>(?:soft lockup|workqueue lockup))"),
+    re.compile(r"(?P<what>rcu_\w+ kthread (?:starved|timer wakeup didn't happen))"),
+    re.compile(r"(?P<what>watchdog: .* hard LOCKUP)"),
+)
+
+#: What QEMU says when it goes on with the second accelerator.
+_HARMLESS = re.compile(r"-accel kvm|falling back|warning:|warn:", re.IGNORECASE)
+
+
+def classify(log: LavaLog, *, returncode: int, timed_out: bool) -> Verdict:
+    """The verdict on a job; InfrastructureError or ConfigError when the kernel is not to blame.
+
+    `returncode` and `timed_out` are those of lava-run itself.
+    """
+    if log.job is None:
+        _no_last_word(log, returncode, timed_out)
+    assert log.job is not None
+    if log.job.passed:
+        return _finished(log)
+    _not_the_kernel(log.job)
+    first = log.failing[0].case if log.failing else ""
+    if first.startswith("validate"):
+        raise ConfigError(f"LAVA refuses the job: {_said(log.job)}", _VALIDATE_HINT)
+    if first.startswith(_FETCH):
+        raise InfrastructureError(f"LAVA could not fetch a file: {_said(log.job)}", _FETCH_HINT)
+    if first.startswith(_POWER):
+        raise InfrastructureError(f"{first} failed: {_said(log.job)}", _POWER_HINT)
+    if first.startswith(_LOGIN):
+        return _at_boot(log, log.job)
+    if first.startswith(_SHELL) or re.match(r"[0-9]+_", first):
+        return _in_suite(log, log.job)
+    raise InfrastructureError(
+        f"LAVA failed in {first or 'no case at all'}: {_said(log.job)}", "see the log of the job"
+    )
+
+
+_VALIDATE_HINT = "an artefact is missing or the job is wrong; see `rtbisect doctor`"
+_FETCH_HINT = "check the disk, and the server that serves the artefacts"
+_POWER_HINT = "check power control and serial console of the device"
+
+
+def panic_of(console: Sequence[str]) -> str:
+    """First panic or oops on a console as a signature, "" when there is none."""
+    return _first(console, _PANICS)
+
+
+def stall_of(console: Sequence[str]) -> str:
+    """First stall on a console as a signature, "" when there is none."""
+    return _first(console, _STALLS)
+
+
+def _first(console: Sequence[str], patterns: Sequence[re.Pattern[str]]) -> str:
+    for line in console:
+        for pattern in patterns:
+            match = pattern.search(line)
+            if match:
+                return _without_numbers(match["what"])
+    return ""
+
+
+def _without_numbers(text: str) -> str:
+    """Numbers and addresses differ from boot to boot; a signature must not."""
+    return re.sub(r"\b(?:0x)?[0-9a-f]*[0-9][0-9a-f]*\b", "N", printable(text, 120))
+
+
+def _no_last_word(log: LavaLog, returncode: int, timed_out: bool) -> None:  # noqa: FBT001
+    if timed_out:
+        raise InfrastructureError(
+            "lava-run did not end within its own timeouts", "a server may not answer; see the log"
+        )
+    words = log.errors or log.stray
+    last = f": {printable(words[-1])}" if words else ""
+    raise InfrastructureError(
+        f"lava-run ended with {returncode} and without a verdict{last}", "run `rtbisect doctor`"
+    )
+
+
+def _not_the_kernel(job: CaseResult) -> None:
+    if job.error_type == "Canceled":
+        raise InfrastructureError("the job was cancelled", "run `rtbisect resume`")
+    if job.error_type == "Bug":
+        raise InfrastructureError(f"LAVA has a bug: {_said(job)}", "see the log of the job")
+    if job.error_type == "Configuration":
+        raise ConfigError(f"LAVA's device is wrong: {_said(job)}", _VALIDATE_HINT)
+
+
+def _finished(log: LavaLog) -> Verdict:
+    steps = [r for r in log.failing if re.match(r"[0-9]+_", r.case)]
+    if steps:
+        return Verdict(RunStatus.INVALID, "a step of the suites ended with an error")
+    panic = panic_of(log.console)
+    if panic:
+        return Verdict(RunStatus.INVALID, f"the kernel went on after: {panic}", panic)
+    return Verdict(RunStatus.COMPLETE)
+
+
+def _at_boot(log: LavaLog, job: CaseResult) -> Verdict:
+    panic = panic_of(log.console)
+    if panic:
+        return Verdict(RunStatus.BOOT_FAILED, f"panic at boot: {panic}", f"boot: {panic}")
+    if "timed out" in job.error_msg:
+        stall = stall_of(log.console)
+        what = stall or "no login prompt"
+        return Verdict(RunStatus.BOOT_FAILED, f"hang at boot: {what}", f"boot hang: {what}")
+    if "closed" in job.error_msg:
+        _qemu_gave_up(log)
+        # A reset, or an image that is no kernel: QEMU shows neither.
+        return Verdict(
+            RunStatus.BOOT_FAILED,
+            "the machine ended during boot without a word",
+            "boot: reset",
+            ambiguous=True,
+        )
+    if any(r.case.startswith("kernel-messages") for r in log.failing):
+        return Verdict(RunStatus.BOOT_FAILED, f"at boot: {_said(job)}", "boot: kernel messages")
+    raise InfrastructureError(f"LAVA could not log in: {_said(job)}", "see the log of the job")
+
+
+def _qemu_gave_up(log: LavaLog) -> None:
+    """QEMU that does not start is the lab's: bad option, no memory, no file."""
+    for line in log.console:
+        if re.match(r"qemu-system-\w+: ", line) and not _HARMLESS.search(line):
+            raise InfrastructureError(f"QEMU did not run: {printable(line)}", "see the device type")
+
+
+def _in_suite(log: LavaLog, job: CaseResult) -> Verdict:
+    panic = panic_of(log.console)
+    if panic:
+        return Verdict(RunStatus.HUNG, f"panic in a suite: {panic}", f"suite: {panic}")
+    if "timed out" in job.error_msg:
+        what = stall_of(log.console) or "no output"
+        return Verdict(RunStatus.HUNG, f"hang in a suite: {what}", f"suite hang: {what}")
+    if "closed" in job.error_msg:
+        return Verdict(
+            RunStatus.HUNG,
+            "the machine ended in a suite without a word",
+            "suite: reset",
+            ambiguous=True,
+        )
+    if job.error_type == "Infrastructure":
+        raise InfrastructureError(f"LAVA lost the device: {_said(job)}", "see the log of the job")
+    return Verdict(RunStatus.INVALID, f"the suites stopped: {_said(job)}")
+
+
+def _said(job: CaseResult) -> str:
+    return printable(job.error_msg) or "LAVA gave no reason"

@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""From the log of a finished job to measurements, or to the reason why there are none.
+
+A boot is evidence only when every case passed, the block of raw files is whole, the
+machine was the one that was asked for, nothing was lost, and the workload gave its dose.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from rtbisect.command import printable
+from rtbisect.errors import ConfigError
+from rtbisect.lab import console
+from rtbisect.lab.jobs import expected_cases
+from rtbisect.lab.profile import parse_cpus
+from rtbisect.suites import base
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rtbisect.lab.lavalog import LavaLog
+    from rtbisect.model.lab import Measurement, RunRequest, Window
+
+#: Part of the nominal dose that a valid window reaches.
+SMALLEST_DOSE = 0.5
+
+#: A window that lasted so much longer than asked was stopped by the host.
+LONGEST_WINDOW = 2.0
+
+FACTS = "preflight/facts.txt"
+
+
+class InvalidBoot(Exception):  # noqa: N818  (an outcome, not an error)
+    """The boot says nothing; `reason` goes into the run."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What a valid boot measured, and the facts of the machine."""
+
+    measurements: tuple[Measurement, ...]
+    facts: tuple[tuple[str, str], ...]
+
+
+def evidence(request: RunRequest, log: LavaLog) -> Evidence:
+    """Measurements of a job that LAVA ran to its end; InvalidBoot with the first reason."""
+    _check_cases(request, log)
+    try:
+        files = console.files_of(log.console)
+    except console.BlockError as error:
+        raise InvalidBoot(error.reason) from None
+    if console.DONE not in log.console:
+        raise InvalidBoot(f"the console does not end with {console.DONE}")
+    facts = facts_of(files)
+    _check_facts(request, facts)
+    _check_order(request, files)
+    watch = parse_cpus(request.profile.watch)
+    measurements: list[Measurement] = []
+    for window in request.windows:
+        measurements += _window(window, files, watch, request)
+    return Evidence(tuple(measurements), tuple(sorted(facts.items())))
+
+
+def facts_of(files: Mapping[str, bytes]) -> dict[str, str]:
+    """key=value lines that the guest wrote before the first window."""
+    if FACTS not in files:
+        raise InvalidBoot(f"the block has no {FACTS}")
+    content = files[FACTS].decode("utf-8", "replace")
+    return {printable(k): printable(v, 2000) for k, v in base.pairs(content, "=").items()}
+
+
+def _check_cases(request: RunRequest, log: LavaLog) -> None:
+    found = log.of_device()
+    for case in expected_cases(request):
+        if case not in found:
+            raise InvalidBoot(f"the case {case} is missing")
+        if found[case] != "pass":
+            raise InvalidBoot(f"the case {case} did not pass{_why(case, log)}")
+
+
+def _why(case: str, log: LavaLog) -> str:
+    """A fact that explains a failed preflight, where the block still tells it."""
+    explains = {
+        "preflight-parameters": "unknown_parameters",
+        "preflight-untainted": "tainted",
+        "preflight-isolated": "isolated",
+        "preflight-nohz-full": "nohz_full",
+        "preflight-smt": "smt_active",
+        "preflight-rt": "uname_v",
+    }
+    try:
+        facts = facts_of(console.files_of(log.console))
+    except (console.BlockError, InvalidBoot):
+        return ""
+    key = explains.get(case, "")
+    return f" ({key}={facts[key]})" if key in facts else ""
+
+
+def _check_facts(request: RunRequest, facts: Mapping[str, str]) -> None:
+    device, profile = request.device_type, request.profile
+    wanted = {
+        "online": parse_cpus(f"0-{device.cpus - 1}" if device.cpus > 1 else "0"),
+        "isolated": parse_cpus(profile.isolated),
+        "nohz_full": parse_cpus(profile.isolated),
+    }
+    for key, cpus in wanted.items():
+        if _cpus(facts.get(key, "")) != cpus:
+            raise InvalidBoot(f"{key} is {facts.get(key, 'unknown')!r} in the guest, not as asked")
+    smt = "1" if device.threads > 1 else "0"
+    if facts.get("smt_active") != smt:
+        raise InvalidBoot(f"smt_active is {facts.get('smt_active', 'unknown')!r}, not {smt}")
+    if facts.get("clocksource") != "tsc":
+        raise InvalidBoot(f"the clock source is {facts.get('clocksource', 'unknown')!r}, not tsc")
+
+
+def _cpus(text: str) -> tuple[int, ...]:
+    try:
+        return parse_cpus(text)
+    except ConfigError:
+        return ()
+
+
+def _check_order(request: RunRequest, files: Mapping[str, bytes]) -> None:
+    ran = files.get("order.txt", b"").decode("ascii", "replace").split()
+    asked = [window.name for window in request.windows]
+    if ran != asked:
+        raise InvalidBoot(f"windows ran as {printable(' '.join(ran))}, not {' '.join(asked)}")
+
+
+def _window(
+    window: Window, files: Mapping[str, bytes], watch: tuple[int, ...], request: RunRequest
+) -> list[Measurement]:
+    prefix = f"{window.name}/"
+    mine = {
+        name.removeprefix(prefix): data for name, data in files.items() if name.startswith(prefix)
+    }
+    mine[base.FACTS_FILE] = files[FACTS]
+    found: list[Measurement] = []
+    for suite in window.suites:
+        try:
+            found += base.checked(base.find(suite).parse(mine, window, watch))
+        except base.SuiteError as error:
+            raise InvalidBoot(f"{suite}@{window.name}: {error.reason}") from None
+    boot = {m.name: m.value for m in found if m.cpu is None}
+    if boot.get("lost", 0.0) != 0.0:
+        raise InvalidBoot(f"{window.name}: {boot['lost']:.0f} events were lost")
+    nominal = window.nominal_events_per_s
+    if nominal > 0 and boot.get("events_per_s", 0.0) < SMALLEST_DOSE * nominal:
+        raise InvalidBoot(
+            f"{window.name}: {boot.get('events_per_s', 0.0):.0f} events/s, less than half of the "
+            f"nominal {nominal:.0f}/s"
+        )
+    lasted_ms = boot.get("window_us", 0.0) / 1000
+    if lasted_ms > LONGEST_WINDOW * request.window_ms:
+        raise InvalidBoot(f"{window.name}: the window took {lasted_ms:.0f} ms")
+    return found

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A lab without machines, for tests and dry runs: numbers from a function, faults on demand."""
+
+from __future__ import annotations
+
+import hashlib
+from random import Random
+from typing import TYPE_CHECKING
+
+from rtbisect.model.lab import Run, RunStatus
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from rtbisect.model.lab import Measurement, RunRequest
+
+    Draw = Callable[[RunRequest, Random], Iterable[Measurement]]
+    Outcome = RunStatus | Exception
+
+
+class FakeLab:
+    """`ports.Lab` whose boots measure what `draw(request, random)` gives.
+
+    `random` is seeded by `seed`, revision and run id: the same run has the same numbers,
+    in whatever order runs are made. `script` has outcomes by revision, used up one a run;
+    "*" is for every revision. An exception in it is raised. When a script is used up, or
+    there is none, boots are complete. `requests` and `notes` keep what was asked.
+    """
+
+    def __init__(
+        self,
+        draw: Draw,
+        script: Mapping[str, Iterable[Outcome]] | None = None,
+        *,
+        seed: int = 0,
+        seconds: float = 20.0,
+    ) -> None:
+        self._draw = draw
+        self._script = {revision: list(each) for revision, each in (script or {}).items()}
+        self._seed = seed
+        self._seconds = seconds
+        self.requests: list[RunRequest] = []
+        self.notes: list[str] = []
+
+    def run(self, request: RunRequest, note: Callable[[str], None]) -> Run:
+        """One boot that takes no time; raises what the script says."""
+        self.requests.append(request)
+        external = f"fake:{len(self.requests)}"
+        self.notes.append(external)
+        note(external)
+        outcome = self._next(request.revision)
+        if isinstance(outcome, Exception):
+            raise outcome
+        complete = outcome is RunStatus.COMPLETE
+        return Run(
+            run_id=request.run_id,
+            revision=request.revision,
+            status=outcome,
+            reason="" if complete else f"the fake lab was told {outcome.value}",
+            measurements=tuple(self._draw(request, self._random(request))) if complete else (),
+            facts=(("clocksource", "tsc"), ("smt_active", "1")) if complete else (),
+            window_order=tuple(window.name for window in request.windows),
+            seconds=self._seconds,
+            signature="" if complete else f"fake: {outcome.value}",
+        )
+
+    def _next(self, revision: str) -> Outcome:
+        for key in (revision, "*"):
+            if self._script.get(key):
+                return self._script[key].pop(0)
+        return RunStatus.COMPLETE
+
+    def _random(self, request: RunRequest) -> Random:
+        text = f"{self._seed}\0{request.revision}\0{request.run_id}"
+        seed = int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
+        return Random(seed)  # noqa: S311  (a simulation)

@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The base ramdisk: busybox, init, the suites' scripts and their C programs.
+
+It is the same for all kernels; what belongs to one kernel (modules) comes as a LAVA
+overlay. The archive is written here in the kernel's "newc" format, so that the same
+inputs give the same bytes: no times, no owners, members in order.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import re
+import stat
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rtbisect import command
+from rtbisect.errors import ConfigError, InfrastructureError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from rtbisect.artefacts import ArtefactStore
+
+#: Where our files lie on the device.
+PREFIX = "opt/rtbisect"
+
+_DIRECTORIES = ("bin", "sbin", "usr/bin", "usr/sbin", "proc", "sys", "dev", "tmp", "root", "etc")
+_CFLAGS = ("-O2", "-Wall", "-static", "-pthread", "-s", "-Wl,--build-id=none")
+_COMPILE_S = 120.0
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A file, directory or link of the archive. `mode` has the file type in it."""
+
+    path: str
+    mode: int
+    data: bytes = b""
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """Where the parts come from: the `lava-jobs` folder, a static busybox, a C compiler."""
+
+    lava_jobs: Path
+    busybox: Path
+    compiler: str = "gcc"
+
+
+def base(inputs: Inputs, artefacts: ArtefactStore, index: Path) -> str:
+    """Sha256 name of the ramdisk (gzip of newc) in the store; built when an input changed.
+
+    `index` is a folder that remembers which inputs gave which ramdisk.
+    """
+    applets = _applets(inputs.busybox)
+    key = _key(inputs, applets)
+    remembered = index / key
+    if remembered.is_file():
+        sha256 = remembered.read_text("ascii").strip()
+        if (artefacts.root / sha256[:2] / sha256).is_file():
+            return sha256
+    image = gzip.compress(newc(_members(inputs, applets)), compresslevel=6, mtime=0)
+    sha256 = artefacts.put_bytes(image)
+    index.mkdir(parents=True, exist_ok=True)
+    # By rename: a killed process must not leave half a name behind.
+    part = index / f"{key}.part"
+    part.write_text(sha256, "ascii")
+    part.replace(remembered)
+    return sha256
+
+
+def newc(members: Iterable[Member]) -> bytes:
+    """A cpio archive in the format that the kernel unpacks ("070701"), with its trailer."""
+    out = bytearray()
+    for number, member in enumerate(members, start=1):
+        out += _entry(number, member)
+    out += _entry(0, Member("TRAILER!!!", 0))
+    out += bytes(-len(out) % 512)
+    return bytes(out)
+
+
+def _entry(number: int, member: Member) -> bytes:
+    name = member.path.encode() + b"\0"
+    links = 2 if stat.S_ISDIR(member.mode) else 1
+    # ino mode uid gid nlink mtime filesize devmajor devminor rdevmajor rdevminor namesize check
+    fields = (number, member.mode, 0, 0, links, 0, len(member.data), 0, 0, 0, 0, len(name), 0)
+    head = b"070701" + b"".join(b"%08X" % field for field in fields) + name
+    head += bytes(-len(head) % 4)
+    return head + member.data + bytes(-len(member.data) % 4)
+
+
+def scripts(lava_jobs: Path) -> dict[str, Path]:
+    """Scripts of the suites by their name on the device; they lie in one folder there."""
+    suites = lava_jobs / "suites"
+    return _by_name(sorted([*suites.glob("*.sh"), *suites.glob("*/*.sh")]), "script")
+
+
+def programs(lava_jobs: Path) -> dict[str, Path]:
+    """C sources by program name. A folder with a Kbuild holds kernel modules instead."""
+    found = [*(lava_jobs / "suites").glob("*/*.c"), *(lava_jobs / "workloads").glob("*/*.c")]
+    return {
+        name.removesuffix(".c"): path
+        for name, path in _by_name(
+            sorted(path for path in found if not (path.parent / "Kbuild").exists()), "program"
+        ).items()
+    }
+
+
+def _by_name(paths: list[Path], what: str) -> dict[str, Path]:
+    found: dict[str, Path] = {}
+    for path in paths:
+        if path.name in found:
+            raise ConfigError(f"two files of lava-jobs are the {what} {path.name}", "rename one")
+        found[path.name] = path
+    return found
+
+
+def _members(inputs: Inputs, applets: tuple[str, ...]) -> list[Member]:
+    suites = [f"{PREFIX}/{folder}" for folder in ("bin", "suites", "modules")]
+    folders = ["opt", PREFIX, "usr", *_DIRECTORIES, *suites]
+    members = [Member(name, stat.S_IFDIR | 0o755) for name in sorted(set(folders))]
+    members.append(_executable("init", inputs.lava_jobs / "initramfs" / "init"))
+    members.append(_executable("bin/busybox", inputs.busybox))
+    members += [Member(f"bin/{name}", stat.S_IFLNK | 0o777, b"busybox") for name in applets]
+    for name, path in scripts(inputs.lava_jobs).items():
+        members.append(_executable(f"{PREFIX}/suites/{name}", path))
+    for name, path in programs(inputs.lava_jobs).items():
+        data = _compile(inputs.compiler, path)
+        members.append(Member(f"{PREFIX}/bin/{name}", stat.S_IFREG | 0o755, data))
+    return members
+
+
+def _executable(name: str, path: Path) -> Member:
+    return Member(name, stat.S_IFREG | 0o755, _read(path))
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise ConfigError(
+            f"{path} is needed for the ramdisk: {error.strerror}", "run `make setup`"
+        ) from error
+
+
+def _applets(busybox: Path) -> tuple[str, ...]:
+    done = command.run([str(busybox), "--list"], cwd=Path("/"), timeout_s=20)
+    names = tuple(sorted(set(done.stdout.split()) - {"busybox"}))
+    if not done.ok or "sh" not in names:
+        raise ConfigError(f"{busybox} is no busybox with a shell", "install busybox-static")
+    if not all(re.fullmatch(r"[A-Za-z0-9_.\[-]+", name) for name in names):
+        raise ConfigError(f"{busybox} --list has names that are no applets", "see its output")
+    return names
+
+
+def _compile(compiler: str, source: Path) -> bytes:
+    with tempfile.TemporaryDirectory(prefix="rtbisect-cc-") as folder:
+        # A fixed name in a fresh folder: no path of this machine gets into the binary.
+        (Path(folder) / "program.c").write_bytes(_read(source))
+        argv = [compiler, *_CFLAGS, "-o", "program", "program.c"]
+        done = command.run(argv, cwd=Path(folder), timeout_s=_COMPILE_S)
+        if done.timed_out:
+            raise InfrastructureError(f"compiling {source.name} took over {_COMPILE_S:.0f} s")
+        if not done.ok:
+            raise ConfigError(
+                f"{source.name}: {command.failure(done)}",
+                "install gcc and libc6-dev (static libraries), or repair the source",
+            )
+        return (Path(folder) / "program").read_bytes()
+
+
+def _key(inputs: Inputs, applets: tuple[str, ...]) -> str:
+    """Hash over everything that goes in: sources, busybox, compiler version, and this file."""
+    version = command.run([inputs.compiler, "--version"], cwd=Path("/"), timeout_s=20).stdout
+    files = {
+        "init": inputs.lava_jobs / "initramfs" / "init",
+        "busybox": inputs.busybox,
+        "writer": Path(__file__),
+        **{f"script {name}": path for name, path in scripts(inputs.lava_jobs).items()},
+        **{f"program {name}": path for name, path in programs(inputs.lava_jobs).items()},
+    }
+    hashes = {name: hashlib.sha256(_read(path)).hexdigest() for name, path in files.items()}
+    parts = [sorted(hashes.items()), list(applets), version, list(_CFLAGS)]
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()

@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Job and device texts for LAVA, from the templates in `lava-jobs/`.
+
+Revisions and boot lines are foreign text. Everything that enters a template is written
+as a quoted YAML scalar, and what ends up in a command line is checked first.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import jinja2
+import yaml
+
+from rtbisect.command import printable
+from rtbisect.errors import ConfigError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from rtbisect.model.lab import DeviceType, RunRequest
+
+#: What init sets as prompt (lava-jobs/initramfs/init).
+PROMPT = "rt-lab:# "
+
+SCRIPT = "/opt/rtbisect/suites/run-windows.sh"
+
+#: Cases that the device reports before the windows (lava-jobs/suites/preflight.sh).
+PREFLIGHT_CASES = (
+    "preflight-rt",
+    "preflight-smt",
+    "preflight-isolated",
+    "preflight-nohz-full",
+    "preflight-rcu-nocbs",
+    "preflight-housekeeping",
+    "preflight-watch",
+    "preflight-whole-cores",
+    "preflight-irq-affinity",
+    "preflight-untainted",
+    "preflight-parameters",
+)
+
+#: Characters of a boot line that neither a shell, nor LAVA, nor QEMU takes as its own.
+_BOOT_LINE = re.compile(r"[A-Za-z0-9=,.:_/+ -]{1,2000}")
+_CPUS = re.compile(r"[0-9]{1,4}(-[0-9]{1,4})?(,[0-9]{1,4}(-[0-9]{1,4})?)*")
+_WINDOW = re.compile(r"[a-z][a-z0-9-]{0,31}")
+
+
+@dataclass(frozen=True, slots=True)
+class Resource:
+    """A file that LAVA fetches; it refuses one with another sha256."""
+
+    url: str
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class Timeouts:
+    """Seconds; the job's own is their sum and a minute for LAVA itself."""
+
+    deploy_s: int = 60
+    boot_s: int = 60
+    test_s: int = 120
+
+    @property
+    def action_s(self) -> int:
+        return max(self.deploy_s, self.boot_s, self.test_s)
+
+    @property
+    def connection_s(self) -> int:
+        return max(self.boot_s, self.test_s)
+
+    @property
+    def job_s(self) -> int:
+        return self.deploy_s + self.boot_s + self.test_s + 60
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What a job text is made of. `modules` is None for a kernel without our modules."""
+
+    request: RunRequest
+    kernel: Resource
+    ramdisk: Resource
+    modules: Resource | None
+    timeouts: Timeouts = Timeouts()
+
+
+def expected_cases(request: RunRequest) -> tuple[str, ...]:
+    """Cases that a complete boot reports, each with the result "pass"."""
+    return (*PREFLIGHT_CASES, *(window.name for window in request.windows))
+
+
+def render_job(lava_jobs: Path, job: Job) -> str:
+    """The job as YAML text; ConfigError when a value cannot be put on a command line."""
+    request = job.request
+    _check(request)
+    text = (
+        _environment(jinja2.FileSystemLoader(lava_jobs))
+        .get_template("skeleton.yaml.j2")
+        .render(
+            job_name=printable(f"rtbisect {request.run_id} {request.revision}", 200),
+            device_type=request.device_type.name,
+            revision=printable(request.revision, 200),
+            order=" ".join(window.name for window in request.windows),
+            boot_line=request.profile.boot_line,
+            kernel=job.kernel,
+            ramdisk=job.ramdisk,
+            modules=job.modules,
+            prompt=PROMPT,
+            command=_command(request),
+            timeouts=job.timeouts,
+        )
+    )
+    return text.rstrip("\n") + "\n"
+
+
+def render_device(
+    lava_jobs: Path,
+    templates: Path,
+    device: DeviceType,
+    accelerators: tuple[str, ...] = ("kvm", "tcg,thread=multi"),
+) -> str:
+    """The device as YAML text, as a LAVA server would render its dictionary.
+
+    `templates` is LAVA's folder of device types; QEMU takes the first of `accelerators`
+    that it can start. ConfigError when a template is missing.
+    """
+    loaders = [jinja2.FileSystemLoader(lava_jobs / "devices"), jinja2.FileSystemLoader(templates)]
+    # LAVA's templates rest on undefined names being false, so no StrictUndefined here.
+    environment = jinja2.Environment(
+        loader=jinja2.ChoiceLoader(loaders),
+        trim_blocks=True,
+        autoescape=False,  # noqa: S701  (YAML, not HTML)
+    )
+    context: dict[str, Any] = {
+        "arch": "x86_64",
+        "sockets": device.sockets,
+        "cores": device.cores,
+        "threads": device.threads,
+        "memory": device.memory_mib,
+        "accelerators": list(accelerators),
+    }
+    if device.cpu_model:
+        if not re.fullmatch(r"[A-Za-z0-9_.,=+-]{1,200}", device.cpu_model):
+            raise ConfigError(
+                f"device type {device.name}: {device.cpu_model!r} is no CPU model",
+                "see `qemu-system-x86_64 -cpu help`",
+            )
+        context["cpu"] = device.cpu_model
+    try:
+        text = environment.get_template(device.template).render(**context)
+    except jinja2.TemplateNotFound as error:
+        raise ConfigError(
+            f"device template {error} is in neither {lava_jobs / 'devices'} nor {templates}",
+            "run `make setup`, or correct the device type in the site file",
+        ) from error
+    return yaml.safe_dump(yaml.safe_load(text), sort_keys=True, width=1000)
+
+
+def _check(request: RunRequest) -> None:
+    profile = request.profile
+    if not _BOOT_LINE.fullmatch(profile.boot_line):
+        raise ConfigError(
+            f"profile {profile.name}: the boot line has characters that LAVA cannot pass on",
+            "use letters, digits, spaces and = , . : _ / + -",
+        )
+    for what in ("housekeeping", "isolated", "watch"):
+        if not _CPUS.fullmatch(getattr(profile, what)):
+            raise ConfigError(f"profile {profile.name}: {what} is no CPU list", 'write it as "2-7"')
+    names = [window.name for window in request.windows]
+    if not names or len(set(names)) < len(names) or not all(map(_WINDOW.fullmatch, names)):
+        raise ConfigError(f"run {request.run_id}: windows {names} cannot be run", "see windows.py")
+
+
+def _command(request: RunRequest) -> str:
+    profile = request.profile
+    words = [
+        SCRIPT,
+        "--housekeeping",
+        profile.housekeeping,
+        "--isolated",
+        profile.isolated,
+        "--watch",
+        profile.watch,
+        "--window-ms",
+        str(request.window_ms),
+        "--rcu-calls",
+        str(request.rcu_calls),
+        "--order",
+        " ".join(window.name for window in request.windows),
+    ]
+    return shlex.join(words)
+
+
+def _environment(loader: jinja2.BaseLoader) -> jinja2.Environment:
+    environment = jinja2.Environment(
+        loader=loader,
+        undefined=jinja2.StrictUndefined,
+        autoescape=False,  # noqa: S701  (YAML, not HTML; every value goes through `q`)
+        keep_trailing_newline=True,
+    )
+    environment.filters["q"] = _quoted
+    return environment
+
+
+def _quoted(value: object) -> str:
+    """A YAML double-quoted scalar on one line; JSON strings are such scalars."""
+    text = str(value)
+    if not text.isprintable():
+        raise ConfigError(
+            f"{printable(text, 80)!r} has control characters and cannot go into a job",
+            "correct it in the request",
+        )
+    return json.dumps(text, ensure_ascii=False)

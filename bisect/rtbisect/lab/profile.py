@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Host profiles: which CPUs work, which are isolated, and the boot line that says so.
+
+A physical core is either all housekeeping or all isolated: a busy SMT sibling is noise
+that no kernel can take away. Threads of a core have adjacent numbers on QEMU (0-1 is
+core 0); the guest checks that before it measures.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from rtbisect.errors import ConfigError
+from rtbisect.model.lab import HostProfile
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from rtbisect.model.lab import DeviceType
+
+#: Isolated CPUs that suites watch. With fewer than three, waiters for a lock spin instead
+#: of sleeping and the IPIs that we look for never happen.
+WATCHED = 3
+
+#: Highest CPU number that a list may name; the kernel's own limit is 8192.
+HIGHEST_CPU = 8191
+
+
+def parse_cpus(text: str) -> tuple[int, ...]:
+    """CPUs of a list in kernel format ("0-1,4"), ascending, each once; ConfigError."""
+    found: set[int] = set()
+    for part in text.split(","):
+        match = re.fullmatch(r"([0-9]{1,4})(?:-([0-9]{1,4}))?", part)
+        if match is None:
+            raise ConfigError(f"{text[:80]!r} is no CPU list", 'write it like "0-1,4"')
+        first, last = int(match[1]), int(match[2] or match[1])
+        if last < first or last > HIGHEST_CPU:
+            raise ConfigError(f"{part!r} in the CPU list is no range", 'write it like "2-7"')
+        found.update(range(first, last + 1))
+    return tuple(sorted(found))
+
+
+def format_cpus(cpus: Iterable[int]) -> str:
+    """The shortest list in kernel format: (0, 1, 4) is "0-1,4"."""
+    parts: list[str] = []
+    ordered = sorted(set(cpus))
+    begin = 0
+    for place, cpu in enumerate(ordered):
+        if place + 1 == len(ordered) or ordered[place + 1] != cpu + 1:
+            first = ordered[begin]
+            parts.append(str(cpu) if first == cpu else f"{first}-{cpu}")
+            begin = place + 1
+    return ",".join(parts)
+
+
+def host_profile(
+    device: DeviceType, name: str = "seed", *, knows_kthread_cpus: bool = False
+) -> HostProfile:
+    """The profile for a device: core 0 works, all other cores are isolated whole.
+
+    `kthread_cpus=` is a patch of some trees: other kernels hand an unknown parameter to
+    init's environment, and the preflight refuses the boot. So it is given on request.
+    """
+    threads = range(device.threads)
+    isolated = range(device.threads, device.cpus)
+    if len(isolated) < WATCHED:
+        raise ConfigError(
+            f"device type {device.name} has {len(isolated)} CPUs to isolate",
+            f"give it at least {WATCHED} CPUs beside core 0",
+        )
+    work, quiet = format_cpus(threads), format_cpus(isolated)
+    return HostProfile(
+        name=name,
+        housekeeping=work,
+        isolated=quiet,
+        watch=format_cpus(isolated[:WATCHED]),
+        boot_line=_boot_line(work, quiet, knows_kthread_cpus=knows_kthread_cpus),
+    )
+
+
+def _boot_line(work: str, quiet: str, *, knows_kthread_cpus: bool) -> str:
+    words = [
+        "console=ttyS0,115200",
+        "panic=0",  # LAVA knows a panic by its last line, which a rebooting kernel never prints
+        "noirqdebug",  # else a burst on the serial port disables its interrupt for good
+        "quiet",
+        "tsc=reliable",  # nohz_full needs a clock that the watchdog does not doubt
+        "nowatchdog",
+        f"nohz_full={quiet}",
+        f"isolcpus=nohz,domain,managed_irq,{quiet}",
+        f"rcu_nocbs={quiet}",
+        f"irqaffinity={work}",
+    ]
+    if knows_kthread_cpus:
+        words.append(f"kthread_cpus={work}")
+    return " ".join(words)

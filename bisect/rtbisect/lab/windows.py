@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The windows of a boot, and the order that they run in.
+
+Every workload has its control: the same window without the reader. The order is drawn
+for each boot, so that nothing that changes over a boot (caches, warm hosts, leftovers of
+an earlier window) can pass for an effect.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING
+
+from rtbisect.errors import ConfigError
+from rtbisect.model.lab import Window
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+READER = "perf-epoll-reader"
+
+#: 3 watched CPUs, 8 timers each, one event every 20 ms: what the timers ask for.
+CLOCK_EVENTS_PER_S = 3 * 8 * 50.0
+
+#: 3 watched CPUs, one page fault a millisecond each, would be 3000 events a second. Three
+#: busy children and their reader share two host cores under emulation, so the nominal
+#: dose is the median of calibration boots of two kernels there: 1500 a second (1100 to
+#: 1900). Hardware reaches more, which is no reason to refuse a boot.
+PF_EVENTS_PER_S = 1500.0
+
+#: All windows. The device knows them by these names (lava-jobs/suites/run-windows.sh).
+WINDOWS = (
+    Window("osnoise-off", ("ipi", "osnoise")),
+    Window(
+        "clock-on",
+        ("ipi", "osnoise"),
+        workload=f"{READER}:clock",
+        synthetic=True,
+        nominal_events_per_s=CLOCK_EVENTS_PER_S,
+    ),
+    # The busy children alone: they are ours too, but the reader is the factor that is off.
+    Window("pf-off", ("ipi",), synthetic=True),
+    Window(
+        "pf-on",
+        ("ipi",),
+        workload=f"{READER}:pf",
+        synthetic=True,
+        nominal_events_per_s=PF_EVENTS_PER_S,
+    ),
+    Window("rcu-off", ("rcu",)),
+    # No snapshot is taken beside the RCU calls, so the dose of this window is not recorded.
+    Window("rcu-on", ("rcu",), workload=f"{READER}:clock", synthetic=True),
+)
+
+
+def select(names: Iterable[str]) -> tuple[Window, ...]:
+    """The windows of these names in the order of WINDOWS; ConfigError for an unknown one."""
+    wanted = set(names)
+    unknown = sorted(wanted - {window.name for window in WINDOWS})
+    if unknown:
+        known = ", ".join(window.name for window in WINDOWS)
+        raise ConfigError(f"there is no window {unknown[0]!r}", f"choose from {known}")
+    return tuple(window for window in WINDOWS if window.name in wanted)
+
+
+def draw(windows: Iterable[Window], seed: str) -> tuple[Window, ...]:
+    """The windows in an order that depends on `seed` alone, the same on every Python."""
+
+    def key(window: Window) -> bytes:
+        return hashlib.sha256(f"{seed}\0{window.name}".encode()).digest()
+
+    return tuple(sorted(windows, key=key))

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What every suite has, and how one is found by its name."""
+
+from __future__ import annotations
+
+import importlib
+import re
+from typing import TYPE_CHECKING, Protocol, cast
+
+from rtbisect.errors import ConfigError, InternalError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rtbisect.model.lab import Measurement, Window
+
+#: Units of all suites. A measurement has one of these or its suite is wrong.
+UNITS = frozenset({"1", "1/s", "us", "percent"})
+
+#: The file of a window that holds the facts of the machine, the same in every window.
+FACTS_FILE = "facts.txt"
+
+
+class SuiteError(Exception):
+    """The files of a window do not agree with themselves, or are not all there.
+
+    It makes the boot invalid, never bad: `reason` says what was wrong.
+    """
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+class Suite(Protocol):
+    """The contract of a module in this folder."""
+
+    def parse(
+        self, files: Mapping[str, bytes], window: Window, watch: tuple[int, ...]
+    ) -> tuple[Measurement, ...]:
+        """Figures of one window from its raw files (by name); SuiteError when they do not
+        add up. Figures of a CPU carry it, figures of the whole boot have `cpu=None`.
+        """
+
+
+def find(name: str) -> Suite:
+    """The suite module `name`; ConfigError when there is none."""
+    if not re.fullmatch(r"[a-z][a-z0-9_]{0,31}", name):
+        raise ConfigError(f"{name!r} is no name of a suite", "use lower case letters and digits")
+    try:
+        module = importlib.import_module(f"rtbisect.suites.{name}")
+    except ModuleNotFoundError as error:
+        if error.name != f"rtbisect.suites.{name}":
+            raise
+        raise ConfigError(
+            f"there is no suite {name!r}", f"add bisect/rtbisect/suites/{name}.py or rename it"
+        ) from error
+    if not callable(getattr(module, "parse", None)):
+        raise ConfigError(f"suites/{name}.py has no parse()", "see suites/base.py for the contract")
+    return cast("Suite", module)
+
+
+def checked(measurements: tuple[Measurement, ...]) -> tuple[Measurement, ...]:
+    """The same measurements; InternalError when a suite uses a unit that nobody knows."""
+    for each in measurements:
+        if each.unit not in UNITS:
+            raise InternalError(f"{each.suite}.{each.name} has the unknown unit {each.unit!r}")
+    return measurements
+
+
+def text(files: Mapping[str, bytes], name: str) -> str:
+    """A file as text; it is ASCII or it was damaged on its way."""
+    if name not in files:
+        raise SuiteError(f"{name} is missing")
+    try:
+        return files[name].decode("ascii")
+    except UnicodeDecodeError:
+        raise SuiteError(f"{name} has bytes that are not ASCII") from None
+
+
+def pairs(content: str, separator: str) -> dict[str, str]:
+    """Lines of `key<separator>value`; the first value of a key counts."""
+    found: dict[str, str] = {}
+    for line in content.splitlines():
+        key, between, value = line.partition(separator)
+        if between:
+            found.setdefault(key.strip(), value.strip())
+    return found
+
+
+def number(found: Mapping[str, str], key: str, where: str) -> int:
+    """A non-negative integer of `pairs`; SuiteError when it is missing or something else."""
+    value = found.get(key)
+    if value is None:
+        raise SuiteError(f"{where} has no {key}")
+    if not re.fullmatch(r"[0-9]{1,20}", value):
+        raise SuiteError(f"{where}: {key} is {value[:40]!r}, not a count")
+    return int(value)

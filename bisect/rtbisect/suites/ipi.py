@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Interrupts on watched CPUs: how often isolated CPUs are disturbed, and by what.
+
+Source: two snapshots of /proc/interrupts inside one window (before.txt, after.txt) and
+window.txt with the two times and the dose of the workload. A rate is a count divided by
+the time between the snapshots. `res_per_iwi` (reschedule IPIs for each irq_work
+interrupt) does not depend on the speed of the host; its boot figure is the ratio of the
+sums, not the mean of ratios, so that a CPU with few events does not weigh like the rest.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rtbisect.model.lab import Measurement
+from rtbisect.suites import interrupts
+from rtbisect.suites.base import SuiteError, number, pairs, text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rtbisect.model.lab import Window
+
+NAME = "ipi"
+
+#: Vectors that are reported where the kernel has them. The names are the kernel's.
+VECTORS = ("res", "iwi", "loc", "cal", "tlb", "nmi", "pmi", "thr", interrupts.DEVICES)
+
+#: Without these there is nothing to say about IPIs.
+NEEDED = ("res", "loc", "cal")
+
+#: Shorter windows have too few counts to be a rate.
+SHORTEST_S = 0.1
+
+
+def parse(
+    files: Mapping[str, bytes], window: Window, watch: tuple[int, ...]
+) -> tuple[Measurement, ...]:
+    """Rates in 1/s per watched CPU and their means (cpu=None), the ratio, and the dose."""
+    before = interrupts.read(text(files, "before.txt"), "before.txt")
+    after = interrupts.read(text(files, "after.txt"), "after.txt")
+    added = interrupts.between(before, after)
+    for vector in NEEDED:
+        if vector not in added:
+            raise SuiteError(f"/proc/interrupts has no line {vector.upper()}")
+    for cpu in watch:
+        if cpu not in after.cpus:
+            raise SuiteError(f"watched CPU {cpu} is not online")
+    times = pairs(text(files, "window.txt"), " ")
+    seconds = (
+        number(times, "end_ns", "window.txt") - number(times, "start_ns", "window.txt")
+    ) / 1e9
+    if seconds < SHORTEST_S:
+        raise SuiteError(f"the window lasted {seconds:.3f} s, at least {SHORTEST_S} s are needed")
+    found = [
+        *_rates(added, window, watch, seconds),
+        *_ratios(added, window, watch),
+        *_dose(times, window, seconds),
+        Measurement(NAME, "window_us", window.name, seconds * 1e6, "us"),
+    ]
+    return tuple(found)
+
+
+def _rates(
+    added: Mapping[str, Mapping[int, int]], window: Window, watch: tuple[int, ...], seconds: float
+) -> list[Measurement]:
+    found = []
+    for vector in VECTORS:
+        if vector not in added:
+            continue
+        rates = {cpu: added[vector][cpu] / seconds for cpu in watch}
+        name = f"{vector}_per_s"
+        mean = sum(rates.values()) / len(rates)
+        found.append(Measurement(NAME, name, window.name, mean, "1/s"))
+        found += [Measurement(NAME, name, window.name, rates[cpu], "1/s", cpu) for cpu in watch]
+    return found
+
+
+def _ratios(
+    added: Mapping[str, Mapping[int, int]], window: Window, watch: tuple[int, ...]
+) -> list[Measurement]:
+    if window.workload == "none" or "iwi" not in added:
+        return []
+    iwi = {cpu: added["iwi"][cpu] for cpu in watch}
+    total = sum(iwi.values())
+    if total == 0:
+        return []
+    ratio = sum(added["res"][cpu] for cpu in watch) / total
+    found = [Measurement(NAME, "res_per_iwi", window.name, ratio, "1")]
+    for cpu in watch:
+        if iwi[cpu] > 0:
+            value = added["res"][cpu] / iwi[cpu]
+            found.append(Measurement(NAME, "res_per_iwi", window.name, value, "1", cpu))
+    return found
+
+
+def _dose(times: Mapping[str, str], window: Window, seconds: float) -> list[Measurement]:
+    """Events the reader took, its wake-ups, records that perf dropped, faults of the children.
+
+    A window under a workload must have them; one without has them where children run alone.
+    """
+    if "events_before" not in times:
+        if window.nominal_events_per_s > 0:
+            raise SuiteError("window.txt has no dose of the workload")
+        return []
+    counts = {}
+    for key in ("events", "wakeups", "lost", "faults"):
+        first = number(times, f"{key}_before", "window.txt")
+        counts[key] = number(times, f"{key}_after", "window.txt") - first
+        if counts[key] < 0:
+            raise SuiteError(f"the dose counted {key} backwards")
+    found = [
+        Measurement(NAME, f"{key}_per_s", window.name, counts[key] / seconds, "1/s")
+        for key in ("events", "wakeups", "faults")
+    ]
+    return [*found, Measurement(NAME, "lost", window.name, float(counts["lost"]), "1")]

@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The kernel's osnoise tracer, read from tracefs: samples of one watched CPU each.
+
+Source: trace.txt (text of /sys/kernel/tracing/trace). The nine numbers of a sample are
+runtime and noise in us, available percent, longest single noise in us, and how often
+hardware, NMI, IRQ, softirq and thread noise came in. The kernel computes the percentage
+from the first two, so the three have to agree. Figures are means over the samples of a
+CPU (`_per_sample`: counts), except `max_single_us`, the longest of all.
+
+On emulated CPUs the times show the host, not the kernel under test; the counts of IRQs,
+softirqs and threads are right there too.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from rtbisect.model.lab import Measurement
+from rtbisect.suites.base import SuiteError, text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rtbisect.model.lab import Window
+
+NAME = "osnoise"
+
+_SAMPLE = re.compile(
+    r"-\d+\s+\[(?P<cpu>\d{3,})\]\s+\S+\s+\d+\.\d+:\s+"
+    r"(?P<runtime>\d+)\s+(?P<noise>\d+)\s+(?P<available>\d+\.\d{5})\s+(?P<single>\d+)\s+"
+    r"(?P<hw>\d+)\s+(?P<nmi>\d+)\s+(?P<irq>\d+)\s+(?P<softirq>\d+)\s+(?P<thread>\d+)\s*$"
+)
+_COUNTS = ("hw", "nmi", "irq", "softirq", "thread")
+
+#: The kernel cuts off after five decimals of a percent; so may we.
+_CUT_PERCENT = 0.00002
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One line of the tracer. Times in us; `counts` in the order hw nmi irq softirq thread."""
+
+    cpu: int
+    runtime_us: int
+    noise_us: int
+    available_percent: float
+    max_single_us: int
+    counts: tuple[int, ...]
+
+
+def parse(
+    files: Mapping[str, bytes], window: Window, watch: tuple[int, ...]
+) -> tuple[Measurement, ...]:
+    """Means over the samples per watched CPU, and their means over CPUs (cpu=None)."""
+    samples = read(text(files, "trace.txt"))
+    by_cpu = {cpu: [one for one in samples if one.cpu == cpu] for cpu in watch}
+    for cpu, mine in by_cpu.items():
+        if not mine:
+            raise SuiteError(f"osnoise has no sample of watched CPU {cpu}")
+    stray = sorted({one.cpu for one in samples} - set(watch))
+    if stray:
+        raise SuiteError(f"osnoise sampled CPU {stray[0]}, which is not watched")
+    figures = {cpu: _figures(mine) for cpu, mine in by_cpu.items()}
+    found = []
+    for name, unit in _UNITS.items():
+        values = [figures[cpu][name] for cpu in watch]
+        whole = max(values) if name == "max_single_us" else sum(values) / len(values)
+        found.append(Measurement(NAME, name, window.name, whole, unit))
+        found += [
+            Measurement(NAME, name, window.name, value, unit, cpu)
+            for cpu, value in zip(watch, values, strict=True)
+        ]
+    return tuple(found)
+
+
+_UNITS = {
+    "runtime_us": "us",
+    "noise_us": "us",
+    "avail_percent": "percent",
+    "max_single_us": "us",
+    **{f"{name}_per_sample": "1" for name in _COUNTS},
+}
+
+
+def read(content: str) -> list[Sample]:
+    """All samples of a trace; SuiteError when the tracer itself says that it lost any."""
+    if not content.startswith("# tracer: osnoise"):
+        raise SuiteError("trace.txt is not of the osnoise tracer")
+    samples = []
+    for line in content.splitlines():
+        if "LOST" in line and "EVENTS" in line:
+            raise SuiteError(f"the tracer lost events: {line.strip()[:60]}")
+        if line.startswith("# osnoise is tainted"):
+            raise SuiteError("the tracer says that its samples are tainted")
+        if not line.strip() or line.startswith("#"):
+            continue
+        match = _SAMPLE.search(line)
+        if match is None:
+            raise SuiteError(f"trace.txt has a line that is no sample: {line.strip()[:60]!r}")
+        samples.append(_sample(match))
+    return samples
+
+
+def _sample(match: re.Match[str]) -> Sample:
+    runtime, noise = int(match["runtime"]), int(match["noise"])
+    available = float(match["available"])
+    single = int(match["single"])
+    if runtime == 0 or noise > runtime or single > noise:
+        raise SuiteError(f"osnoise: runtime {runtime}, noise {noise}, single {single} us cannot be")
+    if abs(available - 100 * (runtime - noise) / runtime) > _CUT_PERCENT:
+        raise SuiteError(f"osnoise: {available} percent does not follow from {runtime}, {noise} us")
+    counts = tuple(int(match[name]) for name in _COUNTS)
+    return Sample(int(match["cpu"]), runtime, noise, available, single, counts)
+
+
+def _figures(samples: list[Sample]) -> dict[str, float]:
+    n = len(samples)
+    runtime = sum(one.runtime_us for one in samples)
+    noise = sum(one.noise_us for one in samples)
+    figures = {
+        "runtime_us": runtime / n,
+        "noise_us": noise / n,
+        "avail_percent": 100 * (runtime - noise) / runtime,
+        "max_single_us": float(max(one.max_single_us for one in samples)),
+    }
+    for place, name in enumerate(_COUNTS):
+        figures[f"{name}_per_sample"] = sum(one.counts[place] for one in samples) / n
+    return figures

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Durations of synchronize_rcu(), measured by a kernel module of our own.
+
+Source: durations.txt, one duration in ns a line, in call order. The median moves in
+steps of one tick, because grace periods begin and end on ticks; `p50_ticks` says how
+many where the machine told its tick rate.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import TYPE_CHECKING
+
+from rtbisect.model.lab import Measurement
+from rtbisect.suites.base import FACTS_FILE, SuiteError, pairs, text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from rtbisect.model.lab import Window
+
+NAME = "rcu"
+
+#: Fewer calls do not carry a 90 % quantile.
+FEWEST = 10
+
+#: A call that took longer was no measurement: RCU itself reports a stall after 21 s.
+LONGEST_NS = 60 * 10**9
+
+
+def parse(
+    files: Mapping[str, bytes], window: Window, watch: tuple[int, ...]
+) -> tuple[Measurement, ...]:
+    """Calls, mean, min, max and quantiles in us, all of the whole boot (cpu=None)."""
+    del watch  # a grace period belongs to the machine, not to a CPU
+    durations_us = _durations_us(text(files, "durations.txt"))
+    figures = {
+        "mean_us": math.fsum(durations_us) / len(durations_us),
+        "min_us": durations_us[0],
+        "max_us": durations_us[-1],
+        "p50_us": quantile(durations_us, 0.50),
+        "p90_us": quantile(durations_us, 0.90),
+        "p99_us": quantile(durations_us, 0.99),
+    }
+    found = [Measurement(NAME, "calls", window.name, float(len(durations_us)), "1")]
+    found += [Measurement(NAME, name, window.name, us, "us") for name, us in figures.items()]
+    hz = pairs(text(files, FACTS_FILE), "=").get("hz", "") if FACTS_FILE in files else ""
+    if re.fullmatch(r"[1-9][0-9]{1,3}", hz):
+        ticks = figures["p50_us"] * int(hz) / 1e6
+        found.append(Measurement(NAME, "p50_ticks", window.name, ticks, "1"))
+    return tuple(found)
+
+
+def quantile(ordered: Sequence[float], share: float) -> float:
+    """The smallest value that at least `share` of all values do not exceed."""
+    return ordered[max(0, math.ceil(share * len(ordered)) - 1)]
+
+
+def _durations_us(content: str) -> list[float]:
+    found = []
+    for line in content.splitlines():
+        if not re.fullmatch(r"[0-9]{1,12}", line):
+            raise SuiteError(f"durations.txt has a line that is no duration: {line[:40]!r}")
+        if not 0 < int(line) <= LONGEST_NS:
+            raise SuiteError(f"a call of synchronize_rcu() took {line} ns, which cannot be")
+        found.append(int(line) / 1000)
+    if len(found) < FEWEST:
+        raise SuiteError(f"durations.txt has {len(found)} calls, at least {FEWEST} are needed")
+    return sorted(found)

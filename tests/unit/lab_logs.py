@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Makes logs, blocks and files of windows in the formats of LAVA and of the device."""
+
+import base64
+import gzip
+import hashlib
+import io
+import tarfile
+
+import yaml
+
+from rtbisect.lab.profile import host_profile
+from rtbisect.lab.windows import WINDOWS
+from rtbisect.model.lab import DeviceType, RunRequest
+
+DEVICE = DeviceType("qemu-smt", "qemu-smt.jinja2", 1, 4, 2, 1024, emulated=True)
+
+CPUS = 8
+
+
+def request(windows=WINDOWS, **changes):
+    values = {
+        "run_id": "c1-run-1",
+        "revision": "0123456789abcdef0123456789abcdef01234567",
+        "kernel": "a" * 64,
+        "modules": "b" * 64,
+        "device_type": DEVICE,
+        "profile": host_profile(DEVICE),
+        "windows": tuple(windows),
+    }
+    return RunRequest(**(values | changes))
+
+
+# --- /proc/interrupts, window.txt, trace.txt, durations.txt ---
+
+
+def interrupts(counts, cpus=CPUS):
+    """`counts` maps a label to one count a CPU, or to one number for all."""
+    lines = ["           " + " ".join(f"CPU{n:<8}" for n in range(cpus))]
+    rows = {"4": 0, "NMI": 0, "LOC": 0, "IWI": 0, "RES": 0, "CAL": 0, "TLB": 0} | counts
+    for label, value in rows.items():
+        values = [value] * cpus if isinstance(value, int) else value
+        lines.append(f"{label:>3}: " + " ".join(f"{n:10}" for n in values) + "   some words")
+    return ("\n".join([*lines, "ERR:          0", "MIS:          0"]) + "\n").encode()
+
+
+def window_txt(seconds=2.5, dose=None, start=5_000_000_000):
+    lines = [f"start_ns {start}", f"end_ns {start + int(seconds * 1e9)}"]
+    for key, value in (dose or {}).items():
+        lines += [f"{key}_before 100", f"{key}_after {100 + value}"]
+    return ("\n".join(lines) + "\n").encode()
+
+
+def dose(events, lost=0):
+    return {"events": events, "wakeups": 700, "lost": lost, "faults": 0}
+
+
+def sample(cpu, noise=100_000, irq=1, thread=0, runtime=500_000, single=20_000, available=None):
+    if available is None:
+        cut = (runtime - noise) * 10_000_000 // runtime
+        available = f"{cut // 100_000}.{cut % 100_000:05d}"
+    return (
+        f"           <...>-30{cpu}     [00{cpu}] ....1     6.680850: {runtime} {noise:10} "
+        f"{available:>9} {single:7} {510:6} {0:6} {irq:6} {0:6} {thread:6}\n"
+    )
+
+
+def trace(samples=None):
+    samples = samples if samples is not None else [sample(cpu) for cpu in (2, 3, 4)] * 2
+    return ("# tracer: osnoise\n#\n#   TASK-PID   CPU#\n" + "".join(samples)).encode()
+
+
+def durations(values=None):
+    return "".join(f"{ns}\n" for ns in values or [6_000_000 + n for n in range(100)]).encode()
+
+
+FACTS = {
+    "uname_v": "#1 SMP PREEMPT_RT",
+    "online": "0-7",
+    "isolated": "2-7",
+    "nohz_full": "2-7",
+    "smt_active": "1",
+    "clocksource": "tsc",
+    "hz": "1000",
+    "tainted": "0",
+}
+
+
+def files(asked, facts=None, **changes):
+    """All files of a good boot for the windows of `asked`; `changes` replace by name."""
+    facts = FACTS | (facts or {})
+    found = {
+        "order.txt": (" ".join(w.name for w in asked.windows) + "\n").encode(),
+        "preflight/facts.txt": "".join(f"{k}={v}\n" for k, v in facts.items()).encode(),
+    }
+    for window in asked.windows:
+        if "ipi" in window.suites:
+            on = window.nominal_events_per_s > 0
+            added = {"RES": 125 if on else 3, "IWI": 500 if on else 1, "LOC": 2, "CAL": 1}
+            found[f"{window.name}/before.txt"] = interrupts({})
+            found[f"{window.name}/after.txt"] = interrupts(added)
+            given = dose(int(2.5 * window.nominal_events_per_s)) if on else None
+            found[f"{window.name}/window.txt"] = window_txt(dose=given)
+        if "osnoise" in window.suites:
+            found[f"{window.name}/trace.txt"] = trace()
+        if "rcu" in window.suites:
+            found[f"{window.name}/durations.txt"] = durations()
+    return found | changes.get("replace", {})
+
+
+# --- the block ---
+
+
+def tar_of(content, members=()):
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w") as archive:
+        for name, data in content.items():
+            info = tarfile.TarInfo(f"./{name}")
+            info.size = len(data)
+            archive.addfile(info, io.BytesIO(data))
+        for info in members:
+            archive.addfile(info)
+    return out.getvalue()
+
+
+def block(content, members=()):
+    return block_of(gzip.compress(tar_of(content, members), mtime=0))
+
+
+def block_of(data):
+    text = base64.b64encode(data).decode()
+    sha256 = hashlib.sha256(data).hexdigest()
+    return [
+        f"RTBISECT-BLOCK-BEGIN v1 sha256={sha256} bytes={len(data)}",
+        *(text[at : at + 76] for at in range(0, len(text), 76)),
+        "RTBISECT-BLOCK-END v1",
+    ]
+
+
+# --- the log of lava-run ---
+
+
+def event(level, message):
+    data = {"dt": "2026-01-02T03:04:05.678901", "lvl": level, "msg": message}
+    return yaml.safe_dump(data, default_flow_style=True, default_style='"', width=10**6)[:-1]
+
+
+def result(case, outcome="pass", definition="lava", **more):
+    return event("results", {"case": case, "definition": definition, "result": outcome, **more})
+
+
+def job(outcome="pass", error_type="", error_msg=""):
+    if outcome == "pass":
+        return result("job")
+    return result("job", "fail", error_type=error_type, error_msg=error_msg)
+
+
+def failed_job(cases, error_type, error_msg, console=()):
+    """A log that ends with failing cases of LAVA's suite, in this order."""
+    lines = [result("validate")] if "validate" not in cases else []
+    lines += [event("target", line) for line in console]
+    lines += [result(case, "fail") for case in cases]
+    return "\n".join([*lines, job("fail", error_type, error_msg)]) + "\n"
+
+
+def good_job(cases, console, steps="pass"):
+    """A log of a job that LAVA ran to its end; `cases` maps cases of the device to results."""
+    lines = [result("validate"), result("login-action")]
+    lines += [result(case, outcome, "0_rtbisect") for case, outcome in cases.items()]
+    lines += [event("target", line) for line in console]
+    lines += [result("0_rtbisect", steps), job()]
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""One row for each way in which a job was seen to end."""
+
+import pytest
+from lab_logs import event, failed_job, good_job
+
+from rtbisect.errors import ConfigError, InfrastructureError
+from rtbisect.lab import lavalog
+from rtbisect.lab.classify import classify
+from rtbisect.model.lab import RunStatus
+
+BOOT = ["login-action", "auto-login-action", "boot-image-retry"]
+SUITE = ["0_rtbisect", "lava-test-shell", "lava-test-retry"]
+PANIC = [
+    "[    1.234567] Kernel panic - not syncing: VFS: Unable to mount root fs on block(0,0)",
+    "[    1.234999] ---[ end Kernel panic - not syncing: VFS: Unable to mount root fs ]---",
+]
+FETCH = ["file-download", "download-retry", "deployimages"]
+TIMED_OUT = "lava-test-shell timed out after 15 seconds"
+
+
+def verdict(text, returncode=1, *, timed_out=False):
+    return classify(lavalog.parse(text), returncode=returncode, timed_out=timed_out)
+
+
+VALUES = {
+    "panic at boot": (
+        failed_job(["kernel-messages", *BOOT], "Job", "Kernel panic", PANIC),
+        RunStatus.BOOT_FAILED,
+        "boot: VFS: Unable to mount root fs on block(N,N)",
+    ),
+    "panic at boot, then a reset": (
+        failed_job(BOOT, "Infrastructure", "Connection closed", PANIC),
+        RunStatus.BOOT_FAILED,
+        "boot: VFS: Unable to mount root fs on block(N,N)",
+    ),
+    "a board that reboots for ever": (
+        failed_job(BOOT, "Job", "login-action timed out after 42 seconds", ["booting"] * 3),
+        RunStatus.BOOT_FAILED,
+        "boot hang: no login prompt",
+    ),
+    "hang at boot": (
+        failed_job(BOOT, "Job", "wait for prompt timed out", ["ACPI: Core revision"]),
+        RunStatus.BOOT_FAILED,
+        "boot hang: no login prompt",
+    ),
+    "stall at boot": (
+        failed_job(
+            BOOT,
+            "Job",
+            "login-action timed out",
+            ["rcu: INFO: rcu_preempt detected stalls on CPUs/tasks:"],
+        ),
+        RunStatus.BOOT_FAILED,
+        "boot hang: rcu_preempt detected stalls on CPU",
+    ),
+    "oops at boot": (
+        failed_job(
+            BOOT, "Job", "login-action timed out", ["[ 0.5] Oops: 0002 [#1] PREEMPT_RT SMP"]
+        ),
+        RunStatus.BOOT_FAILED,
+        "boot: N [#N] PREEMPT_RT SMP",
+    ),
+    "hang in a suite": (
+        failed_job(SUITE, "Test", TIMED_OUT, ["+ run-windows.sh"]),
+        RunStatus.HUNG,
+        "suite hang: no output",
+    ),
+    "task in D state": (
+        failed_job(
+            SUITE, "Test", TIMED_OUT, ["INFO: task epoll:312 blocked for more than 120 seconds."]
+        ),
+        RunStatus.HUNG,
+        "suite hang: task epoll:N blocked for more than",
+    ),
+    "panic in a suite": (
+        failed_job(SUITE, "Test", TIMED_OUT, PANIC),
+        RunStatus.HUNG,
+        "suite: VFS: Unable to mount root fs on block(N,N)",
+    ),
+    "panic in a suite, then a reset": (
+        failed_job(SUITE, "Infrastructure", "Connection closed", PANIC),
+        RunStatus.HUNG,
+        "suite: VFS: Unable to mount root fs on block(N,N)",
+    ),
+    "lava-test-raise": (failed_job(SUITE, "Test", "no reader"), RunStatus.INVALID, ""),
+    "a step ends with an error": (good_job({}, [], steps="fail"), RunStatus.INVALID, ""),
+    "an oops that the kernel survives": (
+        good_job({}, ["BUG: sleeping function called from invalid context at kernel/x.c:12"]),
+        RunStatus.INVALID,
+        "sleeping function called from invalid context at kernel/x.c:N",
+    ),
+    "all went well": (good_job({}, ["x"]), RunStatus.COMPLETE, ""),
+}
+
+
+@pytest.mark.parametrize("name", VALUES)
+def test_a_failing_kernel_is_a_value(name):
+    text, status, signature = VALUES[name]
+    found = verdict(text, 0 if status is RunStatus.COMPLETE else 1)
+    assert (found.status, found.signature, found.ambiguous) == (status, signature, False)
+    assert bool(found.reason) == (status is not RunStatus.COMPLETE)
+
+
+@pytest.mark.parametrize(
+    ("text", "status"),
+    [
+        (failed_job(BOOT, "Infrastructure", "Connection closed"), RunStatus.BOOT_FAILED),
+        # A truncated image: nothing was ever seen of a kernel.
+        (
+            failed_job(
+                ["auto-login-action", "boot-image-retry"],
+                "Infrastructure",
+                "Connection closed",
+                ["qemu-system-x86_64: -accel kvm: failed to initialize kvm: No such file"],
+            ),
+            RunStatus.BOOT_FAILED,
+        ),
+        (failed_job(SUITE, "Infrastructure", "Connection closed"), RunStatus.HUNG),
+    ],
+)
+def test_an_end_without_a_word_asks_for_another_try(text, status):
+    found = verdict(text)
+    assert (found.status, found.ambiguous) == (status, True)
+
+
+LAB = {
+    "sha256 does not match": failed_job(FETCH, "Job", "sha256 for 'kernel' does not match."),
+    "power control fails": failed_job(
+        ["pdu-reboot", "reset-device", "bootloader-retry", "power-off"],
+        "Infrastructure",
+        "Unable to reboot: 'pdu' failed",
+    ),
+    "console refused": failed_job(
+        ["bootloader-interrupt", "bootloader-retry"], "Infrastructure", "Connection closed"
+    ),
+    "bootloader never seen": failed_job(
+        ["bootloader-commands", "bootloader-retry"], "Infrastructure", "timed out"
+    ),
+    "cancelled": failed_job([], "Canceled", "The job was canceled"),
+    "cancelled while the kernel booted": failed_job(BOOT, "Canceled", "The job was canceled"),
+    "a bug of LAVA": failed_job(["validate"], "Bug", "'NoneType' object is not iterable"),
+    "a bug of LAVA in the suite": failed_job(SUITE, "Bug", "KeyError"),
+    "QEMU does not start": failed_job(
+        BOOT,
+        "Infrastructure",
+        "Connection closed",
+        ["qemu-system-x86_64: cannot set up guest memory 'pc.ram': Cannot allocate memory"],
+    ),
+    "something new": failed_job(["finalize"], "Infrastructure", "what is this"),
+    "killed before its last word": event("target", "booting"),
+    "nothing at all": "",
+    "a traceback": "Traceback (most recent call last):\nImportError: No module named pexpect\n",
+}
+
+
+@pytest.mark.parametrize("name", LAB)
+def test_a_fault_of_the_lab_is_raised(name):
+    with pytest.raises(InfrastructureError) as caught:
+        verdict(LAB[name])
+    assert caught.value.retryable
+    assert caught.value.message
+    assert caught.value.hint
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        failed_job(["validate"], "Job", 'Invalid job data: ["Resource unavailable (404)"]'),
+        failed_job(["validate"], "Configuration", "missing parameters"),
+        failed_job(["validate"], "Job", "Missing 'arch' in job context"),
+    ],
+)
+def test_a_wrong_job_or_device_is_a_matter_of_configuration(text):
+    with pytest.raises(ConfigError) as caught:
+        verdict(text)
+    assert caught.value.hint
+
+
+def test_lava_run_that_never_ends_is_a_fault_of_the_lab():
+    with pytest.raises(InfrastructureError, match="its own timeouts"):
+        verdict(event("target", "booting"), -9, timed_out=True)
+
+
+def test_a_last_word_counts_although_lava_run_then_hung():
+    found = verdict(good_job({}, []), -9, timed_out=True)
+    assert found.status is RunStatus.COMPLETE
+
+
+def test_signatures_of_the_same_failure_are_equal():
+    one, two = (
+        verdict(failed_job(BOOT, "Job", "x", [f"Kernel panic - not syncing: at {a} cpu {n}"]))
+        for a, n in (("0xffff81001234", 1), ("0xffff8100abcd1", 7))
+    )
+    assert one.signature == two.signature
+
+
+def test_foreign_text_in_reasons_has_no_control_characters():
+    text = failed_job(BOOT, "Job", "x", ["Kernel panic - not syncing: \x1b[31mred\x07\x00"])
+    assert verdict(text).reason.isprintable()

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+import pytest
+from lab_logs import block, dose, files, good_job, interrupts, request, window_txt
+
+from rtbisect.lab import lavalog
+from rtbisect.lab.evidence import InvalidBoot, evidence
+from rtbisect.lab.jobs import expected_cases
+
+ASKED = request()
+
+
+def log_of(content, cases=None, asked=ASKED):
+    results = dict.fromkeys(expected_cases(asked), "pass") | (cases or {})
+    results = {case: outcome for case, outcome in results.items() if outcome}
+    return lavalog.parse(good_job(results, ["x", *block(content), "RTBISECT-DONE"]))
+
+
+def reason(content, cases=None):
+    with pytest.raises(InvalidBoot) as caught:
+        evidence(ASKED, log_of(content, cases))
+    return caught.value.reason
+
+
+def changed(name, data):
+    return files(ASKED) | {name: data}
+
+
+def test_a_good_boot_is_evidence():
+    found = evidence(ASKED, log_of(files(ASKED)))
+    names = {(m.suite, m.name, m.window) for m in found.measurements if m.cpu is None}
+    assert ("ipi", "res_per_iwi", "pf-on") in names
+    assert ("ipi", "res_per_s", "osnoise-off") in names
+    assert ("osnoise", "irq_per_sample", "clock-on") in names
+    assert ("rcu", "p50_us", "rcu-on") in names
+    assert dict(found.facts)["clocksource"] == "tsc"
+    assert {m.cpu for m in found.measurements} == {None, 2, 3, 4}
+
+
+def test_every_expected_case_has_to_be_there_and_to_pass():
+    assert reason(files(ASKED), {"pf-on": ""}) == "the case pf-on is missing"
+    assert "pf-on did not pass" in reason(files(ASKED), {"pf-on": "fail"})
+
+
+def test_a_failed_preflight_says_what_it_found():
+    content = files(ASKED, facts={"unknown_parameters": "kthread_cpus=0-1"})
+    assert "kthread_cpus=0-1" in reason(content, {"preflight-parameters": "fail"})
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("isolated", "2-6"),
+        ("isolated", ""),
+        ("nohz_full", "(null)"),
+        ("smt_active", "0"),
+        ("online", "0-3"),
+        ("clocksource", "hpet"),
+    ],
+)
+def test_the_machine_has_to_be_the_one_that_was_asked_for(key, value):
+    assert value in reason(files(ASKED, facts={key: value}))
+
+
+def test_the_dose_has_to_be_at_least_half_of_nominal():
+    half = changed("clock-on/window.txt", window_txt(dose=dose(1500)))
+    assert evidence(ASKED, log_of(half)).measurements
+    less = changed("clock-on/window.txt", window_txt(dose=dose(1490)))
+    assert "less than half" in reason(less)
+
+
+def test_lost_events_make_a_boot_invalid():
+    content = changed("pf-on/window.txt", window_txt(dose=dose(5000, lost=1)))
+    assert reason(content) == "pf-on: 1 events were lost"
+
+
+def test_a_window_that_the_host_stopped_is_invalid():
+    content = changed("osnoise-off/window.txt", window_txt(seconds=6))
+    assert "took 6000 ms" in reason(content)
+
+
+def test_a_suite_that_refuses_names_itself_and_its_window():
+    content = changed("osnoise-off/after.txt", interrupts({}, cpus=7))
+    assert reason(content).startswith("ipi@osnoise-off: CPUs came or went")
+
+
+def test_windows_have_to_run_in_the_drawn_order():
+    assert "windows ran as pf-on" in reason(changed("order.txt", b"pf-on osnoise-off\n"))
+
+
+def test_facts_have_to_be_there():
+    content = files(ASKED)
+    del content["preflight/facts.txt"]
+    assert "facts.txt" in reason(content)
+
+
+def test_a_console_without_block_or_end_is_invalid():
+    cases = dict.fromkeys(expected_cases(ASKED), "pass")
+    for lines in ([], block(files(ASKED)), ["RTBISECT-DONE"]):
+        with pytest.raises(InvalidBoot):
+            evidence(ASKED, lavalog.parse(good_job(cases, lines)))
+
+
+def test_files_of_one_window_do_not_reach_another():
+    content = {k: v for k, v in files(ASKED).items() if k != "pf-on/before.txt"}
+    content["xpf-on/before.txt"] = content["pf-off/before.txt"]
+    assert reason(content) == "ipi@pf-on: before.txt is missing"

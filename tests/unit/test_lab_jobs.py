@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+import dataclasses
+import os
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+import yaml
+from lab_logs import DEVICE, request
+
+from rtbisect.errors import ConfigError
+from rtbisect.lab.jobs import (
+    PREFLIGHT_CASES,
+    Job,
+    Resource,
+    Timeouts,
+    expected_cases,
+    render_device,
+    render_job,
+)
+from rtbisect.lab.windows import WINDOWS, draw, select
+
+ROOT = Path(__file__).parents[2]
+LAVA_JOBS = ROOT / "lava-jobs"
+GOLDEN = ROOT / "tests/golden/jobs"
+
+#: As much of LAVA's qemu.jinja2 as our dictionary touches.
+QEMU = """\
+command: qemu-system-{{ arch }}
+options:
+{% if not no_kvm %}
+- -enable-kvm
+{% endif %}
+- -net nic,macaddr={{ mac_addr }} -net {{ netdevice }}
+- -m {{ memory }}
+{% if extra_options %}
+extra: {{ extra_options }}
+{% endif %}
+"""
+
+
+def job(asked=None, *, modules=True):
+    url = "https://artefacts.example.org/{}"
+    return Job(
+        request=asked or request(draw(WINDOWS, "golden")),
+        kernel=Resource(url.format("kernel"), "a" * 64),
+        ramdisk=Resource(url.format("ramdisk.cpio.gz"), "c" * 64),
+        modules=Resource(url.format("modules.tar.gz"), "b" * 64) if modules else None,
+    )
+
+
+def profile(**changes):
+    asked = request()
+    return dataclasses.replace(asked, profile=dataclasses.replace(asked.profile, **changes))
+
+
+GOLDENS = {
+    "all-windows.yaml": job(),
+    "rcu-only.yaml": job(request(select(["rcu-off"]), window_ms=1000, rcu_calls=20)),
+    "no-modules.yaml": job(request(select(["osnoise-off"])), modules=False),
+}
+
+
+def against_golden(name, text):
+    path = GOLDEN / name
+    if os.environ.get("RTBISECT_UPDATE_GOLDEN"):
+        path.write_text(text)
+    assert path.read_text() == text, "run with RTBISECT_UPDATE_GOLDEN=1 to accept the change"
+
+
+@pytest.mark.parametrize("name", GOLDENS)
+def test_jobs_are_as_they_were(name):
+    text = render_job(LAVA_JOBS, GOLDENS[name])
+    against_golden(name, text)
+    assert yaml.safe_load(text)["actions"][1]["boot"]["prompts"] == ["rt-lab:# "]
+
+
+def test_the_device_is_as_it_was(tmp_path):
+    (tmp_path / "qemu.jinja2").write_text(QEMU)
+    against_golden("device-qemu-smt.yaml", render_device(LAVA_JOBS, tmp_path, DEVICE))
+
+
+def test_the_device_type_decides_about_cpus_and_memory(tmp_path):
+    (tmp_path / "qemu.jinja2").write_text(QEMU)
+    big = dataclasses.replace(DEVICE, sockets=2, cores=3, threads=1, memory_mib=4096)
+    device = yaml.safe_load(render_device(LAVA_JOBS, tmp_path, big))
+    assert "-smp 6,sockets=2,cores=3,threads=1" in device["extra"]
+    assert "-m 4096" in device["options"]
+    model = dataclasses.replace(DEVICE, cpu_model="Skylake-Client,-rtm")
+    assert "-cpu Skylake-Client,-rtm" in render_device(LAVA_JOBS, tmp_path, model)
+
+
+def test_kvm_is_tried_before_emulation(tmp_path):
+    (tmp_path / "qemu.jinja2").write_text(QEMU)
+    device = yaml.safe_load(render_device(LAVA_JOBS, tmp_path, DEVICE))
+    assert device["extra"][0] == "-accel kvm -accel tcg,thread=multi"
+    only = yaml.safe_load(render_device(LAVA_JOBS, tmp_path, DEVICE, ("tcg,thread=multi",)))
+    assert only["extra"][0] == "-accel tcg,thread=multi"
+    assert "-enable-kvm" not in device["options"]
+
+
+def test_a_device_that_cannot_be_rendered_is_refused(tmp_path):
+    with pytest.raises(ConfigError, match=r"qemu\.jinja2"):
+        render_device(LAVA_JOBS, tmp_path, DEVICE)
+    with pytest.raises(ConfigError, match="no CPU model"):
+        render_device(LAVA_JOBS, tmp_path, dataclasses.replace(DEVICE, cpu_model="x; rm -rf /"))
+
+
+@pytest.mark.parametrize(
+    "revision",
+    ['": {evil: yes} #', "a\nb: c", "{{ 7 * 7 }}", "'; reboot; '", "\\", "%s &x *y !!python/x"],
+)
+def test_hostile_revisions_stay_text(revision):
+    loaded = yaml.safe_load(render_job(LAVA_JOBS, job(request(revision=revision))))
+    assert loaded["metadata"]["revision"] == revision.replace("\n", "?")
+    assert set(loaded) == set(yaml.safe_load(render_job(LAVA_JOBS, job())))
+
+
+@pytest.mark.parametrize(
+    "line", ['quiet" -hda /etc/shadow "', "a {kernel}", "a\\b", "$(reboot)", "a\nb", "é", ""]
+)
+def test_hostile_boot_lines_are_refused(line):
+    with pytest.raises(ConfigError, match="boot line"):
+        render_job(LAVA_JOBS, job(profile(boot_line=line)))
+
+
+@pytest.mark.parametrize("cpus", ["2-7; reboot", "", "2-", "$x"])
+def test_hostile_cpu_lists_are_refused(cpus):
+    with pytest.raises(ConfigError, match="CPU list"):
+        render_job(LAVA_JOBS, job(profile(isolated=cpus)))
+
+
+def test_windows_that_cannot_be_run_are_refused():
+    twice = request((WINDOWS[0], WINDOWS[0]))
+    strange = request((dataclasses.replace(WINDOWS[0], name="a b"),))
+    for asked in (twice, strange, request(())):
+        with pytest.raises(ConfigError, match="cannot be run"):
+            render_job(LAVA_JOBS, job(asked))
+
+
+def test_the_script_is_called_as_it_wants_to_be():
+    loaded = yaml.safe_load(render_job(LAVA_JOBS, job()))
+    (step,) = loaded["actions"][2]["test"]["definitions"][0]["repository"]["run"]["steps"]
+    words = shlex.split(step)
+    assert words[0].startswith("/opt/rtbisect/suites/")
+    known = re.findall(r"(--[a-z-]+)\)", (LAVA_JOBS / "suites/run-windows.sh").read_text())
+    assert sorted(words[1::2]) == sorted(known)
+    assert words[words.index("--order") + 1].split() == [w.name for w in draw(WINDOWS, "golden")]
+
+
+def test_the_prompt_is_the_one_that_init_sets():
+    loaded = yaml.safe_load(render_job(LAVA_JOBS, job()))
+    prompt = loaded["actions"][1]["boot"]["prompts"][0]
+    assert f"PS1='{prompt}'" in (LAVA_JOBS / "initramfs/init").read_text()
+
+
+def test_the_preflight_reports_the_cases_that_are_expected():
+    script = (LAVA_JOBS / "suites/preflight.sh").read_text()
+    assert tuple(re.findall(r"_case (preflight-[a-z-]+)", script)) == PREFLIGHT_CASES
+    assert expected_cases(request())[len(PREFLIGHT_CASES) :] == tuple(w.name for w in WINDOWS)
+
+
+def test_the_job_outlasts_its_parts():
+    timeouts = Timeouts(deploy_s=10, boot_s=20, test_s=30)
+    assert timeouts.job_s > 60
+    loaded = yaml.safe_load(render_job(LAVA_JOBS, dataclasses.replace(job(), timeouts=timeouts)))
+    assert loaded["timeouts"]["job"]["seconds"] == timeouts.job_s
+    assert loaded["actions"][2]["test"]["timeout"] == {"seconds": 30}

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+from pathlib import Path
+
+import pytest
+
+from rtbisect.errors import ConfigError, InternalError
+from rtbisect.lab.windows import WINDOWS
+from rtbisect.model.lab import Measurement
+from rtbisect.suites import base
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_every_suite_of_a_window_has_its_three_parts():
+    for suite in sorted({name for window in WINDOWS for name in window.suites}):
+        assert callable(base.find(suite).parse)
+        assert (ROOT / "thresholds" / f"{suite}.yaml").is_file()
+        assert (ROOT / "lava-jobs/suites" / suite).is_dir()
+
+
+@pytest.mark.parametrize("name", ["nosuch", "../ipi", "os.path", "", "Base", "__init__"])
+def test_a_name_that_is_no_suite_is_refused(name):
+    with pytest.raises(ConfigError):
+        base.find(name)
+
+
+def test_a_module_without_parse_is_no_suite():
+    with pytest.raises(ConfigError, match="no parse"):
+        base.find("interrupts")
+
+
+def test_unknown_units_are_our_own_fault():
+    good = Measurement("s", "n", "w", 1.0, "us")
+    assert base.checked((good,)) == (good,)
+    with pytest.raises(InternalError, match="furlong"):
+        base.checked((Measurement("s", "n", "w", 1.0, "furlong"),))
+
+
+def test_files_are_text_or_damaged():
+    assert base.text({"a": b"x"}, "a") == "x"
+    for files in ({}, {"a": b"\xff"}):
+        with pytest.raises(base.SuiteError):
+            base.text(files, "a")
+
+
+@pytest.mark.parametrize("value", ["-1", "1.5", "", "1e3", "0x10", "9" * 30])
+def test_counts_are_counts(value):
+    with pytest.raises(base.SuiteError):
+        base.number({"k": value}, "k", "f")
