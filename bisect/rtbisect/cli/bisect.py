@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`rtbisect bisect`: find the commit between a good and a bad revision."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from rtbisect import wiring
+from rtbisect.cli import runner
+from rtbisect.cli.options import (
+    json_option,
+    metric_option,
+    seed_option,
+    site_option,
+    site_path,
+    suite_option,
+)
+from rtbisect.model.campaign import CampaignRequest
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from rtbisect.cli.output import Output
+
+
+@click.command(
+    epilog="Example: rtbisect bisect stable-rt_6.12 --good v6.12.53 --bad v6.12.54 --suite ipi"
+)
+@click.argument("tree")
+@click.option("--good", required=True, help="Revision without the regression.")
+@click.option("--bad", required=True, help="Revision with it.")
+@suite_option
+@metric_option
+@seed_option
+@site_option
+@json_option
+@click.pass_obj
+def bisect(
+    output: Output,
+    tree: str,
+    good: str,
+    bad: str,
+    suite: str | None,
+    metric: str | None,
+    seed: int,
+    site: Path | None,
+    as_json: bool,
+) -> int:
+    """Find the commit between --good and --bad in TREE, prove it, and draft the mail.
+
+    Without --suite all suites are compared first and the one that regressed is searched.
+    Exit code 0: answered (see `outcome`); 4: inconclusive.
+    """
+    place = site_path(site)
+    first, last = wiring.good_and_bad(output.state, place, tree, good, bad, suite, metric)
+    request = CampaignRequest("bisect", str(place), tree, first, last, suite, metric, seed)
+    record = runner.start(output, request)
+    runner.show(output, record, as_json=as_json)
+    return runner.exit_of(record.result)

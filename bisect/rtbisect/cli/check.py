@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`rtbisect check`: does a tree's tip behave like its base?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from rtbisect import wiring
+from rtbisect.cli import runner
+from rtbisect.cli.options import json_option, seed_option, site_option, site_path
+from rtbisect.errors import Exit
+from rtbisect.model.campaign import CampaignRequest, Judgement, Level, Outcome, Result
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from rtbisect.cli.output import Output
+
+
+@click.command(epilog="Example: rtbisect check stable-rt_6.12 --base v6.12.57-rt14 --json")
+@click.argument("tree")
+@click.option("--base", help="Revision to compare with (default: merge base with `reference`).")
+@click.option("--tip", help="Revision to judge (default: head of the configured branch).")
+@seed_option
+@site_option
+@json_option
+@click.pass_obj
+def check(
+    output: Output,
+    tree: str,
+    base: str | None,
+    tip: str | None,
+    seed: int,
+    site: Path | None,
+    as_json: bool,
+) -> int:
+    """Compare TREE's tip with a base on all suites.
+
+    Exit code 0: no regression; 1: regressed; 4: undecided.
+    """
+    place = site_path(site)
+    good, bad = wiring.base_and_tip(output.state, place, tree, base, tip)
+    request = CampaignRequest("check", str(place), tree, good, bad, seed=seed)
+    record = runner.start(output, request)
+    data = runner.answer_of(output, record) | {"judgements": _judgements(record.result)}
+    text = runner.headline(record, record.result) if record.result else record.id
+    if record.result:
+        text += "".join(f"\n  {reason}" for reason in record.result.reasons)
+    output.answer(data, text, as_json=as_json)
+    return exit_of_check(record.result)
+
+
+def exit_of_check(result: Result | None) -> int:
+    """0 no regression, 1 regressed, 4 undecided."""
+    if result is None or result.outcome is Outcome.INCONCLUSIVE:
+        return int(Exit.UNDECIDED)
+    if any(j.level is Level.REGRESSED for j in result.judgements):
+        return int(Exit.REGRESSED)
+    return int(Exit.ANSWERED)
+
+
+def _judgements(result: Result | None) -> list[dict[str, object]]:
+    return [_judgement(j) for j in result.judgements] if result else []
+
+
+def _judgement(judgement: Judgement) -> dict[str, object]:
+    return {
+        "metric": str(judgement.key),
+        "level": judgement.level.value,
+        "effect": judgement.effect,
+        "interval": list(judgement.interval),
+        "p": judgement.p,
+        "n": [judgement.base.n, judgement.new.n],
+        "reason": judgement.reason,
+    }

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`rtbisect demo`: the whole road on a real kernel tree whose culprit is drawn by a seed."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from rtbisect import wiring
+from rtbisect.cli import runner
+from rtbisect.cli.options import json_option
+from rtbisect.cli.output import Output, PlainProgress
+from rtbisect.demo import truth as truths
+from rtbisect.demo.edits import KINDS
+from rtbisect.demo.history import DemoRefs, make_history
+from rtbisect.demo.plan import plan
+from rtbisect.demo.repo import make_repo
+from rtbisect.errors import Exit
+from rtbisect.model.campaign import CampaignRequest
+
+if TYPE_CHECKING:
+    from rtbisect.store.campaigns import CampaignRecord
+
+SOURCE = Path("/usr/src/linux-source-6.12.tar.xz")
+SITE = Path(__file__).resolve().parents[1] / "demo" / "site.yaml"
+
+
+@click.command(epilog="Example: rtbisect demo --seed 7 --commits 64 --json")
+@click.option(
+    "--seed", type=click.IntRange(0, 2**63 - 1), help="Draws the history (default: at random)."
+)
+@click.option("--commits", type=click.IntRange(4, 240), default=64, show_default=True)
+@click.option("--kind", type=click.Choice(KINDS), help="What happens (default: drawn by the seed).")
+@click.option("--hard", is_flag=True, help="Put the culprit into a stretch that does not build.")
+@click.option(
+    "--source",
+    type=click.Path(path_type=Path),
+    default=SOURCE,
+    show_default=True,
+    help="Tarball of Debian's linux-source-6.12.",
+)
+@json_option
+@click.pass_obj
+def demo(
+    output: Output,
+    seed: int | None,
+    commits: int,
+    kind: str | None,
+    hard: bool,
+    source: Path,
+    as_json: bool,
+) -> int:
+    """Make a kernel history with a drawn culprit, find it, prove it, draft the mail.
+
+    The truth lies in one file that only the comparison at the end opens. Exit code 0: the
+    answer is the truth; 1: it is not; 4: there is no answer.
+    """
+    chosen = secrets.randbelow(10**6) if seed is None else seed
+    wiring.preflight(output.state)
+    refs = _history(output, chosen, commits, kind, hard, source)
+    request = CampaignRequest(
+        kind="demo",
+        site=str(_site(output, refs.repo)),
+        tree="demo",
+        good=refs.good,
+        bad=refs.bad,
+        seed=chosen,
+        extra=(("truth", str(_truth_path(output, chosen, commits))),),
+    )
+    return conclude(output, runner.start(output, request), as_json=as_json)
+
+
+def _history(
+    output: Output, seed: int, commits: int, kind: str | None, hard: bool, source: Path
+) -> DemoRefs:
+    progress = PlainProgress()
+    drawn = plan(seed, commits, kind, hard=hard)
+    repo = output.state / "demo" / "linux.git"
+    repo.parent.mkdir(parents=True, exist_ok=True)
+    make_repo(repo, source, progress.say)
+    progress.say(f"history of seed {seed}: {commits} commits")
+    return make_history(repo, drawn, _truth_path(output, seed, commits))
+
+
+def _truth_path(output: Output, seed: int, commits: int) -> Path:
+    return output.state / "demo" / "truth" / f"{seed}-{commits}.json"
+
+
+def _site(output: Output, repo: Path) -> Path:
+    """The demo's site: the shipped one with the path of the repository in it."""
+    place = output.state / "demo" / "site.yaml"
+    place.write_text(
+        SITE.read_text(encoding="utf-8").replace("@REPO@", json.dumps(str(repo))), encoding="utf-8"
+    )
+    return place
+
+
+def conclude(output: Output, record: CampaignRecord, *, as_json: bool) -> int:
+    """Compare the answer with the truth; the only place that opens the truth file."""
+    request = runner.request_of(record)
+    truth = truths.load(Path(dict(request.extra)["truth"]))
+    result = record.result
+    correct = result is not None and truths.matches(
+        truth, result.outcome, result.culprit, [sha for sha, _ in result.candidates]
+    )
+    data = runner.answer_of(output, record) | {
+        "seed": request.seed,
+        "kind": truth.kind,
+        "correct": correct,
+    }
+    verdict = "the answer is the truth" if correct else f"the truth is {truth.culprit or 'nothing'}"
+    text = f"{runner.story_text(output, record)}\n  seed {request.seed}, {truth.kind}: {verdict}"
+    output.answer(data, text, as_json=as_json)
+    if correct:
+        return int(Exit.ANSWERED)
+    return runner.exit_of(result) or int(Exit.REGRESSED)

@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import click
+
+from rtbisect.errors import ConfigError
+
+json_option = click.option(
+    "--json", "as_json", is_flag=True, help="Print exactly one JSON object on stdout."
+)
+site_option = click.option(
+    "--site",
+    type=click.Path(path_type=Path),
+    help="Site file (default: $RTBISECT_SITE, else ./site.yaml).",
+)
+suite_option = click.option("--suite", help="Suite to judge: ipi, osnoise or rcu.")
+metric_option = click.option("--metric", help="Metric of the suite (default: its primary one).")
+seed_option = click.option(
+    "--seed", type=click.IntRange(0, 2**63 - 1), default=0, help="Seed of every random choice."
+)
+
+
+def site_path(option: Path | None) -> Path:
+    """The site file to use; ConfigError when there is none."""
+    place = option or Path(os.environ.get("RTBISECT_SITE", "site.yaml"))
+    if not place.is_file():
+        raise ConfigError(
+            f"no site file {place}",
+            "give one with --site; site.example.yaml shows what stands in it",
+        )
+    return place.absolute()

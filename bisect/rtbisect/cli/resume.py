@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`rtbisect resume`: go on with an interrupted campaign."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from rtbisect.cli import check, demo, runner
+from rtbisect.cli.options import json_option
+
+if TYPE_CHECKING:
+    from rtbisect.cli.output import Output
+
+
+@click.command(epilog="Example: rtbisect resume bisect-3")
+@click.argument("campaign", required=False)
+@json_option
+@click.pass_obj
+def resume(output: Output, campaign: str | None, as_json: bool) -> int:
+    """Go on with CAMPAIGN, or with the newest unfinished one.
+
+    What was measured before the interruption is kept; only the step that was in flight is
+    done again. The exit code is that of the command that started the campaign.
+    """
+    record = runner.go_on(output, campaign)
+    if record.kind == "demo":
+        return demo.conclude(output, record, as_json=as_json)
+    runner.show(output, record, as_json=as_json)
+    if record.kind == "check":
+        return check.exit_of_check(record.result)
+    return runner.exit_of(record.result)

@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Runs a campaign for a command: store, lock, parts, pipeline, answer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from rtbisect import pipeline, wiring
+from rtbisect.cli.output import Output, PlainProgress, duration
+from rtbisect.errors import Exit, InternalError, RtbisectError
+from rtbisect.model.campaign import CampaignRequest, Outcome, Result, Summary
+from rtbisect.store.campaigns import CampaignStore
+from rtbisect.store.journal import StoreJournal, summary_of
+
+if TYPE_CHECKING:
+    from rtbisect.model.report import Report
+    from rtbisect.store.campaigns import CampaignRecord
+
+
+def start(output: Output, request: CampaignRequest) -> CampaignRecord:
+    """Begin a new campaign and run it to its end."""
+    store = CampaignStore(output.state)
+    with store.writer():
+        now = wiring.SystemClock().now_iso()
+        identity = store.create(
+            request.kind, TypeAdapter(CampaignRequest).dump_json(request).decode(), now
+        )
+        return _go(output, store, identity, request)
+
+
+def go_on(output: Output, identity: str | None) -> CampaignRecord:
+    """Resume a campaign: the named one, else the newest unfinished one."""
+    store = CampaignStore(output.state)
+    with store.writer():
+        record = store.get(identity) if identity else store.open_one()
+        if record.state == "done":
+            return record
+        return _go(output, store, record.id, request_of(record))
+
+
+def request_of(record: CampaignRecord) -> CampaignRequest:
+    """What a recorded campaign was asked."""
+    try:
+        return TypeAdapter(CampaignRequest).validate_json(record.request)
+    except ValidationError as error:
+        raise InternalError(
+            f"campaign {record.id} was made by another version", "start it again"
+        ) from error
+
+
+def _go(
+    output: Output, store: CampaignStore, identity: str, request: CampaignRequest
+) -> CampaignRecord:
+    progress = PlainProgress()
+    journal = StoreJournal(store.database, identity)
+    try:
+        setup, parts = wiring.assemble(output.state, request, journal, progress)
+        progress.say(f"campaign {identity}: {request.kind} of {request.tree}")
+        wiring.preflight(output.state)
+        report: Report | None = None
+        if request.kind == "check":
+            result = pipeline.check(setup, parts)
+        elif request.kind == "try":
+            asked = dict(request.extra)
+            limit = wiring.limit_of(setup.thresholds, request)
+            result = pipeline.try_revision(setup, parts, limit, int(asked["boots"]))
+        else:
+            result, report = pipeline.bisect(setup, parts)
+    except RtbisectError as error:
+        store.note(identity, str(error))
+        raise
+    except KeyboardInterrupt:
+        store.note(identity, "interrupted")
+        raise
+    store.finish(identity, result, report)
+    return store.get(identity)
+
+
+def answer_of(output: Output, record: CampaignRecord) -> dict[str, Any]:
+    """The stable keys of a campaign's answer."""
+    request = request_of(record)
+    summary = summary_of(CampaignStore(output.state).database, record.id)
+    result = record.result
+    return {
+        "campaign": record.id,
+        "outcome": result.outcome.value if result else None,
+        "culprit": result.culprit if result else None,
+        "confidence": round(result.confidence, 4) if result else None,
+        "cause": result.cause.value if result else None,
+        "metric": str(result.metric) if result and result.metric else None,
+        "builds": summary.builds,
+        "boots": summary.boots,
+        "skipped": summary.skipped,
+        "wall_s": summary.wall_s,
+        "report": record.report.path if record.report else None,
+        "repo": str(wiring.repository_of(request)),
+        "good": request.good,
+        "bad": request.bad,
+    }
+
+
+def text_of(record: CampaignRecord, summary: Summary) -> str:
+    """The answer for a person."""
+    result = record.result
+    if result is None:
+        return f"{record.id}: {record.state} {record.note}".rstrip()
+    lines = [headline(record, result)]
+    lines += [f"  {reason}" for reason in result.reasons]
+    lines += [
+        f"  {check.name}: {check.status} {check.note}".rstrip() for check in result.verifications
+    ]
+    lines.append(
+        f"  {summary.builds} builds, {summary.boots} boots, {summary.skipped} skipped, "
+        f"{duration(summary.wall_s)}"
+    )
+    if record.report:
+        lines.append(f"  draft: {record.report.path}")
+    return "\n".join(lines)
+
+
+def headline(record: CampaignRecord, result: Result) -> str:
+    """One line: what was found."""
+    words = f"{record.id}: {result.outcome.value}"
+    if result.culprit:
+        words += f" {result.culprit}"
+    if result.outcome is Outcome.CULPRIT_SET:
+        words += " " + " ".join(sha[:12] for sha, _ in result.candidates[:8])
+    return f"{words} (confidence {result.confidence:.3f}, cause {result.cause.value})"
+
+
+def exit_of(result: Result | None) -> int:
+    """0 for an answer, 4 when there is none."""
+    if result is None or result.outcome is Outcome.INCONCLUSIVE:
+        return int(Exit.UNDECIDED)
+    return int(Exit.ANSWERED)
+
+
+def story_text(output: Output, record: CampaignRecord) -> str:
+    """The answer for a person, with its costs."""
+    return text_of(record, summary_of(CampaignStore(output.state).database, record.id))
+
+
+def show(output: Output, record: CampaignRecord, *, as_json: bool) -> None:
+    """Print a campaign's answer."""
+    output.answer(answer_of(output, record), story_text(output, record), as_json=as_json)

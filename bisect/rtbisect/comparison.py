@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Two revisions compared on all suites: interleaved boots, fixed looks, one error rate."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from rtbisect.effects import Effects, Setup, sample
+from rtbisect.judge.judge import judge_all
+from rtbisect.model.campaign import Judgement, Level
+
+if TYPE_CHECKING:
+    from rtbisect.model.lab import Run
+
+#: False-positive rate of the whole comparison; shared by its looks.
+ALPHA = 0.01
+#: Boots in a row that are no evidence before the campaign gives up with a reason.
+MAX_BARREN = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Ends:
+    """The comparison of two revisions on all suites."""
+
+    judgements: tuple[Judgement, ...]
+    runs: dict[str, tuple[Run, ...]]
+    level: Level
+    reason: str
+
+
+def compare(effects: Effects, base: str, new: str) -> Ends:
+    """Boot both revisions in ABBA order until every primary metric is decided, or to the end
+    of the look schedule; the looks share ALPHA equally (Bonferroni).
+    """
+    limits = effects.setup.limits
+    for sha in (base, new):
+        build = effects.build(sha)
+        if not build.ok:
+            return Ends((), {}, Level.UNDECIDED, f"{sha[:12]} does not build: {build.first_error}")
+    if effects.builds[base].signature == effects.builds[new].signature:
+        return Ends((), {}, Level.PASS, "both revisions are the same kernel, byte for byte")
+    runs: dict[str, list[Run]] = {base: [], new: []}
+    judgements: tuple[Judgement, ...] = ()
+    looks = sorted({limits.calibrate_min, limits.calibrate_max})
+    for look in looks:
+        barren = _boot_both(effects, runs, base, new, look)
+        if barren:
+            return Ends((), _frozen(runs), Level.UNDECIDED, barren)
+        judgements = _judge(effects.setup, runs[base], runs[new], ALPHA / len(looks))
+        level = _overall(effects.setup, judgements)
+        effects.tell(f"look at {look}+{look} boots: {level.value}")
+        if level is not Level.UNDECIDED:
+            break
+    level = _overall(effects.setup, judgements)
+    return Ends(judgements, _frozen(runs), level, f"{look}+{look} boots compared")
+
+
+def _boot_both(effects: Effects, runs: dict[str, list[Run]], base: str, new: str, want: int) -> str:
+    """Boot until both sides have `want` valid boots; a reason when one side cannot."""
+    barren = dict.fromkeys(runs, 0)
+    turn = len(runs[base]) + len(runs[new])
+    while True:
+        short = [sha for sha in (base, new) if _valid(runs[sha]) < want]
+        if not short:
+            return ""
+        # ABBA: drift of the host hits both sides alike.
+        sha = (base, new, new, base)[turn % 4]
+        turn += 1
+        if sha not in short:
+            continue
+        left = sum(want - _valid(runs[s]) for s in short) - 1
+        run = effects.boot(sha, "base" if sha == base else "tip", left)
+        runs[sha].append(run)
+        barren[sha] = 0 if run.complete else barren[sha] + 1
+        if barren[sha] >= MAX_BARREN:
+            return f"{sha[:12]}: {barren[sha]} boots in a row are no evidence: {run.reason}"
+
+
+def _judge(setup: Setup, base: list[Run], new: list[Run], alpha: float) -> tuple[Judgement, ...]:
+    pairs = [
+        (t, sample(base, t.key), sample(new, t.key))
+        for t in setup.thresholds
+        if t.role in ("primary", "guard")
+    ]
+    return judge_all([pair for pair in pairs if pair[1].n and pair[2].n], alpha=alpha)
+
+
+def _primary(setup: Setup, judgements: tuple[Judgement, ...]) -> list[Judgement]:
+    keys = {t.key for t in setup.thresholds if t.role == "primary"}
+    return [j for j in judgements if j.key in keys]
+
+
+def _overall(setup: Setup, judgements: tuple[Judgement, ...]) -> Level:
+    levels = {j.level for j in _primary(setup, judgements)}
+    if Level.REGRESSED in levels:
+        return Level.REGRESSED
+    return Level.PASS if levels == {Level.PASS} else Level.UNDECIDED
+
+
+def worst(setup: Setup, judgements: tuple[Judgement, ...]) -> Judgement | None:
+    """The regressed primary metric with the smallest p."""
+    regressed = [j for j in _primary(setup, judgements) if j.level is Level.REGRESSED]
+    return min(regressed, key=lambda j: j.p, default=None)
+
+
+def _valid(runs: list[Run]) -> int:
+    return sum(1 for run in runs if run.complete)
+
+
+def _frozen(runs: dict[str, list[Run]]) -> dict[str, tuple[Run, ...]]:
+    return {sha: tuple(found) for sha, found in runs.items()}

@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The effects of a campaign: builds, boots and git, each one a step of the journal."""
+
+from __future__ import annotations
+
+import random
+import statistics
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from rtbisect.model.campaign import Observation, Sample
+from rtbisect.model.code import Build, BuildRequest, CommitGraph
+from rtbisect.model.lab import Run, RunRequest, RunStatus
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from rtbisect.model.campaign import CampaignRequest, Limits, MetricKey, Threshold
+    from rtbisect.model.lab import DeviceType, HostProfile, Window
+    from rtbisect.ports import Builder, Clock, Journal, Lab, Mailer, Progress, Tree
+
+#: What a boot and a build are taken to cost before the first one was timed.
+FIRST_GUESS_BOOT_S = 20.0
+FIRST_GUESS_BUILD_S = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """The fixed values of a campaign; `build` is a pattern whose revision is filled in."""
+
+    request: CampaignRequest
+    tree: str
+    repo: str
+    build: BuildRequest
+    device: DeviceType
+    profile: HostProfile
+    windows: tuple[Window, ...]
+    window_ms: int
+    rcu_calls: int
+    thresholds: tuple[Threshold, ...]
+    limits: Limits
+    operator: str
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """The ports that a campaign works through."""
+
+    tree: Tree
+    builder: Builder
+    lab: Lab
+    journal: Journal
+    mailer: Mailer
+    clock: Clock
+    progress: Progress
+
+
+@dataclass(frozen=True, slots=True)
+class MaybeSha:
+    """A commit that may not exist; a value of its own so that the journal can keep it."""
+
+    sha: str | None
+
+
+@dataclass
+class Effects:
+    """Carries out builds and boots and remembers what they cost.
+
+    Runs are numbered in the order in which the pipeline asks for them; that order depends
+    only on recorded values, so a resumed campaign finds each run under its old number.
+    """
+
+    setup: Setup
+    parts: Parts
+    builds: dict[str, Build] = field(default_factory=dict)
+    runs: list[Run] = field(default_factory=list)
+
+    def graph(self, good: str, bad: str) -> CommitGraph:
+        """The candidates good..bad."""
+        return self.parts.journal.step(
+            "graph", CommitGraph, lambda _note: self.parts.tree.graph(good, bad)
+        )
+
+    def revert(self, tip: str, commit: str) -> str | None:
+        """A commit that takes `commit` back on `tip`, or None."""
+        found = self.parts.journal.step(
+            f"revert/{commit}",
+            MaybeSha,
+            lambda _note: MaybeSha(self.parts.tree.revert_on(tip, commit)),
+        )
+        return found.sha
+
+    def build(self, sha: str) -> Build:
+        """Build a revision, once a campaign."""
+        if sha in self.builds:
+            return self.builds[sha]
+        request = replace(self.setup.build, revision=sha)
+        self.parts.progress.say(f"build {sha[:12]}")
+        build = self.parts.journal.step(
+            f"build/{sha}",
+            Build,
+            lambda note: self.parts.builder.build(self.parts.tree.checkout(sha), request, note),
+        )
+        self.builds[sha] = build
+        if build.ok:
+            how = "taken from the cache" if build.reused else f"{build.seconds:.0f} s"
+            self.tell(f"built {sha[:12]} ({how}), kernel signature {build.signature[:12]}")
+        else:
+            self.tell(f"{sha[:12]} does not build: {build.first_error}")
+        return build
+
+    def boot(self, sha: str, purpose: str, left: int = 0) -> Run:
+        """One fresh boot of a built revision; the order of its windows is drawn.
+
+        `left` is the expected number of boots after this one, for the estimate.
+        """
+        build = self.build(sha)
+        number = len(self.runs) + 1
+        draw = random.Random(f"{self.setup.request.seed}/{number}")  # noqa: S311
+        windows = list(self.setup.windows)
+        draw.shuffle(windows)
+        request = RunRequest(
+            run_id=f"{self.parts.journal.campaign}-r{number}",
+            revision=sha,
+            kernel=build.kernel,
+            modules=build.modules,
+            device_type=self.setup.device,
+            profile=self.setup.profile,
+            windows=tuple(windows),
+            window_ms=self.setup.window_ms,
+            rcu_calls=self.setup.rcu_calls,
+        )
+        what = f"boot {number}: {sha[:12]} ({purpose})"
+        self.parts.progress.step(what, number, number + left, self.boot_cost_s() * (left + 1))
+        run = self.parts.journal.step(
+            f"run/{number:04d}", Run, lambda note: self.parts.lab.run(request, note)
+        )
+        self.runs.append(run)
+        if not run.complete:
+            self.tell(f"boot {number} of {sha[:12]} ({purpose}): {run.status.value}: {run.reason}")
+        return run
+
+    def observe(self, run: Run, threshold: Threshold) -> Observation | None:
+        """The searched figure of one boot; None when the run is no evidence."""
+        value = figure(run, threshold.key)
+        if value is None:
+            return None
+        key = threshold.key
+        per_cpu = tuple(
+            m.value
+            for m in sorted(run.measurements, key=lambda m: -1 if m.cpu is None else m.cpu)
+            if (m.suite, m.name, m.window) == (key.suite, key.name, key.window)
+            and m.cpu is not None
+        )
+        return Observation(run.revision, run.run_id, value, per_cpu)
+
+    def boot_cost_s(self) -> float:
+        """Median seconds of a boot so far."""
+        seconds = [run.seconds for run in self.runs if run.seconds > 0]
+        return statistics.median(seconds) if seconds else FIRST_GUESS_BOOT_S
+
+    def build_cost_s(self) -> float:
+        """Median seconds of an incremental build so far; the first, cold one is left out."""
+        seconds = [b.seconds for b in self.builds.values() if b.ok and not b.reused][1:]
+        return statistics.median(seconds) if seconds else FIRST_GUESS_BUILD_S
+
+    def tell(self, line: str) -> None:
+        """One line of the campaign's story."""
+        self.parts.journal.tell(line)
+        self.parts.progress.say(line)
+
+
+def figure(run: Run, key: MetricKey) -> float | None:
+    """Value of a whole-boot figure, None when the run is no evidence or lacks it."""
+    if run.status is not RunStatus.COMPLETE:
+        return None
+    for m in run.measurements:
+        if m.cpu is None and (m.suite, m.name, m.window) == (key.suite, key.name, key.window):
+            return m.value
+    return None
+
+
+def sample(runs: Iterable[Run], key: MetricKey) -> Sample:
+    """The figure over boots, in the order of the boots."""
+    values = (figure(run, key) for run in runs)
+    return Sample(tuple(value for value in values if value is not None))

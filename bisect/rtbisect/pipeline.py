@@ -1,0 +1,282 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The story of a campaign, one function a story: check, bisect, try.
+
+Straight-line code over the ports: every effect is a step of the journal, so running a
+story again from the top resumes it.
+"""
+
+from __future__ import annotations
+
+import statistics
+from typing import TYPE_CHECKING
+
+from rtbisect import proof
+from rtbisect.comparison import ALPHA, MAX_BARREN, Ends, compare, worst
+from rtbisect.effects import Effects, Parts, Setup, sample
+from rtbisect.model.campaign import (
+    Better,
+    Cause,
+    Judgement,
+    Level,
+    Outcome,
+    Result,
+    Sample,
+    Threshold,
+)
+from rtbisect.model.report import Report, ReportInput
+from rtbisect.search import engine
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from rtbisect.model.code import CommitGraph
+    from rtbisect.model.lab import Run
+
+#: Outcomes after which the bot stays silent: there is nothing to tell a maintainer.
+SILENT = (Outcome.NO_REGRESSION, Outcome.NOT_REPRODUCED, Outcome.NOOP)
+
+
+def check(setup: Setup, parts: Parts) -> Result:
+    """Compare `bad` (the tip) with `good` (the base) on all suites."""
+    effects = Effects(setup, parts)
+    ends = compare(effects, setup.request.good, setup.request.bad)
+    outcome = {
+        Level.PASS: Outcome.NO_REGRESSION,
+        Level.REGRESSED: Outcome.CULPRIT_SET,
+        Level.UNDECIDED: Outcome.INCONCLUSIVE,
+    }[ends.level]
+    reasons = (ends.reason, *(f"{j.key}: {j.level.value}: {j.reason}" for j in ends.judgements))
+    if ends.level is Level.REGRESSED:
+        reasons = (*reasons, "the range was not searched: `rtbisect bisect` finds the commit")
+    found = worst(setup, ends.judgements)
+    return Result(
+        outcome=outcome,
+        cause=Cause.NONE,
+        culprit=None,
+        candidates=(),
+        confidence=1.0 - min((j.p for j in ends.judgements), default=1.0) if found else 0.0,
+        metric=found.key if found else None,
+        judgement=found,
+        reasons=reasons,
+        judgements=ends.judgements,
+    )
+
+
+def try_revision(setup: Setup, parts: Parts, limit: float, boots: int) -> Result:
+    """Judge one revision against a limit, by the median over boots."""
+    effects = Effects(setup, parts)
+    threshold = _chosen(setup)
+    sha = setup.request.bad
+    build = effects.build(sha)
+    if not build.ok:
+        return _untested(threshold, f"does not build: {build.first_error}")
+    runs: list[Run] = []
+    while len([r for r in runs if r.complete]) < boots and len(runs) < boots + MAX_BARREN:
+        runs.append(effects.boot(sha, "try", left=boots - len(runs) - 1))
+    found = sample(runs, threshold.key)
+    if found.n < boots:
+        return _untested(threshold, f"only {found.n} of {boots} boots are evidence")
+    middle = statistics.median(found.values)
+    beyond = middle > limit if threshold.better is Better.LOWER else middle < limit
+    level = Level.REGRESSED if beyond else Level.PASS
+    reason = f"median of {boots} boots {middle:.4g} {threshold.unit}, limit {limit:.4g}"
+    judgement = Judgement(
+        threshold.key,
+        level,
+        Sample(()),
+        found,
+        middle,
+        (min(found.values), max(found.values)),
+        1.0,
+        reason,
+    )
+    return Result(
+        outcome=Outcome.NO_REGRESSION if level is Level.PASS else Outcome.CULPRIT_SET,
+        cause=Cause.NONE,
+        culprit=None,
+        candidates=(),
+        confidence=0.0,
+        metric=threshold.key,
+        judgement=judgement,
+        reasons=(f"{threshold.key}: {reason}",),
+        judgements=(judgement,),
+    )
+
+
+def bisect(setup: Setup, parts: Parts) -> tuple[Result, Report | None]:
+    """Find the commit between good and bad, prove it, and draft the report."""
+    effects = Effects(setup, parts)
+    request = setup.request
+    graph = effects.graph(request.good, request.bad)
+    effects.tell(
+        f"{len(graph)} candidates between {request.good[:12]} (good) and {request.bad[:12]} (bad)"
+    )
+    judgements: tuple[Judgement, ...] = ()
+    spare: dict[str, list[Run]] = {}
+    if request.suite is None:
+        ends = compare(effects, request.good, request.bad)
+        judgements = ends.judgements
+        found = worst(setup, judgements)
+        if found is None:
+            return _silent(ends, judgements), None
+        threshold = next(t for t in setup.thresholds if t.key == found.key)
+        effects.tell(f"regressed: {found.key}: {found.reason}; searching on it")
+        spare = {sha: list(runs) for sha, runs in ends.runs.items()}
+    else:
+        threshold = _chosen(setup)
+    answer = _search(effects, graph, threshold, spare)
+    result = _result(answer, threshold, judgements)
+    if answer.outcome is Outcome.CULPRIT and answer.culprit is not None:
+        result = proof.prove(effects, graph, threshold, result)
+    effects.tell(_closing(result))
+    if result.outcome in SILENT:
+        return result, None
+    return result, _report(effects, graph, result)
+
+
+def _search(
+    effects: Effects, graph: CommitGraph, threshold: Threshold, spare: dict[str, list[Run]]
+) -> engine.Answer:
+    limits = effects.setup.limits
+    state = engine.start(
+        engine.SearchSpec(
+            graph=graph,
+            threshold=threshold,
+            seed=effects.setup.request.seed,
+            confidence=limits.confidence,
+            build_cost_s=effects.build_cost_s(),
+            boot_cost_s=effects.boot_cost_s(),
+            calibrate_min=limits.calibrate_min,
+            calibrate_max=limits.calibrate_max,
+            max_boots=limits.max_boots,
+            max_builds=limits.max_builds,
+        )
+    )
+    while True:
+        for proposal in engine.propose(state):
+            if isinstance(proposal, engine.Finish):
+                effects.tell(f"search ends: {proposal.outcome.value}: {proposal.reason}")
+                return engine.answer(state)
+            for event in _carry_out(effects, state, proposal, threshold, spare):
+                state = engine.apply(state, event)
+
+
+def _carry_out(
+    effects: Effects,
+    state: engine.SearchState,
+    proposal: engine.Test,
+    threshold: Threshold,
+    spare: dict[str, list[Run]],
+) -> Iterable[engine.Event]:
+    """A proposed test as events: the build when the search has not heard of it, one boot."""
+    sha = proposal.revision
+    build = effects.build(sha)
+    if not engine.knows_build(state, sha):
+        yield engine.Built(sha, build.ok, build.signature, build.seconds)
+    if not build.ok or not proposal.boot:
+        return
+    left = round(engine.forecast(state).boots)
+    run = spare[sha].pop(0) if spare.get(sha) else effects.boot(sha, proposal.purpose, left)
+    seen = effects.observe(run, threshold)
+    if seen is not None:
+        effects.tell(
+            f"{proposal.purpose} {sha[:12]}: {threshold.key} = {seen.value:.4g} {threshold.unit}"
+        )
+    yield engine.Booted(sha, run.run_id, run.status, seen, run.seconds)
+
+
+def _result(
+    answer: engine.Answer, threshold: Threshold, judgements: tuple[Judgement, ...]
+) -> Result:
+    judged = next((j for j in judgements if j.key == threshold.key), None)
+    return Result(
+        outcome=answer.outcome,
+        cause=Cause.NONE,
+        culprit=answer.culprit,
+        candidates=answer.candidates,
+        confidence=answer.confidence,
+        metric=threshold.key,
+        judgement=judged,
+        tested=answer.tested,
+        reasons=answer.reasons,
+        judgements=judgements,
+    )
+
+
+def _silent(ends: Ends, judgements: tuple[Judgement, ...]) -> Result:
+    """Nothing regressed, or nothing could be decided: no search."""
+    passed = ends.level is Level.PASS
+    return Result(
+        outcome=Outcome.NO_REGRESSION if passed else Outcome.INCONCLUSIVE,
+        cause=Cause.NONE,
+        culprit=None,
+        candidates=(),
+        confidence=1.0 - ALPHA if passed else 0.0,
+        metric=None,
+        judgement=None,
+        reasons=(ends.reason, *(f"{j.key}: {j.level.value}: {j.reason}" for j in judgements)),
+        judgements=judgements,
+    )
+
+
+def _report(effects: Effects, graph: CommitGraph, result: Result) -> Report:
+    """The draft; a step of its own, so that its Message-ID and its file are made once."""
+    setup, parts = effects.setup, effects.parts
+    build = effects.build(setup.request.bad)
+    last = next((run for run in reversed(effects.runs) if run.complete), None)
+    used = [w for w in setup.windows if result.metric and w.name == result.metric.window]
+    facts = ReportInput(
+        campaign=parts.journal.campaign,
+        tree=setup.tree,
+        repo=setup.repo,
+        good=setup.request.good,
+        bad=setup.request.bad,
+        graph=graph,
+        result=result,
+        summary=parts.journal.summary(),
+        culprit=parts.tree.describe(result.culprit) if result.culprit else None,
+        device=setup.device,
+        profile=setup.profile,
+        config_name=setup.build.config_name,
+        config_sha256=build.config,
+        compiler=build.compiler,
+        release=build.release,
+        facts=last.facts if last else (),
+        operator=setup.operator,
+        date=parts.clock.now_iso(),
+        message_id=f"{parts.journal.campaign}.{setup.request.bad[:16]}@rtbisect.invalid",
+        synthetic_workload=any(window.synthetic for window in used),
+        thresholds=setup.thresholds,
+    )
+    story = "\n".join(parts.journal.story())
+    return parts.journal.step("report", Report, lambda _note: parts.mailer.draft(facts, story))
+
+
+def _closing(result: Result) -> str:
+    who = f" {result.culprit[:12]}" if result.culprit else ""
+    return (
+        f"outcome: {result.outcome.value}{who}, confidence {result.confidence:.3f}, "
+        f"cause {result.cause.value}"
+    )
+
+
+def _chosen(setup: Setup) -> Threshold:
+    """The threshold that the request names; wiring has checked that it exists."""
+    wanted = setup.request
+    mine = [t for t in setup.thresholds if t.key.suite == wanted.suite]
+    named = [t for t in mine if wanted.metric in (t.key.name, f"{t.key.name}@{t.key.window}")]
+    primary = [t for t in mine if t.role == "primary"]
+    return (named or primary or mine)[0]
+
+
+def _untested(threshold: Threshold, reason: str) -> Result:
+    return Result(
+        outcome=Outcome.INCONCLUSIVE,
+        cause=Cause.NONE,
+        culprit=None,
+        candidates=(),
+        confidence=0.0,
+        metric=threshold.key,
+        judgement=None,
+        reasons=(reason,),
+    )

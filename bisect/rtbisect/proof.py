@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The proof of a culprit: fresh boots against its parents, a revert, and the cause.
+
+What fails here is not mailed: a culprit that does not hold on fresh boots becomes
+`inconclusive` with the reason, never a report.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from rtbisect.effects import Effects, sample
+from rtbisect.model.campaign import (
+    Cause,
+    MetricKey,
+    Outcome,
+    Result,
+    Sample,
+    TableRow,
+    Threshold,
+)
+from rtbisect.trust import cause as causes
+from rtbisect.trust import verify
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from rtbisect.model.code import CommitGraph
+    from rtbisect.model.lab import Run
+
+
+def prove(effects: Effects, graph: CommitGraph, threshold: Threshold, result: Result) -> Result:
+    """Verify the culprit of a search; gives the result with verifications, cause and table."""
+    culprit = result.culprit
+    assert culprit is not None
+    parents = next(c.parents for c in graph.commits if c.sha == culprit)
+    revert = _buildable_revert(effects, graph.bad, culprit)
+    spec = _spec(effects, graph, threshold, culprit, parents, revert)
+    state, fresh = _carry_out(effects, spec)
+    checks = verify.verifications(state)
+    for check in checks:
+        effects.tell(f"verify: {check.name}: {check.status} {check.note}".rstrip())
+    proved = replace(
+        result,
+        verifications=checks,
+        table=_table(effects, threshold, parents, culprit, revert, fresh),
+    )
+    if not verify.confirmed(state):
+        why = f"{culprit[:12]} was found but does not hold on fresh boots"
+        return replace(
+            proved, outcome=Outcome.INCONCLUSIVE, culprit=None, reasons=(*result.reasons, why)
+        )
+    cause, why = _cause(effects, threshold, parents, culprit, fresh)
+    effects.tell(f"cause: {cause.value}: {why}")
+    return replace(
+        proved,
+        outcome=Outcome.MERGE_CULPRIT if len(parents) > 1 else Outcome.CULPRIT,
+        cause=cause,
+        judgement=next((c.judgement for c in checks if c.judgement), result.judgement),
+        reasons=(*result.reasons, why),
+    )
+
+
+def _spec(  # noqa: PLR0913  (what a verification is about)
+    effects: Effects,
+    graph: CommitGraph,
+    threshold: Threshold,
+    culprit: str,
+    parents: tuple[str, ...],
+    revert: str | None,
+) -> verify.VerifySpec:
+    ends = [
+        sample([run for run in effects.runs if run.revision == end], threshold.key)
+        for end in (graph.good, graph.bad)
+    ]
+    return verify.VerifySpec(
+        culprit=culprit,
+        parents=parents,
+        threshold=threshold,
+        seed=effects.setup.request.seed,
+        revert=revert,
+        tip=graph.bad,
+        boots=effects.setup.limits.verify_boots,
+        revert_boots=effects.setup.limits.revert_boots,
+        endpoints=(ends[0], ends[1]),
+    )
+
+
+def _carry_out(
+    effects: Effects, spec: verify.VerifySpec
+) -> tuple[verify.VerifyState, dict[str, list[Run]]]:
+    """Boot what the verification asks for; its final state and the fresh boots by revision."""
+    state = verify.start(spec)
+    fresh: dict[str, list[Run]] = {}
+    while not isinstance(step := verify.propose(state), verify.Done):
+        run = effects.boot(step.revision, step.purpose, step.left)
+        fresh.setdefault(step.revision, []).append(run)
+        seen = effects.observe(run, spec.threshold)
+        if seen is not None:
+            effects.tell(
+                f"{step.purpose} {step.revision[:12]}: {spec.threshold.key} = "
+                f"{seen.value:.4g} {spec.threshold.unit}"
+            )
+        state = verify.apply(
+            state, verify.Booted(run.revision, run.run_id, run.status, seen, run.seconds)
+        )
+    return state, fresh
+
+
+def _buildable_revert(effects: Effects, tip: str, culprit: str) -> str | None:
+    revert = effects.revert(tip, culprit)
+    if revert is None:
+        effects.tell(f"the revert of {culprit[:12]} does not apply to {tip[:12]}")
+        return None
+    return revert if effects.build(revert).ok else None
+
+
+def _cause(
+    effects: Effects,
+    threshold: Threshold,
+    parents: Sequence[str],
+    culprit: str,
+    fresh: Mapping[str, list[Run]],
+) -> tuple[Cause, str]:
+    """The workload factor: the same boots, with the workload and without it."""
+
+    def both(key: MetricKey) -> tuple[Sample, Sample]:
+        return sample(fresh[parents[0]], key), sample(fresh[culprit], key)
+
+    control = control_of(effects.setup.thresholds, threshold)
+    parent_on, culprit_on = both(threshold.key)
+    parent_off, culprit_off = both(control.key) if control else (None, None)
+    return causes.cause(threshold, parent_on, culprit_on, control, parent_off, culprit_off)
+
+
+def control_of(thresholds: Sequence[Threshold], threshold: Threshold) -> Threshold | None:
+    """The metric that is taken without the workload; judged like itself where it has a
+    threshold of its own, else like the metric that it controls.
+    """
+    key = threshold.control
+    if key is None:
+        return None
+    own = next((t for t in thresholds if t.key == key), None)
+    return own or replace(threshold, key=key, control=None)
+
+
+def _table(  # noqa: PLR0913  (the factors of the table)
+    effects: Effects,
+    threshold: Threshold,
+    parents: Sequence[str],
+    culprit: str,
+    revert: str | None,
+    fresh: Mapping[str, list[Run]],
+) -> tuple[TableRow, ...]:
+    """Kernel x workload: the searched metric, its control, and the other judged metrics."""
+    kernels = [("parent", parents[0]), ("culprit", culprit)]
+    if revert is not None:
+        kernels.append(("tip+revert", revert))
+    rows = []
+    windows = {window.name: window for window in effects.setup.windows}
+    for metric in _metrics(effects.setup.thresholds, threshold):
+        for name, sha in kernels:
+            found = sample(fresh.get(sha, []), metric.key)
+            if found.n:
+                window = windows[metric.key.window]
+                rows.append(
+                    TableRow(name, window.name, window.workload, metric.key, metric.unit, found)
+                )
+    return tuple(rows)
+
+
+def _metrics(thresholds: Sequence[Threshold], threshold: Threshold) -> list[Threshold]:
+    control = control_of(thresholds, threshold)
+    first = [threshold, *([control] if control else [])]
+    keys = {t.key for t in first}
+    others = [t for t in thresholds if t.role in ("primary", "guard") and t.key not in keys]
+    return first + others

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A whole campaign on the shipped fakes: what tests of the stories share."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from rtbisect.config import load_thresholds
+from rtbisect.effects import Parts, Setup
+from rtbisect.kernel.fake import FakeBuilder
+from rtbisect.lab.fake import FakeLab
+from rtbisect.lab.profile import host_profile
+from rtbisect.lab.windows import WINDOWS
+from rtbisect.model.campaign import CampaignRequest, Limits
+from rtbisect.model.code import BuildRequest, Commit, CommitGraph
+from rtbisect.model.lab import DeviceType, Measurement
+from rtbisect.model.report import Report, ReportState
+from rtbisect.store.campaigns import CampaignStore
+from rtbisect.store.journal import StoreJournal
+from rtbisect.trees.fake import FakeTree
+
+ROOT = Path(__file__).resolve().parents[2]
+SUITES = ("ipi", "osnoise", "rcu")
+
+
+def sha(number):
+    return f"{number:040x}"
+
+
+def line_of(count):
+    """good = 0, then 1..count in a line."""
+    commits = tuple(Commit(sha(n), (sha(n - 1),), f"commit {n}") for n in range(1, count + 1))
+    return CommitGraph(sha(0), sha(count), commits)
+
+
+def boots(bad_from, *, kind="ipi"):
+    """A draw for FakeLab: revisions from number `bad_from` on are bad in the kind's way."""
+
+    def draw(request, random):
+        number = int(request.revision, 16)
+        bad = bad_from is not None and bad_from <= number < 10**6
+        noise = lambda spread: 1 + random.uniform(-spread, spread)  # noqa: E731
+        ipi = 10.0 if bad and kind == "ipi" else 1.0
+        ticks = 9000.0 if bad and kind == "rcu" else 6000.0
+        values = {
+            ("ipi", "res_per_iwi", "pf-on", "1"): 0.05 * ipi * noise(0.3),
+            ("ipi", "res_per_s", "clock-on", "1/s"): 8.0 * ipi * noise(0.4),
+            ("ipi", "res_per_s", "pf-on", "1/s"): 20.0 * ipi * noise(0.4),
+            ("ipi", "res_per_s", "pf-off", "1/s"): 2.0 * noise(0.4),
+            ("ipi", "res_per_s", "osnoise-off", "1/s"): 1.2 * noise(0.3),
+            ("osnoise", "irq_count", "osnoise-off", "1"): 1.0 * noise(0.5),
+            ("osnoise", "thread_count", "osnoise-off", "1"): 1.0 * noise(0.5),
+            ("rcu", "p50_us", "rcu-off", "us"): ticks * noise(0.002),
+            ("rcu", "p50_us", "rcu-on", "us"): ticks * noise(0.01),
+        }
+        return [
+            Measurement(suite, name, window, value, unit)
+            for (suite, name, window, unit), value in values.items()
+        ]
+
+    return draw
+
+
+class Quiet:
+    def say(self, line):
+        pass
+
+    def step(self, what, done, total, left_s):
+        pass
+
+
+class StillClock:
+    def now_iso(self):
+        return "2026-01-02T03:04:05+00:00"
+
+    def monotonic_s(self):
+        return 0.0
+
+
+@dataclass
+class KeptMailer:
+    """Keeps what it was asked to draft."""
+
+    drafts: list = field(default_factory=list)
+
+    def draft(self, report, story):
+        self.drafts.append((report, story))
+        return Report(report.campaign, ReportState.DRAFT, report.message_id, "eml", "p", "", "")
+
+
+@dataclass
+class World:
+    """Fakes that stay, so that a campaign can be resumed in them."""
+
+    state: Path
+    graph: CommitGraph
+    lab: FakeLab
+    builder: FakeBuilder = field(default_factory=FakeBuilder)
+    reverts: dict = field(default_factory=dict)
+    request: CampaignRequest = None
+    mailer: KeptMailer = field(default_factory=KeptMailer)
+    campaign: str = ""
+    limits: Limits = field(default_factory=Limits)
+
+    def __post_init__(self):
+        if self.request is None:
+            self.request = CampaignRequest("bisect", "s", "t", self.graph.good, self.graph.bad)
+        self.store = CampaignStore(self.state)
+        self.campaign = self.store.create("bisect", "{}", "now")
+
+    def open(self, heard=lambda _what: None):
+        """Setup, parts and journal as a fresh process would make them."""
+        device = DeviceType("qemu-smt", "qemu-smt", 1, 4, 2, 1024, True)
+        setup = Setup(
+            request=self.request,
+            tree="t",
+            repo="/r",
+            build=BuildRequest("", "c", "tinyconfig", ("CONFIG_X=y",)),
+            device=device,
+            profile=host_profile(device),
+            windows=WINDOWS,
+            window_ms=1000,
+            rcu_calls=100,
+            thresholds=load_thresholds(ROOT / "thresholds", SUITES),
+            limits=self.limits,
+            operator="Operator <operator@lab.example.org>",
+        )
+        journal = StoreJournal(self.store.database, self.campaign, heard=heard)
+        parts = Parts(
+            tree=FakeTree(self.graph, self.state / "tree", reverts=self.reverts),
+            builder=self.builder,
+            lab=self.lab,
+            journal=journal,
+            mailer=self.mailer,
+            clock=StillClock(),
+            progress=Quiet(),
+        )
+        return setup, parts

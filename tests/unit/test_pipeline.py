@@ -1,0 +1,241 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The stories on the shipped fakes: outcomes, owners of failures, kills at every write."""
+
+import os
+import tempfile
+from pathlib import Path
+
+import pytest
+from campaigns import World, boots, line_of, sha
+
+from rtbisect import pipeline
+from rtbisect.errors import InfrastructureError
+from rtbisect.lab.fake import FakeLab
+from rtbisect.model.campaign import CampaignRequest, Cause, Level, Limits, Outcome
+from rtbisect.model.code import Commit, CommitGraph
+from rtbisect.model.lab import RunStatus
+
+REVERT = sha(10**6)
+
+
+def world(tmp_path, bad_from, *, count=8, kind="ipi", script=None, **kw):
+    graph = line_of(count)
+    reverts = {(graph.bad, sha(bad_from)): REVERT} if bad_from else {}
+    lab = FakeLab(boots(bad_from, kind=kind), script)
+    return World(tmp_path, graph, lab, reverts=reverts, **kw)
+
+
+@pytest.mark.parametrize("culprit", range(1, 9))
+def test_every_culprit_of_a_line_is_found_and_proved(tmp_path, culprit):
+    here = world(tmp_path, culprit)
+    result, report = pipeline.bisect(*here.open())
+    assert (result.outcome, result.culprit) == (Outcome.CULPRIT, sha(culprit))
+    assert result.cause is Cause.WORKLOAD_DEPENDENT
+    assert result.confidence >= 0.95
+    assert {v.status for v in result.verifications} == {"pass"}
+    assert report is not None
+    facts, story = here.mailer.drafts[0]
+    assert facts.result == result
+    assert facts.synthetic_workload
+    assert f"regressed: {result.metric}" in story
+
+
+def test_a_latency_regression_is_the_kernels_own(tmp_path):
+    result, _report = pipeline.bisect(*world(tmp_path, 5, kind="rcu").open())
+    assert (result.outcome, result.culprit) == (Outcome.CULPRIT, sha(5))
+    assert result.cause is Cause.KERNEL
+    assert result.metric.suite == "rcu"
+
+
+def test_nothing_ends_in_no_regression_and_in_silence(tmp_path):
+    here = world(tmp_path, None)
+    result, report = pipeline.bisect(*here.open())
+    assert (result.outcome, result.culprit, report) == (Outcome.NO_REGRESSION, None, None)
+    assert here.mailer.drafts == []
+    assert {r.revision for r in here.lab.requests} == {sha(0), sha(8)}
+
+
+def test_equal_kernels_are_no_regression_without_a_boot(tmp_path):
+    here = world(tmp_path, 3)
+    here.builder.same_as = {sha(8): sha(0)}
+    result, report = pipeline.bisect(*here.open())
+    assert (result.outcome, report) == (Outcome.NO_REGRESSION, None)
+    assert here.lab.requests == []
+
+
+def test_unbuildable_revisions_are_skipped_and_the_culprit_is_found(tmp_path):
+    here = world(tmp_path, 7, count=12)
+    here.builder.failing = {sha(4): "a.c:1: error: x", sha(5): "a.c:1: error: x"}
+    result, _report = pipeline.bisect(*here.open())
+    assert (result.outcome, result.culprit) == (Outcome.CULPRIT, sha(7))
+
+
+def test_a_culprit_behind_unbuildable_neighbours_is_a_set(tmp_path):
+    here = world(tmp_path, 6, count=12)
+    here.builder.failing = dict.fromkeys((sha(5), sha(6)), "a.c:1: error: x")
+    result, report = pipeline.bisect(*here.open())
+    assert result.outcome is Outcome.CULPRIT_SET
+    assert {s for s, _p in result.candidates} >= {sha(5), sha(6), sha(7)}
+    assert result.culprit is None
+    assert report is not None
+
+
+def test_a_revision_that_never_boots_is_skipped(tmp_path):
+    script = {sha(4): [RunStatus.BOOT_FAILED] * 9}
+    here = world(tmp_path, 8, count=12, script=script)
+    result, _report = pipeline.bisect(*here.open())
+    assert (result.outcome, result.culprit) == (Outcome.CULPRIT, sha(8))
+
+
+def test_invalid_boots_are_no_evidence_and_are_repeated(tmp_path):
+    script = {"*": [RunStatus.INVALID, RunStatus.COMPLETE, RunStatus.INVALID]}
+    here = world(tmp_path, 4, script=script)
+    result, _report = pipeline.bisect(*here.open())
+    assert (result.outcome, result.culprit) == (Outcome.CULPRIT, sha(4))
+
+
+def test_a_lab_that_never_measures_ends_inconclusive_with_the_reason(tmp_path):
+    here = world(tmp_path, 4, script={"*": [RunStatus.INVALID] * 99})
+    result, _report = pipeline.bisect(*here.open())
+    assert result.outcome is Outcome.INCONCLUSIVE
+    assert any("no evidence" in reason for reason in result.reasons)
+
+
+def test_a_lab_fault_pauses_the_campaign_and_resume_goes_on(tmp_path):
+    here = world(tmp_path, 4)
+    broken = FakeLab(boots(4), {sha(8): [RunStatus.COMPLETE] * 3 + [InfrastructureError("bmc")]})
+    here.lab = broken
+    with pytest.raises(InfrastructureError):
+        pipeline.bisect(*here.open())
+    before = len(broken.requests)
+    result, _report = pipeline.bisect(*here.open())
+    assert result.culprit == sha(4)
+    assert broken.requests[before].run_id == broken.requests[before - 1].run_id
+
+
+def test_a_base_that_does_not_build_is_inconclusive(tmp_path):
+    here = world(tmp_path, 4)
+    here.builder.failing = {sha(0): "a.c:1: error: x"}
+    result, _report = pipeline.bisect(*here.open())
+    assert result.outcome is Outcome.INCONCLUSIVE
+    assert "does not build" in result.reasons[0]
+
+
+def test_with_a_suite_the_ends_are_calibrated_by_the_search(tmp_path):
+    graph = line_of(8)
+    request = CampaignRequest("bisect", "s", "t", graph.good, graph.bad, "rcu", "p50_us")
+    here = world(tmp_path, 3, kind="rcu", request=request)
+    result, _report = pipeline.bisect(*here.open())
+    assert (result.outcome, result.culprit) == (Outcome.CULPRIT, sha(3))
+    assert str(result.metric) == "rcu.p50_us@rcu-off"
+
+
+def test_with_a_suite_that_did_not_regress_nothing_is_reproduced(tmp_path):
+    graph = line_of(8)
+    request = CampaignRequest("bisect", "s", "t", graph.good, graph.bad, "rcu")
+    here = world(tmp_path, 3, request=request)
+    result, report = pipeline.bisect(*here.open())
+    assert (result.outcome, report) == (Outcome.NOT_REPRODUCED, None)
+
+
+def test_a_culprit_that_does_not_hold_on_fresh_boots_is_not_reported_as_one(tmp_path):
+    here = world(tmp_path, 4)
+    shaky = boots(4)
+    seen = {}
+
+    def draw(request, random):
+        # The search sees the effect; the fresh boots of the verification do not.
+        count = seen[request.revision] = seen.get(request.revision, 0) + 1
+        if request.revision == sha(4) and count > 2:
+            return boots(None)(request, random)
+        return shaky(request, random)
+
+    here.lab = FakeLab(draw)
+    result, _report = pipeline.bisect(*here.open())
+    assert (result.outcome, result.culprit) == (Outcome.INCONCLUSIVE, None)
+    assert any("does not hold" in reason for reason in result.reasons)
+
+
+def test_a_merge_that_alone_makes_the_effect_is_a_merge_culprit(tmp_path):
+    line = line_of(4).commits
+    side = (Commit(sha(100 + 10**6), (sha(1),)), Commit(sha(101 + 10**6), (sha(100 + 10**6),)))
+    merge = Commit(sha(50), (sha(4), side[1].sha))
+    tip = Commit(sha(51), (merge.sha,))
+    graph = CommitGraph(sha(0), tip.sha, (*line, *side, merge, tip))
+    here = World(tmp_path, graph, FakeLab(boots(50)))
+    result, _report = pipeline.bisect(*here.open())
+    assert (result.outcome, result.culprit) == (Outcome.MERGE_CULPRIT, merge.sha)
+    assert sum(v.name.startswith("culprit vs parent") for v in result.verifications) == 2
+
+
+def test_check_says_regressed_without_searching(tmp_path):
+    here = world(tmp_path, 4)
+    result = pipeline.check(*here.open())
+    assert [j.level for j in result.judgements if j.key.name == "res_per_iwi"] == [Level.REGRESSED]
+    assert {r.revision for r in here.lab.requests} == {sha(0), sha(8)}
+
+
+@pytest.mark.parametrize(("revision", "level"), [(2, Level.PASS), (6, Level.REGRESSED)])
+def test_try_judges_one_revision_against_a_limit(tmp_path, revision, level):
+    request = CampaignRequest("try", "s", "t", sha(revision), sha(revision), "ipi")
+    here = world(tmp_path, 4, request=request)
+    result = pipeline.try_revision(*here.open(), 0.2, 3)
+    assert result.judgements[0].level is level
+    assert len(here.lab.requests) == 3
+
+
+def test_boots_see_all_windows_in_drawn_orders(tmp_path):
+    here = world(tmp_path, None)
+    pipeline.bisect(*here.open())
+    orders = {tuple(w.name for w in r.windows) for r in here.lab.requests}
+    assert len(orders) > 6
+    assert len({frozenset(order) for order in orders}) == 1
+
+
+class Killed(BaseException):
+    """Stands for SIGKILL."""
+
+
+@pytest.fixture
+def memory(tmp_path):
+    """A folder without a disk below it where there is one: kills need many durable writes."""
+    shared = Path("/dev/shm")
+    if not os.access(shared, os.W_OK):
+        yield tmp_path
+        return
+    with tempfile.TemporaryDirectory(dir=shared) as folder:
+        yield Path(folder)
+
+
+def small_world(folder):
+    graph = line_of(4)
+    request = CampaignRequest("bisect", "s", "t", graph.good, graph.bad, "rcu")
+    limits = Limits(calibrate_min=6, calibrate_max=6, verify_boots=6, revert_boots=2)
+    return world(folder, 3, count=4, kind="rcu", request=request, limits=limits)
+
+
+def test_a_kill_at_any_write_changes_neither_answer_nor_counts(memory):
+    heard = []
+    whole = small_world(memory / "whole")
+    expected, _report = pipeline.bisect(*whole.open(heard=heard.append))
+    assert expected.outcome is Outcome.CULPRIT
+    effects = len(whole.lab.requests), len(whole.builder.requests)
+    assert len(heard) > 80
+    for stop in range(1, len(heard) + 1):
+        here = small_world(memory / str(stop))
+        count = [0]
+
+        def hear(_what, count=count, stop=stop):
+            count[0] += 1
+            if count[0] == stop:
+                raise Killed
+
+        with pytest.raises(Killed):
+            pipeline.bisect(*here.open(heard=hear))
+        setup, parts = here.open()
+        result, _report = pipeline.bisect(setup, parts)
+        assert result == expected, f"killed after write {stop}"
+        assert len(here.lab.requests) <= effects[0] + 1
+        assert len(here.builder.requests) <= effects[1] + 1
+        assert parts.journal.summary().boots == effects[0]
+        assert parts.journal.story() == whole.open()[1].journal.story()
