@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# `make` alone lists the targets.
+
+PYTHON ?= /usr/bin/python3
+ARGS ?=
+RUN := .venv/bin/python
+
+# What a caller's shell or an outer make sets for itself must not steer what runs here. Mirrors,
+# proxies and certificates (PIP_INDEX_URL, PIP_CERT, https_proxy, ...) stay.
+unexport MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES GNUMAKEFLAGS ARGS AGAIN
+unexport PYTHONPATH PYTHONHOME PYTHONSTARTUP PYTHONDONTWRITEBYTECODE VIRTUAL_ENV
+unexport PIP_USER PIP_TARGET PIP_PREFIX PIP_ROOT PIP_NO_DEPS PIP_DRY_RUN PIP_EDITABLE
+unexport PIP_REQUIREMENT PIP_CONSTRAINT PIP_PRE PIP_UPGRADE PIP_REQUIRE_VIRTUALENV
+unexport PIP_NO_BINARY PIP_ONLY_BINARY PIP_LOG
+unexport ANSIBLE_CONFIG ANSIBLE_INVENTORY ANSIBLE_ROLES_PATH ANSIBLE_CHECK_MODE_MARKERS
+export PYTHON AGAIN RTBISECT_GOALS
+
+# The caller's command, as setup repeats it to who has to call it again. $(shell) of make 4.3 does
+# not see exported variables, so they are written out.
+given = $(foreach v,PYTHON RTBISECT_STATE ARGS,$(if $($v),$(if $(filter command environment,\
+  $(firstword $(origin $v))),$v="$($v)")))
+RTBISECT_GOALS := $(strip $(MAKECMDGOALS) $(given))
+REFUSAL = $(shell PYTHON='$(PYTHON)' RTBISECT_STATE='$(RTBISECT_STATE)' AGAIN='$(AGAIN)' \
+  RTBISECT_GOALS='$(RTBISECT_GOALS)' tools/setup.sh refusal)
+
+.NOTPARALLEL:
+.PHONY: help setup demo test test-unit test-integration test-road test-fresh lint lock bench-road
+.DEFAULT_GOAL := help
+
+help:
+	@sed -n 's/^## //p' Makefile
+
+## make setup             packages, virtual environments and LAVA on this machine; as root
+##   AGAIN=1                run the playbook although nothing has changed
+##   RTBISECT_STATE=DIR     keep state in DIR (else $XDG_STATE_HOME/rtbisect, ~/.local/state/rtbisect)
+setup:
+	$(eval refusal := $(REFUSAL))$(if $(refusal),$(error $(refusal)))
+	@tools/setup.sh
+
+## make demo              setup, then find a known commit in a real kernel; ARGS="..." are passed on
+demo: setup
+	@.venv/bin/rtbisect demo $(ARGS)
+
+## make test              setup, then every tier below
+test: test-unit test-integration test-road
+
+## make test-unit         pure and fast: tests/unit, tests/property, tests/golden
+test-unit: setup
+	@tools/tier.sh unit tests/unit tests/property tests/golden
+
+## make test-integration  real git, toy make trees, recorded logs: tests/integration
+test-integration: setup
+	@tools/tier.sh integration tests/integration
+
+## make test-road         real kernels, built and booted (slow): tests/road
+test-road: setup
+	@tools/tier.sh road tests/road
+
+## make test-fresh        setup, unit tests and one boot inside a new minimal Debian 12; as root
+test-fresh:
+	@tools/test_fresh.sh
+
+## make lint              every gate, one after the other; fails when one of them does
+lint: setup
+	@tools/lint.sh
+
+## make lock              write requirements/*.lock anew (python3.11, python3.13, package index)
+lock:
+	@tools/lock.sh
+
+## make bench-road        seconds of each stage of the road with real kernels
+bench-road: setup
+	@$(RUN) tools/bench_road.py $(ARGS)
