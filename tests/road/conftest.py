@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A real kernel, built cold, and a real lab. Needs what `make setup` installs, and root."""
+
+import os
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from rtbisect.artefacts import ArtefactStore
+from rtbisect.config import data_root, load_site, state_dir
+from rtbisect.demo.history import make_history
+from rtbisect.demo.plan import plan
+from rtbisect.demo.repo import make_repo
+from rtbisect.kernel.kbuild import KernelBuilder
+from rtbisect.kernel.settings import BuildSettings
+from rtbisect.lab.lava_run import LavaRunLab, LavaRunSettings
+from rtbisect.lab.profile import host_profile
+from rtbisect.lab.windows import select
+from rtbisect.model.lab import RunRequest
+from rtbisect.trees.git import GitTree, GitTreeSettings
+from rtbisect.wiring import MACHINE_LOCK, build_pattern
+
+SOURCE = Path("/usr/src/linux-source-6.12.tar.xz")
+SEED = 20260
+COMMITS = 8
+
+
+@pytest.fixture(scope="session")
+def prepared():
+    """The state directory that `make setup` filled; the road needs root and LAVA in it."""
+    state = state_dir()
+    missing = [p for p in (state / "lava/root/usr/bin/lava-run", SOURCE) if not p.exists()]
+    assert not missing, f"run `make setup`: {missing[0]} is not there"
+    assert os.geteuid() == 0, "the road is tested as root"
+    return state
+
+
+@pytest.fixture(scope="session")
+def road(prepared, tmp_path_factory):
+    """A state directory of its own: nothing built, nothing cached. It borrows LAVA and the
+    demo's repository, which a demo on this machine would share too."""
+    state = tmp_path_factory.mktemp("road", numbered=False)
+    # The build drops root: every folder above must let it through.
+    for folder in (state, *state.parents[:2]):
+        folder.chmod(folder.stat().st_mode | 0o111)
+    (state / "lava").symlink_to(prepared / "lava")
+    yield state
+    shutil.rmtree(state / "build", ignore_errors=True)
+    shutil.rmtree(state / "trees", ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def history(prepared, road):
+    """(repository, refs, truth file): eight commits, one of which slows grace periods."""
+    repo = prepared / "demo/linux.git"
+    repo.parent.mkdir(parents=True, exist_ok=True)
+    make_repo(repo, SOURCE, print)
+    truth = road / "truth.json"
+    return repo, make_history(repo, plan(SEED, COMMITS, "rcu-latency"), truth), truth
+
+
+@pytest.fixture(scope="session")
+def site(road, history):
+    """The demo's site with the rcu suite alone: short boots."""
+    text = (data_root() / "bisect/rtbisect/demo/site.yaml").read_text()
+    place = road / "site.yaml"
+    place.write_text(
+        text.replace("@REPO@", f'"{history[0]}"').replace(
+            "suites: [ipi, osnoise, rcu]", "suites: [rcu]"
+        )
+    )
+    return place
+
+
+@pytest.fixture(scope="session")
+def device(site):
+    loaded = load_site(site)
+    return loaded.job(loaded.target("demo")).device
+
+
+@pytest.fixture(scope="session")
+def kernel(road, history, site, device):
+    """The good end, built from nothing."""
+    loaded = load_site(site)
+    target = loaded.target("demo")
+    tree = GitTree(
+        GitTreeSettings("demo-tree", history[0], road / "trees/demo-tree", road / "trees/lock")
+    )
+    request = replace(
+        build_pattern(loaded, target, ("ipi", "osnoise", "rcu")), revision=history[1].good
+    )
+    builder = KernelBuilder(
+        BuildSettings(road / "build", MACHINE_LOCK, host_profile(device).boot_line),
+        ArtefactStore(road / "artefacts"),
+    )
+    build = builder.build(tree.checkout(history[1].good), request, lambda _note: None)
+    assert build.ok, build.first_error
+    return build
+
+
+@pytest.fixture
+def lab(road):
+    """A lab with the machine's own LAVA; `with_timeouts` makes an impatient one."""
+
+    def make(**settings):
+        return LavaRunLab(
+            LavaRunSettings(
+                road / "lava", road / "lab", MACHINE_LOCK, data_root() / "lava-jobs", **settings
+            ),
+            ArtefactStore(road / "artefacts"),
+        )
+
+    return make
+
+
+@pytest.fixture
+def request_of(kernel, device):
+    """A run request for the kernel, with some windows."""
+
+    def make(run_id, *names, **changes):
+        values = {
+            "run_id": run_id,
+            "revision": kernel.revision,
+            "kernel": kernel.kernel,
+            "modules": kernel.modules,
+            "device_type": device,
+            "profile": host_profile(device),
+            "windows": select(names),
+            "window_ms": 2000,
+            "rcu_calls": 100,
+        } | changes
+        return RunRequest(**values)
+
+    return make

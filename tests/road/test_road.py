@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The road on real kernels: one cold build, real lava-run jobs, one real bisection.
+
+Nothing here asserts a rate: completeness, units, identities, owners and outcomes only.
+"""
+
+import json
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from rtbisect.config import data_root
+from rtbisect.demo import truth as truths
+from rtbisect.errors import ConfigError, InfrastructureError
+from rtbisect.lab.jobs import Timeouts
+from rtbisect.lab.profile import parse_cpus
+from rtbisect.model.lab import RunStatus
+
+ALL = ("osnoise-off", "clock-on", "pf-off", "pf-on", "rcu-off", "rcu-on")
+
+
+def note(_external):
+    pass
+
+
+def test_one_boot_measures_everything_it_was_asked(lab, request_of):
+    request = request_of("road-good", *ALL)
+    run = lab().run(request, note)
+    # A dose that a busy host does not reach is a property of the host, not of the road.
+    assert run.complete or "events" in run.reason, run.reason
+    if not run.complete:
+        pytest.skip(f"the host is too busy for the workload's dose: {run.reason}")
+    watched = set(parse_cpus(request.profile.watch))
+    found = {(m.suite, m.window) for m in run.measurements}
+    assert found == {(s, w.name) for w in request.windows for s in w.suites}
+    per_cpu = [m for m in run.measurements if m.suite == "ipi" and m.cpu is not None]
+    assert {m.cpu for m in per_cpu} == watched
+    assert all(m.value >= 0 for m in run.measurements)
+    assert {m.unit for m in run.measurements if m.name.endswith("_us")} == {"us"}
+    assert {m.unit for m in run.measurements if m.name.endswith("_per_s")} == {"1/s"}
+    facts = dict(run.facts)
+    assert facts["smt_active"] == "1"
+    assert facts["isolated"] == request.profile.isolated
+    assert facts["nohz_full"] == request.profile.isolated
+    assert run.window_order == ALL
+    assert run.log
+
+
+def test_a_grace_period_takes_whole_ticks_and_its_statistics_agree(lab, request_of):
+    run = lab().run(request_of("road-rcu", "rcu-off"), note)
+    assert run.complete, run.reason
+    of = {m.name: m.value for m in run.measurements if m.window == "rcu-off"}
+    assert of["min_us"] <= of["p50_us"] <= of["p90_us"] <= of["max_us"]
+    assert of["min_us"] <= of["mean_us"] <= of["max_us"]
+
+
+def test_a_kernel_without_an_init_is_the_kernels_failure_to_boot(lab, request_of, device):
+    request = request_of("road-panic", "rcu-off")
+    line = request.profile.boot_line + " rdinit=/nowhere"
+    broken = replace(request, profile=replace(request.profile, boot_line=line))
+    run = lab(timeouts=Timeouts(boot_s=40)).run(broken, note)
+    assert run.status is RunStatus.BOOT_FAILED
+    assert "panic" in run.reason.lower()
+    assert run.measurements == ()
+
+
+def test_a_suite_that_does_not_end_is_a_hang_and_not_a_measurement(lab, request_of):
+    request = request_of("road-hang", "osnoise-off", window_ms=600_000)
+    run = lab(timeouts=Timeouts(test_s=12)).run(request, note)
+    assert run.status is RunStatus.HUNG
+    assert run.measurements == ()
+
+
+def test_a_missing_artefact_is_never_the_kernels_fault(lab, request_of):
+    with pytest.raises((ConfigError, InfrastructureError), match="artefact"):
+        lab().run(request_of("road-missing", "rcu-off", kernel="ab" * 32), note)
+
+
+def test_a_real_bisection_finds_the_commit_that_slows_grace_periods(road, site, history, kernel):
+    repo, refs, truth = history
+    assert kernel.revision == refs.good
+    done = subprocess.run(
+        [
+            Path(sys.executable).with_name("rtbisect"), "--state", road, "bisect", "demo",
+            "--good", refs.good, "--bad", refs.bad, "--suite", "rcu", "--site", site, "--json",
+        ],
+        cwd=data_root(), capture_output=True, text=True, timeout=2400, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-2000:]
+    answer = json.loads(done.stdout)
+    known = truths.load(truth)
+    assert (answer["outcome"], answer["culprit"]) == ("culprit", known.culprit)
+    assert answer["cause"] == "kernel"
+    assert answer["confidence"] >= 0.95
+    eml = Path(answer["report"]).read_text("ascii")
+    assert "emulator" in eml.split("\n\n", 1)[1].split("\n", 1)[0].lower()
+    replay(repo, Path(answer["report"]).with_name("bisect.log"), road / "replay.git")
+    assert ref(road / "replay.git", "refs/bisect/bad") == known.culprit
+
+
+def git(*words):
+    done = subprocess.run(
+        ["git", "-c", "safe.directory=*", *map(str, words)],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    return done.stdout.strip()
+
+
+def replay(repo, log, clone):
+    """`git bisect replay` in a bare clone: no checkout of a whole kernel is needed."""
+    git("clone", "--quiet", "--bare", "--shared", repo, clone)
+    git("-C", clone, "fetch", "--quiet", repo, "+refs/demo/*:refs/demo/*")
+    git("-C", clone, "bisect", "replay", log)
+
+
+def ref(clone, name):
+    return git("-C", clone, "rev-parse", name)
