@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Records of finished builds: the same tree and configuration is built once.
+
+Only successes are kept. A failure is cheap to repeat, and one that was the machine's
+own fault must not stick to a revision.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rtbisect.errors import InfrastructureError
+from rtbisect.kernel.settings import BUILDER_VERSION, OWN_FRAGMENT
+from rtbisect.model.code import Build, BuildStatus
+
+if TYPE_CHECKING:
+    from rtbisect.artefacts import ArtefactStore
+    from rtbisect.model.code import BuildRequest
+
+
+def cache_key(tree: str, request: BuildRequest, compiler: str, boot_line: str) -> str:
+    """sha256 (hex) of everything that a build depends on, the revision's name excepted."""
+    asked = {**asdict(request), "revision": "", "fresh": False}
+    text = json.dumps(
+        [BUILDER_VERSION, OWN_FRAGMENT, tree, asked, compiler, boot_line], sort_keys=True
+    )
+    return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
+
+
+class BuildCache:
+    """A folder of JSON files, written by rename."""
+
+    def __init__(self, root: Path, store: ArtefactStore) -> None:
+        self._root = root
+        self._store = store
+
+    def get(self, key: str, revision: str) -> Build | None:
+        """The recorded build as one of `revision`; None when artefacts are gone."""
+        try:
+            fields = json.loads((self._root / f"{key}.json").read_text(encoding="utf-8"))
+            build = Build(**{**fields, "status": BuildStatus(fields["status"])})
+        except (OSError, ValueError, TypeError, KeyError):
+            return None
+        try:
+            for name in (build.kernel, build.config, build.modules):
+                if name:
+                    self._store.path(name)
+        except InfrastructureError:
+            return None
+        return replace(build, revision=revision, reused=True, seconds=0.0)
+
+    def put(self, key: str, build: Build) -> None:
+        """Keep a build; InfrastructureError when the disk refuses."""
+        try:
+            self._root.mkdir(parents=True, exist_ok=True)
+            handle, name = tempfile.mkstemp(dir=self._root)
+            with os.fdopen(handle, "w", encoding="utf-8") as stream:
+                json.dump(asdict(build), stream, sort_keys=True)
+                stream.flush()
+                os.fsync(stream.fileno())
+            Path(name).replace(self._root / f"{key}.json")
+        except OSError as error:
+            raise InfrastructureError(
+                f"cannot keep a build record in {self._root}: {error.strerror}",
+                "free disk space (8 GB are needed) and run `rtbisect resume`",
+            ) from error

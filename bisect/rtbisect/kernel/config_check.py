@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Compare the configuration that was asked for with the one that came out. Pure.
+
+Kconfig silently drops what it cannot set (unknown here, unmet dependency), and a kernel
+without the option would be measured as if it had it. Hence every asked line is compared.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+_SET = re.compile(r"(CONFIG_\w+)=(.*)")
+_UNSET = re.compile(r"#\s*(CONFIG_\w+) is not set")
+
+#: Files that can change what Kconfig makes of the same question.
+_INPUT = re.compile(
+    r"(?:.*/)?Kconfig[^/]*|Makefile|arch/[^/]+/Makefile|scripts/.*"
+    r"|arch/[^/]+/configs/.*|kernel/configs/.*"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Dropped:
+    """One option that is not what was asked; `n` is also how an absent option reads."""
+
+    option: str
+    asked: str
+    found: str
+
+    def __str__(self) -> str:
+        return f"{self.option}: asked {self.asked}, found {self.found}"
+
+
+def parse(text: str) -> dict[str, str]:
+    """Options of a fragment or of a .config; the last line of an option wins.
+
+    "is not set" reads as n. Other lines are comments.
+    """
+    found: dict[str, str] = {}
+    for raw in text.splitlines():
+        line = raw.strip()
+        if match := _SET.fullmatch(line):
+            found[match[1]] = match[2]
+        elif match := _UNSET.fullmatch(line):
+            found[match[1]] = "n"
+    return found
+
+
+def asked(fragments: Iterable[str]) -> dict[str, str]:
+    """Options of all fragments, later fragments win."""
+    merged: dict[str, str] = {}
+    for fragment in fragments:
+        merged |= parse(fragment)
+    return merged
+
+
+def dropped(fragments: Iterable[str], config: str) -> tuple[Dropped, ...]:
+    """Every option of the fragments that `config` does not have as asked."""
+    have = parse(config)
+    return tuple(
+        Dropped(option, value, have.get(option, "n"))
+        for option, value in asked(fragments).items()
+        if _same(value) != _same(have.get(option, "n"))
+    )
+
+
+def _same(value: str) -> str:
+    # A string option that depends on something absent reads as n: empty is the same.
+    return "n" if value == '""' else value
+
+
+def inputs(listing: str) -> list[str]:
+    """Lines of `git ls-tree -r -z` that can change a configuration."""
+    return [line for line in listing.split("\0") if _INPUT.fullmatch(line.partition("\t")[2])]
+
+
+def config_key(base: str, fragments: Sequence[str], compiler: str, listing: str) -> str:
+    """Equal keys: the configuration step would give the same .config once more."""
+    parts = [base, compiler, *fragments, *inputs(listing)]
+    digest = hashlib.sha256()
+    for part in parts:
+        data = part.encode("utf-8", "surrogateescape")
+        digest.update(f"{len(data)}:".encode() + data)
+    return digest.hexdigest()

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A builder without a compiler: it is told which revisions fail and which are equal."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from rtbisect.model.code import Build, BuildRequest, BuildStatus
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+    from rtbisect.artefacts import ArtefactStore
+    from rtbisect.errors import RtbisectError
+
+
+@dataclass(slots=True)
+class FakeBuilder:
+    """Implements ports.Builder.
+
+    `failing` maps a revision to its first error, `same_as` to the revision whose image it
+    shares, `raising` to the error that its next build raises (once). `requests` lists
+    what was asked, in order. With `store` the artefacts exist.
+    """
+
+    failing: Mapping[str, str] = field(default_factory=dict)
+    same_as: Mapping[str, str] = field(default_factory=dict)
+    raising: dict[str, RtbisectError] = field(default_factory=dict)
+    store: ArtefactStore | None = None
+    seconds: float = 10.0
+    requests: list[BuildRequest] = field(default_factory=list)
+    _done: set[str] = field(default_factory=set)
+
+    def preflight(self) -> None:
+        """A fake is always able to build."""
+
+    def build(
+        self,
+        source: Path,  # noqa: ARG002
+        request: BuildRequest,
+        note: Callable[[str], None],  # noqa: ARG002  (no process, nothing to record)
+    ) -> Build:
+        """A build that is a function of the request and of what we were told."""
+        self.requests.append(request)
+        if request.revision in self.raising:
+            raise self.raising.pop(request.revision)
+        if request.revision in self.failing:
+            return Build(
+                revision=request.revision,
+                config_name=request.config_name,
+                status=BuildStatus.FAILED,
+                first_error=self.failing[request.revision],
+                seconds=self.seconds,
+                variant=request.variant,
+            )
+        image = self.same_as.get(request.revision, request.revision)
+        text = json.dumps([image, request.config_name, request.fragments, request.variant])
+        reused = text in self._done and not request.fresh
+        self._done.add(text)
+        return Build(
+            revision=request.revision,
+            config_name=request.config_name,
+            status=BuildStatus.OK,
+            signature=hashlib.sha256(text.encode()).hexdigest(),
+            kernel=self._keep(f"kernel {text}"),
+            modules=self._keep(f"modules {text}") if request.modules else "",
+            config=self._keep("\n".join(request.fragments)),
+            compiler="gcc (fake) 12.2.0",
+            release="6.12.0-fake",
+            seconds=0.0 if reused else self.seconds,
+            reused=reused,
+            variant=request.variant,
+        )
+
+    def _keep(self, text: str) -> str:
+        data = text.encode()
+        return self.store.put_bytes(data) if self.store else hashlib.sha256(data).hexdigest()

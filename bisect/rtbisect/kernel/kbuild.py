@@ -1,0 +1,268 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Build kernels with kbuild: one O= directory a configuration, incremental, sandboxed.
+
+A kernel that does not build is a value. Raised are only faults of the configuration
+(ConfigError) and of this machine (InfrastructureError).
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from rtbisect import command, locks
+from rtbisect.errors import ConfigError, InfrastructureError, InternalError
+from rtbisect.kernel import config_check, firsterror, preflight
+from rtbisect.kernel import source as git_source
+from rtbisect.kernel.cache import BuildCache, cache_key
+from rtbisect.kernel.collect import Products, collect
+from rtbisect.kernel.firsterror import Owner
+from rtbisect.kernel.sandbox import CCACHE, FRAGMENTS, MOD, OUT, SRC, Sandbox
+from rtbisect.kernel.settings import OWN_FRAGMENT, REPRODUCIBLE
+from rtbisect.kernel.signature import NotElfError
+from rtbisect.kernel.workspace import NotPlainError, Workspace, directory_name
+from rtbisect.model.code import Build, BuildStatus
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from rtbisect.artefacts import ArtefactStore
+    from rtbisect.kernel.settings import BuildSettings
+    from rtbisect.model.code import BuildRequest
+
+
+class _TreeError(Exception):
+    """The tree's own failure on its way to Build.first_error; never leaves this file."""
+
+    def __init__(self, line: str, *, suspect: bool = False) -> None:
+        super().__init__(line)
+        self.line = line
+        self.suspect = suspect
+
+
+@dataclass(frozen=True, slots=True)
+class _Task:
+    """One build under way: everything that its steps share."""
+
+    request: BuildRequest
+    source: Path
+    tree: str
+    compiler: str
+    space: Workspace
+    box: Sandbox
+    lock: int
+    note: Callable[[str], None]
+    deadline_s: float
+
+    @property
+    def fragments(self) -> tuple[str, ...]:
+        return (*self.request.fragments, OWN_FRAGMENT)
+
+
+class KernelBuilder:
+    """Implements ports.Builder."""
+
+    def __init__(self, settings: BuildSettings, artefacts: ArtefactStore) -> None:
+        self._settings = settings
+        self._store = artefacts
+        self._cache = BuildCache(settings.root / "records", artefacts)
+        self._compiler_text = ""
+
+    def preflight(self) -> None:
+        """ConfigError (a package is missing) or InfrastructureError (disk, memory)."""
+        root = self._settings.root
+        preflight.judge(preflight.look(root), root)
+
+    def build(self, source: Path, request: BuildRequest, note: Callable[[str], None]) -> Build:
+        """Build, or give the recorded build of the same tree and request.
+
+        `note` gets "pgid:<n>" for each process group before it is waited for. Raises
+        ConfigError when the configuration drops an option or a host tool is missing,
+        InfrastructureError for disk and memory, BusyError when a lock is not to be had.
+        """
+        _check_request(request)
+        git_source.check_readable(source)
+        compiler = self._compiler(source)
+        tree = git_source.tree_id(source, request.revision)
+        key = cache_key(tree, request, compiler, self._settings.boot_line)
+        if not request.fresh and (recorded := self._cache.get(key, request.revision)):
+            return recorded
+        space = Workspace(self._settings.root, directory_name(request))
+        wait_s = self._settings.lock_wait_s
+        machine = self._settings.machine_lock
+        with space.hold(wait_s) as lock, locks.hold(machine, wait_s=wait_s, what="this machine"):
+            begin = time.monotonic()
+            space.open(source, fresh=request.fresh)
+            box = self._sandbox(source, space)
+            until = begin + self._settings.timeout_s
+            task = _Task(request, source, tree, compiler, space, box, lock, note, until)
+            build = self._attempt(task, begin)
+        if build.ok:
+            self._cache.put(key, build)
+        return build
+
+    def _attempt(self, task: _Task, begin: float) -> Build:
+        request = task.request
+        task.space.mark(f"building {request.revision}")
+        try:
+            products, error = self._make(task), ""
+        except _TreeError as failure:
+            products, error = None, failure.line
+            # Make that ended by itself has removed its half-written targets, so the
+            # objects are kept; after a kill, or when they are not what they should be,
+            # DIRTY stays and the next build starts from nothing.
+            if not failure.suspect:
+                task.space.unmark()
+        except ConfigError:
+            task.space.unmark()
+            raise
+        else:
+            task.space.unmark()
+        return Build(
+            revision=request.revision,
+            config_name=request.config_name,
+            status=BuildStatus.OK if products else BuildStatus.FAILED,
+            signature=products.signature if products else "",
+            kernel=products.kernel if products else "",
+            modules=products.modules if products else "",
+            config=products.config if products else "",
+            compiler=task.compiler,
+            release=products.release if products else "",
+            first_error=error,
+            seconds=time.monotonic() - begin,
+            variant=request.variant,
+        )
+
+    def _make(self, task: _Task) -> Products:
+        try:
+            self._configure(task)
+            config = config_check.parse(task.space.text(".config"))
+            with_modules = config.get("CONFIG_MODULES") == "y"
+            if task.request.modules and not with_modules:
+                raise ConfigError(
+                    f"{task.request.config_name} has no CONFIG_MODULES, a suite brings a module",
+                    "add CONFIG_MODULES=y to a fragment",
+                )
+            # `modules` also writes Module.symvers, which our own modules are linked with.
+            self._run(task, self._argv("bzImage", *(["modules"] if with_modules else [])))
+            if task.request.modules:
+                self._put_modules(task)
+                self._run(task, self._argv(f"M={MOD}", "modules"))
+            self._verify_config(task)
+            settings = self._settings
+            return collect(task.space, self._store, settings.image, settings.boot_line)
+        except (NotPlainError, NotElfError) as error:
+            line = command.printable(str(error), firsterror.LIMIT)
+            raise _TreeError(line, suspect=True) from error
+
+    def _configure(self, task: _Task) -> None:
+        """Make .config, unless it would be made from the same questions and answers."""
+        listing = git_source.listing(task.source, task.tree)
+        key = config_check.config_key(task.request.base, task.fragments, task.compiler, listing)
+        if task.space.stamp().get("config_key") != key:
+            task.space.set_config_key("")
+            names = [f"{number:02}.config" for number in range(len(task.fragments))]
+            for name, text in zip(names, task.fragments, strict=True):
+                task.space.put(task.space.fragments, name, text)
+            self._run(task, self._argv(task.request.base))
+            merge = ["/bin/sh", f"{SRC}/scripts/kconfig/merge_config.sh", "-m", "-O", OUT]
+            self._run(task, [*merge, f"{OUT}/.config", *(f"{FRAGMENTS}/{name}" for name in names)])
+            self._run(task, self._argv("olddefconfig"))
+        self._verify_config(task)
+        task.space.set_config_key(key)
+
+    def _verify_config(self, task: _Task) -> None:
+        lost = config_check.dropped(task.fragments, task.space.text(".config"))
+        if lost:
+            task.space.set_config_key("")
+            options = "; ".join(command.printable(str(option), 120) for option in lost)
+            raise ConfigError(
+                f"{task.request.config_name} at {task.request.revision[:12]}: {options}",
+                "correct the fragment: the option is unknown there or depends on another one",
+            )
+
+    @staticmethod
+    def _put_modules(task: _Task) -> None:
+        names = [name for name, _ in task.request.modules]
+        for name, text in task.request.modules:
+            task.space.put(task.space.modules, name, text)
+        if not {"Kbuild", "Makefile"} & set(names):
+            objects = " ".join(f"{name[:-2]}.o" for name in names if name.endswith(".c"))
+            task.space.put(task.space.modules, "Kbuild", f"obj-m := {objects}\n")
+
+    def _argv(self, *targets: str) -> list[str]:
+        """A make command line; LOCALVERSION= keeps a "+" out of the release string."""
+        compiler = f"ccache {self._settings.compiler}"
+        words = ["make", "-s", "-C", SRC, f"O={OUT}", f"-j{self._settings.make_jobs}"]
+        return [*words, "LOCALVERSION=", f"CC={compiler}", "HOSTCC=ccache gcc", *targets]
+
+    def _run(self, task: _Task, argv: Sequence[str]) -> None:
+        """One command in the sandbox; returns when it succeeded, and nothing of it lives.
+
+        The lock of the O= directory goes in, so that whoever is left after a kill keeps
+        it; foreign code that lets go of it harms only objects that are DIRTY anyway. The
+        machine's lock stays out: letting go of that one would disturb a measurement.
+        """
+        start = task.space.log.stat().st_size
+        done = command.run(
+            task.box.argv(argv),
+            cwd=task.space.root,
+            timeout_s=max(1.0, task.deadline_s - time.monotonic()),
+            log=task.space.log,
+            pass_fds=(task.lock,),
+            on_start=lambda pid: task.note(f"pgid:{pid}"),
+        )
+        if done.ok:
+            return
+        if done.timed_out:
+            limit = self._settings.timeout_s
+            raise _TreeError(f"the build ran into its timeout of {limit:.0f} s", suspect=True)
+        if done.returncode < 0 or done.returncode > 128:
+            raise InfrastructureError(
+                f"the build of {task.request.revision[:12]} was killed (status {done.returncode})",
+                f"see {task.space.log} and the kernel's log of this machine",
+            )
+        self._blame(task, firsterror.find(task.space.log_text(start)))
+
+    @staticmethod
+    def _blame(task: _Task, error: firsterror.FirstError) -> None:
+        """Turn the first error of a log into the exception of its owner."""
+        where = f"the build of {task.request.revision[:12]} stopped: {error.line}"
+        if error.owner is Owner.TREE:
+            raise _TreeError(error.line)
+        if error.owner is Owner.TOOL:
+            raise ConfigError(where, f"run `apt-get install {error.package}`")
+        if error.owner is Owner.UNCLEAN:
+            raise ConfigError(where, "build from a clean work tree (`git clean -xdf` makes one)")
+        if error.owner is Owner.SANDBOX:
+            raise InfrastructureError(where, "bubblewrap must work here", retryable=False)
+        hint = "free disk space (8 GB are needed)" if error.owner is Owner.DISK else "end programs"
+        raise InfrastructureError(where, f"{hint}, then run `rtbisect resume`")
+
+    def _sandbox(self, source: Path, space: Workspace) -> Sandbox:
+        env = REPRODUCIBLE | {
+            "CCACHE_DIR": CCACHE,
+            "CCACHE_COMPILERCHECK": "content",
+            "CCACHE_MAXSIZE": self._settings.ccache_size,
+        }
+        return Sandbox(source, space.out, space.modules, space.fragments, space.ccache, env)
+
+    def _compiler(self, source: Path) -> str:
+        if not self._compiler_text:
+            # The one that the sandbox sees, whatever our PATH says.
+            argv = [f"/usr/bin/{self._settings.compiler}", "--version"]
+            done = command.run(argv, cwd=source, timeout_s=60.0, check=True)
+            self._compiler_text = command.printable(done.stdout.splitlines()[0])
+        return self._compiler_text
+
+
+def _check_request(request: BuildRequest) -> None:
+    if not re.fullmatch(r"\w[\w.-]*config", request.base):
+        raise ConfigError(f"{request.base!r} is not a configuration target", "use `tinyconfig`")
+    for name, _ in request.modules:
+        if not re.fullmatch(r"\w[\w.-]*", name) or os.sep in name:
+            raise InternalError(f"not the name of a module source: {name!r}")

@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The sandbox of foreign code: a bubblewrap command line, and nothing else.
+
+The code under test sees the compiler (/usr, read only), its source (read only), and
+three folders to write to. It has no network, no home, no /sys, no environment of ours,
+no capability, and a process namespace that ends with it.
+
+Who it is: bubblewrap's `--unshare-user --uid 65534` only *names* the user 65534. Run by
+root, that user is uid 0 outside, owns whatever root owns, and can write /proc/sys (seen
+with bubblewrap 0.8: a write to vm/swappiness succeeds). So root starts the sandbox
+without a user namespace, and `setpriv` turns to the real uid inside it. A service user
+has no such power to lose: there the user namespace is used, and the code runs as the
+service user outside, able to write only what is bound.
+
+Process 1 of the namespace (`--as-pid-1`) is the program, or the shell that waits for it:
+when it ends the kernel kills whatever was left behind before bubblewrap returns, so
+nobody changes files while we read them.
+The paths inside are always the same, so neither images nor ccache depend on ours.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from rtbisect.kernel.settings import BUILD_UID
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+SRC = "/build/src"
+OUT = "/build/out"
+MOD = "/build/mod"
+FRAGMENTS = "/build/fragments"
+CCACHE = "/build/ccache"
+
+#: Read only, where they exist: what compilers and Debian's alternatives need of /etc.
+_ETC = ("/etc/alternatives", "/etc/ld.so.cache", "/etc/ssl/openssl.cnf")
+
+#: A file that foreign code writes may have at most so many bytes (logs included).
+_FILE_LIMIT = 8 * 1024**3
+
+
+@dataclass(frozen=True, slots=True)
+class Sandbox:
+    """What is visible. `as_root` says that bubblewrap is started by root."""
+
+    source: Path
+    out: Path
+    modules: Path
+    fragments: Path
+    ccache: Path
+    env: Mapping[str, str] = field(default_factory=dict)
+    as_root: bool = field(default_factory=lambda: os.geteuid() == 0)
+
+    def argv(self, command: Sequence[str]) -> list[str]:
+        """The command line that runs `command` in the O= directory."""
+        return [
+            "bwrap",
+            *self._namespaces(),
+            *self._system(),
+            *self._folders(),
+            *self._environment(),
+            "--chdir",
+            OUT,
+            "--",
+            *self._drop(),
+            *("prlimit", f"--fsize={_FILE_LIMIT}", "--core=0", "--"),
+            *command,
+        ]
+
+    def _namespaces(self) -> list[str]:
+        words = ["--unshare-net", "--unshare-pid", "--unshare-ipc", "--unshare-uts"]
+        words += ["--hostname", "rtbisect", "--die-with-parent", "--new-session", "--as-pid-1"]
+        if not self.as_root:
+            return [*words, "--unshare-user", "--uid", str(BUILD_UID), "--gid", str(BUILD_UID)]
+        words += ["--cap-drop", "ALL"]
+        for name in ("SETUID", "SETGID", "SETPCAP"):
+            words += ["--cap-add", f"CAP_{name}"]
+        return words
+
+    def _drop(self) -> list[str]:
+        """Become nobody, behind a shell of root's that is process 1 and only waits.
+
+        The signal that --die-with-parent asks for is cleared by a change of user, and not
+        delivered to another user's process: without the shell a killed rtbisect would
+        leave its make behind.
+        """
+        if not self.as_root:
+            return []
+        who = [f"--reuid={BUILD_UID}", f"--regid={BUILD_UID}", "--clear-groups"]
+        caps = ["--inh-caps=-all", "--ambient-caps=-all", "--bounding-set=-all"]
+        wait = ["/bin/sh", "-c", '"$@"; exit $?', "sh"]
+        return [*wait, "setpriv", *who, *caps, "--no-new-privs", "--"]
+
+    @staticmethod
+    def _system() -> list[str]:
+        words = ["--ro-bind", "/usr", "/usr"]
+        for name in ("bin", "sbin", "lib", "lib32", "lib64", "libx32"):
+            words += ["--symlink", f"usr/{name}", f"/{name}"]
+        # Parents that bubblewrap makes unasked are closed to everybody but root.
+        words += ["--perms", "0755", "--dir", "/etc", "--perms", "0755", "--dir", "/etc/ssl"]
+        for path in _ETC:
+            words += ["--ro-bind-try", path, path]
+        words += ["--dev", "/dev", "--proc", "/proc"]
+        for folder in ("/root", "/home"):
+            words += ["--perms", "0755", "--dir", folder]
+        return [*words, "--perms", "1777", "--tmpfs", "/tmp"]  # noqa: S108  (inside)
+
+    def _folders(self) -> list[str]:
+        words = ["--perms", "0755", "--dir", "/build"]
+        words += ["--ro-bind", str(self.source), SRC]
+        # The history is nobody's business in there; its configuration may hold passwords.
+        git = self.source / ".git"
+        if git.is_dir():
+            words += ["--perms", "0755", "--tmpfs", f"{SRC}/.git"]
+        elif git.exists():
+            words += ["--ro-bind", "/dev/null", f"{SRC}/.git"]
+        words += ["--ro-bind", str(self.fragments), FRAGMENTS]
+        for ours, theirs in ((self.out, OUT), (self.modules, MOD), (self.ccache, CCACHE)):
+            words += ["--bind", str(ours), theirs]
+        # What bubblewrap made up around the folders is nobody's to write to.
+        return [*words, "--remount-ro", "/dev", "--remount-ro", "/"]
+
+    def _environment(self) -> list[str]:
+        words = ["--clearenv"]
+        fixed = {
+            "PATH": "/usr/bin:/usr/sbin:/bin:/sbin",
+            "HOME": "/tmp",  # noqa: S108
+            "TMPDIR": "/tmp",  # noqa: S108
+            "LC_ALL": "C",
+            "TZ": "UTC",
+        }
+        for name, value in sorted((fixed | dict(self.env)).items()):
+            words += ["--setenv", name, value]
+        return words

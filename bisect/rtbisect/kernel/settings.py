@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What the builder needs to know of the machine that it builds on."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+#: Part of every cache key: raise it when a change of ours changes what is built.
+BUILDER_VERSION = "1"
+
+#: Numeric user that foreign code runs as when rtbisect itself runs as root (nobody).
+BUILD_UID = 65534
+
+#: Everything that would otherwise differ between two builds of the same source.
+REPRODUCIBLE = {
+    "KBUILD_BUILD_TIMESTAMP": "Sun Sep  9 01:46:40 UTC 2001",
+    "KBUILD_BUILD_USER": "rtbisect",
+    "KBUILD_BUILD_HOST": "rtbisect",
+    "KBUILD_BUILD_VERSION": "1",
+    "SOURCE_DATE_EPOCH": "1000000000",
+}
+
+#: Wins over every fragment: the revision must not enter the image, neither through the
+#: release string nor through a configuration that the image carries inside.
+OWN_FRAGMENT = """\
+CONFIG_LOCALVERSION=""
+CONFIG_LOCALVERSION_AUTO=n
+CONFIG_IKCONFIG=n
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class BuildSettings:
+    """`root` holds O= directories, ccache and the records of finished builds.
+
+    `machine_lock` is the lock that a measuring window holds: no build runs meanwhile.
+    `lock_wait_s` bounds the wait for it and for the O= directory. `boot_line` enters
+    the signature: the same image with another command line is another kernel.
+    `jobs` 0 means one per CPU.
+    """
+
+    root: Path
+    machine_lock: Path
+    boot_line: str = ""
+    timeout_s: float = 3600.0
+    lock_wait_s: float = 1800.0
+    jobs: int = 0
+    compiler: str = "gcc"
+    ccache_size: str = "5G"
+    image: str = "arch/x86/boot/bzImage"
+
+    @property
+    def make_jobs(self) -> int:
+        return self.jobs or os.cpu_count() or 1

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What the builder asks git about a checked-out source: read only, plumbing only."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rtbisect import command
+from rtbisect.errors import ConfigError, InternalError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_TIMEOUT_S = 120.0
+
+
+def tree_id(source: Path, revision: str) -> str:
+    """Id of the revision's tree object; InternalError when `source` shows another tree."""
+    asked = _rev_parse(source, f"{revision}^{{tree}}")
+    shown = _rev_parse(source, "HEAD^{tree}")
+    if asked != shown:
+        raise InternalError(f"{source} is not checked out at {revision[:12]}")
+    return asked
+
+
+def listing(source: Path, tree: str) -> str:
+    """All files of a tree: `mode type id<TAB>path`, ended by NUL."""
+    done = command.run(
+        ["git", "ls-tree", "-r", "-z", "--full-tree", tree],
+        cwd=source,
+        timeout_s=_TIMEOUT_S,
+        check=True,
+    )
+    return done.stdout
+
+
+def check_readable(source: Path) -> None:
+    """The sandbox reads the source as somebody else; ConfigError when that is forbidden."""
+    makefile = source / "Makefile"
+    if not makefile.is_file():
+        raise ConfigError(f"{source} has no Makefile", "is it a kernel tree?")
+    if not source.stat().st_mode & 0o001 or not makefile.stat().st_mode & 0o004:
+        raise ConfigError(
+            f"{source} cannot be read by the user that builds",
+            "check it out with umask 022",
+        )
+
+
+def _rev_parse(source: Path, name: str) -> str:
+    done = command.run(
+        ["git", "rev-parse", "--verify", "--quiet", "--end-of-options", name],
+        cwd=source,
+        timeout_s=_TIMEOUT_S,
+    )
+    if not done.ok:
+        raise ConfigError(f"{source} does not know {name}", "is it a git work tree of the kernel?")
+    return done.stdout.strip()
