@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rtbisect.effects import Effects, Setup, sample
+from rtbisect.effects import Effects, Setup, figure, sample
 from rtbisect.judge.judge import judge_all
 from rtbisect.model.campaign import Judgement, Level
 
@@ -70,11 +70,25 @@ def _boot_both(effects: Effects, runs: dict[str, list[Run]], base: str, new: str
         if sha not in short:
             continue
         left = sum(want - _valid(runs[s]) for s in short) - 1
-        run = effects.boot(sha, "base" if sha == base else "tip", left)
+        side = "base" if sha == base else "tip"
+        run = effects.boot(sha, side, left)
+        _tell_figures(effects, side, run)
         runs[sha].append(run)
         barren[sha] = 0 if run.complete else barren[sha] + 1
         if barren[sha] >= MAX_BARREN:
             return f"{sha[:12]}: {barren[sha]} boots in a row are no evidence: {run.reason}"
+
+
+def _tell_figures(effects: Effects, side: str, run: Run) -> None:
+    """The primary figures of a boot, for the story."""
+    primary = [t for t in effects.setup.thresholds if t.role == "primary"]
+    said = [
+        f"{t.key.suite}.{t.key.name} {value:.4g}" + (f" {t.unit}" if t.unit != "1" else "")
+        for t in primary
+        if (value := figure(run, t.key)) is not None
+    ]
+    if said:
+        effects.tell(f"{side} {run.revision[:12]}: {', '.join(said)}")
 
 
 def _judge(setup: Setup, base: list[Run], new: list[Run], alpha: float) -> tuple[Judgement, ...]:

@@ -207,13 +207,18 @@ class LavaRunLab:
                     env=self._environment(),
                     log=log,
                     pass_fds=(lock,),
-                    on_start=lambda pgid: note(f"pgid:{pgid}"),
+                    on_start=lambda pgid: self._started(pgid, note),
                 )
             finally:
                 shutil.rmtree(LAVA_SCRATCH / job_id, ignore_errors=True)
             data = log.read_bytes()
         kept = self.artefacts.put_bytes(gzip.compress(data, mtime=0))
         return _Ended(lavalog.parse(command.decode(data)), kept, done.returncode, done.timed_out)
+
+    @staticmethod
+    def _started(pgid: int, note: Callable[[str], None]) -> None:
+        note(f"pgid:{pgid}")
+        host.favour(pgid)
 
     def _write(self, request: RunRequest, folder: Path, *, kernel: str, modules: str) -> None:
         """Job, device and links to the artefacts; the links have names that a log can show."""

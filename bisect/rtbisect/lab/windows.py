@@ -24,9 +24,10 @@ CLOCK_EVENTS_PER_S = 3 * 8 * 50.0
 
 #: 3 watched CPUs, one page fault a millisecond each, would be 3000 events a second. Three
 #: busy children and their reader share two host cores under emulation, so the nominal
-#: dose is the median of calibration boots of two kernels there: 1500 a second (1100 to
-#: 1900). Hardware reaches more, which is no reason to refuse a boot.
-PF_EVENTS_PER_S = 1500.0
+#: dose is what every boot on a quiet host reached: 1000 a second (seen 1000 to 1900). It
+#: is not the median on purpose: a kernel that starves the reader lowers its own dose, and a
+#: gate at half the median would drop bad boots more often than good ones.
+PF_EVENTS_PER_S = 1000.0
 
 #: All windows. The device knows them by these names (lava-jobs/suites/run-windows.sh).
 WINDOWS = (
