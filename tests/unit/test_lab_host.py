@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What the host of an emulated device can do, and how a guest is favoured."""
 
-import os
 import subprocess
+from pathlib import Path
 
 from rtbisect.lab import host
+
+SCRIPT = Path(__file__).resolve().parents[2] / "lava-jobs/host/qemu-system-x86_64"
 
 
 def test_kvm_is_used_only_where_the_cpu_can_virtualise(tmp_path):
@@ -18,20 +20,13 @@ def test_kvm_is_used_only_where_the_cpu_can_virtualise(tmp_path):
     assert host.accelerators(tmp_path / "gone", kvm) == (host.TCG,)
 
 
-def test_a_guest_is_favoured_with_its_whole_session(tmp_path):
-    child = subprocess.Popen(["/bin/sleep", "60"], start_new_session=True)
-    (tmp_path / str(child.pid)).mkdir()
-    (tmp_path / str(child.pid) / "autogroup").touch()
-    try:
-        host.favour(child.pid, tmp_path)
-        assert (tmp_path / str(child.pid) / "autogroup").read_text() == str(host.FAVOURED)
-        allowed = os.geteuid() == 0
-        wanted = host.FAVOURED if allowed else os.getpriority(os.PRIO_PROCESS, 0)
-        assert os.getpriority(os.PRIO_PROCESS, child.pid) == wanted
-    finally:
-        child.kill()
-        child.wait()
-
-
-def test_a_group_that_is_gone_is_no_error(tmp_path):
-    host.favour(2**22 - 1, tmp_path)
+def test_the_host_script_starts_the_next_qemu_on_the_path_with_its_words(tmp_path):
+    real = tmp_path / "qemu-system-x86_64"
+    real.write_text('#!/bin/sh\nfor word; do echo "<$word>"; done\nexit 7\n')
+    real.chmod(0o755)
+    done = subprocess.run(
+        [SCRIPT, "-append", "a b", ""],
+        env={"PATH": f"{SCRIPT.parent}:{tmp_path}:/usr/bin:/bin"},
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (7, "<-append>\n<a b>\n<>\n")

@@ -5,17 +5,12 @@ from __future__ import annotations
 
 import os
 import re
-from contextlib import suppress
 from pathlib import Path
 
 TCG = "tcg,thread=multi"
 
 CPUINFO = Path("/proc/cpuinfo")
 KVM = Path("/dev/kvm")
-PROC = Path("/proc")
-
-#: Nice value of a measuring guest; only root may ask for it.
-FAVOURED = -15
 
 
 def accelerators(cpuinfo: Path = CPUINFO, kvm: Path = KVM) -> tuple[str, ...]:
@@ -30,16 +25,3 @@ def accelerators(cpuinfo: Path = CPUINFO, kvm: Path = KVM) -> tuple[str, ...]:
         return (TCG,)
     usable = re.search(r"^flags\s*:.*\b(vmx|svm)\b", flags, re.MULTILINE)
     return ("kvm", TCG) if usable and os.access(kvm, os.R_OK | os.W_OK) else (TCG,)
-
-
-def favour(pgid: int, proc: Path = PROC) -> None:
-    """Give the process group of an emulated guest the host's CPUs first, where we may.
-
-    An emulated guest measures the host's scheduler too: another load on the host starves
-    its workload. Groups of processes share CPUs by session ("autogroup", sched(7)), so the
-    nice value of the processes alone would change nothing.
-    """
-    with suppress(OSError):
-        (proc / str(pgid) / "autogroup").write_text(str(FAVOURED), "ascii")
-    with suppress(OSError):
-        os.setpriority(os.PRIO_PGRP, pgid, FAVOURED)

@@ -207,18 +207,13 @@ class LavaRunLab:
                     env=self._environment(),
                     log=log,
                     pass_fds=(lock,),
-                    on_start=lambda pgid: self._started(pgid, note),
+                    on_start=lambda pgid: note(f"pgid:{pgid}"),
                 )
             finally:
                 shutil.rmtree(LAVA_SCRATCH / job_id, ignore_errors=True)
             data = log.read_bytes()
         kept = self.artefacts.put_bytes(gzip.compress(data, mtime=0))
         return _Ended(lavalog.parse(command.decode(data)), kept, done.returncode, done.timed_out)
-
-    @staticmethod
-    def _started(pgid: int, note: Callable[[str], None]) -> None:
-        note(f"pgid:{pgid}")
-        host.favour(pgid)
 
     def _write(self, request: RunRequest, folder: Path, *, kernel: str, modules: str) -> None:
         """Job, device and links to the artefacts; the links have names that a log can show."""
@@ -255,7 +250,11 @@ class LavaRunLab:
 
     def _environment(self) -> dict[str, str]:
         settings = self.settings
-        return {"PYTHONPATH": f"{settings.packages}:{settings.lava_root / 'stubs'}"}
+        # lava-jobs/host goes first: its qemu-system-x86_64 favours the guest on this host.
+        return {
+            "PYTHONPATH": f"{settings.packages}:{settings.lava_root / 'stubs'}",
+            "PATH": f"{settings.lava_jobs.absolute() / 'host'}:{os.environ.get('PATH', os.defpath)}",
+        }
 
     def _folder(self, name: str) -> _JobFolder:
         return _JobFolder(self.settings.work_dir / "jobs" / name)
