@@ -251,9 +251,10 @@ class LavaRunLab:
     def _environment(self) -> dict[str, str]:
         settings = self.settings
         # lava-jobs/host goes first: its qemu-system-x86_64 favours the guest on this host.
+        first = settings.lava_jobs.absolute() / "host"
         return {
             "PYTHONPATH": f"{settings.packages}:{settings.lava_root / 'stubs'}",
-            "PATH": f"{settings.lava_jobs.absolute() / 'host'}:{os.environ.get('PATH', os.defpath)}",
+            "PATH": f"{first}:{os.environ.get('PATH', os.defpath)}",
         }
 
     def _folder(self, name: str) -> _JobFolder:
