@@ -29,6 +29,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 
+#: The lab on this machine, the only one that this version drives.
+EMBEDDED = "lava-run://localhost/"
+
+
 def data_root() -> Path:
     """The checkout that holds lava-jobs/, thresholds/ and reports/.
 
@@ -77,6 +81,9 @@ class Site:
         if not named:
             known = ", ".join(sorted({t.name for t in targets}))
             raise ConfigError(f"unknown tree or build_config {name!r}", f"{self.path} has: {known}")
+        if len({t.name for t in named}) > 1:
+            known = ", ".join(sorted({t.name for t in named}))
+            raise ConfigError(f"tree {name!r} has several build_configs", f"name one of {known}")
         return named[0]
 
     def fragment_texts(self, target: BuildTarget) -> tuple[str, ...]:
@@ -136,6 +143,20 @@ def _check_references(document: yamlfile.Document, site: SiteFile) -> None:
     for name, config in site.build_configs.items():
         if not (config.variants or site.build_configs_defaults.variants):
             raise document.refuse(("build_configs", name), f"{name} has no variants")
+        reference = config.reference or site.build_configs_defaults.reference
+        if reference and reference.tree != config.tree:
+            raise document.refuse(
+                ("build_configs", name),
+                f"{name} is of tree {config.tree}, its reference of tree {reference.tree}",
+                "give it a `reference` in its own tree: only there is a merge base",
+            )
+    lab = site.rtbisect.lab
+    if site.labs[lab].url != EMBEDDED:
+        raise document.refuse(
+            ("labs", lab, "url"),
+            f"lab {lab}: {site.labs[lab].url} is not supported",
+            f"this version runs jobs with {EMBEDDED} only",
+        )
 
 
 Reference = tuple["Mapping[str, object]", str, yamlfile.Place, str]
@@ -144,6 +165,7 @@ Reference = tuple["Mapping[str, object]", str, yamlfile.Place, str]
 def _references(site: SiteFile) -> Iterator[Reference]:
     """(known names, used name, place of the use, kind) of every reference."""
     top: yamlfile.Place = ("build_configs_defaults",)
+    at: yamlfile.Place
     defaults = site.build_configs_defaults
     yield from _of_variants(site, defaults.variants, (*top, "variants"))
     if defaults.reference:
@@ -158,12 +180,23 @@ def _references(site: SiteFile) -> Iterator[Reference]:
         yield site.file_system_types, system.type, ("file_systems", name, "type"), "type"
     for name, plan in site.test_plans.items():
         yield site.file_systems, plan.rootfs, ("test_plans", name, "rootfs"), "rootfs"
+        for k, suite in enumerate(plan.params.suites):
+            at = ("test_plans", name, "params", "suites", k)
+            yield _files("thresholds/*.yaml", "stem"), suite, at, "suite"
+    for name, device in site.device_types.items():
+        at = ("device_types", name, "params", "template")
+        yield _files("lava-jobs/devices/*", "name"), device.params.template, at, "template"
     for i, test in enumerate(site.test_configs):
-        at: yamlfile.Place = ("test_configs", i)
+        at = ("test_configs", i)
         yield site.device_types, test.device_type, (*at, "device_type"), "device_type"
         for k, plan_name in enumerate(test.test_plans):
             yield site.test_plans, plan_name, (*at, "test_plans", k), "test_plan"
     yield site.labs, site.rtbisect.lab, ("rtbisect", "lab"), "lab"
+
+
+def _files(pattern: str, part: str) -> dict[str, object]:
+    """Names (`stem` or `name`) that files of the checkout define."""
+    return dict.fromkeys(sorted(getattr(path, part) for path in data_root().glob(pattern)))
 
 
 def _of_variants(

@@ -159,20 +159,32 @@ def _table(  # noqa: PLR0913  (the factors of the table)
         kernels.append(("tip+revert", revert))
     rows = []
     windows = {window.name: window for window in effects.setup.windows}
-    for metric in _metrics(effects.setup.thresholds, threshold):
-        for name, sha in kernels:
-            found = sample(fresh.get(sha, []), metric.key)
-            if found.n:
-                window = windows[metric.key.window]
-                rows.append(
-                    TableRow(name, window.name, window.workload, metric.key, metric.unit, found)
-                )
+    first, others = _metrics(effects.setup.thresholds, threshold)
+    wanted = [(metric, kernel) for metric in first for kernel in kernels]
+    wanted += [(metric, kernel) for metric in others for kernel in kernels[:2]]
+    for metric, (name, sha) in wanted:
+        found = sample(fresh.get(sha, []), metric.key)
+        if found.n:
+            window = windows[metric.key.window]
+            rows.append(
+                TableRow(name, window.name, window.workload, metric.key, metric.unit, found)
+            )
     return tuple(rows)
 
 
-def _metrics(thresholds: Sequence[Threshold], threshold: Threshold) -> list[Threshold]:
+def _metrics(
+    thresholds: Sequence[Threshold], threshold: Threshold
+) -> tuple[list[Threshold], list[Threshold]]:
+    """What the table shows: the searched metric with its control, and beside them the same
+    figure in other windows and what else decides (the primary metrics of other suites).
+    """
     control = control_of(thresholds, threshold)
     first = [threshold, *([control] if control else [])]
-    keys = {t.key for t in first}
-    others = [t for t in thresholds if t.role in ("primary", "guard") and t.key not in keys]
-    return first + others
+    shown = {t.key for t in first}
+    same = [
+        t
+        for t in thresholds
+        if (t.key.suite, t.key.name) == (threshold.key.suite, threshold.key.name)
+    ]
+    primary = [t for t in thresholds if t.role == "primary" and t.key.suite != threshold.key.suite]
+    return first, [t for t in same + primary if t.key not in shown]

@@ -9,10 +9,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rtbisect import locks
 from rtbisect.artefacts import ArtefactStore
 from rtbisect.config import (
     Site,
-    choose_threshold,
     data_root,
     load_site,
     load_thresholds,
@@ -21,24 +21,29 @@ from rtbisect.effects import Parts, Setup
 from rtbisect.errors import ConfigError
 from rtbisect.kernel.kbuild import KernelBuilder
 from rtbisect.kernel.settings import BuildSettings
-from rtbisect.lab.lava_run import LavaRunLab, LavaRunSettings
+from rtbisect.lab.lava_run import PROGRAMS, LavaRunLab, LavaRunSettings
 from rtbisect.lab.profile import host_profile
 from rtbisect.lab.windows import WINDOWS
 from rtbisect.model.campaign import CampaignRequest, Limits
 from rtbisect.model.code import BuildRequest
+from rtbisect.model.lab import RunRequest
 from rtbisect.report.mailer import DraftMailer, ReportSettings
+from rtbisect.store.db import make_folder
 from rtbisect.trees.git import GitTree, GitTreeSettings
-from rtbisect.trees.plumbing import ls_remote
 
 if TYPE_CHECKING:
+    from rtbisect.config import PlannedJob
     from rtbisect.kernelci_core import BuildTarget
-    from rtbisect.model.campaign import Threshold
     from rtbisect.ports import Journal, Progress
 
 #: One measurement or build at a time on a machine, whatever store asks for it.
 MACHINE_LOCK = Path("/run/lock/rtbisect-machine.lock")
 
-EMBEDDED = "lava-run://localhost/"
+#: Seconds to wait for a measurement of somebody else.
+MACHINE_WAIT_S = 900.0
+
+#: Where `make setup` and we look for the state directory.
+STATE = "RTBISECT_STATE"
 
 
 class SystemClock:
@@ -57,28 +62,12 @@ def assemble(
     """Everything that a campaign needs, made from its request alone."""
     site = load_site(Path(request.site))
     target = site.target(request.tree)
-    planned = site.job(target)
-    profile = host_profile(planned.device, planned.params.profile)
-    suites = tuple(planned.params.suites)
+    setup = _setup(site, target, request)
     artefacts = ArtefactStore(state / "artefacts")
-    setup = Setup(
-        request=request,
-        tree=target.name,
-        repo=target.url,
-        build=_build_pattern(site, target, suites),
-        device=planned.device,
-        profile=profile,
-        windows=tuple(w for w in WINDOWS if set(w.suites) & set(suites)),
-        window_ms=planned.params.window_ms,
-        rcu_calls=planned.params.rcu_calls,
-        thresholds=load_thresholds(data_root() / "thresholds", suites),
-        limits=Limits(**site.ours.campaign.model_dump()),
-        operator=f"{site.ours.operator.name} <{site.ours.operator.address}>",
-    )
     parts = Parts(
-        tree=_tree(state, target),
-        builder=_builder(state, site, artefacts, profile.boot_line),
-        lab=_lab(state, site, artefacts),
+        tree=tree_of(state, target),
+        builder=_builder(state, site, artefacts, setup.profile.boot_line),
+        lab=_lab(state, artefacts),
         journal=journal,
         mailer=DraftMailer(
             ReportSettings(
@@ -95,7 +84,32 @@ def assemble(
     return setup, parts
 
 
-def _build_pattern(site: Site, target: BuildTarget, suites: tuple[str, ...]) -> BuildRequest:
+def _setup(site: Site, target: BuildTarget, request: CampaignRequest) -> Setup:
+    planned = site.job(target)
+    suites = tuple(planned.params.suites)
+    return Setup(
+        request=request,
+        tree=target.name,
+        repo=target.url,
+        build=build_pattern(site, target, suites),
+        device=planned.device,
+        profile=host_profile(planned.device, planned.params.profile),
+        windows=tuple(w for w in WINDOWS if set(w.suites) & set(suites)),
+        window_ms=planned.params.window_ms,
+        rcu_calls=planned.params.rcu_calls,
+        thresholds=load_thresholds(data_root() / "thresholds", suites),
+        limits=Limits(**site.ours.campaign.model_dump()),
+        operator=f"{site.ours.operator.name} <{site.ours.operator.address}>",
+    )
+
+
+def check_target(site: Site, target: BuildTarget) -> PlannedJob:
+    """The job of a build_config, when everything that a campaign reads can be made."""
+    _setup(site, target, CampaignRequest("check", str(site.path), target.name, "", ""))
+    return site.job(target)
+
+
+def build_pattern(site: Site, target: BuildTarget, suites: tuple[str, ...]) -> BuildRequest:
     """The build request of a target; suites bring their kernel modules as sources."""
     modules = [
         (source.name, source.read_text(encoding="utf-8"))
@@ -112,7 +126,7 @@ def _build_pattern(site: Site, target: BuildTarget, suites: tuple[str, ...]) -> 
     )
 
 
-def _tree(state: Path, target: BuildTarget) -> GitTree:
+def tree_of(state: Path, target: BuildTarget) -> GitTree:
     worktree = state / "trees" / target.tree
     local = target.url.removeprefix("file://")
     return GitTree(
@@ -136,113 +150,52 @@ def _builder(state: Path, site: Site, artefacts: ArtefactStore, boot_line: str) 
     return KernelBuilder(settings, artefacts)
 
 
-def _lab(state: Path, site: Site, artefacts: ArtefactStore) -> LavaRunLab:
-    if site.lab.url != EMBEDDED:
-        raise ConfigError(
-            f"{site.path}: lab {site.lab.name}: {site.lab.url} is not supported",
-            f"this version runs jobs with {EMBEDDED} only",
-        )
-    lava = state / "lava"
-    return LavaRunLab(
-        LavaRunSettings(
-            lava_root=lava,
-            work_dir=state / "lab",
-            machine_lock=MACHINE_LOCK,
-            lava_jobs=data_root() / "lava-jobs",
-        ),
-        artefacts,
+def _lab(state: Path, artefacts: ArtefactStore) -> LavaRunLab:
+    return LavaRunLab(_lab_settings(state), artefacts)
+
+
+def _lab_settings(state: Path) -> LavaRunSettings:
+    return LavaRunSettings(
+        lava_root=state / "lava",
+        work_dir=state / "lab",
+        machine_lock=MACHINE_LOCK,
+        lava_jobs=data_root() / "lava-jobs",
     )
 
 
-def repository_of(request: CampaignRequest) -> str:
-    """The repository that a campaign searched."""
-    return load_site(Path(request.site)).target(request.tree).url
-
-
-def _opened(state: Path, place: Path, tree: str) -> tuple[Site, BuildTarget, GitTree]:
-    site = load_site(place)
-    target = site.target(tree)
-    return site, target, _tree(state, target)
-
-
-def base_and_tip(
-    state: Path, place: Path, tree: str, base: str | None, tip: str | None
-) -> tuple[str, str]:
-    """Shas to compare: the branch head against a base, else against the merge base with the
-    reference branch. Refs are read with `git ls-remote`.
-    """
-    _site, target, git = _opened(state, place, tree)
-    new = git.resolve(tip) if tip else _head(git, target, target.branch)
-    if base:
-        return git.resolve(base), new
-    if not target.reference_branch:
-        raise ConfigError(
-            f"{place}: {target.name} has no reference branch", "give --base, or add `reference`"
-        )
-    return git.merge_base(_head(git, target, target.reference_branch), new), new
-
-
-def _head(git: GitTree, target: BuildTarget, branch: str) -> str:
-    sha = ls_remote(target.url, branch)
-    if sha is None:
-        raise ConfigError(
-            f"no branch {branch!r} in {target.url}", "check trees and build_configs of the site"
-        )
-    return git.resolve(sha)
-
-
-def good_and_bad(  # noqa: PLR0913  (what the command line gives)
-    state: Path,
-    place: Path,
-    tree: str,
-    good: str,
-    bad: str,
-    suite: str | None,
-    metric: str | None,
-) -> tuple[str, str]:
-    """Full shas of both ends, and a check of suite and metric before anything is spent."""
-    site, target, git = _opened(state, place, tree)
-    _check_metric(site, target, suite, metric)
-    first, last = git.resolve(good), git.resolve(bad)
-    git.graph(first, last)
-    return first, last
-
-
-def one_revision(  # noqa: PLR0913  (what the command line gives)
-    state: Path, place: Path, tree: str, revision: str, suite: str | None, metric: str | None
-) -> str:
-    """Full sha of a revision, and a check of suite and metric."""
-    site, target, git = _opened(state, place, tree)
-    _check_metric(site, target, suite, metric)
-    return git.resolve(revision)
-
-
-def _check_metric(site: Site, target: BuildTarget, suite: str | None, metric: str | None) -> None:
-    if suite is None:
-        if metric is not None:
-            raise ConfigError("--metric needs --suite", "give both, or neither")
-        return
-    suites = tuple(site.job(target).params.suites)
-    choose_threshold(load_thresholds(data_root() / "thresholds", suites), suite, metric)
-
-
-def limit_of(thresholds: tuple[Threshold, ...], request: CampaignRequest) -> float:
-    """The limit of `try`: given with the request, else that of the thresholds."""
-    asked = dict(request.extra).get("limit")
-    if asked is not None:
-        return float(asked)
-    threshold = choose_threshold(thresholds, request.suite or "ipi", request.metric)
-    if threshold.limit is None:
-        raise ConfigError(f"{threshold.key} has no limit", "give one with --limit")
-    return threshold.limit
-
-
 def preflight(state: Path) -> None:
-    """Disk and memory before anything is started; ConfigError says what is missing."""
-    state.mkdir(parents=True, exist_ok=True)
-    free = shutil.disk_usage(state).free
-    if free < 8 * 1024**3:
-        raise ConfigError(
-            f"{state}: {free / 1e9:.1f} GB free, 8 GB are needed",
-            "free disk space, or choose another place with --state",
-        )
+    """Disk, memory, compiler and LAVA before anything is started.
+
+    ConfigError says what is missing, InfrastructureError that disk or memory are short.
+    """
+    make_folder(state)
+    settings = BuildSettings(root=state / "build", machine_lock=MACHINE_LOCK)
+    KernelBuilder(settings, ArtefactStore(state / "artefacts")).preflight()
+    lab = _lab_settings(state)
+    for path in (lab.lava_run, lab.python, lab.dispatcher, lab.device_types, lab.busybox):
+        if not path.exists():
+            raise ConfigError(f"{path} is not there", f"run `make setup` with {STATE}={state}")
+    for program, package in PROGRAMS.items():
+        if shutil.which(program) is None:
+            raise ConfigError(f"{program} of package {package} is not there", "run `make setup`")
+
+
+def validate_job(state: Path, request: CampaignRequest) -> None:
+    """Let LAVA validate the job that the campaign will submit; nothing is booted, nothing is
+    journaled. Waits while another campaign measures on this machine.
+    """
+    site = load_site(Path(request.site))
+    setup = _setup(site, site.target(request.tree), request)
+    job = RunRequest(
+        run_id="preflight",
+        revision=request.bad,
+        kernel="",
+        modules="",
+        device_type=setup.device,
+        profile=setup.profile,
+        windows=setup.windows,
+        window_ms=setup.window_ms,
+        rcu_calls=setup.rcu_calls,
+    )
+    with locks.hold(MACHINE_LOCK, wait_s=MACHINE_WAIT_S, what="this machine"):
+        _lab(state, ArtefactStore(state / "artefacts")).preflight(job)

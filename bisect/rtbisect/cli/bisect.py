@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rtbisect import wiring
+from rtbisect import asked
 from rtbisect.cli import runner
 from rtbisect.cli.options import (
     json_option,
@@ -54,7 +54,7 @@ def bisect(
     Exit code 0: answered (see `outcome`); 4: inconclusive.
     """
     place = site_path(site)
-    first, last = wiring.good_and_bad(output.state, place, tree, good, bad, suite, metric)
+    first, last = asked.good_and_bad(output.state, place, tree, good, bad, suite, metric)
     request = CampaignRequest("bisect", str(place), tree, first, last, suite, metric, seed)
     record = runner.start(output, request)
     runner.show(output, record, as_json=as_json)

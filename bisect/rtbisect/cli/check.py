@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rtbisect import wiring
+from rtbisect import asked
 from rtbisect.cli import runner
 from rtbisect.cli.options import json_option, seed_option, site_option, site_path
 from rtbisect.errors import Exit
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from rtbisect.cli.output import Output
+    from rtbisect.store.campaigns import CampaignRecord
 
 
 @click.command(epilog="Example: rtbisect check stable-rt_6.12 --base v6.12.57-rt14 --json")
@@ -41,9 +42,13 @@ def check(
     Exit code 0: no regression; 1: regressed; 4: undecided.
     """
     place = site_path(site)
-    good, bad = wiring.base_and_tip(output.state, place, tree, base, tip)
+    good, bad = asked.base_and_tip(output.state, place, tree, base, tip)
     request = CampaignRequest("check", str(place), tree, good, bad, seed=seed)
-    record = runner.start(output, request)
+    return conclude(output, runner.start(output, request), as_json=as_json)
+
+
+def conclude(output: Output, record: CampaignRecord, *, as_json: bool) -> int:
+    """Print the answer with its judgements; gives the exit code."""
     data = runner.answer_of(output, record) | {"judgements": _judgements(record.result)}
     text = runner.headline(record, record.result) if record.result else record.id
     if record.result:

@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING
 
 import click
 
+from rtbisect import wiring
 from rtbisect.cli.options import json_option, site_path
-from rtbisect.config import data_root, load_site, load_thresholds
+from rtbisect.config import load_site
 
 if TYPE_CHECKING:
     from rtbisect.cli.output import Output
 
 
-@click.group(epilog="Example: rtbisect config check site.yaml")
+@click.group(no_args_is_help=False, epilog="Example: rtbisect config check site.yaml")
 def config() -> None:
     """Work with the site file."""
 
@@ -30,9 +31,7 @@ def check(output: Output, site: Path | None, as_json: bool) -> int:
     loaded = load_site(place)
     rows = []
     for target in loaded.kernelci.targets():
-        job = loaded.job(target)
-        loaded.fragment_texts(target)
-        load_thresholds(data_root() / "thresholds", tuple(job.params.suites))
+        job = wiring.check_target(loaded, target)
         rows.append(
             {
                 "build_config": target.name,

@@ -27,7 +27,7 @@ seed_option = click.option(
 
 def site_path(option: Path | None) -> Path:
     """The site file to use; ConfigError when there is none."""
-    place = option or Path(os.environ.get("RTBISECT_SITE", "site.yaml"))
+    place = option or Path(os.environ.get("RTBISECT_SITE") or "site.yaml")
     if not place.is_file():
         raise ConfigError(
             f"no site file {place}",

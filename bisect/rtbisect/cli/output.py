@@ -3,21 +3,28 @@
 
 from __future__ import annotations
 
+import io
 import json
+import math
+import os
 import sys
 import time
 import traceback
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
-from rtbisect.config import state_dir
+from rtbisect.command import printable
+from rtbisect.errors import InfrastructureError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from pathlib import Path
 
     from rtbisect.errors import RtbisectError
+
+#: Longest message, in characters.
+LINE_LIMIT = 2000
 
 #: On something that is not a terminal, progress of the same work is told this often.
 PLAIN_EVERY_S = 10.0
@@ -30,58 +37,113 @@ class Output:
     state: Path
 
     def answer(self, data: Mapping[str, Any], text: str, *, as_json: bool) -> None:
-        """The answer of a command."""
-        if as_json:
-            sys.stdout.write(json.dumps(data, ensure_ascii=True, sort_keys=True) + "\n")
-        else:
-            sys.stdout.write(text.rstrip("\n") + "\n")
-        sys.stdout.flush()
+        """The answer of a command. BrokenPipeError when nobody reads it any more."""
+        try:
+            _write(sys.stdout, _json(data) if as_json else text.rstrip("\n") + "\n")
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            drop_stdout()
+            raise InfrastructureError(
+                f"standard output: {error.strerror}",
+                "the answer is kept where there is a campaign: see `rtbisect status`",
+            ) from error
 
 
-def fail(error: RtbisectError, as_json: bool, cause: BaseException | None = None) -> int:
+def fail(error: RtbisectError, as_json: bool) -> int:
     """Tell an error: one line for a person, an object for a program; gives the exit code."""
     code = int(error.exit_code)
-    line = " ".join(str(error).split())
-    sys.stderr.write(f"rtbisect: {line}\n")
-    if cause is not None:
-        with suppress(OSError):
-            log = state_dir() / "internal-error.log"
-            log.parent.mkdir(parents=True, exist_ok=True)
-            log.write_text("".join(traceback.format_exception(cause)), encoding="utf-8")
+    with suppress(OSError):
+        _write(sys.stderr, f"rtbisect: {one_line(str(error))}\n")
     if as_json:
-        data = {"error": error.message, "hint": error.hint, "exit_code": code}
-        sys.stdout.write(json.dumps(data, ensure_ascii=True, sort_keys=True) + "\n")
+        data = {"error": one_line(error.message), "hint": one_line(error.hint), "exit_code": code}
+        try:
+            _write(sys.stdout, _json(data))
+        except OSError:
+            drop_stdout()
     return code
+
+
+def keep_traceback(error: BaseException, state: Path) -> None:
+    """Write `internal-error.log` of the state directory, where that can be."""
+    with suppress(OSError):
+        state.mkdir(parents=True, exist_ok=True)
+        text = "".join(traceback.format_exception(error))
+        (state / "internal-error.log").write_text(text, encoding="utf-8", errors="replace")
+
+
+def tolerate_any_text() -> None:
+    """Text that the locale cannot write is escaped; it must not end a campaign."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def drop_stdout() -> None:
+    """Nobody reads: what is still buffered must not fail again when Python ends."""
+    with suppress(OSError):
+        sink = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(sink, 1)
+        os.close(sink)
+
+
+def one_line(text: str) -> str:
+    """Foreign text in a message: one line, nothing that steers a terminal."""
+    return printable(" ".join(text.split()), LINE_LIMIT)
+
+
+def _write(stream: TextIO | None, text: str) -> None:
+    """Write and flush; a stream that the caller closed is None and takes nothing."""
+    if stream is not None:
+        stream.write(text)
+        stream.flush()
+
+
+def _json(data: Mapping[str, Any]) -> str:
+    """One line; numbers that JSON does not know become null."""
+    return json.dumps(_plain(data), ensure_ascii=True, sort_keys=True, allow_nan=False) + "\n"
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _plain(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(inner) for inner in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 class PlainProgress:
     """ports.Progress on stderr: plain lines, and on a terminal one line that is rewritten."""
 
     def __init__(self) -> None:
-        self._terminal = sys.stderr.isatty()
+        self._terminal = sys.stderr is not None and sys.stderr.isatty()
         self._last = ("", 0.0)
         self._open = False
 
     def say(self, line: str) -> None:
         self._close()
-        sys.stderr.write(line + "\n")
-        sys.stderr.flush()
+        _tell(line + "\n")
 
     def step(self, what: str, done: int, total: int, left_s: float | None) -> None:
         estimate = "" if left_s is None else f", about {duration(left_s)} left"
         line = f"[{done}/{total}] {what}{estimate}"
         if self._terminal:
-            sys.stderr.write("\r\033[K" + line)
+            _tell("\r\033[K" + line)
             self._open = True
         elif what != self._last[0] or time.monotonic() - self._last[1] >= PLAIN_EVERY_S:
-            sys.stderr.write(line + "\n")
-        self._last = (what, time.monotonic())
-        sys.stderr.flush()
+            _tell(line + "\n")
+            self._last = (what, time.monotonic())
 
     def _close(self) -> None:
         if self._open:
-            sys.stderr.write("\n")
+            _tell("\n")
             self._open = False
+
+
+def _tell(text: str) -> None:
+    """Progress that nobody sees is no reason to stop a campaign."""
+    with suppress(OSError):
+        _write(sys.stderr, text)
 
 
 def duration(seconds: float) -> str:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rtbisect.cli.output import Output
 
 
-@click.group(epilog="Example: rtbisect report show demo-1")
+@click.group(no_args_is_help=False, epilog="Example: rtbisect report show demo-1")
 def report() -> None:
     """Look at report drafts; nothing is mailed from here."""
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rtbisect.cli import check, demo, runner
+from rtbisect.cli import check, demo, runner, tryrev
 from rtbisect.cli.options import json_option
 
 if TYPE_CHECKING:
@@ -27,7 +27,9 @@ def resume(output: Output, campaign: str | None, as_json: bool) -> int:
     record = runner.go_on(output, campaign)
     if record.kind == "demo":
         return demo.conclude(output, record, as_json=as_json)
-    runner.show(output, record, as_json=as_json)
     if record.kind == "check":
-        return check.exit_of_check(record.result)
+        return check.conclude(output, record, as_json=as_json)
+    if record.kind == "try":
+        return tryrev.conclude(output, record, as_json=as_json)
+    runner.show(output, record, as_json=as_json)
     return runner.exit_of(record.result)

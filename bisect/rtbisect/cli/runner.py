@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from rtbisect import pipeline, wiring
-from rtbisect.cli.output import Output, PlainProgress, duration
+from rtbisect import asked, pipeline, wiring
+from rtbisect.cli.output import Output, PlainProgress, duration, one_line
 from rtbisect.errors import Exit, InternalError, RtbisectError
 from rtbisect.model.campaign import CampaignRequest, Outcome, Result, Summary
 from rtbisect.store.campaigns import CampaignStore
@@ -23,21 +25,31 @@ def start(output: Output, request: CampaignRequest) -> CampaignRecord:
     """Begin a new campaign and run it to its end."""
     store = CampaignStore(output.state)
     with store.writer():
-        now = wiring.SystemClock().now_iso()
-        identity = store.create(
-            request.kind, TypeAdapter(CampaignRequest).dump_json(request).decode(), now
-        )
-        return _go(output, store, identity, request)
+        # Before the campaign is made: what cannot run leaves nothing to resume.
+        _preflight(output, request)
+        full = replace(request, repo=asked.repository_of(request))
+        text = TypeAdapter(CampaignRequest).dump_json(full).decode()
+        identity = store.create(request.kind, text, wiring.SystemClock().now_iso())
+        return _go(output, store, identity, full)
 
 
 def go_on(output: Output, identity: str | None) -> CampaignRecord:
     """Resume a campaign: the named one, else the newest unfinished one."""
     store = CampaignStore(output.state)
     with store.writer():
-        record = store.get(identity) if identity else store.open_one()
+        record = store.open_one() if identity is None else store.get(identity)
         if record.state == "done":
             return record
-        return _go(output, store, record.id, request_of(record))
+        request = request_of(record)
+        _preflight(output, request)
+        return _go(output, store, record.id, request)
+
+
+def _preflight(output: Output, request: CampaignRequest) -> None:
+    """Whether the campaign can run here; once for each process that runs it, never recorded."""
+    wiring.preflight(output.state)
+    PlainProgress().say("LAVA validates the job; waits while another campaign measures here")
+    wiring.validate_job(output.state, request)
 
 
 def request_of(record: CampaignRecord) -> CampaignRequest:
@@ -58,24 +70,28 @@ def _go(
     try:
         setup, parts = wiring.assemble(output.state, request, journal, progress)
         progress.say(f"campaign {identity}: {request.kind} of {request.tree}")
-        wiring.preflight(output.state)
         report: Report | None = None
         if request.kind == "check":
             result = pipeline.check(setup, parts)
         elif request.kind == "try":
-            asked = dict(request.extra)
-            limit = wiring.limit_of(setup.thresholds, request)
-            result = pipeline.try_revision(setup, parts, limit, int(asked["boots"]))
+            given = dict(request.extra)
+            limit = asked.limit_of(setup.thresholds, request)
+            result = pipeline.try_revision(setup, parts, limit, int(given["boots"]))
         else:
             result, report = pipeline.bisect(setup, parts)
-    except RtbisectError as error:
-        store.note(identity, str(error))
-        raise
-    except KeyboardInterrupt:
-        store.note(identity, "interrupted")
+    except BaseException as error:
+        # The note must not hide the reason, not even on a full disk.
+        with suppress(RtbisectError):
+            store.note(identity, _why(error))
         raise
     store.finish(identity, result, report)
     return store.get(identity)
+
+
+def _why(error: BaseException) -> str:
+    if isinstance(error, KeyboardInterrupt):
+        return "interrupted"
+    return one_line(str(error)) or type(error).__name__
 
 
 def answer_of(output: Output, record: CampaignRecord) -> dict[str, Any]:
@@ -95,10 +111,17 @@ def answer_of(output: Output, record: CampaignRecord) -> dict[str, Any]:
         "skipped": summary.skipped,
         "wall_s": summary.wall_s,
         "report": record.report.path if record.report else None,
-        "repo": str(wiring.repository_of(request)),
+        "repo": request.repo,
         "good": request.good,
         "bad": request.bad,
     }
+
+
+def unreadable(identity: str) -> dict[str, Any]:
+    """The keys of `answer_of` for a campaign that this version cannot read."""
+    words = dict.fromkeys(("outcome", "culprit", "confidence", "cause", "metric", "report"))
+    counts = {"builds": 0, "boots": 0, "skipped": 0, "wall_s": 0.0}
+    return {"campaign": identity} | words | counts | dict.fromkeys(("repo", "good", "bad"), "")
 
 
 def text_of(record: CampaignRecord, summary: Summary) -> str:

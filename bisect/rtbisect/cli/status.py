@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from rtbisect.cli import runner
 from rtbisect.cli.options import json_option
+from rtbisect.errors import InternalError
 from rtbisect.store.campaigns import CampaignStore
 from rtbisect.store.journal import summary_of
 
@@ -22,14 +23,23 @@ if TYPE_CHECKING:
 def status(output: Output, as_json: bool) -> int:
     """List campaigns with their state and costs."""
     store = CampaignStore(output.state)
-    records = store.all()
-    rows = [
-        runner.answer_of(output, record)
-        | {"state": record.state, "created": record.created, "note": record.note}
-        for record in records
-    ]
-    lines = [
-        runner.text_of(record, summary_of(store.database, record.id)) for record in records
-    ] or ["no campaigns yet; `rtbisect demo` makes one"]
-    output.answer({"campaigns": rows}, "\n".join(lines), as_json=as_json)
+    found = [_row(output, store, name) for name in store.names()]
+    lines = [line for _row, line in found] or ["no campaigns yet; `rtbisect demo` makes one"]
+    output.answer({"campaigns": [row for row, _line in found]}, "\n".join(lines), as_json=as_json)
     return 0
+
+
+def _row(output: Output, store: CampaignStore, name: str) -> tuple[dict[str, Any], str]:
+    """A campaign for a program and for a person. One that another version made must not hide
+    the others.
+    """
+    try:
+        record = store.get(name)
+        row = runner.answer_of(output, record)
+        line = runner.text_of(record, summary_of(store.database, name))
+    except InternalError as error:
+        nothing = runner.unreadable(name)
+        extra = {"state": "unreadable", "created": "", "note": str(error)}
+        return nothing | extra, f"{name}: unreadable: {error}"
+    extra = {"state": record.state, "created": record.created, "note": record.note}
+    return row | extra, line

@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import click
 
-from rtbisect import wiring
+from rtbisect import asked
 from rtbisect.cli import runner
 from rtbisect.cli.options import (
     json_option,
@@ -17,12 +18,14 @@ from rtbisect.cli.options import (
     site_path,
     suite_option,
 )
+from rtbisect.errors import ConfigError
 from rtbisect.model.campaign import CampaignRequest, Level
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from rtbisect.cli.output import Output
+    from rtbisect.store.campaigns import CampaignRecord
 
 #: git bisect run: this revision cannot be tested.
 SKIP = 125
@@ -30,13 +33,15 @@ SKIP = 125
 
 @click.command(
     "try",
-    epilog="Example: git bisect run rtbisect try HEAD --tree stable-rt_6.12 --suite ipi",
+    epilog="Example: git bisect run rtbisect try HEAD --tree rt_6.12 --suite rcu --limit 900",
 )
 @click.argument("revision")
 @click.option("--tree", required=True, help="build_config of the site file.")
 @suite_option
 @metric_option
-@click.option("--limit", type=float, help="Bad beyond this value (default: limit of thresholds/).")
+@click.option(
+    "--limit", type=float, help="Bad beyond this value; needed where thresholds/ has no limit."
+)
 @click.option("--boots", type=click.IntRange(1, 99), default=3, help="Boots; their median decides.")
 @seed_option
 @site_option
@@ -56,22 +61,30 @@ def try_revision(
 ) -> int:
     """Build and boot REVISION and judge it against a limit.
 
+    HEAD is that of the checkout in which you stand, as `git bisect run` calls it.
+
     Exit code 0: good; 1: bad; 125: cannot be tested; 128 and more: an error.
     """
+    if limit is not None and not math.isfinite(limit):
+        raise ConfigError(f"--limit {limit} is no limit", "give a number in the metric's unit")
     place = site_path(site)
-    sha = wiring.one_revision(output.state, place, tree, revision, suite, metric)
+    sha = asked.one_revision(output.state, place, tree, revision, suite, metric)
+    suite = suite or asked.DEFAULT_SUITE
+    if limit is None:
+        asked.check_limit(place, tree, suite, metric)
     extra = (("boots", str(boots)), *((("limit", repr(limit)),) if limit is not None else ()))
-    request = CampaignRequest(
-        "try", str(place), tree, sha, sha, suite or "ipi", metric, seed, extra
+    request = CampaignRequest("try", str(place), tree, sha, sha, suite, metric, seed, extra)
+    return conclude(output, runner.start(output, request), as_json=as_json)
+
+
+def conclude(output: Output, record: CampaignRecord, *, as_json: bool) -> int:
+    """Print the verdict; gives the exit code for `git bisect run`."""
+    result = record.result
+    level = result.judgements[0].level if result and result.judgements else Level.UNDECIDED
+    verdict, code = {Level.PASS: ("good", 0), Level.REGRESSED: ("bad", 1)}.get(
+        level, ("skip", SKIP)
     )
-    record = runner.start(output, request)
-    level = (
-        record.result.judgements[0].level if record.result and record.result.judgements else None
-    )
-    verdict = {Level.PASS: ("good", 0), Level.REGRESSED: ("bad", 1)}.get(
-        level or Level.UNDECIDED, ("skip", SKIP)
-    )
-    reason = record.result.reasons[0] if record.result and record.result.reasons else ""
-    data = runner.answer_of(output, record) | {"verdict": verdict[0], "reason": reason}
-    output.answer(data, f"{sha[:12]}: {verdict[0]}: {reason}", as_json=as_json)
-    return verdict[1]
+    reason = result.reasons[0] if result and result.reasons else ""
+    data = runner.answer_of(output, record) | {"verdict": verdict, "reason": reason}
+    output.answer(data, f"{data['bad'][:12]}: {verdict}: {reason}", as_json=as_json)
+    return code

@@ -4,20 +4,22 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from rtbisect import wiring
+from rtbisect import asked, wiring
 from rtbisect.cli import check, runner
 from rtbisect.cli.options import json_option, seed_option, site_option, site_path
-from rtbisect.cli.output import Output, PlainProgress
+from rtbisect.cli.output import Output, PlainProgress, keep_traceback, one_line
 from rtbisect.config import load_site
-from rtbisect.errors import Exit, RtbisectError
+from rtbisect.errors import Exit, InternalError, RtbisectError
 from rtbisect.model.campaign import CampaignRequest
 from rtbisect.store.campaigns import CampaignStore
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
 EVERY_S = 900
@@ -37,12 +39,10 @@ def watch(output: Output, once: bool, seed: int, site: Path | None, as_json: boo
     """
     place = site_path(site)
     while True:
-        rows = [
-            _one(output, place, target.name, seed) for target in load_site(place).kernelci.targets()
-        ]
-        lines = [
-            f"{row['build_config']}: {row['level']} {row.get('note', '')}".rstrip() for row in rows
-        ]
+        # A build_config with several variants stands in the list more than once.
+        names = dict.fromkeys(target.name for target in load_site(place).kernelci.targets())
+        rows = [_one(output, place, name, seed) for name in names]
+        lines = [f"{row['build_config']}: {row['level']} {row['note']}".rstrip() for row in rows]
         output.answer({"trees": rows}, "\n".join(lines), as_json=as_json)
         if once:
             return max((int(row["exit"]) for row in rows), default=0)
@@ -51,34 +51,59 @@ def watch(output: Output, once: bool, seed: int, site: Path | None, as_json: boo
 
 def _one(output: Output, place: Path, name: str, seed: int) -> dict[str, Any]:
     """Look at one build_config. A fault of one tree does not stop the others."""
-    store = CampaignStore(output.state)
-    row: dict[str, Any] = {"build_config": name, "campaigns": []}
+    row: dict[str, Any] = {
+        "build_config": name,
+        "good": None,
+        "bad": None,
+        "campaigns": [],
+        "note": "",
+    }
     try:
-        seen = store.seen(name)
-        good, bad = wiring.base_and_tip(output.state, place, name, _last_good(seen), None)
+        seen = CampaignStore(output.state).seen(name)
+        good, bad = asked.base_for_watch(output.state, place, name, _judged(seen))
         row |= {"good": good, "bad": bad}
-        if bad in seen or good == bad:
+        if bad in seen:
+            return row | {
+                "level": "unchanged",
+                "note": f"was {seen[bad]}",
+                "exit": int(Exit.ANSWERED),
+            }
+        if good == bad:
             return row | {"level": "unchanged", "exit": int(Exit.ANSWERED)}
-        record = runner.start(
-            output, CampaignRequest("check", str(place), name, good, bad, seed=seed)
+        return row | _judge(
+            output, row, CampaignRequest("check", str(place), name, good, bad, seed=seed)
         )
-        row["campaigns"].append(record.id)
-        code = check.exit_of_check(record.result)
-        level = {0: "pass", 1: "regressed"}.get(code, "undecided")
-        if code == Exit.REGRESSED:
-            found = runner.start(
-                output, CampaignRequest("bisect", str(place), name, good, bad, seed=seed)
-            )
-            row["campaigns"].append(found.id)
-            row["note"] = runner.headline(found, found.result) if found.result else ""
-        store.mark_seen(name, bad, level, wiring.SystemClock().now_iso())
-        return row | {"level": level, "exit": code}
     except RtbisectError as error:
-        PlainProgress().say(f"{name}: {error}")
+        if isinstance(error, InternalError):
+            keep_traceback(error, output.state)
+        PlainProgress().say(f"rtbisect: {name}: {one_line(str(error))}")
         return row | {"level": "error", "note": str(error), "exit": int(error.exit_code)}
 
 
-def _last_good(seen: dict[str, str]) -> str | None:
-    """The last revision that passed: what the next tip is compared with."""
-    passed = [sha for sha, level in seen.items() if level == "pass"]
-    return passed[-1] if passed else None
+def _judge(output: Output, row: dict[str, Any], request: CampaignRequest) -> dict[str, Any]:
+    """Check a new tip and bisect what regressed; the tip is remembered when all is done."""
+    record = runner.start(output, request)
+    row["campaigns"].append(record.id)
+    code = check.exit_of_check(record.result)
+    level = {0: "pass", 1: "regressed"}.get(code, "undecided")
+    keep = level
+    note = ""
+    if code == Exit.REGRESSED:
+        found = runner.start(output, replace(request, kind="bisect"))
+        row["campaigns"].append(found.id)
+        note = runner.headline(found, found.result) if found.result else ""
+        if runner.exit_of(found.result) == Exit.UNDECIDED:
+            # Not answered: the next tip is again compared with the last one that was.
+            keep = "undecided"
+    store = CampaignStore(output.state)
+    store.mark_seen(request.tree, request.bad, keep, wiring.SystemClock().now_iso())
+    return {"level": level, "exit": code, "note": note}
+
+
+def _judged(seen: Mapping[str, str]) -> list[str]:
+    """Tips that were judged, oldest first: the newest is what the next one is compared with.
+
+    A regression that was told is part of the base from then on, so that every later tip does
+    not tell it again.
+    """
+    return [sha for sha, level in seen.items() if level in ("pass", "regressed")]

@@ -214,7 +214,8 @@ class CampaignRequest:
 
     `site` is the path of the site file, `tree` a build_config of it. `good` and `bad` are
     full shas. `suite` None means: check all suites first, search on what regressed.
-    `extra` holds what only the asking command needs (the demo's seed).
+    `extra` holds what only the asking command needs (the demo's seed). `repo` is the path or
+    URL of the tree when the campaign was made.
     """
 
     kind: str
@@ -226,3 +227,4 @@ class CampaignRequest:
     metric: str | None = None
     seed: int = 0
     extra: tuple[tuple[str, str], ...] = ()
+    repo: str = ""

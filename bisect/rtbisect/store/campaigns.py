@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import sqlalchemy as sa
-from pydantic import TypeAdapter
+from pydantic import TypeAdapter, ValidationError
 
 from rtbisect import locks
-from rtbisect.errors import ConfigError
+from rtbisect.errors import ConfigError, InternalError
 from rtbisect.model.campaign import Result
 from rtbisect.model.report import Report
 from rtbisect.store import db
@@ -71,8 +71,8 @@ class CampaignStore:
                 .values(
                     state="done",
                     note="",
-                    result=TypeAdapter(Result).dump_json(result).decode(),
-                    report=TypeAdapter(Report).dump_json(report).decode() if report else None,
+                    result=db.to_json(TypeAdapter(Result), result),
+                    report=db.to_json(TypeAdapter(Report), report) if report else None,
                 )
             )
 
@@ -85,23 +85,30 @@ class CampaignStore:
 
     def get(self, identity: str) -> CampaignRecord:
         """One campaign; ConfigError when there is none of that name."""
-        found = [record for record in self.all() if record.id == identity]
+        found = self._rows(db.campaign.c.id == identity)
         if not found:
             raise ConfigError(f"no campaign {identity!r} in {self.state}", "see `rtbisect status`")
-        return found[0]
+        return _record(found[0])
 
     def open_one(self) -> CampaignRecord:
         """The newest unfinished campaign; ConfigError when all are done."""
-        unfinished = [record for record in self.all() if record.state == "running"]
+        unfinished = self._rows(db.campaign.c.state == "running")
         if not unfinished:
             raise ConfigError("there is no unfinished campaign", "see `rtbisect status`")
-        return unfinished[-1]
+        return _record(unfinished[-1])
 
     def all(self) -> tuple[CampaignRecord, ...]:
-        """All campaigns, oldest first."""
+        """All campaigns, oldest first; InternalError when one cannot be read."""
+        return tuple(_record(row) for row in self._rows(sa.true()))
+
+    def names(self) -> tuple[str, ...]:
+        """Identifiers of all campaigns, oldest first."""
+        return tuple(row["id"] for row in self._rows(sa.true()))
+
+    def _rows(self, which: sa.ColumnElement[bool]) -> list[dict[str, str]]:
+        query = sa.select(db.campaign).where(which).order_by(sa.text("rowid"))
         with self.database.write() as connection:
-            rows = connection.execute(sa.select(db.campaign).order_by(sa.text("rowid"))).mappings()
-            return tuple(_record(dict(row)) for row in rows)
+            return [dict(row) for row in connection.execute(query).mappings()]
 
     def seen(self, build_config: str) -> dict[str, str]:
         """Revisions of a build_config that were checked, with the level of the answer."""
@@ -129,13 +136,21 @@ class CampaignStore:
 
 
 def _record(row: dict[str, str]) -> CampaignRecord:
+    try:
+        result = TypeAdapter(Result).validate_json(row["result"]) if row["result"] else None
+        report = TypeAdapter(Report).validate_json(row["report"]) if row["report"] else None
+    except ValidationError as error:
+        raise InternalError(
+            f"the answer of campaign {row['id']} cannot be read",
+            "it was made by another version of rtbisect, or the store was changed by hand",
+        ) from error
     return CampaignRecord(
         id=row["id"],
         kind=row["kind"],
         request=row["request"],
         state=row["state"],
         created=row["created"],
-        result=TypeAdapter(Result).validate_json(row["result"]) if row["result"] else None,
-        report=TypeAdapter(Report).validate_json(row["report"]) if row["report"] else None,
+        result=result,
+        report=report,
         note=row["note"],
     )

@@ -3,20 +3,30 @@
 
 from __future__ import annotations
 
+import errno
+import json
+import os
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 from sqlalchemy.exc import DBAPIError, OperationalError
 
-from rtbisect.errors import BusyError, ConfigError, InfrastructureError
+from rtbisect.errors import BusyError, ConfigError, InfrastructureError, RtbisectError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from pydantic import TypeAdapter
+
 SCHEMA_VERSION = 1
 BUSY_TIMEOUT_MS = 10_000
+
+#: What to do next.
+ANOTHER = "give a directory that can be written to with --state"
+OTHER_VERSION = "use the version of rtbisect that made it, or another --state"
+FREE = "free disk space or mend the file system, then run `rtbisect resume`"
 
 metadata = sa.MetaData()
 
@@ -69,6 +79,8 @@ session = sa.Table(
     sa.Column("campaign", sa.Text, sa.ForeignKey("campaign.id"), nullable=False),
     sa.Column("started_s", sa.Float, nullable=False),
     sa.Column("last_s", sa.Float, nullable=False),
+    # CPU seconds of rtbisect itself, without its children: what the program costs.
+    sa.Column("own_cpu_s", sa.Float, nullable=False, server_default="0"),
 )
 
 seen = sa.Table(
@@ -104,7 +116,7 @@ class Database:
     """The store's database file, opened and, when new, made with the current schema."""
 
     def __init__(self, path: Path) -> None:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(path.parent)
         self.path = path
         self.engine = sa.create_engine(f"sqlite:///{path}", poolclass=sa.pool.NullPool)
         sa.event.listen(self.engine, "connect", _prepare)
@@ -118,10 +130,10 @@ class Database:
                 connection.execute(
                     sa.insert(meta).values(key="schema_version", value=str(SCHEMA_VERSION))
                 )
-            elif int(version) != SCHEMA_VERSION:
+            elif version != str(SCHEMA_VERSION):
                 raise ConfigError(
                     f"{path} has schema version {version}, this program needs {SCHEMA_VERSION}",
-                    "use the version of rtbisect that made it, or another --state",
+                    OTHER_VERSION,
                 )
 
     @contextmanager
@@ -130,15 +142,40 @@ class Database:
         try:
             with self.engine.begin() as connection:
                 yield connection
-        except OperationalError as error:
-            text = str(error.orig)
-            if "locked" in text or "busy" in text:
-                raise BusyError(f"{self.path} is locked by another process") from error
-            raise InfrastructureError(
-                f"{self.path}: {text}",
-                "free disk space or mend the file system, then run `rtbisect resume`",
-            ) from error
         except DBAPIError as error:
-            raise InfrastructureError(
-                f"{self.path}: {error.orig}", "the file may be damaged", retryable=False
-            ) from error
+            raise _ours(self.path, error) from error
+
+
+def to_json(codec: TypeAdapter[Any], value: object) -> str:
+    """JSON that gives the same value back; pydantic's own dump turns inf and nan into null."""
+    return json.dumps(codec.dump_python(value, mode="json"), separators=(",", ":"))
+
+
+def make_folder(state: Path) -> None:
+    """Make the state directory; the error says whether the place or the disk is at fault."""
+    try:
+        state.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EIO):
+            raise InfrastructureError(f"{state}: {error.strerror}", FREE) from error
+        raise ConfigError(f"{state}: {error.strerror}", ANOTHER) from error
+    if not os.access(state, os.W_OK | os.X_OK):
+        raise ConfigError(f"{state}: not writable", ANOTHER)
+
+
+def _ours(path: Path, error: DBAPIError) -> RtbisectError:
+    """The database's error by who has to act."""
+    text = str(error.orig)
+    if "locked" in text or "busy" in text:
+        return BusyError(f"{path} is locked by another process", "try again when it has ended")
+    if "unable to open" in text or "readonly" in text:
+        return ConfigError(f"{path}: {text}", ANOTHER)
+    if "no such" in text or "has no column" in text:
+        return ConfigError(f"{path}: {text}", OTHER_VERSION)
+    if isinstance(error, OperationalError):
+        return InfrastructureError(f"{path}: {text}", FREE)
+    return InfrastructureError(
+        f"{path}: {text}",
+        "the file is damaged: put a copy back, or move it away to begin anew",
+        retryable=False,
+    )

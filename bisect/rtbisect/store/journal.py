@@ -43,6 +43,7 @@ class StoreJournal:
         self._heard = heard
         self._clock = wall_clock
         self._told = 0
+        self._cpu = time.process_time()
         now = wall_clock()
         with database.write() as connection:
             made = connection.execute(
@@ -75,7 +76,7 @@ class StoreJournal:
             leftover.end_leftover(row["external_id"])
         self._start(key, kind.__name__, known=row is not None)
         value = effect(lambda external_id: self._note(key, external_id))
-        self._finish(key, codec.dump_json(value).decode())
+        self._finish(key, db.to_json(codec, value))
         return value
 
     def tell(self, line: str) -> None:
@@ -168,7 +169,7 @@ class StoreJournal:
         connection.execute(
             sa.update(db.session)
             .where(db.session.c.id == self._session)
-            .values(last_s=self._clock())
+            .values(last_s=self._clock(), own_cpu_s=time.process_time() - self._cpu)
         )
 
 
@@ -197,8 +198,14 @@ def _seconds(row: dict[str, Any]) -> float:
 
 
 def _decoded(kind: str, value: str) -> Build | Run | None:
-    if kind == "Build":
-        return TypeAdapter(Build).validate_json(value)
-    if kind == "Run":
-        return TypeAdapter(Run).validate_json(value)
+    try:
+        if kind == "Build":
+            return TypeAdapter(Build).validate_json(value)
+        if kind == "Run":
+            return TypeAdapter(Run).validate_json(value)
+    except ValidationError as error:
+        raise InternalError(
+            f"a recorded {kind} cannot be read",
+            "it was made by another version of rtbisect, or the store was changed by hand",
+        ) from error
     return None

@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a command line asks for, made exact before anything is spent: full shas of its
+revisions, and metrics that exist.
+"""
+
+from __future__ import annotations
+
+import re
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rtbisect.command import printable
+from rtbisect.config import choose_threshold, data_root, load_site, load_thresholds
+from rtbisect.errors import ConfigError
+from rtbisect.model.campaign import CampaignRequest
+from rtbisect.store.db import make_folder
+from rtbisect.trees.plumbing import FULL_SHA, Git, ls_remote
+from rtbisect.wiring import tree_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rtbisect.config import Site
+    from rtbisect.kernelci_core import BuildTarget
+    from rtbisect.model.campaign import Threshold
+    from rtbisect.trees.git import GitTree
+
+#: Revisions that depend on the checkout that one stands in.
+MOVING = re.compile(r"(@|(?:[A-Z]+_)?HEAD)(?![A-Za-z0-9_./-])")
+
+#: What `try` judges when no suite is named.
+DEFAULT_SUITE = "ipi"
+
+
+def repository_of(request: CampaignRequest) -> str:
+    """The repository that a campaign searched."""
+    return load_site(Path(request.site)).target(request.tree).url
+
+
+def _opened(state: Path, place: Path, tree: str) -> tuple[Site, BuildTarget, GitTree]:
+    site = load_site(place)
+    target = site.target(tree)
+    make_folder(state)
+    return site, target, tree_of(state, target)
+
+
+def base_and_tip(
+    state: Path, place: Path, tree: str, base: str | None, tip: str | None
+) -> tuple[str, str]:
+    """Shas to compare: the branch head against a base, else against the merge base with the
+    reference branch. Refs are read with `git ls-remote`.
+    """
+    _site, target, git = _opened(state, place, tree)
+    new = _resolved(git, target, tip) if tip else _head(git, target, target.branch)
+    old = _resolved(git, target, base) if base else _reference(git, target, place, new)
+    if old == new:
+        raise ConfigError(
+            f"base and tip are the same commit {new[:12]}", "give two different revisions"
+        )
+    return old, new
+
+
+def base_for_watch(state: Path, place: Path, tree: str, judged: Sequence[str]) -> tuple[str, str]:
+    """The branch head and what it is compared with: the newest of the `judged` revisions, or
+    where a rebased branch left it; at first sight the merge base with the reference branch.
+    Both are the same when there is nothing new.
+    """
+    _site, target, git = _opened(state, place, tree)
+    new = _head(git, target, target.branch)
+    for sha in reversed(judged):
+        # A rewritten branch may have taken its old commits away.
+        with suppress(ConfigError):
+            return git.merge_base(git.resolve(sha), new), new
+    return _reference(git, target, place, new), new
+
+
+def _reference(git: GitTree, target: BuildTarget, place: Path, new: str) -> str:
+    if not target.reference_branch:
+        raise ConfigError(
+            f"{place}: {target.name} has no reference branch", "give --base, or add `reference`"
+        )
+    return git.merge_base(_head(git, target, target.reference_branch), new)
+
+
+def _head(git: GitTree, target: BuildTarget, branch: str) -> str:
+    sha = ls_remote(target.url, branch)
+    if sha is None:
+        raise ConfigError(
+            f"no branch {branch!r} in {target.url}", "check trees and build_configs of the site"
+        )
+    return git.resolve(sha)
+
+
+def _resolved(git: GitTree, target: BuildTarget, revision: str) -> str:
+    """Sha of a revision. HEAD of a URL would be that of our own copy, which means nothing."""
+    if MOVING.match(revision) and "://" in target.url and not target.url.startswith("file:"):
+        raise ConfigError(
+            f"{printable(revision, 80)!r} says nothing about {target.url}",
+            "give a branch, a tag or a commit id",
+        )
+    return git.resolve(revision)
+
+
+def good_and_bad(  # noqa: PLR0913  (what the command line gives)
+    state: Path,
+    place: Path,
+    tree: str,
+    good: str,
+    bad: str,
+    suite: str | None,
+    metric: str | None,
+) -> tuple[str, str]:
+    """Full shas of both ends, and a check of suite and metric before anything is spent."""
+    site, target, git = _opened(state, place, tree)
+    _check_metric(site, target, suite, metric)
+    first, last = _resolved(git, target, good), _resolved(git, target, bad)
+    git.graph(first, last)
+    return first, last
+
+
+def one_revision(  # noqa: PLR0913  (what the command line gives)
+    state: Path, place: Path, tree: str, revision: str, suite: str | None, metric: str | None
+) -> str:
+    """Full sha of a revision, and a check of suite and metric. HEAD and its like are those of
+    the checkout that we stand in: `git bisect run` may run in any work tree of the repository.
+    """
+    site, target, git = _opened(state, place, tree)
+    _check_metric(site, target, suite, metric)
+    if MOVING.match(revision):
+        here = Git(cwd=Path.cwd()).try_(
+            "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}"
+        )
+        if here.ok and FULL_SHA.fullmatch(here.stdout.strip()):
+            return git.resolve(here.stdout.strip())
+    return _resolved(git, target, revision)
+
+
+def _check_metric(site: Site, target: BuildTarget, suite: str | None, metric: str | None) -> None:
+    if suite is None:
+        if metric is not None:
+            raise ConfigError("--metric needs --suite", "give both, or neither")
+        return
+    choose_threshold(_thresholds(site, target), suite, metric)
+
+
+def _thresholds(site: Site, target: BuildTarget) -> tuple[Threshold, ...]:
+    return load_thresholds(data_root() / "thresholds", tuple(site.job(target).params.suites))
+
+
+def check_limit(place: Path, tree: str, suite: str, metric: str | None) -> None:
+    """ConfigError when the thresholds have no limit to judge one revision by."""
+    site = load_site(place)
+    request = CampaignRequest("try", str(place), tree, "", "", suite, metric)
+    limit_of(_thresholds(site, site.target(tree)), request)
+
+
+def limit_of(thresholds: tuple[Threshold, ...], request: CampaignRequest) -> float:
+    """The limit of `try`: given with the request, else that of the thresholds."""
+    asked = dict(request.extra).get("limit")
+    if asked is not None:
+        return float(asked)
+    threshold = choose_threshold(thresholds, request.suite or DEFAULT_SUITE, request.metric)
+    if threshold.limit is None:
+        raise ConfigError(f"{threshold.key} has no limit", "give one with --limit")
+    return threshold.limit

@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The group of all commands, and the one place where errors become exit codes."""
+
+from __future__ import annotations
+
+import signal
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from rtbisect import __version__
+from rtbisect.cli import bisect, check, config, demo, report, resume, status, tryrev, watch
+from rtbisect.cli.output import Output, drop_stdout, fail, keep_traceback, tolerate_any_text
+from rtbisect.config import state_dir
+from rtbisect.errors import Exit, InfrastructureError, InternalError, Interrupted, RtbisectError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+#: What `try` adds to an exit code, so that `git bisect run` stops instead of skipping.
+TRY_ERROR_BASE = 128
+
+RESUME = "an unfinished campaign goes on with `rtbisect resume`"
+
+
+@click.group(
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    no_args_is_help=False,
+)
+@click.version_option(__version__, prog_name="rtbisect")
+@click.option(
+    "--state",
+    type=click.Path(path_type=Path),
+    help="State directory (default: $RTBISECT_STATE, else $XDG_STATE_HOME/rtbisect).",
+)
+@click.pass_context
+def main(context: click.Context, state: Path | None) -> None:
+    """Find the commit that made isolated CPUs noisy, prove it, and write the mail.
+
+    Example: rtbisect demo --seed 7
+    """
+    context.obj = Output(state_dir(state))
+    context.meta["command"] = context.invoked_subcommand
+
+
+for command in (
+    demo.demo,
+    check.check,
+    bisect.bisect,
+    watch.watch,
+    status.status,
+    resume.resume,
+    report.report,
+    tryrev.try_revision,
+    config.config,
+):
+    main.add_command(command)
+
+
+class UsageError(RtbisectError):
+    """Wrong words on the command line."""
+
+    exit_code = Exit.CONFIG
+
+
+def run(words: Sequence[str]) -> int:
+    """Exit code of a command line; tells its errors."""
+    tolerate_any_text()
+    asked_json = "--json" in words
+    context: click.Context | None = None
+    try:
+        with main.make_context("rtbisect", list(words)) as context:
+            code = main.invoke(context)
+    except Exception as error:  # noqa: BLE001  (the last wall: no bare traceback for a user)
+        code = _tell(error, asked_json, _state(context))
+    except KeyboardInterrupt:
+        _deaf()
+        code = fail(Interrupted("interrupted", RESUME), asked_json)
+    return _for_git(code if isinstance(code, int) else int(Exit.ANSWERED), context, words)
+
+
+def _tell(error: Exception, asked_json: bool, state: Path) -> int:
+    if isinstance(error, click.exceptions.Exit):
+        return error.exit_code
+    if isinstance(error, click.exceptions.Abort):
+        return fail(Interrupted("interrupted", RESUME), asked_json)
+    if isinstance(error, BrokenPipeError):
+        drop_stdout()
+        return int(Exit.INTERRUPTED)
+    ours = _ours(error)
+    if isinstance(ours, InternalError):
+        keep_traceback(error, state)
+    return fail(ours, asked_json)
+
+
+def _ours(error: Exception) -> RtbisectError:
+    """The error in the words of errors.py: who has to act, and how."""
+    if isinstance(error, RtbisectError):
+        return error
+    if isinstance(error, click.ClickException):
+        context = getattr(error, "ctx", None)
+        path = context.command_path if context else "rtbisect"
+        return UsageError(error.format_message().rstrip("."), f"see `{path} --help`")
+    if isinstance(error, OSError) and error.strerror:
+        where = f"{error.filename}: " if error.filename else ""
+        return InfrastructureError(
+            f"{where}{error.strerror}", "check disk space and permissions; " + RESUME
+        )
+    return InternalError(
+        f"internal error: {type(error).__name__}: {error}",
+        "the campaign is kept; please report this with internal-error.log of the state directory",
+    )
+
+
+def _state(context: click.Context | None) -> Path:
+    """The state directory, also when the command line could not be read."""
+    found = context.obj if context is not None else None
+    return found.state if isinstance(found, Output) else state_dir(None)
+
+
+def _deaf() -> None:
+    """A second Ctrl-C must not break the last words."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
+
+
+def _for_git(code: int, context: click.Context | None, words: Sequence[str]) -> int:
+    """The code of `try` in the language of `git bisect run`, where 128 and more is an error.
+
+    A command line that could not be read counts as `try` when the word stands in it: git
+    would take a plain 2 for "bad".
+    """
+    named = context.meta.get("command") if context is not None else None
+    is_try = named == "try" or (named is None and "try" in words)
+    if not is_try or code in (0, 1, tryrev.SKIP) or code >= TRY_ERROR_BASE:
+        return code
+    return code + TRY_ERROR_BASE
