@@ -2,6 +2,7 @@
 """A whole campaign on the shipped fakes: what tests of the stories share."""
 
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 from rtbisect.config import load_thresholds
@@ -20,6 +21,12 @@ from rtbisect.trees.fake import FakeTree
 
 ROOT = Path(__file__).resolve().parents[2]
 SUITES = ("ipi", "osnoise", "rcu")
+
+
+@cache
+def thresholds():
+    """Those of the checkout, read once."""
+    return load_thresholds(ROOT / "thresholds", SUITES)
 
 
 def sha(number):
@@ -109,7 +116,7 @@ class World:
 
     def open(self, heard=lambda _what: None):
         """Setup, parts and journal as a fresh process would make them."""
-        device = DeviceType("qemu-smt", "qemu-smt", 1, 4, 2, 1024, True)
+        device = DeviceType("qemu-smt", "qemu-smt", 1, 4, 2, 1024, emulated=True)
         setup = Setup(
             request=self.request,
             tree="t",
@@ -120,7 +127,7 @@ class World:
             windows=WINDOWS,
             window_ms=1000,
             rcu_calls=100,
-            thresholds=load_thresholds(ROOT / "thresholds", SUITES),
+            thresholds=thresholds(),
             limits=self.limits,
             operator="Operator <operator@lab.example.org>",
         )

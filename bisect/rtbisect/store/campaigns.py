@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import sqlalchemy as sa
-from pydantic import TypeAdapter, ValidationError
+from pydantic import ValidationError
 
 from rtbisect import locks
 from rtbisect.errors import ConfigError, InternalError
@@ -71,8 +71,8 @@ class CampaignStore:
                 .values(
                     state="done",
                     note="",
-                    result=db.to_json(TypeAdapter(Result), result),
-                    report=db.to_json(TypeAdapter(Report), report) if report else None,
+                    result=db.to_json(Result, result),
+                    report=db.to_json(Report, report) if report else None,
                 )
             )
 
@@ -137,8 +137,8 @@ class CampaignStore:
 
 def _record(row: dict[str, str]) -> CampaignRecord:
     try:
-        result = TypeAdapter(Result).validate_json(row["result"]) if row["result"] else None
-        report = TypeAdapter(Report).validate_json(row["report"]) if row["report"] else None
+        result = db.codec(Result).validate_json(row["result"]) if row["result"] else None
+        report = db.codec(Report).validate_json(row["report"]) if row["report"] else None
     except ValidationError as error:
         raise InternalError(
             f"the answer of campaign {row['id']} cannot be read",

@@ -7,9 +7,10 @@ import errno
 import json
 import os
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import sqlalchemy as sa
+from pydantic import TypeAdapter
 from sqlalchemy.exc import DBAPIError, OperationalError
 
 from rtbisect.errors import BusyError, ConfigError, InfrastructureError, RtbisectError
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from pydantic import TypeAdapter
+T = TypeVar("T")
 
 SCHEMA_VERSION = 1
 BUSY_TIMEOUT_MS = 10_000
@@ -146,9 +147,19 @@ class Database:
             raise _ours(self.path, error) from error
 
 
-def to_json(codec: TypeAdapter[Any], value: object) -> str:
+_codecs: dict[type, TypeAdapter[Any]] = {}
+
+
+def codec(kind: type[T]) -> TypeAdapter[T]:
+    """The adapter of a type; making one costs milliseconds, so each is made once."""
+    if kind not in _codecs:
+        _codecs[kind] = TypeAdapter(kind)
+    return _codecs[kind]
+
+
+def to_json(kind: type[T], value: T) -> str:
     """JSON that gives the same value back; pydantic's own dump turns inf and nan into null."""
-    return json.dumps(codec.dump_python(value, mode="json"), separators=(",", ":"))
+    return json.dumps(codec(kind).dump_python(value, mode="json"), separators=(",", ":"))
 
 
 def make_folder(state: Path) -> None:

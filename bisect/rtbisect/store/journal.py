@@ -11,7 +11,7 @@ import time
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import sqlalchemy as sa
-from pydantic import TypeAdapter, ValidationError
+from pydantic import ValidationError
 
 from rtbisect.errors import InternalError
 from rtbisect.model.code import Build
@@ -60,7 +60,7 @@ class StoreJournal:
 
     def step(self, key: str, kind: type[T], effect: Callable[[Callable[[str], None]], T]) -> T:
         """See ports.Journal. An open step's leftover process group is ended first."""
-        codec: TypeAdapter[T] = TypeAdapter(kind)
+        codec = db.codec(kind)
         row = self._row(key)
         if row is not None and row["kind"] != kind.__name__:
             raise InternalError(
@@ -76,7 +76,7 @@ class StoreJournal:
             leftover.end_leftover(row["external_id"])
         self._start(key, kind.__name__, known=row is not None)
         value = effect(lambda external_id: self._note(key, external_id))
-        self._finish(key, db.to_json(codec, value))
+        self._finish(key, db.to_json(kind, value))
         return value
 
     def tell(self, line: str) -> None:
@@ -200,9 +200,9 @@ def _seconds(row: dict[str, Any]) -> float:
 def _decoded(kind: str, value: str) -> Build | Run | None:
     try:
         if kind == "Build":
-            return TypeAdapter(Build).validate_json(value)
+            return db.codec(Build).validate_json(value)
         if kind == "Run":
-            return TypeAdapter(Run).validate_json(value)
+            return db.codec(Run).validate_json(value)
     except ValidationError as error:
         raise InternalError(
             f"a recorded {kind} cannot be read",
