@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rtbisect.effects import Effects, Setup, figure, sample
+from rtbisect.effects import Effects, Setup, figure, sample, worded
 from rtbisect.judge.judge import judge_all
 from rtbisect.model.campaign import Judgement, Level
 
@@ -83,7 +83,7 @@ def _tell_figures(effects: Effects, side: str, run: Run) -> None:
     """The primary figures of a boot, for the story."""
     primary = [t for t in effects.setup.thresholds if t.role == "primary"]
     said = [
-        f"{t.key.suite}.{t.key.name} {value:.4g}" + (f" {t.unit}" if t.unit != "1" else "")
+        f"{t.key.suite}.{t.key.name} {worded(t, value)}"
         for t in primary
         if (value := figure(run, t.key)) is not None
     ]

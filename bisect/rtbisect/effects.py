@@ -180,6 +180,12 @@ def figure(run: Run, key: MetricKey) -> float | None:
     return None
 
 
+def worded(threshold: Threshold, value: float) -> str:
+    """A figure for the story; ratios have no unit to say."""
+    unit = "" if threshold.unit == "1" else f" {threshold.unit}"
+    return f"{value:.4g}{unit}"
+
+
 def sample(runs: Iterable[Run], key: MetricKey) -> Sample:
     """The figure over boots, in the order of the boots."""
     values = (figure(run, key) for run in runs)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from rtbisect import proof
 from rtbisect.comparison import ALPHA, MAX_BARREN, Ends, compare, worst
-from rtbisect.effects import Effects, Parts, Setup, sample
+from rtbisect.effects import Effects, Parts, Setup, sample, worded
 from rtbisect.model.campaign import (
     Better,
     Cause,
@@ -180,7 +180,7 @@ def _carry_out(
     seen = effects.observe(run, threshold)
     if seen is not None:
         effects.tell(
-            f"{proposal.purpose} {sha[:12]}: {threshold.key} = {seen.value:.4g} {threshold.unit}"
+            f"{proposal.purpose} {sha[:12]}: {threshold.key} = {worded(threshold, seen.value)}"
         )
     yield engine.Booted(sha, run.run_id, run.status, seen, run.seconds)
 

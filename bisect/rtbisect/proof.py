@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from rtbisect.effects import Effects, sample
+from rtbisect.effects import Effects, sample, worded
 from rtbisect.model.campaign import (
     Cause,
     MetricKey,
@@ -100,7 +100,7 @@ def _carry_out(
         if seen is not None:
             effects.tell(
                 f"{step.purpose} {step.revision[:12]}: {spec.threshold.key} = "
-                f"{seen.value:.4g} {spec.threshold.unit}"
+                f"{worded(spec.threshold, seen.value)}"
             )
         state = verify.apply(
             state, verify.Booted(run.revision, run.run_id, run.status, seen, run.seconds)
@@ -175,16 +175,17 @@ def _table(  # noqa: PLR0913  (the factors of the table)
 def _metrics(
     thresholds: Sequence[Threshold], threshold: Threshold
 ) -> tuple[list[Threshold], list[Threshold]]:
-    """What the table shows: the searched metric with its control, and beside them the same
-    figure in other windows and what else decides (the primary metrics of other suites).
+    """What the table shows: the searched metric with its control; then the control's figure
+    under the workload, so that both levels stand in one unit; then the searched figure in
+    other windows and the primary metrics of other suites.
     """
+    key = threshold.key
     control = control_of(thresholds, threshold)
     first = [threshold, *([control] if control else [])]
     shown = {t.key for t in first}
-    same = [
-        t
-        for t in thresholds
-        if (t.key.suite, t.key.name) == (threshold.key.suite, threshold.key.name)
-    ]
-    primary = [t for t in thresholds if t.role == "primary" and t.key.suite != threshold.key.suite]
-    return first, [t for t in same + primary if t.key not in shown]
+    beside = MetricKey(key.suite, control.key.name, key.window) if control else None
+    same = [t for t in thresholds if t.key == beside]
+    same += [t for t in thresholds if (t.key.suite, t.key.name) == (key.suite, key.name)]
+    primary = [t for t in thresholds if t.role == "primary" and t.key.suite != key.suite]
+    others = {t.key: t for t in same + primary if t.key not in shown}
+    return first, list(others.values())

@@ -36,6 +36,11 @@ def test_every_culprit_of_a_line_is_found_and_proved(tmp_path, culprit):
     assert report is not None
     facts, story = here.mailer.drafts[0]
     assert facts.result == result
+    shown = {(row.kernel, row.workload, row.metric.name, row.window) for row in result.table}
+    for kernel in ("parent", "culprit"):
+        # Both levels of the workload stand in one unit.
+        assert (kernel, "none", "res_per_s", "pf-off") in shown
+        assert any(r[0] == kernel and r[2:] == ("res_per_s", "pf-on") for r in shown)
     assert facts.synthetic_workload
     assert f"regressed: {result.metric}" in story
 
