@@ -175,10 +175,12 @@ def _carry_out(
         yield engine.Built(sha, build.ok, build.signature, build.seconds)
     if not build.ok or not proposal.boot:
         return
+    told = bool(spare.get(sha))
     left = round(engine.forecast(state).boots)
-    run = spare[sha].pop(0) if spare.get(sha) else effects.boot(sha, proposal.purpose, left)
+    run = spare[sha].pop(0) if told else effects.boot(sha, proposal.purpose, left)
     seen = effects.observe(run, threshold)
-    if seen is not None:
+    # What the comparison has told of its boots is not told again.
+    if seen is not None and not told:
         effects.tell(
             f"{proposal.purpose} {sha[:12]}: {threshold.key} = {worded(threshold, seen.value)}"
         )
