@@ -59,7 +59,8 @@ def test_a_grace_period_takes_whole_ticks_and_its_statistics_agree(lab, request_
 
 def test_a_kernel_without_an_init_is_the_kernels_failure_to_boot(lab, request_of, device):
     request = request_of("road-panic", "rcu-off")
-    line = request.profile.boot_line + " rdinit=/nowhere"
+    # rdinit alone falls back to the shell of the initramfs; a requested init must exist.
+    line = request.profile.boot_line + " rdinit=/nowhere init=/nowhere"
     broken = replace(request, profile=replace(request.profile, boot_line=line))
     run = lab(timeouts=Timeouts(boot_s=40)).run(broken, note)
     assert run.status is RunStatus.BOOT_FAILED
