@@ -20,7 +20,6 @@ from datetime import datetime
 from pathlib import Path
 
 import sqlalchemy as sa
-from pydantic import TypeAdapter
 
 from rtbisect.artefacts import ArtefactStore
 from rtbisect.config import state_dir
@@ -29,27 +28,12 @@ from rtbisect.model.code import Build
 from rtbisect.model.lab import Run
 from rtbisect.store import db
 from rtbisect.store.campaigns import CampaignStore
-from rtbisect.store.journal import summary_of
+from rtbisect.store.journal import recorded, summary_of
 
 #: Goals of the road; the two marked as gates are ratios.
 BOOT_OVERHEAD_S = 5.0
 INCREMENTAL_SHARE = 0.1
 OWN_CPU_SHARE = 0.03
-
-
-def values(store: CampaignStore, campaign: str, kind: str, of: type) -> list:
-    codec = TypeAdapter(of)
-    with store.database.write() as connection:
-        rows = connection.execute(
-            sa.select(db.step.c.value)
-            .where(
-                db.step.c.campaign == campaign,
-                db.step.c.kind == kind,
-                db.step.c.state == "finished",
-            )
-            .order_by(db.step.c.seq)
-        ).scalars()
-        return [codec.validate_json(row) for row in rows]
 
 
 def guest_s(log: bytes) -> float | None:
@@ -96,8 +80,8 @@ def middle(numbers: list[float]) -> str:
 
 def figures(store: CampaignStore, campaign: str) -> None:
     """Print the figures of one campaign."""
-    made = [b for b in values(store, campaign, "Build", Build) if b.ok and not b.reused]
-    runs = values(store, campaign, "Run", Run)
+    made = [b for b in recorded(store.database, campaign, Build) if b.ok and not b.reused]
+    runs = recorded(store.database, campaign, Run)
     summary = summary_of(store.database, campaign)
     wall = max(summary.wall_s, 1e-9)
     seconds = [b.seconds for b in made]

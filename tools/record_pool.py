@@ -16,35 +16,17 @@ import gzip
 import sys
 from pathlib import Path
 
-import sqlalchemy as sa
-from pydantic import TypeAdapter
-
 from rtbisect.artefacts import ArtefactStore
 from rtbisect.config import state_dir
 from rtbisect.demo import truth as truths
 from rtbisect.model.code import CommitGraph
 from rtbisect.model.lab import Run
 from rtbisect.search.graph import Ancestry
-from rtbisect.store import db
 from rtbisect.store.campaigns import CampaignStore
+from rtbisect.store.journal import recorded
 
 KEPT = ('"lvl": "target"', '"lvl": "results"', '"lvl": "error"', '"lvl": "exception"')
 COLUMNS = ("file", "kind", "side", "revision", "seconds", "host_load", "window_order")
-
-
-def values(store: CampaignStore, campaign: str, kind: type) -> list:
-    codec = TypeAdapter(kind)
-    with store.database.write() as connection:
-        rows = connection.execute(
-            sa.select(db.step.c.value)
-            .where(
-                db.step.c.campaign == campaign,
-                db.step.c.kind == kind.__name__,
-                db.step.c.state == "finished",
-            )
-            .order_by(db.step.c.seq)
-        ).scalars()
-        return [codec.validate_json(row) for row in rows]
 
 
 def side_of(truth: truths.Truth, ancestry: Ancestry, revision: str) -> str:
@@ -76,8 +58,8 @@ def main() -> int:
     rows = []
     for campaign, place in zip(asked.campaign, asked.truth, strict=True):
         truth = truths.load(place)
-        ancestry = Ancestry(values(store, campaign, CommitGraph)[0])
-        for run in values(store, campaign, Run):
+        ancestry = Ancestry(recorded(store.database, campaign, CommitGraph)[0])
+        for run in recorded(store.database, campaign, Run):
             if not run.complete:
                 continue
             name = f"{run.run_id}.log.gz"

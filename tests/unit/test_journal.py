@@ -10,7 +10,7 @@ from rtbisect.model.code import Build, BuildStatus
 from rtbisect.model.lab import Measurement, Run, RunStatus
 from rtbisect.store.campaigns import CampaignStore
 from rtbisect.store.db import Database, meta
-from rtbisect.store.journal import StoreJournal
+from rtbisect.store.journal import StoreJournal, recorded
 from rtbisect.store.summary import StepRecord, summarise
 
 
@@ -165,3 +165,12 @@ def test_a_run_survives_the_journal_unchanged(store):
     )  # fmt: skip
     journal.step("run/1", Run, lambda _note: run)
     assert StoreJournal(store.database, journal.campaign).step("run/1", Run, None) == run
+
+
+def test_recorded_values_come_back_by_kind_and_in_order(store):
+    journal = journal_of(store)
+    for n in (2, 1):
+        journal.step(f"v/{n}", Value, lambda _note, n=n: Value(n))
+    journal.step("run/1", Run, lambda _note: run_of("a"))
+    assert recorded(store.database, journal.campaign, Value) == [Value(2), Value(1)]
+    assert [run.revision for run in recorded(store.database, journal.campaign, Run)] == ["a"]

@@ -193,6 +193,21 @@ def summary_of(database: db.Database, campaign: str) -> Summary:
     return summarise(steps, sum(last - started for started, last in sessions))
 
 
+def recorded(database: db.Database, campaign: str, kind: type[T]) -> list[T]:
+    """Values of all finished steps of one kind, in the order in which they were begun."""
+    with database.write() as connection:
+        rows = connection.execute(
+            sa.select(db.step.c.value)
+            .where(
+                db.step.c.campaign == campaign,
+                db.step.c.kind == kind.__name__,
+                db.step.c.state == "finished",
+            )
+            .order_by(db.step.c.seq)
+        ).scalars()
+        return [db.codec(kind).validate_json(row) for row in rows]
+
+
 def _seconds(row: dict[str, Any]) -> float:
     return float(row["finished_s"] - row["started_s"])
 
