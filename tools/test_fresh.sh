@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Do what a new user does, on a machine that has nothing: a minimal Debian 12 made by debootstrap, no
 # locale, no git identity, no package index. The committed state of this checkout is set up there,
-# set up again without network, tested, and boots one kernel.
+# set up again without network, tested, and boots one kernel. With words after it, that command runs
+# there instead, in the checkout: tools/test_fresh.sh make demo ARGS="--seed 7"
 #   KEEP=1               leave the folder behind and say where it is
 #   RTBISECT_TEST_CA     certificate bundle to trust inside (else PIP_CERT, SSL_CERT_FILE), for a
 #                        network that has a certificate authority of its own
@@ -75,6 +76,10 @@ if git config user.email; then
     echo "test-fresh: there is a git identity" >&2
     exit 1
 fi
+if [ $# -gt 0 ]; then
+    say "$*"
+    exec "$@"
+fi
 say "make setup"
 make setup
 say "make setup, again, without network"
@@ -95,8 +100,10 @@ fi
 EOF
 }
 
-enter() { # <folder>: run the script inside; nothing of the caller's environment but the way to the network
+enter() { # <folder> [command]: run the script inside, with nothing of the caller's environment but
+    # the way to the network
     local root=$1 name
+    shift
     local environment=(--clearenv --setenv HOME /root --setenv TERM dumb --setenv BEGIN "$SECONDS"
         --setenv PATH /usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin)
     for name in http_proxy https_proxy no_proxy HTTP_PROXY HTTPS_PROXY NO_PROXY \
@@ -106,10 +113,10 @@ enter() { # <folder>: run the script inside; nothing of the caller's environment
     new_user >"$root/new_user.sh"
     bwrap --bind "$root" / --dev-bind /dev /dev --ro-bind /sys /sys --dir /proc --perms 1777 --tmpfs /tmp \
         --unshare-pid --unshare-ipc --unshare-uts --as-pid-1 --die-with-parent --cap-add ALL \
-        "${environment[@]}" --chdir /root /bin/bash -eu /new_user.sh </dev/null
+        "${environment[@]}" --chdir /root /bin/bash -eu /new_user.sh "$@" </dev/null
 }
 
-# One function that is read whole before it runs: a change of this file cannot reach a run.
+# Read whole before it runs: a change of this file cannot reach a run.
 main() {
     cd "$(dirname "${BASH_SOURCE[0]}")/.."
     [[ $(id -u) -eq 0 ]] || give_up "debootstrap needs root; run: sudo make -C $PWD test-fresh"
@@ -122,9 +129,8 @@ main() {
     chmod 755 "$root"
     say "debootstrap"
     make_machine "$root"
-    enter "$root"
+    enter "$root" "$@"
     say "passed"
 }
 
-main "$@"
-exit
+{ main "$@"; exit; }

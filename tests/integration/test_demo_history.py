@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Demo repository and histories from a toy source that takes every change of the table."""
 
+import re
 import subprocess
 import sys
 import tarfile
@@ -194,10 +195,15 @@ def test_merges_are_what_git_would_merge(repo, tmp_path, seed):
 
 
 def test_names_tell_nothing(repo, tmp_path):
+    seen: dict[str, str] = {}
     for kind in ("epoll-spinlock", "rcu-latency", "nothing"):
         refs = make_history(repo, plan(5, 30, kind), tmp_path / f"{kind}.json")
-        assert (refs.good_ref, refs.bad_ref) == ("refs/demo/5-30/good", "refs/demo/5-30/bad")
+        assert re.fullmatch(r"refs/demo/5-30-[0-9a-f]{6}/good", refs.good_ref)
+        assert refs.bad_ref == refs.good_ref.removesuffix("good") + "bad"
         git = Git(cwd=repo, git_dir=repo)
+        seen[refs.bad_ref] = refs.bad
+        # Another kind of the same seed moves no ref of an earlier one.
+        assert all(git("rev-parse", ref).strip() == sha for ref, sha in seen.items())
         assert git("rev-parse", refs.bad_ref).strip() == refs.bad
         people = git("log", "--format=%an <%ae>%n%cn <%ce>", refs.bad).splitlines()
         assert all(who.endswith("@example.org>") for who in people)

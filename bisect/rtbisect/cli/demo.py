@@ -23,6 +23,7 @@ from rtbisect.errors import Exit
 from rtbisect.model.campaign import CampaignRequest
 
 if TYPE_CHECKING:
+    from rtbisect.demo.plan import Plan
     from rtbisect.store.campaigns import CampaignRecord
 
 SOURCE = Path("/usr/src/linux-source-6.12.tar.xz")
@@ -60,8 +61,10 @@ def demo(
     answer is the truth; 1: it is not; 4: there is no answer.
     """
     chosen = secrets.randbelow(10**6) if seed is None else seed
+    drawn = plan(chosen, commits, kind, hard=hard)
+    truth = output.state / "demo" / "truth" / f"{drawn.name}.json"
     wiring.preflight(output.state)
-    refs = _history(output, chosen, commits, kind, hard, source)
+    refs = _history(output, drawn, source, truth)
     request = CampaignRequest(
         kind="demo",
         site=str(_site(output, refs.repo)),
@@ -69,25 +72,18 @@ def demo(
         good=refs.good,
         bad=refs.bad,
         seed=chosen,
-        extra=(("truth", str(_truth_path(output, chosen, commits))),),
+        extra=(("truth", str(truth)),),
     )
     return conclude(output, runner.start(output, request), as_json=as_json)
 
 
-def _history(
-    output: Output, seed: int, commits: int, kind: str | None, hard: bool, source: Path
-) -> DemoRefs:
+def _history(output: Output, drawn: Plan, source: Path, truth: Path) -> DemoRefs:
     progress = PlainProgress()
-    drawn = plan(seed, commits, kind, hard=hard)
     repo = output.state / "demo" / "linux.git"
     repo.parent.mkdir(parents=True, exist_ok=True)
     make_repo(repo, source, progress.say)
-    progress.say(f"history of seed {seed}: {commits} commits")
-    return make_history(repo, drawn, _truth_path(output, seed, commits))
-
-
-def _truth_path(output: Output, seed: int, commits: int) -> Path:
-    return output.state / "demo" / "truth" / f"{seed}-{commits}.json"
+    progress.say(f"history of seed {drawn.seed}: {drawn.commits} commits")
+    return make_history(repo, drawn, truth)
 
 
 def _site(output: Output, repo: Path) -> Path:

@@ -42,7 +42,7 @@ def make_history(repo: Path, plan: Plan, truth: Path) -> DemoRefs:
     git = Git(cwd=repo, git_dir=repo)
     good = _start(git)
     base = Files(git, good, sorted({step.edit.file for step in plan.steps if step.edit}))
-    stem = f"refs/demo/{plan.seed}-{plan.commits}"
+    stem = f"refs/demo/{plan.name}"
     stream = _stream(plan, base, good, f"{stem}/bad")
     shas = _import(git, stream, len(plan.steps))
     git("update-ref", f"{stem}/good", good)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import random
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -50,10 +51,12 @@ class Step:
 class Plan:
     """A history as indices into `steps`; the last step is bad, -1 is good.
 
-    `culprit` is None for the kind "nothing". `culprit_set` are the commits that nobody
+    `name` differs for other arguments of `plan` and does not tell the kind. `culprit` is
+    None for the kind "nothing". `culprit_set` are the commits that nobody
     can tell apart: the culprit alone, or the whole unbuildable stretch that it hides in.
     """
 
+    name: str
     seed: int
     commits: int
     kind: str
@@ -90,7 +93,8 @@ def plan(
     same plan. ConfigError for sizes and kinds that do not exist.
     """
     _check(commits, kind, hard=hard)
-    rng = random.Random(f"rtbisect demo {seed} {commits} {kind} {hard}")  # noqa: S311
+    arguments = f"rtbisect demo {seed} {commits} {kind} {hard}"
+    rng = random.Random(arguments)  # noqa: S311
     choices = KINDS[:2] if hard else KINDS
     drawn = kind or rng.choice(choices)
     blocks, sides = _draw(rng, commits, drawn, catalogue or load_catalogue(), hard=hard)
@@ -99,6 +103,7 @@ def plan(
     culprit = [i for i, item in enumerate(line) if item and item.culprit]
     unsure = tuple(i for i, item in enumerate(line) if item and item.in_set)
     return Plan(
+        f"{seed}-{commits}-{hashlib.sha256(arguments.encode()).hexdigest()[:6]}",
         seed,
         commits,
         drawn,
