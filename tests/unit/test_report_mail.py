@@ -160,10 +160,22 @@ def test_revert_sentence_follows_the_status(mailer, status, sentence):
 
 def test_guards_and_other_metrics_stay_in_the_table(mailer):
     rows = EPOLL.table + tuple(
-        replace(row, kernel=f"extra {i}") for i, row in enumerate(EPOLL.table * 2)
+        replace(EPOLL.table[0], metric=replace(EPOLL.table[0].metric, name=f"extra_{i}"))
+        for i in range(9)
     )
     text = body(mailer, replace(epoll(), result=replace(EPOLL, table=rows)))
-    assert "  4 more rows in result.json" in text
+    assert "ipi.res_per_s in clock-on, /s, beside perf-epoll-reader" in text
+    assert "  more in result.json" in text
+
+
+def test_the_factor_table_tells_names_whole(mailer):
+    key, workload = EPOLL.table[0].metric, "perf-epoll-reader:pf"
+    rows = tuple(
+        replace(row, metric=replace(key, name="res_per_iwi"), workload=workload, unit="1")
+        for row in EPOLL.table[:2]
+    )
+    text = body(mailer, replace(epoll(), result=replace(EPOLL, table=rows)))
+    assert f"  ipi.res_per_iwi in {key.window}, beside {workload}\n" in text
 
 
 def test_nothing_found_lists_every_judged_metric(mailer):

@@ -9,7 +9,7 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from rtbisect.model.campaign import Scale
-from rtbisect.report.text import Column, ascii_line, number, table, unit_text
+from rtbisect.report.text import TABLE, Column, ascii_line, foreign, number, table, unit_text
 
 if TYPE_CHECKING:
     from rtbisect.model.campaign import (
@@ -24,8 +24,9 @@ if TYPE_CHECKING:
 #: In the name of the checks of a culprit against one of its parents.
 PARENT_CHECK = "vs parent"
 
-#: Rows that a mail prints of the factor table and of the checks.
+#: Rows that a mail prints of the checks and of the ends, and lines of the factor table.
 MAX_ROWS = 8
+MAX_FACTORS = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,35 +141,35 @@ def claim(report: ReportInput) -> Claim | None:
 
 
 def factor_table(report: ReportInput) -> tuple[str, ...]:
-    """Kernel by workload: the searched metric first, then the others, MAX_ROWS at most."""
+    """Kernel by workload: a headed group of kernels for each metric and level of the workload,
+    the searched metric and its control first; MAX_FACTORS lines at most.
+    """
     rows = sorted(report.result.table, key=lambda row: not _searched(report, row))
-    shown = rows[:MAX_ROWS]
-    if not shown:
+    groups: dict[str, list[TableRow]] = {}
+    for row in rows:
+        groups.setdefault(_heading(row), []).append(row)
+    if not groups:
         return ()
     columns = (
         Column("kernel"),
-        Column("workload"),
-        Column("metric"),
-        Column("unit"),
         Column("median [min..max]", right=True),
         Column("n", right=True),
     )
-    lines = table(
-        columns,
-        [
-            (
-                row.kernel,
-                row.workload,
-                metric_name(row.metric),
-                unit_text(row.unit),
-                spread(row.sample),
-                str(row.sample.n),
-            )
-            for row in shown
-        ],
-    )
-    left = len(rows) - len(shown)
-    return (*lines, f"  {left} more rows in result.json") if left else lines
+    order = [row for group in groups.values() for row in group]
+    cells = [(row.kernel, spread(row.sample), str(row.sample.n)) for row in order]
+    head, rule, *rest = table(columns, cells, TABLE - 2)
+    body, lines = iter(rest), [f"  {head}", f"  {rule}"]
+    for heading, group in groups.items():
+        lines += [f"  {heading}", *(f"  {next(body)}" for _ in group)]
+    left = len(lines) - 2 - MAX_FACTORS
+    return (*lines[: 2 + MAX_FACTORS], "  more in result.json") if left > 0 else tuple(lines)
+
+
+def _heading(row: TableRow) -> str:
+    """What a group of the factor table is of: `ipi.res_per_s in pf-on, /s, beside x:pf`."""
+    level = "no workload" if row.workload == "none" else f"beside {row.workload}"
+    parts = (f"{metric_name(row.metric)} in {row.metric.window}", unit_text(row.unit), level)
+    return foreign(", ".join(part for part in parts if part), TABLE - 2)
 
 
 def _searched(report: ReportInput, row: TableRow) -> bool:
