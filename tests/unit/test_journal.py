@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The journal: nothing is done twice, a kill at any write loses at most the open step."""
 
+import subprocess
 from dataclasses import dataclass
 
 import pytest
@@ -10,7 +11,7 @@ from rtbisect.model.code import Build, BuildStatus
 from rtbisect.model.lab import Measurement, Run, RunStatus
 from rtbisect.store.campaigns import CampaignStore
 from rtbisect.store.db import Database, meta
-from rtbisect.store.journal import StoreJournal, recorded
+from rtbisect.store.journal import StoreJournal, end_leftovers, recorded
 from rtbisect.store.summary import StepRecord, summarise
 
 
@@ -70,6 +71,32 @@ def test_the_story_is_told_once(store):
     again.tell("two")
     again.tell("three")
     assert again.story() == ("one", "two", "three")
+
+
+def test_what_a_killed_session_left_running_can_be_ended_before_the_resume(store):
+    journal = journal_of(store)
+    groups = [subprocess.Popen(["sleep", "60"], start_new_session=True) for _ in range(2)]
+
+    def killed(note):
+        note(f"pgid:{groups[0].pid}")
+        raise Killed
+
+    def done(note):
+        note(f"pgid:{groups[1].pid}")
+        return Value(1)
+
+    with pytest.raises(Killed):
+        journal.step("open", Value, killed)
+    journal.step("finished", Value, done)
+    try:
+        assert end_leftovers(store.database, journal.campaign) == 1
+        assert groups[0].wait(timeout=10) != 0
+        assert groups[1].poll() is None
+        assert end_leftovers(store.database, journal.campaign) == 0
+    finally:
+        for group in groups:
+            group.kill()
+            group.wait()
 
 
 class Killed(BaseException):

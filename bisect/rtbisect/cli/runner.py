@@ -14,7 +14,7 @@ from rtbisect.cli.output import Output, PlainProgress, duration, one_line
 from rtbisect.errors import Exit, InternalError, RtbisectError
 from rtbisect.model.campaign import CampaignRequest, Outcome, Result, Summary
 from rtbisect.store.campaigns import CampaignStore
-from rtbisect.store.journal import StoreJournal, summary_of
+from rtbisect.store.journal import StoreJournal, end_leftovers, summary_of
 
 if TYPE_CHECKING:
     from rtbisect.model.report import Report
@@ -41,6 +41,7 @@ def go_on(output: Output, identity: str | None) -> CampaignRecord:
         if record.state == "done":
             return record
         request = request_of(record)
+        end_leftovers(store.database, record.id)
         _preflight(output, request)
         return _go(output, store, record.id, request)
 
