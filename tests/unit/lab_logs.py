@@ -155,6 +155,10 @@ def job(outcome="pass", error_type="", error_msg=""):
     return result("job", "fail", error_type=error_type, error_msg=error_msg)
 
 
+#: What LAVA's script on the device prints before its first step.
+STARTED = "<LAVA_SIGNAL_STARTRUN 0_rtbisect rtbisect-36bb21cb46e4_1.1.3.1>"
+
+
 def failed_job(cases, error_type, error_msg, console=()):
     """A log that ends with failing cases of LAVA's suite, in this order."""
     lines = [result("validate")] if "validate" not in cases else []
@@ -163,9 +167,12 @@ def failed_job(cases, error_type, error_msg, console=()):
     return "\n".join([*lines, job("fail", error_type, error_msg)]) + "\n"
 
 
-def good_job(cases, console, steps="pass"):
-    """A log of a job that LAVA ran to its end; `cases` maps cases of the device to results."""
+def good_job(cases, console, steps="pass", boot=()):
+    """A log of a job that LAVA ran to its end; `cases` maps cases of the device to results.
+    The device printed `boot` before the suites began and `console` after.
+    """
     lines = [result("validate"), result("login-action")]
+    lines += [event("target", line) for line in (*boot, STARTED)]
     lines += [result(case, outcome, "0_rtbisect") for case, outcome in cases.items()]
     lines += [event("target", line) for line in console]
     lines += [result("0_rtbisect", steps), job()]

@@ -1,9 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """One row for each way in which a job was seen to end."""
 
-import pytest
-from lab_logs import event, failed_job, good_job
+import re
+from pathlib import Path
 
+import pytest
+from lab_logs import STARTED, event, failed_job, good_job
+
+from rtbisect import lab
+from rtbisect.cli.app import main
 from rtbisect.errors import ConfigError, InfrastructureError
 from rtbisect.lab import lavalog
 from rtbisect.lab.classify import classify
@@ -15,6 +20,7 @@ PANIC = [
     "[    1.234567] Kernel panic - not syncing: VFS: Unable to mount root fs on block(0,0)",
     "[    1.234999] ---[ end Kernel panic - not syncing: VFS: Unable to mount root fs ]---",
 ]
+BUG = "BUG: sleeping function called from invalid context at kernel/x.c:12"
 FETCH = ["file-download", "download-retry", "deployimages"]
 TIMED_OUT = "lava-test-shell timed out after 15 seconds"
 
@@ -74,21 +80,36 @@ VALUES = {
         "suite hang: task epoll:N blocked for more than",
     ),
     "panic in a suite": (
-        failed_job(SUITE, "Test", TIMED_OUT, PANIC),
+        failed_job(SUITE, "Test", TIMED_OUT, [STARTED, *PANIC]),
         RunStatus.HUNG,
         "suite: VFS: Unable to mount root fs on block(N,N)",
     ),
     "panic in a suite, then a reset": (
-        failed_job(SUITE, "Infrastructure", "Connection closed", PANIC),
+        failed_job(SUITE, "Infrastructure", "Connection closed", [STARTED, *PANIC]),
         RunStatus.HUNG,
         "suite: VFS: Unable to mount root fs on block(N,N)",
     ),
     "lava-test-raise": (failed_job(SUITE, "Test", "no reader"), RunStatus.INVALID, ""),
     "a step ends with an error": (good_job({}, [], steps="fail"), RunStatus.INVALID, ""),
-    "an oops that the kernel survives": (
-        good_job({}, ["BUG: sleeping function called from invalid context at kernel/x.c:12"]),
-        RunStatus.INVALID,
-        "sleeping function called from invalid context at kernel/x.c:N",
+    "an oops at boot that the kernel survives": (
+        good_job({}, [], boot=[BUG]),
+        RunStatus.BOOT_FAILED,
+        "boot: sleeping function called from invalid context at kernel/x.c:N",
+    ),
+    "an oops at boot that ends a suite": (
+        failed_job(SUITE, "Test", TIMED_OUT, [BUG, STARTED]),
+        RunStatus.BOOT_FAILED,
+        "boot: sleeping function called from invalid context at kernel/x.c:N",
+    ),
+    "an oops in a suite that the kernel survives": (
+        good_job({}, [BUG]),
+        RunStatus.HUNG,
+        "suite: sleeping function called from invalid context at kernel/x.c:N",
+    ),
+    "an oops in a suite that ends a step": (
+        good_job({}, [BUG], steps="fail"),
+        RunStatus.HUNG,
+        "suite: sleeping function called from invalid context at kernel/x.c:N",
     ),
     "all went well": (good_job({}, ["x"]), RunStatus.COMPLETE, ""),
 }
@@ -147,6 +168,12 @@ LAB = {
         "Connection closed",
         ["qemu-system-x86_64: cannot set up guest memory 'pc.ram': Cannot allocate memory"],
     ),
+    "QEMU gives up in a suite": failed_job(
+        SUITE,
+        "Infrastructure",
+        "Connection closed",
+        ["qemu-system-x86_64: terminating on signal 15 from pid 1 (/sbin/init)"],
+    ),
     "something new": failed_job(["finalize"], "Infrastructure", "what is this"),
     "killed before its last word": event("target", "booting"),
     "nothing at all": "",
@@ -198,3 +225,17 @@ def test_signatures_of_the_same_failure_are_equal():
 def test_foreign_text_in_reasons_has_no_control_characters():
     text = failed_job(BOOT, "Job", "x", ["Kernel panic - not syncing: \x1b[31mred\x07\x00"])
     assert verdict(text).reason.isprintable()
+
+
+def test_hints_name_commands_that_exist():
+    folder = Path(lab.__file__).parent
+    named = [
+        words
+        for path in folder.glob("*.py")
+        for words in re.findall(r"`rtbisect ([a-z ]+)`", path.read_text())
+    ]
+    assert named
+    for words in named:
+        group, _, command = words.partition(" ")
+        assert group in main.commands, words
+        assert not command or command in main.commands[group].commands, words

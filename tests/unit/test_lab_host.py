@@ -20,6 +20,15 @@ def test_kvm_is_used_only_where_the_cpu_can_virtualise(tmp_path):
     assert host.accelerators(tmp_path / "gone", kvm) == (host.TCG,)
 
 
+def test_processes_that_the_host_killed_for_memory_are_counted(tmp_path):
+    vmstat = tmp_path / "vmstat"
+    vmstat.write_text("nr_free_pages 12\noom_kill 3\noom_kill_disable 9\n")
+    assert host.oom_kills(vmstat) == 3
+    vmstat.write_text("nr_free_pages 12\n")
+    assert host.oom_kills(vmstat) == 0
+    assert host.oom_kills(tmp_path / "gone") == 0
+
+
 def test_the_host_script_starts_the_next_qemu_on_the_path_with_its_words(tmp_path):
     real = tmp_path / "qemu-system-x86_64"
     real.write_text('#!/bin/sh\nfor word; do echo "<$word>"; done\nexit 7\n')

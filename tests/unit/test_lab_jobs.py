@@ -18,12 +18,21 @@ from rtbisect.lab.jobs import (
     expected_cases,
     render_device,
     render_job,
+    timeouts_of,
 )
-from rtbisect.lab.windows import WINDOWS, draw, select
+from rtbisect.lab.windows import WINDOWS, select
+from rtbisect.site_schema import PlanParams
 
 ROOT = Path(__file__).parents[2]
 LAVA_JOBS = ROOT / "lava-jobs"
 GOLDEN = ROOT / "tests/golden/jobs"
+
+#: An order that a campaign may draw.
+DRAWN = tuple(
+    window
+    for name in ("rcu-off", "rcu-on", "clock-on", "pf-off", "osnoise-off", "pf-on")
+    for window in select([name])
+)
 
 #: As much of LAVA's qemu.jinja2 as our dictionary touches.
 QEMU = """\
@@ -42,11 +51,13 @@ extra: {{ extra_options }}
 
 def job(asked=None, *, modules=True):
     url = "https://artefacts.example.org/{}"
+    asked = asked or request(DRAWN)
     return Job(
-        request=asked or request(draw(WINDOWS, "golden")),
+        request=asked,
         kernel=Resource(url.format("kernel"), "a" * 64),
         ramdisk=Resource(url.format("ramdisk.cpio.gz"), "c" * 64),
         modules=Resource(url.format("modules.tar.gz"), "b" * 64) if modules else None,
+        timeouts=timeouts_of(asked),
     )
 
 
@@ -100,6 +111,18 @@ def test_kvm_is_tried_before_emulation(tmp_path):
     assert "-enable-kvm" not in device["options"]
 
 
+def test_the_guest_reaches_no_network_and_qemu_runs_in_a_sandbox(tmp_path):
+    (tmp_path / "qemu.jinja2").write_text(QEMU)
+    device = yaml.safe_load(render_device(LAVA_JOBS, tmp_path, DEVICE))
+    assert [o for o in device["options"] if "-net user" in o] == [
+        "-net nic,macaddr=52:54:00:12:34:01 -net user,restrict=on"
+    ]
+    assert (
+        "-sandbox on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny"
+        in device["extra"]
+    )
+
+
 def test_a_device_that_cannot_be_rendered_is_refused(tmp_path):
     with pytest.raises(ConfigError, match=r"qemu\.jinja2"):
         render_device(LAVA_JOBS, tmp_path, DEVICE)
@@ -146,7 +169,7 @@ def test_the_script_is_called_as_it_wants_to_be():
     assert words[0].startswith("/opt/rtbisect/suites/")
     known = re.findall(r"(--[a-z-]+)\)", (LAVA_JOBS / "suites/run-windows.sh").read_text())
     assert sorted(words[1::2]) == sorted(known)
-    assert words[words.index("--order") + 1].split() == [w.name for w in draw(WINDOWS, "golden")]
+    assert words[words.index("--order") + 1].split() == [w.name for w in DRAWN]
 
 
 def test_the_prompt_is_the_one_that_init_sets():
@@ -167,3 +190,30 @@ def test_the_job_outlasts_its_parts():
     loaded = yaml.safe_load(render_job(LAVA_JOBS, dataclasses.replace(job(), timeouts=timeouts)))
     assert loaded["timeouts"]["job"]["seconds"] == timeouts.job_s
     assert loaded["actions"][2]["test"]["timeout"] == {"seconds": 30}
+
+
+@pytest.mark.parametrize(
+    ("names", "changes", "test_s"),
+    [
+        ([w.name for w in WINDOWS], {}, 120),
+        (["osnoise-off"], {"window_ms": 200}, 120),
+        (["osnoise-off"], {"window_ms": 3_600_000}, 7200),
+        (["osnoise-off", "pf-on"], {"window_ms": 60_001}, 241),
+        (["rcu-off"], {"rcu_calls": 4096}, 2048),
+        (["rcu-off", "rcu-on"], {"rcu_calls": 4096, "window_ms": 3_600_000}, 4096),
+        (["osnoise-off"], {"rcu_calls": 4096}, 120),
+    ],
+)
+def test_a_test_may_take_as_long_as_it_was_asked_to(names, changes, test_s):
+    timeouts = timeouts_of(request(select(names), **changes))
+    assert timeouts.test_s == test_s
+    assert timeouts.job_s == test_s + 180
+    assert timeouts.connection_s == timeouts.action_s == test_s
+
+
+def test_the_rcu_module_makes_as_many_calls_as_a_site_may_ask_for():
+    source = (LAVA_JOBS / "suites/rcu/rtbisect_rcu.c").read_text()
+    most = int(re.search(r"#define MAX_CALLS\s+([0-9]+)", source)[1])
+    schema = PlanParams.model_json_schema()["properties"]["rcu_calls"]
+    assert schema["maximum"] <= most
+    assert source.count(str(most)) == 1, "the number is written twice and may come to differ"

@@ -15,6 +15,7 @@ from lab_logs import DEVICE, block, failed_job, files, good_job, request
 
 from rtbisect.artefacts import ArtefactStore
 from rtbisect.errors import BusyError, ConfigError, InfrastructureError
+from rtbisect.lab import host
 from rtbisect.lab.jobs import expected_cases
 from rtbisect.lab.lava_run import LavaRunLab, LavaRunSettings
 from rtbisect.model.lab import RunStatus
@@ -205,6 +206,32 @@ def test_an_end_without_a_word_is_believed_when_it_comes_twice(bench):
     bench.answer(reset, reset, good())
     assert bench.run().status is RunStatus.BOOT_FAILED
     assert len(bench.seen()) == 4
+
+
+def test_a_host_that_ran_out_of_memory_says_nothing_about_the_kernel(bench, monkeypatch):
+    kills = iter(range(10))
+    monkeypatch.setattr(host, "oom_kills", lambda: next(kills))
+    bench.answer(*[(failed_job(BOOT, "Infrastructure", "Connection closed"), 1)] * 3)
+    with pytest.raises(InfrastructureError, match=r"ran out of memory.*artefact") as caught:
+        bench.run()
+    assert caught.value.retryable
+    assert len(bench.seen()) == 3
+
+
+def test_a_boot_that_got_through_counts_although_something_was_killed(bench, monkeypatch):
+    kills = iter(range(10))
+    monkeypatch.setattr(host, "oom_kills", lambda: next(kills))
+    bench.answer(good())
+    assert bench.run().complete
+
+
+def test_the_test_timeout_follows_what_is_asked(bench):
+    bench.answer(good())
+    bench.run(window_ms=100_000)
+    (seen,) = bench.seen()
+    test = yaml.safe_load((seen / "job.yaml").read_text())["actions"][2]["test"]
+    # Four windows of interrupts at twice their length, two of 100 RCU calls.
+    assert test["timeout"] == {"seconds": 900}
 
 
 def test_a_missing_artefact_stops_before_anything_runs(bench):

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from rtbisect.errors import ConfigError
-from rtbisect.lab.windows import WINDOWS, draw, select
+from rtbisect.lab.windows import WINDOWS, select
 
 SCRIPT = Path(__file__).parents[2] / "lava-jobs/suites/run-windows.sh"
 
@@ -31,16 +31,3 @@ def test_windows_are_selected_by_name():
     assert [w.name for w in select(["pf-on", "osnoise-off"])] == ["osnoise-off", "pf-on"]
     with pytest.raises(ConfigError, match="no window 'pf'"):
         select(["pf"])
-
-
-def test_the_order_is_drawn_from_the_seed_alone():
-    one = draw(WINDOWS, "c1/boot-1")
-    assert one == draw(reversed(WINDOWS), "c1/boot-1")
-    assert sorted(one, key=str) == sorted(WINDOWS, key=str)
-    assert len({draw(WINDOWS, f"c1/boot-{n}") for n in range(30)}) > 20
-
-
-def test_every_window_comes_first_about_as_often():
-    first = [draw(WINDOWS, str(n))[0].name for n in range(600)]
-    for window in WINDOWS:
-        assert 60 <= first.count(window.name) <= 140

@@ -93,6 +93,7 @@ def test_files_that_do_not_agree_are_refused():
         (b"RES:", b"RES ", "none of its own"),
         (b"RES:", b"LOC:", "twice"),
         (b"RES:", b"[ 12.3] oops:", "none of its own"),
+        (b"RES:", b"9" * 5000 + b":", "none of its own"),
         (b"RES:          0          0", b"RES:          0         -1", "no count for each"),
         (b"RES:", b"XYZ:", "no line RES"),
     ],

@@ -60,6 +60,11 @@ def test_a_cpu_without_noise_is_fully_available():
         (trace([sample(2), sample(3), sample(4, noise=600_000, available="0.00000")]), "cannot be"),
         (trace([sample(2), sample(3), sample(4, single=200_000)]), "cannot be"),
         (trace([sample(2), "[   12.0] hello\n"]), "no sample"),
+        (trace([sample(2), "\x1b[31mLOST 1 EVENTS\n"]), r"lost events: '\\x1b\[31mLOST"),
+        # int() refuses more than 4300 digits with a ValueError.
+        (trace([sample(2).replace(" 510 ", f" {'9' * 5000} ")]), "no sample"),
+        (trace([sample(2).replace("[002]", f"[{'0' * 5000}2]")]), "no sample"),
+        (trace([sample(2, available="9" * 5000 + ".00000")]), "no sample"),
         (b"# tracer: nop\n", "not of the osnoise tracer"),
     ],
 )

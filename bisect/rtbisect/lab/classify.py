@@ -51,6 +51,9 @@ _PANICS = (
     re.compile(r"\bOops: (?P<what>.*)"),
 )
 
+#: LAVA's script on the device prints this before the first step of the suites.
+_SUITES_BEGIN = "<LAVA_SIGNAL_STARTRUN "
+
 #: A kernel that lives but does not get on.
 _STALLS = (
     re.compile(r"INFO: (?P<what>task \S+ blocked for more than)"),
@@ -91,7 +94,7 @@ def classify(log: LavaLog, *, returncode: int, timed_out: bool) -> Verdict:
     )
 
 
-_VALIDATE_HINT = "an artefact is missing or the job is wrong; see `rtbisect doctor`"
+_VALIDATE_HINT = "an artefact is missing or the job is wrong; try `rtbisect config check`"
 _FETCH_HINT = "check the disk, and the server that serves the artefacts"
 _POWER_HINT = "check power control and serial console of the device"
 
@@ -128,7 +131,8 @@ def _no_last_word(log: LavaLog, returncode: int, timed_out: bool) -> None:  # no
     words = log.errors or log.stray
     last = f": {printable(words[-1])}" if words else ""
     raise InfrastructureError(
-        f"lava-run ended with {returncode} and without a verdict{last}", "run `rtbisect doctor`"
+        f"lava-run ended with {returncode} and without a verdict{last}",
+        "LAVA may be damaged: run `make setup`, and see the log of the job",
     )
 
 
@@ -141,20 +145,38 @@ def _not_the_kernel(job: CaseResult) -> None:
         raise ConfigError(f"LAVA's device is wrong: {_said(job)}", _VALIDATE_HINT)
 
 
+def _broke(log: LavaLog) -> Verdict | None:
+    """The verdict on a kernel that says itself that it is broken, by when it said so first.
+
+    Whether it went on after an oops is luck: it depends on the task that was hit. So an oops
+    in a suite is the kernel's failure like a panic there (HUNG), also when the suites came
+    to their end: INVALID would blame the measurement, and end a search that should skip.
+    """
+    begins = (place for place, line in enumerate(log.console) if _SUITES_BEGIN in line)
+    begin = next(begins, len(log.console))
+    what = panic_of(log.console[:begin])
+    if what:
+        return Verdict(RunStatus.BOOT_FAILED, f"panic or oops at boot: {what}", f"boot: {what}")
+    what = panic_of(log.console[begin:])
+    if what:
+        return Verdict(RunStatus.HUNG, f"panic or oops in a suite: {what}", f"suite: {what}")
+    return None
+
+
 def _finished(log: LavaLog) -> Verdict:
+    broke = _broke(log)
+    if broke:
+        return broke
     steps = [r for r in log.failing if re.match(r"[0-9]+_", r.case)]
     if steps:
         return Verdict(RunStatus.INVALID, "a step of the suites ended with an error")
-    panic = panic_of(log.console)
-    if panic:
-        return Verdict(RunStatus.INVALID, f"the kernel went on after: {panic}", panic)
     return Verdict(RunStatus.COMPLETE)
 
 
 def _at_boot(log: LavaLog, job: CaseResult) -> Verdict:
-    panic = panic_of(log.console)
-    if panic:
-        return Verdict(RunStatus.BOOT_FAILED, f"panic at boot: {panic}", f"boot: {panic}")
+    broke = _broke(log)
+    if broke:
+        return broke
     if "timed out" in job.error_msg:
         stall = stall_of(log.console)
         what = stall or "no login prompt"
@@ -174,20 +196,21 @@ def _at_boot(log: LavaLog, job: CaseResult) -> Verdict:
 
 
 def _qemu_gave_up(log: LavaLog) -> None:
-    """QEMU that does not start is the lab's: bad option, no memory, no file."""
+    """QEMU that says why it ends is the lab's: bad option, no memory, no file, a signal."""
     for line in log.console:
         if re.match(r"qemu-system-\w+: ", line) and not _HARMLESS.search(line):
-            raise InfrastructureError(f"QEMU did not run: {printable(line)}", "see the device type")
+            raise InfrastructureError(f"QEMU gave up: {printable(line)}", "see the device type")
 
 
 def _in_suite(log: LavaLog, job: CaseResult) -> Verdict:
-    panic = panic_of(log.console)
-    if panic:
-        return Verdict(RunStatus.HUNG, f"panic in a suite: {panic}", f"suite: {panic}")
+    broke = _broke(log)
+    if broke:
+        return broke
     if "timed out" in job.error_msg:
         what = stall_of(log.console) or "no output"
         return Verdict(RunStatus.HUNG, f"hang in a suite: {what}", f"suite hang: {what}")
     if "closed" in job.error_msg:
+        _qemu_gave_up(log)
         return Verdict(
             RunStatus.HUNG,
             "the machine ended in a suite without a word",

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from rtbisect.command import printable
 from rtbisect.errors import ConfigError
 from rtbisect.lab import console
-from rtbisect.lab.jobs import expected_cases
+from rtbisect.lab.jobs import LONGEST_WINDOW, expected_cases
 from rtbisect.lab.profile import parse_cpus
 from rtbisect.suites import base
 
@@ -25,9 +25,6 @@ if TYPE_CHECKING:
 
 #: Part of the nominal dose that a valid window reaches.
 SMALLEST_DOSE = 0.5
-
-#: A window that lasted so much longer than asked was stopped by the host.
-LONGEST_WINDOW = 2.0
 
 FACTS = "preflight/facts.txt"
 

@@ -11,6 +11,7 @@ TCG = "tcg,thread=multi"
 
 CPUINFO = Path("/proc/cpuinfo")
 KVM = Path("/dev/kvm")
+VMSTAT = Path("/proc/vmstat")
 
 
 def accelerators(cpuinfo: Path = CPUINFO, kvm: Path = KVM) -> tuple[str, ...]:
@@ -25,3 +26,12 @@ def accelerators(cpuinfo: Path = CPUINFO, kvm: Path = KVM) -> tuple[str, ...]:
         return (TCG,)
     usable = re.search(r"^flags\s*:.*\b(vmx|svm)\b", flags, re.MULTILINE)
     return ("kvm", TCG) if usable and os.access(kvm, os.R_OK | os.W_OK) else (TCG,)
+
+
+def oom_kills(vmstat: Path = VMSTAT) -> int:
+    """Processes that this host killed for want of memory since it booted, 0 if it does not say."""
+    try:
+        found = re.search(r"^oom_kill ([0-9]{1,20})$", vmstat.read_text("ascii"), re.MULTILINE)
+    except OSError:
+        return 0
+    return int(found[1]) if found else 0

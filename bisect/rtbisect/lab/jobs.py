@@ -8,6 +8,7 @@ as a quoted YAML scalar, and what ends up in a command line is checked first.
 from __future__ import annotations
 
 import json
+import math
 import re
 import shlex
 from dataclasses import dataclass
@@ -43,6 +44,12 @@ PREFLIGHT_CASES = (
     "preflight-untainted",
     "preflight-parameters",
 )
+
+#: A window that lasted so many times longer than asked was stopped by the host.
+LONGEST_WINDOW = 2.0
+
+#: Seconds. synchronize_rcu() takes some ticks; a kernel that needs this long each time hangs.
+LONGEST_RCU_CALL_S = 0.5
 
 #: Characters of a boot line that neither a shell, nor LAVA, nor QEMU takes as its own.
 _BOOT_LINE = re.compile(r"[A-Za-z0-9=,.:_/+ -]{1,2000}")
@@ -87,7 +94,15 @@ class Job:
     kernel: Resource
     ramdisk: Resource
     modules: Resource | None
-    timeouts: Timeouts = Timeouts()
+    timeouts: Timeouts
+
+
+def timeouts_of(request: RunRequest) -> Timeouts:
+    """Timeouts that let a boot measure all that it is asked to, and never below the default."""
+    window_s = LONGEST_WINDOW * request.window_ms / 1000
+    calls_s = LONGEST_RCU_CALL_S * request.rcu_calls
+    needed_s = sum(calls_s if "rcu" in each.suites else window_s for each in request.windows)
+    return Timeouts(test_s=max(Timeouts().test_s, math.ceil(needed_s)))
 
 
 def expected_cases(request: RunRequest) -> tuple[str, ...]:

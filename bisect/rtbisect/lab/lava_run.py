@@ -14,7 +14,7 @@ import re
 import secrets
 import shutil
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -50,7 +50,8 @@ class LavaRunSettings:
     `lava_root` is what `make setup` makes: `root` with the unpacked packages of LAVA,
     `venv` with the Python modules that it needs, `stubs` for those that we do not use, and
     `dispatcher.yaml`. `machine_lock` is shared with everything that would disturb a boot.
-    `accelerators` are QEMU's; none means that the host is asked.
+    Without `timeouts` they follow from what a boot is asked to measure. `accelerators` are
+    QEMU's; none means that the host is asked.
     """
 
     lava_root: Path
@@ -58,7 +59,7 @@ class LavaRunSettings:
     machine_lock: Path
     lava_jobs: Path
     busybox: Path = Path("/bin/busybox")
-    timeouts: jobs.Timeouts = field(default_factory=jobs.Timeouts)
+    timeouts: jobs.Timeouts | None = None
     accelerators: tuple[str, ...] = ()
     lock_wait_s: float = 900.0
     retries: int = 2
@@ -87,12 +88,16 @@ class LavaRunSettings:
 
 @dataclass(frozen=True, slots=True)
 class _Ended:
-    """A job that ended: its log as LAVA wrote it and as the artefact that keeps it."""
+    """A job that ended: its log as LAVA wrote it and as the artefact that keeps it.
+
+    `oom_kills` counts processes that the host killed meanwhile for want of memory.
+    """
 
     log: LavaLog
     artefact: str
     returncode: int
     timed_out: bool
+    oom_kills: int
 
 
 class LavaRunLab:
@@ -180,13 +185,20 @@ class LavaRunLab:
 
     def _classify(self, ended: _Ended) -> Verdict:
         try:
-            return classify(ended.log, returncode=ended.returncode, timed_out=ended.timed_out)
+            verdict = classify(ended.log, returncode=ended.returncode, timed_out=ended.timed_out)
         except InfrastructureError as error:
             hint = f"{error.hint} (log: artefact {ended.artefact[:12]})"
             raise InfrastructureError(error.message, hint, retryable=error.retryable) from None
         except ConfigError as error:
             hint = f"{error.hint} (log: artefact {ended.artefact[:12]})"
             raise ConfigError(error.message, hint) from None
+        if ended.oom_kills and verdict.status is not RunStatus.COMPLETE:
+            # A QEMU that was killed looks like a kernel that reset the machine.
+            raise InfrastructureError(
+                "this host ran out of memory while the job ran",
+                f"free memory or add some (log: artefact {ended.artefact[:12]})",
+            )
+        return verdict
 
     def _job(self, request: RunRequest, note: Callable[[str], None]) -> _Ended:
         job_id = f"rtbisect-{secrets.token_hex(6)}"
@@ -199,11 +211,12 @@ class LavaRunLab:
         ):
             self._write(request, folder, kernel=request.kernel, modules=request.modules)
             log = folder / "log.yaml"
+            oom_kills = host.oom_kills()
             try:
                 done = command.run(
                     [*self._argv(job_id, folder), "job.yaml"],
                     cwd=folder,
-                    timeout_s=settings.timeouts.job_s + 60,
+                    timeout_s=self._timeouts(request).job_s + 60,
                     env=self._environment(),
                     log=log,
                     pass_fds=(lock,),
@@ -211,9 +224,15 @@ class LavaRunLab:
                 )
             finally:
                 shutil.rmtree(LAVA_SCRATCH / job_id, ignore_errors=True)
+            oom_kills = host.oom_kills() - oom_kills
             data = log.read_bytes()
         kept = self.artefacts.put_bytes(gzip.compress(data, mtime=0))
-        return _Ended(lavalog.parse(command.decode(data)), kept, done.returncode, done.timed_out)
+        return _Ended(
+            lavalog.parse(command.decode(data)), kept, done.returncode, done.timed_out, oom_kills
+        )
+
+    def _timeouts(self, request: RunRequest) -> jobs.Timeouts:
+        return self.settings.timeouts or jobs.timeouts_of(request)
 
     def _write(self, request: RunRequest, folder: Path, *, kernel: str, modules: str) -> None:
         """Job, device and links to the artefacts; the links have names that a log can show."""
@@ -226,7 +245,7 @@ class LavaRunLab:
             kernel=self._resource(folder / "kernel", kernel),
             ramdisk=self._resource(folder / "ramdisk.cpio.gz", ramdisk),
             modules=self._resource(folder / "modules.tar.gz", modules) if modules else None,
-            timeouts=settings.timeouts,
+            timeouts=self._timeouts(request),
         )
         device = jobs.render_device(
             settings.lava_jobs,

@@ -8,7 +8,6 @@ an earlier window) can pass for an effect.
 
 from __future__ import annotations
 
-import hashlib
 from typing import TYPE_CHECKING
 
 from rtbisect.errors import ConfigError
@@ -62,12 +61,3 @@ def select(names: Iterable[str]) -> tuple[Window, ...]:
         known = ", ".join(window.name for window in WINDOWS)
         raise ConfigError(f"there is no window {unknown[0]!r}", f"choose from {known}")
     return tuple(window for window in WINDOWS if window.name in wanted)
-
-
-def draw(windows: Iterable[Window], seed: str) -> tuple[Window, ...]:
-    """The windows in an order that depends on `seed` alone, the same on every Python."""
-
-    def key(window: Window) -> bytes:
-        return hashlib.sha256(f"{seed}\0{window.name}".encode()).digest()
-
-    return tuple(sorted(windows, key=key))

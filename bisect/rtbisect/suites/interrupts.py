@@ -35,7 +35,7 @@ def read(content: str, where: str) -> Snapshot:
     counts: dict[str, dict[int, int]] = {DEVICES: dict.fromkeys(cpus, 0)}
     for line in lines[1:]:
         label, colon, rest = line.strip().partition(":")
-        if not colon or not re.fullmatch(r"[0-9]+|[A-Z]{2,8}", label):
+        if not colon or not re.fullmatch(r"[0-9]{1,10}|[A-Z]{2,8}", label):
             raise SuiteError(f"{where} has a line that is none of its own: {line[:60]!r}")
         words = rest.split()
         if label in ("ERR", "MIS"):  # codespell:ignore mis

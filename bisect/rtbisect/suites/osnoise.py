@@ -27,12 +27,16 @@ if TYPE_CHECKING:
 
 NAME = "osnoise"
 
-_SAMPLE = re.compile(
-    r"-\d+\s+\[(?P<cpu>\d{3,})\]\s+\S+\s+\d+\.\d+:\s+"
-    r"(?P<runtime>\d+)\s+(?P<noise>\d+)\s+(?P<available>\d+\.\d{5})\s+(?P<single>\d+)\s+"
-    r"(?P<hw>\d+)\s+(?P<nmi>\d+)\s+(?P<irq>\d+)\s+(?P<softirq>\d+)\s+(?P<thread>\d+)\s*$"
-)
 _COUNTS = ("hw", "nmi", "irq", "softirq", "thread")
+
+#: Digits are bounded everywhere: int() raises on thousands of them. 20 hold 64 bits.
+_SAMPLE = re.compile(
+    r"-\d{1,10}\s+\[(?P<cpu>\d{3,5})\]\s+\S+\s+\d{1,20}\.\d{1,9}:\s+"
+    r"(?P<runtime>\d{1,20})\s+(?P<noise>\d{1,20})\s+(?P<available>\d{1,3}\.\d{5})\s+"
+    r"(?P<single>\d{1,20})\s+"
+    + r"\s+".join(rf"(?P<{name}>\d{{1,20}})" for name in _COUNTS)
+    + r"\s*$"
+)
 
 #: The kernel cuts off after five decimals of a percent; so may we.
 _CUT_PERCENT = 0.00002
@@ -91,7 +95,7 @@ def read(content: str) -> list[Sample]:
     samples = []
     for line in content.splitlines():
         if "LOST" in line and "EVENTS" in line:
-            raise SuiteError(f"the tracer lost events: {line.strip()[:60]}")
+            raise SuiteError(f"the tracer lost events: {line.strip()[:60]!r}")
         if line.startswith("# osnoise is tainted"):
             raise SuiteError("the tracer says that its samples are tainted")
         if not line.strip() or line.startswith("#"):

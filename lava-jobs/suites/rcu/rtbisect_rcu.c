@@ -13,12 +13,14 @@
 #include <linux/rcupdate.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
+#include <linux/stringify.h>
 
+/* Also what a site file may ask for: rcu_calls in bisect/rtbisect/site_schema.py. */
 #define MAX_CALLS 4096
 
 static unsigned int calls = 100;
 module_param(calls, uint, 0444);
-MODULE_PARM_DESC(calls, "number of synchronize_rcu() calls, 1 to 4096");
+MODULE_PARM_DESC(calls, "number of synchronize_rcu() calls, 1 to " __stringify(MAX_CALLS));
 
 static u64 *durations;
 
