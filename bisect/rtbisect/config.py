@@ -73,6 +73,7 @@ class Site:
     kernelci: KernelCI
     ours: Ours
     lab: LabChoice
+    document: yamlfile.Document
 
     def target(self, name: str) -> BuildTarget:
         """A build_config by its name, or the only one of a tree."""
@@ -96,8 +97,9 @@ class Site:
             places = (self.path.parent / part.path, data_root() / part.path)
             found = next((place for place in places if place.is_file()), None)
             if found is None:
-                raise ConfigError(
-                    f"{self.path}: fragment {part.name}: no file {part.path}",
+                raise self.document.refuse(
+                    ("fragments", part.name, "path"),
+                    f"fragment {part.name}: no file {part.path}",
                     f"looked in {places[0].parent} and {places[1].parent}",
                 )
             texts.append(found.read_text(encoding="utf-8"))
@@ -130,7 +132,7 @@ def load_site(path: Path) -> Site:
     _check_references(document, checked)
     kernelci = KernelCI(path)
     lab = next(lab for lab in kernelci.labs() if lab.name == checked.rtbisect.lab)
-    return Site(path, kernelci, checked.rtbisect, lab)
+    return Site(path, kernelci, checked.rtbisect, lab, document)
 
 
 def _check_references(document: yamlfile.Document, site: SiteFile) -> None:
@@ -149,6 +151,25 @@ def _check_references(document: yamlfile.Document, site: SiteFile) -> None:
                 ("build_configs", name),
                 f"{name} is of tree {config.tree}, its reference of tree {reference.tree}",
                 "give it a `reference` in its own tree: only there is a merge base",
+            )
+    _check_supported(document, site)
+
+
+def _check_supported(document: yamlfile.Document, site: SiteFile) -> None:
+    """What this version cannot do is refused, never silently done otherwise."""
+    for name, device in site.device_types.items():
+        if not device.params.emulated:
+            raise document.refuse(
+                ("device_types", name, "params", "emulated"),
+                f"{EMBEDDED} runs QEMU, so {name} is emulated",
+                "say `emulated: true`: figures of an emulator are never mailed",
+            )
+    for name, environment in site.build_environments.items():
+        if environment.cc != "gcc":
+            raise document.refuse(
+                ("build_environments", name, "cc"),
+                f"build_environment {name}: cc {environment.cc!r} is not supported",
+                "this version builds with gcc",
             )
     lab = site.rtbisect.lab
     if site.labs[lab].url != EMBEDDED:

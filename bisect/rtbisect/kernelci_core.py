@@ -8,6 +8,7 @@ with `git ls-remote` by `trees.git`, kernels are built by `kernel.kbuild`.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -92,11 +93,12 @@ class KernelCI:
     """What a site file says in KernelCI's own words."""
 
     def __init__(self, path: Path) -> None:
+        self._path = path
         try:
             self._build = kernelci.config.build.from_yaml(str(path))
             self._test = kernelci.config.test.from_yaml(str(path))
             self._labs = kernelci.config.lab.from_yaml(str(path))["labs"]
-        except (KeyError, TypeError, AttributeError, ValueError) as error:
+        except (KeyError, TypeError, AttributeError, ValueError, re.error) as error:
             raise ConfigError(
                 f"{path}: kernelci-core cannot load it: {type(error).__name__} {error}",
                 "compare with site.example.yaml",
@@ -128,7 +130,16 @@ class KernelCI:
             "job": target.tree,
             "git_branch": target.branch,
         }
-        found = kernelci.test.match_configs(self._test["test_configs"], meta, [], self._labs[lab])
+        try:
+            found = kernelci.test.match_configs(
+                self._test["test_configs"], meta, [], self._labs[lab]
+            )
+        except (KeyError, TypeError, AttributeError, ValueError, re.error) as error:
+            raise ConfigError(
+                f"{self._path}: kernelci-core cannot match test_configs with their filters:"
+                f" {type(error).__name__} {error}",
+                "compare the filters with site.example.yaml",
+            ) from error
         jobs = [
             Job(
                 device.name,

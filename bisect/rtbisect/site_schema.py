@@ -7,13 +7,21 @@ its line number; their meaning is kernelci-core's.
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.+-]{0,63}$")]
 Branch = Annotated[str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_./+-]{0,199}$")]
-Address = Annotated[str, Field(pattern=r"^[A-Za-z0-9._+-]{1,64}@[A-Za-z0-9.-]{1,200}$")]
+Address = Annotated[
+    str, Field(pattern=r"^[A-Za-z0-9._+-]{1,64}@[A-Za-z0-9-]{1,63}(\.[A-Za-z0-9-]{1,63}){0,8}$")
+]
+#: What stands before an address in a header without quotes; mails are ASCII throughout.
+PersonName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9 _'+-]{0,79}$")]
+
+#: Boots of both ends that can be significant at half of the false-positive rate of 0.01.
+FEWEST_BOOTS = 5
 
 
 class Strict(BaseModel):
@@ -30,6 +38,14 @@ class Loose(BaseModel):
 
 class TreeEntry(Loose):
     url: str
+
+    @field_validator("url")
+    @classmethod
+    def _not_relative(cls, url: str) -> str:
+        """A relative path would mean another tree in every folder that one stands in."""
+        if not re.match(r"/|[a-z][a-z+]*://|[^/]+:", url):
+            raise ValueError("give a URL or an absolute path")
+        return url
 
 
 class FragmentEntry(Loose):
@@ -94,7 +110,8 @@ class PlanParams(Strict):
 
     suites: list[Name]
     window_ms: int = Field(ge=200, le=3_600_000)
-    rcu_calls: int = Field(ge=10, le=10_000)
+    # The module of the suite keeps at most 4096 durations.
+    rcu_calls: int = Field(ge=10, le=4096)
     profile: Name = "seed"
 
 
@@ -124,11 +141,19 @@ class Campaign(Strict):
 
     confidence: float = Field(0.95, gt=0.5, lt=1)
     calibrate_min: int = Field(6, ge=4)
-    calibrate_max: int = Field(10, ge=4)
+    calibrate_max: int = Field(10, ge=FEWEST_BOOTS)
     max_boots: int = Field(80, ge=8)
     max_builds: int = Field(60, ge=2)
     verify_boots: int = Field(6, ge=4)
     revert_boots: int = Field(3, ge=2)
+
+    @model_validator(mode="after")
+    def _agree(self) -> Campaign:
+        if self.calibrate_min > self.calibrate_max:
+            raise ValueError("calibrate_min is larger than calibrate_max")
+        if self.max_boots < 2 * self.calibrate_max:
+            raise ValueError("max_boots does not cover two ends with calibrate_max boots each")
+        return self
 
 
 class BuildLimits(Strict):
@@ -137,7 +162,7 @@ class BuildLimits(Strict):
 
 
 class Person(Strict):
-    name: str = Field(min_length=1, max_length=80)
+    name: PersonName
     address: Address
 
 

@@ -57,6 +57,20 @@ def test_a_tree_name_is_enough_where_it_has_one_build_config():
         ("    max_boots: 80", "    maximum: 80", "maximum: 80", "Extra inputs"),
         ("trees:\n", "trees:\n  stable-rt: {url: a}\n", "stable-rt:", "stands here twice"),
         ("branch: linux-6.12.y-rt", "branch: '--upload-pack=x'", "upload-pack", "branch"),
+        (
+            "url: https://git.example.org/linux-stable-rt.git",
+            "url: linux",
+            "url: linux",
+            "absolute",
+        ),
+        ("emulated: true", "emulated: false", "emulated: false", "never mailed"),
+        ("cc: gcc\n", "cc: clang-17\n", "cc: clang-17", "builds with gcc"),
+        ("max_boots: 80", "max_boots: 12", "campaign:", "max_boots does not cover"),
+        ("max_boots: 80", "calibrate_min: 11", "campaign:", "larger than calibrate_max"),
+        ("max_boots: 80", "calibrate_max: 4", "calibrate_max: 4", "calibrate_max"),
+        ("name: Lab Operator", "name: Lab, RT", "name: Lab, RT", "name"),
+        ("operator@lab.example.org", "operator@lab..example", "operator@lab..", "address"),
+        ("rcu_calls: 100", "rcu_calls: 5000", "rcu_calls: 5000", "rcu_calls"),
     ],
 )
 def test_a_mistake_is_named_by_file_and_line(tmp_path, old, new, needle, message):
@@ -105,8 +119,21 @@ def test_an_unknown_tree_names_the_known_ones():
 
 def test_a_missing_fragment_file_is_named(tmp_path):
     loaded = site(tmp_path, EXAMPLE.replace("lava-jobs/kernel/rt-smallest.config", "gone.config"))
-    with pytest.raises(ConfigError, match=r"fragment rt-smallest: no file gone\.config"):
+    with pytest.raises(ConfigError, match=r"site.yaml:\d+: fragment rt-smallest: no file gone"):
         loaded.fragment_texts(loaded.target("stable-rt"))
+
+
+@pytest.mark.parametrize("bad", ["passlist: {plan: [3]}", "regex: {plan: '['}"])
+def test_a_filter_that_kernelci_core_cannot_apply_is_a_mistake_of_the_site(tmp_path, bad):
+    text = EXAMPLE.replace("passlist:\n          plan: [rt-latency]", bad)
+    assert text != EXAMPLE
+
+    def matched():
+        loaded = site(tmp_path, text)
+        return loaded.job(loaded.target("stable-rt"))
+
+    with pytest.raises(ConfigError, match="kernelci-core"):
+        matched()
 
 
 def test_thresholds_load_and_metrics_are_chosen_by_name():
