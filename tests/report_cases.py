@@ -196,6 +196,8 @@ def epoll():
         message_id="<epoll-0001.1@lab.example.org>",
         synthetic_workload=True,
         thresholds=(RES_LIMIT, RES_OFF_LIMIT),
+        command=f"rtbisect bisect demo-epoll --good {sha(1)} --bad {sha(33)} --suite ipi "
+        "--metric res_per_s@clock-on --seed 7 --site site.yaml",
     )
 
 
@@ -221,7 +223,7 @@ def rcu():
                 "pass",
                 judged(RCU, SHORT, LONG, 2.997, (2.994, 2.999), 0.000155),
             ),
-            Verification("revert on tip", "not applicable", None, "it does not apply to the tip"),
+            Verification("revert on tip", "n/a", None, "it does not apply to the tip"),
             Verification("layout", "pass", judged(RCU, SHORT, LONG, 2.998, (2.99, 3.01), 0.000155)),
         ),
         table=(
@@ -251,8 +253,8 @@ def rcu():
         message_id="<rcu-0002.1@lab.example.org>",
         synthetic_workload=False,
         thresholds=(RCU_LIMIT,),
-        command="rtbisect bisect --tree stable-rt --good v6.12 --bad v6.12.9 --suite rcu "
-        "--metric p50_ms@rcu-off --device board-smt",
+        command="rtbisect bisect stable-rt --good v6.12 --bad v6.12.9 --suite rcu "
+        "--metric p50_ms@rcu-off --seed 7 --site site.yaml",
     )
 
 

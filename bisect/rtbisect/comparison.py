@@ -15,8 +15,16 @@ if TYPE_CHECKING:
 
 #: False-positive rate of the whole comparison; shared by its looks.
 ALPHA = 0.01
+#: Looks at the pair, as in the calibration of the search: each has an equal share of ALPHA.
+LOOKS = 2
+#: How sure a pass is. Whoever passes a kernel that is worse by the smallest effect that
+#: counts is fooled by one 95% interval, at one of two looks.
+PASS_CONFIDENCE = 0.95
 #: Boots in a row that are no evidence before the campaign gives up with a reason.
 MAX_BARREN = 4
+
+
+SAME = "both revisions are the same kernel, byte for byte"
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +35,7 @@ class Ends:
     runs: dict[str, tuple[Run, ...]]
     level: Level
     reason: str
+    same: bool = False
 
 
 def compare(effects: Effects, base: str, new: str) -> Ends:
@@ -39,7 +48,7 @@ def compare(effects: Effects, base: str, new: str) -> Ends:
         if not build.ok:
             return Ends((), {}, Level.UNDECIDED, f"{sha[:12]} does not build: {build.first_error}")
     if effects.builds[base].signature == effects.builds[new].signature:
-        return Ends((), {}, Level.PASS, "both revisions are the same kernel, byte for byte")
+        return Ends((), {}, Level.PASS, SAME, same=True)
     runs: dict[str, list[Run]] = {base: [], new: []}
     judgements: tuple[Judgement, ...] = ()
     looks = sorted({limits.calibrate_min, limits.calibrate_max})
@@ -47,7 +56,7 @@ def compare(effects: Effects, base: str, new: str) -> Ends:
         barren = _boot_both(effects, runs, base, new, look)
         if barren:
             return Ends((), _frozen(runs), Level.UNDECIDED, barren)
-        judgements = _judge(effects.setup, runs[base], runs[new], ALPHA / len(looks))
+        judgements = _judge(effects.setup, runs[base], runs[new], ALPHA / LOOKS)
         level = _overall(effects.setup, judgements)
         effects.tell(f"look at {look}+{look} boots: {level.value}")
         if level is not Level.UNDECIDED:
@@ -97,7 +106,11 @@ def _judge(setup: Setup, base: list[Run], new: list[Run], alpha: float) -> tuple
         for t in setup.thresholds
         if t.role in ("primary", "guard")
     ]
-    return judge_all([pair for pair in pairs if pair[1].n and pair[2].n], alpha=alpha)
+    # A guard may be absent; a primary metric without figures is an open question.
+    return judge_all(
+        [pair for pair in pairs if pair[0].role == "primary" or (pair[1].n and pair[2].n)],
+        alpha=alpha,
+    )
 
 
 def _primary(setup: Setup, judgements: tuple[Judgement, ...]) -> list[Judgement]:

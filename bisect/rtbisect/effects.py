@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import random
 import statistics
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from rtbisect.errors import ConfigError, InternalError
 from rtbisect.model.campaign import Observation, Sample
 from rtbisect.model.code import Build, BuildRequest, CommitGraph
 from rtbisect.model.lab import Run, RunRequest, RunStatus
@@ -53,6 +55,33 @@ class Parts:
     mailer: Mailer
     clock: Clock
     progress: Progress
+
+
+class SetupChangedError(ConfigError):
+    """A campaign cannot go on: it was begun with another set-up."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fingerprint:
+    """What the figures of a campaign depend on, as one hash."""
+
+    sha256: str
+
+
+def keep_setup(setup: Setup, journal: Journal) -> None:
+    """Remember what a campaign runs with; SetupChangedError when a resumed one would run with
+    something else: figures of two set-ups do not mix.
+    """
+    parts = (
+        setup.build, setup.device, setup.profile, setup.windows, setup.window_ms,
+        setup.rcu_calls, setup.thresholds, setup.limits,
+    )  # fmt: skip
+    now = Fingerprint(hashlib.sha256(repr(parts).encode()).hexdigest())
+    if journal.step("setup", Fingerprint, lambda _note: now) != now:
+        raise SetupChangedError(
+            f"the site file, its fragments or thresholds/ changed since {journal.campaign} began",
+            "put them back as they were, or start a new campaign",
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +164,11 @@ class Effects:
         run = self.parts.journal.step(
             f"run/{number:04d}", Run, lambda note: self.parts.lab.run(request, note)
         )
+        if run.revision != sha:
+            raise InternalError(
+                f"boot {number} was recorded for {run.revision[:12]} and is asked of {sha[:12]}",
+                "it was begun by another version of rtbisect: start it again",
+            )
         self.runs.append(run)
         if not run.complete:
             self.tell(f"boot {number} of {sha[:12]} ({purpose}): {run.status.value}: {run.reason}")

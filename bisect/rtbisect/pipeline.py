@@ -7,11 +7,15 @@ story again from the top resumes it.
 
 from __future__ import annotations
 
+import secrets
+import shlex
 import statistics
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rtbisect import proof
-from rtbisect.comparison import ALPHA, MAX_BARREN, Ends, compare, worst
+from rtbisect.comparison import MAX_BARREN, PASS_CONFIDENCE, Ends, compare, worst
 from rtbisect.effects import Effects, Parts, Setup, sample, worded
 from rtbisect.model.campaign import (
     Better,
@@ -41,7 +45,7 @@ def check(setup: Setup, parts: Parts) -> Result:
     effects = Effects(setup, parts)
     ends = compare(effects, setup.request.good, setup.request.bad)
     outcome = {
-        Level.PASS: Outcome.NO_REGRESSION,
+        Level.PASS: Outcome.NOOP if ends.same else Outcome.NO_REGRESSION,
         Level.REGRESSED: Outcome.CULPRIT_SET,
         Level.UNDECIDED: Outcome.INCONCLUSIVE,
     }[ends.level]
@@ -54,7 +58,7 @@ def check(setup: Setup, parts: Parts) -> Result:
         cause=Cause.NONE,
         culprit=None,
         candidates=(),
-        confidence=1.0 - min((j.p for j in ends.judgements), default=1.0) if found else 0.0,
+        confidence=_passed(ends),
         metric=found.key if found else None,
         judgement=found,
         reasons=reasons,
@@ -121,7 +125,8 @@ def bisect(setup: Setup, parts: Parts) -> tuple[Result, Report | None]:
             return _silent(ends, judgements), None
         threshold = next(t for t in setup.thresholds if t.key == found.key)
         effects.tell(f"regressed: {found.key}: {found.reason}; searching on it")
-        spare = {sha: list(runs) for sha, runs in ends.runs.items()}
+        # Failed boots are told already; the search asks what the valid ones say.
+        spare = {sha: [run for run in runs if run.complete] for sha, runs in ends.runs.items()}
     else:
         threshold = _chosen(setup)
     answer = _search(effects, graph, threshold, spare)
@@ -138,6 +143,9 @@ def _search(
     effects: Effects, graph: CommitGraph, threshold: Threshold, spare: dict[str, list[Run]]
 ) -> engine.Answer:
     limits = effects.setup.limits
+    # Both ends first: the calibration needs them, and they tell what a build costs.
+    for end in (graph.good, graph.bad):
+        effects.build(end)
     state = engine.start(
         engine.SearchSpec(
             graph=graph,
@@ -207,18 +215,27 @@ def _result(
 
 def _silent(ends: Ends, judgements: tuple[Judgement, ...]) -> Result:
     """Nothing regressed, or nothing could be decided: no search."""
-    passed = ends.level is Level.PASS
+    outcome = Outcome.INCONCLUSIVE
+    if ends.level is Level.PASS:
+        outcome = Outcome.NOOP if ends.same else Outcome.NO_REGRESSION
     return Result(
-        outcome=Outcome.NO_REGRESSION if passed else Outcome.INCONCLUSIVE,
+        outcome=outcome,
         cause=Cause.NONE,
         culprit=None,
         candidates=(),
-        confidence=1.0 - ALPHA if passed else 0.0,
+        confidence=_passed(ends),
         metric=None,
         judgement=None,
         reasons=(ends.reason, *(f"{j.key}: {j.level.value}: {j.reason}" for j in judgements)),
         judgements=judgements,
     )
+
+
+def _passed(ends: Ends) -> float:
+    """How sure it is that nothing regressed; 0 where that is not the answer."""
+    if ends.level is not Level.PASS:
+        return 0.0
+    return 1.0 if ends.same else PASS_CONFIDENCE
 
 
 def _report(effects: Effects, graph: CommitGraph, result: Result) -> Report:
@@ -246,20 +263,36 @@ def _report(effects: Effects, graph: CommitGraph, result: Result) -> Report:
         facts=last.facts if last else (),
         operator=setup.operator,
         date=parts.clock.now_iso(),
-        message_id=f"{parts.journal.campaign}.{setup.request.bad[:16]}@rtbisect.invalid",
+        message_id="",
         synthetic_workload=any(window.synthetic for window in used),
         thresholds=setup.thresholds,
+        command=_command(setup, result),
     )
     story = "\n".join(parts.journal.story())
-    return parts.journal.step("report", Report, lambda _note: parts.mailer.draft(facts, story))
+
+    def draft(_note: object) -> Report:
+        # Campaigns are numbered in each store, so that their names alone would not do.
+        name = f"{parts.journal.campaign}.{secrets.token_hex(8)}@rtbisect.invalid"
+        return parts.mailer.draft(replace(facts, message_id=name), story)
+
+    return parts.journal.step("report", Report, draft)
+
+
+def _command(setup: Setup, result: Result) -> str:
+    """The command line that repeats the campaign; the site by its name only."""
+    asked = setup.request
+    words = ["rtbisect", "bisect", asked.tree, "--good", asked.good, "--bad", asked.bad]
+    if result.metric is not None:
+        words += ["--suite", result.metric.suite]
+        words += ["--metric", f"{result.metric.name}@{result.metric.window}"]
+    words += ["--seed", str(asked.seed), "--site", Path(asked.site).name]
+    return shlex.join(words)
 
 
 def _closing(result: Result) -> str:
     who = f" {result.culprit[:12]}" if result.culprit else ""
-    return (
-        f"outcome: {result.outcome.value}{who}, confidence {result.confidence:.3f}, "
-        f"cause {result.cause.value}"
-    )
+    sure = f"confidence {result.confidence:.3f}, " if result.confidence else ""
+    return f"outcome: {result.outcome.value}{who}, {sure}cause {result.cause.value}"
 
 
 def _chosen(setup: Setup) -> Threshold:

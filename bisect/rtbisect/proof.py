@@ -16,8 +16,8 @@ from rtbisect.model.campaign import (
     MetricKey,
     Outcome,
     Result,
-    Sample,
     TableRow,
+    TestedRevision,
     Threshold,
 )
 from rtbisect.trust import cause as causes
@@ -26,8 +26,13 @@ from rtbisect.trust import verify
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from rtbisect.model.campaign import Verification
     from rtbisect.model.code import CommitGraph
     from rtbisect.model.lab import Run
+
+
+#: Boots a side at the second look of a verification.
+MOST_BOOTS = 10
 
 
 def prove(effects: Effects, graph: CommitGraph, threshold: Threshold, result: Result) -> Result:
@@ -35,26 +40,33 @@ def prove(effects: Effects, graph: CommitGraph, threshold: Threshold, result: Re
     culprit = result.culprit
     assert culprit is not None
     parents = next(c.parents for c in graph.commits if c.sha == culprit)
-    revert = _buildable_revert(effects, graph.bad, culprit)
-    spec = _spec(effects, graph, threshold, culprit, parents, revert)
+    revert, no_revert = _revert(effects, graph.bad, culprit)
+    spec = _spec(effects, graph, threshold, culprit, parents, revert, no_revert)
     state, fresh = _carry_out(effects, spec)
     checks = verify.verifications(state)
     for check in checks:
         effects.tell(f"verify: {check.name}: {check.status} {check.note}".rstrip())
     proved = replace(
         result,
+        tested=tuple(_booted(item, fresh) for item in result.tested),
         verifications=checks,
         table=_table(effects, threshold, parents, culprit, revert, fresh),
     )
     if not verify.confirmed(state):
-        why = f"{culprit[:12]} was found but does not hold on fresh boots"
         return replace(
-            proved, outcome=Outcome.INCONCLUSIVE, culprit=None, reasons=(*result.reasons, why)
+            proved,
+            outcome=Outcome.INCONCLUSIVE,
+            culprit=None,
+            candidates=(),
+            confidence=0.0,
+            tested=tuple(_doubted(item, graph) for item in proved.tested),
+            reasons=(_unproved(culprit, checks), *result.reasons),
         )
     cause, why = _cause(effects, threshold, parents, culprit, fresh)
     effects.tell(f"cause: {cause.value}: {why}")
     return replace(
         proved,
+        table=_table(effects, threshold, parents, culprit, revert, fresh),
         outcome=Outcome.MERGE_CULPRIT if len(parents) > 1 else Outcome.CULPRIT,
         cause=cause,
         judgement=next((c.judgement for c in checks if c.judgement), result.judgement),
@@ -69,6 +81,7 @@ def _spec(  # noqa: PLR0913  (what a verification is about)
     culprit: str,
     parents: tuple[str, ...],
     revert: str | None,
+    no_revert: str,
 ) -> verify.VerifySpec:
     ends = [
         sample([run for run in effects.runs if run.revision == end], threshold.key)
@@ -80,10 +93,12 @@ def _spec(  # noqa: PLR0913  (what a verification is about)
         threshold=threshold,
         seed=effects.setup.request.seed,
         revert=revert,
+        no_revert=no_revert,
         tip=graph.bad,
         boots=effects.setup.limits.verify_boots,
         revert_boots=effects.setup.limits.revert_boots,
         endpoints=(ends[0], ends[1]),
+        boots_max=max(MOST_BOOTS, effects.setup.limits.verify_boots),
     )
 
 
@@ -108,12 +123,35 @@ def _carry_out(
     return state, fresh
 
 
-def _buildable_revert(effects: Effects, tip: str, culprit: str) -> str | None:
+def _revert(effects: Effects, tip: str, culprit: str) -> tuple[str | None, str]:
+    """A revert that can be booted, or None with the reason."""
     revert = effects.revert(tip, culprit)
     if revert is None:
         effects.tell(f"the revert of {culprit[:12]} does not apply to {tip[:12]}")
-        return None
-    return revert if effects.build(revert).ok else None
+        return None, "the revert does not apply to the tip"
+    if not effects.build(revert).ok:
+        return None, "the revert applies to the tip but does not build"
+    return revert, ""
+
+
+def _unproved(culprit: str, checks: Sequence[Verification]) -> str:
+    """Why a culprit of the search is not named: refuted by a check, or not decided by it."""
+    failed = [check for check in checks if check.status == "fail"]
+    first = next(iter(failed or [check for check in checks if check.status == "undecided"]))
+    how = "is refuted by fresh boots" if failed else "is not confirmed by fresh boots"
+    return f"the search named {culprit[:12]}, which {how}: {first.name}: {first.note}"
+
+
+def _booted(item: TestedRevision, fresh: Mapping[str, list[Run]]) -> TestedRevision:
+    """The fresh boots count as tests too: in the bisect log and wherever boots are told."""
+    return replace(item, boots=item.boots + sum(run.complete for run in fresh.get(item.sha, ())))
+
+
+def _doubted(item: TestedRevision, graph: CommitGraph) -> TestedRevision:
+    """What the search believed of a revision, after the verification did not bear it out."""
+    if item.sha in (graph.good, graph.bad) or item.skipped:
+        return item
+    return replace(item, skipped="the verification does not bear the search out")
 
 
 def _cause(
@@ -121,17 +159,28 @@ def _cause(
     threshold: Threshold,
     parents: Sequence[str],
     culprit: str,
-    fresh: Mapping[str, list[Run]],
+    fresh: dict[str, list[Run]],
 ) -> tuple[Cause, str]:
-    """The workload factor: the same boots, with the workload and without it."""
-
-    def both(key: MetricKey) -> tuple[Sample, Sample]:
-        return sample(fresh[parents[0]], key), sample(fresh[culprit], key)
-
+    """The workload factor: the same boots, with the workload and without it. Where they do not
+    decide it, both kernels get more boots once; these are added to `fresh`.
+    """
     control = control_of(effects.setup.thresholds, threshold)
-    parent_on, culprit_on = both(threshold.key)
-    parent_off, culprit_off = both(control.key) if control else (None, None)
-    return causes.cause(threshold, parent_on, culprit_on, control, parent_off, culprit_off)
+    pair = (parents[0], culprit)
+
+    def judged() -> tuple[Cause, str]:
+        on = [sample(fresh[sha], threshold.key) for sha in pair]
+        off = [sample(fresh[sha], control.key) for sha in pair] if control else (None, None)
+        return causes.cause(threshold, on[0], on[1], control, off[0], off[1])
+
+    found = judged()
+    if found[0] is not Cause.NONE or control is None:
+        return found
+    effects.tell(f"cause: {found[1]}; more boots of both kernels")
+    more = MOST_BOOTS - min(sum(run.complete for run in fresh[sha]) for sha in pair)
+    for turn in range(2 * max(0, more)):
+        sha = pair[(turn + turn // 2) % 2]
+        fresh[sha].append(effects.boot(sha, "cause", left=2 * more - turn - 1))
+    return judged()
 
 
 def control_of(thresholds: Sequence[Threshold], threshold: Threshold) -> Threshold | None:

@@ -36,6 +36,7 @@ from rtbisect.model.campaign import (
 )
 from rtbisect.model.report import Report, ReportState
 from rtbisect.store.campaigns import CampaignStore
+from rtbisect.store.journal import StoreJournal
 
 ROOT = Path(__file__).resolve().parents[2]
 RTBISECT = Path(sys.executable).with_name("rtbisect")
@@ -571,14 +572,14 @@ def filled(cli):
     draft.write_text("Subject: x\n\nbody\n")
     report = Report("bisect-1", ReportState.DRAFT, "<m@x>", "", str(draft), "", "")
     record(cli, "bisect", report=report)
-    record(cli, "check")
+    record(cli, "check", answer=result(Outcome.CULPRIT_SET))
     record(cli, "try", answer=result(Outcome.CULPRIT_SET))
     place = cli.home / "truth.json"
     sha = "c" * 40
     truth.save(
         place,
         truth.Truth(
-            "rcu",
+            "rcu-latency",
             7,
             4,
             hard=False,
@@ -616,8 +617,8 @@ def test_json_has_the_documented_keys(cli):
     assert [set(row) for row in status[rows]] == [common | set(more)] * 4
     assert set(cli.run("resume", "bisect-1", "--json").data) == common
     check = cli.run("resume", "check-2", "--json")
-    inner, *names = documented("check")
-    assert (check.code, set(check.data)) == (1, common | {inner})
+    level, inner, *names = documented("check")
+    assert (check.code, set(check.data)) == (1, common | {level, inner})
     assert set(check.data[inner][0]) == set(names) - {"pass"}
     tried = cli.run("resume", "try-3", "--json")
     assert (tried.code, tried.data["verdict"]) == (1, "bad")
@@ -675,7 +676,7 @@ def test_an_internal_error_is_a_line_and_a_log(cli):
 
 def test_one_unreadable_campaign_hides_no_other(cli):
     cli.store.create("bisect", '{"of": "another shape"}', "now")
-    name = record(cli, "check")
+    name = record(cli, "check", answer=result(Outcome.CULPRIT_SET))
     broken = record(cli, "check")
     with sqlite3.connect(cli.state / "rtbisect.sqlite3") as database:
         database.execute("UPDATE campaign SET result = '[1]' WHERE id = ?", (broken,))
@@ -785,6 +786,17 @@ def test_what_watch_compares_a_new_tip_with(cli, repo, seen, good):
     assert (row["good"], row["bad"], row["exit"]) == (shas[good], shas["d"], 2)
     assert "make setup" in row["note"]
     assert shas["d"] not in cli.store.seen("rt")
+
+
+def test_an_unfinished_campaign_runs_or_is_paused(cli):
+    request = TypeAdapter(CampaignRequest).dump_json(
+        CampaignRequest("bisect", "s", "rt", "a" * 40, "b" * 40)
+    )
+    name = cli.store.create("bisect", request.decode(), "now")
+    StoreJournal(cli.store.database, name)
+    assert cli.run("status", "--json").data["campaigns"][0]["state"] == "paused"
+    with cli.store.writer():
+        assert cli.run("status", "--json").data["campaigns"][0]["state"] == "running"
 
 
 def test_a_lock_of_ours_is_what_the_program_waits_for(cli):

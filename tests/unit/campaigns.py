@@ -54,8 +54,7 @@ def boots(bad_from, *, kind="ipi"):
             ("ipi", "res_per_s", "pf-on", "1/s"): 20.0 * ipi * noise(0.4),
             ("ipi", "res_per_s", "pf-off", "1/s"): 2.0 * noise(0.4),
             ("ipi", "res_per_s", "osnoise-off", "1/s"): 1.2 * noise(0.3),
-            ("osnoise", "irq_count", "osnoise-off", "1"): 1.0 * noise(0.5),
-            ("osnoise", "thread_count", "osnoise-off", "1"): 1.0 * noise(0.5),
+            ("osnoise", "irq_per_sample", "osnoise-off", "1"): 1.0 * noise(0.5),
             ("rcu", "p50_us", "rcu-off", "us"): ticks * noise(0.002),
             ("rcu", "p50_us", "rcu-on", "us"): ticks * noise(0.01),
         }

@@ -43,7 +43,18 @@ def test_no_difference_has_no_cause():
     assert cause(ON, QUIET, QUIET, ON, QUIET, LOUD)[0] is Cause.NONE
 
 
-def test_an_undecided_control_is_told():
+def test_an_unmeasured_control_leaves_the_cause_open():
     found, reason = cause(ON, QUIET, LOUD, ON, NONE, NONE)
+    assert found is Cause.NONE
+    assert "do not decide: no boots of base" in reason
+
+
+def test_an_undecided_control_depends_on_whether_the_boots_look_alike():
+    wide = (0.2, 2.6, 1.1, 0.9, 4.0, 0.6)
+    found, reason = cause(ON, QUIET, LOUD, ON, Sample(wide), Sample(wide[::-1]))
     assert found is Cause.WORKLOAD_DEPENDENT
-    assert "no boots of base" in reason
+    assert "no difference" in reason
+    # Twice as much without the workload, with p = 0.03: that is no control that holds.
+    found, reason = cause(ON, QUIET, LOUD, ON, Sample(wide), Sample((1.5, 3.0, 1.9, 1.0, 5.0, 2.7)))
+    assert found is Cause.NONE
+    assert "do not decide" in reason

@@ -9,7 +9,7 @@ from rtbisect.demo.edits import KINDS, Edit, apply, load_catalogue
 from rtbisect.demo.patch import Change, read_patch
 from rtbisect.demo.people import replacement, rewrite_maintainers
 from rtbisect.demo.plan import BRANCHED_COMMITS, MAX_COMMITS, PLAIN_COMMITS, plan
-from rtbisect.demo.truth import Truth, load, matches, save
+from rtbisect.demo.truth import CAUSES, Truth, load, matches, save
 from rtbisect.errors import ConfigError, InternalError
 
 SIZES = (4, 8, 12, 13, 16, 23, 24, 31, 47, 48, 64, 150)
@@ -255,17 +255,19 @@ def test_truth_is_kept(tmp_path):
 
 
 def test_only_the_right_answer_matches():
-    assert matches(truth(), "culprit", "c", [])
-    assert not matches(truth(), "culprit", "d", ["c"])
-    assert not matches(truth(), "culprit_set", None, ["c"])
-    assert not matches(truth(), "no_regression", None)
+    kind = CAUSES[truth().kind]
+    assert matches(truth(), "culprit", "c", kind)
+    assert not matches(truth(), "culprit", "c", "none")
+    assert not matches(truth(), "culprit", "d", kind, ["c"])
+    assert not matches(truth(), "culprit_set", None, "none", ["c"])
+    assert not matches(truth(), "no_regression", None, "none")
     nothing = truth(kind="nothing", culprit=None, culprit_set=())
-    assert matches(nothing, "no_regression", None)
-    assert matches(nothing, "not_reproduced", None)
-    assert not matches(nothing, "inconclusive", None)
-    assert not matches(nothing, "culprit", None)
+    assert matches(nothing, "no_regression", None, "none")
+    assert matches(nothing, "not_reproduced", None, "none")
+    assert not matches(nothing, "inconclusive", None, "none")
+    assert not matches(nothing, "culprit", None, "none")
     hard = truth(hard=True, culprit_set=("a", "c", "e"))
-    assert matches(hard, "culprit_set", None, ["c", "e"])
-    assert not matches(hard, "culprit_set", None, ["a", "e"])
-    assert not matches(hard, "culprit_set", None, ["c", "z"])
-    assert not matches(hard, "culprit", "c", ["c"])
+    assert matches(hard, "culprit_set", None, "none", ["c", "e"])
+    assert not matches(hard, "culprit_set", None, "none", ["a", "e"])
+    assert not matches(hard, "culprit_set", None, "none", ["c", "z"])
+    assert not matches(hard, "culprit", "c", kind, ["c"])

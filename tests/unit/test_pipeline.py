@@ -3,13 +3,16 @@
 
 import os
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from campaigns import World, boots, line_of, sha
 
 from rtbisect import pipeline
-from rtbisect.errors import InfrastructureError
+from rtbisect.cli.check import exit_of_check
+from rtbisect.effects import Effects, SetupChangedError, keep_setup
+from rtbisect.errors import InfrastructureError, InternalError
 from rtbisect.lab.fake import FakeLab
 from rtbisect.model.campaign import CampaignRequest, Cause, Level, Limits, Outcome
 from rtbisect.model.code import Commit, CommitGraph
@@ -23,6 +26,14 @@ def world(tmp_path, bad_from, *, count=8, kind="ipi", script=None, **kw):
     reverts = {(graph.bad, sha(bad_from)): REVERT} if bad_from else {}
     lab = FakeLab(boots(bad_from, kind=kind), script)
     return World(tmp_path, graph, lab, reverts=reverts, **kw)
+
+
+def scaled(measurements, metric, factor):
+    """The measurements, with those of one (name, window) times `factor`."""
+    return [
+        replace(m, value=m.value * factor) if (m.name, m.window) == metric else m
+        for m in measurements
+    ]
 
 
 @pytest.mark.parametrize("culprit", range(1, 9))
@@ -60,12 +71,73 @@ def test_nothing_ends_in_no_regression_and_in_silence(tmp_path):
     assert {r.revision for r in here.lab.requests} == {sha(0), sha(8)}
 
 
-def test_equal_kernels_are_no_regression_without_a_boot(tmp_path):
+def test_a_primary_metric_that_is_not_measured_is_never_a_pass(tmp_path):
+    def deaf(request, random):
+        return [m for m in boots(None)(request, random) if m.name != "res_per_iwi"]
+
+    here = World(tmp_path, line_of(8), FakeLab(deaf))
+    result, _report = pipeline.bisect(*here.open())
+    assert (result.outcome, result.confidence) == (Outcome.INCONCLUSIVE, 0.0)
+    assert any("res_per_iwi" in reason and "no boots" in reason for reason in result.reasons)
+
+
+def test_a_guard_warns_and_does_not_turn_a_check(tmp_path):
+    def guarded(request, random):
+        loud = 20.0 if request.revision == sha(8) else 1.0
+        return scaled(boots(None)(request, random), ("res_per_s", "clock-on"), loud)
+
+    here = World(tmp_path, line_of(8), FakeLab(guarded))
+    result = pipeline.check(*here.open())
+    assert any(j.level is Level.REGRESSED for j in result.judgements)
+    assert (result.outcome, exit_of_check(result)) == (Outcome.NO_REGRESSION, 0)
+
+
+def test_a_boot_recorded_for_another_revision_stops_the_resume(tmp_path):
+    here = world(tmp_path, 4)
+    effects = Effects(*here.open())
+    effects.boot(sha(0), "base")
+    with pytest.raises(InternalError, match="recorded for"):
+        Effects(*here.open()).boot(sha(8), "tip")
+
+
+def test_another_setup_does_not_go_on_with_a_campaign(tmp_path):
+    here = world(tmp_path, 4)
+    setup, parts = here.open()
+    keep_setup(setup, parts.journal)
+    keep_setup(setup, here.open()[1].journal)
+    with pytest.raises(SetupChangedError, match="changed since"):
+        keep_setup(replace(setup, rcu_calls=setup.rcu_calls + 1), here.open()[1].journal)
+
+
+def test_failed_boots_of_the_comparison_do_not_end_the_search(tmp_path):
+    script = {sha(8): [RunStatus.HUNG, RunStatus.HUNG, RunStatus.HUNG]}
+    here = world(tmp_path, 4, script=script)
+    result, _report = pipeline.bisect(*here.open())
+    assert (result.outcome, result.culprit) == (Outcome.CULPRIT, sha(4))
+
+
+def test_an_open_cause_gets_more_boots_of_both_kernels(tmp_path):
+    here = world(tmp_path, 4)
+
+    def draw(request, random):
+        # The control of the culprit is now high, now low: six boots do not decide.
+        swing = 4.0 if request.revision == sha(4) and random.random() < 0.6 else 1.0
+        return scaled(boots(4)(request, random), ("res_per_s", "pf-off"), swing)
+
+    here.lab = FakeLab(draw)
+    result, _report = pipeline.bisect(*here.open())
+    assert result.outcome is Outcome.CULPRIT
+    rows = {(r.kernel, r.metric.name, r.window): r.sample.n for r in result.table}
+    assert rows["culprit", "res_per_iwi", "pf-on"] == rows["parent", "res_per_iwi", "pf-on"] == 10
+
+
+def test_equal_kernels_need_no_boot(tmp_path):
     here = world(tmp_path, 3)
     here.builder.same_as = {sha(8): sha(0)}
     result, report = pipeline.bisect(*here.open())
-    assert (result.outcome, report) == (Outcome.NO_REGRESSION, None)
+    assert (result.outcome, report) == (Outcome.NOOP, None)
     assert here.lab.requests == []
+    assert pipeline.check(*here.open()).outcome is Outcome.NOOP
 
 
 def test_unbuildable_revisions_are_skipped_and_the_culprit_is_found(tmp_path):
@@ -158,7 +230,10 @@ def test_a_culprit_that_does_not_hold_on_fresh_boots_is_not_reported_as_one(tmp_
     here.lab = FakeLab(draw)
     result, _report = pipeline.bisect(*here.open())
     assert (result.outcome, result.culprit) == (Outcome.INCONCLUSIVE, None)
-    assert any("does not hold" in reason for reason in result.reasons)
+    assert "refuted by fresh boots: culprit vs parent" in result.reasons[0]
+    # Nobody believes the search any more: neither its confidence nor its sides.
+    assert (result.confidence, result.candidates) == (0.0, ())
+    assert all(t.skipped for t in result.tested if t.sha not in (sha(0), sha(8)))
 
 
 def test_a_merge_that_alone_makes_the_effect_is_a_merge_culprit(tmp_path):

@@ -150,7 +150,7 @@ def test_sentences_need_their_rows(mailer):
         ("pass", "the tip does better again"),
         ("fail", "the tip does no better"),
         ("undecided", "do not decide"),
-        ("not applicable", "A revert on the tip was not tested"),
+        ("n/a", "A revert on the tip was not tested"),
     ],
 )
 def test_revert_sentence_follows_the_status(mailer, status, sentence):

@@ -11,7 +11,7 @@ from rtbisect import asked
 from rtbisect.cli import runner
 from rtbisect.cli.options import json_option, seed_option, site_option, site_path
 from rtbisect.errors import Exit
-from rtbisect.model.campaign import CampaignRequest, Judgement, Level, Outcome, Result
+from rtbisect.model.campaign import CampaignRequest, Judgement, Outcome, Result
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -49,7 +49,10 @@ def check(
 
 def conclude(output: Output, record: CampaignRecord, *, as_json: bool) -> int:
     """Print the answer with its judgements; gives the exit code."""
-    data = runner.answer_of(output, record) | {"judgements": _judgements(record.result)}
+    data = runner.answer_of(output, record) | {
+        "level": runner.level_of(record.result) if record.result else None,
+        "judgements": _judgements(record.result),
+    }
     text = runner.headline(record, record.result) if record.result else record.id
     if record.result:
         text += "".join(f"\n  {reason}" for reason in record.result.reasons)
@@ -61,7 +64,7 @@ def exit_of_check(result: Result | None) -> int:
     """0 no regression, 1 regressed, 4 undecided."""
     if result is None or result.outcome is Outcome.INCONCLUSIVE:
         return int(Exit.UNDECIDED)
-    if any(j.level is Level.REGRESSED for j in result.judgements):
+    if result.outcome is Outcome.CULPRIT_SET:
         return int(Exit.REGRESSED)
     return int(Exit.ANSWERED)
 

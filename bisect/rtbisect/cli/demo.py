@@ -101,7 +101,7 @@ def conclude(output: Output, record: CampaignRecord, *, as_json: bool) -> int:
     truth = truths.load(Path(dict(request.extra)["truth"]))
     result = record.result
     correct = result is not None and truths.matches(
-        truth, result.outcome, result.culprit, [sha for sha, _ in result.candidates]
+        truth, result.outcome, result.culprit, result.cause, [sha for sha, _ in result.candidates]
     )
     data = runner.answer_of(output, record) | {
         "seed": request.seed,

@@ -39,7 +39,8 @@ class Output:
     def answer(self, data: Mapping[str, Any], text: str, *, as_json: bool) -> None:
         """The answer of a command. BrokenPipeError when nobody reads it any more."""
         try:
-            _write(sys.stdout, _json(data) if as_json else text.rstrip("\n") + "\n")
+            lines = "\n".join(_harmless(line) for line in text.rstrip("\n").split("\n"))
+            _write(sys.stdout, _json(data) if as_json else lines + "\n")
         except BrokenPipeError:
             raise
         except OSError as error:
@@ -92,6 +93,11 @@ def one_line(text: str) -> str:
     return printable(" ".join(text.split()), LINE_LIMIT)
 
 
+def _harmless(line: str) -> str:
+    """A line with its spaces, and without anything that steers a terminal."""
+    return "".join(char if char.isprintable() else "?" for char in line)
+
+
 def _write(stream: TextIO | None, text: str) -> None:
     """Write and flush; a stream that the caller closed is None and takes nothing."""
     if stream is not None:
@@ -122,11 +128,11 @@ class PlainProgress:
 
     def say(self, line: str) -> None:
         self._close()
-        _tell(line + "\n")
+        _tell(_harmless(line) + "\n")
 
     def step(self, what: str, done: int, total: int, left_s: float | None) -> None:
         estimate = "" if left_s is None else f", about {duration(left_s)} left"
-        line = f"[{done}/{total}] {what}{estimate}"
+        line = _harmless(f"[{done}/{total}] {what}{estimate}")
         if self._terminal:
             _tell("\r\033[K" + line)
             self._open = True

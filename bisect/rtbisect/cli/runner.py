@@ -11,8 +11,9 @@ from pydantic import TypeAdapter, ValidationError
 
 from rtbisect import asked, pipeline, wiring
 from rtbisect.cli.output import Output, PlainProgress, duration, one_line
+from rtbisect.effects import keep_setup
 from rtbisect.errors import Exit, InternalError, RtbisectError
-from rtbisect.model.campaign import CampaignRequest, Outcome, Result, Summary
+from rtbisect.model.campaign import CampaignRequest, Level, Outcome, Result, Summary
 from rtbisect.store.campaigns import CampaignStore
 from rtbisect.store.journal import StoreJournal, end_leftovers, summary_of
 
@@ -70,6 +71,7 @@ def _go(
     journal = StoreJournal(store.database, identity)
     try:
         setup, parts = wiring.assemble(output.state, request, journal, progress)
+        keep_setup(setup, journal)
         progress.say(f"campaign {identity}: {request.kind} of {request.tree}")
         report: Report | None = None
         if request.kind == "check":
@@ -104,7 +106,8 @@ def answer_of(output: Output, record: CampaignRecord) -> dict[str, Any]:
         "campaign": record.id,
         "outcome": result.outcome.value if result else None,
         "culprit": result.culprit if result else None,
-        "confidence": round(result.confidence, 4) if result else None,
+        # 0 is no confidence in anything: there is nothing to be sure of.
+        "confidence": round(result.confidence, 4) if result and result.confidence else None,
         "cause": result.cause.value if result else None,
         "metric": str(result.metric) if result and result.metric else None,
         "builds": summary.builds,
@@ -129,7 +132,8 @@ def text_of(record: CampaignRecord, summary: Summary) -> str:
     """The answer for a person."""
     result = record.result
     if result is None:
-        return f"{record.id}: {record.state} {record.note}".rstrip()
+        costs = f"{summary.builds} builds, {summary.boots} boots, {duration(summary.wall_s)}"
+        return f"{record.id}: {record.state}, {costs} {record.note}".rstrip()
     lines = [headline(record, result)]
     lines += [f"  {reason}" for reason in result.reasons]
     lines += [
@@ -146,12 +150,23 @@ def text_of(record: CampaignRecord, summary: Summary) -> str:
 
 def headline(record: CampaignRecord, result: Result) -> str:
     """One line: what was found."""
+    if record.kind in ("check", "try"):
+        # They compare and do not search: there is a level, and no commit to name.
+        return f"{record.id}: {level_of(result)}"
     words = f"{record.id}: {result.outcome.value}"
     if result.culprit:
         words += f" {result.culprit}"
     if result.outcome is Outcome.CULPRIT_SET:
         words += " " + " ".join(sha[:12] for sha, _ in result.candidates[:8])
-    return f"{words} (confidence {result.confidence:.3f}, cause {result.cause.value})"
+    sure = f"confidence {result.confidence:.3f}, " if result.confidence else ""
+    return f"{words} ({sure}cause {result.cause.value})"
+
+
+def level_of(result: Result) -> str:
+    """What a comparison says: pass, regressed or undecided."""
+    if result.outcome is Outcome.INCONCLUSIVE:
+        return Level.UNDECIDED.value
+    return (Level.REGRESSED if result.outcome is Outcome.CULPRIT_SET else Level.PASS).value
 
 
 def exit_of(result: Result | None) -> int:

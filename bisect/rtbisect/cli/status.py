@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -23,18 +24,23 @@ if TYPE_CHECKING:
 def status(output: Output, as_json: bool) -> int:
     """List campaigns with their state and costs."""
     store = CampaignStore(output.state)
-    found = [_row(output, store, name) for name in store.names()]
+    active = store.active()
+    found = [_row(output, store, name, running=name == active) for name in store.names()]
     lines = [line for _row, line in found] or ["no campaigns yet; `rtbisect demo` makes one"]
     output.answer({"campaigns": [row for row, _line in found]}, "\n".join(lines), as_json=as_json)
     return 0
 
 
-def _row(output: Output, store: CampaignStore, name: str) -> tuple[dict[str, Any], str]:
+def _row(
+    output: Output, store: CampaignStore, name: str, *, running: bool
+) -> tuple[dict[str, Any], str]:
     """A campaign for a program and for a person. One that another version made must not hide
-    the others.
+    the others. Unfinished ones that no process works on are paused.
     """
     try:
         record = store.get(name)
+        if record.state == "running" and not running:
+            record = replace(record, state="paused")
         row = runner.answer_of(output, record)
         line = runner.text_of(record, summary_of(store.database, name))
     except InternalError as error:

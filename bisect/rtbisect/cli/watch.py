@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -14,15 +15,27 @@ from rtbisect.cli import check, runner
 from rtbisect.cli.options import json_option, seed_option, site_option, site_path
 from rtbisect.cli.output import Output, PlainProgress, keep_traceback, one_line
 from rtbisect.config import load_site
+from rtbisect.effects import SetupChangedError
 from rtbisect.errors import Exit, InternalError, RtbisectError
-from rtbisect.model.campaign import CampaignRequest
+from rtbisect.model.campaign import CampaignRequest, Level, Outcome
 from rtbisect.store.campaigns import CampaignStore
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    from rtbisect.store.campaigns import CampaignRecord
+
 EVERY_S = 900
+
+#: Outcomes after which a draft tells the regression.
+TOLD = (
+    Outcome.CULPRIT,
+    Outcome.CULPRIT_SET,
+    Outcome.MULTIPLE_CULPRITS,
+    Outcome.MERGE_CULPRIT,
+    Outcome.LAYOUT_SENSITIVE,
+)
 
 
 @click.command(epilog="Example: rtbisect watch --once --json")
@@ -63,11 +76,9 @@ def _one(output: Output, place: Path, name: str, seed: int) -> dict[str, Any]:
         good, bad = asked.base_for_watch(output.state, place, name, _judged(seen))
         row |= {"good": good, "bad": bad}
         if bad in seen:
-            return row | {
-                "level": "unchanged",
-                "note": f"was {seen[bad]}",
-                "exit": int(Exit.ANSWERED),
-            }
+            # A question that is open stays open until the tip moves or a person asks again.
+            code = Exit.UNDECIDED if seen[bad] == Level.UNDECIDED else Exit.ANSWERED
+            return row | {"level": "unchanged", "note": f"was {seen[bad]}", "exit": int(code)}
         if good == bad:
             return row | {"level": "unchanged", "exit": int(Exit.ANSWERED)}
         return row | _judge(
@@ -82,22 +93,37 @@ def _one(output: Output, place: Path, name: str, seed: int) -> dict[str, Any]:
 
 def _judge(output: Output, row: dict[str, Any], request: CampaignRequest) -> dict[str, Any]:
     """Check a new tip and bisect what regressed; the tip is remembered when all is done."""
-    record = runner.start(output, request)
+    record = _run(output, request)
     row["campaigns"].append(record.id)
     code = check.exit_of_check(record.result)
-    level = {0: "pass", 1: "regressed"}.get(code, "undecided")
+    level = runner.level_of(record.result) if record.result else Level.UNDECIDED.value
     keep = level
     note = ""
     if code == Exit.REGRESSED:
-        found = runner.start(output, replace(request, kind="bisect"))
+        found = _run(output, replace(request, kind="bisect"))
         row["campaigns"].append(found.id)
         note = runner.headline(found, found.result) if found.result else ""
-        if runner.exit_of(found.result) == Exit.UNDECIDED:
-            # Not answered: the next tip is again compared with the last one that was.
-            keep = "undecided"
+        if found.result is None or found.result.outcome not in TOLD:
+            # No draft tells it: the next tip is again compared with the last one that passed.
+            keep = Level.UNDECIDED.value
     store = CampaignStore(output.state)
     store.mark_seen(request.tree, request.bad, keep, wiring.SystemClock().now_iso())
     return {"level": level, "exit": code, "note": note}
+
+
+def _run(output: Output, request: CampaignRequest) -> CampaignRecord:
+    """The campaign of a request: one that a kill interrupted goes on, else a new one."""
+    store = CampaignStore(output.state)
+    for identity in reversed(store.names()):
+        with suppress(InternalError):
+            record = store.get(identity)
+            asked_before = replace(runner.request_of(record), repo="")
+            if asked_before == request and record.state != "done":
+                try:
+                    return runner.go_on(output, identity)
+                except SetupChangedError:
+                    break
+    return runner.start(output, request)
 
 
 def _judged(seen: Mapping[str, str]) -> list[str]:

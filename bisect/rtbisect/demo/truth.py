@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 from rtbisect.errors import ConfigError
-from rtbisect.model.campaign import Outcome
+from rtbisect.model.campaign import Cause, Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -48,18 +48,27 @@ def load(path: Path) -> Truth:
         ) from error
 
 
+#: What makes the effect of each kind of history.
+CAUSES = {"epoll-spinlock": Cause.WORKLOAD_DEPENDENT, "rcu-latency": Cause.KERNEL}
+
+
 def matches(
-    truth: Truth, outcome: Outcome | str, culprit: str | None, candidates: Collection[str] = ()
+    truth: Truth,
+    outcome: Outcome | str,
+    culprit: str | None,
+    cause: Cause | str,
+    candidates: Collection[str] = (),
 ) -> bool:
-    """True when the answer of a campaign is the right one.
+    """True when the answer of a campaign is the right one: outcome, culprit and cause.
 
     A hard history has a set as its answer: one that holds the culprit and nothing from
     outside the stretch that does not build.
     """
     if truth.culprit is None:
-        return outcome in {Outcome.NO_REGRESSION, Outcome.NOT_REPRODUCED}
+        return outcome in {Outcome.NO_REGRESSION, Outcome.NOT_REPRODUCED, Outcome.NOOP}
     if truth.hard:
         found = set(candidates)
         inside = truth.culprit in found and found <= set(truth.culprit_set)
         return outcome == Outcome.CULPRIT_SET and inside
-    return outcome == Outcome.CULPRIT and culprit == truth.culprit
+    named = outcome == Outcome.CULPRIT and culprit == truth.culprit
+    return named and cause == CAUSES.get(truth.kind)

@@ -107,7 +107,8 @@ def _decided(
 def _effect_text(threshold: Threshold, effect: float) -> str:
     if threshold.scale is Scale.LOG:
         return f"new/base = {effect:.3g}"
-    return f"new - base = {effect:+.3g} {threshold.unit}"
+    digits = f"{effect:+.0f}" if abs(effect) >= 100 else f"{effect:+.3g}"
+    return f"new - base = {digits} {threshold.unit}"
 
 
 def _limit_text(threshold: Threshold, found: Judgement) -> str:

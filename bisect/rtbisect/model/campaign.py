@@ -145,6 +145,7 @@ class TableRow:
 class TestedRevision:
     """What the search knows of a tested revision at the end.
 
+    `boots` are valid boots of its kernel, fresh ones of the verification too.
     `probability_bad` is the posterior probability that it shows the bad behaviour.
     """
 

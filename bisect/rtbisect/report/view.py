@@ -16,7 +16,7 @@ from rtbisect.report.figures import (
     metric_name,
 )
 from rtbisect.report.posterior import probability, rows
-from rtbisect.report.text import ascii_line, cut, foreign, wrap
+from rtbisect.report.text import TABLE, ascii_line, cut, foreign, wrap
 from rtbisect.report.workload import side
 
 if TYPE_CHECKING:
@@ -179,7 +179,7 @@ def _notes(checks: tuple[Verification, ...]) -> tuple[str, ...]:
 
 def _check(checks: tuple[Verification, ...], name: str) -> str:
     """Status of the first check whose name begins with `name`: the words of trust.verify
-    (pass, fail, undecided, not applicable), or `absent`.
+    (pass, fail, undecided, n/a), or `absent`.
     """
     found = next((check for check in checks if check.name.lower().startswith(name)), None)
     known = ("pass", "fail", "undecided")
@@ -236,19 +236,11 @@ def _machine(report: ReportInput, *, facts: bool) -> tuple[str, ...]:
 def _reproduce(report: ReportInput) -> tuple[str, ...]:
     """Shell lines; a long one is continued with a backslash, never wrapped."""
     commit = report.culprit.sha if report.culprit else report.bad
-    command = report.command or _command(report)
     return (
+        cut(f"  # in a clone of {foreign(report.repo, 200)}", TABLE),
         f"  git checkout {ascii_line(shlex.quote(commit), 60)}",
-        *_continued(foreign(command, 500)),
+        *_continued(foreign(report.command, 500)),
     )
-
-
-def _command(report: ReportInput) -> str:
-    words = ["rtbisect", "bisect", report.tree, "--good", report.good, "--bad", report.bad]
-    key = report.result.metric
-    if key is not None:
-        words += ["--suite", key.suite, "--metric", f"{key.name}@{key.window}"]
-    return shlex.join(ascii_line(word, 80) for word in words)
 
 
 def _continued(command: str) -> tuple[str, ...]:

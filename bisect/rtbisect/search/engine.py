@@ -219,8 +219,10 @@ def _tested(state: SearchState) -> tuple[TestedRevision, ...]:
     if state.ends.reproduced:
         mass = ancestry.mass(state.belief.commits)
     found = []
+    # Boots of an equal kernel are boots of this one.
+    kin = {sha: group for group in ledger.classes for sha in group}
     for sha in (*outside, *inside):
-        boots = len(ledger.values.get(sha, ()))
+        boots = sum(len(ledger.values.get(twin, ())) for twin in kin.get(sha, (sha,)))
         if sha in ancestry.boundary:
             bad = 0.0
         elif mass is not None:

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from rtbisect.search.graph import Ancestry
     from rtbisect.search.posterior import Posterior
 
-#: Boots without a result after which a revision counts as unbootable.
-FAILED_BOOTS = 2
+#: Boots in a row that did not reach the suites' end, after which a revision is skipped.
+FAILED_BOOTS = 3
 #: How often a revision with an invalid run is proposed again before the search gives up.
 INVALID_RERUNS = 3
 
@@ -135,13 +135,13 @@ class Forecast:
 @dataclass(frozen=True)
 class Ledger:
     """The events, summed up per revision. `values` are badness (see `judge.scale`) in the
-    order of the boots; `invalid` counts the invalid runs since the last valid one.
+    order of the boots; `failed_boots` and `invalid` hold what came since the last valid one.
     """
 
     signatures: Mapping[str, str]
     build_failed: frozenset[str]
     values: Mapping[str, tuple[float, ...]]
-    failed_boots: Mapping[str, int]
+    failed_boots: Mapping[str, tuple[RunStatus, ...]]
     invalid: Mapping[str, int]
     builds: int
     boots: int
@@ -157,9 +157,10 @@ class Ledger:
         """Why `sha` cannot be tested; empty when it can."""
         if sha in self.build_failed:
             return "does not build"
-        if self.failed_boots.get(sha, 0) >= FAILED_BOOTS and not self.values.get(sha):
-            return "does not boot"
-        return ""
+        failed = self.failed_boots.get(sha, ())
+        if len(failed) < FAILED_BOOTS:
+            return ""
+        return "hangs in the suites" if RunStatus.HUNG in failed else "does not boot"
 
     @cached_property
     def classes(self) -> tuple[tuple[str, ...], ...]:
@@ -199,7 +200,7 @@ def ledger(threshold: Threshold, events: tuple[Event, ...]) -> Ledger:
     signatures: dict[str, str] = {}
     build_failed: set[str] = set()
     values: dict[str, list[float]] = {}
-    failed: dict[str, int] = {}
+    failed: dict[str, list[RunStatus]] = {}
     invalid: dict[str, int] = {}
     builds = boots = 0
     for event in events:
@@ -216,18 +217,18 @@ def ledger(threshold: Threshold, events: tuple[Event, ...]) -> Ledger:
         signatures.setdefault(sha, "")
         value = _evidence(threshold, event)
         if event.status in (RunStatus.BOOT_FAILED, RunStatus.HUNG):
-            failed[sha] = failed.get(sha, 0) + 1
-            invalid[sha] = 0
+            failed.setdefault(sha, []).append(event.status)
         elif math.isnan(value):
             invalid[sha] = invalid.get(sha, 0) + 1
         else:
             values.setdefault(sha, []).append(value)
             invalid[sha] = 0
+            failed.pop(sha, None)
     return Ledger(
         signatures,
         frozenset(build_failed),
         {sha: tuple(found) for sha, found in values.items()},
-        failed,
+        {sha: tuple(found) for sha, found in failed.items()},
         invalid,
         builds,
         boots,

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from pydantic import ValidationError
 
 from rtbisect import locks
-from rtbisect.errors import ConfigError, InternalError
+from rtbisect.errors import BusyError, ConfigError, InternalError
 from rtbisect.model.campaign import Result
 from rtbisect.model.report import Report
 from rtbisect.store import db
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class CampaignRecord:
-    """A campaign as it stands in the store. `state`: running, done, failed."""
+    """A campaign as it stands in the store. `state`: running (or paused), done."""
 
     id: str
     kind: str
@@ -35,18 +35,33 @@ class CampaignRecord:
     note: str
 
 
+#: Whoever asks for `active` holds the lock for a moment; a writer waits that long.
+PROBE_S = 1.0
+
+
 class CampaignStore:
     """The campaigns of one state directory."""
 
     def __init__(self, state: Path) -> None:
         self.state = state
+        self._lock = state / "campaign.lock"
         self.database = db.Database(state / "rtbisect.sqlite3")
 
     @contextmanager
     def writer(self) -> Iterator[None]:
         """Be the one process that runs a campaign; BusyError when there is another."""
-        with locks.hold(self.state / "campaign.lock", what=f"the store {self.state}"):
+        with locks.hold(self._lock, wait_s=PROBE_S, what=f"the store {self.state}"):
             yield
+
+    def active(self) -> str:
+        """The campaign that a process runs right now, "" when there is none."""
+        try:
+            with locks.hold(self._lock):
+                return ""
+        except BusyError:
+            query = sa.select(db.session.c.campaign).order_by(db.session.c.id.desc()).limit(1)
+            with self.database.write() as connection:
+                return connection.execute(query).scalar() or ""
 
     def create(self, kind: str, request: str, now_iso: str) -> str:
         """A new campaign; its id is `<kind>-<n>`."""

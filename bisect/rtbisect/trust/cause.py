@@ -9,7 +9,10 @@ from rtbisect.judge.judge import judge
 from rtbisect.model.campaign import Cause, Level, Sample
 
 if TYPE_CHECKING:
-    from rtbisect.model.campaign import Threshold
+    from rtbisect.model.campaign import Judgement, Threshold
+
+#: Above this p nobody would speak of a difference between the kernels without the workload.
+DOUBTFUL_P = 0.1
 
 
 def cause(  # noqa: PLR0913  (two factors with two levels each: four samples, two thresholds)
@@ -37,5 +40,17 @@ def cause(  # noqa: PLR0913  (two factors with two levels each: four samples, tw
         return Cause.KERNEL, "the kernels differ with the workload and without it"
     if without.level is Level.PASS:
         return Cause.WORKLOAD_DEPENDENT, "the kernels differ only while the workload runs"
-    reason = f"the kernels differ while the workload runs; without it: {without.reason}"
-    return Cause.WORKLOAD_DEPENDENT, reason
+    if without.base.n and without.new.n and _apart(with_load, without):
+        said = "the kernels differ more while the workload runs than without it, where the boots"
+        return Cause.WORKLOAD_DEPENDENT, f"{said} show no difference: {without.reason}"
+    said = "the kernels differ while the workload runs; without it the boots do not decide"
+    return Cause.NONE, f"{said}: {without.reason}"
+
+
+def _apart(with_load: Judgement, without: Judgement) -> bool:
+    """The workload makes the effect larger: the two 95% intervals of the effect do not overlap,
+    and what is left without it is not even half significant.
+    """
+    return without.p > DOUBTFUL_P and (
+        without.interval[1] < with_load.interval[0] or with_load.interval[1] < without.interval[0]
+    )

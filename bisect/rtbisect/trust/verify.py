@@ -36,7 +36,7 @@ REVERT_RECOVERY = 0.5
 class VerifySpec:
     """What to verify. `endpoints` are the boots of good and bad from the calibration, only
     to say how much of their shift the culprit explains. `revert` is the commit that
-    reverts the culprit on `tip`, None when it does not apply.
+    reverts the culprit on `tip`, None with the reason in `no_revert`.
     """
 
     culprit: str
@@ -45,6 +45,7 @@ class VerifySpec:
     seed: int
     revert: str | None
     tip: str
+    no_revert: str = "the revert does not apply to the tip"
     boots: int = 6
     revert_boots: int = 3
     alpha: float = 0.01
@@ -160,14 +161,13 @@ def propose(state: VerifyState) -> Proposal:
 
 
 def verifications(state: VerifyState) -> tuple[Verification, ...]:
-    """Every check; status is pass, fail, undecided or not applicable."""
+    """Every check; status is pass, fail, undecided or n/a."""
     found = []
     for check in state.checks:
         open_ = Verification(check.name, "undecided", None, "more boots are due")
         found.append(check.verification or open_)
     if state.spec.revert is None:
-        note = "the revert does not apply to the tip"
-        found.append(Verification("revert on tip", "not applicable", None, note))
+        found.append(Verification("revert on tip", "n/a", None, state.spec.no_revert))
     return tuple(found)
 
 

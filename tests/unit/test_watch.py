@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What watch makes of the answers of its campaigns, with campaigns that end at once."""
+
+from dataclasses import replace
+
+import pytest
+from campaigns import sha
+from pydantic import TypeAdapter
+
+from rtbisect.cli import runner, watch
+from rtbisect.cli.output import Output
+from rtbisect.effects import SetupChangedError
+from rtbisect.errors import Exit
+from rtbisect.model.campaign import CampaignRequest, Cause, Outcome, Result
+from rtbisect.store.campaigns import CampaignStore
+
+REQUEST = CampaignRequest("check", "/site.yaml", "rt", sha(1), sha(2))
+
+
+def answer(outcome):
+    return Result(outcome, Cause.NONE, None, (), 0.0, None, None)
+
+
+@pytest.fixture
+def bench(tmp_path, monkeypatch):
+    """Campaigns end with the outcome that `answers` holds for their kind."""
+    store, answers, begun = CampaignStore(tmp_path), {}, []
+
+    def finish(identity, request):
+        store.finish(identity, answer(answers[request.kind]), None)
+        return store.get(identity)
+
+    def start(_output, request):
+        begun.append(request.kind)
+        text = TypeAdapter(CampaignRequest).dump_json(replace(request, repo="/srv")).decode()
+        return finish(store.create(request.kind, text, "now"), request)
+
+    def go_on(_output, identity):
+        record = store.get(identity)
+        begun.append(f"resumed {identity}")
+        return finish(identity, runner.request_of(record))
+
+    monkeypatch.setattr(runner, "start", start)
+    monkeypatch.setattr(runner, "go_on", go_on)
+    return Output(tmp_path), store, answers, begun
+
+
+@pytest.mark.parametrize(
+    ("check", "bisect", "kept", "code"),
+    [
+        (Outcome.NO_REGRESSION, None, "pass", 0),
+        (Outcome.INCONCLUSIVE, None, "undecided", 4),
+        (Outcome.CULPRIT_SET, Outcome.CULPRIT, "regressed", 1),
+        (Outcome.CULPRIT_SET, Outcome.CULPRIT_SET, "regressed", 1),
+        # Nothing was drafted: the next tip has to be compared with the same base again.
+        (Outcome.CULPRIT_SET, Outcome.NO_REGRESSION, "undecided", 1),
+        (Outcome.CULPRIT_SET, Outcome.NOT_REPRODUCED, "undecided", 1),
+        (Outcome.CULPRIT_SET, Outcome.INCONCLUSIVE, "undecided", 1),
+    ],
+)
+def test_a_tip_counts_as_told_only_when_a_draft_tells_it(bench, check, bisect, kept, code):
+    output, store, answers, _begun = bench
+    answers |= {"check": check, "bisect": bisect}
+    row = watch._judge(output, {"campaigns": []}, REQUEST)
+    assert row["exit"] == code
+    assert store.seen("rt") == {sha(2): kept}
+
+
+def test_a_campaign_that_a_kill_interrupted_goes_on(bench):
+    output, store, answers, begun = bench
+    answers |= {"check": Outcome.NO_REGRESSION}
+    text = TypeAdapter(CampaignRequest).dump_json(replace(REQUEST, repo="/srv")).decode()
+    mine = store.create("check", text, "now")
+    other = TypeAdapter(CampaignRequest).dump_json(replace(REQUEST, bad=sha(3))).decode()
+    store.create("check", other, "now")
+    watch._judge(output, {"campaigns": []}, REQUEST)
+    assert begun == [f"resumed {mine}"]
+    watch._judge(output, {"campaigns": []}, REQUEST)
+    assert begun == [f"resumed {mine}", "check"]
+
+
+def test_a_campaign_of_another_setup_is_begun_anew(bench, monkeypatch):
+    output, store, answers, begun = bench
+    answers |= {"check": Outcome.NO_REGRESSION}
+    text = TypeAdapter(CampaignRequest).dump_json(replace(REQUEST, repo="/srv")).decode()
+    store.create("check", text, "now")
+
+    def changed(_output, _identity):
+        raise SetupChangedError("the site file changed")
+
+    monkeypatch.setattr(runner, "go_on", changed)
+    watch._judge(output, {"campaigns": []}, REQUEST)
+    assert begun == ["check"]
+
+
+def test_an_open_question_stays_open(bench, monkeypatch):
+    output, store, _answers, _begun = bench
+    monkeypatch.setattr(watch.asked, "base_for_watch", lambda *_words: (sha(1), sha(2)))
+    store.mark_seen("rt", sha(2), "undecided", "now")
+    row = watch._one(output, "/site.yaml", "rt", 0)
+    assert (row["level"], row["exit"]) == ("unchanged", Exit.UNDECIDED)
+    store.mark_seen("rt", sha(2), "regressed", "now")
+    assert watch._one(output, "/site.yaml", "rt", 0)["exit"] == Exit.ANSWERED
