@@ -7,13 +7,15 @@ still holds the descriptor, nobody else gets the lock.
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
+import stat
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
-from rtbisect.errors import BusyError
+from rtbisect.errors import BusyError, ConfigError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,15 +23,26 @@ if TYPE_CHECKING:
 
 POLL_S = 0.2
 
+#: Never through a link: a lock may lie in a folder that everybody writes to.
+_FLAGS = os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW
+
 
 @contextmanager
-def hold(path: Path, *, wait_s: float = 0.0, what: str = "") -> Iterator[int]:
+def hold(path: Path, *, wait_s: float = 0.0, what: str = "", shared: bool = False) -> Iterator[int]:
     """Hold the lock at `path`; gives the descriptor to pass on to children.
 
-    BusyError after `wait_s` seconds, with the process id of the holder where it is known.
+    `shared`: it is one lock for every user of the machine. BusyError after `wait_s` seconds,
+    with the process id of the holder where it is known; ConfigError when `path` is not to
+    be opened.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        descriptor = _open(path, 0o666 if shared else 0o600)
+    except OSError as error:
+        raise ConfigError(
+            f"the lock {path} cannot be opened: {error.strerror}",
+            "remove it or what stands there instead, or let this user write to it",
+        ) from error
     try:
         _acquire(descriptor, path, wait_s, what)
         os.ftruncate(descriptor, 0)
@@ -37,6 +50,27 @@ def hold(path: Path, *, wait_s: float = 0.0, what: str = "") -> Iterator[int]:
         yield descriptor
     finally:
         os.close(descriptor)
+
+
+def _open(path: Path, mode: int) -> int:
+    """Descriptor of a regular file, made when there is none; OSError otherwise."""
+    try:
+        # Not with O_CREAT: where everybody writes, fs.protected_regular then refuses a
+        # file that another user made.
+        descriptor = os.open(path, _FLAGS)
+    except FileNotFoundError:
+        try:
+            descriptor = os.open(path, _FLAGS | os.O_CREAT | os.O_EXCL, mode)
+        except FileExistsError:  # another process was faster
+            descriptor = os.open(path, _FLAGS)
+    found = os.fstat(descriptor)
+    if not stat.S_ISREG(found.st_mode):
+        os.close(descriptor)
+        raise OSError(errno.EINVAL, "it is not a regular file")
+    if mode & ~found.st_mode:
+        with suppress(PermissionError):  # the umask took rights; not our file: as it is
+            os.fchmod(descriptor, mode)
+    return descriptor
 
 
 def _acquire(descriptor: int, path: Path, wait_s: float, what: str) -> None:

@@ -197,5 +197,5 @@ def validate_job(state: Path, request: CampaignRequest) -> None:
         window_ms=setup.window_ms,
         rcu_calls=setup.rcu_calls,
     )
-    with locks.hold(MACHINE_LOCK, wait_s=MACHINE_WAIT_S, what="this machine"):
+    with locks.hold(MACHINE_LOCK, wait_s=MACHINE_WAIT_S, what="this machine", shared=True):
         _lab(state, ArtefactStore(state / "artefacts")).preflight(job)

@@ -4,7 +4,9 @@
 import os
 import signal
 import sys
+import tempfile
 import time
+from pathlib import Path
 
 import pytest
 
@@ -123,6 +125,50 @@ def test_a_leftover_group_is_ended_and_only_that_one():
 @pytest.mark.parametrize("text", ["", "pgid:x:1:b", "pgid:1:2", "job:17", "pgid:-5:0:b"])
 def test_ids_that_are_no_groups_end_nothing(text):
     assert not leftover.end_leftover(text)
+
+
+@pytest.mark.parametrize(("shared", "mode"), [(False, 0o600), (True, 0o666)])
+def test_a_lock_that_is_shared_is_for_every_user(tmp_path, shared, mode):
+    place = tmp_path / "lock"
+    for _ in ("made", "there"):
+        with locks.hold(place, shared=shared):
+            assert place.stat().st_mode & 0o777 == mode
+
+
+def test_a_lock_of_an_earlier_version_becomes_shared(tmp_path):
+    (tmp_path / "lock").touch(0o600)
+    with locks.hold(tmp_path / "lock", shared=True):
+        assert (tmp_path / "lock").stat().st_mode & 0o777 == 0o666
+
+
+def test_a_lock_is_not_taken_through_a_link_nor_on_anything_else(tmp_path):
+    (tmp_path / "precious").write_text("text")
+    (tmp_path / "link").symlink_to("precious")
+    os.mkfifo(tmp_path / "pipe")
+    for name, why in (
+        ("link", "symbolic links"),
+        ("pipe", "not a regular file"),
+        (".", "Is a directory"),
+        ("precious/lock", "File exists|Not a directory"),
+    ):
+        with pytest.raises(ConfigError, match=why) as caught, locks.hold(tmp_path / name):
+            pass
+        assert str(tmp_path / name) in caught.value.message
+        assert "remove it" in caught.value.hint
+    assert (tmp_path / "precious").read_text() == "text"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can be two users")
+def test_two_users_share_a_lock_of_a_folder_like_run_lock():
+    with tempfile.TemporaryDirectory(prefix="rtbisect-") as folder:
+        Path(folder).chmod(0o1777)
+        with locks.hold(Path(folder) / "lock", shared=True):
+            os.seteuid(65534)
+            try:
+                with pytest.raises(BusyError), locks.hold(Path(folder) / "lock", shared=True):
+                    pass
+            finally:
+                os.seteuid(0)
 
 
 def test_a_lock_is_exclusive_and_children_keep_it(tmp_path):

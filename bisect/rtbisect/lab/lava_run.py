@@ -205,7 +205,10 @@ class LavaRunLab:
         settings = self.settings
         with (
             locks.hold(
-                settings.machine_lock, wait_s=settings.lock_wait_s, what="this machine"
+                settings.machine_lock,
+                wait_s=settings.lock_wait_s,
+                what="this machine",
+                shared=True,
             ) as lock,
             self._folder(job_id) as folder,
         ):
