@@ -13,6 +13,8 @@ if [ -z "${RTBISECT_STATE:-}" ]; then
 fi
 # python3-venv and python3-apt are what Ansible stands on; pip of Debian trusts ca-certificates.
 BOOTSTRAP="python3 python3-venv python3-apt ca-certificates"
+# Waits for another apt or dpkg (unattended upgrades) instead of giving up.
+APT_GET="apt-get -o DPkg::Lock::Timeout=600"
 stamp=.venv/.setup-stamp
 
 export DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8
@@ -82,22 +84,28 @@ bootstrap_packages() {
     # shellcheck disable=SC2086  # one word a package
     if all_installed $BOOTSTRAP; then return; fi
     say "installing $BOOTSTRAP"
+    # One broken source makes the update fail, and need not be the one that we need: the
+    # installation decides.
     # shellcheck disable=SC2086
-    has_candidates $BOOTSTRAP || apt-get update -qq
+    has_candidates $BOOTSTRAP || $APT_GET update -qq || true
     for attempt in 1 2 3; do
         # shellcheck disable=SC2086
-        if apt-get install -y -qq --no-install-recommends $BOOTSTRAP </dev/null >/dev/null; then
+        if $APT_GET install -y -qq --no-install-recommends $BOOTSTRAP </dev/null >/dev/null; then
             return
         fi
         # A package that is gone from the mirror: the index is old.
         sleep $((attempt * 5))
-        apt-get update -qq || true
+        $APT_GET update -qq || true
     done
     give_up "apt-get cannot install $BOOTSTRAP; check /etc/apt/sources.list and the network"
 }
 
 bootstrap_ansible() {
-    wanted=$(sha256sum requirements/build.lock requirements/ansible.lock)
+    # The scripts in there name the checkout and the interpreter.
+    wanted=$(
+        echo "$PWD $PYTHON $(python_version)"
+        sha256sum requirements/build.lock requirements/ansible.lock
+    )
     [ "$(cat .ansible-venv/.locks 2>/dev/null)" != "$wanted" ] || return 0
     say "installing Ansible into .ansible-venv"
     "$PYTHON" -m venv --clear .ansible-venv
