@@ -183,6 +183,22 @@ class TestSignature:
         assert len({bare.signature, more.signature, isolated.signature}) == 3
         assert bare.kernel == isolated.kernel
 
+    def test_what_a_module_calls_changes_it(self, toy, lab):
+        fields = {"fragments": (FRAGMENT, "CONFIG_SCALE=m\n")}
+        one = lab.build(toy, toy.first, **fields)
+        two = lab.build(toy, toy.change("kernel/scale.c", "synchronize_rcu", "ep_poll"), **fields)
+        assert one.kernel == two.kernel
+        assert one.signature != two.signature
+
+    def test_a_module_that_is_no_longer_built_is_not_in_it(self, toy, lab, tmp_path):
+        fields = {"fragments": (FRAGMENT, "CONFIG_SCALE=m\n"), "modules": MODULE}
+        assert len(members(lab, lab.build(toy, toy.first, **fields))) == 2
+        later = toy.change("Makefile", "$(filter m,$(CONFIG_SCALE))", "")
+        build, other = lab.build(toy, later, **fields), Lab(tmp_path / "other")
+        assert (lab.space(**fields).out / "kernel" / "scale.ko").exists()
+        assert set(members(lab, build)) == {"opt/rtbisect/modules/probe.ko"}
+        assert build.signature == other.build(toy, later, **fields).signature
+
 
 class TestReuse:
     def test_same_tree_under_another_name_is_not_built(self, toy, lab):
@@ -277,13 +293,15 @@ class TestAKernelThatDoesNotBuild:
         assert build.status is BuildStatus.FAILED
         assert build.first_error == "Kconfig:9: syntax error"
 
-    def test_our_module_does_not_fit(self, toy, lab):
-        modules = (("probe.c", "#include <linux/gone.h>\n"),)
-        build = lab.build(toy, toy.first, modules=modules)
-        assert build.status is BuildStatus.FAILED
-        assert build.first_error == (
-            "probe.c:1:10: fatal error: linux/gone.h: No such file or directory"
-        )
+    def test_a_dropped_option_once_another_revision_had_it(self, toy, lab):
+        assert lab.build(toy, toy.first).ok
+        without = toy.change("Kconfig", "config EPOLL\n\tdefault n\n", "")
+        for _ in ("at first", "with the objects thrown away"):
+            build = lab.build(toy, without, fresh=True)
+            assert build.status is BuildStatus.FAILED
+            assert build.first_error == "CONFIG_EPOLL: asked y, found n"
+            assert not lab.space().is_dirty
+        assert lab.build(toy, toy.back()).ok
 
     def test_timeout_throws_the_objects_away(self, toy, tmp_path):
         hasty, lab = Lab(tmp_path / "lab", timeout_s=3.0), Lab(tmp_path / "lab")
@@ -321,6 +339,18 @@ class TestWhoHasToAct:
         assert "CONFIG_EPOLL:" not in caught.value.message
         with pytest.raises(ConfigError):
             lab.build(toy, toy.first, fragments=fragments)
+
+    def test_our_module_does_not_fit(self, toy, lab):
+        modules = (("probe.c", "#include <linux/gone.h>\n"),)
+        with pytest.raises(ConfigError) as caught:
+            lab.build(toy, toy.first, modules=modules)
+        assert caught.value.message == (
+            f"the suite's module (probe.c) does not build at {toy.first[:12]}:"
+            " probe.c:1:10: fatal error: linux/gone.h: No such file or directory"
+        )
+        assert "test plan" in caught.value.hint
+        assert not lab.space().is_dirty
+        assert lab.build(toy, toy.first, modules=MODULE).ok
 
     def test_later_fragments_win(self, toy, lab):
         fragments = (FRAGMENT, "# CONFIG_EPOLL is not set\nCONFIG_NR_CPUS=8\n")

@@ -9,8 +9,10 @@ import pytest
 
 from rtbisect.kernel.signature import NotElfError, image_hash, signature
 
-PROGBITS, NOTE, NOBITS, STRTAB = 1, 7, 8, 3
+PROGBITS, SYMTAB, STRTAB, RELA, NOTE, NOBITS = 1, 2, 3, 4, 7, 8
 ALLOC = 2
+EXECUTABLE, RELOCATABLE = 2, 1
+LOCAL, GLOBAL, WEAK = 0, 1, 2
 
 
 @dataclass(frozen=True)
@@ -21,9 +23,11 @@ class Section:
     flags: int = ALLOC
     address: int = 0
     size: int | None = None
+    link: int = 0
+    info: int = 0
 
 
-def elf(*sections: Section) -> bytes:
+def elf(*sections: Section, kind: int = EXECUTABLE) -> bytes:
     names = b"\0" + b"".join(s.name.encode() + b"\0" for s in sections) + b".shstrtab\0"
     every = (*sections, Section(".shstrtab", names, STRTAB, 0))
     body, headers, at, name_at = b"", b"\0" * 64, 64, 1
@@ -37,14 +41,14 @@ def elf(*sections: Section) -> bytes:
             section.address,
             at,
             size,
-            *(0, 0, 1, 0),
+            *(section.link, section.info, 1, 24 if section.kind in (SYMTAB, RELA) else 0),
         )
         body += section.data
         at += len(section.data)
         name_at += len(section.name) + 1
     ident = b"\x7fELF\x02\x01\x01" + b"\0" * 9
     count = len(every) + 1
-    header = struct.pack("<HHIQQQIHHHHHH", 2, 62, 1, 0, 0, at, 0, 64, 0, 0, 64, count, count - 1)
+    header = struct.pack("<HHIQQQIHHHHHH", kind, 62, 1, 0, 0, at, 0, 64, 0, 0, 64, count, count - 1)
     return ident + header + body + headers
 
 
@@ -57,10 +61,10 @@ BASE = (TEXT, BSS, BUILD_ID, DEBUG)
 
 @pytest.fixture
 def write(tmp_path: Path):
-    def written(name: str, *sections: Section) -> Path:
+    def written(name: str, *sections: Section, kind: int = EXECUTABLE) -> Path:
         path = tmp_path / name
         path.parent.mkdir(exist_ok=True)
-        path.write_bytes(elf(*sections))
+        path.write_bytes(elf(*sections, kind=kind))
         return path
 
     return written
@@ -118,6 +122,149 @@ def test_signature_does_not_depend_on_the_folder(write):
     assert signature(write("x/vmlinux", *BASE), [], "") == signature(
         write("y/vmlinux", *BASE), [], ""
     )
+
+
+@dataclass(frozen=True)
+class Symbol:
+    """By default one that another file defines."""
+
+    name: str
+    section: int = 0
+    value: int = 0
+    binding: int = GLOBAL
+
+
+CALL = 4  # R_X86_64_PLT32
+PRINTK, PANIC = Symbol("_printk"), Symbol("panic")
+#: Two functions of the module's own text.
+FIRST, SECOND = Symbol("first", 1, 0), Symbol("second", 1, 16)
+
+
+def module(
+    *symbols: Symbol,
+    patches: tuple[tuple[int, int, int, int], ...] = ((1, CALL, 1, -4),),
+    target: int = 1,
+    debug: tuple[Section, ...] = (),
+) -> tuple[Section, ...]:
+    """Sections .text, .data, debug, .rela, .symtab, .strtab; a patch is an offset, a type,
+    the number of a symbol, counted from 1, and an addend.
+    """
+    names, table = b"\0", b"\0" * 24
+    for symbol in symbols:
+        table += struct.pack(
+            "<IBBHQQ", len(names), symbol.binding << 4, 0, symbol.section, symbol.value, 0
+        )
+        names += symbol.name.encode() + b"\0"
+    rela = b"".join(
+        struct.pack("<QQq", offset, number << 32 | kind, addend)
+        for offset, kind, number, addend in patches
+    )
+    at = 3 + len(debug)
+    return (
+        Section(".text", b"\xe8\0\0\0\0\xc3"),
+        Section(".data", b"\0" * 8),
+        *debug,
+        Section(".rela.text", rela, RELA, 0, link=at + 1, info=target),
+        Section(".symtab", table, SYMTAB, 0, link=at + 2),
+        Section(".strtab", names, STRTAB, 0),
+    )
+
+
+@pytest.fixture
+def module_hash(write):
+    def hashed(*sections: Section) -> str:
+        return image_hash(write("a.ko", *sections, kind=RELOCATABLE))
+
+    return hashed
+
+
+@pytest.mark.parametrize(
+    ("one", "two"),
+    [
+        (module(PRINTK), module(PANIC)),
+        (module(FIRST), module(SECOND)),
+        (module(PRINTK), module(Symbol("_printk", binding=WEAK))),
+        (module(PRINTK), module(PRINTK, patches=((1, CALL, 1, 12),))),
+        (module(PRINTK), module(PRINTK, patches=((2, CALL, 1, -4),))),
+        (module(PRINTK), module(PRINTK, patches=((1, 11, 1, -4),))),
+        (module(PRINTK), module(PRINTK, patches=())),
+        (module(PRINTK), module(PRINTK, target=2)),
+        (module(FIRST), module(Symbol("first", 2, 0))),
+        (module(FIRST), module(Symbol("first", 0xFFF1, 0))),
+        (module(FIRST, SECOND), module(Symbol("first", 1, 16), Symbol("second", 1, 0))),
+    ],
+    ids=[
+        *("callee", "place", "binding", "addend", "offset", "type", "no call", "patched section"),
+        *("section of the place", "absolute", "swapped names"),
+    ],
+)
+def test_what_a_module_calls_counts(module_hash, one, two):
+    assert module_hash(*one) != module_hash(*two)
+
+
+@pytest.mark.parametrize(
+    ("one", "two"),
+    [
+        (module(PRINTK, PANIC), module(PANIC, PRINTK, patches=((1, CALL, 2, -4),))),
+        (module(FIRST), module(Symbol("renamed", 1, 0, LOCAL))),
+        (module(PRINTK), module(PRINTK, PANIC)),
+        (module(FIRST), module(FIRST, debug=(DEBUG,))),
+        (module(PRINTK, target=3, debug=(DEBUG,)), module(PANIC, target=3, debug=(DEBUG,))),
+    ],
+    ids=["number", "name of our own", "not called", "debug", "relocations of debug"],
+)
+def test_how_a_module_says_it_does_not_count(module_hash, one, two):
+    assert module_hash(*one) == module_hash(*two)
+
+
+@pytest.mark.parametrize(
+    "sections",
+    [
+        module(PRINTK, patches=((1, CALL, 9, -4),)),
+        module(Symbol("x" * 600)),
+        module(Symbol("here", 99)),
+        module(PRINTK, target=99),
+        (TEXT, Section(".rela.text", b"\0" * 24, RELA, 0, link=1, info=1)),
+        (TEXT, Section(".rela.text", b"\0" * 23, RELA, 0, link=3, info=1), *module(PRINTK)[3:]),
+        (TEXT, Section(".rel.text", b"\0" * 16, 9, 0, link=3, info=1), *module(PRINTK)[3:]),
+    ],
+    ids=["symbol", "name", "section", "target", "no symbols", "cut off", "other machine"],
+)
+def test_relocations_that_somebody_made_up(module_hash, sections):
+    with pytest.raises(NotElfError):
+        module_hash(*sections)
+
+
+def overlapping(data: bytes, times: int) -> bytes:
+    """One section's bytes as so many sections that run."""
+    row = struct.pack("<IIQQQQIIQQ", 1, PROGBITS, ALLOC, 0, 64, len(data), 0, 0, 1, 0)
+    names = struct.pack("<IIQQQQIIQQ", 0, STRTAB, 0, 0, 64, 8, 0, 0, 1, 0)
+    at = 64 + len(data)
+    header = struct.pack("<HHIQQQIHHHHHH", 2, 62, 1, 0, 0, at, 0, 64, 0, 0, 64, times + 1, times)
+    return b"\x7fELF\x02\x01\x01" + b"\0" * 9 + header + data + row * times + names
+
+
+def test_sections_that_overlap_are_not_read_for_ever(tmp_path):
+    path = tmp_path / "vmlinux"
+    path.write_bytes(overlapping(b"\0.text\0\0" + b"x" * 10_000, 2))
+    image_hash(path)
+    path.write_bytes(overlapping(b"\0.text\0\0" + b"x" * 10_000, 5))
+    with pytest.raises(NotElfError):
+        image_hash(path)
+
+
+def test_code_that_unpacks_counts_but_not_where_the_length_of_the_payload_lies(write):
+    vmlinux = write("vmlinux", *BASE)
+    header, text = Section(".header", b"length 1"), Section(".text", b"setup")
+
+    def of(*boot: Path) -> str:
+        return signature(vmlinux, [], "", boot)
+
+    base = of(write("setup.elf", header, text))
+    assert of(write("setup.elf", Section(".header", b"length 2"), text)) == base
+    assert of(write("setup.elf", header, Section(".text", b"other"))) != base
+    assert of(write("setup.elf", header, text), write("misc.o", TEXT)) != base
+    assert of() != base
 
 
 @pytest.mark.parametrize(

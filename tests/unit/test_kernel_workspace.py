@@ -2,13 +2,18 @@
 import gzip
 import io
 import os
+import shutil
 import tarfile
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from rtbisect import command
+from rtbisect.artefacts import ArtefactStore
 from rtbisect.errors import BusyError
-from rtbisect.kernel.collect import archive
+from rtbisect.kernel.collect import archive, boot_code, collect
 from rtbisect.kernel.workspace import NotPlainError, Workspace, directory_name
 from rtbisect.model.code import BuildRequest
 
@@ -82,6 +87,13 @@ class TestOpen:
         (space.root / "stamp.json").write_text("{")
         assert "another source" in space.open(source, fresh=False)
 
+    def test_remembers_which_source_passed_when_the_objects_go(self, space, source, tmp_path):
+        assert not space.has_passed(source)
+        space.set_passed(source)
+        space.open(source, fresh=True)
+        assert space.has_passed(source)
+        assert not space.has_passed(tmp_path)
+
     def test_a_link_in_the_objects_is_removed_not_followed(self, space, source, tmp_path):
         (tmp_path / "precious").mkdir()
         (tmp_path / "precious" / "file").write_text("")
@@ -93,6 +105,36 @@ class TestOpen:
 def test_lock_is_exclusive(space):
     with space.hold(0), pytest.raises(BusyError, match="build directory"), space.hold(0):
         pass
+
+
+class TestRemoval:
+    @pytest.fixture
+    def space(self) -> Iterator[Workspace]:
+        """As a user whom rights stop, and who may enter the folders above."""
+        with tempfile.TemporaryDirectory(prefix="rtbisect-") as root:
+            os.chown(root, 65534 if os.geteuid() == 0 else -1, -1)
+            user = os.geteuid()
+            os.seteuid(user or 65534)
+            try:
+                space = Workspace(Path(root) / "builds", "rt")
+                with space.hold(0):
+                    space.open(Path(root), fresh=False)
+                    yield space
+            finally:
+                os.seteuid(user)
+
+    def test_objects_without_rights(self, space):
+        (space.out / "deep").mkdir()
+        (space.out / "deep").chmod(0)
+        space.out.chmod(0)
+        space.open(space.root, fresh=True)
+        assert list(space.out.iterdir()) == []
+
+    def test_folders_deeper_than_python_recurses(self, space):
+        depth = "/".join("d" * 1500)
+        command.run(["mkdir", "-p", depth], cwd=space.out, timeout_s=60, check=True)
+        space.open(space.root, fresh=True)
+        assert list(space.out.iterdir()) == []
 
 
 class TestForeignFiles:
@@ -111,19 +153,79 @@ class TestForeignFiles:
             ("folder/secret", "symbolic link"),
             ("pipe", "not a regular file"),
             ("none", "make left no none"),
+            ("../stamp.json", "not a path below"),
+            ("/etc/passwd", "not a path below"),
+            ("nul\0", "make left no"),
         ):
             with pytest.raises(NotPlainError, match=why):
                 space.plain_file(name)
 
-    def test_modules_are_regular_files_and_ours_come_first(self, space, tmp_path):
-        (space.out / "deep").mkdir()
-        (space.out / "deep" / "a.ko").write_text("tree")
-        (space.out / "b.ko").write_text("tree")
-        (space.out / "c.ko").symlink_to(tmp_path)
-        (space.out / "c.o").write_text("")
+    def test_files_without_a_measure_are_refused(self, space):
+        for name, size in (("vmlinux", 5 << 30), (".config", 5 << 20)):
+            with (space.out / name).open("wb") as stream:
+                stream.truncate(size)
+        with pytest.raises(NotPlainError, match="vmlinux has 5368709120 bytes, more than"):
+            space.plain_file("vmlinux")
+        with pytest.raises(NotPlainError, match=r"\.config has 5242880 bytes, more than"):
+            space.text(".config")
+
+    def modules(self, space: Workspace, order: str, *names: str) -> list[tuple[str, str]]:
+        """Name and text of what is found; each file holds its own path."""
+        (space.out / "modules.order").write_text(order)
+        for name in names:
+            (space.out / name).parent.mkdir(parents=True, exist_ok=True)
+            (space.out / name).write_text(name)
+        return [(path.name, path.read_text()) for path in space.kernel_modules()]
+
+    @pytest.mark.parametrize("order", ["deep/a.o\nb.o\n", "deep/a.ko\nkernel/b.ko\nb.ko\n"])
+    def test_modules_are_those_of_this_build_and_ours_come_first(self, space, tmp_path, order):
         (space.modules / "b.ko").write_text("ours")
-        found = [(path.name, path.read_text()) for path in space.kernel_modules()]
-        assert found == [("a.ko", "tree"), ("b.ko", "ours")]
+        (space.modules / "c.ko").symlink_to(tmp_path)
+        found = self.modules(space, order, "deep/a.ko", "b.ko", "left/by/another.ko")
+        assert found == [("a.ko", "deep/a.ko"), ("b.ko", "ours")]
+
+    @pytest.mark.parametrize(
+        ("order", "why"),
+        [
+            ("gone.o\n", "make left no gone.ko"),
+            ("../mod/a.o\n", "not a path below"),
+            (f"{'x' * 101}.o\n", "not the name of a module"),
+            ("a b.o\n", "not the name of a module"),
+        ],
+    )
+    def test_modules_that_are_not_there_or_oddly_named(self, space, order, why):
+        with pytest.raises(NotPlainError, match=why):
+            self.modules(space, order, f"{'x' * 101}.ko", "a b.ko")
+
+    def test_more_modules_and_a_larger_image_than_a_device_holds(self, space, tmp_path):
+        store, mib = ArtefactStore(tmp_path / "artefacts"), 1 << 20
+        self.modules(space, "a.o\nb.o\n", "a.ko", "b.ko")
+        for name, size in (("a.ko", 300), ("b.ko", 300), ("image", 600)):
+            with (space.out / name).open("wb") as stream:
+                stream.truncate(size * mib)
+        with pytest.raises(NotPlainError, match="the modules have 629145600 bytes"):
+            collect(space, store, "image", "", with_modules=True)
+        shutil.copy("/bin/true", space.out / "vmlinux")
+        with pytest.raises(NotPlainError, match="image has 629145600 bytes"):
+            collect(space, store, "image", "", with_modules=False)
+
+    def test_no_list_of_modules(self, space):
+        with pytest.raises(NotPlainError, match=r"make left no modules\.order"):
+            space.kernel_modules()
+
+    def test_boot_code_is_what_the_last_link_took(self, space):
+        folder = space.out / "arch" / "x86" / "boot" / "compressed"
+        assert boot_code(space) == []
+        folder.mkdir(parents=True)
+        for name in ("misc.o", "piggy.o", "left.o", "head_64.o", "../setup.elf"):
+            (folder / name).write_text("")
+        at = "arch/x86/boot/compressed"
+        (folder / ".vmlinux.cmd").write_text(
+            f"savedcmd_{at}/vmlinux := ld -m elf_x86_64 -T {at}/vmlinux.lds {at}/misc.o"
+            f" {at}/head_64.o {at}/piggy.o {at}/../../../../../stamp.o -o {at}/vmlinux\n"
+        )
+        found = [path.relative_to(folder.parent).as_posix() for path in boot_code(space)]
+        assert found == ["setup.elf", "compressed/head_64.o", "compressed/misc.o"]
 
     def test_our_files_never_replace_what_is_there(self, space, tmp_path):
         (space.modules / "a.c").symlink_to(tmp_path / "elsewhere")

@@ -5,12 +5,14 @@ from __future__ import annotations
 
 import gzip
 import io
+import re
 import tarfile
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rtbisect.command import printable
 from rtbisect.kernel.signature import signature
+from rtbisect.kernel.workspace import TEXT_LIMIT, NotPlainError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -21,6 +23,13 @@ if TYPE_CHECKING:
 
 #: Where modules lie on the device; the job unpacks the archive over the root folder.
 MODULE_FOLDER = "opt/rtbisect/modules"
+
+#: Bytes of an image, and of all modules: they are copied, and lie in the device's memory.
+_IMAGE_LIMIT = 512 << 20
+_MODULES_LIMIT = 512 << 20
+
+_BOOT = "arch/x86/boot"
+_BOOT_OBJECT = re.compile(rf"(?<=\s){_BOOT}/(?:[\w-]+/)*(?!piggy\.)[\w-]+\.o(?=\s)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,17 +43,36 @@ class Products:
     release: str
 
 
-def collect(space: Workspace, store: ArtefactStore, image: str, boot_line: str) -> Products:
+def collect(
+    space: Workspace, store: ArtefactStore, image: str, boot_line: str, *, with_modules: bool
+) -> Products:
     """Raises NotPlainError and NotElfError when the tree made something else."""
-    modules = space.kernel_modules()
-    mark = signature(space.plain_file("vmlinux"), modules, boot_line)
+    modules = space.kernel_modules() if with_modules else []
+    total = sum(path.stat().st_size for path in modules)
+    if total > _MODULES_LIMIT:
+        raise NotPlainError(f"the modules have {total} bytes, more than {_MODULES_LIMIT}")
+    mark = signature(space.plain_file("vmlinux"), modules, boot_line, boot_code(space))
     return Products(
-        kernel=store.put_file(space.plain_file(image)),
+        kernel=store.put_file(space.plain_file(image, _IMAGE_LIMIT)),
         modules=store.put_bytes(archive(modules)) if modules else "",
-        config=store.put_file(space.plain_file(".config")),
+        config=store.put_file(space.plain_file(".config", TEXT_LIMIT)),
         signature=mark,
         release=printable(space.text("include/config/kernel.release"), 80),
     )
+
+
+def boot_code(space: Workspace) -> list[Path]:
+    """What runs before vmlinux: the setup code, and the objects that unpack it.
+
+    Objects, because linking them puts the packed vmlinux (piggy.o) between their parts, and
+    its length moves with the build id. Named by the command that linked them: make deletes
+    none that a later revision stops building. Archives (the EFI stub) are not looked into.
+    """
+    names = [f"{_BOOT}/setup.elf"]
+    recipe = f"{_BOOT}/compressed/.vmlinux.cmd"
+    if space.has(recipe):
+        names += sorted(set(_BOOT_OBJECT.findall(space.text(recipe))))
+    return [space.plain_file(name) for name in names if space.has(name)]
 
 
 def archive(modules: Iterable[Path]) -> bytes:

@@ -19,10 +19,10 @@ from rtbisect.kernel import config_check, firsterror, preflight
 from rtbisect.kernel import source as git_source
 from rtbisect.kernel.cache import BuildCache, cache_key
 from rtbisect.kernel.collect import Products, collect
+from rtbisect.kernel.elf import NotElfError
 from rtbisect.kernel.firsterror import Owner
 from rtbisect.kernel.sandbox import CCACHE, FRAGMENTS, MOD, OUT, SRC, Sandbox
 from rtbisect.kernel.settings import OWN_FRAGMENT, REPRODUCIBLE
-from rtbisect.kernel.signature import NotElfError
 from rtbisect.kernel.workspace import NotPlainError, Workspace, directory_name
 from rtbisect.model.code import Build, BuildStatus
 
@@ -93,8 +93,10 @@ class KernelBuilder:
             return recorded
         space = Workspace(self._settings.root, directory_name(request))
         wait_s = self._settings.lock_wait_s
-        machine = self._settings.machine_lock
-        with space.hold(wait_s) as lock, locks.hold(machine, wait_s=wait_s, what="this machine"):
+        machine = locks.hold(
+            self._settings.machine_lock, wait_s=wait_s, what="this machine", shared=True
+        )
+        with space.hold(wait_s) as lock, machine:
             begin = time.monotonic()
             space.open(source, fresh=request.fresh)
             box = self._sandbox(source, space)
@@ -150,11 +152,10 @@ class KernelBuilder:
             # `modules` also writes Module.symvers, which our own modules are linked with.
             self._run(task, self._argv("bzImage", *(["modules"] if with_modules else [])))
             if task.request.modules:
-                self._put_modules(task)
-                self._run(task, self._argv(f"M={MOD}", "modules"))
+                self._make_modules(task)
             self._verify_config(task)
-            settings = self._settings
-            return collect(task.space, self._store, settings.image, settings.boot_line)
+            image, boot_line = self._settings.image, self._settings.boot_line
+            return collect(task.space, self._store, image, boot_line, with_modules=with_modules)
         except (NotPlainError, NotElfError) as error:
             line = command.printable(str(error), firsterror.LIMIT)
             raise _TreeError(line, suspect=True) from error
@@ -174,16 +175,43 @@ class KernelBuilder:
             self._run(task, self._argv("olddefconfig"))
         self._verify_config(task)
         task.space.set_config_key(key)
+        task.space.set_passed(task.source)
 
-    def _verify_config(self, task: _Task) -> None:
+    @staticmethod
+    def _verify_config(task: _Task) -> None:
+        """Every option as asked; else ConfigError, or the tree's own failure where another
+        revision of it has had them all: then the question is right.
+        """
         lost = config_check.dropped(task.fragments, task.space.text(".config"))
-        if lost:
-            task.space.set_config_key("")
-            options = "; ".join(command.printable(str(option), 120) for option in lost)
+        if not lost:
+            return
+        task.space.set_config_key("")
+        options = "; ".join(command.printable(str(option), 120) for option in lost)
+        if task.space.has_passed(task.source):
+            raise _TreeError(options[: firsterror.LIMIT])
+        raise ConfigError(
+            f"{task.request.config_name} at {task.request.revision[:12]}: {options}",
+            "correct the fragment: the option is unknown there or depends on another one",
+        )
+
+    def _make_modules(self, task: _Task) -> None:
+        """Our own modules, against the kernel that is built; ConfigError when they do not fit.
+
+        Charged to the tree, every revision since a change of the kernel's interface would
+        look as if it did not build.
+        """
+        self._put_modules(task)
+        try:
+            self._run(task, self._argv(f"M={MOD}", "modules"))
+        except _TreeError as failure:
+            if failure.suspect:
+                raise
+            sources = ", ".join(name for name, _ in task.request.modules)
             raise ConfigError(
-                f"{task.request.config_name} at {task.request.revision[:12]}: {options}",
-                "correct the fragment: the option is unknown there or depends on another one",
-            )
+                f"the suite's module ({sources}) does not build at"
+                f" {task.request.revision[:12]}: {failure.line}",
+                "adapt the module to this kernel, or take its suite out of the test plan",
+            ) from failure
 
     @staticmethod
     def _put_modules(task: _Task) -> None:

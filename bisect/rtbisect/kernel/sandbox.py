@@ -39,7 +39,10 @@ CCACHE = "/build/ccache"
 #: Read only, where they exist: what compilers and Debian's alternatives need of /etc.
 _ETC = ("/etc/alternatives", "/etc/ld.so.cache", "/etc/ssl/openssl.cnf")
 
-#: A file that foreign code writes may have at most so many bytes (logs included).
+#: A file that foreign code writes may have at most so many bytes (logs included). There is
+#: no limit of processes: RLIMIT_NPROC counts all that a user has on the machine, and nobody
+#: has other services (and containers) too, so it would fail innocent builds. A fork bomb
+#: ends with the timeout of the build, which ends its process namespace.
 _FILE_LIMIT = 8 * 1024**3
 
 

@@ -18,16 +18,14 @@ import hashlib
 import json
 import os
 import re
-import shutil
 import stat
 from typing import TYPE_CHECKING, Any
 
-from rtbisect import locks
+from rtbisect import command, locks
 from rtbisect.errors import InfrastructureError
 from rtbisect.kernel.settings import BUILD_UID
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from contextlib import AbstractContextManager
     from pathlib import Path
 
@@ -37,9 +35,20 @@ if TYPE_CHECKING:
 _LOG_HEAD = 8 << 20
 _LOG_TAIL = 1 << 20
 
+#: Bytes of a text of the build (.config, modules.order): twelve times an honest one.
+TEXT_LIMIT = 4 << 20
+
+#: Bytes of any other file that is read; vmlinux with debug information has 1 to 2 GiB.
+_FILE_LIMIT = 4 << 30
+
+#: Names that an archive and a shell of the device take without a thought.
+_MODULE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,60}\.ko")
+
+_REMOVE_S = 600.0
+
 
 class NotPlainError(ValueError):
-    """Foreign code left something else where a regular file is expected."""
+    """Foreign code left something else where a regular file of some size is expected."""
 
 
 def directory_name(request: BuildRequest) -> str:
@@ -71,9 +80,10 @@ class Workspace:
         """Make the folders; why old objects were thrown away, "" when they were kept."""
         found = self.stamp()
         why = self._why_refill(found, source, fresh=fresh)
+        kept = {name: found[name] for name in ("passed",) if name in found}
         try:
             if why:
-                self._stamp.unlink(missing_ok=True)
+                self._write_stamp(kept)
                 _remove(self.out)
             for folder in (self.modules, self.fragments):
                 _remove(folder)
@@ -82,7 +92,7 @@ class Workspace:
             self.fragments.mkdir(mode=0o755)
             self.log.write_bytes(b"")
             if why:
-                self._write_stamp({"source": identity(source), "owner": _owner()})
+                self._write_stamp(kept | {"source": identity(source), "owner": _owner()})
         except OSError as error:
             raise _disk(self.root, error) from error
         return why
@@ -114,6 +124,14 @@ class Workspace:
         """Remember what .config was made from; "" before it is made."""
         self._write_stamp(self.stamp() | {"config_key": key})
 
+    def set_passed(self, source: Path) -> None:
+        """Remember that a revision of `source` gave every option that is asked here."""
+        self._write_stamp(self.stamp() | {"passed": str(source.resolve())})
+
+    def has_passed(self, source: Path) -> bool:
+        """Did a revision of `source` ever? Kept when the objects are thrown away."""
+        return self.stamp().get("passed") == str(source.resolve())
+
     def put(self, folder: Path, name: str, text: str) -> Path:
         """Write a file of ours into a folder that `open` has just emptied."""
         path = folder / name
@@ -125,32 +143,53 @@ class Workspace:
             raise _disk(self.root, error) from error
         return path
 
-    def plain_file(self, name: str) -> Path:
-        """A regular file below out/, reached without symbolic links; else NotPlainError."""
+    def has(self, name: str) -> bool:
+        """Is there anything of that name below out/?"""
+        return os.path.lexists(self.out / name)
+
+    def plain_file(self, name: str, limit: int = _FILE_LIMIT) -> Path:
+        """A regular file below out/ with at most `limit` bytes, reached without symbolic
+        links; else NotPlainError.
+        """
         path = self.out
         for part in name.split("/"):
+            if part in {"", ".", ".."}:
+                raise NotPlainError(f"{name} is not a path below O=")
             path = path / part
             try:
-                mode = path.lstat().st_mode
-            except OSError as error:
+                found = path.lstat()
+            except (OSError, ValueError) as error:
                 raise NotPlainError(f"make left no {name}") from error
-            if stat.S_ISLNK(mode):
+            if stat.S_ISLNK(found.st_mode):
                 raise NotPlainError(f"{name} is or goes through a symbolic link")
-        if not stat.S_ISREG(mode):
+        if not stat.S_ISREG(found.st_mode):
             raise NotPlainError(f"{name} is not a regular file")
+        if found.st_size > limit:
+            raise NotPlainError(f"{name} has {found.st_size} bytes, more than {limit}")
         return path
 
     def text(self, name: str) -> str:
-        """Text of a regular file below out/; NotPlainError when there is none."""
-        data = self.plain_file(name).read_bytes()
+        """Text of a regular file below out/; NotPlainError when there is none, or too much."""
+        data = self.plain_file(name, TEXT_LIMIT).read_bytes()
         return data.decode("utf-8", "surrogateescape")
 
     def kernel_modules(self) -> list[Path]:
-        """Every *.ko, one a name, ours before the tree's; links are passed over."""
-        found: dict[str, Path] = {}
-        for folder in (self.modules, self.out):
-            for path in _regular_files(folder, ".ko"):
-                found.setdefault(path.name, path)
+        """Modules of this build, one a name, ours before the tree's.
+
+        The tree's are those of modules.order: make deletes no module that a later
+        revision stops building. NotPlainError when one is not there or is oddly named.
+        """
+        ours = (path for path in self.modules.glob("*.ko") if stat.S_ISREG(path.lstat().st_mode))
+        found = {path.name: path for path in ours}
+        for line in self.text("modules.order").splitlines():
+            # Lines read a.o, in older trees a.ko, in old ones kernel/a.ko for a.ko.
+            name = re.sub(r"\.k?o$", ".ko", line)
+            if not self.has(name):
+                name = name.removeprefix("kernel/")
+            found.setdefault(name.rpartition("/")[2], self.plain_file(name))
+        for name in found:
+            if not _MODULE_NAME.fullmatch(name):
+                raise NotPlainError(f"{name!r} is not the name of a module")
         return [found[name] for name in sorted(found)]
 
     def log_text(self, start: int = 0) -> str:
@@ -190,14 +229,6 @@ def identity(source: Path) -> str:
     return f"{source.resolve()}:{found.st_dev}:{found.st_ino}"
 
 
-def _regular_files(folder: Path, suffix: str) -> Iterator[Path]:
-    for place, _, names in os.walk(folder, followlinks=False):
-        for name in sorted(names):
-            path = folder.__class__(place) / name
-            if name.endswith(suffix) and stat.S_ISREG(path.lstat().st_mode):
-                yield path
-
-
 def _owner() -> int:
     """Uid outside the sandbox of what foreign code writes."""
     return BUILD_UID if os.geteuid() == 0 else os.geteuid()
@@ -210,15 +241,13 @@ def _make(folder: Path) -> None:
 
 
 def _remove(folder: Path) -> None:
-    """Remove a tree that foreign code wrote: it may have taken our rights away."""
-    if not folder.exists():
+    """Remove a tree that foreign code wrote: it may have taken our rights away, and be
+    deeper than Python can recurse. Neither program follows links in the tree.
+    """
+    if not os.path.lexists(folder):
         return
-    for place, names, _ in os.walk(folder, followlinks=False):
-        for name in names:
-            path = folder.__class__(place) / name
-            if not path.is_symlink():
-                path.chmod(0o700)
-    shutil.rmtree(folder)
+    for argv in (["chmod", "-R", "--", "u+rwx"], ["rm", "-rf", "--"]):
+        command.run([*argv, str(folder)], cwd=folder.parent, timeout_s=_REMOVE_S, check=True)
 
 
 def _disk(where: Path, error: OSError) -> InfrastructureError:

@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Sections, relocations and symbols of ELF files that foreign code wrote.
+
+A reader of our own, because general ones follow whatever a header says: strings without
+an end, tables of 2^32 entries. Here every number is held against the size of the file,
+and what is read adds up to no more than twice the file, however its sections overlap.
+Little-endian only; relocations of 64-bit objects only, which is what x86_64 kernels have.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import struct
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, BinaryIO
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ALLOC = 2
+NOBITS, NOTE = 8, 7
+_SYMTAB, _RELA, _REL = 2, 4, 9
+_RELOCATABLE = 1
+_UNDEFINED, _RESERVED = 0, 0xFF00
+
+#: File header (from e_type on) and section header, by the class byte.
+_HEADERS = {1: struct.Struct("<HHIIIIIHHHHHH"), 2: struct.Struct("<HHIQQQIHHHHHH")}
+_SECTIONS = {1: struct.Struct("<10I"), 2: struct.Struct("<IIQQQQIIQQ")}
+_RELOCATION = struct.Struct("<QQq")
+_SYMBOL = struct.Struct("<IBBHQQ")
+_PATCH = struct.Struct("<QIq")
+
+#: Bytes of one name and of a table, symbols of a file: far beyond any kernel's.
+_NAME_LIMIT = 512
+_TABLE_LIMIT = 64 << 20
+_SYMBOL_LIMIT = 1 << 20
+#: A multiple of what one relocation has, near 1 MiB.
+_CHUNK = _RELOCATION.size * 43_690
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """One section header; `link` and `info` mean what the type `kind` makes of them."""
+
+    name: bytes
+    kind: int
+    flags: int
+    address: int
+    offset: int
+    size: int
+    link: int
+    info: int
+
+    @property
+    def runs(self) -> bool:
+        """In memory at run time; notes (build id) are, and nobody looks at them."""
+        return bool(self.flags & ALLOC) and self.kind != NOTE
+
+
+class NotElfError(ValueError):
+    """A file that should be an ELF object is none, is cut off, or lies about itself."""
+
+
+class Elf:
+    """An open file. A file that lies raises ValueError, LookupError or struct.error."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+        self._size = os.fstat(stream.fileno()).st_size
+        # Twice: a table of strings may serve sections and symbols.
+        self._left = 2 * self._size
+        ident = self._bytes(0, 16)
+        if ident[:4] != b"\x7fELF" or ident[4] not in _HEADERS or ident[5] != 1:
+            raise ValueError("not a little-endian ELF file")
+        self._is_64 = ident[4] == 2
+        head = _HEADERS[ident[4]]
+        fields = head.unpack(self._bytes(16, head.size))
+        self.is_relocatable = fields[0] == _RELOCATABLE
+        self.sections = self._headers(_SECTIONS[ident[4]], fields[5], *fields[-3:])
+        running = [index for index, section in enumerate(self.sections) if section.runs]
+        # Numbers among what runs: debug sections in between do not shift them.
+        self._number = {index: number for number, index in enumerate(running)}
+
+    def chunks(self, section: Section) -> Iterator[bytes]:
+        """The bytes of a section; none when it has no place in the file."""
+        if section.kind != NOBITS:
+            for at in range(0, section.size, _CHUNK):
+                yield self._bytes(section.offset + at, min(_CHUNK, section.size - at))
+
+    def relocations(self) -> Iterator[tuple[int, bytes]]:
+        """What the loader of modules will patch: the number of a section that runs, and
+        patches of it (in pieces). A patch is its offset, type and addend, and a sha256 of
+        what its symbol stands for: a name from elsewhere, or a place in this file.
+        """
+        symbols: dict[int, list[bytes]] = {}
+        for section in self.sections:
+            if section.kind not in (_RELA, _REL) or not self.sections[section.info].runs:
+                continue
+            if section.kind == _REL or not self._is_64:
+                raise ValueError("relocations of another architecture")
+            if section.link not in symbols:
+                symbols[section.link] = self._symbols(self.sections[section.link])
+            meant = symbols[section.link]
+            for chunk in self.chunks(section):
+                patches = [
+                    _PATCH.pack(offset, info & 0xFFFFFFFF, addend) + meant[info >> 32]
+                    for offset, info, addend in _RELOCATION.iter_unpack(chunk)
+                ]
+                yield self._number[section.info], b"".join(patches)
+
+    def _symbols(self, table: Section) -> list[bytes]:
+        """32 bytes a symbol, by its number."""
+        if table.kind != _SYMTAB or table.size > _SYMBOL_LIMIT * _SYMBOL.size:
+            raise ValueError("no table of symbols, or an absurd one")
+        strings = self.sections[table.link]
+        names = self._table(strings.offset, strings.size)
+        found = []
+        rows = _SYMBOL.iter_unpack(self._table(table.offset, table.size))
+        for name, info, _, index, value, _ in rows:
+            what: tuple[object, ...]
+            if index == _UNDEFINED:
+                what = ("elsewhere", info >> 4, _name(names, name))
+            elif index < _RESERVED:
+                what = ("here", self.sections[index].name, self._number.get(index), value)
+            else:
+                what = ("nowhere", index, _name(names, name), value)
+            found.append(hashlib.sha256(repr(what).encode()).digest())
+        return found
+
+    def _headers(
+        self, form: struct.Struct, start: int, size: int, count: int, names_at: int
+    ) -> tuple[Section, ...]:
+        if size != form.size:
+            raise ValueError("section headers of a foreign size")
+        rows = list(form.iter_unpack(self._bytes(start, size * count)))
+        names = self._table(*rows[names_at][4:6])
+        return tuple(Section(_name(names, row[0]), *row[1:8]) for row in rows)
+
+    def _table(self, offset: int, size: int) -> bytes:
+        if size > _TABLE_LIMIT:
+            raise ValueError("an absurd table")
+        return self._bytes(offset, size)
+
+    def _bytes(self, offset: int, size: int) -> bytes:
+        self._left -= size
+        if offset + size > self._size or self._left < 0:
+            raise ValueError("a section ends behind the file, or overlaps too many others")
+        self._stream.seek(offset)
+        data = self._stream.read(size)
+        if len(data) != size:
+            raise ValueError("the file became shorter")
+        return data
+
+
+def _name(table: bytes, start: int) -> bytes:
+    end = table.find(b"\0", start, start + _NAME_LIMIT)
+    if end < 0:
+        raise ValueError("a name without an end")
+    return table[start:end]
