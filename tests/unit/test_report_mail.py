@@ -166,6 +166,9 @@ def test_guards_and_other_metrics_stay_in_the_table(mailer):
     text = body(mailer, replace(epoll(), result=replace(EPOLL, table=rows)))
     assert "ipi.res_per_s in clock-on, /s, beside perf-epoll-reader" in text
     assert "  more in result.json" in text
+    # Two lines a group: the last one is whole, and no heading stands without a row.
+    shown = text[text.index("median [min") : text.index("  more in")].splitlines()
+    assert shown[-1].startswith("    ")
 
 
 def test_the_factor_table_tells_names_whole(mailer):

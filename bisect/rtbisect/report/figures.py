@@ -160,9 +160,13 @@ def factor_table(report: ReportInput) -> tuple[str, ...]:
     head, rule, *rest = table(columns, cells, TABLE - 2)
     body, lines = iter(rest), [f"  {head}", f"  {rule}"]
     for heading, group in groups.items():
-        lines += [f"  {heading}", *(f"  {next(body)}" for _ in group)]
-    left = len(lines) - 2 - MAX_FACTORS
-    return (*lines[: 2 + MAX_FACTORS], "  more in result.json") if left > 0 else tuple(lines)
+        room = 2 + MAX_FACTORS - len(lines)
+        if room < 2:  # a heading alone says nothing
+            return (*lines, "  more in result.json")
+        lines += [f"  {heading}", *(f"  {next(body)}" for _ in group)][:room]
+        if len(group) >= room:
+            return (*lines, "  more in result.json")
+    return tuple(lines)
 
 
 def _heading(row: TableRow) -> str:
