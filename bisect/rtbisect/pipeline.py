@@ -83,7 +83,8 @@ def try_revision(setup: Setup, parts: Parts, limit: float, boots: int) -> Result
     middle = statistics.median(found.values)
     beyond = middle > limit if threshold.better is Better.LOWER else middle < limit
     level = Level.REGRESSED if beyond else Level.PASS
-    reason = f"median of {boots} boots {middle:.4g} {threshold.unit}, limit {limit:.4g}"
+    counted = "1 boot" if boots == 1 else f"{boots} boots"
+    reason = f"median of {counted} {middle:.4g} {threshold.unit}, limit {limit:.4g}"
     judgement = Judgement(
         threshold.key,
         level,
