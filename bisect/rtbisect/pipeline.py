@@ -75,11 +75,16 @@ def try_revision(setup: Setup, parts: Parts, limit: float, boots: int) -> Result
     if not build.ok:
         return _untested(threshold, f"does not build: {build.first_error}")
     runs: list[Run] = []
-    while len([r for r in runs if r.complete]) < boots and len(runs) < boots + MAX_BARREN:
-        runs.append(effects.boot(sha, "try", left=boots - len(runs) - 1))
+    valid = barren = 0
+    while valid < boots and barren < MAX_BARREN:
+        run = effects.boot(sha, "try", left=boots - valid - 1)
+        runs.append(run)
+        valid += run.complete
+        barren = 0 if run.complete else barren + 1
     found = sample(runs, threshold.key)
     if found.n < boots:
-        return _untested(threshold, f"only {found.n} of {boots} boots are evidence")
+        why = f": {runs[-1].reason}" if runs[-1].reason else ""
+        return _untested(threshold, f"only {found.n} of {boots} boots are evidence{why}")
     middle = statistics.median(found.values)
     beyond = middle > limit if threshold.better is Better.LOWER else middle < limit
     level = Level.REGRESSED if beyond else Level.PASS

@@ -255,6 +255,19 @@ def test_check_says_regressed_without_searching(tmp_path):
     assert {r.revision for r in here.lab.requests} == {sha(0), sha(8)}
 
 
+def test_try_gives_up_on_a_kernel_that_does_not_boot_and_says_why(tmp_path):
+    here = world(tmp_path, 4, script={sha(4): [RunStatus.BOOT_FAILED] * 9})
+    told = []
+    here.request = replace(here.request, kind="try", good=sha(4), bad=sha(4), suite="ipi")
+    setup, parts = here.open()
+    parts.progress.step = lambda _what, done, total, left_s: told.append((done, total, left_s))
+    result = pipeline.try_revision(setup, parts, 0.2, 2)
+    assert result.outcome is Outcome.INCONCLUSIVE
+    assert result.reasons[0].startswith("only 0 of 2 boots are evidence: ")
+    assert len(told) == 4
+    assert all(done <= total and left_s > 0 for done, total, left_s in told)
+
+
 @pytest.mark.parametrize(("revision", "level"), [(2, Level.PASS), (6, Level.REGRESSED)])
 def test_try_judges_one_revision_against_a_limit(tmp_path, revision, level):
     request = CampaignRequest("try", "s", "t", sha(revision), sha(revision), "ipi")
