@@ -691,12 +691,18 @@ def test_one_unreadable_campaign_hides_no_other(cli):
 # Signals and pipes
 
 
+def hears_signals():
+    """Under nohup or in the background of a script children inherit signals as ignored."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_ends_with_130_and_one_line(cli, repo, number):
     cli.store.mark_seen("rt", repo[1]["d"], "pass", "now")
     child = subprocess.Popen(
         [RTBISECT, "watch"], env=cli.env({}), cwd=cli.home, text=True,
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=hears_signals,  # noqa: PLW1509
     )  # fmt: skip
     assert "unchanged" in child.stdout.readline()
     child.send_signal(number)
@@ -719,7 +725,7 @@ def test_a_signal_while_modules_are_loaded_leaves_no_traceback(cli):
     )
     done = subprocess.run(
         [sys.executable, "-I", "-c", script], env=cli.env({}), capture_output=True, text=True,
-        timeout=60, check=False,
+        timeout=60, check=False, preexec_fn=hears_signals,
     )  # fmt: skip
     assert (done.returncode, done.stderr) == (130, "")
 
