@@ -170,7 +170,11 @@ def _cause(
     def judged() -> tuple[Cause, str]:
         on = [sample(fresh[sha], threshold.key) for sha in pair]
         off = [sample(fresh[sha], control.key) for sha in pair] if control else (None, None)
-        return causes.cause(threshold, on[0], on[1], control, off[0], off[1])
+        beside = None
+        if control is not None:
+            key = replace(control.key, window=threshold.key.window)
+            beside = (sample(fresh[pair[0]], key), sample(fresh[pair[1]], key))
+        return causes.cause(threshold, on[0], on[1], control, off[0], off[1], beside=beside)
 
     found = judged()
     if found[0] is not Cause.NONE or control is None:

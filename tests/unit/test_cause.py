@@ -1,4 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
+from dataclasses import replace
+
 from rtbisect.model.campaign import Better, Cause, MetricKey, Sample, Scale, Threshold
 from rtbisect.trust.cause import cause
 
@@ -58,3 +60,29 @@ def test_an_undecided_control_depends_on_whether_the_boots_look_alike():
     found, reason = cause(ON, QUIET, LOUD, ON, Sample(wide), Sample((1.5, 3.0, 1.9, 1.0, 5.0, 2.7)))
     assert found is Cause.NONE
     assert "do not decide" in reason
+
+
+def test_a_small_count_that_wavers_is_nothing_beside_what_the_workload_adds():
+    """Ten boots of two kernels that differ by one lock: idle CPUs get one or two a second."""
+    parent = Sample((0.0, 1.38, 0.56, 0.56, 1.12, 2.8, 1.73, 2.57, 1.69, 0.28))
+    culprit = Sample((1.11, 1.38, 3.06, 1.95, 0.56, 11.11, 2.2, 6.63, 1.92, 1.57))
+    quiet = Sample((39.9, 41.4, 22.8, 49.1, 29.6, 40.0, 37.0, 40.1, 35.3, 43.3))
+    loud = Sample((135.8, 127.0, 177.2, 140.5, 135.6, 105.1, 134.0, 168.5, 164.7, 150.3))
+    off = replace(ON, key=OFF, min_effect=2.0, floor=1.0)
+    assert cause(ON, QUIET, LOUD, off, parent, culprit)[0] is Cause.NONE
+    found, reason = cause(ON, QUIET, LOUD, off, parent, culprit, beside=(quiet, loud))
+    assert found is Cause.WORKLOAD_DEPENDENT
+    assert "of its change beside it" in reason
+
+
+def test_a_share_that_counts_decides_nothing():
+    wide = (0.2, 2.6, 1.1, 0.9, 4.0, 0.6)
+    more = Sample((1.5, 3.0, 1.9, 1.0, 5.0, 2.7))
+    for beside in [(QUIET, Sample((3.0, 4.5, 4.1, 3.8, 3.4, 4.9))), (LOUD, LOUD), (NONE, LOUD)]:
+        found, _ = cause(ON, QUIET, LOUD, ON, Sample(wide), more, beside=beside)
+        assert found is Cause.NONE
+
+
+def test_a_control_that_regressed_is_the_kernel_however_small():
+    beside = (QUIET, Sample(tuple(1000.0 + i for i in range(6))))
+    assert cause(ON, QUIET, LOUD, ON, QUIET, LOUD, beside=beside)[0] is Cause.KERNEL

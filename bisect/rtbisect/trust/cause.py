@@ -3,14 +3,19 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
+from rtbisect import stats
 from rtbisect.judge.judge import judge
-from rtbisect.model.campaign import Cause, Level, Sample
+from rtbisect.model.campaign import Better, Cause, Level, Sample
 
 if TYPE_CHECKING:
     from rtbisect.model.campaign import Judgement, Threshold
 
+#: A change without the workload that is surely below this share of the change beside it, in
+#: the same unit, is not what the workload shows.
+SMALL_SHARE = 0.2
 #: Above this p nobody would speak of a difference between the kernels without the workload.
 DOUBTFUL_P = 0.1
 
@@ -23,12 +28,14 @@ def cause(  # noqa: PLR0913  (two factors with two levels each: four samples, tw
     parent_off: Sample | None,
     culprit_off: Sample | None,
     *,
+    beside: tuple[Sample, Sample] | None = None,
     alpha: float = 0.01,
 ) -> tuple[Cause, str]:
     """Cause and the sentence for the report.
 
-    `_on` is the window in which the search saw the effect, `_off` the same figure without
-    the workload; `threshold_off` is None for a metric that is not taken under one.
+    `_on` is the window in which the search saw the effect, `_off` the control without the
+    workload; `threshold_off` is None for a metric that is not taken under one. `beside` is
+    the figure of the control in the window of the effect: parent and culprit.
     """
     with_load = judge(threshold_on, parent_on, culprit_on, alpha=alpha)
     if with_load.level is not Level.REGRESSED:
@@ -40,11 +47,40 @@ def cause(  # noqa: PLR0913  (two factors with two levels each: four samples, tw
         return Cause.KERNEL, "the kernels differ with the workload and without it"
     if without.level is Level.PASS:
         return Cause.WORKLOAD_DEPENDENT, "the kernels differ only while the workload runs"
+    return _undecided(with_load, without, _share(threshold_off, beside, without))
+
+
+def _undecided(with_load: Judgement, without: Judgement, share: float | None) -> tuple[Cause, str]:
+    """Cause where the control alone says neither pass nor regressed."""
+    if share is not None and share < SMALL_SHARE:
+        said = f"without the workload {without.key.name} changes by at most"
+        said += f" {max(1, math.ceil(100 * share))}% of its change beside it"
+        return Cause.WORKLOAD_DEPENDENT, f"{said}: {without.reason}"
     if without.base.n and without.new.n and _apart(with_load, without):
         said = "the kernels differ more while the workload runs than without it, where the boots"
         return Cause.WORKLOAD_DEPENDENT, f"{said} show no difference: {without.reason}"
     said = "the kernels differ while the workload runs; without it the boots do not decide"
     return Cause.NONE, f"{said}: {without.reason}"
+
+
+def _share(
+    threshold: Threshold, beside: tuple[Sample, Sample] | None, without: Judgement
+) -> float | None:
+    """At most this share of the change beside the workload is there without it, by the ends of
+    both 95% intervals; None where that cannot be said.
+
+    A count near zero doubles easily. Beside a workload that adds a hundred a second, one
+    more is nothing, and a ratio of medians does not see that.
+    """
+    if beside is None or not all(s.n for s in (*beside, without.base, without.new)):
+        return None
+    sign = 1 if threshold.better is Better.LOWER else -1
+    changes = []
+    for base, new in (beside, (without.base, without.new)):
+        ends = stats.bootstrap_shift(base.values, new.values)
+        changes.append(sorted(sign * end for end in ends))
+    (least, _), (_, most) = changes
+    return max(0.0, most) / least if least > 0 else None
 
 
 def _apart(with_load: Judgement, without: Judgement) -> bool:
