@@ -26,7 +26,7 @@ from rtbisect.trust import verify
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from rtbisect.model.campaign import Verification
+    from rtbisect.model.campaign import Sample, Verification
     from rtbisect.model.code import CommitGraph
     from rtbisect.model.lab import Run
 
@@ -168,13 +168,14 @@ def _cause(
     pair = (parents[0], culprit)
 
     def judged() -> tuple[Cause, str]:
-        on = [sample(fresh[sha], threshold.key) for sha in pair]
-        off = [sample(fresh[sha], control.key) for sha in pair] if control else (None, None)
-        beside = None
-        if control is not None:
-            key = replace(control.key, window=threshold.key.window)
-            beside = (sample(fresh[pair[0]], key), sample(fresh[pair[1]], key))
-        return causes.cause(threshold, on[0], on[1], control, off[0], off[1], beside=beside)
+        def both(key: MetricKey) -> tuple[Sample, Sample]:
+            return sample(fresh[pair[0]], key), sample(fresh[pair[1]], key)
+
+        on = both(threshold.key)
+        if control is None:
+            return causes.cause(threshold, *on, None, None, None)
+        beside = both(_beside(threshold, control))
+        return causes.cause(threshold, *on, control, *both(control.key), beside=beside)
 
     found = judged()
     if found[0] is not Cause.NONE or control is None:
@@ -196,6 +197,11 @@ def control_of(thresholds: Sequence[Threshold], threshold: Threshold) -> Thresho
         return None
     own = next((t for t in thresholds if t.key == key), None)
     return own or replace(threshold, key=key, control=None)
+
+
+def _beside(threshold: Threshold, control: Threshold) -> MetricKey:
+    """The figure of the control under the workload, so that both levels stand in one unit."""
+    return replace(control.key, window=threshold.key.window)
 
 
 def _table(  # noqa: PLR0913  (the factors of the table)
@@ -236,7 +242,7 @@ def _metrics(
     control = control_of(thresholds, threshold)
     first = [threshold, *([control] if control else [])]
     shown = {t.key for t in first}
-    beside = MetricKey(key.suite, control.key.name, key.window) if control else None
+    beside = _beside(threshold, control) if control else None
     same = [t for t in thresholds if t.key == beside]
     same += [t for t in thresholds if (t.key.suite, t.key.name) == (key.suite, key.name)]
     primary = [t for t in thresholds if t.role == "primary" and t.key.suite != key.suite]

@@ -4,11 +4,13 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rtbisect import stats
 from rtbisect.judge.judge import judge
-from rtbisect.model.campaign import Better, Cause, Level, Sample
+from rtbisect.judge.scale import all_badness
+from rtbisect.model.campaign import Cause, Level, Sample, Scale
 
 if TYPE_CHECKING:
     from rtbisect.model.campaign import Judgement, Threshold
@@ -74,12 +76,11 @@ def _share(
     """
     if beside is None or not all(s.n for s in (*beside, without.base, without.new)):
         return None
-    sign = 1 if threshold.better is Better.LOWER else -1
-    changes = []
-    for base, new in (beside, (without.base, without.new)):
-        ends = stats.bootstrap_shift(base.values, new.values)
-        changes.append(sorted(sign * end for end in ends))
-    (least, _), (_, most) = changes
+    linear = replace(threshold, scale=Scale.LINEAR)
+    (least, _), (_, most) = (
+        stats.bootstrap_shift(all_badness(linear, base.values), all_badness(linear, new.values))
+        for base, new in (beside, (without.base, without.new))
+    )
     return max(0.0, most) / least if least > 0 else None
 
 
