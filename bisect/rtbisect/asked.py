@@ -6,6 +6,7 @@ revisions, and metrics that exist.
 from __future__ import annotations
 
 import re
+import shutil
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,9 +15,10 @@ from rtbisect.command import printable
 from rtbisect.config import choose_threshold, data_root, load_site, load_thresholds
 from rtbisect.errors import ConfigError
 from rtbisect.model.campaign import CampaignRequest
+from rtbisect.model.command import RUN
 from rtbisect.store.db import make_folder
 from rtbisect.trees.plumbing import FULL_SHA, Git, ls_remote
-from rtbisect.wiring import tree_of
+from rtbisect.wiring import command_tree, tree_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,6 +37,8 @@ DEFAULT_SUITE = "ipi"
 
 def repository_of(request: CampaignRequest) -> str:
     """The repository that a campaign searched."""
+    if request.kind == RUN:
+        return request.repo
     return load_site(Path(request.site)).target(request.tree).url
 
 
@@ -117,6 +121,41 @@ def good_and_bad(  # noqa: PLR0913  (what the command line gives)
     first, last = _resolved(git, target, good), _resolved(git, target, bad)
     git.graph(first, last)
     return first, last
+
+
+def ends_of_repository(state: Path, repo: Path, good: str, bad: str) -> tuple[str, str, str]:
+    """Repository and full shas of both ends of `rtbisect run`; where good is no ancestor of bad
+    their merge base takes its place.
+    """
+    place = repo.resolve()
+    if not place.is_dir():
+        raise ConfigError(f"{repo} is not there", "give the folder of a git repository")
+    make_folder(state)
+    tree = command_tree(state, str(place))
+    first, last = tree.resolve(good), tree.resolve(bad)
+    base = tree.merge_base(first, last)
+    if base not in (first, last):
+        first = base
+    tree.graph(first, last)
+    return str(place), first, last
+
+
+def command_words(words: tuple[str, ...]) -> tuple[str, ...]:
+    """The command as it is started in the worktree of a revision. A script that lies here and is
+    not in the repository is named by its whole path; ConfigError when there is no program.
+    """
+    program = words[0]
+    here = Path(program)
+    if "/" not in program:
+        if shutil.which(program) is None:
+            raise ConfigError(f"{printable(program, 80)} is not there", "give a program or a path")
+        return words
+    tracked = Git(cwd=Path.cwd()).try_("ls-files", "--error-unmatch", "--", program).ok
+    if tracked:
+        return words
+    if not here.is_file():
+        raise ConfigError(f"{printable(program, 200)} is not there", "give a program or a path")
+    return (str(here.absolute()), *words[1:])
 
 
 def one_revision(  # noqa: PLR0913  (what the command line gives)

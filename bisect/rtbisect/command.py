@@ -103,6 +103,7 @@ def run(  # noqa: PLR0913  (keyword-only; each one is a property of a child proc
     env: Mapping[str, str] | None = None,
     stdin: bytes | None = None,
     log: Path | None = None,
+    error_log: Path | None = None,
     check: bool = False,
     secrets: Sequence[str] = (),
     pass_fds: Sequence[int] = (),
@@ -110,14 +111,16 @@ def run(  # noqa: PLR0913  (keyword-only; each one is a property of a child proc
 ) -> Completed:
     """Run `argv` to its end or for `timeout_s` seconds.
 
-    With `log` both outputs are streamed to that file (appended). `on_start` gets the
+    With `log` both outputs are streamed to that file (appended), with `error_log` stderr to
+    one of its own. `on_start` gets the
     process group id before the caller waits, so that it can be recorded. `check` raises
     InfrastructureError when the command fails; a missing program is a ConfigError.
     """
     if isinstance(argv, str) or not argv or any("\0" in word for word in argv):
         raise InternalError(f"not an argument list: {argv!r}")
     begin = time.monotonic()
-    sink: IO[bytes] | int = subprocess.PIPE if log is None else log.open("ab", buffering=0)
+    sink = _sink(log, subprocess.PIPE)
+    error_sink = _sink(error_log, subprocess.PIPE if log is None else subprocess.STDOUT)
     try:
         child = subprocess.Popen(
             list(argv),
@@ -125,7 +128,7 @@ def run(  # noqa: PLR0913  (keyword-only; each one is a property of a child proc
             env=environment(env),
             stdin=subprocess.DEVNULL if stdin is None else subprocess.PIPE,
             stdout=sink,
-            stderr=subprocess.PIPE if log is None else subprocess.STDOUT,
+            stderr=error_sink,
             start_new_session=True,
             pass_fds=tuple(pass_fds),
         )
@@ -135,8 +138,9 @@ def run(  # noqa: PLR0913  (keyword-only; each one is a property of a child proc
     except OSError as error:
         raise InfrastructureError(f"{argv[0]} cannot be started: {error.strerror}") from error
     finally:
-        if not isinstance(sink, int):
-            sink.close()
+        for opened in (sink, error_sink):
+            if not isinstance(opened, int):
+                opened.close()
     done = _wait(child, stdin, timeout_s, on_start, argv, begin)
     if secrets:
         done = Completed(
@@ -150,6 +154,10 @@ def run(  # noqa: PLR0913  (keyword-only; each one is a property of a child proc
     if check and not done.ok:
         raise InfrastructureError(failure(done), "see the log" if log else "")
     return done
+
+
+def _sink(path: Path | None, default: int) -> IO[bytes] | int:
+    return default if path is None else path.open("ab", buffering=0)
 
 
 def _wait(  # noqa: PLR0913

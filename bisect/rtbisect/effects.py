@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING
 
 from rtbisect.errors import ConfigError, InternalError
 from rtbisect.model.campaign import Observation, Sample
-from rtbisect.model.code import Build, BuildRequest, CommitGraph
+from rtbisect.model.code import Build, BuildRequest, Change, CommitGraph
 from rtbisect.model.lab import Run, RunRequest, RunStatus
+from rtbisect.search.silent import Closure, silent_pairs
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from rtbisect.model.campaign import CampaignRequest, Limits, MetricKey, Threshold
     from rtbisect.model.lab import DeviceType, HostProfile, Window
@@ -42,6 +43,8 @@ class Setup:
     thresholds: tuple[Threshold, ...]
     limits: Limits
     operator: str
+    given_build_s: float | None = None
+    given_boot_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,12 +106,25 @@ class Effects:
     parts: Parts
     builds: dict[str, Build] = field(default_factory=dict)
     runs: list[Run] = field(default_factory=list)
+    _changes: Mapping[str, tuple[Change, ...]] | None = None
 
     def graph(self, good: str, bad: str) -> CommitGraph:
         """The candidates good..bad."""
         return self.parts.journal.step(
             "graph", CommitGraph, lambda _note: self.parts.tree.graph(good, bad)
         )
+
+    def silent(self, graph: CommitGraph) -> tuple[tuple[str, str], ...]:
+        """Pairs of commit and parent that no build so far tells apart, by the files that these
+        builds were made from; none while that is unknown.
+        """
+        good = [build for build in self.builds.values() if build.ok]
+        files = [self.parts.builder.files(build) for build in good]
+        if not files or not all(files):
+            return ()
+        if self._changes is None:
+            self._changes = self.parts.tree.changes(graph.commits)
+        return silent_pairs(graph, self._changes, Closure.of(frozenset().union(*files)))
 
     def revert(self, tip: str, commit: str) -> str | None:
         """A commit that takes `commit` back on `tip`, or None."""
@@ -189,12 +205,18 @@ class Effects:
         return Observation(run.revision, run.run_id, value, per_cpu)
 
     def boot_cost_s(self) -> float:
-        """Median seconds of a boot so far."""
+        """Seconds of a boot: as told, else the median so far."""
+        if self.setup.given_boot_s is not None:
+            return self.setup.given_boot_s
         seconds = [run.seconds for run in self.runs if run.seconds > 0]
         return statistics.median(seconds) if seconds else FIRST_GUESS_BOOT_S
 
     def build_cost_s(self) -> float:
-        """Median seconds of an incremental build so far; the first, cold one is left out."""
+        """Seconds of an incremental build: as told, else the median so far without the first,
+        cold one.
+        """
+        if self.setup.given_build_s is not None:
+            return self.setup.given_build_s
         seconds = [b.seconds for b in self.builds.values() if b.ok and not b.reused][1:]
         return statistics.median(seconds) if seconds else FIRST_GUESS_BUILD_S
 

@@ -27,6 +27,7 @@ from rtbisect.model.campaign import (
     Sample,
     Threshold,
 )
+from rtbisect.model.command import RUN, CommandRequest
 from rtbisect.model.report import Report, ReportInput
 from rtbisect.search import engine
 
@@ -139,6 +140,9 @@ def bisect(setup: Setup, parts: Parts) -> tuple[Result, Report | None]:
     result = _result(answer, threshold, judgements)
     if answer.outcome is Outcome.CULPRIT and answer.culprit is not None:
         result = proof.prove(effects, graph, threshold, result)
+        if request.kind == RUN:
+            # There is no kernel to blame, and no workload to tell apart.
+            result = replace(result, cause=Cause.NONE)
     effects.tell(_closing(result))
     if result.outcome in SILENT:
         return result, None
@@ -166,6 +170,9 @@ def _search(
             max_builds=limits.max_builds,
         )
     )
+    state = _eliminated(effects, state)
+    silent = len(state.ledger.silent)
+    effects.tell(f"{silent} of {len(graph)} commits touch nothing that the ends were built from")
     while True:
         for proposal in engine.propose(state):
             if isinstance(proposal, engine.Finish):
@@ -173,6 +180,14 @@ def _search(
                 return engine.answer(state)
             for event in _carry_out(effects, state, proposal, threshold, spare):
                 state = engine.apply(state, event)
+                if isinstance(event, engine.Built):
+                    state = _eliminated(effects, state)
+
+
+def _eliminated(effects: Effects, state: engine.SearchState) -> engine.SearchState:
+    """The state with the commits that no build so far sees; every build may see more."""
+    pairs = effects.silent(state.spec.graph)
+    return state if pairs == state.ledger.silent else engine.apply(state, engine.Silent(pairs))
 
 
 def _carry_out(
@@ -287,6 +302,9 @@ def _report(effects: Effects, graph: CommitGraph, result: Result) -> Report:
 def _command(setup: Setup, result: Result) -> str:
     """The command line that repeats the campaign; the site by its name only."""
     asked = setup.request
+    if asked.kind == RUN:
+        words = ["rtbisect", "run", "--good", asked.good, "--bad", asked.bad]
+        return shlex.join([*words, *CommandRequest.of(asked).words()])
     words = ["rtbisect", "bisect", asked.tree, "--good", asked.good, "--bad", asked.bad]
     if result.metric is not None:
         words += ["--suite", result.metric.suite]

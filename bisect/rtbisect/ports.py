@@ -6,11 +6,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from rtbisect.model.campaign import Summary
-    from rtbisect.model.code import Build, BuildRequest, CommitGraph
+    from rtbisect.model.code import Build, BuildRequest, Change, Commit, CommitGraph
     from rtbisect.model.lab import Run, RunRequest
     from rtbisect.model.report import CommitText, Report, ReportInput
 
@@ -35,6 +35,9 @@ class Tree(Protocol):
     def merge_base(self, one: str, other: str) -> str:
         """Best common ancestor; ConfigError for unrelated histories."""
 
+    def changes(self, commits: Sequence[Commit]) -> Mapping[str, tuple[Change, ...]]:
+        """What each commit changes against its first parent; one without a parent is left out."""
+
     def describe(self, sha: str) -> CommitText:
         """Author, subject and touched files."""
 
@@ -44,6 +47,9 @@ class Builder(Protocol):
 
     def build(self, source: Path, request: BuildRequest, note: Callable[[str], None]) -> Build:
         """Build; `note` records the process group before it starts."""
+
+    def files(self, build: Build) -> frozenset[str]:
+        """Files of the tree that a build was made from; empty when nobody knows."""
 
 
 class Lab(Protocol):

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import shutil
 import time
 from datetime import UTC, datetime
@@ -21,12 +22,15 @@ from rtbisect.effects import Parts, Setup
 from rtbisect.errors import ConfigError
 from rtbisect.kernel.kbuild import KernelBuilder
 from rtbisect.kernel.settings import BuildSettings
+from rtbisect.lab import any_command
 from rtbisect.lab.lava_run import PROGRAMS, LavaRunLab, LavaRunSettings
 from rtbisect.lab.profile import host_profile
 from rtbisect.lab.windows import WINDOWS
 from rtbisect.model.campaign import CampaignRequest, Limits
 from rtbisect.model.code import BuildRequest
-from rtbisect.model.lab import RunRequest
+from rtbisect.model.command import RUN, SUITE, WINDOW, CommandRequest
+from rtbisect.model.lab import DeviceType, HostProfile, RunRequest, Window
+from rtbisect.report.keeper import LogKeeper
 from rtbisect.report.mailer import DraftMailer, ReportSettings
 from rtbisect.store.db import make_folder
 from rtbisect.trees.git import GitTree, GitTreeSettings
@@ -41,6 +45,9 @@ MACHINE_LOCK = Path("/run/lock/rtbisect-machine.lock")
 
 #: Seconds to wait for a measurement of somebody else.
 MACHINE_WAIT_S = 900.0
+
+#: Nothing is free: not even a command that takes no time.
+SMALLEST_COST_S = 0.01
 
 #: Where `make setup` and we look for the state directory.
 STATE = "RTBISECT_STATE"
@@ -60,6 +67,8 @@ def assemble(
     state: Path, request: CampaignRequest, journal: Journal, progress: Progress
 ) -> tuple[Setup, Parts]:
     """Everything that a campaign needs, made from its request alone."""
+    if request.kind == RUN:
+        return _command_parts(state, request, journal, progress)
     site = load_site(Path(request.site))
     target = site.target(request.tree)
     setup = _setup(site, target, request)
@@ -82,6 +91,64 @@ def assemble(
         progress=progress,
     )
     return setup, parts
+
+
+def _command_parts(
+    state: Path, request: CampaignRequest, journal: Journal, progress: Progress
+) -> tuple[Setup, Parts]:
+    """A campaign of any command: no site, no kernel, no mail."""
+    asked = CommandRequest.of(request)
+    tree = command_tree(state, request.repo)
+    setup = Setup(
+        request=request,
+        tree=request.repo,
+        repo=request.repo,
+        build=BuildRequest("", "command", "", ()),
+        device=DeviceType("this machine", "", 1, 1, 1, 0, emulated=False),
+        profile=HostProfile("as-is", "", "", "", ""),
+        windows=(Window(WINDOW, (SUITE,)),),
+        window_ms=0,
+        rcu_calls=0,
+        thresholds=(asked.threshold(),),
+        limits=Limits(calibrate_max=20, max_boots=asked.max_runs, max_builds=asked.max_runs),
+        operator="",
+        given_build_s=_cost(asked.cost_build_s or 0.0),
+        given_boot_s=None if asked.cost_run_s is None else _cost(asked.cost_run_s),
+    )
+    settings = any_command.CommandSettings(
+        argv=asked.argv,
+        metric=request.metric or "",
+        pass_fail=asked.pass_fail,
+        timeout_s=asked.timeout_s,
+        work_dir=state / "run" / journal.campaign,
+        checkout=tree.checkout,
+    )
+    parts = Parts(
+        tree=tree,
+        builder=any_command.NoBuild(tree.tree_id),
+        lab=any_command.CommandLab(settings),
+        journal=journal,
+        mailer=LogKeeper(state / "reports"),
+        clock=SystemClock(),
+        progress=progress,
+    )
+    return setup, parts
+
+
+def _cost(seconds: float) -> float:
+    """Seconds by which information is divided."""
+    return max(seconds, SMALLEST_COST_S)
+
+
+def command_tree(state: Path, repo: str) -> GitTree:
+    """The tree of a repository that no site names; its worktree has a place of its own."""
+    name = hashlib.sha256(repo.encode()).hexdigest()[:12]
+    worktree = state / "trees" / f"run-{name}"
+    return GitTree(
+        GitTreeSettings(
+            name=repo, repo=Path(repo), worktree=worktree, lock=worktree.with_suffix(".lock")
+        )
+    )
 
 
 def _setup(site: Site, target: BuildTarget, request: CampaignRequest) -> Setup:

@@ -14,6 +14,7 @@ from rtbisect.cli.output import Output, PlainProgress, duration, one_line
 from rtbisect.effects import keep_setup
 from rtbisect.errors import Exit, InternalError, RtbisectError
 from rtbisect.model.campaign import CampaignRequest, Level, Outcome, Result, Summary
+from rtbisect.model.command import RUN
 from rtbisect.store.campaigns import CampaignStore
 from rtbisect.store.journal import StoreJournal, end_leftovers, summary_of
 
@@ -49,6 +50,8 @@ def go_on(output: Output, identity: str | None) -> CampaignRecord:
 
 def _preflight(output: Output, request: CampaignRequest) -> None:
     """Whether the campaign can run here; once for each process that runs it, never recorded."""
+    if request.kind == RUN:
+        return
     wiring.preflight(output.state)
     PlainProgress().say("LAVA validates the job; waits while another campaign measures here")
     wiring.validate_job(output.state, request)
@@ -72,7 +75,7 @@ def _go(
     try:
         setup, parts = wiring.assemble(output.state, request, journal, progress)
         keep_setup(setup, journal)
-        progress.say(f"campaign {identity}: {request.kind} of {request.tree}")
+        progress.say(f"campaign {identity}: {request.kind} of {setup.tree}")
         report: Report | None = None
         if request.kind == "check":
             result = pipeline.check(setup, parts)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rtbisect import stats
-from rtbisect.judge.scale import all_badness, effect_floor, effect_of
+from rtbisect.judge.scale import all_badness, by_mean, centre, effect_floor, effect_of
 from rtbisect.model.campaign import Better, Judgement, Level, Scale
 
 if TYPE_CHECKING:
@@ -41,8 +41,8 @@ def judge(threshold: Threshold, base: Sample, new: Sample, *, alpha: float = 0.0
             f"no boots of {side}",
         )
     one, two = all_badness(threshold, base.values), all_badness(threshold, new.values)
-    shift = stats.median(two) - stats.median(one)
-    low, high = stats.bootstrap_shift(one, two)
+    shift = centre(threshold, two) - centre(threshold, one)
+    low, high = stats.bootstrap_shift(one, two, mean=by_mean(threshold))
     p = stats.permutation_p(one, two, alternative="greater")
     first, second = effect_of(threshold, low), effect_of(threshold, high)
     found = Judgement(
@@ -115,7 +115,7 @@ def _limit_text(threshold: Threshold, found: Judgement) -> str:
     """Says when the new median breaks the absolute limit and the old one kept it."""
     if threshold.limit is None:
         return ""
-    base, new = stats.median(found.base.values), stats.median(found.new.values)
+    base, new = centre(threshold, found.base.values), centre(threshold, found.new.values)
     sign = 1 if threshold.better is Better.LOWER else -1
     if sign * new > sign * threshold.limit >= sign * base:
         return (

@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from rtbisect import stats
 from rtbisect.errors import ConfigError
 from rtbisect.model.campaign import Better, Scale
 
@@ -13,6 +14,11 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rtbisect.model.campaign import Threshold
+
+
+#: Statistics of a threshold that are no location: the share of runs that fail, and events.
+FRACTION = "fraction"
+COUNT = "count"
 
 
 def badness(threshold: Threshold, value: float) -> float:
@@ -31,6 +37,18 @@ def badness(threshold: Threshold, value: float) -> float:
 def all_badness(threshold: Threshold, values: Sequence[float]) -> tuple[float, ...]:
     """Badness of every value, in order."""
     return tuple(badness(threshold, value) for value in values)
+
+
+def centre(threshold: Threshold, values: Sequence[float]) -> float:
+    """The middle of boots: their median; the mean of pass/fail results and of counts, whose
+    median stands still while they change.
+    """
+    return stats.mean(values) if by_mean(threshold) else stats.median(values)
+
+
+def by_mean(threshold: Threshold) -> bool:
+    """Whether the middle of boots is their mean."""
+    return threshold.statistic in (FRACTION, COUNT)
 
 
 def effect_floor(threshold: Threshold) -> float:

@@ -48,7 +48,7 @@ class BuildCache:
         except (OSError, ValueError, TypeError, KeyError):
             return None
         try:
-            for name in (build.kernel, build.config, build.modules):
+            for name in (build.kernel, build.config, build.modules, build.files):
                 if name:
                     self._store.path(name)
         except InfrastructureError:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rtbisect.command import printable
+from rtbisect.kernel.closure import closure
 from rtbisect.kernel.signature import signature
 from rtbisect.kernel.workspace import TEXT_LIMIT, NotPlainError
 
@@ -41,6 +42,7 @@ class Products:
     config: str
     signature: str
     release: str
+    files: str
 
 
 def collect(
@@ -58,6 +60,7 @@ def collect(
         config=store.put_file(space.plain_file(".config", TEXT_LIMIT)),
         signature=mark,
         release=printable(space.text("include/config/kernel.release"), 80),
+        files=store.put_bytes("\n".join(sorted(closure(space.out))).encode("utf-8", "surrogateescape")),
     )
 
 

@@ -23,8 +23,8 @@ class FakeBuilder:
     """Implements ports.Builder.
 
     `failing` maps a revision to its first error, `same_as` to the revision whose image it
-    shares, `raising` to the error that its next build raises (once). `requests` lists
-    what was asked, in order. With `store` the artefacts exist.
+    shares, `raising` to the error that its next build raises (once). `sources` are the files
+    that every kernel is made from, relative to the tree. `requests` lists what was asked, in order. With `store` the artefacts exist.
     """
 
     failing: Mapping[str, str] = field(default_factory=dict)
@@ -32,11 +32,16 @@ class FakeBuilder:
     raising: dict[str, RtbisectError] = field(default_factory=dict)
     store: ArtefactStore | None = None
     seconds: float = 10.0
+    sources: frozenset[str] = frozenset()
     requests: list[BuildRequest] = field(default_factory=list)
     _done: set[str] = field(default_factory=set)
 
     def preflight(self) -> None:
         """A fake is always able to build."""
+
+    def files(self, build: Build) -> frozenset[str]:  # noqa: ARG002
+        """Every kernel is made from the same files; empty when that is not known."""
+        return self.sources
 
     def build(
         self,

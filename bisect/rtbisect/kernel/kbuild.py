@@ -107,6 +107,13 @@ class KernelBuilder:
             self._cache.put(key, build)
         return build
 
+    def files(self, build: Build) -> frozenset[str]:
+        """What a build was made from; empty when that is not known."""
+        if not build.files:
+            return frozenset()
+        text = self._store.path(build.files).read_bytes().decode("utf-8", "surrogateescape")
+        return frozenset(text.split("\n"))
+
     def _attempt(self, task: _Task, begin: float) -> Build:
         request = task.request
         task.space.mark(f"building {request.revision}")
@@ -134,6 +141,7 @@ class KernelBuilder:
             config=products.config if products else "",
             compiler=task.compiler,
             release=products.release if products else "",
+            files=products.files if products else "",
             first_error=error,
             seconds=time.monotonic() - begin,
             variant=request.variant,

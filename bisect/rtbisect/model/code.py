@@ -33,6 +33,14 @@ class CommitGraph:
         return len(self.commits)
 
 
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A file that a commit changes against its first parent; `status` is git's letter."""
+
+    status: str
+    path: str
+
+
 class BuildStatus(StrEnum):
     """How a build ended."""
 
@@ -62,7 +70,8 @@ class BuildRequest:
 class Build:
     """A build, also a failed one: then `first_error` says why and the artefacts are empty.
 
-    `kernel`, `modules` and `config` are sha256 names in the artefact store. `signature`
+    `kernel`, `modules`, `config` and `files` (what it was made from, a path a line) are sha256
+    names in the artefact store. `signature`
     is the hash over the allocated ELF sections of vmlinux, the modules and the boot
     line: two builds with equal signatures are the same kernel.
     """
@@ -80,6 +89,7 @@ class Build:
     seconds: float = 0.0
     reused: bool = False
     variant: str = ""
+    files: str = ""
 
     @property
     def ok(self) -> bool:

@@ -90,6 +90,7 @@ class RunStatus(StrEnum):
     BOOT_FAILED = "boot_failed"
     HUNG = "hung"
     INVALID = "invalid"
+    SKIPPED = "skipped"
 
 
 @dataclass(frozen=True, slots=True)

@@ -73,8 +73,8 @@ class DraftMailer:
         `story` is the told lines, one a line. ConfigError for a bad address or a missing
         template, InfrastructureError when the folder cannot be written.
         """
-        folder = _folder(self.settings.out_dir, report.campaign)
-        log = _bisect_log(report)
+        folder = folder_of(self.settings.out_dir, report.campaign)
+        log = bisect_log_of(report)
         body = self.body(report, log)
         headers = Envelope(
             self.bot,
@@ -85,7 +85,7 @@ class DraftMailer:
         told = self._campaign_log(report, story, folder)
         keep(folder / "bisect.log", log)
         keep(folder / "campaign.log", told)
-        keep(folder / "result.json", _result_json(report))
+        keep(folder / "result.json", result_json(report))
         # The mail comes last: where it is, everything that it names is there too.
         keep(folder / "report.eml", eml)
         return Report(
@@ -177,7 +177,7 @@ def _bullet(text: str) -> str:
     return wrap(text, first="- ", rest="  ")
 
 
-def _folder(out_dir: Path, campaign: str) -> Path:
+def folder_of(out_dir: Path, campaign: str) -> Path:
     if not _CAMPAIGN.fullmatch(campaign):
         raise InternalError(f"not the name of a campaign: {ascii_line(campaign, 60)!r}")
     folder = out_dir / campaign
@@ -195,7 +195,7 @@ def _disk(folder: Path, error: OSError) -> InfrastructureError:
     )
 
 
-def _bisect_log(report: ReportInput) -> str:
+def bisect_log_of(report: ReportInput) -> str:
     """The log for `git bisect replay`; subjects go in clean, so that none adds a command."""
     result = report.result
     commits = tuple(replace(c, subject=ascii_line(c.subject)) for c in report.graph.commits)
@@ -204,7 +204,7 @@ def _bisect_log(report: ReportInput) -> str:
     return "".join(f"{ascii_line(line, 300)}\n" for line in log.splitlines())
 
 
-def _result_json(report: ReportInput) -> str:
+def result_json(report: ReportInput) -> str:
     """Everything that the mail was written from but the graph, which the log tells."""
     found: dict[str, Any] = asdict(report)
     graph = report.graph

@@ -1,21 +1,22 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Calibration: do the two ends differ at all? Interleaved boots, two fixed looks."""
+"""Calibration: do the two ends differ at all? Interleaved boots, a fixed schedule of looks."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from rtbisect import stats
 from rtbisect.errors import ConfigError
-from rtbisect.judge.scale import effect_floor
+from rtbisect.judge.scale import by_mean, effect_floor
 
 if TYPE_CHECKING:
     from rtbisect.search.model import SearchSpec, SearchState
 
-#: Looks at the ends; alpha is split evenly between them.
-LOOKS = 2
+#: Boots at a look over boots at the look before.
+GROWTH = 1.6
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,9 +37,10 @@ def check_spec(spec: SearchSpec) -> None:
     first, last = spec.calibrate_min, spec.calibrate_max
     if not 2 <= first <= last:
         raise ConfigError(f"calibration with {first} to {last} boots a side is impossible")
-    if stats.smallest_p(last, last) > spec.alpha / LOOKS:
+    share = spec.alpha / len(looks(first, last))
+    if stats.smallest_p(last, last) > share:
         raise ConfigError(
-            f"{last}+{last} boots of the ends cannot reach p <= {spec.alpha / LOOKS:g}",
+            f"{last}+{last} boots of the ends cannot reach p <= {share:g}",
             "calibrate with more boots or raise alpha",
         )
     if spec.max_boots < 2 * first:
@@ -54,6 +56,16 @@ def check_spec(spec: SearchSpec) -> None:
     effect_floor(spec.threshold)
 
 
+def looks(first: int, last: int) -> tuple[int, ...]:
+    """Boots a side at every look; each look gets an even share of alpha (Bonferroni: the looks
+    share data, so that the true rate of false alarms stays below).
+    """
+    found = [first]
+    while found[-1] < last:
+        found.append(min(last, math.ceil(GROWTH * found[-1])))
+    return tuple(found)
+
+
 def look(state: SearchState) -> Ends:
     """The decision of the looks that are due. Each look uses the first boots of each side,
     so later boots (controls) never change what it said.
@@ -62,8 +74,10 @@ def look(state: SearchState) -> Ends:
     last = spec.calibrate_max
     good = values.get(spec.graph.good, ())[:last]
     bad = values.get(spec.graph.bad, ())[:last]
-    looks = tuple(dict.fromkeys((spec.calibrate_min, last)))
-    rule = _Rule(looks, effect_floor(spec.threshold), spec.alpha / LOOKS, spec.seed)
+    schedule = looks(spec.calibrate_min, last)
+    share = spec.alpha / len(schedule)
+    mean = by_mean(spec.threshold)
+    rule = _Rule(schedule, effect_floor(spec.threshold), share, spec.seed, mean)
     return _looked(good, bad, rule)
 
 
@@ -73,6 +87,10 @@ class _Rule:
     floor: float
     alpha: float
     seed: int
+    mean: bool
+
+    def middle(self, values: tuple[float, ...]) -> float:
+        return stats.mean(values) if self.mean else stats.median(values)
 
 
 @lru_cache(maxsize=64)
@@ -83,11 +101,11 @@ def _looked(good: tuple[float, ...], bad: tuple[float, ...], rule: _Rule) -> End
             return Ends(None, used, p, shift, swapped=False)
         used = boots
         one, two = good[:boots], bad[:boots]
-        shift = stats.median(two) - stats.median(one)
-        p = stats.permutation_p(one, two, alternative="greater", seed=rule.seed)
+        shift = rule.middle(two) - rule.middle(one)
+        p = stats.rank_p(one, two, alternative="greater", seed=rule.seed)
         if p <= rule.alpha and shift >= rule.floor:
             return Ends(reproduced=True, used=boots, p=p, shift=shift, swapped=False)
-    reverse = stats.permutation_p(one, two, alternative="less", seed=rule.seed)
+    reverse = stats.rank_p(one, two, alternative="less", seed=rule.seed)
     swapped = reverse <= rule.alpha and -shift >= rule.floor
     return Ends(reproduced=False, used=used, p=p, shift=shift, swapped=swapped)
 
@@ -97,9 +115,8 @@ def due(state: SearchState, count: int) -> list[str]:
     spec, ledger = state.spec, state.ledger
     good = len(ledger.values.get(spec.graph.good, ()))
     bad = len(ledger.values.get(spec.graph.bad, ()))
-    target = spec.calibrate_min
-    if min(good, bad) >= target:
-        target = spec.calibrate_max
+    schedule = looks(spec.calibrate_min, spec.calibrate_max)
+    target = next((boots for boots in schedule if min(good, bad) < boots), schedule[-1])
     found: list[str] = []
     while len(found) < count and min(good, bad) < target:
         if good < bad or (good == bad and good % 2 == 0):

@@ -27,6 +27,7 @@ from rtbisect.search.model import (
     Proposal,
     SearchSpec,
     SearchState,
+    Silent,
     Test,
 )
 
@@ -45,6 +46,7 @@ __all__ = [
     "Proposal",
     "SearchSpec",
     "SearchState",
+    "Silent",
     "Test",
     "answer",
     "apply",
@@ -220,7 +222,7 @@ def _tested(state: SearchState) -> tuple[TestedRevision, ...]:
         mass = ancestry.mass(state.belief.commits)
     found = []
     # Boots of an equal kernel are boots of this one.
-    kin = {sha: group for group in ledger.classes for sha in group}
+    kin = ledger.kin
     for sha in (*outside, *inside):
         boots = sum(len(ledger.values.get(twin, ())) for twin in kin.get(sha, (sha,)))
         if sha in ancestry.boundary:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING, TypeAlias
 
 from rtbisect.judge.scale import badness
@@ -14,7 +15,7 @@ from rtbisect.search.calibrate import look
 from rtbisect.search.posterior import posterior
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from rtbisect.model.campaign import Observation, Outcome, TestedRevision, Threshold
     from rtbisect.model.code import CommitGraph
@@ -32,7 +33,8 @@ INVALID_RERUNS = 3
 class SearchSpec:
     """What to search and how much it may cost; equal specs and events give equal proposals.
 
-    `build_cost_s` is an incremental build, `cold_build_s` the first one. `confidence` is
+    `build_cost_s` is an incremental build, `cold_build_s` the first one, `layout_cost_s` a build of a known
+    revision with another layout (None: there is no such build). `confidence` is
     the posterior probability at which a culprit is named. `prior_none` is the prior
     probability that the ends do not differ although their test says so. `alpha` is
     split evenly between the two looks at the ends.
@@ -45,6 +47,7 @@ class SearchSpec:
     build_cost_s: float = 20.0
     cold_build_s: float = 300.0
     boot_cost_s: float = 20.0
+    layout_cost_s: float | None = None
     calibrate_min: int = 6
     calibrate_max: int = 10
     max_boots: int = 80
@@ -61,6 +64,7 @@ class Built:
     ok: bool
     signature: str
     seconds: float
+    layout: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +76,19 @@ class Booted:
     status: RunStatus
     observation: Observation | None
     seconds: float
+    layout: int = 0
 
 
-Event: TypeAlias = Built | Booted
+@dataclass(frozen=True, slots=True)
+class Silent:
+    """Pairs (commit, parent) whose kernels are taken to be equal without a build, because the
+    commit touches no file that any build so far was made from. The last such event holds.
+    """
+
+    pairs: tuple[tuple[str, str], ...]
+
+
+Event: TypeAlias = Built | Booted | Silent
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,12 +97,14 @@ class Test:
 
     `purpose` is calibrate, search or control. A revision that is not built yet is proposed
     without a boot: a kernel that equals a known one needs none. A caller that boots it
-    all the same does no harm.
+    all the same does no harm. `layout` 0 is the kernel as it is configured; 1, 2, ... are
+    the same sources with functions at other addresses.
     """
 
     revision: str
     purpose: str
     boot: bool = True
+    layout: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +161,9 @@ class Ledger:
     invalid: Mapping[str, int]
     builds: int
     boots: int
+    silent: tuple[tuple[str, str], ...] = ()
+    layouts: Mapping[tuple[str, int], tuple[float, ...]] = field(default_factory=dict)
+    layouts_failed: frozenset[str] = frozenset()
 
     def built(self, sha: str) -> bool:
         return sha in self.signatures
@@ -158,18 +177,57 @@ class Ledger:
         if sha in self.build_failed:
             return "does not build"
         failed = self.failed_boots.get(sha, ())
+        if RunStatus.SKIPPED in failed:
+            return "is skipped by the command"
         if len(failed) < FAILED_BOOTS:
             return ""
         return "hangs in the suites" if RunStatus.HUNG in failed else "does not boot"
 
     @cached_property
-    def classes(self) -> tuple[tuple[str, ...], ...]:
-        """Revisions with the same kernel, where there are at least two of them."""
+    def twins(self) -> tuple[tuple[str, ...], ...]:
+        """Revisions with the same signature, where there are at least two of them."""
         found: dict[str, list[str]] = {}
         for sha, signature in self.signatures.items():
             if signature:
                 found.setdefault(signature, []).append(sha)
         return tuple(tuple(group) for group in found.values() if len(group) > 1)
+
+    @cached_property
+    def assumed(self) -> tuple[tuple[str, str], ...]:
+        """Silent pairs that no signature contradicts. Where two members of a chain have
+        different kernels, nobody knows which of its pairs is wrong, and none is believed.
+        """
+        if not self.silent:
+            return ()
+        chain = _chains(self.silent)
+        kernels: dict[str, set[str]] = {}
+        for sha, signature in self.signatures.items():
+            if signature and sha in chain:
+                kernels.setdefault(chain[sha], set()).add(signature)
+        wrong = {root for root, found in kernels.items() if len(found) > 1}
+        return tuple(pair for pair in self.silent if chain[pair[0]] not in wrong)
+
+    @cached_property
+    def classes(self) -> tuple[tuple[str, ...], ...]:
+        """Revisions with the same kernel, by signature or because nothing touches it; groups of
+        at least two, built ones first.
+        """
+        pairs = [(one, other) for group in self.twins for one, other in pairwise(group)]
+        chain = _chains((*pairs, *self.assumed))
+        found: dict[str, list[str]] = {}
+        for sha, root in chain.items():
+            found.setdefault(root, []).append(sha)
+        return tuple(tuple(sorted(g, key=lambda s: not self.built(s))) for g in found.values())
+
+    @cached_property
+    def kin(self) -> Mapping[str, tuple[str, ...]]:
+        """The class of each revision that has one."""
+        return {sha: group for group in self.classes for sha in group}
+
+    def stand_in(self, sha: str) -> str:
+        """A built revision with the kernel of `sha`, itself where there is none."""
+        first = self.kin.get(sha, (sha,))[0]
+        return first if not self.built(sha) and self.built(first) else sha
 
 
 @dataclass(frozen=True)
@@ -202,21 +260,38 @@ def ledger(threshold: Threshold, events: tuple[Event, ...]) -> Ledger:
     values: dict[str, list[float]] = {}
     failed: dict[str, list[RunStatus]] = {}
     invalid: dict[str, int] = {}
+    silent: tuple[tuple[str, str], ...] = ()
+    layouts: dict[tuple[str, int], list[float]] = {}
+    layouts_failed: set[str] = set()
     builds = boots = 0
     for event in events:
+        if isinstance(event, Silent):
+            silent = event.pairs
+            continue
         sha = event.revision
         if isinstance(event, Built):
             builds += 1
-            if event.ok:
+            if event.layout:
+                if event.ok:
+                    layouts.setdefault((sha, event.layout), [])
+                else:
+                    layouts_failed.add(sha)
+            elif event.ok:
                 signatures[sha] = event.signature
                 build_failed.discard(sha)
             elif sha not in signatures:
                 build_failed.add(sha)
             continue
         boots += 1
-        signatures.setdefault(sha, "")
         value = _evidence(threshold, event)
-        if event.status in (RunStatus.BOOT_FAILED, RunStatus.HUNG):
+        if event.layout:
+            if math.isnan(value):
+                layouts_failed.add(sha)
+            else:
+                layouts.setdefault((sha, event.layout), []).append(value)
+            continue
+        signatures.setdefault(sha, "")
+        if event.status in (RunStatus.BOOT_FAILED, RunStatus.HUNG, RunStatus.SKIPPED):
             failed.setdefault(sha, []).append(event.status)
         elif math.isnan(value):
             invalid[sha] = invalid.get(sha, 0) + 1
@@ -232,7 +307,27 @@ def ledger(threshold: Threshold, events: tuple[Event, ...]) -> Ledger:
         invalid,
         builds,
         boots,
+        silent,
+        {key: tuple(found) for key, found in layouts.items()},
+        frozenset(layouts_failed),
     )
+
+
+def _chains(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """The first member of the group of each revision that pairs connect."""
+    above: dict[str, str] = {}
+
+    def root(sha: str) -> str:
+        while above[sha] != sha:
+            above[sha] = above[above[sha]]
+            sha = above[sha]
+        return sha
+
+    for one, other in pairs:
+        for sha in (one, other):
+            above.setdefault(sha, sha)
+        above[root(one)] = root(other)
+    return {sha: root(sha) for sha in list(above)}
 
 
 def _evidence(threshold: Threshold, event: Booted) -> float:

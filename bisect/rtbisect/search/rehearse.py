@@ -5,7 +5,7 @@ a stated confidence is right.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, cast
 
 from rtbisect.errors import InternalError
 from rtbisect.model.campaign import Observation
@@ -28,9 +28,19 @@ class World(Protocol):
         """How a fresh boot ends, and its value."""
 
 
+class LayoutWorld(World, Protocol):
+    """A world that also builds revisions with other layouts."""
+
+    def boot_layout(self, sha: str, layout: int) -> tuple[RunStatus, float]:
+        """The same for a build with another layout."""
+
+
 def events(state: SearchState, world: World, test: engine.Test, name: str) -> Iterator[Event]:
     """What the world answers to one proposed test; costs are those of the specification."""
     spec = state.spec
+    if test.layout:
+        yield from _layout(state, world, test, name)
+        return
     if not engine.knows_build(state, test.revision):
         signature = world.build(test.revision)
         ok = signature is not None
@@ -41,6 +51,15 @@ def events(state: SearchState, world: World, test: engine.Test, name: str) -> It
         status, value = world.boot(test.revision)
         seen = Observation(test.revision, name, value) if status is RunStatus.COMPLETE else None
         yield engine.Booted(test.revision, name, status, seen, spec.boot_cost_s)
+
+
+def _layout(state: SearchState, world: World, test: engine.Test, name: str) -> Iterator[Event]:
+    spec, sha, layout = state.spec, test.revision, test.layout
+    if (sha, layout) not in state.ledger.layouts:
+        yield engine.Built(sha, True, "", spec.layout_cost_s or 0.0, layout)  # noqa: FBT003
+    status, value = cast("LayoutWorld", world).boot_layout(sha, layout)
+    seen = Observation(sha, name, value) if status is RunStatus.COMPLETE else None
+    yield engine.Booted(sha, name, status, seen, spec.boot_cost_s, layout)
 
 
 def rehearse(spec: SearchSpec, world: World) -> tuple[SearchState, Finish]:

@@ -83,14 +83,16 @@ def reached(state: SearchState, found: Posterior) -> Finish | None:
 
 
 def unbuilt_neighbours(state: SearchState, found: Posterior) -> list[str]:
-    """Of a culprit that is likely enough: itself and its parents as far as nobody tried to
-    build them, so that the verification cannot fail late for a trivial reason.
+    """Of a culprit that is likely enough: itself, its parents and everything that is only taken
+    to be the same kernel, as far as nobody tried to build them. So the verification cannot fail
+    late for a trivial reason, and no commit hides behind another one.
     """
     spec, ledger = state.spec, state.ledger
     if float(found.commits[found.best]) < spec.confidence:
         return []
     culprit = spec.graph.commits[found.best]
-    return [sha for sha in (culprit.sha, *culprit.parents) if not ledger.tried(sha)]
+    family = dict.fromkeys((culprit.sha, *culprit.parents, *ledger.kin.get(culprit.sha, ())))
+    return [sha for sha in family if not ledger.tried(sha)]
 
 
 def culprit_set(state: SearchState, found: Posterior) -> list[int]:

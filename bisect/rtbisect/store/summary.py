@@ -32,7 +32,8 @@ def summarise(steps: Sequence[StepRecord], wall_s: float) -> Summary:
     builds = [(s.value, s.seconds) for s in steps if isinstance(s.value, Build)]
     runs = [(s.value, s.seconds) for s in steps if isinstance(s.value, Run)]
     failed = {build.revision for build, _ in builds if not build.ok}
-    dead = {run.revision for run, _ in runs if run.status is RunStatus.BOOT_FAILED}
+    never = (RunStatus.BOOT_FAILED, RunStatus.SKIPPED)
+    dead = {run.revision for run, _ in runs if run.status in never}
     alive = {run.revision for run, _ in runs if run.complete}
     return Summary(
         builds=sum(1 for build, _ in builds if not build.reused),

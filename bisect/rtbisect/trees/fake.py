@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from rtbisect.errors import ConfigError
-from rtbisect.model.code import Commit, CommitGraph
+from rtbisect.model.code import Change, Commit, CommitGraph
 from rtbisect.model.report import CommitText
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
 
@@ -20,7 +20,8 @@ class FakeTree:
     """Implements `ports.Tree` for one graph.
 
     `folder` becomes the worktree; its file REVISION holds the sha. `names` maps names to
-    shas, `reverts` maps (tip, commit) to a sha, `texts` overrides descriptions.
+    shas, `reverts` maps (tip, commit) to a sha, `texts` overrides descriptions, `changed`
+    has the changes of a commit.
     `checkouts` records the order of checkouts.
     """
 
@@ -29,6 +30,7 @@ class FakeTree:
     names: Mapping[str, str] = field(default_factory=dict)
     reverts: Mapping[tuple[str, str], str] = field(default_factory=dict)
     texts: Mapping[str, CommitText] = field(default_factory=dict)
+    changed: Mapping[str, tuple[Change, ...]] = field(default_factory=dict)
     checkouts: list[str] = field(default_factory=list)
 
     def _known(self) -> dict[str, Commit]:
@@ -77,6 +79,9 @@ class FakeTree:
 
     def revert_on(self, tip: str, commit: str) -> str | None:
         return self.reverts.get((tip, commit))
+
+    def changes(self, commits: Sequence[Commit]) -> dict[str, tuple[Change, ...]]:
+        return {c.sha: self.changed[c.sha] for c in commits if c.sha in self.changed}
 
     def describe(self, sha: str) -> CommitText:
         if sha in self.texts:

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING
 from rtbisect.command import printable
 from rtbisect.errors import ConfigError, InfrastructureError
 from rtbisect.locks import hold
-from rtbisect.model.code import Commit, CommitGraph
+from rtbisect.model.code import Change, Commit, CommitGraph
 from rtbisect.model.report import CommitText
-from rtbisect.trees.plumbing import WALK_S, Git, full_sha, heads, ls_remote
+from rtbisect.trees.plumbing import FULL_SHA, WALK_S, Git, full_sha, heads, ls_remote
 from rtbisect.trees.store import Store
 from rtbisect.trees.worktree import Worktree
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
 __all__ = ["GitTree", "GitTreeSettings", "heads", "ls_remote"]
@@ -127,6 +128,21 @@ class GitTree:
             self._worktree.put(sha, descriptor)
         return self._worktree.path
 
+    def changes(self, commits: Sequence[Commit]) -> dict[str, tuple[Change, ...]]:
+        """Files that each commit changes against its first parent, by sha."""
+        asked = "".join(
+            f"{full_sha(c.sha)} {full_sha(c.parents[0])}\n" for c in commits if c.parents
+        )
+        listing = self._git()(
+            "diff-tree", "--stdin", "--always", "-r", "-z", "--name-status", "--no-renames",
+            stdin=asked.encode(), timeout_s=WALK_S,
+        )  # fmt: skip
+        return _changes(listing)
+
+    def tree_id(self, sha: str) -> str:
+        """Id of the files of a commit: equal for equal files."""
+        return self._git()("rev-parse", "--verify", f"{full_sha(sha)}^{{tree}}").strip()
+
     def revert_on(self, tip: str, commit: str) -> str | None:
         """Merge by plumbing, without a worktree. None for merges, roots, conflicts, and
         when nothing is left to revert.
@@ -197,6 +213,19 @@ class GitTree:
 def _commit(line: str) -> Commit:
     sha, parents, subject = line.split("\0", 2)
     return Commit(sha, tuple(parents.split()), printable(subject, SUBJECT_LIMIT))
+
+
+def _changes(listing: str) -> dict[str, tuple[Change, ...]]:
+    """Parse `git diff-tree --stdin -z --name-status`: a sha, then pairs of status and path."""
+    found: dict[str, list[Change]] = {}
+    words = iter(listing.split("\0"))
+    here: list[Change] = []
+    for word in words:
+        if FULL_SHA.fullmatch(word):
+            here = found.setdefault(word, [])
+        elif word:
+            here.append(Change(word[0], next(words)))
+    return {sha: tuple(changes) for sha, changes in found.items()}
 
 
 def _commit_tree(git: Git, tree: str, parent: str | None, message: str) -> str:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from rtbisect import stats
 from rtbisect.errors import ConfigError
 from rtbisect.judge.judge import judge
-from rtbisect.judge.scale import all_badness, effect_floor, effect_of
+from rtbisect.judge.scale import all_badness, centre, effect_floor, effect_of
 from rtbisect.model.campaign import Judgement, Level, Sample, Threshold, Verification
 from rtbisect.model.lab import RunStatus
 from rtbisect.search.model import INVALID_RERUNS, Booted, Built, Event, Ledger, ledger
@@ -248,7 +248,7 @@ def _recovery(spec: VerifySpec, base: Sample, new: Sample) -> float | None:
 
 def _shift(threshold: Threshold, base: Sample, new: Sample) -> float:
     one, two = all_badness(threshold, base.values), all_badness(threshold, new.values)
-    return stats.median(two) - stats.median(one)
+    return centre(threshold, two) - centre(threshold, one)
 
 
 def _note(spec: VerifySpec, found: Judgement, ratio: float | None, *, is_revert: bool) -> str:

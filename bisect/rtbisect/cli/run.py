@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`rtbisect run`: the search for any repository and any command."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from rtbisect import asked
+from rtbisect.cli import runner
+from rtbisect.cli.options import json_option, seed_option
+from rtbisect.errors import ConfigError
+from rtbisect.model.campaign import Better, CampaignRequest
+from rtbisect.model.command import RUN, SUITE, CommandRequest
+
+if TYPE_CHECKING:
+    from rtbisect.cli.output import Output
+
+
+@click.command(
+    context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
+    epilog="Example: rtbisect run --good v1.2 --bad main --metric p99_us -- ./bench.sh",
+)
+@click.option("--good", required=True, help="Revision without the regression.")
+@click.option("--bad", required=True, help="Revision with it.")
+@click.option(
+    "--repo",
+    type=click.Path(path_type=Path),
+    default=Path(),
+    help="Repository (default: where you stand).",
+)
+@click.option("--metric", default="", help="Name of the figure that the command prints.")
+@click.option(
+    "--better",
+    type=click.Choice([b.value for b in Better]),
+    default=Better.LOWER.value,
+    show_default=True,
+    help="Which way the figure improves.",
+)
+@click.option("--ratio", type=float, help="Smallest ratio that counts; compares logarithms.")
+@click.option("--pass-fail", is_flag=True, help="The exit code is the figure: 0 good, 1-127 bad.")
+@click.option("--cost-build", type=float, help="Seconds that a revision costs once.")
+@click.option("--cost-run", type=float, help="Seconds of a run (default: measured).")
+@click.option("--timeout", type=float, default=3600.0, show_default=True, help="Seconds a run.")
+@click.option(
+    "--max-runs", type=click.IntRange(12), default=300, show_default=True, help="Budget of runs."
+)
+@seed_option
+@json_option
+@click.argument("command", nargs=-1, required=True)
+@click.pass_obj
+def run(
+    output: Output,
+    good: str,
+    bad: str,
+    repo: Path,
+    metric: str,
+    better: str,
+    ratio: float | None,
+    pass_fail: bool,
+    cost_build: float | None,
+    cost_run: float | None,
+    timeout: float,
+    max_runs: int,
+    seed: int,
+    as_json: bool,
+    command: tuple[str, ...],
+) -> int:
+    """Find the commit between --good and --bad that changed what COMMAND measures.
+
+    COMMAND runs in a worktree of the revision, with RTBISECT_REVISION set. Its last lines hold
+    a number, `name=value` lines or a JSON object. Exit code 125 skips the revision, 128 and
+    more stops the search, any other one is a failed run: no evidence unless --pass-fail.
+
+    Exit code 0: answered (see `outcome`); 4: inconclusive.
+    """
+    for name, value in (("--cost-build", cost_build), ("--cost-run", cost_run)):
+        if value is not None and not (math.isfinite(value) and value >= 0):
+            raise ConfigError(f"{name} {value} is no cost", "give seconds")
+    if ratio is not None and not (math.isfinite(ratio) and ratio > 1):
+        raise ConfigError(f"--ratio {ratio} is no change", "give 1.05 for five per cent")
+    if not (math.isfinite(timeout) and timeout > 0):
+        raise ConfigError(f"--timeout {timeout} is no time", "give seconds")
+    place, first, last = asked.ends_of_repository(output.state, repo, good, bad)
+    wanted = CommandRequest(
+        argv=asked.command_words(command),
+        metric=metric,
+        better=better,
+        pass_fail=pass_fail,
+        ratio=ratio,
+        cost_build_s=cost_build,
+        cost_run_s=cost_run,
+        timeout_s=timeout,
+        max_runs=max_runs,
+    )
+    request = CampaignRequest(
+        RUN, "", place, first, last, SUITE, metric or None, seed, wanted.extra(), place
+    )
+    record = runner.start(output, request)
+    runner.show(output, record, as_json=as_json)
+    return runner.exit_of(record.result)

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A campaign of any command: what `rtbisect run` was asked, kept so that it can be resumed."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
+
+from rtbisect.errors import ConfigError
+from rtbisect.model.campaign import Better, MetricKey, Scale, Threshold
+
+if TYPE_CHECKING:
+    from rtbisect.model.campaign import CampaignRequest
+
+#: Kind of such a campaign.
+RUN = "run"
+#: Suite, window and default name of a command's figure.
+SUITE, WINDOW, VALUE = "command", "run", "value"
+
+#: A share of failing runs that is worth a search: flaky tests that fail a little more often
+#: are noise of another kind.
+SMALLEST_SHARE = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class CommandRequest:
+    """A command and how its figure is judged. Costs are None where they are to be measured."""
+
+    argv: tuple[str, ...]
+    metric: str = ""
+    better: str = Better.LOWER.value
+    pass_fail: bool = False
+    ratio: float | None = None
+    cost_build_s: float | None = None
+    cost_run_s: float | None = None
+    timeout_s: float = 3600.0
+    max_runs: int = 300
+
+    @classmethod
+    def of(cls, request: CampaignRequest) -> CommandRequest:
+        """Read what `extra` kept; ConfigError when it is damaged."""
+        try:
+            found = json.loads(dict(request.extra)["command"])
+            return cls(**found | {"argv": tuple(found["argv"])})
+        except (KeyError, TypeError, ValueError) as error:
+            raise ConfigError(
+                "the command of this campaign cannot be read", "start it again"
+            ) from error
+
+    def words(self) -> list[str]:
+        """The options and the command, as they stand on a command line."""
+        found = ["--metric", self.metric] if self.metric else []
+        if self.pass_fail:
+            found.append("--pass-fail")
+        if self.better != Better.LOWER.value:
+            found += ["--better", self.better]
+        for name, value in (
+            ("--ratio", self.ratio),
+            ("--cost-build", self.cost_build_s),
+            ("--cost-run", self.cost_run_s),
+        ):
+            if value is not None:
+                found += [name, f"{value:g}"]
+        return [*found, "--", *self.argv]
+
+    def extra(self) -> tuple[tuple[str, str], ...]:
+        """As kept with the campaign."""
+        return (("command", json.dumps(asdict(self))),)
+
+    def threshold(self) -> Threshold:
+        """The one metric: a share of failures, a ratio, or a plain difference of any size."""
+        by_ratio = self.ratio is not None and not self.pass_fail
+        return Threshold(
+            key=MetricKey(SUITE, self.metric or VALUE, WINDOW),
+            unit="1",
+            better=Better(self.better),
+            scale=Scale.LOG if by_ratio else Scale.LINEAR,
+            statistic="fraction" if self.pass_fail else "median",
+            min_effect=SMALLEST_SHARE if self.pass_fail else (self.ratio or 0.0),
+            limit=None,
+            floor=0.0,
+            role="primary",
+            control=None,
+            reason="asked on the command line",
+        )

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Files of a campaign that writes no mail: bisect.log, campaign.log, result.json."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rtbisect.model.report import Report, ReportState
+from rtbisect.report.mailer import bisect_log_of, folder_of, keep, result_json
+from rtbisect.report.posterior import bars
+from rtbisect.report.story import story as told_story
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from rtbisect.model.report import ReportInput
+
+
+class LogKeeper:
+    """Implements ports.Mailer for `rtbisect run`: nothing to send, the answer in files."""
+
+    def __init__(self, out_dir: Path) -> None:
+        self.out_dir = out_dir
+
+    def draft(self, report: ReportInput, story: str) -> Report:
+        """Keep the logs; `path` of the report is that of bisect.log."""
+        folder = folder_of(self.out_dir, report.campaign)
+        log = bisect_log_of(report)
+        asked = f"Which of {len(report.graph)} commits of {report.repo} changed the figure?"
+        told = told_story(story.splitlines(), report.result, report.summary, asked)
+        if report.result.candidates:
+            drawn = bars(report.result.candidates, report.graph)
+            told += "\n".join(["", "Posterior over commits", "", *drawn]) + "\n"
+        keep(folder / "campaign.log", told)
+        keep(folder / "result.json", result_json(report))
+        keep(folder / "bisect.log", log)
+        path = str(folder / "bisect.log")
+        return Report(report.campaign, ReportState.DRAFT, report.message_id, "", path, log, told)

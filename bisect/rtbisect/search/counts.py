@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Likelihood of counts and of pass/fail results.
+
+Both sides differ by one number: the rate of a count, the chance of a failure. It lies on the
+axis s, so that `couple` can say that the bad side has more of it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rtbisect.search.grids import Grids
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rtbisect.search.graph import Floats
+
+#: Nodes of a chance, of a rate.
+_CHANCES = 41
+_RATES = 49
+#: Shapes of the Gamma that mixes the rate of one boot, from nearly Poisson to very uneven,
+#: and what is thought of them before.
+SHAPES = (1000.0, 30.0, 8.0, 2.0, 0.7)
+SHAPE_PRIOR = (0.3, 0.2, 0.2, 0.15, 0.15)
+#: Share of boots that follow neither side.
+CONTAMINATION = 0.03
+#: Values up to this one are bins of their own, larger ones share them.
+_SINGLE = 24
+_BINS = 64
+
+
+@dataclass(frozen=True, eq=False)
+class ChanceGrid:
+    """Boots that fail (1) or pass (0): `chance` (s,) of a failure."""
+
+    chance: Floats
+    prior: Floats
+
+    def loglik(self, values: Sequence[float]) -> Floats:
+        failed = sum(value > 0.5 for value in values)
+        passed = len(values) - failed
+        found: Floats = failed * np.log(self.chance) + passed * np.log1p(-self.chance)
+        return found[None, :, None]
+
+    def fresh(self, y: Floats) -> Floats:
+        found: Floats = np.where(y[:, None] > 0.5, self.chance, 1 - self.chance)
+        return found[:, None, :, None]
+
+    def again(self, y: Floats, values: tuple[float, ...], node: Floats) -> Floats:  # noqa: ARG002
+        """Boots of one kernel are independent once the chance is known."""
+        found: Floats = np.tensordot(self.fresh(y), node, 3)
+        return found
+
+
+@lru_cache(maxsize=1)
+def chance_grids() -> Grids:
+    """Chances with the prior of Jeffreys, Beta(1/2, 1/2); a bad kernel fails more often."""
+    angle = (np.arange(_CHANCES) + 0.5) * np.pi / 2 / _CHANCES
+    chance = np.sin(angle) ** 2
+    flat = np.zeros((1, _CHANCES, 1))
+    side = ChanceGrid(chance, flat)
+    shared = ChanceGrid(chance, flat - np.log(_CHANCES))
+    return Grids(side, side, shared, _rising(_CHANCES), np.array([0.0, 1.0]), np.zeros(1, bool))
+
+
+@dataclass(frozen=True, eq=False)
+class CountGrid:
+    """Counts of a boot: negative binomial, a Poisson whose rate is drawn anew for every boot
+    from a Gamma with `shape` (t,) and mean `rate` (s,). `outlier` is the density of a stray boot.
+    """
+
+    shape: Floats
+    rate: Floats
+    prior: Floats
+    outlier: float
+
+    def _density(self, y: Floats) -> Floats:
+        """Probability of each count, shape (n, t, s)."""
+        from scipy.special import gammaln  # noqa: PLC0415  (slow to load, seldom needed)
+
+        count = y[:, None, None]
+        shape, rate = self.shape[:, None], self.rate[None, :]
+        log = gammaln(count + shape) - gammaln(shape) - gammaln(count + 1)
+        log = log + shape * np.log(shape / (shape + rate)) + count * np.log(rate / (shape + rate))
+        found: Floats = (1 - CONTAMINATION) * np.exp(log) + CONTAMINATION * self.outlier
+        return found
+
+    def loglik(self, values: Sequence[float]) -> Floats:
+        if not values:
+            return np.zeros_like(self.prior)
+        found: Floats = np.log(self._density(np.round(np.asarray(values)))).sum(axis=0)
+        return found[:, :, None]
+
+    def fresh(self, y: Floats) -> Floats:
+        width = np.diff(y, append=2 * y[-1] - y[-2])
+        found: Floats = self._density(y) * width[:, None, None]
+        return found[:, :, :, None]
+
+    def again(self, y: Floats, values: tuple[float, ...], node: Floats) -> Floats:  # noqa: ARG002
+        """Boots of one kernel are independent once rate and shape are known."""
+        found: Floats = np.tensordot(self.fresh(y), node, 3)
+        return found
+
+
+@lru_cache(maxsize=32)
+def count_grids(good: tuple[float, ...], bad: tuple[float, ...]) -> Grids:
+    """Rates from a tenth of an event to four times the largest count, log uniform; the bad
+    side has the higher rate. Zeros at the good end are ordinary counts.
+    """
+    top = max(1.0, *good, *bad)
+    rate = np.geomspace(0.05, 4 * top, _RATES)
+    prior = np.log(np.asarray(SHAPE_PRIOR))[:, None, None] + np.zeros((1, _RATES, 1))
+    none = np.zeros_like(prior)
+    outlier = 1 / (3 * top + 10)
+    shape = np.asarray(SHAPES)
+    y = np.unique(
+        np.concatenate([np.arange(_SINGLE), np.round(np.geomspace(_SINGLE, 8 * top + 32, _BINS))])
+    )
+    return Grids(
+        CountGrid(shape, rate, prior, outlier),
+        CountGrid(shape, rate, none, outlier),
+        CountGrid(shape, rate, prior - np.log(_RATES), outlier),
+        _rising(_RATES),
+        y,
+        np.zeros(shape.size, bool),
+    )
+
+
+def _rising(size: int) -> Floats:
+    """Log prior of two nodes of which the second is larger, all such pairs alike."""
+    pairs = np.triu(np.ones((size, size)), 1)
+    with np.errstate(divide="ignore"):
+        found: Floats = np.log(pairs / pairs.sum())
+    return found

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What every likelihood of boots looks like: nodes over what is unknown, for each side.
+
+The nodes of a side have three axes (t, s, a). t is shared by both sides, s belongs to one side
+and is coupled with that of the other side, a belongs to one side alone. What a family
+makes of them is its own affair: see `noise` and `counts`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rtbisect.search.graph import Bools, Floats
+
+
+class Grid(Protocol):
+    """Nodes of one side; `prior` is the log weight of each of them, shape (t, s, a)."""
+
+    @property
+    def prior(self) -> Floats:
+        """Log prior weights."""
+
+    def loglik(self, values: Sequence[float]) -> Floats:
+        """Log likelihood of all boots of one kernel under each node, shape (t, s, a)."""
+
+    def fresh(self, y: Floats) -> Floats:
+        """Density of one boot of a kernel that never booted, shape (b, t, s, a)."""
+
+    def again(self, y: Floats, values: tuple[float, ...], node: Floats) -> Floats:
+        """Density of one more boot of a kernel with boots, given the weight of each node
+        (t, s, a) after these boots; shape (b,).
+        """
+
+
+@dataclass(frozen=True, eq=False)
+class Grids:
+    """Grids of the good side, of the bad side, and of one distribution for both (no
+    regression). `couple` (s, s) is the log prior of the axes s of good and bad together,
+    and `y` (b,) are the values at which predictive densities are compared. `layout` (t,) says
+    at which nodes of t kernels of one side differ from each other.
+    """
+
+    good: Grid
+    bad: Grid
+    shared: Grid
+    couple: Floats
+    y: Floats
+    layout: Bools
+
+    @cached_property
+    def fresh_good(self) -> Floats:
+        return self.good.fresh(self.y)
+
+    @cached_property
+    def fresh_bad(self) -> Floats:
+        return self.bad.fresh(self.y)
+
+    @cached_property
+    def fresh_shared(self) -> Floats:
+        return self.shared.fresh(self.y)
+
+
+def logsumexp(values: Floats, axes: int = 1) -> Floats:
+    """log(sum(exp(values))) over the last `axes` axes; -inf where all are."""
+    flat = values.reshape(*values.shape[: values.ndim - axes], -1)
+    top = flat.max(axis=-1, keepdims=True)
+    safe = np.where(np.isfinite(top), top, 0.0)
+    with np.errstate(divide="ignore"):
+        found: Floats = np.log(np.exp(flat - safe).sum(axis=-1)) + safe[..., 0]
+    return found

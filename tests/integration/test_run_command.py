@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`rtbisect run` on a real repository with merges and a noisy command."""
+
+import json
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ENV = {
+    "GIT_CONFIG_GLOBAL": "/dev/null",
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_AUTHOR_NAME": "Person 001",
+    "GIT_AUTHOR_EMAIL": "person-001@example.org",
+    "GIT_COMMITTER_NAME": "Person 001",
+    "GIT_COMMITTER_EMAIL": "person-001@example.org",
+    "PATH": "/usr/local/bin:/usr/bin:/bin",
+    "HOME": "/nonexistent",
+}
+#: Noise from the revision's own files, so that it is the same for everybody who asks.
+NOISY = """
+import os, random, pathlib
+slow = pathlib.Path("slow").exists()
+rng = random.SystemRandom() if SEED is None else random.Random(f"{SEED}/{os.getpid()}")
+print("p50_us=%.3f" % ((13.0 if slow else 10.0) + rng.gauss(0, 1)))
+"""
+
+
+def git(repo, *words):
+    done = subprocess.run(
+        ["git", "-C", str(repo), *words], env=ENV, check=True, capture_output=True, text=True
+    )
+    return done.stdout.strip()
+
+
+def history(repo, seed, count=40):
+    """A history with merges; one commit adds the file that makes the command slow."""
+    rng = random.Random(seed)
+    git(repo.parent, "init", "-q", "-b", "main", str(repo))
+    number = 0
+
+    def commit(name="", text=""):
+        nonlocal number
+        number += 1
+        path = repo / (name or f"file{number % 7}")
+        path.write_text(text or f"{number}\n")
+        git(repo, "add", "-A")
+        git(repo, "commit", "-q", "-m", f"change {number}")
+        return git(repo, "rev-parse", "HEAD")
+
+    good = commit()
+    culprit_at = rng.randint(2, count - 1)
+    culprit = ""
+    while number < count:
+        if rng.random() < 0.2 and number + 3 < count:
+            git(repo, "checkout", "-q", "-b", f"side{number}")
+            name = f"side{number}"
+            for _ in range(2):
+                here = commit("slow" if number + 1 == culprit_at else f"{name}.txt")
+                culprit = here if number == culprit_at else culprit
+            git(repo, "checkout", "-q", "main")
+            git(repo, "merge", "-q", "--no-ff", "-m", f"merge {name}", name)
+        else:
+            here = commit("slow" if number + 1 == culprit_at else "")
+            culprit = here if number == culprit_at else culprit
+    return good, git(repo, "rev-parse", "HEAD"), culprit
+
+
+def rtbisect(state, *words, cwd):
+    program = Path(sys.executable).with_name("rtbisect")
+    return subprocess.run(
+        [str(program), "--state", str(state), *words],
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.fixture
+def repo(tmp_path):
+    return tmp_path / "repo"
+
+
+def noisy(tmp_path, seed):
+    script = tmp_path / "noisy.py"
+    script.write_text(NOISY.replace("SEED", repr(seed), 2))
+    return script
+
+
+def test_a_noisy_command_finds_the_commit_among_merges(tmp_path, repo):
+    good, bad, culprit = history(repo, 3)
+    words = ["run", "--good", good, "--bad", bad, "--metric", "p50_us", "--json"]
+    done = rtbisect(
+        tmp_path / "state", *words, "--", sys.executable, str(noisy(tmp_path, 5)), cwd=repo
+    )
+    answer = json.loads(done.stdout)
+    assert (answer["outcome"], answer["culprit"]) == ("culprit", culprit)
+    assert done.returncode == 0
+    assert answer["confidence"] >= 0.95
+    log = Path(answer["report"]).read_text()
+    assert f"git bisect bad {culprit}" in log
+    replay = tmp_path / "log"
+    replay.write_text(log)
+    assert culprit in git(repo, "bisect", "replay", str(replay))
+    assert git(repo, "status", "--porcelain") == ""
+
+
+def test_pass_fail_and_skip(tmp_path, repo):
+    good, bad, culprit = history(repo, 4, count=20)
+    script = tmp_path / "check.sh"
+    script.write_text("#!/bin/sh\ntest -e file3 || exit 125\ntest ! -e slow\n")
+    script.chmod(0o755)
+    words = ["run", "--good", good, "--bad", bad, "--repo", str(repo), "--pass-fail", "--json"]
+    done = rtbisect(tmp_path / "state", *words, "--", "../check.sh", cwd=repo)
+    answer = json.loads(done.stdout)
+    assert answer["outcome"] in ("culprit", "culprit_set", "inconclusive"), done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--", "no-such-program-anywhere"], "is not there"),
+        (["--ratio", "0.5", "--", "true"], "is no change"),
+        (["--cost-run", "nan", "--", "true"], "is no cost"),
+        (["--timeout", "0", "--", "true"], "is no time"),
+        (["--repo", "/nonexistent", "--", "true"], "is not there"),
+    ],
+)
+def test_bad_words_are_one_line(tmp_path, repo, words, said):
+    good, bad, _ = history(repo, 5, count=4)
+    done = rtbisect(tmp_path / "state", "run", "--good", good, "--bad", bad, *words, cwd=repo)
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert done.stderr.count("\n") == 1

@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+import pytest
+
+from rtbisect.errors import ConfigError, InfrastructureError
+from rtbisect.lab.any_command import CommandLab, CommandSettings, NoBuild, figure_of, tail
+from rtbisect.model.campaign import CampaignRequest, Scale
+from rtbisect.model.code import BuildRequest
+from rtbisect.model.command import CommandRequest
+from rtbisect.model.lab import DeviceType, HostProfile, RunRequest, RunStatus
+
+
+@pytest.mark.parametrize(
+    ("lines", "metric", "value"),
+    [
+        (["noise", "3.5"], "", 3.5),
+        (["p99_us=12", "p50_us = 4e2"], "p50_us", 400.0),
+        (["p99_us=12", "p99_us=13", "done"], "p99_us", 13.0),
+        (["latency=7"], "", 7.0),
+        (['{"a": 1, "b": 2.5}'], "b", 2.5),
+        (['{"a": 1, "name": "x", "ok": true}'], "", 1.0),
+    ],
+)
+def test_a_figure_is_read_from_the_last_lines(lines, metric, value):
+    assert figure_of(lines, metric) == value
+
+
+@pytest.mark.parametrize(
+    ("lines", "metric", "said"),
+    [
+        ([], "", "printed nothing"),
+        (["hello"], "", "no number in 'hello'"),
+        (["nan"], "", "not finite"),
+        (["inf"], "", "not finite"),
+        (["x=1"], "y", "no line y=..."),
+        (["1\x1b[31m2"], "", "no number in '1?[31m2'"),
+        (["{nonsense"], "", "no JSON object"),
+        (['{"a": 1, "b": 2}'], "", "2 numbers"),
+        (['{"a": 1}'], "b", "no number 'b'"),
+        (['{"a": NaN}'], "a", "not finite"),
+        (["{" + '"a":{' * 20000], "a", "no JSON object"),
+        (["1" * 5000], "", "no number|not finite"),
+    ],
+)
+def test_what_is_no_figure_is_said(lines, metric, said):
+    with pytest.raises(ValueError) as error:
+        figure_of(lines, metric)
+    assert any(words in str(error.value) for words in said.split("|"))
+
+
+def test_only_the_end_of_a_large_output_is_read(tmp_path):
+    path = tmp_path / "out"
+    path.write_bytes(b"x" * (3 << 20) + b"\n\xff\xfe\n\n42\n\n")
+    assert tail(path)[-1] == "42"
+
+
+def lab(tmp_path, script, **changes):
+    (tmp_path / "tree").mkdir(exist_ok=True)
+    settings = CommandSettings(
+        argv=("/bin/sh", "-c", script),
+        metric=changes.pop("metric", ""),
+        pass_fail=changes.pop("pass_fail", False),
+        timeout_s=changes.pop("timeout_s", 20.0),
+        work_dir=tmp_path / "work",
+        checkout=changes.pop("checkout", lambda _sha: tmp_path / "tree"),
+    )
+    return CommandLab(settings)
+
+
+def request(sha="a" * 40, run_id="run-1-r1"):
+    device = DeviceType("here", "", 1, 1, 1, 0, emulated=False)
+    return RunRequest(run_id, sha, "", "", device, HostProfile("as-is", "", "", "", ""), ())
+
+
+def test_a_command_knows_its_revision_and_its_figure_is_read(tmp_path):
+    notes = []
+    script = 'echo progress >&2; test "$RTBISECT_REVISION" = ' + "a" * 40 + "; echo x=$((6*7))"
+    run = lab(tmp_path, script, metric="x").run(request(), notes.append)
+    assert run.complete
+    assert [(m.name, m.value) for m in run.measurements] == [("x", 42.0)]
+    assert notes[0].startswith("pgid:")
+    assert (tmp_path / "work/run-1-r1.err").read_text() == "progress\n"
+
+
+@pytest.mark.parametrize(
+    ("script", "status", "said"),
+    [
+        ("exit 125", RunStatus.SKIPPED, "125"),
+        ("echo 3; exit 1", RunStatus.INVALID, "ended with 1"),
+        ("true", RunStatus.INVALID, "printed nothing"),
+        ("echo nan", RunStatus.INVALID, "not finite"),
+    ],
+)
+def test_failed_runs_are_no_evidence(tmp_path, script, status, said):
+    run = lab(tmp_path, script).run(request(), lambda _n: None)
+    assert run.status is status
+    assert said in run.reason
+    assert run.measurements == ()
+
+
+def test_a_command_that_hangs_is_ended(tmp_path):
+    run = lab(tmp_path, "sleep 60", timeout_s=0.5).run(request(), lambda _n: None)
+    assert run.status is RunStatus.HUNG
+
+
+@pytest.mark.parametrize(("code", "value"), [(0, 0.0), (1, 1.0), (127, 1.0)])
+def test_the_exit_code_is_the_figure_with_pass_fail(tmp_path, code, value):
+    run = lab(tmp_path, f"exit {code}", pass_fail=True).run(request(), lambda _n: None)
+    assert run.measurements[0].value == value
+
+
+@pytest.mark.parametrize("script", ["exit 128", "exit 200", "kill -9 $$"])
+def test_a_command_can_stop_the_campaign(tmp_path, script):
+    with pytest.raises(InfrastructureError, match="on aaaaaaaaaaaa") as error:
+        lab(tmp_path, script, pass_fail=True).run(request(), lambda _n: None)
+    assert "resume" in error.value.hint
+
+
+def test_a_revision_that_is_there_is_not_checked_out_again(tmp_path):
+    asked = []
+
+    def checkout(sha):
+        asked.append(sha)
+        return tmp_path / "tree"
+
+    here = lab(tmp_path, "echo 1", checkout=checkout)
+    for sha in ("a" * 40, "a" * 40, "b" * 40, "a" * 40):
+        here.run(request(sha), lambda _n: None)
+    assert asked == ["a" * 40, "b" * 40, "a" * 40]
+
+
+def test_equal_sources_are_equal_kernels(tmp_path):
+    builder = NoBuild(lambda sha: f"tree of {sha[0]}")
+    build = builder.build(tmp_path, BuildRequest("a" * 40, "command", "", ()), lambda _n: None)
+    assert build.ok
+    assert build.signature == "tree of a"
+
+
+def test_a_request_survives_its_text():
+    wanted = CommandRequest(("./x", "--y"), "p99", "higher", ratio=1.2, cost_run_s=3.0)
+    request = CampaignRequest("run", "", "", "", "", extra=wanted.extra())
+    assert CommandRequest.of(request) == wanted
+    assert wanted.threshold().scale is Scale.LOG
+    assert wanted.words()[-2:] == ["./x", "--y"]
+    with pytest.raises(ConfigError, match="cannot be read"):
+        CommandRequest.of(CampaignRequest("run", "", "", "", "", extra=(("command", "{"),)))

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+import numpy as np
+import pytest
+
+from rtbisect.search.counts import chance_grids, count_grids
+from rtbisect.search.noise import CONTAMINATION, boot_grids, student
+
+GOOD = (0.1, -0.3, 0.2, 0.05, -0.4, 0.6, 0.0, -0.1, 0.3, -0.2)
+BAD = (1.1, 0.8, 1.3, 0.6, 1.5, 0.9, 1.0, 1.2, 0.7, 2.9)
+GRIDS = boot_grids(GOOD, BAD, 0.25)
+
+
+def brute(grid, node, values):
+    """Likelihood of the boots of one kernel at one node, with a fine sum over its offset."""
+    t, s, a = node
+    mu, sigma, tau = grid.mu[t, a], grid.sigma[s], grid.tau[t]
+    u = np.linspace(-8 * tau, 8 * tau, 20001) if tau else np.zeros(1)
+    weight = np.exp(-0.5 * (u / tau) ** 2) if tau else np.ones(1)
+    weight /= weight.sum()
+    each = student((np.array(values)[:, None] - mu - u) / sigma) / sigma
+    mixed = (1 - CONTAMINATION) * each + CONTAMINATION * grid.outlier
+    return float(np.log((mixed.prod(axis=0) * weight).sum()))
+
+
+@pytest.mark.parametrize("values", [(0.4,), (0.1, 0.5, 0.2), GOOD, (0.0, 0.1, 5.0)])
+@pytest.mark.parametrize("side", ["good", "bad", "shared"])
+def test_the_offset_of_a_build_is_integrated(side, values):
+    grid = getattr(GRIDS, side)
+    found = grid.loglik(values)
+    best = np.unravel_index(found.argmax(), found.shape)
+    rng = np.random.default_rng(1)
+    nodes = [best, *zip(*(rng.integers(0, size, 25) for size in found.shape), strict=True)]
+    for node in nodes:
+        exact = brute(grid, node, values)
+        # What is e^-12 below the best explanation decides nothing.
+        if exact > found.max() - 12:
+            assert found[node] == pytest.approx(exact, abs=0.1)
+
+
+def test_no_boots_say_nothing():
+    assert not GRIDS.good.loglik(()).any()
+
+
+@pytest.mark.parametrize("side", ["good", "bad", "shared"])
+@pytest.mark.parametrize("values", [(0.3,), (0.2, 0.4, 0.1, 0.5)])
+def test_one_more_boot_is_predicted_as_the_ratio_of_likelihoods(side, values):
+    grid = getattr(GRIDS, side)
+    log = grid.prior + grid.loglik(values)
+    node = np.exp(log - log.max())
+    node /= node.sum()
+    y = np.array([-0.5, 0.2, 0.9])
+    found = grid.again(y, values, node)
+    ratio = [
+        float((node * np.exp(grid.loglik((*values, v)) - grid.loglik(values))).sum()) for v in y
+    ]
+    assert found == pytest.approx(ratio, rel=0.03)
+
+
+def test_a_new_kernel_is_predicted_as_its_first_boot():
+    log = GRIDS.good.prior + GRIDS.good.loglik(GOOD)
+    node = np.exp(log - log.max())
+    node /= node.sum()
+    y = np.linspace(-2, 3, 21)
+    found = GRIDS.good.fresh(y).reshape(y.size, -1) @ node.ravel()
+    exact = [float((node * np.exp(GRIDS.good.loglik((v,)))).sum()) for v in y]
+    assert found == pytest.approx(exact, rel=0.03)
+
+
+def test_many_boots_of_one_build_are_one_draw_of_its_offset():
+    """With a wide tau, forty boots of one kernel tell hardly more about its side than ten."""
+    few, many = (0.5,) * 10, (0.5,) * 40
+    last = GRIDS.good.tau.size - 1
+    gain = GRIDS.bad.loglik(many) - GRIDS.good.loglik(many)
+    base = GRIDS.bad.loglik(few) - GRIDS.good.loglik(few)
+    middle = GRIDS.good.mu.shape[1] // 2
+    assert abs(gain - base)[last, :, middle].max() < 0.2
+
+
+@pytest.mark.parametrize("grids", [GRIDS, chance_grids(), count_grids((0, 0, 1), (4, 6, 3))])
+def test_priors_add_up_to_at_most_one(grids):
+    """The nodes cover a part of the prior; they never weigh more than the whole of it."""
+    good, bad = np.exp(grids.good.prior), np.exp(grids.bad.prior)
+    total = 0.0
+    for t in range(good.shape[0]):
+        one, two = good[t].sum(axis=-1), bad[t].sum(axis=-1)
+        total += one @ np.exp(grids.couple) @ two
+    assert 0 < total <= 1 + 1e-9
+    assert np.exp(grids.shared.prior).sum() <= 1 + 1e-9
+
+
+def test_chances_follow_jeffreys():
+    grid = chance_grids().shared
+    weight = np.exp(grid.prior + grid.loglik((1, 1, 0)))
+    mean = (weight[0, :, 0] * grid.chance).sum() / weight.sum()
+    assert mean == pytest.approx(2.5 / 4, abs=0.01)
+
+
+def test_counts_include_zero_and_predict_a_distribution():
+    grids = count_grids((0.0,) * 10, (3.0, 5.0, 2.0, 4.0))
+    assert np.isfinite(grids.good.loglik((0.0, 0.0, 0.0))).all()
+    total = grids.fresh_shared.sum(axis=0)
+    small = grids.shared.rate < 8
+    assert total[:, small] == pytest.approx(np.ones_like(total[:, small]), abs=0.1)
+    low = grids.good.loglik((5.0,) * 10)[0, 0, 0]
+    assert low < grids.good.loglik((0.0,) * 10)[0, 0, 0]

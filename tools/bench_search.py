@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""How often is the search right, at what cost, and is its confidence true?
+
+    make bench-search                                     a smoke run of every cell, minutes
+    make bench-search ARGS="--cells main --trials 500"    the pre-registered cells, hours
+    .venv/bin/python tools/bench_search.py --report       tables of what has run so far
+
+Trials are kept one a line and never run twice, so that a long run may be interrupted. Conditions
+stand in tools/search_cells.json; the k-th boot of a commit is the same for every arm.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import sys
+from collections import defaultdict
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from functools import lru_cache
+from pathlib import Path
+
+from rtbisect.search.graph import Ancestry
+from searchbench.arms import ARMS, run
+from searchbench.histories import history
+from searchbench.world import Cell, world
+
+HERE = Path(__file__).resolve().parent
+ROW = "{cell:<20} {arm:<20} {n:>4} {right:>5} {wilson:>13} {stated:>7} {named:>7} {open:>6} {none:>9} {false:>7} {runs:>6} {builds:>6} {hours:>6} {cpu:>6}"  # noqa: E501  (one row)
+
+
+def wilson(hits: int, count: int, z: float = 1.96) -> tuple[float, float]:
+    """Interval of a share (Wilson 1927)."""
+    if not count:
+        return 0.0, 1.0
+    share = hits / count
+    middle = (share + z * z / (2 * count)) / (1 + z * z / count)
+    half = z * math.sqrt(share * (1 - share) / count + z * z / (4 * count**2)) / (1 + z * z / count)
+    return middle - half, middle + half
+
+
+@lru_cache(maxsize=4)
+def ancestry(name: str) -> Ancestry:
+    return Ancestry(history(name))
+
+
+def trial(cell: Cell, arm: str, number: int) -> dict[str, object]:
+    return run(world(cell, ancestry(cell.history), number), arm, number).data()
+
+
+def cells(chosen: str) -> list[Cell]:
+    kept = json.loads((HERE / "search_cells.json").read_text(encoding="utf-8"))
+    found = [Cell(**item) for group in ("main", "grid") for item in kept[group]]
+    if chosen in ("main", "grid"):
+        return [Cell(**item) for item in kept[chosen]]
+    names = chosen.split(",")
+    return found if chosen == "all" else [cell for cell in found if cell.name in names]
+
+
+def load(path: Path) -> list[dict[str, object]]:
+    if not path.exists():
+        return []
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line]
+
+
+def mean(values: list[float]) -> float:
+    return sum(values) / len(values) if values else math.nan
+
+
+def report(rows: list[dict[str, object]]) -> None:
+    heads = "cell arm n right wilson stated named open none false runs builds hours cpu".split()
+    print(ROW.format(**{head: head for head in heads}))
+    groups = defaultdict(list)
+    for row in rows:
+        groups[row["cell"], row["arm"]].append(row)
+    for (cell, arm), found in groups.items():
+        with_culprit = [r for r in found if r["has_culprit"]]
+        without = [r for r in found if not r["has_culprit"]]
+        right = sum(r["right"] for r in with_culprit)
+        low, high = wilson(right, len(with_culprit))
+        named = [r for r in found if r["outcome"] == "culprit"]
+        hits = sum(r["right"] for r in named)
+        wrong_none = sum(r["outcome"] in ("not_reproduced", "no_regression") for r in with_culprit)
+        open_ = sum(r["outcome"] == "inconclusive" for r in with_culprit)
+        false = sum(r["outcome"] in ("culprit", "culprit_set") for r in without)
+        print(ROW.format(
+            cell=cell, arm=arm, n=len(found), right=f"{right / max(1, len(with_culprit)):.3f}",
+            wilson=f"[{low:.3f},{high:.3f}]", stated=f"{mean([r['confidence'] for r in named]):.3f}",
+            named=f"{hits / max(1, len(named)):.3f}", open=open_, none=wrong_none,
+            false=f"{false}/{len(without)}", runs=f"{mean([r['boots'] for r in found]):.0f}",
+            builds=f"{mean([r['builds'] for r in found]):.1f}",
+            hours=f"{mean([r['hours'] for r in found]):.1f}",
+            cpu=f"{mean([r['cpu_s'] for r in found]):.1f}",
+        ))  # fmt: skip
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", maxsplit=1)[0])
+    parser.add_argument("--cells", default="all", help="main, grid, all, or names with commas")
+    parser.add_argument("--arms", default="ours,git-1,git-9")
+    parser.add_argument("--trials", type=int, default=4)
+    parser.add_argument("--first", type=int, default=0)
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--out", type=Path, default=Path("bench-search.jsonl"))
+    parser.add_argument("--report", action="store_true")
+    asked = parser.parse_args()
+    rows = load(asked.out)
+    done = {(r["cell"], r["arm"], r["trial"]) for r in rows}
+    wanted = [
+        (cell, arm, number)
+        for number in range(asked.first, asked.first + asked.trials)
+        for cell in cells(asked.cells)
+        for arm in asked.arms.split(",")
+        if (cell.name, arm, number) not in done and not asked.report
+    ]
+    if unknown := [arm for arm in asked.arms.split(",") if arm not in ARMS]:
+        parser.error(f"no arm {unknown[0]}; there are {', '.join(ARMS)}")
+    with ProcessPoolExecutor(asked.jobs) as pool, asked.out.open("a", encoding="utf-8") as out:
+        for future in as_completed([pool.submit(trial, *item) for item in wanted]):
+            rows.append(future.result())
+            out.write(json.dumps(rows[-1]) + "\n")
+            out.flush()
+            if len(rows) % 20 == 0:
+                print(f"{len(rows)} of {len(done) + len(wanted)} trials", file=sys.stderr)
+    report(rows)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

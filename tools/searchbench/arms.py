@@ -1,0 +1,244 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The arms of the benchmark: ours, ours without a part, the oracle, and `git bisect run`."""
+
+from __future__ import annotations
+
+import statistics
+import subprocess
+import tempfile
+import time
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+from unittest import mock
+
+import numpy as np
+
+from rtbisect.errors import InternalError
+from rtbisect.model.campaign import Better, MetricKey, Outcome, Scale, Threshold
+from rtbisect.search import engine, noise, posterior
+from rtbisect.search.rehearse import rehearse
+from searchbench import bayesect
+from searchbench.oracle import known_grids
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from rtbisect.model.code import CommitGraph
+    from rtbisect.search.grids import Grids
+    from searchbench.world import Cell, World
+
+THRESHOLD = Threshold(
+    key=MetricKey("bench", "value", "run"),
+    unit="sd",
+    better=Better.LOWER,
+    scale=Scale.LINEAR,
+    statistic="median",
+    min_effect=0.25,
+    limit=None,
+    floor=0.0,
+    role="primary",
+    control=None,
+    reason="",
+)
+#: Boots a side that every arm gets for its calibration.
+CALIBRATION = 40
+MAX_BOOTS = 900
+
+
+@dataclass(frozen=True)
+class Row:
+    """What one arm did in one trial. `right`: the culprit, or a none that is true."""
+
+    cell: str
+    arm: str
+    trial: int
+    outcome: str
+    right: bool
+    has_culprit: bool
+    confidence: float
+    boots: int
+    runs: int
+    builds: int
+    hours: float
+    cpu_s: float
+
+    def data(self) -> dict[str, object]:
+        return asdict(self)
+
+
+def spec_of(world: World, cell: Cell, **changes: object) -> engine.SearchSpec:
+    spec = engine.SearchSpec(
+        graph=world.graph,
+        threshold=THRESHOLD,
+        seed=world.seed,
+        build_cost_s=cell.build_s,
+        cold_build_s=cell.build_s,
+        boot_cost_s=cell.boot_s + cell.run_s,
+        calibrate_max=CALIBRATION,
+        max_boots=MAX_BOOTS,
+        max_builds=200,
+    )
+    return replace(spec, **changes)  # type: ignore[arg-type]
+
+
+def ours(world: World, arm: str) -> tuple[str, str | None, float]:
+    """Outcome, culprit and stated confidence of our engine, whole or without a part."""
+    spec = spec_of(world, world.cell)
+    if arm == "ours-no-h0":
+        spec = replace(spec, prior_none=1e-9)
+    if arm == "ours-no-cost":
+        spec = replace(spec, build_cost_s=1e-3)
+    with _without(arm):
+        state, finish = rehearse(spec, world)
+    answer = engine.answer(state)
+    culprit = answer.culprit
+    if finish.outcome is Outcome.CULPRIT_SET:
+        # A set is right when it holds the culprit.
+        hit = [sha for sha, _ in answer.candidates if sha in world.truth]
+        culprit = hit[0] if hit else answer.candidates[0][0]
+    return finish.outcome.value, culprit, answer.confidence
+
+
+@contextmanager
+def _without(arm: str) -> Iterator[None]:
+    if arm == "ours-no-controls":
+        with mock.patch("rtbisect.search.plan.STRONG_BITS", 0.0):
+            yield
+    elif arm == "ours-no-build-noise":
+        with mock.patch.object(noise, "TAU_PRIOR", (1.0, *[1e-12] * 5)):
+            noise.boot_grids.cache_clear()
+            yield
+        noise.boot_grids.cache_clear()
+    else:
+        yield
+
+
+def oracle(world: World, _arm: str) -> tuple[str, str | None, float]:
+    """Our engine, told location, scale and build noise of both sides."""
+    cell = world.cell
+
+    def told(*_ends: object) -> Grids:
+        return known_grids(cell)
+
+    without = _without("ours-no-controls")
+    with mock.patch.object(posterior, "boot_grids", told), without:
+        state, finish = rehearse(spec_of(world, cell), world)
+    answer = engine.answer(state)
+    return finish.outcome.value, answer.culprit, answer.confidence
+
+
+def git_bisect(votes: int, *, same_boot: bool) -> Callable[[World, str], tuple[str, str | None, float]]:
+    """`git bisect` by hand: each step is the majority of `votes` runs against the middle of the
+    calibration; 125 for what does not build.
+    """
+
+    def arm(world: World, _name: str) -> tuple[str, str | None, float]:
+        graph = world.graph
+        ends = [[world.values(end, 1)[0] for _ in range(10)] for end in (graph.good, graph.bad)]
+        limit = sum(statistics.median(end) for end in ends) / 2
+
+        def verdict(sha: str) -> str:
+            if world.build(sha) is None:
+                return "skip"
+            if same_boot:
+                values = world.values(sha, votes)
+            else:
+                values = [world.values(sha, 1)[0] for _ in range(votes)]
+            return "bad" if sum(v > limit for v in values) * 2 > votes else "good"
+
+        found = Repository.of(graph).bisect(verdict)
+        return ("culprit" if found else "culprit_set"), found, 1.0
+
+    return arm
+
+
+class Repository:
+    """A real git repository with the shape of a graph; every tree is empty."""
+
+    _known: dict[str, Repository] = {}  # noqa: RUF012
+
+    def __init__(self, graph: CommitGraph) -> None:
+        self._folder = tempfile.TemporaryDirectory(prefix="rtbisect-bench-")
+        self.path = Path(self._folder.name)
+        self._git("init", "-q", "--bare")
+        who = "committer Person 001 <person-001@example.org> 1700000000 +0000\ndata 0\n"
+        marks = {graph.good: 1} | {c.sha: i + 2 for i, c in enumerate(graph.commits)}
+        lines = [f"commit refs/heads/good\nmark :1\n{who}"]
+        for commit in graph.commits:
+            lines.append(f"commit refs/heads/main\nmark :{marks[commit.sha]}\n{who}")
+            parents = [marks.get(p, 1) for p in commit.parents] or [1]
+            words = ["from", *["merge"] * (len(parents) - 1)]
+            lines += [f"{word} :{mark}\n" for word, mark in zip(words, parents, strict=True)]
+        out = self.path / "marks"
+        self._git("fast-import", "--quiet", f"--export-marks={out}", stdin="".join(lines))
+        names = dict(line.split() for line in out.read_text().splitlines())
+        back = {mark: sha for sha, mark in marks.items()}
+        self.sha = {names[mark]: back[int(mark[1:])] for mark in names}
+        self.good, self.bad = names[":1"], names[f":{marks[graph.bad]}"]
+
+    @classmethod
+    def of(cls, graph: CommitGraph) -> Repository:
+        if graph.bad not in cls._known:
+            cls._known[graph.bad] = cls(graph)
+        return cls._known[graph.bad]
+
+    def _git(self, *words: str, stdin: str = "") -> str:
+        done = subprocess.run(
+            ["git", "-C", str(self.path), *words],
+            input=stdin, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False,
+        )  # fmt: skip
+        return done.stdout
+
+    def bisect(self, verdict: Callable[[str], str]) -> str | None:
+        """Our name of the first bad commit, None when git says that only skipped ones are left."""
+        self._git("bisect", "start", "--no-checkout", self.bad, self.good)
+        known: dict[str, str] = {}
+        for _ in range(10000):
+            here = self._git("rev-parse", "--verify", "--quiet", "BISECT_HEAD").strip()
+            word = known.get(here) or verdict(self.sha[here])
+            known[here] = word
+            said = self._git("bisect", word)
+            if "is the first bad commit" in said:
+                self._git("bisect", "reset", self.bad)
+                return self.sha[said.split()[0]]
+            if "cannot bisect more" in said or "only" in said and "skip" in said:
+                self._git("bisect", "reset", self.bad)
+                return None
+        raise InternalError("git bisect does not end")
+
+
+ARMS: dict[str, Callable[[World, str], tuple[str, str | None, float]]] = {
+    "ours": ours,
+    "ours-no-controls": ours,
+    "ours-no-cost": ours,
+    "ours-no-h0": ours,
+    "ours-no-build-noise": ours,
+    "oracle": oracle,
+    "bayesect": bayesect.arm,
+    "bayesect-fed": bayesect.arm,
+    **{f"git-{k}": git_bisect(k, same_boot=False) for k in (1, 3, 5, 9)},
+    **{f"git-{k}-same-boot": git_bisect(k, same_boot=True) for k in (3, 9)},
+}
+
+
+def run(world: World, arm: str, trial: int) -> Row:
+    """One arm in one world; inconclusive stays in, as not right."""
+    begin = time.process_time()
+    outcome, culprit, confidence = ARMS[arm](world, arm)
+    right = culprit in world.truth if world.truth else outcome in ("not_reproduced", "no_regression")
+    return Row(
+        cell=world.cell.name,
+        arm=arm,
+        trial=trial,
+        outcome=outcome,
+        right=bool(right),
+        has_culprit=bool(world.truth),
+        confidence=float(np.round(confidence, 6)),
+        boots=world.boots,
+        runs=world.runs,
+        builds=len(world.built),
+        hours=world.hours,
+        cpu_s=round(time.process_time() - begin, 3),
+    )

@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Worlds whose truth is known. The k-th boot of a commit is the same for every arm."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rtbisect.model.lab import RunStatus
+from rtbisect.search.graph import Ancestry
+
+if TYPE_CHECKING:
+    from rtbisect.model.code import CommitGraph
+
+
+@dataclass(frozen=True)
+class Cell:
+    """Conditions of some trials.
+
+    `effect` is in standard deviations of a single run in a boot of its own; `boot` and `build`
+    are the shares of that variance. `tail` is normal or t3. `none` is the share of ranges
+    without a culprit: half of them differ by the layout of their ends, half by nothing
+    but luck. `merge` is the share of culprits that are merges, `two` that of ranges with two
+    culprits of half the effect, `broken` that of commits in unbuildable stretches.
+    """
+
+    name: str
+    history: str
+    effect: float
+    boot: float = 0.0
+    build: float = 0.0
+    tail: str = "t3"
+    none: float = 0.0
+    merge: float = 0.0
+    two: float = 0.0
+    broken: float = 0.0
+    kind: str = "location"
+    build_s: float = 1200.0
+    boot_s: float = 300.0
+    run_s: float = 300.0
+
+
+@dataclass
+class World:
+    """Implements rehearse.World, and counts what it is asked."""
+
+    cell: Cell
+    ancestry: Ancestry
+    seed: int
+    culprits: tuple[int, ...]
+    layout: bool
+    broken: frozenset[str]
+    taken: dict[str, int] = field(default_factory=dict)
+    built: set[str] = field(default_factory=set)
+    boots: int = 0
+    runs: int = 0
+
+    @property
+    def graph(self) -> CommitGraph:
+        return self.ancestry.graph
+
+    @property
+    def hours(self) -> float:
+        cell = self.cell
+        seconds = len(self.built) * cell.build_s + self.boots * cell.boot_s + self.runs * cell.run_s
+        return seconds / 3600
+
+    @property
+    def truth(self) -> frozenset[str]:
+        """Shas that are a right answer; empty when there is no culprit."""
+        return frozenset(self.graph.commits[i].sha for i in self.culprits)
+
+    def build(self, sha: str) -> str | None:
+        self.built.add(sha)
+        return None if sha in self.broken else f"kernel of {sha}"
+
+    def boot(self, sha: str) -> tuple[RunStatus, float]:
+        return RunStatus.COMPLETE, self.values(sha, 1)[0]
+
+    def boot_layout(self, sha: str, layout: int) -> tuple[RunStatus, float]:
+        return RunStatus.COMPLETE, self.values(sha, 1, layout)[0]
+
+    def values(self, sha: str, runs: int, layout: int = 0) -> list[float]:
+        """The runs of one fresh boot; another layout is another build."""
+        key = f"{sha}/{layout}" if layout else sha
+        self.built.add(key)
+        self.boots += 1
+        self.runs += runs
+        number = self.taken[key] = self.taken.get(key, 0) + 1
+        place = self.ancestry.index.get(sha, self.ancestry.size) + layout * (self.ancestry.size + 1)
+        rng = np.random.default_rng([self.seed, place, number])
+        cell = self.cell
+        centre = self._shift(sha) + self._offset(sha, place)
+        centre += cell.boot**0.5 * self._draw(rng)
+        own = (1 - cell.boot - cell.build) ** 0.5
+        if cell.kind == "variance" and self._share(sha):
+            own *= 1 + cell.effect
+        return [centre + own * self._draw(rng) for _ in range(runs)]
+
+    def _share(self, sha: str) -> float:
+        """Share of the effect that `sha` shows."""
+        side = self.ancestry.side(sha)
+        held = [bool(side[i]) for i in self.culprits]
+        return sum(held) / len(held) if held else 0.0
+
+    def _shift(self, sha: str) -> float:
+        return self.cell.effect * self._share(sha) if self.cell.kind == "location" else 0.0
+
+    def _offset(self, sha: str, place: int) -> float:
+        """What the layout of one build adds."""
+        width = self.cell.build**0.5
+        if self.layout:
+            width = max(width, 0.7 * self.cell.effect)
+            # The ends as they are configured differ by luck; another layout has its own.
+            if place == self.ancestry.index[self.graph.bad]:
+                return self.cell.effect / 2
+            if place == self.ancestry.size:
+                return -self.cell.effect / 2
+        rng = np.random.default_rng([self.seed, place, 0])
+        return width * float(rng.standard_normal())
+
+    def _draw(self, rng: np.random.Generator) -> float:
+        if self.cell.tail == "normal":
+            return float(rng.standard_normal())
+        return float(rng.standard_t(3)) / 3**0.5
+
+
+def world(cell: Cell, ancestry: Ancestry, trial: int) -> World:
+    """The world of one trial: a function of cell and trial alone."""
+    rng = random.Random(f"{cell.name}/{trial}")
+    size = ancestry.size
+    culprits: tuple[int, ...] = ()
+    layout = False
+    broken = _broken(cell, ancestry, rng)
+    if rng.random() < cell.none:
+        layout = rng.random() < 0.5
+    else:
+        merges = [i for i, parents in enumerate(ancestry.parents) if len(parents) > 1]
+        pool = merges if merges and rng.random() < cell.merge else range(size)
+        first = rng.choice(pool)
+        culprits = (first,)
+        if rng.random() < cell.two:
+            culprits = (first, rng.randrange(size))
+    return World(cell, ancestry, rng.randrange(2**32), culprits, layout, broken)
+
+
+def _broken(cell: Cell, ancestry: Ancestry, rng: random.Random) -> frozenset[str]:
+    """Stretches of commits that do not build; never the tip."""
+    commits = ancestry.graph.commits
+    wanted, found = cell.broken * len(commits), set[str]()
+    while len(found) < wanted:
+        start = rng.randrange(len(commits))
+        found.update(c.sha for c in commits[start : start + rng.randint(2, 12)])
+        found.discard(commits[-1].sha)
+    return frozenset(found)
