@@ -21,12 +21,16 @@ from functools import lru_cache
 from pathlib import Path
 
 from rtbisect.search.graph import Ancestry
-from searchbench.arms import ARMS, run
+from searchbench.arms import ARMS, NOTHING, run
 from searchbench.histories import history
 from searchbench.world import Cell, world
 
 HERE = Path(__file__).resolve().parent
 ROW = "{cell:<20} {arm:<20} {n:>4} {right:>5} {wilson:>13} {stated:>7} {named:>7} {open:>6} {none:>9} {false:>7} {runs:>6} {builds:>6} {hours:>6} {cpu:>6}"  # noqa: E501  (one row)
+HEADS = (
+    "cell", "arm", "n", "right", "wilson", "stated", "named", "open", "none", "false", "runs",
+    "builds", "hours", "cpu",
+)  # fmt: skip
 
 
 def wilson(hits: int, count: int, z: float = 1.96) -> tuple[float, float]:
@@ -68,8 +72,7 @@ def mean(values: list[float]) -> float:
 
 
 def report(rows: list[dict[str, object]]) -> None:
-    heads = "cell arm n right wilson stated named open none false runs builds hours cpu".split()
-    print(ROW.format(**{head: head for head in heads}))
+    print(ROW.format(**{head: head for head in HEADS}))
     groups = defaultdict(list)
     for row in rows:
         groups[row["cell"], row["arm"]].append(row)
@@ -80,12 +83,13 @@ def report(rows: list[dict[str, object]]) -> None:
         low, high = wilson(right, len(with_culprit))
         named = [r for r in found if r["outcome"] == "culprit"]
         hits = sum(r["right"] for r in named)
-        wrong_none = sum(r["outcome"] in ("not_reproduced", "no_regression") for r in with_culprit)
+        wrong_none = sum(r["outcome"] in NOTHING for r in with_culprit)
         open_ = sum(r["outcome"] == "inconclusive" for r in with_culprit)
         false = sum(r["outcome"] in ("culprit", "culprit_set") for r in without)
+        stated = mean([r["confidence"] for r in named])
         print(ROW.format(
             cell=cell, arm=arm, n=len(found), right=f"{right / max(1, len(with_culprit)):.3f}",
-            wilson=f"[{low:.3f},{high:.3f}]", stated=f"{mean([r['confidence'] for r in named]):.3f}",
+            wilson=f"[{low:.3f},{high:.3f}]", stated=f"{stated:.3f}",
             named=f"{hits / max(1, len(named)):.3f}", open=open_, none=wrong_none,
             false=f"{false}/{len(without)}", runs=f"{mean([r['boots'] for r in found]):.0f}",
             builds=f"{mean([r['builds'] for r in found]):.1f}",

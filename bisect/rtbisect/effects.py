@@ -5,8 +5,10 @@ from __future__ import annotations
 
 import hashlib
 import random
+import re
 import statistics
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rtbisect.errors import ConfigError, InternalError
@@ -16,7 +18,7 @@ from rtbisect.model.lab import Run, RunRequest, RunStatus
 from rtbisect.search.silent import Closure, silent_pairs
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from rtbisect.model.campaign import CampaignRequest, Limits, MetricKey, Threshold
     from rtbisect.model.lab import DeviceType, HostProfile, Window
@@ -29,7 +31,9 @@ FIRST_GUESS_BUILD_S = 30.0
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """The fixed values of a campaign; `build` is a pattern whose revision is filled in."""
+    """The fixed values of a campaign; `build` is a pattern whose revision is filled in. With
+    `command` a boot is a run of a command that checks out and builds by itself.
+    """
 
     request: CampaignRequest
     tree: str
@@ -45,6 +49,15 @@ class Setup:
     operator: str
     given_build_s: float | None = None
     given_boot_s: float | None = None
+    command: bool = False
+
+    @property
+    def run_word(self) -> str:
+        return "run" if self.command else "boot"
+
+    def in_words(self, text: str) -> str:
+        """What the search says of boots, in the words of this campaign."""
+        return re.sub(r"\bboot(s?)\b", r"run\1", text) if self.command else text
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,13 +153,18 @@ class Effects:
         if sha in self.builds:
             return self.builds[sha]
         request = replace(self.setup.build, revision=sha)
-        self.parts.progress.say(f"build {sha[:12]}")
-        build = self.parts.journal.step(
-            f"build/{sha}",
-            Build,
-            lambda note: self.parts.builder.build(self.parts.tree.checkout(sha), request, note),
-        )
+        if not self.setup.command:
+            self.parts.progress.say(f"build {sha[:12]}")
+
+        def made(note: Callable[[str], None]) -> Build:
+            # A command has its own checkout, which must not move under it.
+            source = Path() if self.setup.command else self.parts.tree.checkout(sha)
+            return self.parts.builder.build(source, request, note)
+
+        build = self.parts.journal.step(f"build/{sha}", Build, made)
         self.builds[sha] = build
+        if self.setup.command:
+            return build
         if build.ok:
             how = "taken from the cache" if build.reused else f"{build.seconds:.0f} s"
             self.tell(f"built {sha[:12]} ({how}), kernel signature {build.signature[:12]}")
@@ -175,7 +193,8 @@ class Effects:
             window_ms=self.setup.window_ms,
             rcu_calls=self.setup.rcu_calls,
         )
-        what = f"boot {number}: {sha[:12]} ({purpose})"
+        word = self.setup.run_word
+        what = f"{word} {number}: {sha[:12]} ({purpose})"
         self.parts.progress.step(what, number, number + left, self.boot_cost_s() * (left + 1))
         run = self.parts.journal.step(
             f"run/{number:04d}", Run, lambda note: self.parts.lab.run(request, note)
@@ -187,7 +206,9 @@ class Effects:
             )
         self.runs.append(run)
         if not run.complete:
-            self.tell(f"boot {number} of {sha[:12]} ({purpose}): {run.status.value}: {run.reason}")
+            self.tell(
+                f"{word} {number} of {sha[:12]} ({purpose}): {run.status.value}: {run.reason}"
+            )
         return run
 
     def observe(self, run: Run, threshold: Threshold) -> Observation | None:
@@ -240,6 +261,15 @@ def worded(threshold: Threshold, value: float) -> str:
     """A figure for the story; ratios have no unit to say."""
     unit = "" if threshold.unit == "1" else f" {threshold.unit}"
     return f"{value:.4g}{unit}"
+
+
+def duration(seconds: float) -> str:
+    """Seconds for a person: 45 s, 12 min, 3.5 h."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    if seconds < 5400:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.1f} h"
 
 
 def sample(runs: Iterable[Run], key: MetricKey) -> Sample:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from rtbisect import proof
 from rtbisect.comparison import MAX_BARREN, PASS_CONFIDENCE, Ends, compare, worst
-from rtbisect.effects import Effects, Parts, Setup, sample, worded
+from rtbisect.effects import Effects, Parts, Setup, sample
 from rtbisect.model.campaign import (
     Better,
     Cause,
@@ -29,13 +29,12 @@ from rtbisect.model.campaign import (
 )
 from rtbisect.model.command import RUN, CommandRequest
 from rtbisect.model.report import Report, ReportInput
-from rtbisect.search import engine
+from rtbisect.searching import search
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from rtbisect.model.code import CommitGraph
     from rtbisect.model.lab import Run
+    from rtbisect.search.engine import Answer
 
 #: Outcomes after which the bot stays silent: there is nothing to tell a maintainer.
 SILENT = (Outcome.NO_REGRESSION, Outcome.NOT_REPRODUCED, Outcome.NOOP)
@@ -136,89 +135,20 @@ def bisect(setup: Setup, parts: Parts) -> tuple[Result, Report | None]:
         spare = {sha: [run for run in runs if run.complete] for sha, runs in ends.runs.items()}
     else:
         threshold = _chosen(setup)
-    answer = _search(effects, graph, threshold, spare)
+    answer = search(effects, graph, threshold, spare)
+    answer = replace(answer, reasons=tuple(setup.in_words(said) for said in answer.reasons))
     result = _result(answer, threshold, judgements)
     if answer.outcome is Outcome.CULPRIT and answer.culprit is not None:
-        result = proof.prove(effects, graph, threshold, result)
-        if request.kind == RUN:
-            # There is no kernel to blame, and no workload to tell apart.
-            result = replace(result, cause=Cause.NONE)
+        result = proof.prove(effects, graph, threshold, result, answer.figure)
+        if request.kind == RUN and CommandRequest.of(request).find_fix and result.culprit:
+            result = replace(result, reasons=("this commit repairs it", *result.reasons))
     effects.tell(_closing(result))
     if result.outcome in SILENT:
         return result, None
     return result, _report(effects, graph, result)
 
 
-def _search(
-    effects: Effects, graph: CommitGraph, threshold: Threshold, spare: dict[str, list[Run]]
-) -> engine.Answer:
-    limits = effects.setup.limits
-    # Both ends first: the calibration needs them, and they tell what a build costs.
-    for end in (graph.good, graph.bad):
-        effects.build(end)
-    state = engine.start(
-        engine.SearchSpec(
-            graph=graph,
-            threshold=threshold,
-            seed=effects.setup.request.seed,
-            confidence=limits.confidence,
-            build_cost_s=effects.build_cost_s(),
-            boot_cost_s=effects.boot_cost_s(),
-            calibrate_min=limits.calibrate_min,
-            calibrate_max=limits.calibrate_max,
-            max_boots=limits.max_boots,
-            max_builds=limits.max_builds,
-        )
-    )
-    state = _eliminated(effects, state)
-    silent = len(state.ledger.silent)
-    effects.tell(f"{silent} of {len(graph)} commits touch nothing that the ends were built from")
-    while True:
-        for proposal in engine.propose(state):
-            if isinstance(proposal, engine.Finish):
-                effects.tell(f"search ends: {proposal.outcome.value}: {proposal.reason}")
-                return engine.answer(state)
-            for event in _carry_out(effects, state, proposal, threshold, spare):
-                state = engine.apply(state, event)
-                if isinstance(event, engine.Built):
-                    state = _eliminated(effects, state)
-
-
-def _eliminated(effects: Effects, state: engine.SearchState) -> engine.SearchState:
-    """The state with the commits that no build so far sees; every build may see more."""
-    pairs = effects.silent(state.spec.graph)
-    return state if pairs == state.ledger.silent else engine.apply(state, engine.Silent(pairs))
-
-
-def _carry_out(
-    effects: Effects,
-    state: engine.SearchState,
-    proposal: engine.Test,
-    threshold: Threshold,
-    spare: dict[str, list[Run]],
-) -> Iterable[engine.Event]:
-    """A proposed test as events: the build when the search has not heard of it, one boot."""
-    sha = proposal.revision
-    build = effects.build(sha)
-    if not engine.knows_build(state, sha):
-        yield engine.Built(sha, build.ok, build.signature, build.seconds)
-    if not build.ok or not proposal.boot:
-        return
-    told = bool(spare.get(sha))
-    left = round(engine.forecast(state).boots)
-    run = spare[sha].pop(0) if told else effects.boot(sha, proposal.purpose, left)
-    seen = effects.observe(run, threshold)
-    # What the comparison has told of its boots is not told again.
-    if seen is not None and not told:
-        effects.tell(
-            f"{proposal.purpose} {sha[:12]}: {threshold.key} = {worded(threshold, seen.value)}"
-        )
-    yield engine.Booted(sha, run.run_id, run.status, seen, run.seconds)
-
-
-def _result(
-    answer: engine.Answer, threshold: Threshold, judgements: tuple[Judgement, ...]
-) -> Result:
+def _result(answer: Answer, threshold: Threshold, judgements: tuple[Judgement, ...]) -> Result:
     judged = next((j for j in judgements if j.key == threshold.key), None)
     return Result(
         outcome=answer.outcome,
@@ -303,8 +233,10 @@ def _command(setup: Setup, result: Result) -> str:
     """The command line that repeats the campaign; the site by its name only."""
     asked = setup.request
     if asked.kind == RUN:
-        words = ["rtbisect", "run", "--good", asked.good, "--bad", asked.bad]
-        return shlex.join([*words, *CommandRequest.of(asked).words()])
+        command = CommandRequest.of(asked)
+        good, bad = (asked.bad, asked.good) if command.find_fix else (asked.good, asked.bad)
+        words = ["rtbisect", "run", "--good", good, "--bad", bad]
+        return shlex.join([*words, *command.words()])
     words = ["rtbisect", "bisect", asked.tree, "--good", asked.good, "--bad", asked.bad]
     if result.metric is not None:
         words += ["--suite", result.metric.suite]

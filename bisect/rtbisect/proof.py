@@ -7,7 +7,7 @@ What fails here is not mailed: a culprit that does not hold on fresh boots becom
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from rtbisect.effects import Effects, sample, worded
@@ -16,36 +16,49 @@ from rtbisect.model.campaign import (
     MetricKey,
     Outcome,
     Result,
+    Sample,
     TableRow,
     TestedRevision,
     Threshold,
 )
+from rtbisect.search.views import WHOLE
 from rtbisect.trust import cause as causes
 from rtbisect.trust import verify
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
-    from rtbisect.model.campaign import Sample, Verification
+    from rtbisect.model.campaign import Observation, Verification
     from rtbisect.model.code import CommitGraph
     from rtbisect.model.lab import Run
+    from rtbisect.search.views import Figure
 
 
-#: Boots a side at the second look of a verification.
+#: Boots a side at the last look of a verification, unless the ends took more.
 MOST_BOOTS = 10
 
 
-def prove(effects: Effects, graph: CommitGraph, threshold: Threshold, result: Result) -> Result:
-    """Verify the culprit of a search; gives the result with verifications, cause and table."""
+def prove(
+    effects: Effects,
+    graph: CommitGraph,
+    threshold: Threshold,
+    result: Result,
+    figure: Figure = WHOLE,
+) -> Result:
+    """Verify the culprit of a search by what the ends differ in; gives the result with
+    verifications, cause and table.
+    """
     culprit = result.culprit
     assert culprit is not None
     parents = next(c.parents for c in graph.commits if c.sha == culprit)
     revert, no_revert = _revert(effects, graph.bad, culprit)
-    spec = _spec(effects, graph, threshold, culprit, parents, revert, no_revert)
-    state, fresh = _carry_out(effects, spec)
+    judged = _Judged(threshold, figure)
+    spec = _spec(effects, graph, judged, culprit, parents, revert, no_revert)
+    state, fresh = _carry_out(effects, judged, spec)
     checks = verify.verifications(state)
     for check in checks:
-        effects.tell(f"verify: {check.name}: {check.status} {check.note}".rstrip())
+        said = effects.setup.in_words(check.note)
+        effects.tell(f"verify: {check.name}: {check.status} {said}".rstrip())
     proved = replace(
         result,
         tested=tuple(_booted(item, fresh) for item in result.tested),
@@ -62,35 +75,55 @@ def prove(effects: Effects, graph: CommitGraph, threshold: Threshold, result: Re
             tested=tuple(_doubted(item, graph) for item in proved.tested),
             reasons=(_unproved(culprit, checks), *result.reasons),
         )
-    cause, why = _cause(effects, threshold, parents, culprit, fresh)
-    effects.tell(f"cause: {cause.value}: {why}")
+    cause, why = Cause.NONE, ""
+    if not effects.setup.command:
+        # Of any command there is no kernel to blame, and no workload to tell apart.
+        cause, why = _cause(effects, threshold, parents, culprit, fresh)
+        effects.tell(f"cause: {cause.value}: {why}")
     return replace(
         proved,
         table=_table(effects, threshold, parents, culprit, revert, fresh),
         outcome=Outcome.MERGE_CULPRIT if len(parents) > 1 else Outcome.CULPRIT,
         cause=cause,
         judgement=next((c.judgement for c in checks if c.judgement), result.judgement),
-        reasons=(*result.reasons, why),
+        reasons=(*result.reasons, why) if why else result.reasons,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    """The searched metric and what of it the ends differ in."""
+
+    threshold: Threshold
+    figure: Figure
+
+    def observe(self, effects: Effects, run: Run) -> Observation | None:
+        seen = effects.observe(run, self.threshold)
+        return None if seen is None else self.figure.of(self.threshold, seen)
+
+    def sample(self, effects: Effects, runs: Iterable[Run]) -> Sample:
+        found = (self.observe(effects, run) for run in runs)
+        return Sample(tuple(seen.value for seen in found if seen is not None))
 
 
 def _spec(  # noqa: PLR0913  (what a verification is about)
     effects: Effects,
     graph: CommitGraph,
-    threshold: Threshold,
+    judged: _Judged,
     culprit: str,
     parents: tuple[str, ...],
     revert: str | None,
     no_revert: str,
 ) -> verify.VerifySpec:
     ends = [
-        sample([run for run in effects.runs if run.revision == end], threshold.key)
+        judged.sample(effects, [run for run in effects.runs if run.revision == end])
         for end in (graph.good, graph.bad)
     ]
+    needed = min(end.n for end in ends)
     return verify.VerifySpec(
         culprit=culprit,
         parents=parents,
-        threshold=threshold,
+        threshold=judged.figure.threshold(judged.threshold),
         seed=effects.setup.request.seed,
         revert=revert,
         no_revert=no_revert,
@@ -98,12 +131,17 @@ def _spec(  # noqa: PLR0913  (what a verification is about)
         boots=effects.setup.limits.verify_boots,
         revert_boots=effects.setup.limits.revert_boots,
         endpoints=(ends[0], ends[1]),
-        boots_max=max(MOST_BOOTS, effects.setup.limits.verify_boots),
+        # What took many boots to see between the ends takes them here.
+        boots_max=max(
+            MOST_BOOTS,
+            effects.setup.limits.verify_boots,
+            2 * needed if needed > MOST_BOOTS else 0,
+        ),
     )
 
 
 def _carry_out(
-    effects: Effects, spec: verify.VerifySpec
+    effects: Effects, judged: _Judged, spec: verify.VerifySpec
 ) -> tuple[verify.VerifyState, dict[str, list[Run]]]:
     """Boot what the verification asks for; its final state and the fresh boots by revision."""
     state = verify.start(spec)
@@ -111,7 +149,7 @@ def _carry_out(
     while not isinstance(step := verify.propose(state), verify.Done):
         run = effects.boot(step.revision, step.purpose, step.left)
         fresh.setdefault(step.revision, []).append(run)
-        seen = effects.observe(run, spec.threshold)
+        seen = judged.observe(effects, run)
         if seen is not None:
             effects.tell(
                 f"{step.purpose} {step.revision[:12]}: {spec.threshold.key} = "

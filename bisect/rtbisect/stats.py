@@ -154,6 +154,17 @@ def median(values: Sequence[float]) -> float:
     return float(np.median(_sample(values, "the sample")))
 
 
+def quantile(values: Sequence[float], share: float) -> float:
+    """A quantile of a sample, between two values by interpolation."""
+    return float(np.quantile(_sample(values, "the sample"), share))
+
+
+def deviations(values: Sequence[float]) -> tuple[float, ...]:
+    """Distances from the median of the sample (Brown and Forsythe, 1974)."""
+    found = _sample(values, "the sample")
+    return tuple(np.abs(found - np.median(found)).tolist())
+
+
 def cliffs_delta(base: Sequence[float], new: Sequence[float]) -> float:
     """P(new > base) - P(new < base) over all pairs: 1 when every new value is greater."""
     one, two = _sample(base, "base"), _sample(new, "new")

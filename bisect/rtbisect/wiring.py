@@ -32,6 +32,7 @@ from rtbisect.model.command import RUN, SUITE, WINDOW, CommandRequest
 from rtbisect.model.lab import DeviceType, HostProfile, RunRequest, Window
 from rtbisect.report.keeper import LogKeeper
 from rtbisect.report.mailer import DraftMailer, ReportSettings
+from rtbisect.search.bisectlog import FIX_SIDES, SIDES
 from rtbisect.store.db import make_folder
 from rtbisect.trees.git import GitTree, GitTreeSettings
 
@@ -112,6 +113,7 @@ def _command_parts(
         thresholds=(asked.threshold(),),
         limits=Limits(calibrate_max=20, max_boots=asked.max_runs, max_builds=asked.max_runs),
         operator="",
+        command=True,
         given_build_s=_cost(asked.cost_build_s or 0.0),
         given_boot_s=None if asked.cost_run_s is None else _cost(asked.cost_run_s),
     )
@@ -128,7 +130,7 @@ def _command_parts(
         builder=any_command.NoBuild(tree.tree_id),
         lab=any_command.CommandLab(settings),
         journal=journal,
-        mailer=LogKeeper(state / "reports"),
+        mailer=LogKeeper(state / "reports", FIX_SIDES if asked.find_fix else SIDES),
         clock=SystemClock(),
         progress=progress,
     )

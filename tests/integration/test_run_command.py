@@ -19,12 +19,16 @@ ENV = {
     "PATH": "/usr/local/bin:/usr/bin:/bin",
     "HOME": "/nonexistent",
 }
-#: Noise from the revision's own files, so that it is the same for everybody who asks.
+#: A run counts itself and draws its noise from revision and number: the same for everybody.
 NOISY = """
-import os, random, pathlib
+import os, pathlib, random
+revision = os.environ["RTBISECT_REVISION"]
+count = pathlib.Path(COUNTS) / revision
+number = len(count.read_text()) if count.exists() else 0
+count.write_text("x" * (number + 1))
+rng = random.Random(f"{SEED}/{revision}/{number}")
 slow = pathlib.Path("slow").exists()
-rng = random.SystemRandom() if SEED is None else random.Random(f"{SEED}/{os.getpid()}")
-print("p50_us=%.3f" % ((13.0 if slow else 10.0) + rng.gauss(0, 1)))
+print("p50_us=%.3f" % (10 + EFFECT * slow + rng.gauss(0, 1)))
 """
 
 
@@ -84,10 +88,20 @@ def repo(tmp_path):
     return tmp_path / "repo"
 
 
-def noisy(tmp_path, seed):
+def noisy(tmp_path, seed, effect=3.0):
+    """A command whose figure is `effect` standard deviations worse with the file `slow`."""
+    counts = tmp_path / "counts"
+    counts.mkdir(exist_ok=True)
     script = tmp_path / "noisy.py"
-    script.write_text(NOISY.replace("SEED", repr(seed), 2))
+    text = NOISY.replace("SEED", repr(seed)).replace("COUNTS", repr(str(counts)))
+    script.write_text(text.replace("EFFECT", repr(effect)))
     return script
+
+
+def checker(tmp_path, text):
+    script = tmp_path / "check.sh"
+    script.write_text(f"#!/bin/sh\n{text}\n")
+    script.chmod(0o755)
 
 
 def test_a_noisy_command_finds_the_commit_among_merges(tmp_path, repo):
@@ -108,15 +122,25 @@ def test_a_noisy_command_finds_the_commit_among_merges(tmp_path, repo):
     assert git(repo, "status", "--porcelain") == ""
 
 
-def test_pass_fail_and_skip(tmp_path, repo):
+def test_pass_fail_finds_the_commit(tmp_path, repo):
     good, bad, culprit = history(repo, 4, count=20)
-    script = tmp_path / "check.sh"
-    script.write_text("#!/bin/sh\ntest -e file3 || exit 125\ntest ! -e slow\n")
-    script.chmod(0o755)
+    checker(tmp_path, "test ! -e slow")
     words = ["run", "--good", good, "--bad", bad, "--repo", str(repo), "--pass-fail", "--json"]
     done = rtbisect(tmp_path / "state", *words, "--", "../check.sh", cwd=repo)
     answer = json.loads(done.stdout)
-    assert answer["outcome"] in ("culprit", "culprit_set", "inconclusive"), done.stderr
+    assert (answer["outcome"], answer["culprit"]) == ("culprit", culprit), done.stderr
+
+
+def test_a_skipped_parent_gives_the_set_that_holds_the_commit(tmp_path, repo):
+    good, bad, culprit = history(repo, 4, count=20)
+    parent = git(repo, "rev-parse", f"{culprit}^")
+    checker(tmp_path, f'test "$RTBISECT_REVISION" = {parent} && exit 125\ntest ! -e slow')
+    words = ["run", "--good", good, "--bad", bad, "--pass-fail", "--json"]
+    done = rtbisect(tmp_path / "state", *words, "--", "../check.sh", cwd=repo)
+    answer = json.loads(done.stdout)
+    assert (answer["outcome"], answer["skipped"]) == ("culprit_set", 1), done.stderr
+    result = json.loads(Path(answer["report"]).with_name("result.json").read_text())
+    assert {sha for sha, _ in result["result"]["candidates"]} == {culprit, parent}
 
 
 @pytest.mark.parametrize(
@@ -135,3 +159,31 @@ def test_bad_words_are_one_line(tmp_path, repo, words, said):
     assert done.returncode == 2
     assert said in done.stderr
     assert done.stderr.count("\n") == 1
+
+
+def test_the_commit_that_repairs_is_found(tmp_path, repo):
+    """The file `slow` comes with a commit; here it is the repair."""
+    old, new, fix = history(repo, 6, count=24)
+    checker(tmp_path, "test -e slow")
+    words = ["run", "--find-fix", "--bad", old, "--good", new, "--pass-fail", "--json"]
+    done = rtbisect(tmp_path / "state", *words, "--", "../check.sh", cwd=repo)
+    answer = json.loads(done.stdout)
+    assert (answer["outcome"], answer["culprit"]) == ("culprit", fix), done.stderr
+    log = Path(answer["report"]).read_text()
+    assert log.startswith("git bisect start '--term-old=broken' '--term-new=fixed'\n")
+    replay = tmp_path / "log"
+    replay.write_text(log)
+    assert f"{fix} is the first fixed commit" in git(repo, "bisect", "replay", str(replay))
+
+
+def test_a_good_end_beside_the_bad_one_gives_way_to_the_merge_base(tmp_path, repo):
+    good, bad, culprit = history(repo, 7, count=24)
+    git(repo, "checkout", "-q", "-b", "other", good)
+    (repo / "other").write_text("1\n")
+    git(repo, "add", "-A")
+    git(repo, "commit", "-q", "-m", "beside")
+    checker(tmp_path, "test ! -e slow")
+    words = ["run", "--good", "other", "--bad", bad, "--pass-fail", "--json"]
+    done = rtbisect(tmp_path / "state", *words, "--", "../check.sh", cwd=repo)
+    answer = json.loads(done.stdout)
+    assert (answer["culprit"], answer["good"]) == (culprit, good), done.stderr

@@ -17,7 +17,7 @@ import numpy as np
 
 from rtbisect.errors import InternalError
 from rtbisect.model.campaign import Better, MetricKey, Outcome, Scale, Threshold
-from rtbisect.search import engine, noise, posterior
+from rtbisect.search import engine, lenses, noise
 from rtbisect.search.rehearse import rehearse
 from searchbench import bayesect
 from searchbench.oracle import known_grids
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from rtbisect.model.code import CommitGraph
-    from rtbisect.search.grids import Grids
     from searchbench.world import Cell, World
 
 THRESHOLD = Threshold(
@@ -43,8 +42,10 @@ THRESHOLD = Threshold(
     reason="",
 )
 #: Boots a side that every arm gets for its calibration.
-CALIBRATION = 40
-MAX_BOOTS = 900
+CALIBRATION = 64
+MAX_BOOTS = 500
+#: Outcomes that say that there is no culprit.
+NOTHING = ("not_reproduced", "no_regression", "layout_sensitive")
 
 
 @dataclass(frozen=True)
@@ -76,6 +77,7 @@ def spec_of(world: World, cell: Cell, **changes: object) -> engine.SearchSpec:
         build_cost_s=cell.build_s,
         cold_build_s=cell.build_s,
         boot_cost_s=cell.boot_s + cell.run_s,
+        layout_cost_s=cell.build_s,
         calibrate_max=CALIBRATION,
         max_boots=MAX_BOOTS,
         max_builds=200,
@@ -88,6 +90,8 @@ def ours(world: World, arm: str) -> tuple[str, str | None, float]:
     spec = spec_of(world, world.cell)
     if arm == "ours-no-h0":
         spec = replace(spec, prior_none=1e-9)
+    if arm == "ours-no-layouts":
+        spec = replace(spec, layout_cost_s=None)
     if arm == "ours-no-cost":
         spec = replace(spec, build_cost_s=1e-3)
     with _without(arm):
@@ -101,16 +105,22 @@ def ours(world: World, arm: str) -> tuple[str, str | None, float]:
     return finish.outcome.value, culprit, answer.confidence
 
 
+def _forget() -> None:
+    """Grids are kept by the boots that they were made for, not by what is patched."""
+    noise.boot_grids.cache_clear()
+    lenses.fit.cache_clear()
+
+
 @contextmanager
 def _without(arm: str) -> Iterator[None]:
     if arm == "ours-no-controls":
         with mock.patch("rtbisect.search.plan.STRONG_BITS", 0.0):
             yield
     elif arm == "ours-no-build-noise":
-        with mock.patch.object(noise, "TAU_PRIOR", (1.0, *[1e-12] * 5)):
-            noise.boot_grids.cache_clear()
+        with mock.patch.object(noise, "TAU_PRIOR", (1 - 1e-12, 1.0)):
+            _forget()
             yield
-        noise.boot_grids.cache_clear()
+        _forget()
     else:
         yield
 
@@ -119,17 +129,19 @@ def oracle(world: World, _arm: str) -> tuple[str, str | None, float]:
     """Our engine, told location, scale and build noise of both sides."""
     cell = world.cell
 
-    def told(*_ends: object) -> Grids:
-        return known_grids(cell)
+    def told(*_ends: object) -> tuple[lenses.Lens, ...]:
+        return (lenses.Lens(0, 0.0, 0.0, known_grids(cell)),)
 
     without = _without("ours-no-controls")
-    with mock.patch.object(posterior, "boot_grids", told), without:
+    with mock.patch.object(lenses, "fit", told), without:
         state, finish = rehearse(spec_of(world, cell), world)
     answer = engine.answer(state)
     return finish.outcome.value, answer.culprit, answer.confidence
 
 
-def git_bisect(votes: int, *, same_boot: bool) -> Callable[[World, str], tuple[str, str | None, float]]:
+def git_bisect(
+    votes: int, *, same_boot: bool
+) -> Callable[[World, str], tuple[str, str | None, float]]:
     """`git bisect` by hand: each step is the majority of `votes` runs against the middle of the
     calibration; 125 for what does not build.
     """
@@ -157,12 +169,12 @@ def git_bisect(votes: int, *, same_boot: bool) -> Callable[[World, str], tuple[s
 class Repository:
     """A real git repository with the shape of a graph; every tree is empty."""
 
-    _known: dict[str, Repository] = {}  # noqa: RUF012
+    _known: dict[int, Repository] = {}  # noqa: RUF012  (one a process, never changed)
 
     def __init__(self, graph: CommitGraph) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="rtbisect-bench-")
         self.path = Path(self._folder.name)
-        self._git("init", "-q", "--bare")
+        self._git("init", "-q", "--bare", "-b", "main")
         who = "committer Person 001 <person-001@example.org> 1700000000 +0000\ndata 0\n"
         marks = {graph.good: 1} | {c.sha: i + 2 for i, c in enumerate(graph.commits)}
         lines = [f"commit refs/heads/good\nmark :1\n{who}"]
@@ -180,9 +192,10 @@ class Repository:
 
     @classmethod
     def of(cls, graph: CommitGraph) -> Repository:
-        if graph.bad not in cls._known:
-            cls._known[graph.bad] = cls(graph)
-        return cls._known[graph.bad]
+        # Histories are made once a process, so that each has one identity.
+        if id(graph) not in cls._known:
+            cls._known[id(graph)] = cls(graph)
+        return cls._known[id(graph)]
 
     def _git(self, *words: str, stdin: str = "") -> str:
         done = subprocess.run(
@@ -203,7 +216,7 @@ class Repository:
             if "is the first bad commit" in said:
                 self._git("bisect", "reset", self.bad)
                 return self.sha[said.split()[0]]
-            if "cannot bisect more" in said or "only" in said and "skip" in said:
+            if "cannot bisect more" in said or ("only" in said and "skip" in said):
                 self._git("bisect", "reset", self.bad)
                 return None
         raise InternalError("git bisect does not end")
@@ -212,6 +225,7 @@ class Repository:
 ARMS: dict[str, Callable[[World, str], tuple[str, str | None, float]]] = {
     "ours": ours,
     "ours-no-controls": ours,
+    "ours-no-layouts": ours,
     "ours-no-cost": ours,
     "ours-no-h0": ours,
     "ours-no-build-noise": ours,
@@ -227,7 +241,7 @@ def run(world: World, arm: str, trial: int) -> Row:
     """One arm in one world; inconclusive stays in, as not right."""
     begin = time.process_time()
     outcome, culprit, confidence = ARMS[arm](world, arm)
-    right = culprit in world.truth if world.truth else outcome in ("not_reproduced", "no_regression")
+    right = culprit in world.truth if world.truth else outcome in NOTHING
     return Row(
         cell=world.cell.name,
         arm=arm,

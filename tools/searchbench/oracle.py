@@ -91,4 +91,6 @@ def known_grids(cell: Cell) -> Grids:
     """Both sides of a cell; without a culprit everything is like the good side."""
     table, tau = _density(cell.boot, cell.build, cell.tail), cell.build**0.5
     good, bad = KnownGrid(0.0, tau, table), KnownGrid(cell.effect, tau, table)
-    return Grids(good, bad, good, np.zeros((1, 1)), np.linspace(-6, 6 + cell.effect, 96), np.zeros(1, bool))
+    return Grids(
+        good, bad, good, np.zeros((1, 1)), np.linspace(-6, 6 + cell.effect, 96), np.zeros(1, bool)
+    )

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rtbisect.model.lab import RunStatus
-from rtbisect.search.graph import Ancestry
 
 if TYPE_CHECKING:
     from rtbisect.model.code import CommitGraph
+    from rtbisect.search.graph import Ancestry
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ class World:
         place = self.ancestry.index.get(sha, self.ancestry.size) + layout * (self.ancestry.size + 1)
         rng = np.random.default_rng([self.seed, place, number])
         cell = self.cell
-        centre = self._shift(sha) + self._offset(sha, place)
+        centre = self._shift(sha) + self._offset(place)
         centre += cell.boot**0.5 * self._draw(rng)
         own = (1 - cell.boot - cell.build) ** 0.5
         if cell.kind == "variance" and self._share(sha):
@@ -109,7 +109,7 @@ class World:
     def _shift(self, sha: str) -> float:
         return self.cell.effect * self._share(sha) if self.cell.kind == "location" else 0.0
 
-    def _offset(self, sha: str, place: int) -> float:
+    def _offset(self, place: int) -> float:
         """What the layout of one build adds."""
         width = self.cell.build**0.5
         if self.layout:

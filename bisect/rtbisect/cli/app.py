@@ -10,7 +10,20 @@ from typing import TYPE_CHECKING
 import click
 
 from rtbisect import __version__
-from rtbisect.cli import bisect, check, config, demo, report, resume, run as run_command, status, tryrev, watch
+from rtbisect.cli import (
+    bisect,
+    check,
+    config,
+    demo,
+    report,
+    resume,
+    status,
+    tryrev,
+    watch,
+)
+from rtbisect.cli import (
+    run as run_command,
+)
 from rtbisect.cli.output import Output, drop_stdout, fail, keep_traceback, tolerate_any_text
 from rtbisect.config import state_dir
 from rtbisect.errors import Exit, InfrastructureError, InternalError, Interrupted, RtbisectError

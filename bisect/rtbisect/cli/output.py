@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TextIO
 
 from rtbisect.command import printable
+from rtbisect.effects import duration
 from rtbisect.errors import InfrastructureError
 
 if TYPE_CHECKING:
@@ -150,12 +151,3 @@ def _tell(text: str) -> None:
     """Progress that nobody sees is no reason to stop a campaign."""
     with suppress(OSError):
         _write(sys.stderr, text)
-
-
-def duration(seconds: float) -> str:
-    """Seconds for a person: 45 s, 12 min, 3.5 h."""
-    if seconds < 90:
-        return f"{seconds:.0f} s"
-    if seconds < 5400:
-        return f"{seconds / 60:.0f} min"
-    return f"{seconds / 3600:.1f} h"

@@ -42,6 +42,11 @@ if TYPE_CHECKING:
 )
 @click.option("--ratio", type=float, help="Smallest ratio that counts; compares logarithms.")
 @click.option("--pass-fail", is_flag=True, help="The exit code is the figure: 0 good, 1-127 bad.")
+@click.option(
+    "--find-fix",
+    is_flag=True,
+    help="Find the repair: --bad is the older revision, --good the newer.",
+)
 @click.option("--cost-build", type=float, help="Seconds that a revision costs once.")
 @click.option("--cost-run", type=float, help="Seconds of a run (default: measured).")
 @click.option("--timeout", type=float, default=3600.0, show_default=True, help="Seconds a run.")
@@ -61,6 +66,7 @@ def run(
     better: str,
     ratio: float | None,
     pass_fail: bool,
+    find_fix: bool,
     cost_build: float | None,
     cost_run: float | None,
     timeout: float,
@@ -84,12 +90,14 @@ def run(
         raise ConfigError(f"--ratio {ratio} is no change", "give 1.05 for five per cent")
     if not (math.isfinite(timeout) and timeout > 0):
         raise ConfigError(f"--timeout {timeout} is no time", "give seconds")
-    place, first, last = asked.ends_of_repository(output.state, repo, good, bad)
+    older, newer = (bad, good) if find_fix else (good, bad)
+    place, first, last = asked.ends_of_repository(output.state, repo, older, newer)
     wanted = CommandRequest(
         argv=asked.command_words(command),
         metric=metric,
         better=better,
         pass_fail=pass_fail,
+        find_fix=find_fix,
         ratio=ratio,
         cost_build_s=cost_build,
         cost_run_s=cost_run,

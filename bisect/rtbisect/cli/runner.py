@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from pydantic import TypeAdapter, ValidationError
 
 from rtbisect import asked, pipeline, wiring
-from rtbisect.cli.output import Output, PlainProgress, duration, one_line
-from rtbisect.effects import keep_setup
+from rtbisect.cli.output import Output, PlainProgress, one_line
+from rtbisect.effects import duration, keep_setup
 from rtbisect.errors import Exit, InternalError, RtbisectError
 from rtbisect.model.campaign import CampaignRequest, Level, Outcome, Result, Summary
 from rtbisect.model.command import RUN
@@ -142,12 +142,14 @@ def text_of(record: CampaignRecord, summary: Summary) -> str:
     lines += [
         f"  {check.name}: {check.status} {check.note}".rstrip() for check in result.verifications
     ]
-    lines.append(
-        f"  {summary.builds} builds, {summary.boots} boots, {summary.skipped} skipped, "
-        f"{duration(summary.wall_s)}"
-    )
+    costs = f"{summary.skipped} skipped, {duration(summary.wall_s)}"
+    if record.kind == RUN:
+        lines.append(f"  {summary.boots} runs, {costs}")
+    else:
+        lines.append(f"  {summary.builds} builds, {summary.boots} boots, {costs}")
     if record.report:
-        lines.append(f"  draft: {record.report.path}")
+        kept = "bisect log" if record.kind == RUN else "draft"
+        lines.append(f"  {kept}: {record.report.path}")
     return "\n".join(lines)
 
 

@@ -108,7 +108,7 @@ def _effect_text(threshold: Threshold, effect: float) -> str:
     if threshold.scale is Scale.LOG:
         return f"new/base = {effect:.3g}"
     digits = f"{effect:+.0f}" if abs(effect) >= 100 else f"{effect:+.3g}"
-    return f"new - base = {digits} {threshold.unit}"
+    return f"new - base = {digits} {threshold.unit}".rstrip()
 
 
 def _limit_text(threshold: Threshold, found: Judgement) -> str:

@@ -23,7 +23,8 @@ COUNT = "count"
 
 def badness(threshold: Threshold, value: float) -> float:
     """`value` (in `threshold.unit`) as badness: log(value + floor) on LOG, the value itself
-    on LINEAR, negated where higher is better. ValueError where there is no such number.
+    on LINEAR, negated where higher is better (a share is taken from 1). ValueError where
+    there is no such number.
     """
     if not math.isfinite(value):
         raise ValueError(f"{threshold.key}: {value} is not finite")
@@ -31,7 +32,9 @@ def badness(threshold: Threshold, value: float) -> float:
         if value + threshold.floor <= 0:
             raise ValueError(f"{threshold.key}: {value} has no logarithm")
         value = math.log(value + threshold.floor)
-    return value if threshold.better is Better.LOWER else -value
+    if threshold.better is Better.LOWER:
+        return value
+    return 1 - value if threshold.statistic == FRACTION else -value
 
 
 def all_badness(threshold: Threshold, values: Sequence[float]) -> tuple[float, ...]:

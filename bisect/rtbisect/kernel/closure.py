@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import os
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rtbisect.kernel.sandbox import SRC
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from pathlib import Path
 
 #: Bytes of one record; that of vmlinux.o lists every object.
 RECORD_LIMIT = 4 << 20
@@ -46,7 +46,7 @@ def _records(objects: Path) -> Iterable[str]:
             if not (name.startswith(".") and name.endswith(".cmd")):
                 continue
             try:
-                handle = os.open(os.path.join(folder, name), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+                handle = os.open(Path(folder, name), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
             except OSError:
                 continue
             with os.fdopen(handle, "rb") as stream:

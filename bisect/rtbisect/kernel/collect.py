@@ -60,7 +60,9 @@ def collect(
         config=store.put_file(space.plain_file(".config", TEXT_LIMIT)),
         signature=mark,
         release=printable(space.text("include/config/kernel.release"), 80),
-        files=store.put_bytes("\n".join(sorted(closure(space.out))).encode("utf-8", "surrogateescape")),
+        files=store.put_bytes(
+            "\n".join(sorted(closure(space.out))).encode("utf-8", "surrogateescape")
+        ),
     )
 
 

@@ -24,7 +24,8 @@ class FakeBuilder:
 
     `failing` maps a revision to its first error, `same_as` to the revision whose image it
     shares, `raising` to the error that its next build raises (once). `sources` are the files
-    that every kernel is made from, relative to the tree. `requests` lists what was asked, in order. With `store` the artefacts exist.
+    that every kernel is made from, relative to the tree. `requests` lists what was asked, in
+    order. With `store` the artefacts exist.
     """
 
     failing: Mapping[str, str] = field(default_factory=dict)

@@ -83,6 +83,8 @@ class CommandLab:
         )
         seconds = time.monotonic() - begin
         status, reason, value = self._read(done.returncode, done.timed_out, out)
+        if status is RunStatus.INVALID and (said := tail(err)):
+            reason += f": {printable(said[-1], 160)}"
         if not done.timed_out and not 0 <= done.returncode < ABORT:
             raise InfrastructureError(
                 f"{failure(done)} on {request.revision[:12]}",

@@ -36,6 +36,7 @@ class CommandRequest:
     cost_run_s: float | None = None
     timeout_s: float = 3600.0
     max_runs: int = 300
+    find_fix: bool = False
 
     @classmethod
     def of(cls, request: CampaignRequest) -> CommandRequest:
@@ -53,6 +54,8 @@ class CommandRequest:
         found = ["--metric", self.metric] if self.metric else []
         if self.pass_fail:
             found.append("--pass-fail")
+        if self.find_fix:
+            found.append("--find-fix")
         if self.better != Better.LOWER.value:
             found += ["--better", self.better]
         for name, value in (
@@ -71,10 +74,14 @@ class CommandRequest:
     def threshold(self) -> Threshold:
         """The one metric: a share of failures, a ratio, or a plain difference of any size."""
         by_ratio = self.ratio is not None and not self.pass_fail
+        better = Better(self.better)
+        if self.find_fix:
+            # The search asks for what is worse at the newer end; here that is what is repaired.
+            better = Better.HIGHER if better is Better.LOWER else Better.LOWER
         return Threshold(
             key=MetricKey(SUITE, self.metric or VALUE, WINDOW),
-            unit="1",
-            better=Better(self.better),
+            unit="",
+            better=better,
             scale=Scale.LOG if by_ratio else Scale.LINEAR,
             statistic="fraction" if self.pass_fail else "median",
             min_effect=SMALLEST_SHARE if self.pass_fail else (self.ratio or 0.0),

@@ -22,7 +22,7 @@ from rtbisect.report.plots import draw
 from rtbisect.report.story import appendix, story
 from rtbisect.report.text import ascii_line, wrap
 from rtbisect.report.view import Bot, Detail, context, mailable, short
-from rtbisect.search.bisectlog import bisect_log
+from rtbisect.search.bisectlog import SIDES, bisect_log
 
 if TYPE_CHECKING:
     from rtbisect.model.report import ReportInput
@@ -195,12 +195,12 @@ def _disk(folder: Path, error: OSError) -> InfrastructureError:
     )
 
 
-def bisect_log_of(report: ReportInput) -> str:
+def bisect_log_of(report: ReportInput, words: tuple[str, str] = SIDES) -> str:
     """The log for `git bisect replay`; subjects go in clean, so that none adds a command."""
     result = report.result
     commits = tuple(replace(c, subject=ascii_line(c.subject)) for c in report.graph.commits)
     tested = tuple(replace(t, subject=ascii_line(t.subject)) for t in result.tested)
-    log = bisect_log(replace(report.graph, commits=commits), tested, result.culprit)
+    log = bisect_log(replace(report.graph, commits=commits), tested, result.culprit, words)
     return "".join(f"{ascii_line(line, 300)}\n" for line in log.splitlines())
 
 

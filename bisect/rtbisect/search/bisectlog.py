@@ -14,10 +14,18 @@ if TYPE_CHECKING:
 #: A revision is called bad above this probability, and good below one minus it.
 SURE = 0.95
 _SUBJECT_LIMIT = 100
+#: What git calls both sides, and what a search for a fix calls them.
+SIDES = ("good", "bad")
+FIX_SIDES = ("broken", "fixed")
 
 
-def bisect_log(graph: CommitGraph, tested: tuple[TestedRevision, ...], culprit: str | None) -> str:
-    """The log, with every tested revision in it.
+def bisect_log(
+    graph: CommitGraph,
+    tested: tuple[TestedRevision, ...],
+    culprit: str | None,
+    words: tuple[str, str] = SIDES,
+) -> str:
+    """The log, with every tested revision in it. `words` name the older and the newer side.
 
     git keeps one bad commit and asks for merge bases when a good one is no ancestor of
     it. So bad revisions come children first, which leaves the oldest as git's bad,
@@ -40,26 +48,29 @@ def bisect_log(graph: CommitGraph, tested: tuple[TestedRevision, ...], culprit: 
             continue
         if item.sha in place and under_last[place[item.sha]]:
             goods.append(item.sha)
-    lines = ["git bisect start"]
-    for word, shas in (("bad", ordered), ("good", goods)):
+    good, bad = words
+    terms = "" if words == SIDES else f" '--term-old={good}' '--term-new={bad}'"
+    lines = [f"git bisect start{terms}"]
+    for word, shas in ((bad, ordered), (good, goods)):
         for sha in shas:
             lines += [f"# {word}: {_line(sha, subjects)}", f"git bisect {word} {sha}"]
     for item in tested:
         if item.sha not in bads and item.sha not in goods:
-            lines.append(f"# {_word(item)}: {_line(item.sha, subjects)}")
+            lines.append(f"# {_word(item, words)}: {_line(item.sha, subjects)}")
     if culprit is not None:
-        lines.append(f"# first bad commit: {_line(culprit, subjects)}")
+        lines.append(f"# first {bad} commit: {_line(culprit, subjects)}")
     return "\n".join(lines) + "\n"
 
 
-def _word(item: TestedRevision) -> str:
+def _word(item: TestedRevision, words: tuple[str, str]) -> str:
+    good, bad = words
     if item.skipped:
         return f"skip ({_ascii(item.skipped)})"
     if not item.boots:
-        return f"not booted (bad with probability {item.probability_bad:.2f})"
+        return f"not booted ({bad} with probability {item.probability_bad:.2f})"
     if item.probability_bad < 1 - SURE:
-        return "good, on another branch"
-    return f"unsure (bad with probability {item.probability_bad:.2f})"
+        return f"{good}, on another branch"
+    return f"unsure ({bad} with probability {item.probability_bad:.2f})"
 
 
 def _line(sha: str, subjects: dict[str, str]) -> str:

@@ -4,25 +4,36 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from rtbisect import stats
 from rtbisect.errors import ConfigError
 from rtbisect.judge.scale import by_mean, effect_floor
+from rtbisect.search.views import WHOLE, Figure, common
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from rtbisect.search.model import SearchSpec, SearchState
+    from rtbisect.search.views import Views
 
 #: Boots at a look over boots at the look before.
 GROWTH = 1.6
+#: Shares of the alpha of a look: for a shift of the whole, for a shift of one CPU (divided among
+#: them), for a wider spread. The latter two need some boots before they can say anything.
+SHIFT, ONE_CPU, SPREAD = 0.7, 0.15, 0.15
+WIDER_FROM = 10
+#: The spread counts by this quantile: it has to be worse by the smallest effect too.
+HIGH = 0.9
 
 
 @dataclass(frozen=True, slots=True)
 class Ends:
     """State of the calibration: `reproduced` is None while more boots are due. `used` is
-    the number of boots a side at the look that decided; p belongs to the last look.
+    the number of boots a side at the look that decided; p belongs to the last look. `figure`
+    is what the ends differ in.
     """
 
     reproduced: bool | None
@@ -30,6 +41,7 @@ class Ends:
     p: float
     shift: float
     swapped: bool
+    figure: Figure = WHOLE
 
 
 def check_spec(spec: SearchSpec) -> None:
@@ -37,7 +49,7 @@ def check_spec(spec: SearchSpec) -> None:
     first, last = spec.calibrate_min, spec.calibrate_max
     if not 2 <= first <= last:
         raise ConfigError(f"calibration with {first} to {last} boots a side is impossible")
-    share = spec.alpha / len(looks(first, last))
+    share = SHIFT * spec.alpha / len(looks(first, last))
     if stats.smallest_p(last, last) > share:
         raise ConfigError(
             f"{last}+{last} boots of the ends cannot reach p <= {share:g}",
@@ -70,44 +82,83 @@ def look(state: SearchState) -> Ends:
     """The decision of the looks that are due. Each look uses the first boots of each side,
     so later boots (controls) never change what it said.
     """
-    spec, values = state.spec, state.ledger.values
+    spec, boots = state.spec, state.ledger.views
     last = spec.calibrate_max
-    good = values.get(spec.graph.good, ())[:last]
-    bad = values.get(spec.graph.bad, ())[:last]
+    good = boots.get((spec.graph.good, 0), ())[:last]
+    bad = boots.get((spec.graph.bad, 0), ())[:last]
     schedule = looks(spec.calibrate_min, last)
     share = spec.alpha / len(schedule)
     mean = by_mean(spec.threshold)
-    rule = _Rule(schedule, effect_floor(spec.threshold), share, spec.seed, mean)
-    return _looked(good, bad, rule)
+    rule = Rule(schedule, effect_floor(spec.threshold), share, spec.seed, mean)
+    return decide(good, bad, rule)
 
 
 @dataclass(frozen=True, slots=True)
-class _Rule:
+class Rule:
+    """Boots a side at each look, the smallest effect, alpha of a look, seed of the sampled
+    permutations, and whether means are compared (shares, counts).
+    """
+
     looks: tuple[int, ...]
     floor: float
     alpha: float
     seed: int
     mean: bool
 
-    def middle(self, values: tuple[float, ...]) -> float:
-        return stats.mean(values) if self.mean else stats.median(values)
+
+def decide(good: tuple[Views, ...], bad: tuple[Views, ...], rule: Rule) -> Ends:
+    """What the looks say about the boots of both ends in the order of their time."""
+    found = Ends(None, 0, 1.0, 0.0, swapped=False)
+    for boots in rule.looks:
+        if min(len(good), len(bad)) < boots:
+            return replace(found, reproduced=None)
+        found = _at_look(good[:boots], bad[:boots], rule)
+        if found.reproduced:
+            return found
+    one, two = [views[0] for views in good], [views[0] for views in bad]
+    reverse = stats.rank_p(one, two, alternative="less", seed=rule.seed)
+    swapped = reverse <= SHIFT * rule.alpha and -found.shift >= rule.floor
+    return replace(found, swapped=swapped)
 
 
 @lru_cache(maxsize=64)
-def _looked(good: tuple[float, ...], bad: tuple[float, ...], rule: _Rule) -> Ends:
-    p, shift, used = 1.0, 0.0, 0
-    for boots in rule.looks:
-        if min(len(good), len(bad)) < boots:
-            return Ends(None, used, p, shift, swapped=False)
-        used = boots
-        one, two = good[:boots], bad[:boots]
-        shift = rule.middle(two) - rule.middle(one)
+def _at_look(good: tuple[Views, ...], bad: tuple[Views, ...], rule: Rule) -> Ends:
+    """One look: reproduced or not."""
+    one, two = [views[0] for views in good], [views[0] for views in bad]
+    boots, shift = len(good), _shift(one, two, rule)
+    p = stats.rank_p(one, two, alternative="greater", seed=rule.seed)
+    if p <= SHIFT * rule.alpha and shift >= rule.floor:
+        return Ends(reproduced=True, used=boots, p=p, shift=shift, swapped=False)
+    for figure, size, other in _elsewhere(good, bad, rule):
+        return Ends(True, boots, other, size, swapped=False, figure=figure)  # noqa: FBT003
+    return Ends(reproduced=False, used=boots, p=p, shift=shift, swapped=False)
+
+
+def _shift(one: Sequence[float], two: Sequence[float], rule: Rule) -> float:
+    middle = stats.mean if rule.mean else stats.median
+    return middle(two) - middle(one)
+
+
+def _elsewhere(
+    good: tuple[Views, ...], bad: tuple[Views, ...], rule: Rule
+) -> Iterator[tuple[Figure, float, float]]:
+    """Differences that are no shift of the whole: where, how large, p."""
+    if rule.mean or len(good) < WIDER_FROM:
+        return
+    one, two = [v[0] for v in good], [v[0] for v in bad]
+    size = stats.quantile(two, HIGH) - stats.quantile(one, HIGH)
+    p = stats.rank_p(
+        stats.deviations(one), stats.deviations(two), alternative="greater", seed=rule.seed
+    )
+    if p <= SPREAD * rule.alpha and size >= rule.floor:
+        yield Figure(around=stats.median([*one, *two])), size, p
+    views = common([*good, *bad])
+    for view in range(1, views):
+        one, two = [v[view] for v in good], [v[view] for v in bad]
+        size = _shift(one, two, rule)
         p = stats.rank_p(one, two, alternative="greater", seed=rule.seed)
-        if p <= rule.alpha and shift >= rule.floor:
-            return Ends(reproduced=True, used=boots, p=p, shift=shift, swapped=False)
-    reverse = stats.rank_p(one, two, alternative="less", seed=rule.seed)
-    swapped = reverse <= rule.alpha and -shift >= rule.floor
-    return Ends(reproduced=False, used=used, p=p, shift=shift, swapped=swapped)
+        if p <= ONE_CPU / (views - 1) * rule.alpha and size >= rule.floor:
+            yield Figure(view), size, p
 
 
 def due(state: SearchState, count: int) -> list[str]:

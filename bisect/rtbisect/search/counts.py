@@ -107,7 +107,7 @@ class CountGrid:
         return found
 
 
-@lru_cache(maxsize=32)
+@lru_cache(maxsize=4)
 def count_grids(good: tuple[float, ...], bad: tuple[float, ...]) -> Grids:
     """Rates from a tenth of an event to four times the largest count, log uniform; the bad
     side has the higher rate. Zeros at the good end are ordinary counts.

@@ -97,14 +97,25 @@ def propose(
     over = stop.reached(state, found)
     if over is not None:
         return (over,)
-    missing = stop.unbuilt_neighbours(state, found)
-    if missing:
-        return tuple(Test(sha, "search", boot=False) for sha in missing[: max(1, free_builders)])
-    tests = plan.choose(state, found, free_hosts, free_builders)
+    tests = _to_be_sure(state, found, free_hosts, free_builders)
+    tests = tests or plan.choose(state, found, free_hosts, free_builders)
     if tests:
         return tests
     reason = "no test that is possible tells the remaining candidates apart"
     return (Finish(Outcome.INCONCLUSIVE, reason),)
+
+
+def _to_be_sure(
+    state: SearchState, found: Posterior, hosts: int, builders: int
+) -> tuple[Test, ...]:
+    """What is due before a culprit that is likely enough is named."""
+    missing = stop.unbuilt_neighbours(state, found)
+    if missing:
+        return tuple(Test(sha, "search", boot=False) for sha in missing[: max(1, builders)])
+    if found.none > stop.NONE_AT_MOST:
+        return ()
+    due_ = stop.layouts_due(state, found)[: max(1, hosts)]
+    return tuple(Test(sha, "layout", layout=layout) for sha, layout in due_)
 
 
 def answer(state: SearchState) -> Answer:
@@ -125,7 +136,10 @@ def answer(state: SearchState) -> Answer:
         confidence = float(found.commits[found.best])
     named = tuple((commits[i].sha, float(found.commits[i])) for i in members)
     culprit = commits[found.best].sha if outcome is Outcome.CULPRIT else None
-    return Answer(outcome, culprit, named, confidence, found.none, _tested(state), reasons)
+    return Answer(
+        outcome, culprit, named, confidence, found.none, _tested(state), reasons,
+        state.ends.figure,
+    )  # fmt: skip
 
 
 def forecast(state: SearchState) -> Forecast:

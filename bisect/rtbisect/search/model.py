@@ -3,16 +3,15 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, TypeAlias
 
-from rtbisect.judge.scale import badness
 from rtbisect.model.lab import RunStatus
 from rtbisect.search.calibrate import look
 from rtbisect.search.posterior import posterior
+from rtbisect.search.views import WHOLE, Figure, Views, views
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -33,11 +32,11 @@ INVALID_RERUNS = 3
 class SearchSpec:
     """What to search and how much it may cost; equal specs and events give equal proposals.
 
-    `build_cost_s` is an incremental build, `cold_build_s` the first one, `layout_cost_s` a build of a known
-    revision with another layout (None: there is no such build). `confidence` is
-    the posterior probability at which a culprit is named. `prior_none` is the prior
+    `build_cost_s` is an incremental build, `cold_build_s` the first one, `layout_cost_s` a
+    build of a known revision with another layout (None: there is no such build).
+    `confidence` is the posterior probability at which a culprit is named. `prior_none` is the prior
     probability that the ends do not differ although their test says so. `alpha` is
-    split evenly between the two looks at the ends.
+    split between the looks at the ends.
     """
 
     graph: CommitGraph
@@ -95,9 +94,9 @@ Event: TypeAlias = Built | Booted | Silent
 class Test:
     """Build `revision` if that has not been tried, then boot it once if `boot` says so.
 
-    `purpose` is calibrate, search or control. A revision that is not built yet is proposed
-    without a boot: a kernel that equals a known one needs none. A caller that boots it
-    all the same does no harm. `layout` 0 is the kernel as it is configured; 1, 2, ... are
+    `purpose` is calibrate, search, control or layout. A revision that is not built yet is
+    proposed without a boot: a kernel that equals a known one needs none. A caller that boots
+    it all the same does no harm. `layout` 0 is the kernel as it is configured; 1, 2, ... are
     the same sources with functions at other addresses.
     """
 
@@ -124,7 +123,7 @@ class Answer:
 
     For a culprit set `candidates` is that whole set, else the smallest set of at least
     90% of the mass on commits, at most 20. `confidence` is the probability of the
-    culprit, or of the set, or of the most likely commit.
+    culprit, or of the set, or of the most likely commit. `figure` is what the ends differ in.
     """
 
     outcome: Outcome
@@ -134,6 +133,7 @@ class Answer:
     prob_none: float
     tested: tuple[TestedRevision, ...]
     reasons: tuple[str, ...]
+    figure: Figure = WHOLE
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +151,8 @@ class Forecast:
 @dataclass(frozen=True)
 class Ledger:
     """The events, summed up per revision. `values` are badness (see `judge.scale`) in the
-    order of the boots; `failed_boots` and `invalid` hold what came since the last valid one.
+    order of the boots, `views` all views of the same boots by revision and layout;
+    `failed_boots` and `invalid` hold what came since the last valid one.
     """
 
     signatures: Mapping[str, str]
@@ -162,8 +163,13 @@ class Ledger:
     builds: int
     boots: int
     silent: tuple[tuple[str, str], ...] = ()
-    layouts: Mapping[tuple[str, int], tuple[float, ...]] = field(default_factory=dict)
+    views: Mapping[tuple[str, int], tuple[Views, ...]] = field(default_factory=dict)
     layouts_failed: frozenset[str] = frozenset()
+
+    @cached_property
+    def layouts(self) -> tuple[tuple[str, int], ...]:
+        """Builds with another layout."""
+        return tuple(sorted(key for key in self.views if key[1]))
 
     def built(self, sha: str) -> bool:
         return sha in self.signatures
@@ -255,62 +261,77 @@ class SearchState:
 
 def ledger(threshold: Threshold, events: tuple[Event, ...]) -> Ledger:
     """Sum up a log of builds and boots. A revision that booted was built."""
-    signatures: dict[str, str] = {}
-    build_failed: set[str] = set()
-    values: dict[str, list[float]] = {}
-    failed: dict[str, list[RunStatus]] = {}
-    invalid: dict[str, int] = {}
-    silent: tuple[tuple[str, str], ...] = ()
-    layouts: dict[tuple[str, int], list[float]] = {}
-    layouts_failed: set[str] = set()
-    builds = boots = 0
+    tally = _Tally(threshold)
     for event in events:
         if isinstance(event, Silent):
-            silent = event.pairs
-            continue
-        sha = event.revision
-        if isinstance(event, Built):
-            builds += 1
-            if event.layout:
-                if event.ok:
-                    layouts.setdefault((sha, event.layout), [])
-                else:
-                    layouts_failed.add(sha)
-            elif event.ok:
-                signatures[sha] = event.signature
-                build_failed.discard(sha)
-            elif sha not in signatures:
-                build_failed.add(sha)
-            continue
-        boots += 1
-        value = _evidence(threshold, event)
-        if event.layout:
-            if math.isnan(value):
-                layouts_failed.add(sha)
-            else:
-                layouts.setdefault((sha, event.layout), []).append(value)
-            continue
-        signatures.setdefault(sha, "")
-        if event.status in (RunStatus.BOOT_FAILED, RunStatus.HUNG, RunStatus.SKIPPED):
-            failed.setdefault(sha, []).append(event.status)
-        elif math.isnan(value):
-            invalid[sha] = invalid.get(sha, 0) + 1
+            tally.silent = event.pairs
+        elif isinstance(event, Built):
+            tally.built(event)
         else:
-            values.setdefault(sha, []).append(value)
-            invalid[sha] = 0
-            failed.pop(sha, None)
+            tally.booted(event)
     return Ledger(
-        signatures,
-        frozenset(build_failed),
-        {sha: tuple(found) for sha, found in values.items()},
-        {sha: tuple(found) for sha, found in failed.items()},
-        invalid,
-        builds,
-        boots,
-        silent,
-        {key: tuple(found) for key, found in layouts.items()},
-        frozenset(layouts_failed),
+        tally.signatures,
+        frozenset(tally.build_failed),
+        {sha: tuple(found) for sha, found in tally.values.items()},
+        {sha: tuple(found) for sha, found in tally.failed.items()},
+        tally.invalid,
+        tally.builds,
+        tally.boots,
+        tally.silent,
+        {key: tuple(found) for key, found in tally.views.items()},
+        frozenset(tally.layouts_failed),
     )
+
+
+@dataclass
+class _Tally:
+    """What the events say so far."""
+
+    threshold: Threshold
+    signatures: dict[str, str] = field(default_factory=dict)
+    build_failed: set[str] = field(default_factory=set)
+    values: dict[str, list[float]] = field(default_factory=dict)
+    views: dict[tuple[str, int], list[Views]] = field(default_factory=dict)
+    failed: dict[str, list[RunStatus]] = field(default_factory=dict)
+    invalid: dict[str, int] = field(default_factory=dict)
+    silent: tuple[tuple[str, str], ...] = ()
+    layouts_failed: set[str] = field(default_factory=set)
+    builds: int = 0
+    boots: int = 0
+
+    def built(self, event: Built) -> None:
+        sha = event.revision
+        self.builds += 1
+        if event.layout:
+            if event.ok:
+                self.views.setdefault((sha, event.layout), [])
+            else:
+                self.layouts_failed.add(sha)
+        elif event.ok:
+            self.signatures[sha] = event.signature
+            self.build_failed.discard(sha)
+        elif sha not in self.signatures:
+            self.build_failed.add(sha)
+
+    def booted(self, event: Booted) -> None:
+        sha = event.revision
+        self.boots += 1
+        found = _evidence(self.threshold, event)
+        if found is not None:
+            self.views.setdefault((sha, event.layout), []).append(found)
+        if event.layout:
+            if found is None:
+                self.layouts_failed.add(sha)
+            return
+        self.signatures.setdefault(sha, "")
+        if found is not None:
+            self.values.setdefault(sha, []).append(found[0])
+            self.invalid[sha] = 0
+            self.failed.pop(sha, None)
+        elif event.status in (RunStatus.BOOT_FAILED, RunStatus.HUNG, RunStatus.SKIPPED):
+            self.failed.setdefault(sha, []).append(event.status)
+        else:
+            self.invalid[sha] = self.invalid.get(sha, 0) + 1
 
 
 def _chains(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
@@ -330,11 +351,10 @@ def _chains(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
     return {sha: root(sha) for sha in list(above)}
 
 
-def _evidence(threshold: Threshold, event: Booted) -> float:
-    """Badness of a boot; nan when the boot is no evidence."""
-    if event.status is not RunStatus.COMPLETE or event.observation is None:
-        return math.nan
+def _evidence(threshold: Threshold, event: Booted) -> Views | None:
+    """Views of a boot; None when the boot is no evidence."""
     try:
-        return badness(threshold, event.observation.value)
+        complete = event.status is RunStatus.COMPLETE and event.observation is not None
+        return views(threshold, event.observation) if complete and event.observation else None
     except ValueError:
-        return math.nan
+        return None

@@ -35,15 +35,22 @@ CONTAMINATION = 0.03
 #: A scale is never below the effect divided by this: figures that are rounded or stand
 #: still (all boots equal) say nothing about the next boot to the last digit.
 RESOLUTION = 20.0
-#: Prior weight of builds that add nothing, then of tau from small to as large as the effect.
-TAU_PRIOR = (0.4, 0.18, 0.15, 0.12, 0.09, 0.06)
+#: Prior weight of builds that add nothing, and slope of the rest from a tau far below the noise of
+#: a boot to one beyond the effect: builds mostly add little.
+TAU_PRIOR = (0.4, 1 / 3)
+#: The same when there is no regression although the ends differ: luck, or builds that differ
+#: about as much as the ends do.
+NONE_TAU_PRIOR = (0.2, 5.0)
 #: Prior weight of equal scales on both sides; the rest lets each side have its own.
 EQUAL_SCALES = 0.6
+#: A commit that explains less than this share of what the ends differ in is not looked for.
+LEAST = 0.25
 #: Nodes: location, location shared by both sides, step of log scale, offset of a build.
-_MU_NODES = 31
-_SHARED_NODES = 45
-_SIGMA_STEP = 0.22
-_U_NODES = 61
+_MU_NODES = 23
+_SHARED_NODES = 33
+_SIGMA_STEP = 0.3
+_TAU_STEP = 0.5
+_U_NODES = 49
 _BINS = 64
 #: Gauss-Hermite rule for the offset of a kernel without boots.
 _AT, _WEIGHTS = np.polynomial.hermite_e.hermegauss(7)
@@ -257,9 +264,16 @@ class _Extent:
         return max(2 * self.span, 4 * self.floor)
 
 
-@lru_cache(maxsize=32)
-def boot_grids(good: tuple[float, ...], bad: tuple[float, ...], effect_floor: float) -> Grids:
-    """Grids that cover what the calibration boots of the two ends allow.
+@lru_cache(maxsize=4)
+def boot_grids(
+    good: tuple[float, ...],
+    bad: tuple[float, ...],
+    effect_floor: float,
+    *,
+    shifted: bool = True,
+) -> Grids:
+    """Grids that cover what the calibration boots of the two ends allow. `shifted`: the bad side
+    is worse in its location, by LEAST of what the ends differ in at least.
 
     Every grid integrates the same prior: location uniform over twice the span of the
     data, log scale uniform, tau as TAU_PRIOR. Only the nodes lie where the boots have mass.
@@ -271,8 +285,9 @@ def boot_grids(good: tuple[float, ...], bad: tuple[float, ...], effect_floor: fl
     extent = _Extent(low - slack, high + slack, effect / RESOLUTION)
     spreads = [_spread(values, extent.floor) for values in (one, two)]
     typical = float(np.sqrt(spreads[0] * spreads[1]))
-    tau = np.array([0.0, *np.geomspace(0.15 * typical, max(1.2 * effect, 1.2 * typical), 5)])
-    narrow = _log_axis(max(extent.floor, min(spreads) / 4), min(4 * max(spreads), extent.top))
+    tau = np.array([0.0, *_axis(0.2 * typical, 1.3 * max(effect, typical), _TAU_STEP)])
+    least, most = max(extent.floor, min(spreads) / 4), min(4 * max(spreads), extent.top)
+    narrow = _axis(least, most, _SIGMA_STEP)
     found = []
     for values, spread in zip((one, two), spreads, strict=True):
         centre = float(np.median(values))
@@ -280,15 +295,24 @@ def boot_grids(good: tuple[float, ...], bad: tuple[float, ...], effect_floor: fl
         mu = centre + reach[:, None] * np.linspace(-1, 1, _MU_NODES)
         found.append(_grid(mu, narrow, tau, extent))
     # The prior of tau stands once: with the good side, and with the shared one.
-    found[0].prior[...] += np.log(np.asarray(TAU_PRIOR))[:, None, None]
+    found[0].prior[...] += _tau_prior(tau, TAU_PRIOR)
     middle, half = (low + high) / 2, (high - low) / 2
     reach = half + np.hypot(2.5 * typical, 2.5 * tau) / 2
     mu = middle + reach[:, None] * np.linspace(-1, 1, _SHARED_NODES)
-    shared = _grid(mu, _log_axis(extent.floor, extent.top), tau, extent)
-    shared.prior[...] += np.log(np.asarray(TAU_PRIOR))[:, None, None]
+    shared = _grid(mu, _axis(extent.floor, extent.top, _SIGMA_STEP), tau, extent)
+    shared.prior[...] += _tau_prior(tau, NONE_TAU_PRIOR)
     shared.prior[...] += _log_density(shared.sigma, extent)[None, :, None]
     y = np.linspace(extent.low - extent.span / 2, extent.high + extent.span / 2, _BINS)
-    return Grids(found[0], found[1], shared, _coupled(narrow, extent), y, tau > 0)
+    least = max(effect_floor, LEAST * effect)
+    ahead = _ahead(found[0].mu, found[1].mu, least, extent) if shifted else None
+    return Grids(found[0], found[1], shared, _coupled(narrow, extent), y, tau > 0, ahead)
+
+
+def _ahead(good: Floats, bad: Floats, least: float, extent: _Extent) -> Floats:
+    """The prior of both locations (t, a) together over the independent one, (t, a, a)."""
+    room = 0.5 * max(0.1, 1 - least / (2 * extent.span)) ** 2
+    worse = bad[:, None, :] - good[:, :, None] >= least
+    return worse / room
 
 
 def _spread(values: Floats, floor: float) -> float:
@@ -298,9 +322,17 @@ def _spread(values: Floats, floor: float) -> float:
     return max(deviation, 0.5 * float(values.std()), floor)
 
 
-def _log_axis(low: float, high: float) -> Floats:
-    """Scales from `low` to `high` with equal steps of the logarithm."""
-    count = max(3, int(np.ceil(np.log(high / low) / _SIGMA_STEP)) + 1)
+def _tau_prior(tau: Floats, prior: tuple[float, float]) -> Floats:
+    """Log prior of the nodes of tau, the first of which is 0; shape (t, 1, 1)."""
+    zero, slope = prior
+    rest = np.linspace(1, slope, tau.size - 1)
+    found: Floats = np.log(np.concatenate([[zero], (1 - zero) * rest / rest.sum()]))
+    return found[:, None, None]
+
+
+def _axis(low: float, high: float, step: float) -> Floats:
+    """Scales from `low` to `high` with equal steps of the logarithm, at most `step`."""
+    count = max(3, int(np.ceil(np.log(high / low) / step)) + 1)
     found: Floats = np.geomspace(low, high, count)
     return found
 

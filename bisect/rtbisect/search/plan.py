@@ -29,6 +29,8 @@ CONTROL_EVERY = 4
 USELESS_BITS = 1e-5
 #: A kernel whose side is that sure is not booted again for its own sake.
 SURE_SIDE = 0.003
+#: Known kernels that are thought of for one more boot: those whose side is most open.
+OPEN_KERNELS = 12
 #: Chance that a revision fails of which nothing is known.
 BASE_FAILURE = 0.02
 #: Chance that a direct neighbour of a failed revision fails too.
@@ -72,55 +74,72 @@ def choose(state: SearchState, found: Posterior, hosts: int, builders: int) -> t
     control = _control(state, found)
     if control is not None:
         return (Test(control, "control"),)
-    ancestry, ledger, spec = state.ancestry, state.ledger, state.spec
-    shas = [commit.sha for commit in spec.graph.commits]
-    built = np.array([ledger.built(ledger.stand_in(sha)) for sha in shas])
-    open_ = np.array([not ledger.untestable(sha) for sha in shas])
-    if ledger.builds >= spec.max_builds:
-        open_ &= built
-    worth = (1 - failure(state)) / (spec.boot_cost_s + np.where(built, 0.0, spec.build_cost_s))
-    room = max(1, builders)
-    rest = spec.max_builds - ledger.builds
-    groups = [_parts(found)]
-    again = _again(state, found)
-    picked: list[Test] = []
-    while len(picked) < min(max(1, hosts), spec.max_boots - ledger.boots):
-        fresh = np.where(open_, _gain(state, groups), 0.0)
-        gain, layout = fresh.copy(), np.zeros(fresh.size, dtype=np.intp)
-        for i, (bits, number) in again.items():
-            # Boots of one kernel share its build: a further one tells less than a new build.
-            gain[i] = bits if not picked else min(gain[i], bits)
-            layout[i] = number
-        gain = np.where(open_, gain, 0.0)
-        other = _other_layout(state, fresh, again)
-        if max(float(gain.max()), other[1]) < USELESS_BITS:
+    picker = _Picker(state, found, max(1, builders))
+    for _ in range(min(max(1, hosts), state.spec.max_boots - state.ledger.boots)):
+        if not picker.pick():
             break
-        best = int((gain * worth).argmax())
-        if other[1] > gain[best] * worth[best] and rest > 0:
-            best = other[0]
-            sha = shas[best]
-            number = 1 + max((n for s, n in ledger.layouts if s == sha), default=0)
-            picked.append(Test(sha, "search", layout=number))
-            open_[best] = False
-            groups = [
-                half
-                for group in groups
-                for half in _split(group, ancestry.ancestors_or_self(best))
-            ]
-            rest -= 1
-            continue
-        test = Test(
-            ledger.stand_in(shas[best]), "search", bool(built[best]), int(layout[best])
-        )
-        picked.append(test)
-        if not built[best]:
-            room, rest = room - 1, rest - 1
-        open_[best] = False
-        if not room or not rest:
-            open_ &= built
-        side = ancestry.ancestors_or_self(best)
-        groups = [half for group in groups for half in _split(group, side)]
-    return tuple(picked)
+    return tuple(picker.picked)
+
+
+class _Picker:
+    """Tests that run at the same time: each is worth what the ones before it leave open."""
+
+    def __init__(self, state: SearchState, found: Posterior, builders: int) -> None:
+        spec, ledger = state.spec, state.ledger
+        self.picked: list[Test] = []
+        self._state = state
+        self._shas = [commit.sha for commit in spec.graph.commits]
+        self._built = np.array([ledger.built(ledger.stand_in(sha)) for sha in self._shas])
+        self._open = np.array([not ledger.untestable(sha) for sha in self._shas])
+        self._room = min(builders, spec.max_builds - ledger.builds)
+        build = np.where(self._built, 0.0, spec.build_cost_s)
+        self._worth = (1 - failure(state)) / (spec.boot_cost_s + build)
+        self._groups = [_parts(found)]
+        self._again = _again(state, found)
+
+    def pick(self) -> bool:
+        """Add the best test; False when none is useful."""
+        open_ = self._open & self._built if self._room <= 0 else self._open
+        fresh = np.where(open_, _gain(self._state, self._groups), 0.0)
+        gain, layout = fresh.copy(), {}
+        for i, (bits, number) in self._again.items():
+            # Boots of one kernel share its build: a further one tells less than a new build.
+            gain[i] = (min(gain[i], bits) if self.picked else bits) * open_[i]
+            layout[i] = number
+        best = int((gain * self._worth).argmax())
+        sha, other, bits = self._other_layout(fresh)
+        cost = (self._state.spec.layout_cost_s or 0.0) + self._state.spec.boot_cost_s
+        if bits / cost > gain[best] * self._worth[best] and bits >= USELESS_BITS:
+            number = 1 + sum(s == sha for s, _ in self._state.ledger.layouts)
+            self._take(other, Test(sha, "search", layout=number))
+            return True
+        if gain[best] < USELESS_BITS:
+            return False
+        sha, built = self._state.ledger.stand_in(self._shas[best]), bool(self._built[best])
+        self._take(best, Test(sha, "search", boot=built, layout=layout.get(best, 0)))
+        return True
+
+    def _take(self, i: int, test: Test) -> None:
+        self.picked.append(test)
+        known = test.layout == 0 or (test.revision, test.layout) in self._state.ledger.layouts
+        self._room -= not (known and (i < 0 or self._built[i]))
+        if i < 0:
+            return
+        self._open[i] = False
+        side = self._state.ancestry.ancestors_or_self(i)
+        self._groups = [half for group in self._groups for half in _split(group, side)]
+
+    def _other_layout(self, fresh: Floats) -> tuple[str, int, float]:
+        """The revision that is most worth a build with another layout (a booted candidate, or
+        the good end with -1), and bits of its boot; no bits where there is no such build.
+        """
+        spec, failed = self._state.spec, self._state.ledger.layouts_failed
+        if spec.layout_cost_s is None or self._room <= 0:
+            return "", -1, 0.0
+        able = [(self._shas[i], i, float(fresh[i])) for i in self._again]
+        able.append((spec.graph.good, -1, _gain_of_good(self._groups) * (not self.picked)))
+        able = [option for option in able if option[0] not in failed]
+        return max(able, key=lambda option: option[2], default=("", -1, 0.0))
 
 
 def _parts(found: Posterior) -> list[_Part]:
@@ -159,46 +178,53 @@ def _gain(state: SearchState, groups: list[list[_Part]]) -> Floats:
     return total
 
 
-def _other_layout(
-    state: SearchState, fresh: Floats, again: dict[int, tuple[float, int]]
-) -> tuple[int, float]:
-    """The booted candidate that is most worth a build with another layout, and bits per second
-    of that; no worth where there is no such build.
+def _gain_of_good(groups: list[list[_Part]]) -> float:
+    """Bits that a boot of a new kernel on the good side tells, given which group is true: only
+    about "no regression".
     """
-    spec, failed = state.spec, state.ledger.layouts_failed
-    commits = spec.graph.commits
-    able = [i for i in again if fresh[i] > 0 and commits[i].sha not in failed]
-    if spec.layout_cost_s is None or not able:
-        return 0, 0.0
-    best = max(able, key=lambda i: float(fresh[i]))
-    return best, float(fresh[best]) / (spec.layout_cost_s + spec.boot_cost_s)
+    total = 0.0
+    for group in groups:
+        held = [float(part.weights.sum()) + part.none for part in group]
+        mass = sum(held)
+        if mass > 1e-9:
+            share = [h / mass for h in held]
+            mixed = sum(s * part.good for s, part in zip(share, group, strict=True))
+            known = sum(s * float(_entropy(p.good)) for s, p in zip(share, group, strict=True))
+            total += mass * max(0.0, float(_entropy(np.asarray(mixed))) - known)
+    return total
 
 
 def _again(state: SearchState, found: Posterior) -> dict[int, tuple[float, int]]:
     """Bits that one more boot tells, for each candidate whose kernel has booted, and of which of
-    its layouts.
+    its layouts. Computed for the kernels whose side is most open.
     """
-    cells = found.cells
-    mass = np.array([float(cell.weights.sum()) for cell in cells])
+    mass = np.array([float(cell.weights.sum()) for cell in found.cells])
     weight = mass / max(float(mass.sum()), 1e-300) * float(found.commits.sum())
+    sides = np.array([cell.sides for cell in found.cells])
+    bad = weight @ sides
+    open_ = np.flatnonzero((bad > SURE_SIDE) & (bad < 1 - SURE_SIDE))
+    chosen = set(open_[np.abs(bad[open_] - 0.5).argsort(kind="stable")[:OPEN_KERNELS]].tolist())
     bits: dict[int, tuple[float, int]] = {}
     for number, kernel in enumerate(found.kernels):
-        inside = [state.ancestry.index[sha] for sha in kernel.shas if sha in state.ancestry.index]
-        if not inside:
-            continue
-        bad = float(sum(w for w, cell in zip(weight, cells, strict=True) if cell.sides[number]))
-        told = 0.0
-        if SURE_SIDE < bad < 1 - SURE_SIDE:
-            parts = [(float(w), found.again(number, c)) for w, c in zip(weight, cells, strict=True)]
-            if found.none > SURE_SIDE:
-                parts.append((found.none, found.again(number, None)))
-            mixed = sum(w * p for w, p in parts)
-            known = sum(w * float(_entropy(p)) for w, p in parts)
-            told = max(0.0, float(_entropy(np.asarray(mixed))) - known)
-        for i in inside:
-            if told > bits.get(i, (-1.0, 0))[0]:
+        told = _one_more(found, weight, number) if number in chosen else 0.0
+        for sha in kernel.shas:
+            i = state.ancestry.index.get(sha, -1)
+            if i >= 0 and told > bits.get(i, (-1.0, 0))[0]:
                 bits[i] = (told, kernel.layout)
     return bits
+
+
+def _one_more(found: Posterior, weight: Floats, number: int) -> float:
+    """Bits that one more boot of a kernel tells about which of the cells is true."""
+    parts = [
+        (float(held), found.again(number, cell))
+        for held, cell in zip(weight, found.cells, strict=True)
+    ]
+    if found.none > SURE_SIDE:
+        parts.append((found.none, found.again(number, None)))
+    mixed = sum(held * p for held, p in parts)
+    known = sum(held * float(_entropy(p)) for held, p in parts)
+    return max(0.0, float(_entropy(np.asarray(mixed))) - known)
 
 
 def _split(group: list[_Part], side: Bools) -> list[list[_Part]]:

@@ -15,15 +15,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from rtbisect.judge.scale import COUNT, FRACTION, effect_floor
-from rtbisect.search.counts import chance_grids, count_grids
+from rtbisect.search import lenses as looking
 from rtbisect.search.grids import logsumexp
-from rtbisect.search.noise import boot_grids
 
 if TYPE_CHECKING:
     from rtbisect.search.graph import Ancestry, Bools, Floats
-    from rtbisect.search.model import SearchState
     from rtbisect.search.grids import Grids
+    from rtbisect.search.lenses import Seen
+    from rtbisect.search.model import SearchState
+    from rtbisect.search.views import Views
 
 #: Patterns that hold this share of the mass shape the predictive densities, so many at most.
 _SHAPING = 0.98
@@ -32,13 +32,16 @@ _CELLS = 4
 
 @dataclass(frozen=True)
 class Kernel:
-    """A kernel that booted: revisions that are equal, and all boots of them. A `layout` other
-    than 0 is a build of its own.
+    """A kernel that booted: revisions that are equal, and all views of all boots of them. A
+    `layout` other than 0 is a build of its own.
     """
 
     shas: tuple[str, ...]
-    values: tuple[float, ...]
+    boots: tuple[Views, ...]
     layout: int = 0
+
+    def values(self, view: int) -> tuple[float, ...]:
+        return tuple(boot[view] for boot in self.boots)
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +61,8 @@ class Cell:
 class Posterior:
     """`commits`: probability of each candidate, shape (n,); `none`: of no regression. They
     add up to 1, unless nothing explains the data: then all are 0. `cells` are the
-    likeliest patterns; `shared` (t, s, a) the nodes of "no regression".
+    likeliest patterns and `shared` (t, s, a) the nodes of "no regression", both through
+    the likeliest lens: `grid` and `view` are its.
     """
 
     commits: Floats
@@ -67,6 +71,7 @@ class Posterior:
     cells: tuple[Cell, ...]
     grid: Grids | None
     shared: Floats
+    view: int = 0
 
     @property
     def possible(self) -> bool:
@@ -75,6 +80,13 @@ class Posterior:
     @property
     def best(self) -> int:
         return int(self.commits.argmax())
+
+    @property
+    def layout(self) -> float:
+        """If there is no regression: the probability that builds differ by their layout."""
+        if self.grid is None:
+            return 0.0
+        return float(self.shared[self.grid.layout].sum())
 
     @cached_property
     def good(self) -> Floats:
@@ -110,7 +122,7 @@ class Posterior:
         without a regression; shape (b,).
         """
         assert self.grid is not None
-        values = self.kernels[number].values
+        values = self.kernels[number].values(self.view)
         if cell is None:
             found = self.grid.shared.again(self.grid.y, values, self.shared)
         elif cell.sides[number]:
@@ -131,15 +143,15 @@ def kernels(state: SearchState) -> tuple[Kernel, ...]:
     """Every kernel that booted, revisions of one signature together, in a fixed order."""
     ledger = state.ledger
     found: dict[tuple[str, ...], Kernel] = {}
-    for sha in sorted(ledger.values):
+    for sha, layout in sorted(ledger.views):
         shas = ledger.kin.get(sha, (sha,))
-        if shas not in found:
-            values = [v for one in sorted(shas) for v in ledger.values.get(one, ())]
-            found[shas] = Kernel(shas, tuple(values))
+        if not layout and shas not in found:
+            boots = [b for one in sorted(shas) for b in ledger.views.get((one, 0), ())]
+            found[shas] = Kernel(shas, tuple(boots))
     others = [
-        Kernel((sha,), values, layout)
-        for (sha, layout), values in sorted(ledger.layouts.items())
-        if values
+        Kernel((sha,), boots, layout)
+        for (sha, layout), boots in sorted(ledger.views.items())
+        if layout and boots
     ]
     return (*found.values(), *others)
 
@@ -147,65 +159,53 @@ def kernels(state: SearchState) -> tuple[Kernel, ...]:
 def posterior(state: SearchState) -> Posterior:
     """Needs the calibration boots of both ends: they decide where the grids lie."""
     spec, ancestry = state.spec, state.ancestry
-    grid = _grids(state)
+    lenses = looking.lenses(state)
     booted = kernels(state)
     sides = np.array([ancestry.side(kernel.shas[0]) for kernel in booted], dtype=np.bool_)
     pattern, member = _patterns(sides)
-    good = np.array([grid.good.loglik(kernel.values) for kernel in booted])
-    bad = np.array([grid.bad.loglik(kernel.values) for kernel in booted])
-    nodes_good = np.tensordot(~pattern, good, 1) + grid.good.prior
-    nodes_bad = np.tensordot(pattern, bad, 1) + grid.bad.prior
-    scales = _scales(logsumexp(nodes_good), logsumexp(nodes_bad), grid.couple)
-    likelihood = logsumexp(scales, 3)
-    weight = likelihood[member] + np.log((1 - spec.prior_none) / ancestry.size)
+    seen = [
+        looking.seen(lens.grid, [kernel.values(lens.view) for kernel in booted], pattern)
+        for lens in lenses
+    ]
+    weights = looking.against_none(lenses, seen)
+    weight = logsumexp(weights.T)[member] + np.log((1 - spec.prior_none) / ancestry.size)
     weight[~_allowed(ancestry, state.ledger.twins, state.ledger.assumed)] = -np.inf
-    shared = sum((grid.shared.loglik(kernel.values) for kernel in booted), grid.shared.prior)
-    if len(booted) <= 2:
-        # Whether two kernels differ by their layout alone no search can tell: with nothing to
-        # compare them with it is a question for the verification.
-        shared = np.where(grid.layout[:, None, None], -np.inf, shared)
-    none = float(logsumexp(shared, 3)) + float(np.log(spec.prior_none))
-    top = max(float(weight.max()), none)
     if not np.isfinite(weight.max()):
-        return Posterior(np.zeros_like(weight), 0.0, booted, (), None, shared)
+        return Posterior(np.zeros_like(weight), 0.0, booted, (), None, seen[0].shared)
+    none = float(np.log(spec.prior_none))
+    top = max(float(weight.max()), none)
     commits = np.exp(weight - top)
     total = float(commits.sum() + np.exp(none - top))
     commits /= total
-    mass = np.bincount(member, weights=commits, minlength=len(pattern))
-    cells = []
-    for p in _shaping(mass):
-        joint = np.exp(scales[p] - likelihood[p])
-        cells.append(
-            Cell(
-                np.where(member == p, commits, 0.0),
-                pattern[p],
-                _nodes(nodes_good[p], joint.sum(axis=2)),
-                _nodes(nodes_bad[p], joint.sum(axis=1)),
-            )
-        )
+    held = np.exp(weights[:, member] + (weight - logsumexp(weights.T)[member]) - top)
+    first = int(held.sum(axis=1).argmax())
+    cells = _cells(seen[first], commits, pattern, member)
+    shared = seen[first].shared
     normal = np.exp(shared - shared.max())
     return Posterior(
-        commits, float(np.exp(none - top)) / total, booted, tuple(cells), grid,
-        normal / normal.sum(),
+        commits, float(np.exp(none - top)) / total, booted, cells, lenses[first].grid,
+        normal / normal.sum(), lenses[first].view,
     )  # fmt: skip
 
 
-def _grids(state: SearchState) -> Grids:
-    """Where the grids of the family lie, by the calibration boots alone."""
-    spec, values, used = state.spec, state.ledger.values, state.ends.used
-    statistic = spec.threshold.statistic
-    if statistic == FRACTION:
-        return chance_grids()
-    good, bad = values[spec.graph.good][:used], values[spec.graph.bad][:used]
-    if statistic == COUNT:
-        return count_grids(good, bad)
-    return boot_grids(good, bad, effect_floor(spec.threshold))
-
-
-def _scales(good: Floats, bad: Floats, couple: Floats) -> Floats:
-    """Log weight of tau and both scales together for each pattern, shape (p, t, s, s)."""
-    found: Floats = good[:, :, :, None] + bad[:, :, None, :] + couple
-    return found
+def _cells(
+    seen: Seen, commits: Floats, pattern: Bools, member: npt.NDArray[np.intp]
+) -> tuple[Cell, ...]:
+    """The likeliest patterns and their nodes."""
+    mass = np.zeros(len(pattern))
+    np.add.at(mass, member, commits)
+    found = []
+    for p in _shaping(mass):
+        joint = np.exp(seen.scales[p] - seen.likelihood[p])
+        found.append(
+            Cell(
+                np.where(member == p, commits, 0.0),
+                pattern[p],
+                _nodes(seen.good[p], joint.sum(axis=2)),
+                _nodes(seen.bad[p], joint.sum(axis=1)),
+            )
+        )
+    return tuple(found)
 
 
 def _nodes(nodes: Floats, scales: Floats) -> Floats:

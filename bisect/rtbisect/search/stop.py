@@ -16,6 +16,11 @@ if TYPE_CHECKING:
 
 #: Posterior of "no regression" at which the search stops without a culprit.
 NONE_ENOUGH = 0.95
+#: A commit is named only below this probability of "no regression": a culprit that is none
+#: costs a maintainer's time, the wrong one of two neighbours only a look.
+NONE_AT_MOST = 0.002
+#: Builds with another layout that a culprit and its parents have to hold in.
+LAYOUTS = 2
 #: Hypotheses compared for being inseparable hold this share of the mass, and are at most so many.
 _COMPARED_MASS = 0.999
 _COMPARED = 400
@@ -66,14 +71,14 @@ def reached(state: SearchState, found: Posterior) -> Finish | None:
             Outcome.INCONCLUSIVE, "no single commit agrees with the kernels that are equal"
         )
     if found.none >= NONE_ENOUGH:
-        reason = f"no regression has a probability of {found.none:.3f} after {ledger.boots} boots"
-        return Finish(Outcome.NOT_REPRODUCED, reason)
+        return _none(state, found)
     members = culprit_set(state, found)
     held = float(found.commits[members].sum())
     missing = unbuilt_neighbours(state, found)
-    if held >= spec.confidence and (len(members) > 1 or not _verifiable(state, members[0])):
+    sure = held >= spec.confidence and found.none <= NONE_AT_MOST
+    if sure and (len(members) > 1 or not _verifiable(state, members[0])):
         return Finish(Outcome.CULPRIT_SET, _set_reason(state, members, held))
-    if held >= spec.confidence and not missing:
+    if sure and not missing and not layouts_due(state, found):
         return Finish(Outcome.CULPRIT, _culprit_reason(state, members[0], held))
     spent = ledger.builds >= spec.max_builds if missing else ledger.boots >= spec.max_boots
     if spent:
@@ -93,6 +98,35 @@ def unbuilt_neighbours(state: SearchState, found: Posterior) -> list[str]:
     culprit = spec.graph.commits[found.best]
     family = dict.fromkeys((culprit.sha, *culprit.parents, *ledger.kin.get(culprit.sha, ())))
     return [sha for sha in family if not ledger.tried(sha)]
+
+
+def layouts_due(state: SearchState, found: Posterior) -> list[tuple[str, int]]:
+    """Other layouts of a likely culprit and of its parents that have not booted, where there are
+    such builds: two groups of builds that differ by luck do not go on doing so.
+    """
+    spec, ledger = state.spec, state.ledger
+    if spec.layout_cost_s is None or ledger.builds >= spec.max_builds:
+        return []
+    if float(found.commits[found.best]) < spec.confidence:
+        return []
+    culprit = spec.graph.commits[found.best]
+    return [
+        (sha, layout)
+        for layout in range(1, LAYOUTS + 1)
+        for sha in dict.fromkeys((culprit.sha, *culprit.parents))
+        if not ledger.views.get((sha, layout))
+        and sha not in ledger.layouts_failed
+        and not ledger.untestable(sha)
+    ]
+
+
+def _none(state: SearchState, found: Posterior) -> Finish:
+    """Nothing regressed: by luck, or because builds of the same code differ as much."""
+    said = f"no regression has a probability of {found.none:.3f} after {state.ledger.boots} boots"
+    if found.layout >= NONE_ENOUGH:
+        more = "builds differ as much as the ends do, whatever the code"
+        return Finish(Outcome.LAYOUT_SENSITIVE, f"{said}: {more}")
+    return Finish(Outcome.NOT_REPRODUCED, said)
 
 
 def culprit_set(state: SearchState, found: Posterior) -> list[int]:

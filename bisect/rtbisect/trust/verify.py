@@ -19,13 +19,12 @@ from rtbisect.judge.judge import judge
 from rtbisect.judge.scale import all_badness, centre, effect_floor, effect_of
 from rtbisect.model.campaign import Judgement, Level, Sample, Threshold, Verification
 from rtbisect.model.lab import RunStatus
+from rtbisect.search.calibrate import looks
 from rtbisect.search.model import INVALID_RERUNS, Booted, Built, Event, Ledger, ledger
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-#: Looks at a pair; alpha is split evenly between them.
-LOOKS = 2
 #: Share of the ends' shift below which there is more than this one culprit.
 FULL_RECOVERY = 0.7
 #: A revert has to take back at least this share of the ends' shift.
@@ -51,6 +50,16 @@ class VerifySpec:
     alpha: float = 0.01
     endpoints: tuple[Sample, Sample] = (Sample(()), Sample(()))
     boots_max: int = 10
+
+    @property
+    def looks(self) -> tuple[int, ...]:
+        """Boots a side at every look at a culprit and its parent."""
+        return looks(self.boots, self.boots_max)
+
+    @property
+    def look_alpha(self) -> float:
+        """Alpha is split evenly between the looks."""
+        return self.alpha / max(2, len(self.looks))
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,9 +129,9 @@ def start(spec: VerifySpec) -> VerifyState:
         raise ConfigError(f"{spec.culprit[:12]} has no parent to compare with")
     if not 2 <= spec.boots <= spec.boots_max or spec.revert_boots < 2:
         raise ConfigError("verification needs at least two boots a side")
-    if stats.smallest_p(spec.boots_max, spec.boots_max) > spec.alpha / LOOKS:
+    if stats.smallest_p(spec.boots_max, spec.boots_max) > spec.look_alpha:
         raise ConfigError(
-            f"{spec.boots_max}+{spec.boots_max} boots cannot reach p <= {spec.alpha / LOOKS:g}",
+            f"{spec.boots_max}+{spec.boots_max} boots cannot reach p <= {spec.look_alpha:g}",
             "verify with more boots or raise alpha",
         )
     effect_floor(spec.threshold)
@@ -181,9 +190,8 @@ def confirmed(state: VerifyState) -> bool:
 
 
 def _planned(spec: VerifySpec) -> list[_Check]:
-    looks = tuple(dict.fromkeys((spec.boots, spec.boots_max)))
     found = [
-        _Check(f"culprit vs parent {sha[:12]}", sha, spec.culprit, "verify", looks)
+        _Check(f"culprit vs parent {sha[:12]}", sha, spec.culprit, "verify", spec.looks)
         for sha in spec.parents
     ]
     if spec.revert is not None:
@@ -222,7 +230,7 @@ def _examined(state: VerifyState, check: _Check) -> _Check:
 
 
 def _decided(spec: VerifySpec, check: _Check, base: Sample, new: Sample) -> Verification:
-    alpha = spec.alpha / LOOKS
+    alpha = spec.look_alpha
     is_revert = check.purpose == "revert"
     if is_revert and base.n == spec.revert_boots:
         # Three boots a side cannot reach alpha: then only full separation passes.

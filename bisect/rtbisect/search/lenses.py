@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Ways to look at boots: which figure of a boot, and which family of distributions.
+
+A lens says "if there is a regression it shows in this figure, and this figure is distributed
+so". Nobody knows which lens is right, so that all of them stay in the posterior with the weight
+that the boots give them; those which the calibration rules out are left out for speed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rtbisect.judge.scale import COUNT, FRACTION, effect_floor
+from rtbisect.model.campaign import Better
+from rtbisect.search.counts import chance_grids, count_grids
+from rtbisect.search.grids import logsumexp
+from rtbisect.search.noise import boot_grids
+from rtbisect.search.states import state_grids
+from rtbisect.search.views import common
+
+if TYPE_CHECKING:
+    from rtbisect.search.graph import Bools, Floats
+    from rtbisect.search.grids import Grids
+    from rtbisect.search.model import SearchState
+    from rtbisect.search.views import Views
+
+#: Prior weight of a regression that all CPUs show; each of the CPUs has its part of the rest.
+COMMON = 0.7
+#: Prior weight of values that follow the usual shape; the rest is for a few states.
+USUAL = 0.9
+#: A lens with less than this share of the evidence of the calibration is left out.
+_KEPT = 0.01
+
+
+@dataclass(frozen=True, eq=False)
+class Lens:
+    """`view` is the place of the figure in the views of a boot, `share` and `family` the log
+    prior weights of that view and of this family.
+    """
+
+    view: int
+    share: float
+    family: float
+    grid: Grids
+
+
+@dataclass(frozen=True, eq=False)
+class Seen:
+    """All boots through one lens. `likelihood` (p,) is the log likelihood of each pattern of
+    sides, `none` that of no regression; `scales` (p, t, s, s), `good`, `bad` (p, t, s, a) and
+    `shared` (t, s, a) are log weights of the nodes.
+    """
+
+    likelihood: Floats
+    none: float
+    scales: Floats
+    good: Floats
+    bad: Floats
+    shared: Floats
+
+
+def seen(grid: Grids, boots: list[tuple[float, ...]], pattern: Bools) -> Seen:
+    """Likelihood of the `boots` of each kernel (k,) under each pattern (p, k) of bad ones."""
+    good = np.array([grid.good.loglik(values) for values in boots])
+    bad = np.array([grid.bad.loglik(values) for values in boots])
+    nodes_good = np.tensordot(~pattern, good, 1) + grid.good.prior
+    nodes_bad = np.tensordot(pattern, bad, 1) + grid.bad.prior
+    one, two = logsumexp(nodes_good), logsumexp(nodes_bad)
+    scales = one[:, :, :, None] + two[:, :, None, :] + grid.couple
+    if grid.ahead is not None:
+        scales += _ahead(grid.ahead, scales, nodes_good, nodes_bad)[:, :, None, None]
+    shared = sum((grid.shared.loglik(values) for values in boots), grid.shared.prior)
+    if len(boots) <= 2:
+        # Whether two kernels differ by their layout alone no search can tell: with nothing to
+        # compare them with it is a question for the verification.
+        shared = np.where(grid.layout[:, None, None], -np.inf, shared)
+    return Seen(
+        logsumexp(scales, 3), float(logsumexp(shared, 3)), scales, nodes_good, nodes_bad, shared
+    )
+
+
+def _ahead(ahead: Floats, scales: Floats, good: Floats, bad: Floats) -> Floats:
+    """Log of the factor by which `ahead` changes the weight of each pattern and t, (p, t)."""
+    weight = np.exp(scales - logsumexp(scales, 2)[:, :, None, None])
+    one = np.einsum("pts,ptsa->pta", weight.sum(axis=3), _normal(good))
+    two = np.einsum("pts,ptsa->pta", weight.sum(axis=2), _normal(bad))
+    found: Floats = np.log(np.maximum(np.einsum("pta,tab,ptb->pt", one, ahead, two), 1e-12))
+    return found
+
+
+def _normal(nodes: Floats) -> Floats:
+    """Log weights of nodes as weights that add up to 1 over the last axis."""
+    weight = np.exp(nodes - nodes.max(axis=-1, keepdims=True))
+    found: Floats = weight / weight.sum(axis=-1, keepdims=True)
+    return found
+
+
+def against_none(lenses: tuple[Lens, ...], found: list[Seen]) -> Floats:
+    """Log weight of each pattern under each lens (l, p), in units of the likelihood of "no
+    regression". What a lens does not look at is the same with and without a regression, so
+    that lenses on different figures can be compared by this ratio.
+    """
+    none: dict[int, float] = {}
+    for lens, each in zip(lenses, found, strict=True):
+        none[lens.view] = np.logaddexp(none.get(lens.view, -np.inf), lens.family + each.none)
+    return np.array([
+        lens.share + lens.family + each.likelihood - none[lens.view]
+        for lens, each in zip(lenses, found, strict=True)
+    ])  # fmt: skip
+
+
+def lenses(state: SearchState) -> tuple[Lens, ...]:
+    """The lenses of a search, by its calibration boots alone."""
+    spec, boots, used = state.spec, state.ledger.views, state.ends.used
+    good = boots[spec.graph.good, 0][:used]
+    bad = boots[spec.graph.bad, 0][:used]
+    statistic = spec.threshold.statistic
+    if statistic == FRACTION:
+        return (Lens(0, 0.0, 0.0, chance_grids()),)
+    if statistic == COUNT and spec.threshold.better is Better.LOWER:
+        first = tuple(v[0] for v in good), tuple(v[0] for v in bad)
+        return (Lens(0, 0.0, 0.0, count_grids(*first)),)
+    shifted = state.ends.figure.around is None
+    return fit(good, bad, effect_floor(spec.threshold), common(_all(state)), shifted=shifted)
+
+
+def _all(state: SearchState) -> list[Views]:
+    return [seen for boots in state.ledger.views.values() for seen in boots]
+
+
+@lru_cache(maxsize=4)
+def fit(
+    good: tuple[Views, ...],
+    bad: tuple[Views, ...],
+    floor: float,
+    views: int,
+    *,
+    shifted: bool = True,
+) -> tuple[Lens, ...]:
+    """The lenses that the boots of both ends leave, with their grids."""
+    found = []
+    for view in range(views):
+        share = 1.0 if views == 1 else COMMON if view == 0 else (1 - COMMON) / (views - 1)
+        one = tuple(boot[view] for boot in good)
+        two = tuple(boot[view] for boot in bad)
+        log = float(np.log(share))
+        found.append(
+            Lens(view, log, float(np.log(USUAL)), boot_grids(one, two, floor, shifted=shifted))
+        )
+        if (states := state_grids(one, two, floor)) is not None:
+            grid, too_much = states
+            found.append(Lens(view, log, float(np.log(1 - USUAL)) + too_much, grid))
+    ends = np.array([[False, True]])
+    looks = [
+        seen(lens.grid, [tuple(b[lens.view] for b in good), tuple(b[lens.view] for b in bad)], ends)
+        for lens in found
+    ]
+    weight = against_none(tuple(found), looks)[:, 0]
+    kept = weight >= weight.max() + np.log(_KEPT)
+    return tuple(lens for lens, keep in zip(found, kept.tolist(), strict=True) if keep)

@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Likelihood of boots that fall into a few states: quantised figures, or a kernel that is
+sometimes fast and sometimes slow.
+
+The states are the same for every kernel, a regression changes how often each is met. A usual
+shape with a few strays would take each boot in the other state for a strong word.
+States are found once, in the calibration; what that fit is worth too much is taken back
+by the Bayesian information criterion (Schwarz 1978), so that families can be compared. The shares
+of the states are integrated on nodes that are drawn once: around what the calibration saw,
+with the weight that makes them nodes of their prior (importance sampling).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rtbisect.search.grids import Grids
+from rtbisect.search.noise import CONTAMINATION, RESOLUTION, student
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rtbisect.search.graph import Floats
+
+#: Most states that are looked for.
+MOST = 4
+#: Parameter of the Dirichlet prior of the shares (Jeffreys).
+PRIOR = 0.5
+#: Share of the calibration that the nodes follow: less than all of it keeps their tails wide.
+TEMPER = 0.7
+_NODES = 400
+_BINS = 64
+
+
+@dataclass(frozen=True, eq=False)
+class States:
+    """Location and scale of each state (k,), and the density of a stray boot."""
+
+    at: Floats
+    scale: Floats
+    outlier: float
+
+    def density(self, y: Floats) -> Floats:
+        """Density of each value in each state, shape (n, k)."""
+        found: Floats = student((y[:, None] - self.at) / self.scale) / self.scale
+        return (1 - CONTAMINATION) * found + CONTAMINATION * self.outlier
+
+
+@dataclass(frozen=True, eq=False)
+class StateGrid:
+    """One side: nodes of the `shares` (a, k) of the states, and their log weights (1, 1, a)."""
+
+    states: States
+    shares: Floats
+    prior: Floats
+
+    def _density(self, y: Floats) -> Floats:
+        """Density of each value under each node, shape (n, a)."""
+        found: Floats = self.states.density(y) @ self.shares.T
+        return found
+
+    def loglik(self, values: Sequence[float]) -> Floats:
+        if not values:
+            return np.zeros_like(self.prior)
+        found: Floats = np.log(self._density(np.asarray(values))).sum(axis=0)
+        return found[None, None, :]
+
+    def fresh(self, y: Floats) -> Floats:
+        return self._density(y)[:, None, None, :]
+
+    def again(self, y: Floats, values: tuple[float, ...], node: Floats) -> Floats:  # noqa: ARG002
+        """Boots of one kernel are independent once the shares are known."""
+        found: Floats = self._density(y) @ node.ravel()
+        return found
+
+
+@lru_cache(maxsize=4)
+def state_grids(
+    good: tuple[float, ...], bad: tuple[float, ...], effect_floor: float
+) -> tuple[Grids, float] | None:
+    """Grids of both sides and of both together, and the log of what the fit of the states is
+    worth too much; None where there are no states.
+    """
+    both = np.sort(np.asarray(good + bad))
+    span = float(both[-1] - both[0])
+    floor = max(effect_floor, abs(float(np.median(bad) - np.median(good))), 1e-9) / RESOLUTION
+    best: tuple[float, States] | None = None
+    for count in range(2, min(MOST, both.size // 3) + 1):
+        states = _states(both, count, floor, 1 / (3 * max(span, floor)))
+        worth = _worth(states, both)
+        if best is None or worth > best[0]:
+            best = worth, states
+    if best is None:
+        return None
+    states = best[1]
+    rng = np.random.default_rng(1)
+    one, two, shared = (
+        StateGrid(states, *_nodes(states, np.asarray(values), rng))
+        for values in (good, bad, good + bad)
+    )
+    y = np.linspace(both[0] - span / 4 - floor, both[-1] + span / 4 + floor, _BINS)
+    grids = Grids(one, two, shared, np.zeros((1, 1)), y, np.zeros(1, dtype=np.bool_))
+    return grids, -states.at.size * float(np.log(both.size))
+
+
+def _states(both: Floats, count: int, floor: float, outlier: float) -> States:
+    """Locations and scales of the groups of sorted values that are tightest (k-means, exact in
+    one dimension by dynamic programming: Wang and Song 2011).
+    """
+    size = both.size
+    one = np.concatenate([[0.0], np.cumsum(both)])
+    two = np.concatenate([[0.0], np.cumsum(both * both)])
+    first, last = np.meshgrid(np.arange(size), np.arange(size), indexing="ij")
+    length = np.maximum(last - first + 1, 1)
+    total = one[last + 1] - one[first]
+    cost = np.where(last >= first, two[last + 1] - two[first] - total**2 / length, np.inf)
+    held, starts = cost[0], []
+    for _ in range(count - 1):
+        options = np.concatenate([[np.inf], held[:-1]])[:, None] + cost
+        starts.append(options.argmin(axis=0))
+        held = options.min(axis=0)
+    edges, end = [size], size - 1
+    for start in reversed(starts):
+        edges.append(int(start[end]))
+        end = edges[-1] - 1
+    groups = np.split(both, sorted(edges[1:]))
+    at = np.array([np.median(group) for group in groups])
+    width = np.array([max(floor, float(group.std())) for group in groups])
+    return States(at, width, outlier)
+
+
+def _worth(states: States, both: Floats) -> float:
+    """Log likelihood of all boots at the best shares, less two parameters a state."""
+    density = states.density(both)
+    shares = np.full(states.at.size, 1 / states.at.size)
+    for _ in range(30):
+        member = density * shares
+        shares = (member / member.sum(axis=1, keepdims=True)).mean(axis=0)
+    log = float(np.log(density @ shares).sum())
+    return log - 1.5 * states.at.size * float(np.log(both.size))
+
+
+def _nodes(states: States, values: Floats, rng: np.random.Generator) -> tuple[Floats, Floats]:
+    """Shares and log weights of the nodes of one side."""
+    from scipy.special import gammaln  # noqa: PLC0415  (slow to load, seldom needed)
+
+    density = states.density(values)
+    count = (density / density.sum(axis=1, keepdims=True)).sum(axis=0)
+    wanted = np.full(states.at.size, PRIOR)
+    drawn = wanted + TEMPER * count
+    shares = np.maximum(rng.dirichlet(drawn, _NODES), 1e-9)
+
+    def log_density(alpha: Floats) -> Floats:
+        norm = gammaln(alpha.sum()) - gammaln(alpha).sum()
+        found: Floats = norm + (np.log(shares) * (alpha - 1)).sum(axis=1)
+        return found
+
+    weight = log_density(wanted) - log_density(drawn) - np.log(_NODES)
+    return shares, weight[None, None, :]

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Figures of one boot that a regression may show in: the whole, or one CPU beside the others."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, TypeAlias
+
+from rtbisect.judge.scale import badness, by_mean, effect_floor
+from rtbisect.model.campaign import Better, Observation, Scale, Threshold
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+#: Badness of the whole boot, then for each CPU how much worse it is than the other CPUs.
+#: What all CPUs of a boot share (the host, the temperature) cancels in the latter.
+Views: TypeAlias = tuple[float, ...]
+
+
+def views(threshold: Threshold, seen: Observation) -> Views:
+    """Views of one boot; ValueError where the whole is no number. Shares of failures and counts
+    have no CPUs, and a CPU without a number leaves the whole alone.
+    """
+    whole = badness(threshold, seen.value)
+    if len(seen.per_cpu) < 2 or by_mean(threshold):
+        return (whole,)
+    try:
+        each = [badness(threshold, value) for value in seen.per_cpu]
+    except ValueError:
+        return (whole,)
+    total, others = math.fsum(each), len(each) - 1
+    return (whole, *(value - (total - value) / others for value in each))
+
+
+def common(boots: Iterable[Sequence[float]]) -> int:
+    """Number of views that all boots have: those of the CPUs only if every boot has them."""
+    sizes = {len(found) for found in boots}
+    return sizes.pop() if len(sizes) == 1 else 1
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """What of a boot the ends differ in: a view, or with `around` how far the whole lies from
+    that value.
+    """
+
+    view: int = 0
+    around: float | None = None
+
+    def __str__(self) -> str:
+        if self.around is not None:
+            return "in the spread of the boots"
+        return f"on the watched CPU number {self.view} beside the others" if self.view else ""
+
+    @property
+    def plain(self) -> bool:
+        """It is the figure of the threshold itself."""
+        return not self.view and self.around is None
+
+    def threshold(self, threshold: Threshold) -> Threshold:
+        """How to judge this figure: as badness, where a larger value is worse."""
+        if self.plain:
+            return threshold
+        return replace(
+            threshold,
+            unit="log" if threshold.scale is Scale.LOG else threshold.unit,
+            better=Better.LOWER,
+            scale=Scale.LINEAR,
+            min_effect=effect_floor(threshold),
+            limit=None,
+            floor=0.0,
+            control=None,
+        )
+
+    def of(self, threshold: Threshold, seen: Observation) -> Observation | None:
+        """The figure of one boot, for the threshold above; None when the boot does not have it."""
+        if self.plain:
+            return seen
+        try:
+            found = views(threshold, seen)
+        except ValueError:
+            return None
+        if self.around is not None:
+            return replace(seen, value=abs(found[0] - self.around), per_cpu=())
+        return replace(seen, value=found[self.view], per_cpu=()) if self.view < len(found) else None
+
+
+#: The figure as it is.
+WHOLE = Figure()

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A search carried out: what the engine proposes becomes builds and boots, and these its events."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rtbisect.effects import duration, worded
+from rtbisect.search import engine
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from rtbisect.effects import Effects
+    from rtbisect.model.campaign import Threshold
+    from rtbisect.model.code import CommitGraph
+    from rtbisect.model.lab import Run
+
+
+def search(
+    effects: Effects, graph: CommitGraph, threshold: Threshold, spare: dict[str, list[Run]]
+) -> engine.Answer:
+    """Search the graph on one metric. `spare` are boots of its ends that were taken before."""
+    limits = effects.setup.limits
+    # Both ends first: the calibration needs them, and they tell what a build costs.
+    for end in (graph.good, graph.bad):
+        effects.build(end)
+    state = engine.start(
+        engine.SearchSpec(
+            graph=graph,
+            threshold=threshold,
+            seed=effects.setup.request.seed,
+            confidence=limits.confidence,
+            build_cost_s=effects.build_cost_s(),
+            boot_cost_s=effects.boot_cost_s(),
+            calibrate_min=limits.calibrate_min,
+            calibrate_max=limits.calibrate_max,
+            max_boots=limits.max_boots,
+            max_builds=limits.max_builds,
+        )
+    )
+    state = _eliminated(effects, state)
+    if silent := len(state.ledger.silent):
+        effects.tell(f"{silent} of {len(graph)} commits touch no file that the ends were made from")
+    told = False
+    while True:
+        proposals = engine.propose(state)
+        if state.ends.reproduced and not told:
+            told = True
+            effects.tell(_forecast(effects, state))
+        for proposal in proposals:
+            if isinstance(proposal, engine.Finish):
+                reason = effects.setup.in_words(proposal.reason)
+                effects.tell(f"search ends: {proposal.outcome.value}: {reason}")
+                return engine.answer(state)
+            for event in _carry_out(effects, state, proposal, threshold, spare):
+                state = engine.apply(state, event)
+                if isinstance(event, engine.Built):
+                    state = _eliminated(effects, state)
+
+
+def _forecast(effects: Effects, state: engine.SearchState) -> str:
+    """What the search will cost, before it costs anything."""
+    ends, coming = state.ends, engine.forecast(state)
+    word = effects.setup.run_word
+    said = f"reproduced with {ends.used}+{ends.used} {word}s (p = {ends.p:.2g})"
+    said += f" {ends.figure}".rstrip()
+    cost = "" if effects.setup.command else f"{coming.builds:.0f} builds, "
+    seconds = coming.builds * effects.build_cost_s() + coming.boots * effects.boot_cost_s()
+    cost += f"{coming.boots:.0f} {word}s, {duration(seconds)}"
+    return (
+        f"{said}; expected: {cost}, chance to name a commit within the budget {coming.chance:.2f}"
+    )
+
+
+def _eliminated(effects: Effects, state: engine.SearchState) -> engine.SearchState:
+    """The state with the commits that no build so far sees; every build may see more."""
+    pairs = effects.silent(state.spec.graph)
+    return state if pairs == state.ledger.silent else engine.apply(state, engine.Silent(pairs))
+
+
+def _carry_out(
+    effects: Effects,
+    state: engine.SearchState,
+    proposal: engine.Test,
+    threshold: Threshold,
+    spare: dict[str, list[Run]],
+) -> Iterable[engine.Event]:
+    """A proposed test as events: the build when the search has not heard of it, one boot."""
+    sha = proposal.revision
+    build = effects.build(sha)
+    if not engine.knows_build(state, sha):
+        yield engine.Built(sha, build.ok, build.signature, build.seconds)
+    if not build.ok or not proposal.boot:
+        return
+    told = bool(spare.get(sha))
+    left = round(engine.forecast(state).boots)
+    run = spare[sha].pop(0) if told else effects.boot(sha, proposal.purpose, left)
+    seen = effects.observe(run, threshold)
+    # What the comparison has told of its boots is not told again.
+    if seen is not None and not told:
+        effects.tell(
+            f"{proposal.purpose} {sha[:12]}: {threshold.key} = {worded(threshold, seen.value)}"
+        )
+    yield engine.Booted(sha, run.run_id, run.status, seen, run.seconds)
