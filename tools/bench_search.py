@@ -119,13 +119,17 @@ def main() -> int:
     ]
     if unknown := [arm for arm in asked.arms.split(",") if arm not in ARMS]:
         parser.error(f"no arm {unknown[0]}; there are {', '.join(ARMS)}")
-    with ProcessPoolExecutor(asked.jobs) as pool, asked.out.open("a", encoding="utf-8") as out:
-        for future in as_completed([pool.submit(trial, *item) for item in wanted]):
-            rows.append(future.result())
-            out.write(json.dumps(rows[-1]) + "\n")
-            out.flush()
-            if len(rows) % 20 == 0:
-                print(f"{len(rows)} of {len(done) + len(wanted)} trials", file=sys.stderr)
+    pool = ProcessPoolExecutor(asked.jobs)
+    try:
+        with asked.out.open("a", encoding="utf-8") as out:
+            for future in as_completed([pool.submit(trial, *item) for item in wanted]):
+                rows.append(future.result())
+                out.write(json.dumps(rows[-1]) + "\n")
+                out.flush()
+                if len(rows) % 20 == 0:
+                    print(f"{len(rows)} of {len(done) + len(wanted)} trials", file=sys.stderr)
+    finally:
+        pool.shutdown(cancel_futures=True)
     report(rows)
     return 0
 

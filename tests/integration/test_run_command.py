@@ -3,6 +3,7 @@
 
 import json
 import random
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -187,3 +188,23 @@ def test_a_good_end_beside_the_bad_one_gives_way_to_the_merge_base(tmp_path, rep
     done = rtbisect(tmp_path / "state", *words, "--", "../check.sh", cwd=repo)
     answer = json.loads(done.stdout)
     assert (answer["culprit"], answer["good"]) == (culprit, good), done.stderr
+
+
+def test_ctrl_c_leaves_a_campaign_that_resumes(tmp_path, repo):
+    good, bad, culprit = history(repo, 8, count=24)
+    program, state = Path(sys.executable).with_name("rtbisect"), tmp_path / "state"
+    words = ["run", "--good", good, "--bad", bad, "--metric", "p50_us", "--json"]
+    script = noisy(tmp_path, 9)
+    with subprocess.Popen(
+        [program, "--state", state, *words, "--", sys.executable, script],
+        cwd=repo, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+    ) as started:  # fmt: skip
+        for line in started.stderr:
+            if "run 7:" in line:
+                started.send_signal(signal.SIGINT)
+                break
+        started.stderr.read()
+    assert started.returncode == 130
+    done = rtbisect(state, "resume", "run-1", "--json", cwd=tmp_path)
+    answer = json.loads(done.stdout)
+    assert (answer["outcome"], answer["culprit"]) == ("culprit", culprit), done.stderr

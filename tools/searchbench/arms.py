@@ -129,7 +129,7 @@ def oracle(world: World, _arm: str) -> tuple[str, str | None, float]:
     """Our engine, told location, scale and build noise of both sides."""
     cell = world.cell
 
-    def told(*_ends: object) -> tuple[lenses.Lens, ...]:
+    def told(*_ends: object, **_more: object) -> tuple[lenses.Lens, ...]:
         return (lenses.Lens(0, 0.0, 0.0, known_grids(cell)),)
 
     without = _without("ours-no-controls")

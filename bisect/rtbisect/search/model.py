@@ -215,15 +215,14 @@ class Ledger:
 
     @cached_property
     def classes(self) -> tuple[tuple[str, ...], ...]:
-        """Revisions with the same kernel, by signature or because nothing touches it; groups of
-        at least two, built ones first.
-        """
+        """Revisions with the same kernel, by signature or as nothing touches it; built first."""
         pairs = [(one, other) for group in self.twins for one, other in pairwise(group)]
         chain = _chains((*pairs, *self.assumed))
         found: dict[str, list[str]] = {}
         for sha, root in chain.items():
             found.setdefault(root, []).append(sha)
-        return tuple(tuple(sorted(g, key=lambda s: not self.built(s))) for g in found.values())
+        groups = (sorted(g, key=lambda sha: (not self.built(sha), sha)) for g in found.values())
+        return tuple(tuple(group) for group in groups)
 
     @cached_property
     def kin(self) -> Mapping[str, tuple[str, ...]]:

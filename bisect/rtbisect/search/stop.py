@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 NONE_ENOUGH = 0.95
 #: A commit is named only below this probability of "no regression": a culprit that is none
 #: costs a maintainer's time, the wrong one of two neighbours only a look.
-NONE_AT_MOST = 0.002
+NONE_AT_MOST = 0.01
 #: Builds with another layout that a culprit and its parents have to hold in.
 LAYOUTS = 2
 #: Hypotheses compared for being inseparable hold this share of the mass, and are at most so many.
