@@ -24,7 +24,8 @@ REFUSAL = $(shell PYTHON='$(PYTHON)' RTBISECT_STATE='$(RTBISECT_STATE)' AGAIN='$
   RTBISECT_GOALS='$(RTBISECT_GOALS)' tools/setup.sh refusal)
 
 .NOTPARALLEL:
-.PHONY: help setup demo test test-unit test-integration test-road test-fresh lint lock bench-road
+.PHONY: help setup demo test test-unit test-integration test-road test-fresh lint lock bench-road \
+  bench-search
 .DEFAULT_GOAL := help
 
 help:
@@ -71,3 +72,7 @@ lock:
 ## make bench-road        seconds of each stage of the road with real kernels
 bench-road: setup
 	@$(RUN) tools/bench_road.py $(ARGS)
+
+## make bench-search      how often the search is right, at what cost, beside others; ARGS are passed on
+bench-search: setup
+	@$(RUN) tools/bench_search.py $(ARGS)

@@ -123,8 +123,10 @@ class Effects:
 
     def graph(self, good: str, bad: str) -> CommitGraph:
         """The candidates good..bad."""
+        asked = self.setup.request
+        key = "graph" if (good, bad) == (asked.good, asked.bad) else f"graph/{good}..{bad}"
         return self.parts.journal.step(
-            "graph", CommitGraph, lambda _note: self.parts.tree.graph(good, bad)
+            key, CommitGraph, lambda _note: self.parts.tree.graph(good, bad)
         )
 
     def silent(self, graph: CommitGraph) -> tuple[tuple[str, str], ...]:

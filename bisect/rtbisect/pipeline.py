@@ -30,6 +30,7 @@ from rtbisect.model.campaign import (
 from rtbisect.model.command import RUN, CommandRequest
 from rtbisect.model.report import Report, ReportInput
 from rtbisect.searching import search
+from rtbisect.trust import verify
 
 if TYPE_CHECKING:
     from rtbisect.model.code import CommitGraph
@@ -142,10 +143,41 @@ def bisect(setup: Setup, parts: Parts) -> tuple[Result, Report | None]:
         result = proof.prove(effects, graph, threshold, result, answer.figure)
         if request.kind == RUN and CommandRequest.of(request).find_fix and result.culprit:
             result = replace(result, reasons=("this commit repairs it", *result.reasons))
+        if verify.incomplete(result.verifications):
+            result = _others(effects, graph, threshold, result)
     effects.tell(_closing(result))
     if result.outcome in SILENT:
         return result, None
     return result, _report(effects, graph, result)
+
+
+def _others(effects: Effects, graph: CommitGraph, threshold: Threshold, result: Result) -> Result:
+    """The same with further culprits: the ranges before and after the proven one are searched."""
+    first = result.culprit
+    if first is None:
+        return result
+    parent = next(c.parents[0] for c in graph.commits if c.sha == first)
+    found, said = [(first, result.confidence)], []
+    effects.tell(f"{first[:12]} does not explain the whole shift; searching beside it")
+    for good, bad in ((graph.good, parent), (first, graph.bad)):
+        if good == bad:
+            continue
+        rest = effects.graph(good, bad)
+        spare: dict[str, list[Run]] = {}
+        for run in effects.runs:
+            if run.complete:
+                spare.setdefault(run.revision, []).append(run)
+        answer = search(effects, rest, threshold, spare)
+        more = _result(answer, threshold, ())
+        if answer.outcome is Outcome.CULPRIT:
+            more = proof.prove(effects, rest, threshold, more, answer.figure)
+        if more.culprit is not None:
+            found.append((more.culprit, more.confidence))
+        told = f"{good[:12]}..{bad[:12]}: {more.outcome.value}"
+        said.append(f"{told} {(more.culprit or '')[:12]}".rstrip())
+    outcome = Outcome.MULTIPLE_CULPRITS if len(found) > 1 else result.outcome
+    named = tuple(found) if len(found) > 1 else result.candidates
+    return replace(result, outcome=outcome, candidates=named, reasons=(*result.reasons, *said))
 
 
 def _result(answer: Answer, threshold: Threshold, judgements: tuple[Judgement, ...]) -> Result:

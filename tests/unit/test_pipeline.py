@@ -337,3 +337,17 @@ def test_a_kill_at_any_write_changes_neither_answer_nor_counts(memory):
         assert len(here.builder.requests) <= effects[1] + 1
         assert parts.journal.summary().boots == effects[0]
         assert parts.journal.story() == whole.open()[1].journal.story()
+
+
+def test_a_second_culprit_is_searched_for(tmp_path):
+    here = world(tmp_path, 3)
+
+    def draw(request, random):
+        # Commit 6 makes worse again what commit 3 made worse.
+        again = 2.6 if request.revision in (sha(6), sha(7), sha(8)) else 1.0
+        return scaled(boots(3)(request, random), ("res_per_iwi", "pf-on"), again)
+
+    here.lab = FakeLab(draw)
+    result, _report = pipeline.bisect(*here.open())
+    assert result.outcome is Outcome.MULTIPLE_CULPRITS
+    assert {found for found, _ in result.candidates} == {sha(3), sha(6)}

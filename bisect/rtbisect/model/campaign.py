@@ -158,12 +158,15 @@ class TestedRevision:
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """One check after the search: parents, revert, ..."""
+    """One check after the search: parents, revert, ... `recovery` is its shift as a share of that
+    of the ends.
+    """
 
     name: str
     status: str
     judgement: Judgement | None
     note: str = ""
+    recovery: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

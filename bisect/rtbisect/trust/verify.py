@@ -25,6 +25,8 @@ from rtbisect.search.model import INVALID_RERUNS, Booted, Built, Event, Ledger, 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+#: Name of the check against a parent.
+PARENT = "culprit vs parent"
 #: Share of the ends' shift below which there is more than this one culprit.
 FULL_RECOVERY = 0.7
 #: A revert has to take back at least this share of the ends' shift.
@@ -180,6 +182,17 @@ def verifications(state: VerifyState) -> tuple[Verification, ...]:
     return tuple(found)
 
 
+def incomplete(checks: Iterable[Verification]) -> bool:
+    """The culprit is worse than its parents, and explains too little of what the ends differ in."""
+    return any(
+        check.status == "pass"
+        and check.name.startswith(PARENT)
+        and check.recovery is not None
+        and check.recovery < FULL_RECOVERY
+        for check in checks
+    )
+
+
 def confirmed(state: VerifyState) -> bool:
     """Over, the culprit is worse than every parent, and no revert contradicts it."""
     if not isinstance(propose(state), Done):
@@ -191,7 +204,7 @@ def confirmed(state: VerifyState) -> bool:
 
 def _planned(spec: VerifySpec) -> list[_Check]:
     found = [
-        _Check(f"culprit vs parent {sha[:12]}", sha, spec.culprit, "verify", spec.looks)
+        _Check(f"{PARENT} {sha[:12]}", sha, spec.culprit, "verify", spec.looks)
         for sha in spec.parents
     ]
     if spec.revert is not None:
@@ -242,7 +255,8 @@ def _decided(spec: VerifySpec, check: _Check, base: Sample, new: Sample) -> Veri
     ]
     if is_revert and status == "pass" and ratio is not None and ratio < REVERT_RECOVERY:
         status = "undecided"
-    return Verification(check.name, status, found, _note(spec, found, ratio, is_revert=is_revert))
+    note = _note(spec, found, ratio, is_revert=is_revert)
+    return Verification(check.name, status, found, note, ratio)
 
 
 def _recovery(spec: VerifySpec, base: Sample, new: Sample) -> float | None:
@@ -280,6 +294,7 @@ __all__ = [
     "VerifyState",
     "apply",
     "confirmed",
+    "incomplete",
     "propose",
     "replay",
     "start",
