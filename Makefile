@@ -24,8 +24,7 @@ REFUSAL = $(shell PYTHON='$(PYTHON)' RTBISECT_STATE='$(RTBISECT_STATE)' AGAIN='$
   RTBISECT_GOALS='$(RTBISECT_GOALS)' tools/setup.sh refusal)
 
 .NOTPARALLEL:
-.PHONY: help setup demo test test-unit test-integration test-road test-fresh lint lock bench-road \
-  bench-search
+.PHONY: help setup demo test test-unit test-integration test-road test-fresh lint lock bench-road bench-search
 .DEFAULT_GOAL := help
 
 help:

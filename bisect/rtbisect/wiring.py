@@ -111,7 +111,7 @@ def _command_parts(
         window_ms=0,
         rcu_calls=0,
         thresholds=(asked.threshold(),),
-        limits=Limits(calibrate_max=20, max_boots=asked.max_runs, max_builds=asked.max_runs),
+        limits=Limits(calibrate_max=40, max_boots=asked.max_runs, max_builds=asked.max_runs),
         operator="",
         command=True,
         given_build_s=_cost(asked.cost_build_s or 0.0),
