@@ -135,3 +135,7 @@ def test_a_silent_merge_keeps_the_kernel_of_its_first_parent():
     # b reached m and is not in a: it cannot be the culprit, as m has the kernel of a.
     allowed = dict(zip("abmd", state.belief.commits > 0, strict=True))
     assert allowed == {"a": True, "b": False, "m": False, "d": True}
+
+
+def test_the_tree_itself_is_no_file():
+    assert Closure.of([".", "fs/a.c"]).files == {"fs/a.c"}

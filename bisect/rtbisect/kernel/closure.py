@@ -35,7 +35,10 @@ def closure(objects: Path) -> frozenset[str]:
         for word in _WORD.findall(record):
             at = word.find(prefix)
             if at >= 0:
-                found.add(os.path.normpath(word[at + len(prefix) :]))
+                path = os.path.normpath(word[at + len(prefix) :])
+                # The tree itself, and what lies beside it, are no files of the tree.
+                if path != "." and not path.startswith(".."):
+                    found.add(path)
     return frozenset(found)
 
 

@@ -32,7 +32,7 @@ class Closure:
 
     @classmethod
     def of(cls, files: Iterable[str]) -> Closure:
-        kept = frozenset(files)
+        kept = frozenset(path for path in files if PurePosixPath(path).name)
         return cls(kept, frozenset(str(PurePosixPath(path).with_suffix("")) for path in kept))
 
     def touched_by(self, change: Change) -> bool:
