@@ -32,7 +32,6 @@ class Ends:
     """The comparison of two revisions on all suites."""
 
     judgements: tuple[Judgement, ...]
-    runs: dict[str, tuple[Run, ...]]
     level: Level
     reason: str
     same: bool = False
@@ -46,23 +45,23 @@ def compare(effects: Effects, base: str, new: str) -> Ends:
     for sha in (base, new):
         build = effects.build(sha)
         if not build.ok:
-            return Ends((), {}, Level.UNDECIDED, f"{sha[:12]} does not build: {build.first_error}")
+            return Ends((), Level.UNDECIDED, f"{sha[:12]} does not build: {build.first_error}")
     if effects.builds[base].signature == effects.builds[new].signature:
-        return Ends((), {}, Level.PASS, SAME, same=True)
+        return Ends((), Level.PASS, SAME, same=True)
     runs: dict[str, list[Run]] = {base: [], new: []}
     judgements: tuple[Judgement, ...] = ()
     looks = sorted({limits.calibrate_min, limits.calibrate_max})
     for look in looks:
         barren = _boot_both(effects, runs, base, new, look)
         if barren:
-            return Ends((), _frozen(runs), Level.UNDECIDED, barren)
+            return Ends((), Level.UNDECIDED, barren)
         judgements = _judge(effects.setup, runs[base], runs[new], ALPHA / LOOKS)
         level = _overall(effects.setup, judgements)
         effects.tell(f"look at {look}+{look} boots: {level.value}")
         if level is not Level.UNDECIDED:
             break
     level = _overall(effects.setup, judgements)
-    return Ends(judgements, _frozen(runs), level, f"{look}+{look} boots compared")
+    return Ends(judgements, level, f"{look}+{look} boots compared")
 
 
 def _boot_both(effects: Effects, runs: dict[str, list[Run]], base: str, new: str, want: int) -> str:
@@ -133,7 +132,3 @@ def worst(setup: Setup, judgements: tuple[Judgement, ...]) -> Judgement | None:
 
 def _valid(runs: list[Run]) -> int:
     return sum(1 for run in runs if run.complete)
-
-
-def _frozen(runs: dict[str, list[Run]]) -> dict[str, tuple[Run, ...]]:
-    return {sha: tuple(found) for sha, found in runs.items()}

@@ -213,6 +213,14 @@ class Effects:
             )
         return run
 
+    def evidence(self) -> dict[str, list[Run]]:
+        """The boots so far that are evidence, by revision in their order."""
+        found: dict[str, list[Run]] = {}
+        for run in self.runs:
+            if run.complete:
+                found.setdefault(run.revision, []).append(run)
+        return found
+
     def observe(self, run: Run, threshold: Threshold) -> Observation | None:
         """The searched figure of one boot; None when the run is no evidence."""
         value = figure(run, threshold.key)

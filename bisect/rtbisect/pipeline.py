@@ -133,7 +133,7 @@ def bisect(setup: Setup, parts: Parts) -> tuple[Result, Report | None]:
         threshold = next(t for t in setup.thresholds if t.key == found.key)
         effects.tell(f"regressed: {found.key}: {found.reason}; searching on it")
         # Failed boots are told already; the search asks what the valid ones say.
-        spare = {sha: [run for run in runs if run.complete] for sha, runs in ends.runs.items()}
+        spare = effects.evidence()
     else:
         threshold = _chosen(setup)
     answer = search(effects, graph, threshold, spare)
@@ -163,11 +163,7 @@ def _others(effects: Effects, graph: CommitGraph, threshold: Threshold, result: 
         if good == bad:
             continue
         rest = effects.graph(good, bad)
-        spare: dict[str, list[Run]] = {}
-        for run in effects.runs:
-            if run.complete:
-                spare.setdefault(run.revision, []).append(run)
-        answer = search(effects, rest, threshold, spare)
+        answer = search(effects, rest, threshold, effects.evidence())
         more = _result(answer, threshold, ())
         if answer.outcome is Outcome.CULPRIT:
             more = proof.prove(effects, rest, threshold, more, answer.figure)

@@ -70,6 +70,14 @@ class Grids:
         return self.shared.fresh(self.y)
 
 
+def normal(log: Floats, axes: int = 1) -> Floats:
+    """Log weights as weights that add up to 1 over the last `axes` axes."""
+    last = tuple(range(-axes, 0))
+    weight = np.exp(log - log.max(axis=last, keepdims=True))
+    found: Floats = weight / weight.sum(axis=last, keepdims=True)
+    return found
+
+
 def logsumexp(values: Floats, axes: int = 1) -> Floats:
     """log(sum(exp(values))) over the last `axes` axes; -inf where all are."""
     flat = values.reshape(*values.shape[: values.ndim - axes], -1)

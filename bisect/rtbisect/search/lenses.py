@@ -17,7 +17,7 @@ import numpy as np
 from rtbisect.judge.scale import COUNT, FRACTION, effect_floor
 from rtbisect.model.campaign import Better
 from rtbisect.search.counts import chance_grids, count_grids
-from rtbisect.search.grids import logsumexp
+from rtbisect.search.grids import logsumexp, normal
 from rtbisect.search.noise import boot_grids
 from rtbisect.search.states import state_grids
 from rtbisect.search.views import common
@@ -86,16 +86,9 @@ def seen(grid: Grids, boots: list[tuple[float, ...]], pattern: Bools) -> Seen:
 def _ahead(ahead: Floats, scales: Floats, good: Floats, bad: Floats) -> Floats:
     """Log of the factor by which `ahead` changes the weight of each pattern and t, (p, t)."""
     weight = np.exp(scales - logsumexp(scales, 2)[:, :, None, None])
-    one = np.einsum("pts,ptsa->pta", weight.sum(axis=3), _normal(good))
-    two = np.einsum("pts,ptsa->pta", weight.sum(axis=2), _normal(bad))
+    one = np.einsum("pts,ptsa->pta", weight.sum(axis=3), normal(good))
+    two = np.einsum("pts,ptsa->pta", weight.sum(axis=2), normal(bad))
     found: Floats = np.log(np.maximum(np.einsum("pta,tab,ptb->pt", one, ahead, two), 1e-12))
-    return found
-
-
-def _normal(nodes: Floats) -> Floats:
-    """Log weights of nodes as weights that add up to 1 over the last axis."""
-    weight = np.exp(nodes - nodes.max(axis=-1, keepdims=True))
-    found: Floats = weight / weight.sum(axis=-1, keepdims=True)
     return found
 
 

@@ -150,14 +150,12 @@ class Forecast:
 
 @dataclass(frozen=True)
 class Ledger:
-    """The events, summed up per revision. `values` are badness (see `judge.scale`) in the
-    order of the boots, `views` all views of the same boots by revision and layout;
-    `failed_boots` and `invalid` hold what came since the last valid one.
+    """The events, summed up per revision. `views` are those of the valid boots in their order,
+    by revision and layout; `failed_boots` and `invalid` hold what came since the last one.
     """
 
     signatures: Mapping[str, str]
     build_failed: frozenset[str]
-    values: Mapping[str, tuple[float, ...]]
     failed_boots: Mapping[str, tuple[RunStatus, ...]]
     invalid: Mapping[str, int]
     builds: int
@@ -167,9 +165,13 @@ class Ledger:
     layouts_failed: frozenset[str] = frozenset()
 
     @cached_property
-    def layouts(self) -> tuple[tuple[str, int], ...]:
-        """Builds with another layout."""
-        return tuple(sorted(key for key in self.views if key[1]))
+    def values(self) -> Mapping[str, tuple[float, ...]]:
+        """Badness (see `judge.scale`) of the boots of each revision as it is configured."""
+        return {
+            sha: tuple(boot[0] for boot in boots)
+            for (sha, layout), boots in self.views.items()
+            if not layout
+        }
 
     def built(self, sha: str) -> bool:
         return sha in self.signatures
@@ -271,7 +273,6 @@ def ledger(threshold: Threshold, events: tuple[Event, ...]) -> Ledger:
     return Ledger(
         tally.signatures,
         frozenset(tally.build_failed),
-        {sha: tuple(found) for sha, found in tally.values.items()},
         {sha: tuple(found) for sha, found in tally.failed.items()},
         tally.invalid,
         tally.builds,
@@ -289,7 +290,6 @@ class _Tally:
     threshold: Threshold
     signatures: dict[str, str] = field(default_factory=dict)
     build_failed: set[str] = field(default_factory=set)
-    values: dict[str, list[float]] = field(default_factory=dict)
     views: dict[tuple[str, int], list[Views]] = field(default_factory=dict)
     failed: dict[str, list[RunStatus]] = field(default_factory=dict)
     invalid: dict[str, int] = field(default_factory=dict)
@@ -324,7 +324,6 @@ class _Tally:
             return
         self.signatures.setdefault(sha, "")
         if found is not None:
-            self.values.setdefault(sha, []).append(found[0])
             self.invalid[sha] = 0
             self.failed.pop(sha, None)
         elif event.status in (RunStatus.BOOT_FAILED, RunStatus.HUNG, RunStatus.SKIPPED):

@@ -110,7 +110,7 @@ class _Picker:
         sha, other, bits = self._other_layout(fresh)
         cost = (self._state.spec.layout_cost_s or 0.0) + self._state.spec.boot_cost_s
         if bits / cost > gain[best] * self._worth[best] and bits >= USELESS_BITS:
-            number = 1 + sum(s == sha for s, _ in self._state.ledger.layouts)
+            number = 1 + sum(s == sha and n > 0 for s, n in self._state.ledger.views)
             self._take(other, Test(sha, "search", layout=number))
             return True
         if gain[best] < USELESS_BITS:
@@ -121,7 +121,7 @@ class _Picker:
 
     def _take(self, i: int, test: Test) -> None:
         self.picked.append(test)
-        known = test.layout == 0 or (test.revision, test.layout) in self._state.ledger.layouts
+        known = test.layout == 0 or (test.revision, test.layout) in self._state.ledger.views
         self._room -= not (known and (i < 0 or self._built[i]))
         if i < 0:
             return

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rtbisect.search import lenses as looking
-from rtbisect.search.grids import logsumexp
+from rtbisect.search.grids import logsumexp, normal
 
 if TYPE_CHECKING:
     from rtbisect.search.graph import Ancestry, Bools, Floats
@@ -129,14 +129,14 @@ class Posterior:
             found = self.grid.bad.again(self.grid.y, values, cell.bad)
         else:
             found = self.grid.good.again(self.grid.y, values, cell.good)
-        normal: Floats = found / found.sum()
-        return normal
+        whole: Floats = found / found.sum()
+        return whole
 
 
 def _binned(density: Floats, node: Floats) -> Floats:
     found: Floats = density.reshape(density.shape[0], -1) @ node.ravel()
-    normal: Floats = found / found.sum()
-    return normal
+    whole: Floats = found / found.sum()
+    return whole
 
 
 def kernels(state: SearchState) -> tuple[Kernel, ...]:
@@ -168,8 +168,10 @@ def posterior(state: SearchState) -> Posterior:
         for lens in lenses
     ]
     weights = looking.against_none(lenses, seen)
-    weight = logsumexp(weights.T)[member] + np.log((1 - spec.prior_none) / ancestry.size)
+    weight = np.full(ancestry.size, np.log((1 - spec.prior_none) / ancestry.size))
     weight[~_allowed(ancestry, state.ledger.twins, state.ledger.assumed)] = -np.inf
+    through = weights[:, member] + weight
+    weight = logsumexp(through.T)
     if not np.isfinite(weight.max()):
         return Posterior(np.zeros_like(weight), 0.0, booted, (), None, seen[0].shared)
     none = float(np.log(spec.prior_none))
@@ -177,14 +179,11 @@ def posterior(state: SearchState) -> Posterior:
     commits = np.exp(weight - top)
     total = float(commits.sum() + np.exp(none - top))
     commits /= total
-    held = np.exp(weights[:, member] + (weight - logsumexp(weights.T)[member]) - top)
-    first = int(held.sum(axis=1).argmax())
+    first = int(logsumexp(through).argmax())
     cells = _cells(seen[first], commits, pattern, member)
-    shared = seen[first].shared
-    normal = np.exp(shared - shared.max())
     return Posterior(
         commits, float(np.exp(none - top)) / total, booted, cells, lenses[first].grid,
-        normal / normal.sum(), lenses[first].view,
+        normal(seen[first].shared, 3), lenses[first].view,
     )  # fmt: skip
 
 
@@ -201,19 +200,11 @@ def _cells(
             Cell(
                 np.where(member == p, commits, 0.0),
                 pattern[p],
-                _nodes(seen.good[p], joint.sum(axis=2)),
-                _nodes(seen.bad[p], joint.sum(axis=1)),
+                normal(seen.good[p]) * joint.sum(axis=2)[:, :, None],
+                normal(seen.bad[p]) * joint.sum(axis=1)[:, :, None],
             )
         )
     return tuple(found)
-
-
-def _nodes(nodes: Floats, scales: Floats) -> Floats:
-    """Weights of all nodes (t, s, a) of one side from the weights of tau and scale (t, s)."""
-    top = nodes.max(axis=2, keepdims=True)
-    inside = np.exp(nodes - top)
-    found: Floats = inside / inside.sum(axis=2, keepdims=True) * scales[:, :, None]
-    return found
 
 
 def _shaping(mass: Floats) -> list[int]:

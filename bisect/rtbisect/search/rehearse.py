@@ -55,7 +55,7 @@ def events(state: SearchState, world: World, test: engine.Test, name: str) -> It
 
 def _layout(state: SearchState, world: World, test: engine.Test, name: str) -> Iterator[Event]:
     spec, sha, layout = state.spec, test.revision, test.layout
-    if (sha, layout) not in state.ledger.layouts:
+    if (sha, layout) not in state.ledger.views:
         yield engine.Built(sha, True, "", spec.layout_cost_s or 0.0, layout)  # noqa: FBT003
     status, value = cast("LayoutWorld", world).boot_layout(sha, layout)
     seen = Observation(sha, name, value) if status is RunStatus.COMPLETE else None
