@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from rtbisect.errors import ConfigError, InternalError
 from rtbisect.model.campaign import Observation, Sample
-from rtbisect.model.code import Build, BuildRequest, Change, CommitGraph
+from rtbisect.model.code import Build, BuildRequest, Change, CommitGraph, layout_variant
 from rtbisect.model.lab import Run, RunRequest, RunStatus
 from rtbisect.search.silent import Closure, silent_pairs
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 #: What a boot and a build are taken to cost before the first one was timed.
 FIRST_GUESS_BOOT_S = 20.0
 FIRST_GUESS_BUILD_S = 30.0
+FIRST_GUESS_COLD_BUILD_S = 300.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +119,7 @@ class Effects:
     setup: Setup
     parts: Parts
     builds: dict[str, Build] = field(default_factory=dict)
+    layouts: dict[tuple[str, int], Build] = field(default_factory=dict)
     runs: list[Run] = field(default_factory=list)
     _changes: Mapping[str, tuple[Change, ...]] | None = None
 
@@ -150,36 +152,43 @@ class Effects:
         )
         return found.sha
 
-    def build(self, sha: str) -> Build:
-        """Build a revision, once a campaign."""
-        if sha in self.builds:
-            return self.builds[sha]
-        request = replace(self.setup.build, revision=sha)
+    def build(self, sha: str, layout: int = 0) -> Build:
+        """Build a revision, once a campaign; `layout` other than 0 is another code layout."""
+        known = self.layouts.get((sha, layout)) if layout else self.builds.get(sha)
+        if known is not None:
+            return known
+        variant = layout_variant(layout)
+        request = replace(self.setup.build, revision=sha, variant=variant)
+        what = f"{sha[:12]} {variant}".rstrip()
         if not self.setup.command:
-            self.parts.progress.say(f"build {sha[:12]}")
+            self.parts.progress.say(f"build {what}")
 
         def made(note: Callable[[str], None]) -> Build:
             # A command has its own checkout, which must not move under it.
             source = Path() if self.setup.command else self.parts.tree.checkout(sha)
             return self.parts.builder.build(source, request, note)
 
-        build = self.parts.journal.step(f"build/{sha}", Build, made)
-        self.builds[sha] = build
+        key = f"build/{sha}/{variant}" if layout else f"build/{sha}"
+        build = self.parts.journal.step(key, Build, made)
+        if layout:
+            self.layouts[sha, layout] = build
+        else:
+            self.builds[sha] = build
         if self.setup.command:
             return build
         if build.ok:
             how = "taken from the cache" if build.reused else f"{build.seconds:.0f} s"
-            self.tell(f"built {sha[:12]} ({how}), kernel signature {build.signature[:12]}")
+            self.tell(f"built {what} ({how}), kernel signature {build.signature[:12]}")
         else:
-            self.tell(f"{sha[:12]} does not build: {build.first_error}")
+            self.tell(f"{what} does not build: {build.first_error}")
         return build
 
-    def boot(self, sha: str, purpose: str, left: int = 0) -> Run:
+    def boot(self, sha: str, purpose: str, left: int = 0, layout: int = 0) -> Run:
         """One fresh boot of a built revision; the order of its windows is drawn.
 
         `left` is the expected number of boots after this one, for the estimate.
         """
-        build = self.build(sha)
+        build = self.build(sha, layout)
         number = len(self.runs) + 1
         draw = random.Random(f"{self.setup.request.seed}/{number}")  # noqa: S311
         windows = list(self.setup.windows)
@@ -199,9 +208,11 @@ class Effects:
         what = f"{word} {number}: {sha[:12]} ({purpose})"
         self.parts.progress.step(what, number, number + left, self.boot_cost_s() * (left + 1))
         run = self.parts.journal.step(
-            f"run/{number:04d}", Run, lambda note: self.parts.lab.run(request, note)
+            f"run/{number:04d}",
+            Run,
+            lambda note: replace(self.parts.lab.run(request, note), layout=layout),
         )
-        if run.revision != sha:
+        if (run.revision, run.layout) != (sha, layout):
             raise InternalError(
                 f"boot {number} was recorded for {run.revision[:12]} and is asked of {sha[:12]}",
                 "it was begun by another version of rtbisect: start it again",
@@ -214,10 +225,12 @@ class Effects:
         return run
 
     def evidence(self) -> dict[str, list[Run]]:
-        """The boots so far that are evidence, by revision in their order."""
+        """The boots so far that are evidence, by revision in their order; of the kernels as they
+        are configured only.
+        """
         found: dict[str, list[Run]] = {}
         for run in self.runs:
-            if run.complete:
+            if run.complete and not run.layout:
                 found.setdefault(run.revision, []).append(run)
         return found
 
@@ -250,6 +263,17 @@ class Effects:
             return self.setup.given_build_s
         seconds = [b.seconds for b in self.builds.values() if b.ok and not b.reused][1:]
         return statistics.median(seconds) if seconds else FIRST_GUESS_BUILD_S
+
+    def layout_cost_s(self) -> float | None:
+        """Seconds of a build with another layout: of the first, cold one and of those after it.
+        None where there are no such builds.
+        """
+        if self.setup.command or not self.setup.limits.layout_below:
+            return None
+        cold = [b.seconds for b in self.builds.values() if b.ok and not b.reused][:1]
+        first = cold[0] if cold else FIRST_GUESS_COLD_BUILD_S
+        # A culprit and its parent in two layouts: every second build starts from nothing.
+        return max(self.build_cost_s(), (first + self.build_cost_s()) / 2)
 
     def tell(self, line: str) -> None:
         """One line of the campaign's story."""

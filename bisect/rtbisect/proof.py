@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from rtbisect.effects import Effects, sample, worded
+from rtbisect.judge.scale import all_badness, centre, shift_of
 from rtbisect.model.campaign import (
     Cause,
     MetricKey,
@@ -66,9 +67,10 @@ def prove(
         table=_table(effects, threshold, parents, culprit, revert, fresh),
     )
     if not verify.confirmed(state):
+        gone = verify.follows_layout(checks)
         return replace(
             proved,
-            outcome=Outcome.INCONCLUSIVE,
+            outcome=Outcome.LAYOUT_SENSITIVE if gone else Outcome.INCONCLUSIVE,
             culprit=None,
             candidates=(),
             confidence=0.0,
@@ -115,10 +117,8 @@ def _spec(  # noqa: PLR0913  (what a verification is about)
     revert: str | None,
     no_revert: str,
 ) -> verify.VerifySpec:
-    ends = [
-        judged.sample(effects, [run for run in effects.runs if run.revision == end])
-        for end in (graph.good, graph.bad)
-    ]
+    boots = effects.evidence()
+    ends = [judged.sample(effects, boots.get(end, ())) for end in (graph.good, graph.bad)]
     needed = min(end.n for end in ends)
     return verify.VerifySpec(
         culprit=culprit,
@@ -130,6 +130,7 @@ def _spec(  # noqa: PLR0913  (what a verification is about)
         tip=graph.bad,
         boots=effects.setup.limits.verify_boots,
         revert_boots=effects.setup.limits.revert_boots,
+        layout=_layout(effects, judged, ends),
         endpoints=(ends[0], ends[1]),
         # What took many boots to see between the ends takes them here.
         boots_max=max(
@@ -140,6 +141,16 @@ def _spec(  # noqa: PLR0913  (what a verification is about)
     )
 
 
+def _layout(effects: Effects, judged: _Judged, ends: Sequence[Sample]) -> int:
+    """The layout to compare in; 0 where the ends differ by more than a layout makes."""
+    threshold = judged.figure.threshold(judged.threshold)
+    good, bad = (all_badness(threshold, end.values) for end in ends)
+    if effects.layout_cost_s() is None or not good or not bad:
+        return 0
+    shift = centre(threshold, bad) - centre(threshold, good)
+    return int(shift < shift_of(threshold, good, effects.setup.limits.layout_below))
+
+
 def _carry_out(
     effects: Effects, judged: _Judged, spec: verify.VerifySpec
 ) -> tuple[verify.VerifyState, dict[str, list[Run]]]:
@@ -147,16 +158,22 @@ def _carry_out(
     state = verify.start(spec)
     fresh: dict[str, list[Run]] = {}
     while not isinstance(step := verify.propose(state), verify.Done):
-        run = effects.boot(step.revision, step.purpose, step.left)
-        fresh.setdefault(step.revision, []).append(run)
+        if step.layout and not (build := effects.build(step.revision, step.layout)).ok:
+            failed = verify.Built(
+                step.revision, ok=False, signature="", seconds=build.seconds, layout=step.layout
+            )
+            state = verify.apply(state, failed)
+            continue
+        run = effects.boot(step.revision, step.purpose, step.left, step.layout)
+        if not step.layout:
+            fresh.setdefault(step.revision, []).append(run)
         seen = judged.observe(effects, run)
         if seen is not None:
-            effects.tell(
-                f"{step.purpose} {step.revision[:12]}: {spec.threshold.key} = "
-                f"{worded(spec.threshold, seen.value)}"
-            )
+            what = f"{step.purpose} {step.revision[:12]}"
+            effects.tell(f"{what}: {spec.threshold.key} = {worded(spec.threshold, seen.value)}")
         state = verify.apply(
-            state, verify.Booted(run.revision, run.run_id, run.status, seen, run.seconds)
+            state,
+            verify.Booted(run.revision, run.run_id, run.status, seen, run.seconds, step.layout),
         )
     return state, fresh
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rtbisect.effects import duration, worded
+from rtbisect.model.code import layout_variant
 from rtbisect.search import engine
 
 if TYPE_CHECKING:
@@ -33,6 +34,8 @@ def search(
             confidence=limits.confidence,
             build_cost_s=effects.build_cost_s(),
             boot_cost_s=effects.boot_cost_s(),
+            layout_cost_s=effects.layout_cost_s(),
+            layout_below=limits.layout_below,
             calibrate_min=limits.calibrate_min,
             calibrate_max=limits.calibrate_max,
             max_boots=limits.max_boots,
@@ -87,19 +90,18 @@ def _carry_out(
     spare: dict[str, list[Run]],
 ) -> Iterable[engine.Event]:
     """A proposed test as events: the build when the search has not heard of it, one boot."""
-    sha = proposal.revision
-    build = effects.build(sha)
-    if not engine.knows_build(state, sha):
-        yield engine.Built(sha, build.ok, build.signature, build.seconds)
+    sha, layout = proposal.revision, proposal.layout
+    build = effects.build(sha, layout)
+    if not engine.knows_build(state, sha, layout):
+        yield engine.Built(sha, build.ok, build.signature, build.seconds, layout)
     if not build.ok or not proposal.boot:
         return
-    told = bool(spare.get(sha))
+    told = not layout and bool(spare.get(sha))
     left = round(engine.forecast(state).boots)
-    run = spare[sha].pop(0) if told else effects.boot(sha, proposal.purpose, left)
+    run = spare[sha].pop(0) if told else effects.boot(sha, proposal.purpose, left, layout)
     seen = effects.observe(run, threshold)
     # What the comparison has told of its boots is not told again.
     if seen is not None and not told:
-        effects.tell(
-            f"{proposal.purpose} {sha[:12]}: {threshold.key} = {worded(threshold, seen.value)}"
-        )
-    yield engine.Booted(sha, run.run_id, run.status, seen, run.seconds)
+        what = f"{proposal.purpose} {sha[:12]} {layout_variant(layout)}".rstrip()
+        effects.tell(f"{what}: {threshold.key} = {worded(threshold, seen.value)}")
+    yield engine.Booted(sha, run.run_id, run.status, seen, run.seconds, layout)

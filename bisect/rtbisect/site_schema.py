@@ -146,6 +146,9 @@ class Campaign(Strict):
     max_builds: int = Field(60, ge=2)
     verify_boots: int = Field(6, ge=4)
     revert_boots: int = Field(3, ge=2)
+    layout_below: float = Field(
+        0.2, ge=0, lt=1, description="below this change, code layout is a suspect; 0: never"
+    )
 
     @model_validator(mode="after")
     def _agree(self) -> Campaign:

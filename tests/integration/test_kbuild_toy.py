@@ -133,6 +133,20 @@ class TestABuild:
         assert build.seconds > 0
         assert not build.reused
 
+    def test_another_layout_is_another_kernel_of_its_own_directory(self, toy, lab):
+        plain = lab.build(toy, toy.first)
+        moved = lab.build(toy, toy.first, variant="layout-1")
+        assert moved.ok
+        assert moved.signature != plain.signature
+        assert lab.space(variant="layout-1").root != lab.space().root
+        assert lab.build(toy, toy.first, variant="layout-1").reused
+        assert lab.build(toy, toy.first).signature == plain.signature
+
+    def test_an_unknown_variant_is_a_failed_build(self, toy, lab):
+        build = lab.build(toy, toy.first, variant="layout-99")
+        assert not build.ok
+        assert "layout-99" in build.first_error
+
     def test_release_and_image_do_not_name_the_revision(self, toy, lab):
         build = lab.build(toy, toy.first)
         assert build.release == "6.12.0-toy"

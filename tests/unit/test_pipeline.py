@@ -14,6 +14,7 @@ from rtbisect import pipeline
 from rtbisect.cli.check import exit_of_check
 from rtbisect.effects import Effects, SetupChangedError, keep_setup
 from rtbisect.errors import InfrastructureError, InternalError
+from rtbisect.kernel.fake import FakeBuilder
 from rtbisect.lab.fake import FakeLab
 from rtbisect.model.campaign import CampaignRequest, Cause, Level, Limits, Outcome
 from rtbisect.model.code import Commit, CommitGraph
@@ -351,3 +352,48 @@ def test_a_second_culprit_is_searched_for(tmp_path):
     result, _report = pipeline.bisect(*here.open())
     assert result.outcome is Outcome.MULTIPLE_CULPRITS
     assert {found for found, _ in result.candidates} == {sha(3), sha(6)}
+
+
+def small(tmp_path, factor):
+    """A world whose wait grows by `factor(kernel variant)` from commit 3 on, on the rcu suite."""
+    graph = line_of(8)
+    request = CampaignRequest("bisect", "s", "t", graph.good, graph.bad, "rcu")
+    here = World(tmp_path, graph, None, request=request, reverts={(graph.bad, sha(3)): REVERT})
+
+    def draw(asked, random):
+        variant = next(v for v, kernel in kernels(here) if kernel == asked.kernel)
+        more = factor(variant) if 3 <= int(asked.revision, 16) < 10**6 else 1.0
+        return scaled(boots(None)(asked, random), ("p50_us", "rcu-off"), more)
+
+    here.lab = FakeLab(draw)
+    return here
+
+
+def kernels(here):
+    """(variant, kernel) of everything that was asked of the builder."""
+    asked = list(here.builder.requests)
+    builder = FakeBuilder(same_as=here.builder.same_as)
+    return [(r.variant, builder.build(Path(), r, print).kernel) for r in asked]
+
+
+def test_a_small_change_is_proved_with_another_code_layout(tmp_path):
+    here = small(tmp_path, lambda _variant: 1.15)
+    result, _report = pipeline.bisect(*here.open())
+    assert (result.outcome, result.culprit) == (Outcome.CULPRIT, sha(3))
+    assert {v.name: v.status for v in result.verifications}["layout"] == "pass"
+    built = {(r.revision, r.variant) for r in here.builder.requests if r.variant}
+    assert {(sha(2), "layout-1"), (sha(3), "layout-1")} <= built
+
+
+def test_a_small_change_that_another_code_layout_does_not_show_is_no_culprit(tmp_path):
+    here = small(tmp_path, lambda variant: 1.0 if variant else 1.15)
+    result, _report = pipeline.bisect(*here.open())
+    assert result.culprit is None
+    assert result.outcome in (Outcome.LAYOUT_SENSITIVE, Outcome.NOT_REPRODUCED)
+
+
+def test_a_large_change_needs_no_other_code_layout(tmp_path):
+    here = small(tmp_path, lambda _variant: 1.4)
+    result, _report = pipeline.bisect(*here.open())
+    assert (result.outcome, result.culprit) == (Outcome.CULPRIT, sha(3))
+    assert not any(r.variant for r in here.builder.requests)

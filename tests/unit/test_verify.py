@@ -183,3 +183,52 @@ def test_impossible_specifications_are_refused():
         verify.start(replace(SPEC, parents=()))
     with pytest.raises(ConfigError, match="cannot reach"):
         verify.start(replace(SPEC, boots=3, boots_max=3))
+
+
+def with_layouts(spec, level, failing=()):
+    """As `play`, with levels of (revision, layout); a layout of `failing` does not build."""
+    rng = random.Random(2)
+    state = verify.start(spec)
+    for number in range(200):
+        step = verify.propose(state)
+        if isinstance(step, verify.Done):
+            return state
+        kernel = (step.revision, step.layout)
+        if kernel in failing:
+            event = verify.Built(
+                step.revision, ok=False, signature="", seconds=1.0, layout=step.layout
+            )
+        else:
+            value = level.get(kernel, level.get(step.revision)) * rng.uniform(0.9, 1.1)
+            seen = Observation(step.revision, f"run{number}", value)
+            complete = RunStatus.COMPLETE
+            event = verify.Booted(step.revision, f"run{number}", complete, seen, 20.0, step.layout)
+        state = verify.apply(state, event)
+    raise AssertionError("it does not end")
+
+
+@pytest.mark.parametrize(
+    ("other", "status", "confirmed"), [(50, "pass", True), (10, "fail", False)]
+)
+def test_a_culprit_has_to_hold_with_another_code_layout(other, status, confirmed):
+    level = GOOD | {("culprit", 1): other, ("parent", 1): 10}
+    state = with_layouts(replace(SPEC, layout=1), level)
+    checks = verify.verifications(state)
+    assert {check.name: check.status for check in checks}["layout"] == status
+    assert verify.confirmed(state) is confirmed
+    assert verify.follows_layout(checks) is not confirmed
+
+
+def test_what_more_than_the_layout_contradicts_does_not_follow_the_layout():
+    level = GOOD | {"parent": 50, ("culprit", 1): 10, ("parent", 1): 10}
+    state = with_layouts(replace(SPEC, layout=1), level)
+    assert not verify.confirmed(state)
+    assert not verify.follows_layout(verify.verifications(state))
+
+
+def test_a_layout_that_does_not_build_is_said_and_refutes_nothing():
+    state = with_layouts(replace(SPEC, layout=1), GOOD, failing={("culprit", 1)})
+    check = next(c for c in verify.verifications(state) if c.name == "layout")
+    assert check.status == "n/a"
+    assert "another layout" in check.note
+    assert verify.confirmed(state)

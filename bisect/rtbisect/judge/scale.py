@@ -71,6 +71,17 @@ def effect_floor(threshold: Threshold) -> float:
     return threshold.min_effect
 
 
+def shift_of(threshold: Threshold, good: Sequence[float], share: float) -> float:
+    """The shift of badness that is `share` of the level of `good` (badness of boots); 0 for pass
+    and fail, which have no such level.
+    """
+    if threshold.statistic == FRACTION:
+        return 0.0
+    if threshold.scale is Scale.LOG or not good or math.isinf(share):
+        return math.log1p(share)
+    return share * abs(centre(threshold, good))
+
+
 def effect_of(threshold: Threshold, shift: float) -> float:
     """A shift of badness as new/base (LOG) or new - base (LINEAR)."""
     change = shift if threshold.better is Better.LOWER else -shift

@@ -22,7 +22,7 @@ from rtbisect.kernel.collect import Products, collect
 from rtbisect.kernel.elf import NotElfError
 from rtbisect.kernel.firsterror import Owner
 from rtbisect.kernel.sandbox import CCACHE, FRAGMENTS, MOD, OUT, SRC, Sandbox
-from rtbisect.kernel.settings import OWN_FRAGMENT, REPRODUCIBLE
+from rtbisect.kernel.settings import ALIGNMENTS, OWN_FRAGMENT, REPRODUCIBLE
 from rtbisect.kernel.workspace import NotPlainError, Workspace, directory_name
 from rtbisect.model.code import Build, BuildStatus
 
@@ -85,6 +85,8 @@ class KernelBuilder:
         InfrastructureError for disk and memory, BusyError when a lock is not to be had.
         """
         _check_request(request)
+        if request.variant and request.variant not in ALIGNMENTS:
+            return _no_such_variant(request)
         git_source.check_readable(source)
         compiler = self._compiler(source)
         tree = git_source.tree_id(source, request.revision)
@@ -158,7 +160,8 @@ class KernelBuilder:
                     "add CONFIG_MODULES=y to a fragment",
                 )
             # `modules` also writes Module.symvers, which our own modules are linked with.
-            self._run(task, self._argv("bzImage", *(["modules"] if with_modules else [])))
+            targets = ["bzImage", *(["modules"] if with_modules else [])]
+            self._run(task, self._argv(*targets, *_flags(task.request)))
             if task.request.modules:
                 self._make_modules(task)
             self._verify_config(task)
@@ -210,7 +213,7 @@ class KernelBuilder:
         """
         self._put_modules(task)
         try:
-            self._run(task, self._argv(f"M={MOD}", "modules"))
+            self._run(task, self._argv(f"M={MOD}", "modules", *_flags(task.request)))
         except _TreeError as failure:
             if failure.suspect:
                 raise
@@ -294,6 +297,22 @@ class KernelBuilder:
             done = command.run(argv, cwd=source, timeout_s=60.0, check=True)
             self._compiler_text = command.printable(done.stdout.splitlines()[0])
         return self._compiler_text
+
+
+def _flags(request: BuildRequest) -> list[str]:
+    """What a variant adds to the command line; kbuild puts KCFLAGS behind its own flags."""
+    size = ALIGNMENTS.get(request.variant)
+    return [f"KCFLAGS=-falign-functions={size}"] if size else []
+
+
+def _no_such_variant(request: BuildRequest) -> Build:
+    return Build(
+        revision=request.revision,
+        config_name=request.config_name,
+        status=BuildStatus.FAILED,
+        first_error=f"there is no variant {request.variant!r}",
+        variant=request.variant,
+    )
 
 
 def _check_request(request: BuildRequest) -> None:

@@ -7,6 +7,8 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from rtbisect.model.code import layout_variant
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -32,6 +34,10 @@ CONFIG_LOCALVERSION=""
 CONFIG_LOCALVERSION_AUTO=n
 CONFIG_IKCONFIG=n
 """
+
+#: Alignment of functions, in bytes, of the variants with another code layout. x86 kernels are
+#: built with 16; CONFIG_DEBUG_FORCE_FUNCTION_ALIGN_64B is the same as the first.
+ALIGNMENTS = {layout_variant(i): size for i, size in enumerate((64, 32, 128, 256), start=1)}
 
 
 @dataclass(frozen=True, slots=True)

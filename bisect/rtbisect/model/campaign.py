@@ -201,7 +201,11 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Budget and decision limits of a campaign, from the site file."""
+    """Budget and decision limits of a campaign, from the site file.
+
+    A change of less than `layout_below` (a share of the good level) is also measured in kernels
+    with another code layout.
+    """
 
     confidence: float = 0.95
     calibrate_min: int = 6
@@ -210,6 +214,7 @@ class Limits:
     max_builds: int = 60
     verify_boots: int = 6
     revert_boots: int = 3
+    layout_below: float = 0.2
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,6 +41,11 @@ class Change:
     path: str
 
 
+def layout_variant(layout: int) -> str:
+    """Variant of a build with another code layout; 0 is the kernel as it is configured."""
+    return f"layout-{layout}" if layout else ""
+
+
 class BuildStatus(StrEnum):
     """How a build ended."""
 
@@ -55,6 +60,7 @@ class BuildRequest:
     `fragments` are texts of Kconfig fragments, later ones win; `modules` maps file name
     to source text of our own modules, which are built against the same tree. `fresh`
     asks for a build from nothing: no record of an earlier one, no objects that it left.
+    `variant` names another way to build the same sources, see `layout_variant`.
     """
 
     revision: str

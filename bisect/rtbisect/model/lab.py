@@ -98,7 +98,8 @@ class Run:
     """One boot with everything that it measured. Only COMPLETE runs are evidence.
 
     `facts` are key/value pairs read in the guest (topology, clock source, RCU settings);
-    `window_order` is the drawn order; `log` names the console log in the artefact store.
+    `window_order` is the drawn order; `log` names the console log in the artefact store;
+    `layout` other than 0 is a build of the revision with another code layout.
     """
 
     run_id: str
@@ -112,6 +113,7 @@ class Run:
     seconds: float = 0.0
     host_load: float = 0.0
     signature: str = ""
+    layout: int = 0
 
     @property
     def complete(self) -> bool:

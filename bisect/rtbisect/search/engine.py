@@ -17,17 +17,14 @@ from rtbisect.model.campaign import Outcome, TestedRevision
 from rtbisect.search import plan, stop
 from rtbisect.search.calibrate import check_spec, due
 from rtbisect.search.graph import Ancestry
+from rtbisect.search.ledger import Booted, Built, Event, Silent
 from rtbisect.search.model import (
     Answer,
-    Booted,
-    Built,
-    Event,
     Finish,
     Forecast,
     Proposal,
     SearchSpec,
     SearchState,
-    Silent,
     Test,
 )
 
@@ -79,8 +76,10 @@ def replay(spec: SearchSpec, events: Iterable[Event]) -> SearchState:
     return replace(start(spec), events=tuple(events))
 
 
-def knows_build(state: SearchState, sha: str) -> bool:
+def knows_build(state: SearchState, sha: str, layout: int = 0) -> bool:
     """The log says how the build of `sha` ended."""
+    if layout:
+        return (sha, layout) in state.ledger.views
     return state.ledger.tried(sha)
 
 

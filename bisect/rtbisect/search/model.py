@@ -1,31 +1,25 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Words of the search: what it is asked, what it hears, what it proposes, what it answers."""
+"""Words of the search: what it is asked, what it proposes, what it answers."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import pairwise
 from typing import TYPE_CHECKING, TypeAlias
 
-from rtbisect.model.lab import RunStatus
+from rtbisect.judge.scale import shift_of
 from rtbisect.search.calibrate import look
+from rtbisect.search.ledger import Event, Ledger, ledger
 from rtbisect.search.posterior import posterior
-from rtbisect.search.views import WHOLE, Figure, Views, views
+from rtbisect.search.views import WHOLE, Figure
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from rtbisect.model.campaign import Observation, Outcome, TestedRevision, Threshold
+    from rtbisect.model.campaign import Outcome, TestedRevision, Threshold
     from rtbisect.model.code import CommitGraph
     from rtbisect.search.calibrate import Ends
     from rtbisect.search.graph import Ancestry
     from rtbisect.search.posterior import Posterior
-
-#: Boots in a row that did not reach the suites' end, after which a revision is skipped.
-FAILED_BOOTS = 3
-#: How often a revision with an invalid run is proposed again before the search gives up.
-INVALID_RERUNS = 3
 
 
 @dataclass(frozen=True)
@@ -33,7 +27,8 @@ class SearchSpec:
     """What to search and how much it may cost; equal specs and events give equal proposals.
 
     `build_cost_s` is an incremental build, `cold_build_s` the first one, `layout_cost_s` a
-    build of a known revision with another layout (None: there is no such build).
+    build of a known revision with another layout (None: there is no such build). Layouts are
+    measured where the ends differ by less than `layout_below`, as a share of the good level.
     `confidence` is the posterior probability at which a culprit is named. `prior_none` is the prior
     probability that the ends do not differ although their test says so. `alpha` is
     split between the looks at the ends.
@@ -47,47 +42,13 @@ class SearchSpec:
     cold_build_s: float = 300.0
     boot_cost_s: float = 20.0
     layout_cost_s: float | None = None
+    layout_below: float = math.inf
     calibrate_min: int = 6
     calibrate_max: int = 10
     max_boots: int = 80
     max_builds: int = 60
     prior_none: float = 0.2
     alpha: float = 0.01
-
-
-@dataclass(frozen=True, slots=True)
-class Built:
-    """A revision was built, or did not build. An empty signature is an unknown one."""
-
-    revision: str
-    ok: bool
-    signature: str
-    seconds: float
-    layout: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Booted:
-    """One boot. Only COMPLETE with an observation is evidence."""
-
-    revision: str
-    run_id: str
-    status: RunStatus
-    observation: Observation | None
-    seconds: float
-    layout: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Silent:
-    """Pairs (commit, parent) whose kernels are taken to be equal without a build, because the
-    commit touches no file that any build so far was made from. The last such event holds.
-    """
-
-    pairs: tuple[tuple[str, str], ...]
-
-
-Event: TypeAlias = Built | Booted | Silent
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,95 +110,6 @@ class Forecast:
 
 
 @dataclass(frozen=True)
-class Ledger:
-    """The events, summed up per revision. `views` are those of the valid boots in their order,
-    by revision and layout; `failed_boots` and `invalid` hold what came since the last one.
-    """
-
-    signatures: Mapping[str, str]
-    build_failed: frozenset[str]
-    failed_boots: Mapping[str, tuple[RunStatus, ...]]
-    invalid: Mapping[str, int]
-    builds: int
-    boots: int
-    silent: tuple[tuple[str, str], ...] = ()
-    views: Mapping[tuple[str, int], tuple[Views, ...]] = field(default_factory=dict)
-    layouts_failed: frozenset[str] = frozenset()
-
-    @cached_property
-    def values(self) -> Mapping[str, tuple[float, ...]]:
-        """Badness (see `judge.scale`) of the boots of each revision as it is configured."""
-        return {
-            sha: tuple(boot[0] for boot in boots)
-            for (sha, layout), boots in self.views.items()
-            if not layout
-        }
-
-    def built(self, sha: str) -> bool:
-        return sha in self.signatures
-
-    def tried(self, sha: str) -> bool:
-        """A build was tried, so another one costs nothing or is hopeless."""
-        return sha in self.signatures or sha in self.build_failed
-
-    def untestable(self, sha: str) -> str:
-        """Why `sha` cannot be tested; empty when it can."""
-        if sha in self.build_failed:
-            return "does not build"
-        failed = self.failed_boots.get(sha, ())
-        if RunStatus.SKIPPED in failed:
-            return "is skipped by the command"
-        if len(failed) < FAILED_BOOTS:
-            return ""
-        return "hangs in the suites" if RunStatus.HUNG in failed else "does not boot"
-
-    @cached_property
-    def twins(self) -> tuple[tuple[str, ...], ...]:
-        """Revisions with the same signature, where there are at least two of them."""
-        found: dict[str, list[str]] = {}
-        for sha, signature in self.signatures.items():
-            if signature:
-                found.setdefault(signature, []).append(sha)
-        return tuple(tuple(group) for group in found.values() if len(group) > 1)
-
-    @cached_property
-    def assumed(self) -> tuple[tuple[str, str], ...]:
-        """Silent pairs that no signature contradicts. Where two members of a chain have
-        different kernels, nobody knows which of its pairs is wrong, and none is believed.
-        """
-        if not self.silent:
-            return ()
-        chain = _chains(self.silent)
-        kernels: dict[str, set[str]] = {}
-        for sha, signature in self.signatures.items():
-            if signature and sha in chain:
-                kernels.setdefault(chain[sha], set()).add(signature)
-        wrong = {root for root, found in kernels.items() if len(found) > 1}
-        return tuple(pair for pair in self.silent if chain[pair[0]] not in wrong)
-
-    @cached_property
-    def classes(self) -> tuple[tuple[str, ...], ...]:
-        """Revisions with the same kernel, by signature or as nothing touches it; built first."""
-        pairs = [(one, other) for group in self.twins for one, other in pairwise(group)]
-        chain = _chains((*pairs, *self.assumed))
-        found: dict[str, list[str]] = {}
-        for sha, root in chain.items():
-            found.setdefault(root, []).append(sha)
-        groups = (sorted(g, key=lambda sha: (not self.built(sha), sha)) for g in found.values())
-        return tuple(tuple(group) for group in groups)
-
-    @cached_property
-    def kin(self) -> Mapping[str, tuple[str, ...]]:
-        """The class of each revision that has one."""
-        return {sha: group for group in self.classes for sha in group}
-
-    def stand_in(self, sha: str) -> str:
-        """A built revision with the kernel of `sha`, itself where there is none."""
-        first = self.kin.get(sha, (sha,))[0]
-        return first if not self.built(sha) and self.built(first) else sha
-
-
-@dataclass(frozen=True)
 class SearchState:
     """Specification and log; everything else is derived from these two, on demand."""
 
@@ -255,104 +127,17 @@ class SearchState:
         return look(self)
 
     @cached_property
+    def layouts(self) -> bool:
+        """Whether other layouts are measured: there are such builds, and the ends differ by so
+        little that the layout of the code may be the reason.
+        """
+        spec = self.spec
+        if spec.layout_cost_s is None or not self.ends.reproduced:
+            return False
+        good = self.ledger.values.get(spec.graph.good, ())[: self.ends.used]
+        return self.ends.shift < shift_of(spec.threshold, good, spec.layout_below)
+
+    @cached_property
     def belief(self) -> Posterior:
         """The posterior; only after the calibration has reproduced the difference."""
         return posterior(self)
-
-
-def ledger(threshold: Threshold, events: tuple[Event, ...]) -> Ledger:
-    """Sum up a log of builds and boots. A revision that booted was built."""
-    tally = _Tally(threshold)
-    for event in events:
-        if isinstance(event, Silent):
-            tally.silent = event.pairs
-        elif isinstance(event, Built):
-            tally.built(event)
-        else:
-            tally.booted(event)
-    return Ledger(
-        tally.signatures,
-        frozenset(tally.build_failed),
-        {sha: tuple(found) for sha, found in tally.failed.items()},
-        tally.invalid,
-        tally.builds,
-        tally.boots,
-        tally.silent,
-        {key: tuple(found) for key, found in tally.views.items()},
-        frozenset(tally.layouts_failed),
-    )
-
-
-@dataclass
-class _Tally:
-    """What the events say so far."""
-
-    threshold: Threshold
-    signatures: dict[str, str] = field(default_factory=dict)
-    build_failed: set[str] = field(default_factory=set)
-    views: dict[tuple[str, int], list[Views]] = field(default_factory=dict)
-    failed: dict[str, list[RunStatus]] = field(default_factory=dict)
-    invalid: dict[str, int] = field(default_factory=dict)
-    silent: tuple[tuple[str, str], ...] = ()
-    layouts_failed: set[str] = field(default_factory=set)
-    builds: int = 0
-    boots: int = 0
-
-    def built(self, event: Built) -> None:
-        sha = event.revision
-        self.builds += 1
-        if event.layout:
-            if event.ok:
-                self.views.setdefault((sha, event.layout), [])
-            else:
-                self.layouts_failed.add(sha)
-        elif event.ok:
-            self.signatures[sha] = event.signature
-            self.build_failed.discard(sha)
-        elif sha not in self.signatures:
-            self.build_failed.add(sha)
-
-    def booted(self, event: Booted) -> None:
-        sha = event.revision
-        self.boots += 1
-        found = _evidence(self.threshold, event)
-        if found is not None:
-            self.views.setdefault((sha, event.layout), []).append(found)
-        if event.layout:
-            if found is None:
-                self.layouts_failed.add(sha)
-            return
-        self.signatures.setdefault(sha, "")
-        if found is not None:
-            self.invalid[sha] = 0
-            self.failed.pop(sha, None)
-        elif event.status in (RunStatus.BOOT_FAILED, RunStatus.HUNG, RunStatus.SKIPPED):
-            self.failed.setdefault(sha, []).append(event.status)
-        else:
-            self.invalid[sha] = self.invalid.get(sha, 0) + 1
-
-
-def _chains(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """The first member of the group of each revision that pairs connect."""
-    above: dict[str, str] = {}
-
-    def root(sha: str) -> str:
-        while above[sha] != sha:
-            above[sha] = above[above[sha]]
-            sha = above[sha]
-        return sha
-
-    for one, other in pairs:
-        for sha in (one, other):
-            above.setdefault(sha, sha)
-        above[root(one)] = root(other)
-    return {sha: root(sha) for sha in list(above)}
-
-
-def _evidence(threshold: Threshold, event: Booted) -> Views | None:
-    """Views of a boot; None when the boot is no evidence."""
-    try:
-        complete = event.status is RunStatus.COMPLETE and event.observation is not None
-        return views(threshold, event.observation) if complete and event.observation else None
-    except ValueError:
-        return None

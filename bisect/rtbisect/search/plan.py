@@ -134,7 +134,7 @@ class _Picker:
         the good end with -1), and bits of its boot; no bits where there is no such build.
         """
         spec, failed = self._state.spec, self._state.ledger.layouts_failed
-        if spec.layout_cost_s is None or self._room <= 0:
+        if not self._state.layouts or self._room <= 0:
             return "", -1, 0.0
         able = [(self._shas[i], i, float(fresh[i])) for i in self._again]
         able.append((spec.graph.good, -1, _gain_of_good(self._groups) * (not self.picked)))

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rtbisect.model.campaign import Outcome
-from rtbisect.search.model import INVALID_RERUNS, Finish
+from rtbisect.search.ledger import INVALID_RERUNS
+from rtbisect.search.model import Finish
 
 if TYPE_CHECKING:
     from rtbisect.search.model import SearchState
@@ -105,7 +106,7 @@ def layouts_due(state: SearchState, found: Posterior) -> list[tuple[str, int]]:
     such builds: two groups of builds that differ by luck do not go on doing so.
     """
     spec, ledger = state.spec, state.ledger
-    if spec.layout_cost_s is None or ledger.builds >= spec.max_builds:
+    if not state.layouts or ledger.builds >= spec.max_builds:
         return []
     if float(found.commits[found.best]) < spec.confidence:
         return []

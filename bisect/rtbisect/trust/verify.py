@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Verification: culprit against each parent on fresh boots, and its revert on the tip.
+"""Verification: culprit against each parent on fresh boots, also with another code layout, and
+its revert on the tip.
 
 The same shape as the search: propose, apply, replay. The boots of the search are not
 used again, because the search chose the culprit by them.
@@ -20,13 +21,15 @@ from rtbisect.judge.scale import all_badness, centre, effect_floor, effect_of
 from rtbisect.model.campaign import Judgement, Level, Sample, Threshold, Verification
 from rtbisect.model.lab import RunStatus
 from rtbisect.search.calibrate import looks
-from rtbisect.search.model import INVALID_RERUNS, Booted, Built, Event, Ledger, ledger
+from rtbisect.search.ledger import INVALID_RERUNS, Booted, Built, Event, Ledger, ledger
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
 #: Name of the check against a parent.
 PARENT = "culprit vs parent"
+#: Name of the check with another code layout.
+LAYOUT = "layout"
 #: Share of the ends' shift below which there is more than this one culprit.
 FULL_RECOVERY = 0.7
 #: A revert has to take back at least this share of the ends' shift.
@@ -37,7 +40,8 @@ REVERT_RECOVERY = 0.5
 class VerifySpec:
     """What to verify. `endpoints` are the boots of good and bad from the calibration, only
     to say how much of their shift the culprit explains. `revert` is the commit that
-    reverts the culprit on `tip`, None with the reason in `no_revert`.
+    reverts the culprit on `tip`, None with the reason in `no_revert`. With `layout` the culprit
+    and its first parent are also compared as kernels with that code layout.
     """
 
     culprit: str
@@ -51,6 +55,7 @@ class VerifySpec:
     revert_boots: int = 3
     alpha: float = 0.01
     endpoints: tuple[Sample, Sample] = (Sample(()), Sample(()))
+    layout: int = 0
     boots_max: int = 10
 
     @property
@@ -66,13 +71,14 @@ class VerifySpec:
 
 @dataclass(frozen=True, slots=True)
 class Boot:
-    """Boot `revision` once more (build it if needed); `purpose` is verify or revert. `left`
-    boots are due in all, this one included, if nothing asks for a second look.
+    """Boot `revision` once more (build it if needed); `purpose` is verify, revert or layout.
+    `left` boots are due in all, this one included, if nothing asks for a second look.
     """
 
     revision: str
     purpose: str
     left: int = 1
+    layout: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,15 +98,15 @@ class VerifyState:
         return ledger(self.spec.threshold, self.events)
 
     @cached_property
-    def raw(self) -> dict[str, tuple[float, ...]]:
-        """Valid values per revision in `unit`, in the order of the boots."""
-        found: dict[str, list[float]] = {}
+    def raw(self) -> dict[_Kernel, tuple[float, ...]]:
+        """Valid values per kernel in `unit`, in the order of the boots."""
+        found: dict[_Kernel, list[float]] = {}
         for event in self.events:
             if isinstance(event, Booted) and event.status is RunStatus.COMPLETE:
                 value = event.observation.value if event.observation else math.nan
                 if math.isfinite(value):
-                    found.setdefault(event.revision, []).append(value)
-        return {sha: tuple(values) for sha, values in found.items()}
+                    found.setdefault((event.revision, event.layout), []).append(value)
+        return {kernel: tuple(values) for kernel, values in found.items()}
 
     @cached_property
     def checks(self) -> tuple[_Check, ...]:
@@ -108,6 +114,8 @@ class VerifyState:
 
 
 Proposal: TypeAlias = Boot | Done
+#: A revision and its code layout.
+_Kernel: TypeAlias = tuple[str, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,8 +129,13 @@ class _Check:
     new: str
     purpose: str
     looks: tuple[int, ...]
+    layout: int = 0
     wanted: int = 0
     verification: Verification | None = None
+
+    @property
+    def kernels(self) -> tuple[_Kernel, _Kernel]:
+        return (self.base, self.layout), (self.new, self.layout)
 
 
 def start(spec: VerifySpec) -> VerifyState:
@@ -154,21 +167,21 @@ def propose(state: VerifyState) -> Proposal:
     """The next boot. Boots go in rounds: one of each revision that needs one, in an order
     drawn from the seed, so that a drift of the host meets both sides alike.
     """
-    wanted: dict[str, int] = {}
-    purpose: dict[str, str] = {}
+    wanted: dict[_Kernel, int] = {}
+    purpose: dict[_Kernel, str] = {}
     for check in state.checks:
-        for sha in (check.base, check.new) if check.wanted else ():
-            wanted[sha] = max(wanted.get(sha, 0), check.wanted)
-            purpose.setdefault(sha, check.purpose)
-    values = state.ledger.values
-    have = {sha: len(values.get(sha, ())) for sha in wanted}
-    short = [sha for sha in wanted if have[sha] < wanted[sha]]
+        for kernel in check.kernels if check.wanted else ():
+            wanted[kernel] = max(wanted.get(kernel, 0), check.wanted)
+            purpose.setdefault(kernel, check.purpose)
+    have = {kernel: len(state.ledger.views.get(kernel, ())) for kernel in wanted}
+    short = [kernel for kernel in wanted if have[kernel] < wanted[kernel]]
     if not short:
         return Done()
-    done = min(have[sha] for sha in short)
+    done = min(have[kernel] for kernel in short)
     rank = _order(state.spec, done)
-    best = min((sha for sha in short if have[sha] == done), key=lambda sha: rank[sha])
-    return Boot(best, purpose[best], sum(wanted[sha] - have[sha] for sha in short))
+    best = min((k for k in short if have[k] == done), key=lambda k: (k[1], rank[k[0]]))
+    left = sum(wanted[kernel] - have[kernel] for kernel in short)
+    return Boot(best[0], purpose[best], left, best[1])
 
 
 def verifications(state: VerifyState) -> tuple[Verification, ...]:
@@ -199,7 +212,16 @@ def confirmed(state: VerifyState) -> bool:
         return False
     found = verifications(state)
     parents = found[: len(state.spec.parents)]
+    if state.spec.layout and any(v.name == LAYOUT and v.status == "undecided" for v in found):
+        return False
     return all(v.status == "pass" for v in parents) and all(v.status != "fail" for v in found)
+
+
+def follows_layout(checks: Iterable[Verification]) -> bool:
+    """The effect is gone in kernels with another code layout, and nothing else contradicts it."""
+    status = {check.name: check.status for check in checks}
+    gone = status.pop(LAYOUT, "") == "fail"
+    return gone and "fail" not in status.values()
 
 
 def _planned(spec: VerifySpec) -> list[_Check]:
@@ -207,6 +229,10 @@ def _planned(spec: VerifySpec) -> list[_Check]:
         _Check(f"{PARENT} {sha[:12]}", sha, spec.culprit, "verify", spec.looks)
         for sha in spec.parents
     ]
+    if spec.layout:
+        found.append(
+            _Check(LAYOUT, spec.parents[0], spec.culprit, "layout", spec.looks, spec.layout)
+        )
     if spec.revert is not None:
         # A second look at twice the boots, where the permutation test can decide.
         again = max(2 * spec.revert_boots, spec.boots)
@@ -232,7 +258,10 @@ def _examined(state: VerifyState, check: _Check) -> _Check:
         if why:
             note = f"{sha[:12]} {why}"
             return replace(check, verification=Verification(check.name, "undecided", None, note))
-    base, new = state.raw.get(check.base, ()), state.raw.get(check.new, ())
+        if check.layout and sha in state.ledger.layouts_failed:
+            note = f"{sha[:12]} does not build or run with another layout"
+            return replace(check, verification=Verification(check.name, "n/a", None, note))
+    base, new = (state.raw.get(kernel, ()) for kernel in check.kernels)
     for boots in check.looks:
         if min(len(base), len(new)) < boots:
             return replace(check, wanted=boots)
@@ -294,6 +323,7 @@ __all__ = [
     "VerifyState",
     "apply",
     "confirmed",
+    "follows_layout",
     "incomplete",
     "propose",
     "replay",
