@@ -17,6 +17,7 @@ import numpy as np
 
 from rtbisect.errors import InternalError
 from rtbisect.model.campaign import Better, MetricKey, Outcome, Scale, Threshold
+from rtbisect.model.code import CommitGraph
 from rtbisect.search import engine, lenses, noise
 from rtbisect.search.rehearse import rehearse
 from searchbench import bayesect
@@ -25,7 +26,7 @@ from searchbench.oracle import known_grids
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from rtbisect.model.code import CommitGraph
+    from rtbisect.search.graph import Ancestry
     from searchbench.world import Cell, World
 
 THRESHOLD = Threshold(
@@ -96,13 +97,28 @@ def ours(world: World, arm: str) -> tuple[str, str | None, float]:
         spec = replace(spec, build_cost_s=1e-3)
     with _without(arm):
         state, finish = rehearse(spec, world)
-    answer = engine.answer(state)
+        answer = engine.answer(state)
+        if answer.between:
+            # Two culprits: the part before the split is searched next, then the other one.
+            for graph in _parts(world.ancestry, answer.between):
+                state, finish = rehearse(replace(spec, graph=graph), world)
+                answer = engine.answer(state)
+                if answer.culprit:
+                    break
     culprit = answer.culprit
     if finish.outcome is Outcome.CULPRIT_SET:
         # A set is right when it holds the culprit.
         hit = [sha for sha, _ in answer.candidates if sha in world.truth]
         culprit = hit[0] if hit else answer.candidates[0][0]
     return finish.outcome.value, culprit, answer.confidence
+
+
+def _parts(ancestry: Ancestry, between: str) -> tuple[CommitGraph, CommitGraph]:
+    """The graph cut at a candidate: what it is made of, and what is not in it."""
+    graph, side = ancestry.graph, ancestry.side(between)
+    before = tuple(c for c, inside in zip(graph.commits, side, strict=True) if inside)
+    after = tuple(c for c, inside in zip(graph.commits, side, strict=True) if not inside)
+    return CommitGraph(graph.good, between, before), CommitGraph(between, graph.bad, after)
 
 
 def _forget() -> None:

@@ -100,6 +100,8 @@ def propose(
     tests = tests or plan.choose(state, found, free_hosts, free_builders)
     if tests:
         return tests
+    if over := stop.split(state):
+        return (over,)
     reason = "no test that is possible tells the remaining candidates apart"
     return (Finish(Outcome.INCONCLUSIVE, reason),)
 
@@ -133,11 +135,14 @@ def answer(state: SearchState) -> Answer:
     else:
         members = _credible(found)
         confidence = float(found.commits[found.best])
+    if outcome in (Outcome.CULPRIT, Outcome.CULPRIT_SET):
+        # With another culprit beside it a commit is still one.
+        confidence = min(confidence, float(state.two.commits[members].sum()))
     named = tuple((commits[i].sha, float(found.commits[i])) for i in members)
     culprit = commits[found.best].sha if outcome is Outcome.CULPRIT else None
     return Answer(
         outcome, culprit, named, confidence, found.none, _tested(state), reasons,
-        state.ends.figure,
+        state.ends.figure, state.two.between[0] if outcome is Outcome.MULTIPLE_CULPRITS else "",
     )  # fmt: skip
 
 

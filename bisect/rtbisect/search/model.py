@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from rtbisect.judge.scale import shift_of
 from rtbisect.search.calibrate import look
 from rtbisect.search.ledger import Event, Ledger, ledger
+from rtbisect.search.pairs import Two, two
 from rtbisect.search.posterior import posterior
 from rtbisect.search.views import WHOLE, Figure
 
@@ -84,7 +85,8 @@ class Answer:
 
     For a culprit set `candidates` is that whole set, else the smallest set of at least
     90% of the mass on commits, at most 20. `confidence` is the probability of the
-    culprit, or of the set, or of the most likely commit. `figure` is what the ends differ in.
+    culprit, or of the set, or of the most likely commit. `figure` is what the ends differ in;
+    `between` with two culprits is a revision that has one of them.
     """
 
     outcome: Outcome
@@ -95,6 +97,7 @@ class Answer:
     tested: tuple[TestedRevision, ...]
     reasons: tuple[str, ...]
     figure: Figure = WHOLE
+    between: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,3 +144,8 @@ class SearchState:
     def belief(self) -> Posterior:
         """The posterior; only after the calibration has reproduced the difference."""
         return posterior(self)
+
+    @cached_property
+    def two(self) -> Two:
+        """Whether there are two culprits; only after the calibration, too."""
+        return two(self, self.belief)

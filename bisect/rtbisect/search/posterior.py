@@ -162,14 +162,14 @@ def posterior(state: SearchState) -> Posterior:
     lenses = looking.lenses(state)
     booted = kernels(state)
     sides = np.array([ancestry.side(kernel.shas[0]) for kernel in booted], dtype=np.bool_)
-    pattern, member = _patterns(sides)
+    pattern, member = patterns(sides)
     seen = [
         looking.seen(lens.grid, [kernel.values(lens.view) for kernel in booted], pattern)
         for lens in lenses
     ]
     weights = looking.against_none(lenses, seen)
     weight = np.full(ancestry.size, np.log((1 - spec.prior_none) / ancestry.size))
-    weight[~_allowed(ancestry, state.ledger.twins, state.ledger.assumed)] = -np.inf
+    weight[~allowed(ancestry, state.ledger.twins, state.ledger.assumed)] = -np.inf
     through = weights[:, member] + weight
     weight = logsumexp(through.T)
     if not np.isfinite(weight.max()):
@@ -219,7 +219,7 @@ def _shaping(mass: Floats) -> list[int]:
     return found
 
 
-def _patterns(sides: Bools) -> tuple[Bools, npt.NDArray[np.intp]]:
+def patterns(sides: Bools) -> tuple[Bools, npt.NDArray[np.intp]]:
     """Distinct columns of `sides` as rows (p, k), and for each commit which one it has."""
     packed = np.ascontiguousarray(np.packbits(sides, axis=0).T)
     keys = packed.view(np.dtype((np.void, packed.shape[1])))[:, 0]
@@ -228,7 +228,7 @@ def _patterns(sides: Bools) -> tuple[Bools, npt.NDArray[np.intp]]:
 
 
 @lru_cache(maxsize=16)
-def _allowed(
+def allowed(
     ancestry: Ancestry,
     twins: tuple[tuple[str, ...], ...],
     assumed: tuple[tuple[str, str], ...],

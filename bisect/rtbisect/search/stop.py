@@ -20,6 +20,10 @@ NONE_ENOUGH = 0.95
 #: A commit is named only below this probability of "no regression": a culprit that is none
 #: costs a maintainer's time, the wrong one of two neighbours only a look.
 NONE_AT_MOST = 0.01
+#: Probability of two culprits, and of a kernel between the levels, at which the range is split.
+SPLIT = 0.95
+#: Two culprits are thought of at every so many-th boot; it takes longer than the rest of a step.
+TWO_EVERY = 8
 #: Builds with another layout that a culprit and its parents have to hold in.
 LAYOUTS = 2
 #: Hypotheses compared for being inseparable hold this share of the mass, and are at most so many.
@@ -73,19 +77,45 @@ def reached(state: SearchState, found: Posterior) -> Finish | None:
         )
     if found.none >= NONE_ENOUGH:
         return _none(state, found)
-    members = culprit_set(state, found)
-    held = float(found.commits[members].sum())
+    if over := _named(state, found):
+        return over
     missing = unbuilt_neighbours(state, found)
-    sure = held >= spec.confidence and found.none <= NONE_AT_MOST
-    if sure and (len(members) > 1 or not _verifiable(state, members[0])):
-        return Finish(Outcome.CULPRIT_SET, _set_reason(state, members, held))
-    if sure and not missing and not layouts_due(state, found):
-        return Finish(Outcome.CULPRIT, _culprit_reason(state, members[0], held))
     spent = ledger.builds >= spec.max_builds if missing else ledger.boots >= spec.max_boots
     if spent:
         also = f"; {missing[0][:12]} was not built" if missing else ""
         return Finish(Outcome.INCONCLUSIVE, _spent(state, "search") + also)
     return None
+
+
+def _named(state: SearchState, found: Posterior) -> Finish | None:
+    """One commit, or one of a few that no test tells apart, is likely enough; or two are."""
+    members = culprit_set(state, found)
+    held = float(found.commits[members].sum())
+    sure = held >= state.spec.confidence and found.none <= NONE_AT_MOST
+    if (sure or state.ledger.boots % TWO_EVERY == 0) and (over := split(state)):
+        return over
+    if not sure:
+        return None
+    held = min(held, float(state.two.commits[members].sum()))
+    if held < state.spec.confidence:
+        return None
+    if len(members) > 1 or not _verifiable(state, members[0]):
+        return Finish(Outcome.CULPRIT_SET, _set_reason(state, members, held))
+    if unbuilt_neighbours(state, found) or layouts_due(state, found):
+        return None
+    return Finish(Outcome.CULPRIT, _culprit_reason(state, members[0], held))
+
+
+def split(state: SearchState) -> Finish | None:
+    """Two culprits, none of which is known: each side of a kernel between the levels is a search
+    of its own.
+    """
+    found = state.two
+    sha, chance = found.between
+    if min(found.probability, chance) < SPLIT or found.commits.max() >= state.spec.confidence:
+        return None
+    said = f"two culprits with a probability of {found.probability:.3f}"
+    return Finish(Outcome.MULTIPLE_CULPRITS, f"{said}: {sha[:12]} lies between good and bad")
 
 
 def unbuilt_neighbours(state: SearchState, found: Posterior) -> list[str]:

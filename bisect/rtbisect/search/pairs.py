@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Two culprits instead of one: a third level between good and bad.
+
+A range in which two commits make things worse has kernels that lie between its ends. Taken
+for the noise of builds these shift the posterior to a wrong commit with every boot. So, before a
+commit is named, every pair of patterns is weighed against every single one on the same nodes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rtbisect.search.grids import logsumexp
+from rtbisect.search.noise import BootGrid
+from rtbisect.search.posterior import allowed, patterns
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from rtbisect.search.graph import Bools, Floats
+    from rtbisect.search.grids import Grids
+    from rtbisect.search.model import SearchState
+    from rtbisect.search.posterior import Posterior
+
+#: Prior probability that a range with a regression has two.
+TWO = 0.1
+#: Where the level between both lies, as a share of the way from good to bad, and its nodes.
+_BETWEEN = (0.15, 0.85)
+_NODES = 15
+#: Pairs that are weighed in full: the best ones by the likeliest noise.
+_WEIGHED = 200
+
+
+@dataclass(frozen=True, eq=False)
+class Two:
+    """`probability` of two culprits, given that there is one; `commits` (n,) that each candidate
+    is a culprit, alone or with another one. `between` is the booted candidate that most
+    surely lies between the levels, with the probability that it does.
+    """
+
+    probability: float
+    commits: Floats
+    between: tuple[str, float]
+
+
+def two(state: SearchState, found: Posterior) -> Two:
+    """Weigh pairs of culprits against single ones. Only for figures with levels: counts, shares
+    and states have no pairs here.
+    """
+    middle = _middle(found.grid) if found.grid is not None and found.possible else None
+    if found.grid is None or middle is None:
+        return Two(0.0, found.commits, ("", 0.0))
+    sides = [state.ancestry.side(kernel.shas[0]) for kernel in found.kernels]
+    pattern, member = patterns(np.array(sides, dtype=np.bool_))
+    able = allowed(state.ancestry, state.ledger.twins, state.ledger.assumed)
+    held = np.bincount(member[able], minlength=len(pattern)).astype(np.float64)
+    values = [kernel.values(found.view) for kernel in found.kernels]
+    levels = _Levels(
+        np.array([found.grid.good.loglik(v) for v in values]),
+        np.array([middle.loglik(v) for v in values]),
+        np.array([found.grid.bad.loglik(v) for v in values]),
+        found.grid,
+        middle,
+    )
+    return _weighed(state, found, _Parts(pattern, member, held, able), levels)
+
+
+@dataclass(frozen=True, eq=False)
+class _Parts:
+    """`pattern` (p, k) of sides, `member` (n,) the pattern of each candidate, `held` (p,) how
+    many candidates have it, `able` (n,) which candidates count.
+    """
+
+    pattern: Bools
+    member: npt.NDArray[np.intp]
+    held: Floats
+    able: Bools
+
+
+@dataclass(frozen=True, eq=False)
+class _Levels:
+    """Log likelihood of each kernel at each level, shape (k, t, s, a)."""
+
+    good: Floats
+    middle: Floats
+    bad: Floats
+    grid: Grids
+    between: BootGrid
+
+    def evidence(self, level: npt.NDArray[np.intp]) -> Floats:
+        """Log likelihood of everything, for rows of levels 0, 1, 2 of the kernels (q, k)."""
+        low = np.tensordot(level == 0, self.good, 1) + self.grid.good.prior
+        mid = np.tensordot(level == 1, self.middle, 1) + self.between.prior
+        high = np.tensordot(level == 2, self.bad, 1) + self.grid.bad.prior
+        one, other = logsumexp(low) + logsumexp(mid), logsumexp(high)
+        return logsumexp(one[:, :, :, None] + other[:, :, None, :] + self.grid.couple, 3)
+
+    def noise(self, level: npt.NDArray[np.intp]) -> tuple[int, int]:
+        """Nodes (t, s) of the likeliest noise, for one row of levels."""
+        low = np.tensordot(level == 0, self.good, 1) + self.grid.good.prior
+        high = np.tensordot(level == 2, self.bad, 1) + self.grid.bad.prior
+        both = logsumexp(low) + logsumexp(high) + np.diagonal(self.grid.couple)
+        t, s = np.unravel_index(int(both.argmax()), both.shape)
+        return int(t), int(s)
+
+    def screened(self, level: npt.NDArray[np.intp], t: int, s: int) -> Floats:
+        """The evidence at one node of the noise."""
+        low = (level == 0) @ self.good[:, t, s] + self.grid.good.prior[t, s]
+        mid = (level == 1) @ self.middle[:, t, s] + self.between.prior[t, s]
+        high = (level == 2) @ self.bad[:, t, s] + self.grid.bad.prior[t, s]
+        found: Floats = logsumexp(low) + logsumexp(mid) + logsumexp(high)
+        return found
+
+
+def _weighed(state: SearchState, found: Posterior, parts: _Parts, levels: _Levels) -> Two:
+    share = parts.held / state.ancestry.size
+    able = np.flatnonzero(share > 0)
+    one, other = (able[index] for index in np.triu_indices(able.size, 1))
+    level = parts.pattern[one].astype(np.intp) + parts.pattern[other]
+    single = 2 * parts.pattern[able].astype(np.intp)
+    alone = levels.evidence(single) + np.log((1 - TWO) * share[able])
+    # Without a kernel between, a pair says the same as a single culprit.
+    apart = (level == 1).any(axis=1)
+    one, other, level = one[apart], other[apart], level[apart]
+    if not level.size:
+        return Two(0.0, found.commits, ("", 0.0))
+    prior = np.log(2 * TWO * share[one] * share[other])
+    noise = {levels.noise(single[int(alone.argmax())])}
+    # With three levels the noise is smaller than with two: both are looked at.
+    guess = levels.screened(level, *next(iter(noise))) + prior
+    noise.add(levels.noise(level[int(guess.argmax())]))
+    rough = np.max([levels.screened(level, *node) for node in noise], axis=0) + prior
+    best = (-rough).argsort(kind="stable")[:_WEIGHED]
+    paired = levels.evidence(level[best]) + prior[best]
+    top = max(float(alone.max()), float(paired.max()))
+    alone, paired = np.exp(alone - top), np.exp(paired - top)
+    total = float(alone.sum() + paired.sum())
+    mass = np.zeros(len(parts.held))
+    mass[able] = alone / total
+    for index in (one[best], other[best]):
+        np.add.at(mass, index, paired / total)
+    commits = np.where(parts.able, (mass / np.maximum(parts.held, 1))[parts.member], 0.0)
+    lies = (paired / total) @ (level[best] == 1)
+    return Two(float(paired.sum()) / total, commits, _between(state, found, lies))
+
+
+def _between(state: SearchState, found: Posterior, lies: Floats) -> tuple[str, float]:
+    """The candidate whose kernel most surely lies between; of equally sure ones that with most
+    boots.
+    """
+    able = [
+        (round(float(p), 3), len(kernel.boots), kernel.shas[0])
+        for p, kernel in zip(lies, found.kernels, strict=True)
+        if not kernel.layout and kernel.boots and kernel.shas[0] in state.ancestry.index
+    ]
+    chance, _boots, sha = max(able, default=(0.0, 0, ""))
+    return sha, chance
+
+
+@lru_cache(maxsize=4)
+def _middle(grid: Grids) -> BootGrid | None:
+    """Nodes of the level between both sides; None where there is none."""
+    good, bad = grid.good, grid.bad
+    if not isinstance(good, BootGrid) or not isinstance(bad, BootGrid) or grid.ahead is None:
+        return None
+    low, high = float(good.mu[0].mean()), float(bad.mu[0].mean())
+    if high <= low:
+        return None
+    at = low + (high - low) * np.linspace(*_BETWEEN, _NODES)
+    mu = np.broadcast_to(at, (good.tau.size, _NODES)).copy()
+    prior = np.full((good.tau.size, good.sigma.size, _NODES), -np.log(_NODES))
+    return BootGrid(mu, good.sigma, good.tau, prior, good.outlier)

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Posterior predictive check: does every tested kernel look like its side?
+
+The posterior says which commit explains the boots best, not that it explains them. Here each
+kernel is predicted from all the others (leave one out), boot after boot, and the probability
+integral transforms of its boots (Rosenblatt 1952) are compared with what they should be.
+"""
+
+from __future__ import annotations
+
+import math
+from statistics import NormalDist
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rtbisect.search.grids import normal
+
+if TYPE_CHECKING:
+    from rtbisect.search.graph import Floats
+    from rtbisect.search.grids import Grid
+    from rtbisect.search.posterior import Posterior
+
+#: Rate at which a search whose model is right is told that some kernel contradicts it.
+ALPHA = 0.01
+#: The predictive densities are not taken seriously further out in their tails than this.
+_TAIL = 1e-4
+
+
+def contradictions(found: Posterior) -> tuple[tuple[str, float], ...]:
+    """Revisions whose boots lie where neither their side nor the noise puts them, given the
+    likeliest commit, with p (two-sided, of the mean); ALPHA is shared by all kernels.
+    """
+    if found.grid is None or not found.cells:
+        return ()
+    cell = next((c for c in found.cells if c.weights[found.best] > 0), None)
+    if cell is None:
+        return ()
+    booted = [number for number, kernel in enumerate(found.kernels) if kernel.boots]
+    said = []
+    for number in booted:
+        kernel = found.kernels[number]
+        bad = bool(cell.sides[number])
+        grid, node = (found.grid.bad, cell.bad) if bad else (found.grid.good, cell.good)
+        p = _p(grid, node, found.grid.y, kernel.values(found.view))
+        if p * len(booted) <= ALPHA:
+            said.append((kernel.shas[0], p))
+    return tuple(said)
+
+
+def _p(grid: Grid, node: Floats, y: Floats, values: tuple[float, ...]) -> float:
+    """The p of one kernel; `node` are the weights after all boots, also after its own."""
+    with np.errstate(divide="ignore"):
+        log = np.log(node) - grid.loglik(values)
+    total = 0.0
+    for count, value in enumerate(values):
+        before = values[:count]
+        weight = normal(log + grid.loglik(before), 3) if before else normal(log, 3)
+        if before:
+            density = grid.again(y, before, weight)
+        else:
+            density = grid.fresh(y).reshape(y.size, -1) @ weight.ravel()
+        total += _score(y, density, value)
+    return math.erfc(abs(total) / math.sqrt(2 * len(values)))
+
+
+def _score(y: Floats, density: Floats, value: float) -> float:
+    """The normal score of a value among the densities at `y`."""
+    mass = density / density.sum()
+    edges = (y[1:] + y[:-1]) / 2
+    place = int(np.searchsorted(edges, value))
+    low = edges[place - 1] if place else 2 * y[0] - edges[0]
+    high = edges[place] if place < edges.size else 2 * y[-1] - edges[-1]
+    inside = min(1.0, max(0.0, (value - low) / (high - low)))
+    below = float(mass[:place].sum() + inside * mass[place])
+    return NormalDist().inv_cdf(min(1 - _TAIL, max(_TAIL, below)))
