@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rtbisect import proof
+from rtbisect import proof, several
 from rtbisect.comparison import MAX_BARREN, PASS_CONFIDENCE, Ends, compare, worst
 from rtbisect.effects import Effects, Parts, Setup, sample
 from rtbisect.model.campaign import (
@@ -29,13 +29,12 @@ from rtbisect.model.campaign import (
 )
 from rtbisect.model.command import RUN, CommandRequest
 from rtbisect.model.report import Report, ReportInput
-from rtbisect.searching import search
+from rtbisect.searching import result_of, search
 from rtbisect.trust import verify
 
 if TYPE_CHECKING:
     from rtbisect.model.code import CommitGraph
     from rtbisect.model.lab import Run
-    from rtbisect.search.engine import Answer
 
 #: Outcomes after which the bot stays silent: there is nothing to tell a maintainer.
 SILENT = (Outcome.NO_REGRESSION, Outcome.NOT_REPRODUCED, Outcome.NOOP)
@@ -138,58 +137,20 @@ def bisect(setup: Setup, parts: Parts) -> tuple[Result, Report | None]:
         threshold = _chosen(setup)
     answer = search(effects, graph, threshold, spare)
     answer = replace(answer, reasons=tuple(setup.in_words(said) for said in answer.reasons))
-    result = _result(answer, threshold, judgements)
+    result = result_of(answer, threshold, judgements)
     if answer.outcome is Outcome.CULPRIT and answer.culprit is not None:
         result = proof.prove(effects, graph, threshold, result, answer.figure)
         if request.kind == RUN and CommandRequest.of(request).find_fix and result.culprit:
             result = replace(result, reasons=("this commit repairs it", *result.reasons))
+        result = several.unlike(result, answer)
         if verify.incomplete(result.verifications):
-            result = _others(effects, graph, threshold, result)
+            result = several.others(effects, graph, threshold, result)
+    elif answer.between:
+        result = several.split(effects, graph, threshold, result, answer.between)
     effects.tell(_closing(result))
     if result.outcome in SILENT:
         return result, None
     return result, _report(effects, graph, result)
-
-
-def _others(effects: Effects, graph: CommitGraph, threshold: Threshold, result: Result) -> Result:
-    """The same with further culprits: the ranges before and after the proven one are searched."""
-    first = result.culprit
-    if first is None:
-        return result
-    parent = next(c.parents[0] for c in graph.commits if c.sha == first)
-    found, said = [(first, result.confidence)], []
-    effects.tell(f"{first[:12]} does not explain the whole shift; searching beside it")
-    for good, bad in ((graph.good, parent), (first, graph.bad)):
-        if good == bad:
-            continue
-        rest = effects.graph(good, bad)
-        answer = search(effects, rest, threshold, effects.evidence())
-        more = _result(answer, threshold, ())
-        if answer.outcome is Outcome.CULPRIT:
-            more = proof.prove(effects, rest, threshold, more, answer.figure)
-        if more.culprit is not None:
-            found.append((more.culprit, more.confidence))
-        told = f"{good[:12]}..{bad[:12]}: {more.outcome.value}"
-        said.append(f"{told} {(more.culprit or '')[:12]}".rstrip())
-    outcome = Outcome.MULTIPLE_CULPRITS if len(found) > 1 else result.outcome
-    named = tuple(found) if len(found) > 1 else result.candidates
-    return replace(result, outcome=outcome, candidates=named, reasons=(*result.reasons, *said))
-
-
-def _result(answer: Answer, threshold: Threshold, judgements: tuple[Judgement, ...]) -> Result:
-    judged = next((j for j in judgements if j.key == threshold.key), None)
-    return Result(
-        outcome=answer.outcome,
-        cause=Cause.NONE,
-        culprit=answer.culprit,
-        candidates=answer.candidates,
-        confidence=answer.confidence,
-        metric=threshold.key,
-        judgement=judged,
-        tested=answer.tested,
-        reasons=answer.reasons,
-        judgements=judgements,
-    )
 
 
 def _silent(ends: Ends, judgements: tuple[Judgement, ...]) -> Result:

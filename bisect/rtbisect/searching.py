@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rtbisect.effects import duration, worded
+from rtbisect.model.campaign import Cause, Result
 from rtbisect.model.code import layout_variant
 from rtbisect.search import engine
 
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from rtbisect.effects import Effects
-    from rtbisect.model.campaign import Threshold
+    from rtbisect.model.campaign import Judgement, Threshold
     from rtbisect.model.code import CommitGraph
     from rtbisect.model.lab import Run
 
@@ -105,3 +106,22 @@ def _carry_out(
         what = f"{proposal.purpose} {sha[:12]} {layout_variant(layout)}".rstrip()
         effects.tell(f"{what}: {threshold.key} = {worded(threshold, seen.value)}")
     yield engine.Booted(sha, run.run_id, run.status, seen, run.seconds, layout)
+
+
+def result_of(
+    answer: engine.Answer, threshold: Threshold, judgements: tuple[Judgement, ...]
+) -> Result:
+    """What a search says, as the answer of a campaign that is not proved yet."""
+    judged = next((j for j in judgements if j.key == threshold.key), None)
+    return Result(
+        outcome=answer.outcome,
+        cause=Cause.NONE,
+        culprit=answer.culprit,
+        candidates=answer.candidates,
+        confidence=answer.confidence,
+        metric=threshold.key,
+        judgement=judged,
+        tested=answer.tested,
+        reasons=answer.reasons,
+        judgements=judgements,
+    )

@@ -397,3 +397,24 @@ def test_a_large_change_needs_no_other_code_layout(tmp_path):
     result, _report = pipeline.bisect(*here.open())
     assert (result.outcome, result.culprit) == (Outcome.CULPRIT, sha(3))
     assert not any(r.variant for r in here.builder.requests)
+
+
+def test_two_equal_culprits_are_both_found(tmp_path):
+    graph = line_of(24)
+    request = CampaignRequest("bisect", "s", "t", graph.good, graph.bad, "rcu")
+    here = World(tmp_path, graph, None, request=request)
+
+    def draw(asked, random):
+        held = sum(int(asked.revision, 16) >= number for number in (7, 17))
+        more = 1 + 0.3 * held * random.uniform(0.95, 1.05)
+        return scaled(boots(None)(asked, random), ("p50_us", "rcu-off"), more)
+
+    here.lab = FakeLab(draw)
+    result, _report = pipeline.bisect(*here.open())
+    assert result.outcome is Outcome.MULTIPLE_CULPRITS
+    assert {found for found, _ in result.candidates} == {sha(7), sha(17)}
+
+
+def test_that_one_culprit_explains_all_tested_revisions_is_a_check(tmp_path):
+    result, _report = pipeline.bisect(*world(tmp_path, 4).open())
+    assert {v.name: v.status for v in result.verifications}["tested revisions"] == "pass"

@@ -17,8 +17,8 @@ import numpy as np
 
 from rtbisect.errors import InternalError
 from rtbisect.model.campaign import Better, MetricKey, Outcome, Scale, Threshold
-from rtbisect.model.code import CommitGraph
 from rtbisect.search import engine, lenses, noise
+from rtbisect.search.graph import part
 from rtbisect.search.rehearse import rehearse
 from searchbench import bayesect
 from searchbench.oracle import known_grids
@@ -26,7 +26,7 @@ from searchbench.oracle import known_grids
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from rtbisect.search.graph import Ancestry
+    from rtbisect.model.code import CommitGraph
     from searchbench.world import Cell, World
 
 THRESHOLD = Threshold(
@@ -100,7 +100,8 @@ def ours(world: World, arm: str) -> tuple[str, str | None, float]:
         answer = engine.answer(state)
         if answer.between:
             # Two culprits: the part before the split is searched next, then the other one.
-            for graph in _parts(world.ancestry, answer.between):
+            halves = [(world.graph.good, answer.between), (answer.between, world.graph.bad)]
+            for graph in (part(world.graph, *ends) for ends in halves):
                 state, finish = rehearse(replace(spec, graph=graph), world)
                 answer = engine.answer(state)
                 if answer.culprit:
@@ -111,14 +112,6 @@ def ours(world: World, arm: str) -> tuple[str, str | None, float]:
         hit = [sha for sha, _ in answer.candidates if sha in world.truth]
         culprit = hit[0] if hit else answer.candidates[0][0]
     return finish.outcome.value, culprit, answer.confidence
-
-
-def _parts(ancestry: Ancestry, between: str) -> tuple[CommitGraph, CommitGraph]:
-    """The graph cut at a candidate: what it is made of, and what is not in it."""
-    graph, side = ancestry.graph, ancestry.side(between)
-    before = tuple(c for c, inside in zip(graph.commits, side, strict=True) if inside)
-    after = tuple(c for c, inside in zip(graph.commits, side, strict=True) if not inside)
-    return CommitGraph(graph.good, between, before), CommitGraph(between, graph.bad, after)
 
 
 def _forget() -> None:

@@ -27,6 +27,7 @@ from rtbisect.search.model import (
     SearchState,
     Test,
 )
+from rtbisect.search.predictive import contradictions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -100,10 +101,7 @@ def propose(
     tests = tests or plan.choose(state, found, free_hosts, free_builders)
     if tests:
         return tests
-    if over := stop.split(state):
-        return (over,)
-    reason = "no test that is possible tells the remaining candidates apart"
-    return (Finish(Outcome.INCONCLUSIVE, reason),)
+    return (stop.exhausted(state, found),)
 
 
 def _to_be_sure(
@@ -143,6 +141,7 @@ def answer(state: SearchState) -> Answer:
     return Answer(
         outcome, culprit, named, confidence, found.none, _tested(state), reasons,
         state.ends.figure, state.two.between[0] if outcome is Outcome.MULTIPLE_CULPRITS else "",
+        contradictions(found) if outcome is Outcome.CULPRIT else (),
     )  # fmt: skip
 
 

@@ -9,11 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from rtbisect.errors import InternalError
+from rtbisect.model.code import CommitGraph
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-
-    from rtbisect.model.code import CommitGraph
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 Bools: TypeAlias = npt.NDArray[np.bool_]
@@ -22,6 +21,20 @@ _ROWS = 512
 
 #: _BITS[b, v] is bit b (most significant first) of byte v.
 _BITS = np.unpackbits(np.arange(256, dtype=np.uint8)[None, :], axis=0).astype(np.float64)
+
+
+def part(graph: CommitGraph, good: str, bad: str) -> CommitGraph:
+    """The candidates between two revisions of a graph: what `bad` is made of, and of that only
+    what descends from `good` where this is a candidate itself. A side branch that forked before
+    `good` comes in by its merge.
+    """
+    ancestry = Ancestry(graph)
+    inside = ancestry.side(bad)
+    if (start := ancestry.index.get(good)) is not None:
+        inside &= ancestry.descendants_or_self(start)
+        inside[start] = False
+    kept = (commit for commit, held in zip(graph.commits, inside, strict=True) if held)
+    return CommitGraph(good, bad, tuple(kept))
 
 
 class Ancestry:

@@ -86,7 +86,8 @@ class Answer:
     For a culprit set `candidates` is that whole set, else the smallest set of at least
     90% of the mass on commits, at most 20. `confidence` is the probability of the
     culprit, or of the set, or of the most likely commit. `figure` is what the ends differ in;
-    `between` with two culprits is a revision that has one of them.
+    `between` with two culprits is a revision that has one of them, `unlike` are revisions, with
+    p, that the culprit does not explain.
     """
 
     outcome: Outcome
@@ -98,6 +99,7 @@ class Answer:
     reasons: tuple[str, ...]
     figure: Figure = WHOLE
     between: str = ""
+    unlike: tuple[tuple[str, float], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,8 +37,8 @@ _WEIGHED = 200
 
 @dataclass(frozen=True, eq=False)
 class Two:
-    """`probability` of two culprits, given that there is one; `commits` (n,) that each candidate
-    is a culprit, alone or with another one. `between` is the booted candidate that most
+    """`probability` of two culprits; `commits` (n,) that each candidate is a culprit, alone or with
+    another one. `between` is the booted candidate that most
     surely lies between the levels, with the probability that it does.
     """
 
@@ -138,7 +138,9 @@ def _weighed(state: SearchState, found: Posterior, parts: _Parts, levels: _Level
     paired = levels.evidence(level[best]) + prior[best]
     top = max(float(alone.max()), float(paired.max()))
     alone, paired = np.exp(alone - top), np.exp(paired - top)
-    total = float(alone.sum() + paired.sum())
+    # "No regression" keeps its odds against a single culprit.
+    none = float(alone.sum()) / (1 - TWO) * found.none / max(1 - found.none, 1e-300)
+    total = float(alone.sum() + paired.sum()) + none
     mass = np.zeros(len(parts.held))
     mass[able] = alone / total
     for index in (one[best], other[best]):

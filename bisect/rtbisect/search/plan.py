@@ -26,7 +26,7 @@ STRONG_BITS = 0.7
 #: With weaker boots every so many-th observation is a control.
 CONTROL_EVERY = 4
 #: Below this many bits a boot is useless.
-USELESS_BITS = 1e-3
+USELESS_BITS = 1e-4
 #: A kernel whose side is that sure is not booted again for its own sake.
 SURE_SIDE = 0.003
 #: Known kernels that are thought of for one more boot: those whose side is most open.

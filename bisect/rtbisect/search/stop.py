@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 #: Posterior of "no regression" at which the search stops without a culprit.
 NONE_ENOUGH = 0.95
+#: The same when no boot tells anything more.
+NONE_LEFT = 0.9
 #: A commit is named only below this probability of "no regression": a culprit that is none
 #: costs a maintainer's time, the wrong one of two neighbours only a look.
 NONE_AT_MOST = 0.01
@@ -92,13 +94,11 @@ def _named(state: SearchState, found: Posterior) -> Finish | None:
     members = culprit_set(state, found)
     held = float(found.commits[members].sum())
     sure = held >= state.spec.confidence and found.none <= NONE_AT_MOST
-    if (sure or state.ledger.boots % TWO_EVERY == 0) and (over := split(state)):
-        return over
     if not sure:
-        return None
+        return split(state) if state.ledger.boots % TWO_EVERY == 0 else None
     held = min(held, float(state.two.commits[members].sum()))
     if held < state.spec.confidence:
-        return None
+        return split(state)
     if len(members) > 1 or not _verifiable(state, members[0]):
         return Finish(Outcome.CULPRIT_SET, _set_reason(state, members, held))
     if unbuilt_neighbours(state, found) or layouts_due(state, found):
@@ -107,15 +107,23 @@ def _named(state: SearchState, found: Posterior) -> Finish | None:
 
 
 def split(state: SearchState) -> Finish | None:
-    """Two culprits, none of which is known: each side of a kernel between the levels is a search
-    of its own.
-    """
+    """Two culprits: each side of a kernel between the levels is a search of its own."""
     found = state.two
     sha, chance = found.between
-    if min(found.probability, chance) < SPLIT or found.commits.max() >= state.spec.confidence:
+    if min(found.probability, chance) < SPLIT:
         return None
     said = f"two culprits with a probability of {found.probability:.3f}"
     return Finish(Outcome.MULTIPLE_CULPRITS, f"{said}: {sha[:12]} lies between good and bad")
+
+
+def exhausted(state: SearchState, found: Posterior) -> Finish:
+    """What is said when no further boot tells anything."""
+    if over := split(state):
+        return over
+    if found.none >= NONE_LEFT:
+        return _none(state, found)
+    reason = "no test that is possible tells the remaining candidates apart"
+    return Finish(Outcome.INCONCLUSIVE, reason)
 
 
 def unbuilt_neighbours(state: SearchState, found: Posterior) -> list[str]:
