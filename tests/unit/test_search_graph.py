@@ -6,7 +6,7 @@ import pytest
 
 from rtbisect.errors import InternalError
 from rtbisect.model.code import Commit, CommitGraph
-from rtbisect.search.graph import Ancestry
+from rtbisect.search.graph import Ancestry, part
 
 #   good - a - b - m - z      x hangs on an ancestor of good (boundary `old`)
 #           \- c -/ |
@@ -67,3 +67,27 @@ def test_children_before_parents_are_refused():
     broken = CommitGraph("good", "b", (Commit("b", ("a",)), Commit("a", ("b",))))
     with pytest.raises(InternalError, match="after its child"):
         Ancestry(broken)
+
+
+def test_a_part_of_a_graph_holds_what_lies_between_two_revisions():
+    # good - a - b ----- m - t
+    #          \- x - y -/
+    graph = CommitGraph(
+        "good",
+        "t",
+        (
+            Commit("a", ("good",)),
+            Commit("b", ("a",)),
+            Commit("x", ("a",)),
+            Commit("y", ("x",)),
+            Commit("m", ("b", "y")),
+            Commit("t", ("m",)),
+        ),
+    )
+    held = lambda good, bad: [c.sha for c in part(graph, good, bad).commits]  # noqa: E731
+    assert held("good", "b") == ["a", "b"]
+    assert held("a", "t") == ["b", "x", "y", "m", "t"]
+    # The side branch forked before b: its merge stands for it.
+    assert held("b", "t") == ["m", "t"]
+    assert held("good", "good") == held("t", "t") == []
+    assert Ancestry(part(graph, "b", "t")).boundary == {"b", "y"}
