@@ -18,10 +18,12 @@ import sys
 from collections import defaultdict
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from functools import lru_cache
+from itertools import pairwise
 from pathlib import Path
 
 from rtbisect.search.graph import Ancestry
 from searchbench.arms import ARMS, NOTHING, run
+from searchbench.bounds import bounds
 from searchbench.histories import history
 from searchbench.world import Cell, world
 
@@ -86,6 +88,8 @@ def report(rows: list[dict[str, object]]) -> None:
         wrong_none = sum(r["outcome"] in NOTHING for r in with_culprit)
         open_ = sum(r["outcome"] == "inconclusive" for r in with_culprit)
         false = sum(r["outcome"] in ("culprit", "culprit_set") for r in without)
+        # Of the ranges without a culprit only those count that looked like a regression.
+        without = [r for r in without if r["reproduced"]]
         stated = mean([r["confidence"] for r in named])
         print(ROW.format(
             cell=cell, arm=arm, n=len(found), right=f"{right / max(1, len(with_culprit)):.3f}",
@@ -96,6 +100,41 @@ def report(rows: list[dict[str, object]]) -> None:
             hours=f"{mean([r['hours'] for r in found]):.1f}",
             cpu=f"{mean([r['cpu_s'] for r in found]):.1f}",
         ))  # fmt: skip
+
+
+def reliability(rows: list[dict[str, object]], arm: str = "ours") -> None:
+    """Stated against measured confidence of the named culprits, over all cells."""
+    named = [r for r in rows if r["arm"] == arm and r["outcome"] == "culprit"]
+    print(f"\nconfidence of {arm}: stated against measured, {len(named)} named culprits")
+    for low, high in pairwise((0.95, 0.96, 0.97, 0.98, 0.99, 1.01)):
+        held = [r for r in named if low <= r["confidence"] < high]
+        if held:
+            right = sum(r["right"] for r in held)
+            one, two = wilson(right, len(held))
+            stated = mean([r["confidence"] for r in held])
+            bar = "#" * round(40 * right / len(held))
+            said = f"{right / len(held):.3f} [{one:.3f},{two:.3f}]"
+            print(f"  stated {stated:.3f}  measured {said}  n={len(held):<5} {bar}")
+
+
+def limits(rows: list[dict[str, object]]) -> None:
+    """Boots after the calibration beside what theory allows."""
+    print("\nboots without the calibration, and the least that theory allows (error 0.05)")
+    shown = {r["cell"] for r in rows}
+    for cell in cells("all"):
+        if cell.name not in shown or cell.kind != "location":
+            continue
+        found = [r for r in rows if r["cell"] == cell.name and r["has_culprit"]]
+        least = bounds(cell, ancestry(cell.history).size)
+        means = {
+            arm: mean([r["boots"] - 2 * r["calibration"] for r in found if r["arm"] == arm])
+            for arm in ("ours", "oracle")
+        }
+        said = "  ".join(f"{arm} {value:.0f}" for arm, value in means.items() if value == value)
+        print(
+            f"  {cell.name:<20} Fano {least.fano:.0f}  Burnashev {least.burnashev:.0f}  {said}"
+            f"  ({least.capacity:.3f} bits a boot)"
+        )
 
 
 def main() -> int:
@@ -131,6 +170,8 @@ def main() -> int:
     finally:
         pool.shutdown(cancel_futures=True)
     report(rows)
+    reliability(rows)
+    limits(rows)
     return 0
 
 

@@ -65,6 +65,8 @@ class Row:
     builds: int
     hours: float
     cpu_s: float
+    calibration: int
+    reproduced: bool
 
     def data(self) -> dict[str, object]:
         return asdict(self)
@@ -97,6 +99,7 @@ def ours(world: World, arm: str) -> tuple[str, str | None, float]:
         spec = replace(spec, build_cost_s=1e-3)
     with _without(arm):
         state, finish = rehearse(spec, world)
+        world.calibration, world.reproduced = state.ends.used, bool(state.ends.reproduced)
         answer = engine.answer(state)
         if answer.between:
             # Two culprits: the part before the split is searched next, then the other one.
@@ -144,6 +147,7 @@ def oracle(world: World, _arm: str) -> tuple[str, str | None, float]:
     without = _without("ours-no-controls")
     with mock.patch.object(lenses, "fit", told), without:
         state, finish = rehearse(spec_of(world, cell), world)
+    world.calibration, world.reproduced = state.ends.used, bool(state.ends.reproduced)
     answer = engine.answer(state)
     return finish.outcome.value, answer.culprit, answer.confidence
 
@@ -264,4 +268,6 @@ def run(world: World, arm: str, trial: int) -> Row:
         builds=len(world.built),
         hours=world.hours,
         cpu_s=round(time.process_time() - begin, 3),
+        calibration=world.calibration,
+        reproduced=world.reproduced,
     )

@@ -45,7 +45,9 @@ class Cell:
 
 @dataclass
 class World:
-    """Implements rehearse.World, and counts what it is asked."""
+    """Implements rehearse.World, and counts what it is asked. `calibration` are boots a side that
+    an arm took to see the difference of the ends, `reproduced` that it saw one.
+    """
 
     cell: Cell
     ancestry: Ancestry
@@ -57,6 +59,8 @@ class World:
     built: set[str] = field(default_factory=set)
     boots: int = 0
     runs: int = 0
+    calibration: int = 10
+    reproduced: bool = True
 
     @property
     def graph(self) -> CommitGraph:
