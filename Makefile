@@ -24,7 +24,7 @@ REFUSAL = $(shell PYTHON='$(PYTHON)' RTBISECT_STATE='$(RTBISECT_STATE)' AGAIN='$
   RTBISECT_GOALS='$(RTBISECT_GOALS)' tools/setup.sh refusal)
 
 .NOTPARALLEL:
-.PHONY: help setup demo test test-unit test-integration test-road test-fresh lint lock bench-road bench-search
+.PHONY: help setup demo test test-unit test-integration test-road test-fresh lint lock bench-road bench-gate bench-search
 .DEFAULT_GOAL := help
 
 help:
@@ -71,6 +71,10 @@ lock:
 ## make bench-road        seconds of each stage of the road with real kernels
 bench-road: setup
 	@$(RUN) tools/bench_road.py $(ARGS)
+
+## make bench-gate        how often decisions about boots are false alarms, on recorded boots
+bench-gate: setup
+	@$(RUN) tools/bench_gate.py $(ARGS)
 
 ## make bench-search      how often the search is right, at what cost, beside others; ARGS are passed on
 bench-search: setup

@@ -130,7 +130,8 @@ def limits(rows: list[dict[str, object]]) -> None:
             arm: mean([r["boots"] - 2 * r["calibration"] for r in found if r["arm"] == arm])
             for arm in ("ours", "oracle")
         }
-        said = "  ".join(f"{arm} {value:.0f}" for arm, value in means.items() if value == value)
+        known = {arm: value for arm, value in means.items() if not math.isnan(value)}
+        said = "  ".join(f"{arm} {value:.0f}" for arm, value in known.items())
         print(
             f"  {cell.name:<20} Fano {least.fano:.0f}  Burnashev {least.burnashev:.0f}  {said}"
             f"  ({least.capacity:.3f} bits a boot)"
