@@ -18,7 +18,6 @@ import random
 import sys
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from bench_search import wilson
@@ -37,11 +36,10 @@ from rtbisect.model.campaign import (
 from rtbisect.model.lab import RunStatus
 from rtbisect.search.calibrate import Rule, decide, looks
 from rtbisect.trust import verify
+from searchbench.world import POOL
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-POOL = Path(__file__).resolve().parents[1] / "tests" / "data" / "eventpoll-lock-tcg.csv"
 
 
 class Figure(NamedTuple):

@@ -122,7 +122,7 @@ def limits(rows: list[dict[str, object]]) -> None:
     print("\nboots without the calibration, and the least that theory allows (error 0.05)")
     shown = {r["cell"] for r in rows}
     for cell in cells("all"):
-        if cell.name not in shown or cell.kind != "location":
+        if cell.name not in shown or cell.kind != "location" or cell.pool:
             continue
         found = [r for r in rows if r["cell"] == cell.name and r["has_culprit"]]
         least = bounds(cell, ancestry(cell.history).size)

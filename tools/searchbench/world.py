@@ -3,8 +3,12 @@
 
 from __future__ import annotations
 
+import csv
+import math
 import random
 from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,6 +20,10 @@ if TYPE_CHECKING:
     from rtbisect.search.graph import Ancestry
 
 
+#: Boots of two real kernels that differ by the lock of eventpoll.
+POOL = Path(__file__).resolve().parents[2] / "tests" / "data" / "eventpoll-lock-tcg.csv"
+
+
 @dataclass(frozen=True)
 class Cell:
     """Conditions of some trials.
@@ -24,7 +32,9 @@ class Cell:
     are the shares of that variance. `tail` is normal or t3. `none` is the share of ranges
     without a culprit: half of them differ by the layout of their ends, half by nothing
     but luck. `merge` is the share of culprits that are merges, `two` that of ranges with two
-    culprits of half the effect, `broken` that of commits in unbuildable stretches.
+    culprits of half the effect, `broken` that of commits in unbuildable stretches. `pool` is a
+    column of recorded boots that are drawn instead, as logarithms: those of a good kernel plus
+    `effect`, or with kind "kernels" those of two real kernels.
     """
 
     name: str
@@ -38,6 +48,7 @@ class Cell:
     two: float = 0.0
     broken: float = 0.0
     kind: str = "location"
+    pool: str = ""
     build_s: float = 1200.0
     boot_s: float = 300.0
     run_s: float = 300.0
@@ -98,6 +109,10 @@ class World:
         rng = np.random.default_rng([self.seed, place, number])
         cell = self.cell
         centre = self._shift(sha) + self._offset(place)
+        if cell.pool:
+            bad = cell.kind == "kernels" and rng.random() < self._share(sha)
+            recorded = boots_of(cell.pool, "spinlock" if bad else "rwlock")
+            return [centre + float(rng.choice(recorded)) for _ in range(runs)]
         centre += cell.boot**0.5 * self._draw(rng)
         own = (1 - cell.boot - cell.build) ** 0.5
         if cell.kind == "variance" and self._share(sha):
@@ -130,6 +145,14 @@ class World:
         if self.cell.tail == "normal":
             return float(rng.standard_normal())
         return float(rng.standard_t(3)) / 3**0.5
+
+
+@lru_cache(maxsize=8)
+def boots_of(column: str, lock: str) -> tuple[float, ...]:
+    """Logarithms of the recorded boots of one kernel; half an event is added to counts."""
+    with POOL.open(encoding="utf-8", newline="") as stream:
+        rows = [row for row in csv.DictReader(stream) if row["lock"] == lock]
+    return tuple(math.log(float(row[column]) + 0.5) for row in rows)
 
 
 def world(cell: Cell, ancestry: Ancestry, trial: int) -> World:
