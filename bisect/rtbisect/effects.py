@@ -15,7 +15,8 @@ from rtbisect.errors import ConfigError, InternalError
 from rtbisect.model.campaign import Observation, Sample
 from rtbisect.model.code import Build, BuildRequest, Change, CommitGraph, layout_variant
 from rtbisect.model.lab import Run, RunRequest, RunStatus
-from rtbisect.search.silent import Closure, silent_pairs
+from rtbisect.search.ledger import Silent
+from rtbisect.search.silent import Closure, alone, silent_pairs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -131,17 +132,18 @@ class Effects:
             key, CommitGraph, lambda _note: self.parts.tree.graph(good, bad)
         )
 
-    def silent(self, graph: CommitGraph) -> tuple[tuple[str, str], ...]:
+    def silent(self, graph: CommitGraph) -> Silent:
         """Pairs of commit and parent that no build so far tells apart, by the files that these
         builds were made from; none while that is unknown.
         """
         good = [build for build in self.builds.values() if build.ok]
         files = [self.parts.builder.files(build) for build in good]
         if not files or not all(files):
-            return ()
+            return Silent(())
         if self._changes is None:
             self._changes = self.parts.tree.changes(graph.commits)
-        return silent_pairs(graph, self._changes, Closure.of(frozenset().union(*files)))
+        pairs = silent_pairs(graph, self._changes, Closure.of(frozenset().union(*files)))
+        return Silent(pairs, alone(self._changes, pairs))
 
     def revert(self, tip: str, commit: str) -> str | None:
         """A commit that takes `commit` back on `tip`, or None."""

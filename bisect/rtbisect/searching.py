@@ -79,8 +79,8 @@ def _forecast(effects: Effects, state: engine.SearchState) -> str:
 
 def _eliminated(effects: Effects, state: engine.SearchState) -> engine.SearchState:
     """The state with the commits that no build so far sees; every build may see more."""
-    pairs = effects.silent(state.spec.graph)
-    return state if pairs == state.ledger.silent else engine.apply(state, engine.Silent(pairs))
+    found = effects.silent(state.spec.graph)
+    return state if found.pairs == state.ledger.silent else engine.apply(state, found)
 
 
 def _carry_out(

@@ -8,7 +8,7 @@ from rtbisect.model.campaign import Outcome
 from rtbisect.model.code import Change, Commit, CommitGraph
 from rtbisect.search import engine
 from rtbisect.search.rehearse import events
-from rtbisect.search.silent import Closure, silent_pairs
+from rtbisect.search.silent import Closure, alone, silent_pairs
 
 CLOSURE = Closure.of(["fs/eventpoll.c", "include/linux/fs.h", "arch/x86/entry/entry_64.S"])
 
@@ -77,9 +77,9 @@ def world(silent, culprit, size=32):
     return Toy(graph, culprit, signatures=signatures)
 
 
-def search(world, pairs):
+def search(world, pairs, alone=frozenset()):
     """Rehearse with pairs that are taken to be equal."""
-    state = engine.apply(engine.start(spec(world.graph)), engine.Silent(pairs))
+    state = engine.apply(engine.start(spec(world.graph)), engine.Silent(pairs, alone))
     for number in range(1000):
         first = engine.propose(state)[0]
         if isinstance(first, engine.Finish):
@@ -103,6 +103,36 @@ def test_silent_commits_are_built_only_where_they_could_hide_the_culprit(culprit
     assert all(state.ledger.built(sha) for sha in kept)
     # Six kernels are left to search.
     assert len(here.builds) <= 2 + 3 + 1 + len(kept) + 2
+
+
+def test_only_the_last_of_a_chain_is_built_where_nothing_is_taken_back():
+    silent = [f"c{i}" for i in range(32) if i % 7 and i != 31]
+    here = world(silent, "c14")
+    kin = {f"c{i}" for i in range(15, 21)}
+    state, finish, answer = search(here, pairs_of(silent), frozenset(silent) - {"c17"})
+    assert (finish.outcome, answer.culprit) == (Outcome.CULPRIT, "c14")
+    # c17 touches what another silent commit touches, and c20 is the last one.
+    assert {sha for sha in kin if state.ledger.built(sha)} >= {"c17", "c20"}
+    assert {"c15", "c16", "c18", "c19"} & state.ledger.spanned
+    assert len([sha for sha in kin if state.ledger.built(sha)]) < len(kin)
+
+
+def test_commits_that_touch_the_same_file_are_not_alone():
+    changes = {
+        "c0": (Change("M", "Documentation/a"),),
+        "c1": (Change("M", "Documentation/b"), Change("M", "MAINTAINERS")),
+        "c2": (Change("M", "Documentation/c"), Change("M", "MAINTAINERS")),
+        "c3": (),
+    }
+    assert alone(changes, pairs_of(changes)) == {"c0", "c3"}
+
+
+@pytest.mark.parametrize("culprit", ["c3", "c9", "c17", "c30"])
+def test_a_wrong_assumption_is_found_out_at_the_end_of_its_chain(culprit):
+    silent = [f"c{i}" for i in range(31) if i % 5]
+    here = world([sha for sha in silent if sha != culprit], culprit)
+    _state, finish, answer = search(here, pairs_of(silent), frozenset(silent))
+    assert (finish.outcome, answer.culprit) == (Outcome.CULPRIT, culprit)
 
 
 @pytest.mark.parametrize("culprit", ["c3", "c9", "c17", "c30"])

@@ -48,10 +48,12 @@ class Booted:
 @dataclass(frozen=True, slots=True)
 class Silent:
     """Pairs (commit, parent) whose kernels are taken to be equal without a build, because the
-    commit touches no file that any build so far was made from. The last such event holds.
+    commit touches no file that any build so far was made from. The last such event holds. Of
+    the commits in `alone` none touches a file that another one touches.
     """
 
     pairs: tuple[tuple[str, str], ...]
+    alone: frozenset[str] = frozenset()
 
 
 Event: TypeAlias = Built | Booted | Silent
@@ -70,6 +72,7 @@ class Ledger:
     builds: int
     boots: int
     silent: tuple[tuple[str, str], ...] = ()
+    alone: frozenset[str] = frozenset()
     views: Mapping[tuple[str, int], tuple[Views, ...]] = field(default_factory=dict)
     layouts_failed: frozenset[str] = frozenset()
 
@@ -140,6 +143,20 @@ class Ledger:
         """The class of each revision that has one."""
         return {sha: group for group in self.classes for sha in group}
 
+    @cached_property
+    def spanned(self) -> frozenset[str]:
+        """Revisions that need no build of their own to be proven equal: built kernels before and
+        after them in a chain of silent commits are equal, and nothing is taken back between.
+        """
+        parents: dict[str, str] = dict(self.assumed)
+        found: set[str] = set()
+        for sha, signature in self.signatures.items():
+            above = parents.get(sha) if signature else None
+            while above is not None and above not in found and not self.built(above):
+                found.add(above)
+                above = parents.get(above)
+        return frozenset(found) & self.alone
+
     def stand_in(self, sha: str) -> str:
         """A built revision with the kernel of `sha`, itself where there is none."""
         first = self.kin.get(sha, (sha,))[0]
@@ -151,7 +168,7 @@ def ledger(threshold: Threshold, events: tuple[Event, ...]) -> Ledger:
     tally = _Tally(threshold)
     for event in events:
         if isinstance(event, Silent):
-            tally.silent = event.pairs
+            tally.silent, tally.alone = event.pairs, event.alone
         elif isinstance(event, Built):
             tally.built(event)
         else:
@@ -164,6 +181,7 @@ def ledger(threshold: Threshold, events: tuple[Event, ...]) -> Ledger:
         tally.builds,
         tally.boots,
         tally.silent,
+        tally.alone,
         {key: tuple(found) for key, found in tally.views.items()},
         frozenset(tally.layouts_failed),
     )
@@ -180,6 +198,7 @@ class _Tally:
     failed: dict[str, list[RunStatus]] = field(default_factory=dict)
     invalid: dict[str, int] = field(default_factory=dict)
     silent: tuple[tuple[str, str], ...] = ()
+    alone: frozenset[str] = frozenset()
     layouts_failed: set[str] = field(default_factory=set)
     barren: dict[tuple[str, int], int] = field(default_factory=dict)
     builds: int = 0

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
@@ -51,6 +52,17 @@ class Closure:
             or name.endswith(".h")
             or str(PurePosixPath(path).with_suffix("")) in self.stems
         )
+
+
+def alone(
+    changes: Mapping[str, tuple[Change, ...]], pairs: Iterable[tuple[str, str]]
+) -> frozenset[str]:
+    """The commits of `pairs` that touch only files which no other of them touches: nothing that
+    such a commit does is taken back by another one.
+    """
+    shas = [sha for sha, _parent in pairs]
+    times = Counter(path for sha in shas for path in {change.path for change in changes[sha]})
+    return frozenset(sha for sha in shas if all(times[c.path] == 1 for c in changes[sha]))
 
 
 def silent_pairs(

@@ -128,15 +128,18 @@ def exhausted(state: SearchState, found: Posterior) -> Finish:
 
 def unbuilt_neighbours(state: SearchState, found: Posterior) -> list[str]:
     """Of a culprit that is likely enough: itself, its parents and everything that is only taken
-    to be the same kernel, as far as nobody tried to build them. So the verification cannot fail
-    late for a trivial reason, and no commit hides behind another one.
+    to be the same kernel, as far as nobody tried to build it and builds do not prove it. So the
+    verification cannot fail late for a trivial reason, and no commit hides behind another one.
     """
     spec, ledger = state.spec, state.ledger
     if float(found.commits[found.best]) < spec.confidence:
         return []
     culprit = spec.graph.commits[found.best]
-    family = dict.fromkeys((culprit.sha, *culprit.parents, *ledger.kin.get(culprit.sha, ())))
-    return [sha for sha in family if not ledger.tried(sha)]
+    # The last ones of a chain first: where they are equal, most of what is between them is, too.
+    inner = {parent for _sha, parent in ledger.assumed}
+    kin = sorted(ledger.kin.get(culprit.sha, ()), key=lambda sha: sha in inner)
+    family = dict.fromkeys((culprit.sha, *culprit.parents, *kin))
+    return [sha for sha in family if not ledger.tried(sha) and sha not in ledger.spanned]
 
 
 def layouts_due(state: SearchState, found: Posterior) -> list[tuple[str, int]]:
