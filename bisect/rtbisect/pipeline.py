@@ -27,7 +27,7 @@ from rtbisect.model.campaign import (
     Sample,
     Threshold,
 )
-from rtbisect.model.command import RUN, CommandRequest
+from rtbisect.model.command import RUN, CommandRequest, repairs
 from rtbisect.model.report import Report, ReportInput
 from rtbisect.searching import result_of, search
 from rtbisect.trust import verify
@@ -130,7 +130,8 @@ def bisect(setup: Setup, parts: Parts) -> tuple[Result, Report | None]:
         if found is None:
             return _silent(ends, judgements), None
         threshold = next(t for t in setup.thresholds if t.key == found.key)
-        effects.tell(f"regressed: {found.key}: {found.reason}; searching on it")
+        what = "better again" if repairs(request) else "regressed"
+        effects.tell(f"{what}: {found.key}: {found.reason}; searching on it")
         # Failed boots are told already; the search asks what the valid ones say.
         spare = effects.evidence()
     else:
@@ -140,7 +141,7 @@ def bisect(setup: Setup, parts: Parts) -> tuple[Result, Report | None]:
     result = result_of(answer, threshold, judgements)
     if answer.outcome is Outcome.CULPRIT and answer.culprit is not None:
         result = proof.prove(effects, graph, threshold, result, answer.figure)
-        if request.kind == RUN and CommandRequest.of(request).find_fix and result.culprit:
+        if result.culprit and repairs(request):
             result = replace(result, reasons=("this commit repairs it", *result.reasons))
         result = several.unlike(result, answer)
         if verify.incomplete(result.verifications):
@@ -207,6 +208,7 @@ def _report(effects: Effects, graph: CommitGraph, result: Result) -> Report:
         synthetic_workload=any(window.synthetic for window in used),
         thresholds=setup.thresholds,
         command=_command(setup, result),
+        repair=repairs(setup.request),
     )
     story = "\n".join(parts.journal.story())
 
@@ -226,7 +228,10 @@ def _command(setup: Setup, result: Result) -> str:
         good, bad = (asked.bad, asked.good) if command.find_fix else (asked.good, asked.bad)
         words = ["rtbisect", "run", "--good", good, "--bad", bad]
         return shlex.join([*words, *command.words()])
-    words = ["rtbisect", "bisect", asked.tree, "--good", asked.good, "--bad", asked.bad]
+    good, bad = (asked.bad, asked.good) if repairs(asked) else (asked.good, asked.bad)
+    words = ["rtbisect", "bisect", asked.tree, "--good", good, "--bad", bad]
+    if repairs(asked):
+        words.append("--find-fix")
     if result.metric is not None:
         words += ["--suite", result.metric.suite]
         words += ["--metric", f"{result.metric.name}@{result.metric.window}"]

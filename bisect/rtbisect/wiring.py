@@ -28,11 +28,10 @@ from rtbisect.lab.profile import host_profile
 from rtbisect.lab.windows import WINDOWS
 from rtbisect.model.campaign import CampaignRequest, Limits
 from rtbisect.model.code import BuildRequest
-from rtbisect.model.command import RUN, SUITE, WINDOW, CommandRequest
+from rtbisect.model.command import RUN, SUITE, WINDOW, CommandRequest, repairs, turned
 from rtbisect.model.lab import DeviceType, HostProfile, RunRequest, Window
 from rtbisect.report.keeper import LogKeeper
 from rtbisect.report.mailer import DraftMailer, ReportSettings
-from rtbisect.search.bisectlog import FIX_SIDES, SIDES
 from rtbisect.store.db import make_folder
 from rtbisect.trees.git import GitTree, GitTreeSettings
 
@@ -130,7 +129,7 @@ def _command_parts(
         builder=any_command.NoBuild(tree.tree_id),
         lab=any_command.CommandLab(settings),
         journal=journal,
-        mailer=LogKeeper(state / "reports", FIX_SIDES if asked.find_fix else SIDES),
+        mailer=LogKeeper(state / "reports"),
         clock=SystemClock(),
         progress=progress,
     )
@@ -156,6 +155,7 @@ def command_tree(state: Path, repo: str) -> GitTree:
 def _setup(site: Site, target: BuildTarget, request: CampaignRequest) -> Setup:
     planned = site.job(target)
     suites = tuple(planned.params.suites)
+    limits = load_thresholds(data_root() / "thresholds", suites)
     return Setup(
         request=request,
         tree=target.name,
@@ -166,7 +166,7 @@ def _setup(site: Site, target: BuildTarget, request: CampaignRequest) -> Setup:
         windows=tuple(w for w in WINDOWS if set(w.suites) & set(suites)),
         window_ms=planned.params.window_ms,
         rcu_calls=planned.params.rcu_calls,
-        thresholds=load_thresholds(data_root() / "thresholds", suites),
+        thresholds=tuple(turned(t) for t in limits) if repairs(request) else limits,
         limits=Limits(**site.ours.campaign.model_dump()),
         operator=f"{site.ours.operator.name} <{site.ours.operator.address}>",
     )

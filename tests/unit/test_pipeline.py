@@ -18,6 +18,7 @@ from rtbisect.kernel.fake import FakeBuilder
 from rtbisect.lab.fake import FakeLab
 from rtbisect.model.campaign import CampaignRequest, Cause, Level, Limits, Outcome
 from rtbisect.model.code import Commit, CommitGraph
+from rtbisect.model.command import REPAIR, turned
 from rtbisect.model.lab import RunStatus
 
 REVERT = sha(10**6)
@@ -418,3 +419,23 @@ def test_two_equal_culprits_are_both_found(tmp_path):
 def test_that_one_culprit_explains_all_tested_revisions_is_a_check(tmp_path):
     result, _report = pipeline.bisect(*world(tmp_path, 4).open())
     assert {v.name: v.status for v in result.verifications}["tested revisions"] == "pass"
+
+
+def test_a_repair_is_found_on_turned_thresholds(tmp_path):
+    graph = line_of(8)
+    request = CampaignRequest("bisect", "s", "t", graph.good, graph.bad, extra=(REPAIR,))
+    here = World(tmp_path, graph, None, request=request)
+    here.lab = FakeLab(
+        lambda asked, random: boots(0)(
+            replace(asked, revision=sha(10**6) if int(asked.revision, 16) >= 5 else asked.revision),
+            random,
+        )
+    )
+    setup, parts = here.open()
+    setup = replace(setup, thresholds=tuple(turned(t) for t in setup.thresholds))
+    result, _report = pipeline.bisect(setup, parts)
+    assert (result.outcome, result.culprit) == (Outcome.CULPRIT, sha(5))
+    assert "this commit repairs it" in result.reasons
+    facts, _story = here.mailer.drafts[0]
+    assert facts.repair
+    assert f"--good {graph.bad} --bad {graph.good} --find-fix" in facts.command

@@ -293,3 +293,15 @@ def test_a_missing_template_is_named(tmp_path):
 def test_guard_moves_active_lines_away_from_the_margin():
     text = guard("\n\nFrom here\n\n\n\n#regzbot x\n--- a\nAcked-by: x\nplain  \n\n")
     assert text == " From here\n\n #regzbot x\n --- a\n Acked-by: x\nplain\n"
+
+
+def test_a_repair_is_told_as_one_and_goes_to_no_list(mailer):
+    found = replace(epoll(), repair=True, synthetic_workload=False)
+    metal = replace(found, device=replace(found.device, emulated=False))
+    assert not mailable(metal)
+    report = mailer.draft(metal, "told")
+    text = " ".join(report.eml.split())
+    assert "repairs what was broken before it: ipi.res_per_s" in text
+    assert "Since " not in text
+    assert "[internal]" in report.eml
+    assert "git bisect start '--term-old=broken' '--term-new=fixed'" in report.bisect_log

@@ -18,6 +18,7 @@ from rtbisect.cli.options import (
     suite_option,
 )
 from rtbisect.model.campaign import CampaignRequest
+from rtbisect.model.command import REPAIR
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,6 +34,11 @@ if TYPE_CHECKING:
 @click.option("--bad", required=True, help="Revision with it.")
 @suite_option
 @metric_option
+@click.option(
+    "--find-fix",
+    is_flag=True,
+    help="Find the repair: --bad is the older revision, --good the newer.",
+)
 @seed_option
 @site_option
 @json_option
@@ -44,18 +50,22 @@ def bisect(
     bad: str,
     suite: str | None,
     metric: str | None,
+    find_fix: bool,
     seed: int,
     site: Path | None,
     as_json: bool,
 ) -> int:
     """Find the commit between --good and --bad in TREE, prove it, and draft the mail.
 
-    Without --suite all suites are compared first and the one that regressed is searched.
+    Without --suite all suites are compared first and the one that regressed is searched. With
+    --find-fix the commit is searched that made things better again.
     Exit code 0: answered (see `outcome`); 4: inconclusive.
     """
     place = site_path(site)
-    first, last = asked.good_and_bad(output.state, place, tree, good, bad, suite, metric)
-    request = CampaignRequest("bisect", str(place), tree, first, last, suite, metric, seed)
+    older, newer = (bad, good) if find_fix else (good, bad)
+    first, last = asked.good_and_bad(output.state, place, tree, older, newer, suite, metric)
+    extra = (REPAIR,) if find_fix else ()
+    request = CampaignRequest("bisect", str(place), tree, first, last, suite, metric, seed, extra)
     record = runner.start(output, request)
     runner.show(output, record, as_json=as_json)
     return runner.exit_of(record.result)

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
 from rtbisect.errors import ConfigError
@@ -21,6 +21,23 @@ SUITE, WINDOW, VALUE = "command", "run", "value"
 #: A share of failing runs that is worth a search: flaky tests that fail a little more often
 #: are noise of another kind.
 SMALLEST_SHARE = 0.2
+
+
+#: What `extra` of a campaign says when a repair is searched, not a regression.
+REPAIR = ("find_fix", "1")
+
+
+def repairs(request: CampaignRequest) -> bool:
+    """Whether the campaign searches the commit that repairs: what is better at the newer end."""
+    if request.kind == RUN:
+        return CommandRequest.of(request).find_fix
+    return REPAIR in request.extra
+
+
+def turned(threshold: Threshold) -> Threshold:
+    """The threshold for a repair: what is better counts as worse. Limits are no question there."""
+    other = Better.HIGHER if threshold.better is Better.LOWER else Better.LOWER
+    return replace(threshold, better=other, limit=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,14 +91,10 @@ class CommandRequest:
     def threshold(self) -> Threshold:
         """The one metric: a share of failures, a ratio, or a plain difference of any size."""
         by_ratio = self.ratio is not None and not self.pass_fail
-        better = Better(self.better)
-        if self.find_fix:
-            # The search asks for what is worse at the newer end; here that is what is repaired.
-            better = Better.HIGHER if better is Better.LOWER else Better.LOWER
-        return Threshold(
+        asked = Threshold(
             key=MetricKey(SUITE, self.metric or VALUE, WINDOW),
             unit="",
-            better=better,
+            better=Better(self.better),
             scale=Scale.LOG if by_ratio else Scale.LINEAR,
             statistic="fraction" if self.pass_fail else "median",
             min_effect=SMALLEST_SHARE if self.pass_fail else (self.ratio or 0.0),
@@ -91,3 +104,4 @@ class CommandRequest:
             control=None,
             reason="asked on the command line",
         )
+        return turned(asked) if self.find_fix else asked

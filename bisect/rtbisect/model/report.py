@@ -41,7 +41,8 @@ class ReportInput:
     """Everything a mail may say. Templates print nothing that is not in here.
 
     `thresholds` give unit and scale of each metric in `result` (without the primary one
-    a mail names no ratio); `command` is the command line that repeats the campaign.
+    a mail names no ratio); `command` is the command line that repeats the campaign. With
+    `repair` a commit was searched that makes things better.
     """
 
     campaign: str
@@ -66,6 +67,7 @@ class ReportInput:
     synthetic_workload: bool
     thresholds: tuple[Threshold, ...] = ()
     command: str = ""
+    repair: bool = False
 
 
 @dataclass(frozen=True, slots=True)

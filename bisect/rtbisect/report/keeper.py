@@ -19,14 +19,13 @@ if TYPE_CHECKING:
 class LogKeeper:
     """Implements ports.Mailer for `rtbisect run`: nothing to send, the answer in files."""
 
-    def __init__(self, out_dir: Path, words: tuple[str, str]) -> None:
+    def __init__(self, out_dir: Path) -> None:
         self.out_dir = out_dir
-        self.words = words
 
     def draft(self, report: ReportInput, story: str) -> Report:
         """Keep the logs; `path` of the report is that of bisect.log."""
         folder = folder_of(self.out_dir, report.campaign)
-        log = bisect_log_of(report, self.words)
+        log = bisect_log_of(report)
         asked = f"Which of {len(report.graph)} commits of {report.repo} changed the figure?"
         told = told_story(story.splitlines(), report.result, report.summary, asked)
         if report.result.candidates:

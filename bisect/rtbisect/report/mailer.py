@@ -22,7 +22,7 @@ from rtbisect.report.plots import draw
 from rtbisect.report.story import appendix, story
 from rtbisect.report.text import ascii_line, wrap
 from rtbisect.report.view import Bot, Detail, context, mailable, short
-from rtbisect.search.bisectlog import SIDES, bisect_log
+from rtbisect.search.bisectlog import FIX_SIDES, SIDES, bisect_log
 
 if TYPE_CHECKING:
     from rtbisect.model.report import ReportInput
@@ -139,6 +139,8 @@ def template_name(report: ReportInput) -> str:
     if result.outcome is Outcome.NO_REGRESSION:
         return "no_regression.txt.j2"
     if result.outcome is Outcome.CULPRIT and report.culprit is not None:
+        if report.repair:
+            return "repair.txt.j2"
         if result.cause is Cause.KERNEL:
             return "regression.txt.j2"
         if result.cause is Cause.WORKLOAD_DEPENDENT:
@@ -195,9 +197,10 @@ def _disk(folder: Path, error: OSError) -> InfrastructureError:
     )
 
 
-def bisect_log_of(report: ReportInput, words: tuple[str, str] = SIDES) -> str:
+def bisect_log_of(report: ReportInput) -> str:
     """The log for `git bisect replay`; subjects go in clean, so that none adds a command."""
     result = report.result
+    words = FIX_SIDES if report.repair else SIDES
     commits = tuple(replace(c, subject=ascii_line(c.subject)) for c in report.graph.commits)
     tested = tuple(replace(t, subject=ascii_line(t.subject)) for t in result.tested)
     log = bisect_log(replace(report.graph, commits=commits), tested, result.culprit, words)

@@ -65,6 +65,7 @@ def mailable(report: ReportInput) -> bool:
         and not report.synthetic_workload
         and report.result.outcome is Outcome.CULPRIT
         and report.culprit is not None
+        and not report.repair
         and report.result.cause in {Cause.KERNEL, Cause.WORKLOAD_DEPENDENT}
     )
 
