@@ -3,14 +3,18 @@
 
 from __future__ import annotations
 
+import math
+import statistics
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rtbisect.effects import Effects, Setup, figure, sample, worded
 from rtbisect.judge.judge import judge_all
+from rtbisect.judge.scale import all_badness
 from rtbisect.model.campaign import Judgement, Level
 
 if TYPE_CHECKING:
+    from rtbisect.model.campaign import Threshold
     from rtbisect.model.lab import Run
 
 #: False-positive rate of the whole comparison; shared by its looks.
@@ -125,9 +129,20 @@ def _overall(setup: Setup, judgements: tuple[Judgement, ...]) -> Level:
 
 
 def worst(setup: Setup, judgements: tuple[Judgement, ...]) -> Judgement | None:
-    """The regressed primary metric with the smallest p."""
+    """The regressed primary metric with the smallest p; of several the one that a boot tells most
+    of: p is the same for all whose ranges do not overlap.
+    """
+    thresholds = {t.key: t for t in setup.thresholds}
     regressed = [j for j in _primary(setup, judgements) if j.level is Level.REGRESSED]
-    return min(regressed, key=lambda j: j.p, default=None)
+    best = sorted(regressed, key=lambda j: (j.p, -_separation(thresholds[j.key], j)))
+    return best[0] if best else None
+
+
+def _separation(threshold: Threshold, found: Judgement) -> float:
+    """Distance of both sides in units of their spread, on the scale of the threshold."""
+    one, two = all_badness(threshold, found.base.values), all_badness(threshold, found.new.values)
+    spread = math.hypot(statistics.pstdev(one), statistics.pstdev(two))
+    return abs(statistics.median(two) - statistics.median(one)) / max(spread, 1e-9)
 
 
 def _valid(runs: list[Run]) -> int:

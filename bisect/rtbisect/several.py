@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rtbisect.search.engine import Answer
 
 #: Name of the check that all tested revisions agree with the answer.
-TESTED = "tested revisions"
+PREDICTION = "prediction"
 
 
 def others(effects: Effects, graph: CommitGraph, threshold: Threshold, first: Result) -> Result:
@@ -56,12 +56,14 @@ def unlike(result: Result, answer: Answer) -> Result:
         return result
     told = ", ".join(f"{sha[:12]} (p = {p:.2g})" for sha, p in answer.unlike)
     check = Verification(
-        TESTED,
+        PREDICTION,
         "undecided" if told else "pass",
         None,
-        f"not explained by this commit alone: {told}" if told else "all lie where it puts them",
+        f"tested revisions that this commit does not explain: {told}"
+        if told
+        else "all tested revisions lie where this commit puts them",
     )
-    reasons = (*result.reasons, f"{TESTED} {check.note}") if told else result.reasons
+    reasons = (*result.reasons, check.note) if told else result.reasons
     return replace(result, verifications=(*result.verifications, check), reasons=reasons)
 
 
