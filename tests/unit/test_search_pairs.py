@@ -8,9 +8,9 @@ import pytest
 from rtbisect.model.campaign import Better, MetricKey, Observation, Outcome, Scale, Threshold
 from rtbisect.model.code import Commit, CommitGraph
 from rtbisect.model.lab import RunStatus
-from rtbisect.search import engine
+from rtbisect.search import engine, stop
 from rtbisect.search.predictive import contradictions
-from rtbisect.search.rehearse import rehearse
+from rtbisect.search.rehearse import events, rehearse
 
 THRESHOLD = Threshold(
     key=MetricKey("rcu", "p50_us", "off"),
@@ -116,3 +116,35 @@ def test_the_same_engine_searches_both_parts():
     world = Steps((12, 41), seed=5)
     _state, finish = rehearse(engine.SearchSpec(line(30), THRESHOLD, 0), world)
     assert finish.outcome is Outcome.CULPRIT
+
+
+class Broken(Steps):
+    """A stretch around the culprit does not build."""
+
+    def build(self, sha):
+        inside = sha != "good" and 93 <= int(sha[1:]) <= 104
+        return None if inside else super().build(sha)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_unbuildable_neighbours_do_not_end_the_search_early(seed):
+    spec = engine.SearchSpec(line(200), THRESHOLD, 0, calibrate_max=20, max_boots=200)
+    state, finish = rehearse(spec, Broken((100,), step=0.9, seed=seed))
+    assert finish.outcome is Outcome.CULPRIT_SET
+    assert {sha for sha, _ in engine.answer(state).candidates} == {f"c{n}" for n in range(93, 106)}
+
+
+def test_a_suspected_second_culprit_is_booted_again():
+    suspected = 0
+    for seed in range(2):
+        state, world = engine.start(spec(60)), Steps((30,), step=0.8, seed=seed)
+        while not isinstance(first := engine.propose(state)[0], engine.Finish):
+            if first.boot and state.ends.reproduced:
+                again = stop.suspect(state, state.belief)
+                if again is not None and state.belief.none <= stop.NONE_AT_MOST:
+                    suspected += 1
+                    assert first == engine.Test(again, "search")
+                    assert again == state.two.between[0]
+            for event in events(state, world, first, f"run{len(state.events)}"):
+                state = engine.apply(state, event)
+    assert suspected

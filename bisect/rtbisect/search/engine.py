@@ -113,6 +113,8 @@ def _to_be_sure(
         return tuple(Test(sha, "search", boot=False) for sha in missing[: max(1, builders)])
     if found.none > stop.NONE_AT_MOST:
         return ()
+    if (between := stop.suspect(state, found)) is not None:
+        return (Test(between, "search"),)
     due_ = stop.layouts_due(state, found)[: max(1, hosts)]
     return tuple(Test(sha, "layout", layout=layout) for sha, layout in due_)
 

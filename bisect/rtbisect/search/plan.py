@@ -106,7 +106,9 @@ class _Picker:
             # Boots of one kernel share its build: a further one tells less than a new build.
             gain[i] = (min(gain[i], bits) if self.picked else bits) * open_[i]
             layout[i] = number
-        best = int((gain * self._worth).argmax())
+        # Useless boots are left out first: beside commits that fail, a small worth of a good
+        # test is still worth more than a cheap one that tells nothing.
+        best = int((np.where(gain >= USELESS_BITS, gain, 0.0) * self._worth).argmax())
         sha, other, bits = self._other_layout(fresh)
         cost = (self._state.spec.layout_cost_s or 0.0) + self._state.spec.boot_cost_s
         if bits / cost > gain[best] * self._worth[best] and bits >= USELESS_BITS:

@@ -26,6 +26,8 @@ NONE_AT_MOST = 0.01
 SPLIT = 0.95
 #: Two culprits are thought of at every so many-th boot; it takes longer than the rest of a step.
 TWO_EVERY = 8
+#: Boots of a kernel that might lie between, after which it is left alone.
+SUSPECT_BOOTS = 16
 #: Builds with another layout that a culprit and its parents have to hold in.
 LAYOUTS = 2
 #: Hypotheses compared for being inseparable hold this share of the mass, and are at most so many.
@@ -104,6 +106,22 @@ def _named(state: SearchState, found: Posterior) -> Finish | None:
     if unbuilt_neighbours(state, found) or layouts_due(state, found):
         return None
     return Finish(Outcome.CULPRIT, _culprit_reason(state, members[0], held))
+
+
+def suspect(state: SearchState, found: Posterior) -> str | None:
+    """The revision to boot again when a commit would be named but for a second culprit that
+    cannot be ruled out: the one that might lie between the levels. None where many boots of it
+    did not decide.
+    """
+    members = culprit_set(state, found)
+    enough = state.spec.confidence
+    if state.ledger.boots >= state.spec.max_boots or float(found.commits[members].sum()) < enough:
+        return None
+    if float(state.two.commits[members].sum()) >= enough:
+        return None
+    sha, _chance = state.two.between
+    known = next((kernel for kernel in found.kernels if sha in kernel.shas), None)
+    return sha if known is not None and len(known.boots) < SUSPECT_BOOTS else None
 
 
 def split(state: SearchState) -> Finish | None:
