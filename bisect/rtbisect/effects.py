@@ -123,6 +123,7 @@ class Effects:
     layouts: dict[tuple[str, int], Build] = field(default_factory=dict)
     runs: list[Run] = field(default_factory=list)
     _changes: Mapping[str, tuple[Change, ...]] | None = None
+    _files: dict[str, frozenset[str]] = field(default_factory=dict)
 
     def graph(self, good: str, bad: str) -> CommitGraph:
         """The candidates good..bad."""
@@ -136,8 +137,12 @@ class Effects:
         """Pairs of commit and parent that no build so far tells apart, by the files that these
         builds were made from; none while that is unknown.
         """
-        good = [build for build in self.builds.values() if build.ok]
-        files = [self.parts.builder.files(build) for build in good]
+        good = [sha for sha, build in self.builds.items() if build.ok]
+        for sha in good:
+            # A list of tens of thousands of names is read once, not after every further build.
+            if sha not in self._files:
+                self._files[sha] = self.parts.builder.files(self.builds[sha])
+        files = [self._files[sha] for sha in good]
         if not files or not all(files):
             return Silent(())
         if self._changes is None:
