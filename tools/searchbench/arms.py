@@ -17,7 +17,7 @@ import numpy as np
 
 from rtbisect.errors import InternalError
 from rtbisect.model.campaign import Better, MetricKey, Outcome, Scale, Threshold
-from rtbisect.search import engine, lenses, noise
+from rtbisect.search import engine, extent, lenses
 from rtbisect.search.graph import part
 from rtbisect.search.rehearse import rehearse
 from searchbench import bayesect
@@ -119,7 +119,7 @@ def ours(world: World, arm: str) -> tuple[str, str | None, float]:
 
 def _forget() -> None:
     """Grids are kept by the boots that they were made for, not by what is patched."""
-    noise.boot_grids.cache_clear()
+    extent.boot_grids.cache_clear()
     lenses.fit.cache_clear()
 
 
@@ -129,7 +129,7 @@ def _without(arm: str) -> Iterator[None]:
         with mock.patch("rtbisect.search.plan.STRONG_BITS", 0.0):
             yield
     elif arm == "ours-no-build-noise":
-        with mock.patch.object(noise, "TAU_PRIOR", (1 - 1e-12, 1.0)):
+        with mock.patch.object(extent, "TAU_PRIOR", (1 - 1e-12, 1.0)):
             _forget()
             yield
         _forget()

@@ -17,8 +17,8 @@ import numpy as np
 from rtbisect.judge.scale import COUNT, FRACTION, effect_floor
 from rtbisect.model.campaign import Better
 from rtbisect.search.counts import chance_grids, count_grids
+from rtbisect.search.extent import boot_grids
 from rtbisect.search.grids import logsumexp, normal
-from rtbisect.search.noise import boot_grids
 from rtbisect.search.states import state_grids
 from rtbisect.search.views import common
 

@@ -8,18 +8,16 @@ A boot of a kernel s on side z has the badness
 mixed with a few stray boots. u_s is what one build adds (code and data layout): every boot of
 that kernel shares it, so many boots of one build never tell more than one draw of u.
 Point estimates from ten boots make a search overconfident, so mu, sigma and tau are integrated:
-they lie on a grid, and u is integrated for every kernel on nodes around its own boots.
+they lie on a grid (see `extent`), and u is integrated for every kernel on nodes around its own
+boots.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
-
-from rtbisect.search.grids import Grids
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,26 +30,8 @@ NU = 4.0
 _T4 = 0.375
 #: Share of boots that follow neither side (a stray cron job, a lost clock).
 CONTAMINATION = 0.03
-#: A scale is never below the effect divided by this: figures that are rounded or stand
-#: still (all boots equal) say nothing about the next boot to the last digit.
-RESOLUTION = 20.0
-#: Prior weight of builds that add nothing, and slope of the rest from a tau far below the noise of
-#: a boot to one beyond the effect: builds mostly add little.
-TAU_PRIOR = (0.4, 1 / 3)
-#: The same when there is no regression although the ends differ: luck, or builds that differ
-#: about as much as the ends do.
-NONE_TAU_PRIOR = (0.2, 5.0)
-#: Prior weight of equal scales on both sides; the rest lets each side have its own.
-EQUAL_SCALES = 0.6
-#: A commit that explains less than this share of what the ends differ in is not looked for.
-LEAST = 0.25
-#: Nodes: location, location shared by both sides, step of log scale, offset of a build.
-_MU_NODES = 23
-_SHARED_NODES = 33
-_SIGMA_STEP = 0.3
-_TAU_STEP = 0.5
+#: Nodes of the offset of a build.
 _U_NODES = 49
-_BINS = 64
 #: Gauss-Hermite rule for the offset of a kernel without boots.
 _AT, _WEIGHTS = np.polynomial.hermite_e.hermegauss(7)
 _HERMITE = (_AT, _WEIGHTS / _WEIGHTS.sum())
@@ -244,115 +224,4 @@ def student(z: Floats) -> Floats:
     """Density of Student-t with NU degrees of freedom, without a slow power."""
     tail = 1 + z * z / NU
     found: Floats = _T4 / (tail * tail * np.sqrt(tail))
-    return found
-
-
-@dataclass(frozen=True)
-class _Extent:
-    """Where the prior lives: location within twice the span, scale from `floor` to `top`."""
-
-    low: float
-    high: float
-    floor: float
-
-    @property
-    def span(self) -> float:
-        return self.high - self.low
-
-    @property
-    def top(self) -> float:
-        return max(2 * self.span, 4 * self.floor)
-
-
-@lru_cache(maxsize=4)
-def boot_grids(
-    good: tuple[float, ...],
-    bad: tuple[float, ...],
-    effect_floor: float,
-    *,
-    shifted: bool = True,
-) -> Grids:
-    """Grids that cover what the calibration boots of the two ends allow. `shifted`: the bad side
-    is worse in its location, by LEAST of what the ends differ in at least.
-
-    Every grid integrates the same prior: location uniform over twice the span of the
-    data, log scale uniform, tau as TAU_PRIOR. Only the nodes lie where the boots have mass.
-    """
-    one, two = np.sort(np.asarray(good)), np.sort(np.asarray(bad))
-    effect = max(abs(float(np.median(two) - np.median(one))), effect_floor, 1e-9)
-    low, high = float(min(one[0], two[0])), float(max(one[-1], two[-1]))
-    slack = max(0.0, effect - (high - low)) / 2
-    extent = _Extent(low - slack, high + slack, effect / RESOLUTION)
-    spreads = [_spread(values, extent.floor) for values in (one, two)]
-    typical = float(np.sqrt(spreads[0] * spreads[1]))
-    tau = np.array([0.0, *_axis(0.2 * typical, 1.3 * max(effect, typical), _TAU_STEP)])
-    least, most = max(extent.floor, min(spreads) / 4), min(4 * max(spreads), extent.top)
-    narrow = _axis(least, most, _SIGMA_STEP)
-    found = []
-    for values, spread in zip((one, two), spreads, strict=True):
-        centre = float(np.median(values))
-        reach = np.hypot(2.5 * spread, 2.5 * tau)
-        mu = centre + reach[:, None] * np.linspace(-1, 1, _MU_NODES)
-        found.append(_grid(mu, narrow, tau, extent))
-    # The prior of tau stands once: with the good side, and with the shared one.
-    found[0].prior[...] += _tau_prior(tau, TAU_PRIOR)
-    middle, half = (low + high) / 2, (high - low) / 2
-    reach = half + np.hypot(2.5 * typical, 2.5 * tau) / 2
-    mu = middle + reach[:, None] * np.linspace(-1, 1, _SHARED_NODES)
-    shared = _grid(mu, _axis(extent.floor, extent.top, _SIGMA_STEP), tau, extent)
-    shared.prior[...] += _tau_prior(tau, NONE_TAU_PRIOR)
-    shared.prior[...] += _log_density(shared.sigma, extent)[None, :, None]
-    y = np.linspace(extent.low - extent.span / 2, extent.high + extent.span / 2, _BINS)
-    least = max(effect_floor, LEAST * effect)
-    ahead = _ahead(found[0].mu, found[1].mu, least, extent) if shifted else None
-    return Grids(found[0], found[1], shared, _coupled(narrow, extent), y, tau > 0, ahead)
-
-
-def _ahead(good: Floats, bad: Floats, least: float, extent: _Extent) -> Floats:
-    """The prior of both locations (t, a) together over the independent one, (t, a, a)."""
-    room = 0.5 * max(0.1, 1 - least / (2 * extent.span)) ** 2
-    worse = bad[:, None, :] - good[:, :, None] >= least
-    return worse / room
-
-
-def _spread(values: Floats, floor: float) -> float:
-    """A robust scale of a few boots."""
-    centre = float(np.median(values))
-    deviation = 1.4826 * float(np.median(np.abs(values - centre)))
-    return max(deviation, 0.5 * float(values.std()), floor)
-
-
-def _tau_prior(tau: Floats, prior: tuple[float, float]) -> Floats:
-    """Log prior of the nodes of tau, the first of which is 0; shape (t, 1, 1)."""
-    zero, slope = prior
-    rest = np.linspace(1, slope, tau.size - 1)
-    found: Floats = np.log(np.concatenate([[zero], (1 - zero) * rest / rest.sum()]))
-    return found[:, None, None]
-
-
-def _axis(low: float, high: float, step: float) -> Floats:
-    """Scales from `low` to `high` with equal steps of the logarithm, at most `step`."""
-    count = max(3, int(np.ceil(np.log(high / low) / step)) + 1)
-    found: Floats = np.geomspace(low, high, count)
-    return found
-
-
-def _grid(mu: Floats, sigma: Floats, tau: Floats, extent: _Extent) -> BootGrid:
-    """Nodes with the prior of location; that of scale and tau is added by the caller."""
-    prior = np.log((mu[:, 1] - mu[:, 0]) / (2 * extent.span))
-    cube = np.zeros((tau.size, sigma.size, mu.shape[1])) + prior[:, None, None]
-    return BootGrid(mu, sigma, tau, cube, 1 / (3 * extent.span))
-
-
-def _log_density(sigma: Floats, extent: _Extent) -> Floats:
-    """Log prior of each node of an axis of scales."""
-    step = np.log(sigma[1] / sigma[0])
-    return np.full(sigma.size, np.log(step / np.log(extent.top / extent.floor)))
-
-
-def _coupled(sigma: Floats, extent: _Extent) -> Floats:
-    """Log prior of the scales of both sides: mostly equal, else independent."""
-    one = np.exp(_log_density(sigma, extent))
-    apart = (1 - EQUAL_SCALES) * np.outer(one, one)
-    found: Floats = np.log(apart + EQUAL_SCALES * np.diag(one))
     return found

@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rtbisect.search.extent import RESOLUTION
 from rtbisect.search.grids import Grids
-from rtbisect.search.noise import CONTAMINATION, RESOLUTION, student
+from rtbisect.search.noise import CONTAMINATION, student
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

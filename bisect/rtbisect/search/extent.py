@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What may be known of the noise before the search: priors, and where their nodes lie.
+
+Every grid integrates the same prior: location uniform over twice the span of the data, log scale
+uniform, tau as TAU_PRIOR. Only the nodes lie where the boots of the calibration have mass. What
+"no regression" and a culprit have in common has the same nodes for both, so that neither wins
+by where they happen to lie.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rtbisect.search.grids import Grids
+from rtbisect.search.noise import BootGrid
+
+if TYPE_CHECKING:
+    from rtbisect.search.graph import Floats
+
+#: A scale is never below the effect divided by this: figures that are rounded or stand
+#: still (all boots equal) say nothing about the next boot to the last digit.
+RESOLUTION = 20.0
+#: Prior weight of builds that add nothing, and slope of the rest from a tau far below the noise of
+#: a boot to one beyond the effect: builds mostly add little.
+TAU_PRIOR = (0.4, 1 / 3)
+#: The same when there is no regression although the ends differ: luck, or builds that differ
+#: about as much as the ends do.
+NONE_TAU_PRIOR = (0.2, 5.0)
+#: Prior weight of equal scales on both sides; the rest lets each side have its own.
+EQUAL_SCALES = 0.6
+#: A commit that explains less than this share of what the ends differ in is not looked for.
+LEAST = 0.25
+#: Nodes: location, location shared by both sides, step of log scale, values to compare.
+_MU_NODES = 23
+_SHARED_NODES = 33
+_SIGMA_STEP = 0.3
+_TAU_STEP = 0.5
+_BINS = 64
+
+
+@dataclass(frozen=True)
+class _Extent:
+    """Where the prior lives: location within twice the span, scale from `floor` to `top`."""
+
+    low: float
+    high: float
+    floor: float
+
+    @property
+    def span(self) -> float:
+        return self.high - self.low
+
+    @property
+    def top(self) -> float:
+        return max(2 * self.span, 4 * self.floor)
+
+
+@lru_cache(maxsize=4)
+def boot_grids(
+    good: tuple[float, ...],
+    bad: tuple[float, ...],
+    effect_floor: float,
+    *,
+    shifted: bool = True,
+) -> Grids:
+    """Grids that cover what the calibration boots of the two ends allow. `shifted`: the bad side
+    is worse in its location, by LEAST of what the ends differ in at least.
+    """
+    one, two = np.sort(np.asarray(good)), np.sort(np.asarray(bad))
+    effect = max(abs(float(np.median(two) - np.median(one))), effect_floor, 1e-9)
+    low, high = float(min(one[0], two[0])), float(max(one[-1], two[-1]))
+    slack = max(0.0, effect - (high - low)) / 2
+    extent = _Extent(low - slack, high + slack, effect / RESOLUTION)
+    spreads = [_spread(values, extent.floor) for values in (one, two)]
+    typical = float(np.sqrt(spreads[0] * spreads[1]))
+    tau = np.array([0.0, *_axis(0.2 * typical, 1.3 * max(effect, typical), _TAU_STEP)])
+    least, most = max(extent.floor, min(spreads) / 4), min(4 * max(spreads), extent.top)
+    narrow = _axis(least, most, _SIGMA_STEP)
+    found = []
+    for values, spread in zip((one, two), spreads, strict=True):
+        centre = float(np.median(values))
+        reach = np.hypot(2.5 * spread, 2.5 * tau)
+        mu = centre + reach[:, None] * np.linspace(-1, 1, _MU_NODES)
+        found.append(_grid(mu, narrow, tau, extent))
+    # The prior of tau stands once: with the good side, and with the shared one.
+    found[0].prior[...] += _tau_prior(tau, TAU_PRIOR)
+    middle, half = (low + high) / 2, (high - low) / 2
+    reach = half + np.hypot(2.5 * typical, 2.5 * tau) / 2
+    mu = middle + reach[:, None] * np.linspace(-1, 1, _SHARED_NODES)
+    shared = _grid(mu, _extended(narrow, extent), tau, extent)
+    shared.prior[...] += _tau_prior(tau, NONE_TAU_PRIOR)
+    shared.prior[...] += _log_density(shared.sigma, extent)[None, :, None]
+    y = np.linspace(extent.low - extent.span / 2, extent.high + extent.span / 2, _BINS)
+    least = max(effect_floor, LEAST * effect)
+    ahead = _ahead(found[0].mu, found[1].mu, least, extent) if shifted else None
+    return Grids(found[0], found[1], shared, _coupled(narrow, extent), y, tau > 0, ahead)
+
+
+def _ahead(good: Floats, bad: Floats, least: float, extent: _Extent) -> Floats:
+    """The prior of both locations (t, a) together over the independent one, (t, a, a)."""
+    room = 0.5 * max(0.1, 1 - least / (2 * extent.span)) ** 2
+    worse = bad[:, None, :] - good[:, :, None] >= least
+    return worse / room
+
+
+def _spread(values: Floats, floor: float) -> float:
+    """A robust scale of a few boots."""
+    centre = float(np.median(values))
+    deviation = 1.4826 * float(np.median(np.abs(values - centre)))
+    return max(deviation, 0.5 * float(values.std()), floor)
+
+
+def _tau_prior(tau: Floats, prior: tuple[float, float]) -> Floats:
+    """Log prior of the nodes of tau, the first of which is 0; shape (t, 1, 1)."""
+    zero, slope = prior
+    rest = np.linspace(1, slope, tau.size - 1)
+    found: Floats = np.log(np.concatenate([[zero], (1 - zero) * rest / rest.sum()]))
+    return found[:, None, None]
+
+
+def _axis(low: float, high: float, step: float) -> Floats:
+    """Scales from `low` to `high` with equal steps of the logarithm, at most `step`."""
+    count = max(3, int(np.ceil(np.log(high / low) / step)) + 1)
+    found: Floats = np.geomspace(low, high, count)
+    return found
+
+
+def _extended(narrow: Floats, extent: _Extent) -> Floats:
+    """The same scales and others at the same distance, to both ends of the prior. Many boots know
+    their scale better than the nodes lie: with other nodes than the sides, "no regression" would
+    win or lose by where they happen to be.
+    """
+    step = float(np.log(narrow[1] / narrow[0]))
+    below = math.floor(np.log(narrow[0] / extent.floor) / step + 1e-9)
+    above = math.floor(np.log(extent.top / narrow[-1]) / step + 1e-9)
+    found: Floats = narrow[0] * np.exp(step * np.arange(-below, narrow.size + above))
+    return found
+
+
+def _grid(mu: Floats, sigma: Floats, tau: Floats, extent: _Extent) -> BootGrid:
+    """Nodes with the prior of location; that of scale and tau is added by the caller."""
+    prior = np.log((mu[:, 1] - mu[:, 0]) / (2 * extent.span))
+    cube = np.zeros((tau.size, sigma.size, mu.shape[1])) + prior[:, None, None]
+    return BootGrid(mu, sigma, tau, cube, 1 / (3 * extent.span))
+
+
+def _log_density(sigma: Floats, extent: _Extent) -> Floats:
+    """Log prior of each node of an axis of scales."""
+    step = np.log(sigma[1] / sigma[0])
+    return np.full(sigma.size, np.log(step / np.log(extent.top / extent.floor)))
+
+
+def _coupled(sigma: Floats, extent: _Extent) -> Floats:
+    """Log prior of the scales of both sides: mostly equal, else independent."""
+    one = np.exp(_log_density(sigma, extent))
+    apart = (1 - EQUAL_SCALES) * np.outer(one, one)
+    found: Floats = np.log(apart + EQUAL_SCALES * np.diag(one))
+    return found
