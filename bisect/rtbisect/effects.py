@@ -58,8 +58,12 @@ class Setup:
         return "run" if self.command else "boot"
 
     def in_words(self, text: str) -> str:
-        """What the search says of boots, in the words of this campaign."""
-        return re.sub(r"\bboot(s?)\b", r"run\1", text) if self.command else text
+        """What the search says of boots, in the words of this campaign: a command builds what it
+        needs by itself, and runs.
+        """
+        if not self.command:
+            return text
+        return re.sub(r"\bboot(s?)\b", r"run\1", re.sub(r"\b\d+ builds?, ", "", text))
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,7 +217,10 @@ class Effects:
         )
         word = self.setup.run_word
         what = f"{word} {number}: {sha[:12]} ({purpose})"
-        self.parts.progress.step(what, number, number + left, self.boot_cost_s() * (left + 1))
+        # A command may take a second or an hour; nobody knows before the first run.
+        timed = bool(self.runs) or not self.setup.command or self.setup.given_boot_s is not None
+        left_s = self.boot_cost_s() * (left + 1) if timed else None
+        self.parts.progress.step(what, number, number + left, left_s)
         run = self.parts.journal.step(
             f"run/{number:04d}",
             Run,

@@ -28,6 +28,7 @@ from rtbisect.model.campaign import (
     Threshold,
 )
 from rtbisect.model.command import RUN, CommandRequest, repairs
+from rtbisect.model.lab import RunStatus
 from rtbisect.model.report import Report, ReportInput
 from rtbisect.searching import result_of, search
 from rtbisect.trust import verify
@@ -137,8 +138,9 @@ def bisect(setup: Setup, parts: Parts) -> tuple[Result, Report | None]:
     else:
         threshold = _chosen(setup)
     answer = search(effects, graph, threshold, spare)
-    answer = replace(answer, reasons=tuple(setup.in_words(said) for said in answer.reasons))
     result = result_of(answer, threshold, judgements)
+    if answer.outcome is Outcome.INCONCLUSIVE:
+        result = replace(result, reasons=(*result.reasons, *_broken(effects)))
     if answer.outcome is Outcome.CULPRIT and answer.culprit is not None:
         result = proof.prove(effects, graph, threshold, result, answer.figure)
         if result.culprit and repairs(request):
@@ -148,10 +150,28 @@ def bisect(setup: Setup, parts: Parts) -> tuple[Result, Report | None]:
             result = several.others(effects, graph, threshold, result)
     elif answer.between:
         result = several.split(effects, graph, threshold, result, answer.between)
+    result = _in_words(setup, result)
     effects.tell(_closing(result))
     if result.outcome in SILENT:
         return result, None
     return result, _report(effects, graph, result)
+
+
+def _broken(effects: Effects) -> tuple[str, ...]:
+    """What was wrong with the last boot, when it was no evidence."""
+    last = effects.runs[-1:]
+    return tuple(run.reason for run in last if run.status is RunStatus.INVALID and run.reason)
+
+
+def _in_words(setup: Setup, result: Result) -> Result:
+    """The result in the words of its campaign: a command runs and does not boot."""
+    return replace(
+        result,
+        reasons=tuple(setup.in_words(said) for said in result.reasons),
+        verifications=tuple(
+            replace(check, note=setup.in_words(check.note)) for check in result.verifications
+        ),
+    )
 
 
 def _silent(ends: Ends, judgements: tuple[Judgement, ...]) -> Result:

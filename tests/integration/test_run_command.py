@@ -162,6 +162,88 @@ def test_bad_words_are_one_line(tmp_path, repo, words, said):
     assert done.stderr.count("\n") == 1
 
 
+@pytest.mark.parametrize(
+    ("script", "outcome", "code", "said"),
+    [
+        ("echo 5", "not_reproduced", 0, "10+10 runs of the ends all gave the same figure"),
+        ("echo nan", "inconclusive", 4, "'nan' is not finite"),
+        ("echo 1e999", "inconclusive", 4, "'1e999' is not finite"),
+        ("echo fast", "inconclusive", 4, "no number in 'fast'"),
+        ("true", "inconclusive", 4, "the command printed nothing"),
+        ("head -c 9000000 /dev/zero | tr '\\0' x", "inconclusive", 4, "no number in 'xxx"),
+        ("printf '\\033[2Jbad\\007' >&2; exit 3", "inconclusive", 4, "ended with 3: ?[2Jbad?"),
+    ],
+)
+def test_a_figure_that_is_none_is_said(tmp_path, repo, script, outcome, code, said):
+    good, bad, _ = history(repo, 5, count=4)
+    checker(tmp_path, script)
+    words = ["run", "--good", good, "--bad", bad]
+    done = rtbisect(tmp_path / "state", *words, "--", "../check.sh", cwd=repo)
+    assert (done.returncode, outcome in done.stdout) == (code, True), done.stderr
+    assert said in done.stdout
+    assert "\033" not in done.stdout + done.stderr
+
+
+def test_what_is_not_committed_is_neither_tested_nor_touched(tmp_path, repo):
+    good, bad, culprit = history(repo, 4, count=20)
+    (repo / "file1").write_text("mine\n")
+    (repo / "slow").unlink()
+    (repo / "own").write_text("mine\n")
+    before = git(repo, "status", "--porcelain")
+    checker(tmp_path, "test ! -e slow")
+    words = ["run", "--good", good, "--bad", bad, "--pass-fail"]
+    done = rtbisect(tmp_path / "state", *words, "--", "../check.sh", cwd=repo)
+    assert f"culprit {culprit}" in done.stdout
+    assert "boot" not in done.stdout
+    assert git(repo, "status", "--porcelain") == before
+
+
+def test_a_shallow_clone_and_foreign_histories_are_refused(tmp_path, repo):
+    good, bad, _ = history(repo, 5, count=8)
+    subprocess.run(
+        ["git", "clone", "-q", "--depth", "3", f"file://{repo}", tmp_path / "cut"],
+        env=ENV, check=True,
+    )  # fmt: skip
+    git(repo, "checkout", "-q", "--orphan", "other")
+    git(repo, "commit", "-q", "-m", "another beginning")
+    for place, first, said in (
+        (tmp_path / "cut", "HEAD~1", "git fetch --unshallow"),
+        (repo, "other", "no common history"),
+        (repo, "nowhere", "is no commit"),
+    ):
+        words = ["run", "--good", first, "--bad", bad, "--", "true"]
+        done = rtbisect(tmp_path / "state", *words, cwd=place)
+        assert (done.returncode, said in done.stderr) == (2, True), done.stderr
+        assert done.stderr.count("\n") == 1
+    assert good != bad
+
+
+def test_a_repository_that_vanishes_stops_the_search_and_keeps_it(tmp_path, repo):
+    good, bad, culprit = history(repo, 4, count=20)
+    aside = tmp_path / "aside"
+    checker(
+        tmp_path, f"test -e {aside} -o ! -e {tmp_path}/now || mv {repo} {aside}\ntest ! -e slow"
+    )
+    words = ["run", "--good", good, "--bad", bad, "--repo", str(repo), "--pass-fail", "--json"]
+    (tmp_path / "now").touch()
+    script = str(tmp_path / "check.sh")
+    done = rtbisect(tmp_path / "state", *words, "--", script, cwd=tmp_path)
+    assert (done.returncode, str(repo) in json.loads(done.stdout)["error"]) == (2, True)
+    aside.rename(repo)
+    (tmp_path / "now").unlink()
+    done = rtbisect(tmp_path / "state", "resume", "run-1", "--json", cwd=tmp_path)
+    assert json.loads(done.stdout)["culprit"] == culprit, done.stderr
+
+
+def test_a_budget_that_the_calibration_eats_says_so(tmp_path, repo):
+    good, bad, _ = history(repo, 4, count=20)
+    checker(tmp_path, "test ! -e slow")
+    words = ["run", "--good", good, "--bad", bad, "--pass-fail", "--max-runs", "12"]
+    done = rtbisect(tmp_path / "state", *words, "--", "../check.sh", cwd=repo)
+    assert done.returncode == 4
+    assert "the budget ended during the search: 12 runs" in done.stdout
+
+
 def test_the_commit_that_repairs_is_found(tmp_path, repo):
     """The file `slow` comes with a commit; here it is the repair."""
     old, new, fix = history(repo, 6, count=24)

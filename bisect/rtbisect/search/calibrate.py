@@ -33,7 +33,7 @@ HIGH = 0.9
 class Ends:
     """State of the calibration: `reproduced` is None while more boots are due. `used` is
     the number of boots a side at the look that decided; p belongs to the last look. `figure`
-    is what the ends differ in.
+    is what the ends differ in. `still`: all boots gave the same to the last digit.
     """
 
     reproduced: bool | None
@@ -42,6 +42,7 @@ class Ends:
     shift: float
     swapped: bool
     figure: Figure = WHOLE
+    still: bool = False
 
 
 def check_spec(spec: SearchSpec) -> None:
@@ -115,10 +116,19 @@ def decide(good: tuple[Views, ...], bad: tuple[Views, ...], rule: Rule) -> Ends:
         found = _at_look(good[:boots], bad[:boots], rule)
         if found.reproduced:
             return found
+        if _still(good[:boots], bad[:boots], rule):
+            return replace(found, still=True)
     one, two = [views[0] for views in good], [views[0] for views in bad]
     reverse = stats.rank_p(one, two, alternative="less", seed=rule.seed)
     swapped = reverse <= SHIFT * rule.alpha and -found.shift >= rule.floor
     return replace(found, swapped=swapped)
+
+
+def _still(good: Sequence[Views], bad: Sequence[Views], rule: Rule) -> bool:
+    """Every boot of both ends gave the same to the last digit: such a figure is not measured, and
+    more boots do not change that. Shares and counts may well be 0 for long.
+    """
+    return not rule.mean and len(good) >= WIDER_FROM and len({*good, *bad}) == 1
 
 
 @lru_cache(maxsize=64)

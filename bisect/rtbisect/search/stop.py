@@ -64,6 +64,8 @@ def _unlike(state: SearchState) -> Finish | None:
         reason = (
             f"{ends.used}+{ends.used} boots of the ends do not differ enough (p = {ends.p:.2g})"
         )
+        if ends.still:
+            reason = f"{ends.used}+{ends.used} boots of the ends all gave the same figure"
         if ends.swapped:
             reason = "the bad end is better than the good end; are the ends swapped?"
         return Finish(Outcome.NOT_REPRODUCED, reason)

@@ -48,9 +48,7 @@ class Store:
         done = origin.try_("rev-parse", "--path-format=absolute", "--git-path", "objects")
         folder = done.stdout.removesuffix("\n")
         if not done.ok or not Path(folder).is_dir():
-            raise ConfigError(
-                f"{self.source} is not a git repository", "clone the kernel tree there"
-            )
+            raise ConfigError(f"{self.source} is not a git repository", "clone the tree there")
         if "\n" in folder or folder.startswith(('"', "#")):
             raise ConfigError(f"{printable(folder)} cannot be used", "rename the folder")
         if origin("rev-parse", "--is-shallow-repository").strip() == "true":
