@@ -53,6 +53,34 @@ def test_permutation_p_is_uniform_without_a_difference():
     assert np.mean(np.array(found) <= 0.1) == pytest.approx(0.1, abs=0.045)
 
 
+@pytest.mark.parametrize("alternative", ["greater", "less", "two-sided"])
+@pytest.mark.parametrize("sizes", [(6, 6), (4, 7), (7, 3), (1, 9)])
+@pytest.mark.parametrize("step", [1e-9, 0.5])
+def test_rank_p_is_that_of_all_splits(alternative, sizes, step):
+    """With many ties (step 0.5) as without."""
+    rng = np.random.default_rng([*sizes, int(step * 2)])
+    values = np.round(rng.normal(size=sum(sizes)) / step) * step
+    _, where, count = np.unique(values, return_inverse=True, return_counts=True)
+    ranks = (np.cumsum(count) - (count - 1) / 2)[where]
+    cut = sizes[0]
+    exact = stats.permutation_p(ranks[:cut], ranks[cut:], alternative=alternative)
+    found = stats.rank_p(values[:cut], values[cut:], alternative=alternative)
+    assert found == pytest.approx(exact)
+
+
+def test_rank_p_of_many_boots_is_exact_and_close_to_the_normal_law():
+    low, high = list(range(40)), list(range(100, 140))
+    least = 1 / math.comb(80, 40)
+    assert stats.rank_p(low, high, alternative="greater") == pytest.approx(least, rel=1e-9)
+    assert stats.rank_p(high, low, alternative="greater") == 1.0
+    assert stats.rank_p([5.0] * 40, [5.0] * 40, alternative="two-sided") == 1.0
+    mixed = list(range(40)), [i + 0.5 + (6 if i % 2 else 0) for i in range(40)]
+    pairs = sum(b > a for a in mixed[0] for b in mixed[1])
+    z = (pairs - 0.5 - 800) / math.sqrt(40 * 40 * 81 / 12)
+    law = 0.5 * math.erfc(z / math.sqrt(2))
+    assert stats.rank_p(*mixed, alternative="greater") == pytest.approx(law, abs=0.002)
+
+
 @pytest.mark.parametrize("bad", [[], [math.nan], [1.0, math.inf]])
 def test_impossible_samples_are_refused(bad):
     with pytest.raises(ValueError):
