@@ -24,7 +24,7 @@ REFUSAL = $(shell PYTHON='$(PYTHON)' RTBISECT_STATE='$(RTBISECT_STATE)' AGAIN='$
   RTBISECT_GOALS='$(RTBISECT_GOALS)' tools/setup.sh refusal)
 
 .NOTPARALLEL:
-.PHONY: help setup demo test test-unit test-integration test-road test-fresh lint lock bench-road bench-gate bench-search
+.PHONY: help setup demo test test-unit test-integration test-road test-fresh lint lock bench-road bench-gate bench-search bench-silent
 .DEFAULT_GOAL := help
 
 help:
@@ -79,3 +79,7 @@ bench-gate: setup
 ## make bench-search      how often the search is right, at what cost, beside others; ARGS are passed on
 bench-search: setup
 	@$(RUN) tools/bench_search.py $(ARGS)
+
+## make bench-silent      how many commits of a range cannot change the kernel, and do they; needs ARGS
+bench-silent: setup
+	@$(RUN) tools/bench_silent.py $(ARGS)
