@@ -16,7 +16,7 @@ from rtbisect.model.campaign import Observation, Sample
 from rtbisect.model.code import Build, BuildRequest, Change, CommitGraph, layout_variant
 from rtbisect.model.lab import Run, RunRequest, RunStatus
 from rtbisect.search.ledger import Silent
-from rtbisect.search.silent import Closure, alone, silent_pairs
+from rtbisect.search.silent import Closure, shared, silent_pairs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -152,7 +152,7 @@ class Effects:
         if self._changes is None:
             self._changes = self.parts.tree.changes(graph.commits)
         pairs = silent_pairs(graph, self._changes, Closure.of(frozenset().union(*files)))
-        return Silent(pairs, alone(self._changes, pairs))
+        return Silent(pairs, shared(self._changes, pairs))
 
     def revert(self, tip: str, commit: str) -> str | None:
         """A commit that takes `commit` back on `tip`, or None."""

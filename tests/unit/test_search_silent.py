@@ -8,7 +8,7 @@ from rtbisect.model.campaign import Outcome
 from rtbisect.model.code import Change, Commit, CommitGraph
 from rtbisect.search import engine
 from rtbisect.search.rehearse import events
-from rtbisect.search.silent import Closure, alone, silent_pairs
+from rtbisect.search.silent import Closure, shared, silent_pairs
 
 CLOSURE = Closure.of(["fs/eventpoll.c", "include/linux/fs.h", "arch/x86/entry/entry_64.S"])
 
@@ -77,9 +77,13 @@ def world(silent, culprit, size=32):
     return Toy(graph, culprit, signatures=signatures)
 
 
-def search(world, pairs, alone=frozenset()):
-    """Rehearse with pairs that are taken to be equal."""
-    state = engine.apply(engine.start(spec(world.graph)), engine.Silent(pairs, alone))
+def search(world, pairs, files=None):
+    """Rehearse with pairs that are taken to be equal. `files` are those that several of them
+    touch; where nothing is told every commit touches the same.
+    """
+    together = {sha: frozenset([0]) for sha, _parent in pairs}
+    state = engine.start(spec(world.graph))
+    state = engine.apply(state, engine.Silent(pairs, together if files is None else files))
     for number in range(1000):
         first = engine.propose(state)[0]
         if isinstance(first, engine.Finish):
@@ -105,33 +109,56 @@ def test_silent_commits_are_built_only_where_they_could_hide_the_culprit(culprit
     assert len(here.builds) <= 2 + 3 + 1 + len(kept) + 2
 
 
-def test_only_the_last_of_a_chain_is_built_where_nothing_is_taken_back():
+@pytest.mark.parametrize(
+    ("files", "needed"),
+    [
+        ({}, {"c20"}),
+        ({"c16": {0}, "c18": {0}}, {"c20", "c17"}),
+        # One kernel between stands for both files; c15 was there before the first of them.
+        ({"c16": {0}, "c17": {1}, "c18": {0}, "c19": {1}}, {"c20", "c17"}),
+        ({"c15": {0}, "c16": {0, 1}, "c19": {1}}, {"c20", "c15", "c18"}),
+        # The culprit itself touches what only others touch.
+        ({"c3": {0}, "c17": {0}}, {"c20"}),
+        ({"c19": {0}, "c20": {0}}, {"c20", "c19"}),
+    ],
+)
+def test_a_chain_is_proven_by_few_builds_where_nothing_is_taken_back(files, needed):
     silent = [f"c{i}" for i in range(32) if i % 7 and i != 31]
     here = world(silent, "c14")
     kin = {f"c{i}" for i in range(15, 21)}
-    state, finish, answer = search(here, pairs_of(silent), frozenset(silent) - {"c17"})
+    told = {sha: frozenset(numbers) for sha, numbers in files.items()}
+    state, finish, answer = search(here, pairs_of(silent), told)
     assert (finish.outcome, answer.culprit) == (Outcome.CULPRIT, "c14")
-    # c17 touches what another silent commit touches, and c20 is the last one.
-    assert {sha for sha in kin if state.ledger.built(sha)} >= {"c17", "c20"}
-    assert {"c15", "c16", "c18", "c19"} & state.ledger.spanned
-    assert len([sha for sha in kin if state.ledger.built(sha)]) < len(kin)
+    assert {sha for sha in kin if state.ledger.built(sha)} == needed
+    assert kin - needed <= state.ledger.spanned
 
 
-def test_commits_that_touch_the_same_file_are_not_alone():
+def test_a_build_that_fails_between_gives_way_to_another_one():
+    silent = [f"c{i}" for i in range(32) if i % 7 and i != 31]
+    here = world(silent, "c14")
+    here.broken = frozenset({"c18", "c20"})
+    told = {"c15": frozenset([0]), "c19": frozenset([0])}
+    state, finish, answer = search(here, pairs_of(silent), told)
+    assert (finish.outcome, answer.culprit) == (Outcome.CULPRIT, "c14")
+    # c20 cannot be the lower end, c19 is it; c18 cannot stand between, c17 does.
+    assert {sha for sha in state.ledger.signatures if "c14" < sha <= "c20"} == {"c17", "c19"}
+
+
+def test_files_of_one_commit_alone_are_shared_with_nobody():
     changes = {
         "c0": (Change("M", "Documentation/a"),),
         "c1": (Change("M", "Documentation/b"), Change("M", "MAINTAINERS")),
         "c2": (Change("M", "Documentation/c"), Change("M", "MAINTAINERS")),
         "c3": (),
     }
-    assert alone(changes, pairs_of(changes)) == {"c0", "c3"}
+    assert shared(changes, pairs_of(changes)) == {"c1": {0}, "c2": {0}}
 
 
 @pytest.mark.parametrize("culprit", ["c3", "c9", "c17", "c30"])
 def test_a_wrong_assumption_is_found_out_at_the_end_of_its_chain(culprit):
     silent = [f"c{i}" for i in range(31) if i % 5]
     here = world([sha for sha in silent if sha != culprit], culprit)
-    _state, finish, answer = search(here, pairs_of(silent), frozenset(silent))
+    _state, finish, answer = search(here, pairs_of(silent), {})
     assert (finish.outcome, answer.culprit) == (Outcome.CULPRIT, culprit)
 
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
@@ -48,12 +49,12 @@ class Booted:
 @dataclass(frozen=True, slots=True)
 class Silent:
     """Pairs (commit, parent) whose kernels are taken to be equal without a build, because the
-    commit touches no file that any build so far was made from. The last such event holds. Of
-    the commits in `alone` none touches a file that another one touches.
+    commit touches no file that any build so far was made from. The last such event holds.
+    `shared` has numbers of the files of each commit that others of them touch too.
     """
 
     pairs: tuple[tuple[str, str], ...]
-    alone: frozenset[str] = frozenset()
+    shared: Mapping[str, frozenset[int]] = field(default_factory=dict)
 
 
 Event: TypeAlias = Built | Booted | Silent
@@ -72,7 +73,7 @@ class Ledger:
     builds: int
     boots: int
     silent: tuple[tuple[str, str], ...] = ()
-    alone: frozenset[str] = frozenset()
+    shared: Mapping[str, frozenset[int]] = field(default_factory=dict)
     views: Mapping[tuple[str, int], tuple[Views, ...]] = field(default_factory=dict)
     layouts_failed: frozenset[str] = frozenset()
 
@@ -144,18 +145,66 @@ class Ledger:
         return {sha: group for group in self.classes for sha in group}
 
     @cached_property
-    def spanned(self) -> frozenset[str]:
-        """Revisions that need no build of their own to be proven equal: built kernels before and
-        after them in a chain of silent commits are equal, and nothing is taken back between.
+    def stretches(self) -> tuple[tuple[str, ...], ...]:
+        """Silent commits between two built kernels of a chain, the upper one of which is left out
+        and the lower one is the last; in the order of the chain.
         """
         parents: dict[str, str] = dict(self.assumed)
-        found: set[str] = set()
+        found = []
         for sha, signature in self.signatures.items():
-            above = parents.get(sha) if signature else None
-            while above is not None and above not in found and not self.built(above):
-                found.add(above)
+            path, above = [sha], parents.get(sha)
+            while above is not None and not self.built(above):
+                path.append(above)
                 above = parents.get(above)
-        return frozenset(found) & self.alone
+            if signature and above is not None and self.signatures[above]:
+                found.append(tuple(reversed(path)))
+        return tuple(found)
+
+    @cached_property
+    def spanned(self) -> frozenset[str]:
+        """Revisions that need no build of their own to be proven equal: built kernels before and
+        after them in a chain of silent commits are equal, and nothing between touches their files
+        again, so that nothing is taken back.
+        """
+        found: set[str] = set()
+        for path in self.stretches:
+            times = Counter(file for sha in path for file in self.shared.get(sha, ()))
+            found.update(
+                sha for sha in path[:-1] if all(times[f] == 1 for f in self.shared.get(sha, ()))
+            )
+        return frozenset(found)
+
+    def to_prove(self, shas: Iterable[str]) -> list[str]:
+        """What to build so that all of `shas`, which are taken to be one kernel, are proven to be
+        one: the ends of chains, then as few as can be between commits that touch the same file.
+        """
+        parents: dict[str, str] = dict(self.assumed)
+        asked = set(shas)
+        inside = {sha for path in self.stretches for sha in path}
+        hanging = {sha for sha in asked - inside if not self.tried(sha)}
+        if hanging:
+            return sorted(hanging - {parents.get(sha, "") for sha in hanging})
+        found: dict[str, None] = {}
+        for path in self.stretches:
+            if asked.issuperset(path):
+                found.update(dict.fromkeys(self._cuts(path)))
+        return list(found)
+
+    def _cuts(self, path: tuple[str, ...]) -> Iterable[str]:
+        """The fewest points of a stretch between which no file is touched twice: as late as can be
+        each (the classic cover of intervals by points).
+        """
+        last: dict[int, int] = {}
+        cut = -1
+        for i, sha in enumerate(path):
+            files = self.shared.get(sha, frozenset())
+            first = max((last[file] for file in files if file in last), default=-1)
+            if first > cut:
+                able = [k for k in range(first, i) if not self.tried(path[k])]
+                if able:
+                    cut = able[-1]
+                    yield path[cut]
+            last.update(dict.fromkeys(files, i))
 
     def stand_in(self, sha: str) -> str:
         """A built revision with the kernel of `sha`, itself where there is none."""
@@ -168,7 +217,7 @@ def ledger(threshold: Threshold, events: tuple[Event, ...]) -> Ledger:
     tally = _Tally(threshold)
     for event in events:
         if isinstance(event, Silent):
-            tally.silent, tally.alone = event.pairs, event.alone
+            tally.silent, tally.shared = event.pairs, event.shared
         elif isinstance(event, Built):
             tally.built(event)
         else:
@@ -181,7 +230,7 @@ def ledger(threshold: Threshold, events: tuple[Event, ...]) -> Ledger:
         tally.builds,
         tally.boots,
         tally.silent,
-        tally.alone,
+        tally.shared,
         {key: tuple(found) for key, found in tally.views.items()},
         frozenset(tally.layouts_failed),
     )
@@ -198,7 +247,7 @@ class _Tally:
     failed: dict[str, list[RunStatus]] = field(default_factory=dict)
     invalid: dict[str, int] = field(default_factory=dict)
     silent: tuple[tuple[str, str], ...] = ()
-    alone: frozenset[str] = frozenset()
+    shared: Mapping[str, frozenset[int]] = field(default_factory=dict)
     layouts_failed: set[str] = field(default_factory=set)
     barren: dict[tuple[str, int], int] = field(default_factory=dict)
     builds: int = 0

@@ -54,15 +54,19 @@ class Closure:
         )
 
 
-def alone(
+def shared(
     changes: Mapping[str, tuple[Change, ...]], pairs: Iterable[tuple[str, str]]
-) -> frozenset[str]:
-    """The commits of `pairs` that touch only files which no other of them touches: nothing that
-    such a commit does is taken back by another one.
+) -> dict[str, frozenset[int]]:
+    """Of the commits of `pairs` those that touch a file which another one touches too, with a
+    number for each such file: what one of them does another one may take back.
     """
     shas = [sha for sha, _parent in pairs]
     times = Counter(path for sha in shas for path in {change.path for change in changes[sha]})
-    return frozenset(sha for sha in shas if all(times[c.path] == 1 for c in changes[sha]))
+    number = {path: i for i, path in enumerate(sorted(p for p in times if times[p] > 1))}
+    found = {
+        sha: frozenset(number[c.path] for c in changes[sha] if c.path in number) for sha in shas
+    }
+    return {sha: files for sha, files in found.items() if files}
 
 
 def silent_pairs(

@@ -155,11 +155,9 @@ def unbuilt_neighbours(state: SearchState, found: Posterior) -> list[str]:
     if float(found.commits[found.best]) < spec.confidence:
         return []
     culprit = spec.graph.commits[found.best]
-    # The last ones of a chain first: where they are equal, most of what is between them is, too.
-    inner = {parent for _sha, parent in ledger.assumed}
-    kin = sorted(ledger.kin.get(culprit.sha, ()), key=lambda sha: sha in inner)
-    family = dict.fromkeys((culprit.sha, *culprit.parents, *kin))
-    return [sha for sha in family if not ledger.tried(sha) and sha not in ledger.spanned]
+    family = dict.fromkeys((culprit.sha, *culprit.parents))
+    missing = [sha for sha in family if not ledger.tried(sha) and sha not in ledger.spanned]
+    return missing or ledger.to_prove(ledger.kin.get(culprit.sha, ()))
 
 
 def layouts_due(state: SearchState, found: Posterior) -> list[tuple[str, int]]:
