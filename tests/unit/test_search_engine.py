@@ -259,6 +259,21 @@ def test_several_hosts_get_different_revisions_that_cut_the_range():
     assert len(unbuilt) == 1
 
 
+def test_idle_builders_build_what_is_wanted_next():
+    state = calibrated(chain(63))
+    tests = engine.propose(state, free_hosts=1, free_builders=3)
+    assert [t.boot for t in tests] == [False] * 3
+    assert sorted(int(t.revision[1:]) for t in tests) == pytest.approx([15, 31, 47], abs=3)
+    # With the first of them built the host boots it, and the builders go on.
+    state = engine.apply(state, built(tests[0].revision, "other"))
+    first, *ahead = engine.propose(state, free_hosts=1, free_builders=3)
+    assert (first.revision, first.boot) == (tests[0].revision, True)
+    assert len(ahead) == 3
+    assert not any(engine.knows_build(state, t.revision) or t.boot for t in ahead)
+    last = calibrated(chain(63), max_builds=3)
+    assert len(engine.propose(last, free_hosts=1, free_builders=3)) == 1
+
+
 def calibrated(graph, **changes):
     state = engine.start(spec(graph, **changes))
     world = Toy(graph, graph.commits[len(graph) // 2].sha)

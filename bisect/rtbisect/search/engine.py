@@ -87,7 +87,9 @@ def knows_build(state: SearchState, sha: str, layout: int = 0) -> bool:
 def propose(
     state: SearchState, free_hosts: int = 1, free_builders: int = 1
 ) -> tuple[Proposal, ...]:
-    """What to do next: tests, best first, at most one a free host; or one Finish."""
+    """What to do next: tests, best first, at most one a free host, and builds for builders beyond
+    the number of hosts; or one Finish.
+    """
     over = stop.early(state)
     if over is not None:
         return (over,)

@@ -68,8 +68,9 @@ def information(good: Floats, bad: Floats, share: Floats) -> Floats:
 
 
 def choose(state: SearchState, found: Posterior, hosts: int, builders: int) -> tuple[Test, ...]:
-    """The next tests, best first: one a host, at most `builders` of them not yet built. Empty
-    when no test is useful or allowed.
+    """The next tests, best first: one a host, at most `builders` of them not yet built; then, where
+    there are more builders than hosts, builds of what is likely wanted next. Empty when no test
+    is useful or allowed.
     """
     control = _control(state, found)
     if control is not None:
@@ -78,7 +79,11 @@ def choose(state: SearchState, found: Posterior, hosts: int, builders: int) -> t
     for _ in range(min(max(1, hosts), state.spec.max_boots - state.ledger.boots)):
         if not picker.pick():
             break
-    return tuple(picker.picked)
+    tests = list(picker.picked)
+    while builders > hosts and picker.room > 0 and picker.pick():
+        ahead = picker.picked[-1]
+        tests += [ahead] if not (ahead.boot or ahead.layout) else []
+    return tuple(tests)
 
 
 class _Picker:
@@ -91,7 +96,7 @@ class _Picker:
         self._shas = [commit.sha for commit in spec.graph.commits]
         self._built = np.array([ledger.built(ledger.stand_in(sha)) for sha in self._shas])
         self._open = np.array([not ledger.untestable(sha) for sha in self._shas])
-        self._room = min(builders, spec.max_builds - ledger.builds)
+        self.room = min(builders, spec.max_builds - ledger.builds)
         build = np.where(self._built, 0.0, spec.build_cost_s)
         self._worth = (1 - failure(state)) / (spec.boot_cost_s + build)
         self._groups = [_parts(found)]
@@ -99,7 +104,7 @@ class _Picker:
 
     def pick(self) -> bool:
         """Add the best test; False when none is useful."""
-        open_ = self._open & self._built if self._room <= 0 else self._open
+        open_ = self._open & self._built if self.room <= 0 else self._open
         fresh = np.where(open_, _gain(self._state, self._groups), 0.0)
         gain, layout = fresh.copy(), {}
         for i, (bits, number) in self._again.items():
@@ -124,7 +129,7 @@ class _Picker:
     def _take(self, i: int, test: Test) -> None:
         self.picked.append(test)
         known = test.layout == 0 or (test.revision, test.layout) in self._state.ledger.views
-        self._room -= not (known and (i < 0 or self._built[i]))
+        self.room -= not (known and (i < 0 or self._built[i]))
         if i < 0:
             return
         self._open[i] = False
@@ -136,7 +141,7 @@ class _Picker:
         the good end with -1), and bits of its boot; no bits where there is no such build.
         """
         spec, failed = self._state.spec, self._state.ledger.layouts_failed
-        if not self._state.layouts or self._room <= 0:
+        if not self._state.layouts or self.room <= 0:
             return "", -1, 0.0
         able = [(self._shas[i], i, float(fresh[i])) for i in self._again]
         able.append((spec.graph.good, -1, _gain_of_good(self._groups) * (not self.picked)))
