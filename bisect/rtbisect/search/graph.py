@@ -70,6 +70,10 @@ class Ancestry:
         self.children = [tuple(found) for found in children]
         self.boundary = frozenset(boundary)
 
+    def places(self, shas: Iterable[str]) -> list[int]:
+        """Indices of those of `shas` that are candidates, in order."""
+        return sorted(self.index[sha] for sha in shas if sha in self.index)
+
     def side(self, sha: str) -> Bools:
         """For each candidate culprit c: would `sha` be bad? All False for the good side."""
         i = self.index.get(sha)

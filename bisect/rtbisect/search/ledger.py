@@ -105,6 +105,13 @@ class Ledger:
         return "hangs in the suites" if RunStatus.HUNG in failed else "does not boot"
 
     @cached_property
+    def lost(self) -> frozenset[str]:
+        """The revisions that cannot be tested."""
+        return frozenset(
+            sha for sha in {*self.build_failed, *self.failed_boots} if self.untestable(sha)
+        )
+
+    @cached_property
     def twins(self) -> tuple[tuple[str, ...], ...]:
         """Revisions with the same signature, where there are at least two of them."""
         found: dict[str, list[str]] = {}

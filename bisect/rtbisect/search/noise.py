@@ -42,6 +42,8 @@ _STEP = 2 * _BEND / (_U_NODES - 1)
 _FINE = 1.2
 #: Kernels whose predictions are kept; each takes about a megabyte.
 _SEEN = 40
+#: Sums over boots that are kept; each takes some ten kilobytes.
+_SUMS = 1000
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,6 +81,7 @@ class BootGrid:
     _seen: dict[tuple[tuple[float, ...], bytes], _Resolved] = field(
         default_factory=dict, repr=False
     )
+    _sums: dict[tuple[tuple[float, ...], int], Floats] = field(default_factory=dict, repr=False)
     _flat: dict[bytes, Floats] = field(default_factory=dict, repr=False)
 
     @property
@@ -97,13 +100,17 @@ class BootGrid:
         found = np.zeros(self.shape)
         if not values:
             return found
-        y = np.asarray(values)
-        found[0] = self._boots_at(y, np.broadcast_to(self.mu[0], found[0].shape))
+        found[0] = self._summed(values, 0)[0]
         boots = self.boots(values)
         top = boots.log.max(axis=1)
         weight = np.exp(boots.log - top[:, None])
         for t, tau in enumerate(self.tau.tolist()):
             if not tau:
+                continue
+            fine = boots.fine(self.mu[t], tau)
+            if not fine.all():
+                found[t] = self._small_offsets(values, t)
+            if not fine.any():
                 continue
             normal = self._normal(t, boots.at)
             joint = np.einsum("sx,sxa->sa", weight, normal)
@@ -111,21 +118,34 @@ class BootGrid:
             beyond = np.clip(1 - np.einsum("sx,sxa->sa", boots.width, normal), 0.0, 1.0)
             stray = len(values) * np.log(CONTAMINATION * self.outlier) - top[:, None]
             joint += beyond * np.exp(np.minimum(stray, 0.0))
-            found[t] = np.log(np.maximum(joint, 1e-300)) + top[:, None]
-            fine = boots.fine(self.mu[t], tau)
-            if not fine.all():
-                found[t] = np.where(fine, found[t], self._small_offsets(y, t))
+            known = np.log(np.maximum(joint, 1e-300)) + top[:, None]
+            found[t] = np.where(fine, known, found[t])
         return found
 
-    def _small_offsets(self, y: Floats, t: int) -> Floats:
+    def _small_offsets(self, values: tuple[float, ...], t: int) -> Floats:
         """Log likelihood where offsets are small beside what the boots leave open, (s, a)."""
-        logs = []
-        for node, weight in zip(*_HERMITE, strict=True):
-            at = np.broadcast_to(self.mu[t] + self.tau[t] * node, self.shape[1:])
-            logs.append(self._boots_at(y, at) + np.log(weight))
-        stacked = np.array(logs)
+        weights = _HERMITE[1]
+        stacked = self._summed(values, t) + np.log(weights)[:, None, None]
         top = stacked.max(axis=0)
         found: Floats = np.log(np.exp(stacked - top).sum(axis=0)) + top
+        return found
+
+    def _summed(self, values: tuple[float, ...], t: int) -> Floats:
+        """Log likelihood of boots around the offsets of the rule above, shape (x, s, a). What is
+        known of all boots but the last one is added to.
+        """
+        found = self._sums.get((values, t))
+        if found is None:
+            nodes = _HERMITE[0] if self.tau[t] else np.zeros(1)
+            at = self.mu[t] + self.tau[t] * nodes[:, None]
+            before = self._sums.get((values[:-1], t))
+            new = np.asarray(values if before is None else values[-1:])
+            z = (new[:, None, None, None] - at[:, None, :]) / self.sigma[:, None]
+            mixed = self._mixed(z)
+            found = np.log(mixed).sum(axis=0) if before is None else before + np.log(mixed)[0]
+            self._sums[values, t] = found
+            while len(self._sums) > _SUMS:
+                del self._sums[next(iter(self._sums))]
         return found
 
     def boots(self, values: tuple[float, ...]) -> Boots:
@@ -142,9 +162,13 @@ class BootGrid:
     def _boots_at(self, y: Floats, at: Floats) -> Floats:
         """Log likelihood of boots around the locations `at` (s, x) with scales (s,)."""
         z = (y[:, None, None] - at) / self.sigma[:, None]
+        found: Floats = np.log(self._mixed(z)).sum(axis=0)
+        return found
+
+    def _mixed(self, z: Floats) -> Floats:
+        """Density of boots at distances `z` (..., s, x) in units of the scale."""
         density = student(z) / self.sigma[:, None]
-        mixed = (1 - CONTAMINATION) * density + CONTAMINATION * self.outlier
-        found: Floats = np.log(mixed).sum(axis=0)
+        found: Floats = (1 - CONTAMINATION) * density + CONTAMINATION * self.outlier
         return found
 
     def _normal(self, t: int, at: Floats) -> Floats:

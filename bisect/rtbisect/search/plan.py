@@ -94,8 +94,12 @@ class _Picker:
         self.picked: list[Test] = []
         self._state = state
         self._shas = [commit.sha for commit in spec.graph.commits]
-        self._built = np.array([ledger.built(ledger.stand_in(sha)) for sha in self._shas])
-        self._open = np.array([not ledger.untestable(sha) for sha in self._shas])
+        heard = (*ledger.signatures, *ledger.kin)
+        known = {sha for sha in heard if ledger.built(ledger.stand_in(sha))}
+        self._built = np.zeros(len(self._shas), dtype=np.bool_)
+        self._built[state.ancestry.places(known)] = True
+        self._open = np.ones(len(self._shas), dtype=np.bool_)
+        self._open[state.ancestry.places(ledger.lost)] = False
         self.room = min(builders, spec.max_builds - ledger.builds)
         build = np.where(self._built, 0.0, spec.build_cost_s)
         self._worth = (1 - failure(state)) / (spec.boot_cost_s + build)
@@ -265,9 +269,8 @@ def failure(state: SearchState) -> Floats:
     that work: those stand after the fix or before the breaker.
     """
     ancestry, ledger = state.ancestry, state.ledger
-    commits = state.spec.graph.commits
-    failed = [i for i, c in enumerate(commits) if ledger.untestable(c.sha)]
-    working = [i for i, c in enumerate(commits) if ledger.values.get(c.sha)]
+    failed = ancestry.places(ledger.lost)
+    working = ancestry.places(sha for sha, boots in ledger.values.items() if boots)
     survive = np.full(ancestry.size, 1 - BASE_FAILURE)
     # Every further failure makes a longer broken stretch likelier.
     reach = max(1.0, math.sqrt(ancestry.size) * (0.5 + 0.25 * len(failed)))

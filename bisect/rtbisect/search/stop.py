@@ -198,7 +198,7 @@ def culprit_set(state: SearchState, found: Posterior) -> list[int]:
     """
     ledger, ancestry = state.ledger, state.ancestry
     commits = state.spec.graph.commits
-    untestable = [i for i, c in enumerate(commits) if ledger.untestable(c.sha)]
+    untestable = ancestry.places(ledger.lost)
     if not untestable:
         return [found.best]
     testable = np.ones(ancestry.size, dtype=np.bool_)
