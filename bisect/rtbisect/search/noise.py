@@ -43,7 +43,7 @@ _FINE = 1.2
 #: Kernels whose predictions are kept; each takes about a megabyte.
 _SEEN = 40
 #: Sums over boots that are kept; each takes some ten kilobytes.
-_SUMS = 1000
+_SUMS = 400
 
 
 @dataclass(frozen=True, eq=False)
