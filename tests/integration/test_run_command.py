@@ -277,8 +277,10 @@ def test_ctrl_c_leaves_a_campaign_that_resumes(tmp_path, repo):
     program, state = Path(sys.executable).with_name("rtbisect"), tmp_path / "state"
     words = ["run", "--good", good, "--bad", bad, "--metric", "p50_us", "--json"]
     script = noisy(tmp_path, 9)
+    # Whoever runs the tests in the background of a script has SIGINT ignored, and so have we.
+    heard = ["env", "--default-signal=INT", program]
     with subprocess.Popen(
-        [program, "--state", state, *words, "--", sys.executable, script],
+        [*heard, "--state", state, *words, "--", sys.executable, script],
         cwd=repo, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
     ) as started:  # fmt: skip
         for line in started.stderr:
