@@ -160,7 +160,8 @@ def read(asked: argparse.Namespace, state: Path, commits: Range) -> int:
     size = len(commits.graph.commits)
     words: dict[str, object] = {"commits": size, "silent": len(pairs)}
     words |= {"share": round(len(pairs) / size, 3), "checked": len(pairs) - len(kept)}
-    words |= {"objects": len(before), "files": len(files), "unlike": unlike[:20]}
+    words |= {"objects": len(before), "files": len(files), "unlike": len(unlike)}
+    words |= {"unlike objects": unlike[:40]}
     words |= {"silent commits": [commits.tree.describe(sha).subject for sha, _p in pairs]}
     say(words, asked.out)
     return int(bool(unlike))

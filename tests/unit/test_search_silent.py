@@ -34,6 +34,8 @@ CLOSURE = Closure.of(["fs/eventpoll.c", "include/linux/fs.h", "arch/x86/entry/en
         ("M", "kernel/configs/tiny.config"),
         ("A", "arch/x86/entry/entry_64.c"),
         ("A", "Makefile"),
+        # scripts/setlocalversion reads them all; the release is a part of the image.
+        ("A", "localversion-rt"),
     ],
 )
 def test_these_changes_can_change_the_kernel(status, path):

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 #: Folders whose programs make parts of a kernel without standing in any record.
 TOOLS = ("scripts/", "tools/", "usr/", "certs/")
-#: Files that decide what is built or how it is laid out.
-RULES = re.compile(r"(?:Kconfig|Makefile|Kbuild).*|.*\.(?:lds|lds\.[Sh]|tbl)")
+#: Files that decide what is built, how it is laid out or what its release is called.
+RULES = re.compile(r"(?:Kconfig|Makefile|Kbuild|localversion).*|.*\.(?:lds|lds\.[Sh]|tbl)")
 #: Default configurations are questions that the build asks, like Kconfig.
 CONFIGS = re.compile(r"(?:arch/[^/]+|kernel)/configs/")
 
