@@ -79,11 +79,9 @@ def choose(state: SearchState, found: Posterior, hosts: int, builders: int) -> t
     for _ in range(min(max(1, hosts), state.spec.max_boots - state.ledger.boots)):
         if not picker.pick():
             break
-    tests = list(picker.picked)
-    while builders > hosts and picker.room > 0 and picker.pick():
-        ahead = picker.picked[-1]
-        tests += [ahead] if not (ahead.boot or ahead.layout) else []
-    return tuple(tests)
+    if builders > hosts:
+        picker.build_ahead()
+    return tuple(picker.picked)
 
 
 class _Picker:
@@ -100,7 +98,7 @@ class _Picker:
         self._built[state.ancestry.places(known)] = True
         self._open = np.ones(len(self._shas), dtype=np.bool_)
         self._open[state.ancestry.places(ledger.lost)] = False
-        self.room = min(builders, spec.max_builds - ledger.builds)
+        self._room = min(builders, spec.max_builds - ledger.builds)
         build = np.where(self._built, 0.0, spec.build_cost_s)
         self._worth = (1 - failure(state)) / (spec.boot_cost_s + build)
         self._groups = [_parts(found)]
@@ -108,7 +106,7 @@ class _Picker:
 
     def pick(self) -> bool:
         """Add the best test; False when none is useful."""
-        open_ = self._open & self._built if self.room <= 0 else self._open
+        open_ = self._open & self._built if self._room <= 0 else self._open
         fresh = np.where(open_, _gain(self._state, self._groups), 0.0)
         gain, layout = fresh.copy(), {}
         for i, (bits, number) in self._again.items():
@@ -130,10 +128,19 @@ class _Picker:
         self._take(best, Test(sha, "search", boot=built, layout=layout.get(best, 0)))
         return True
 
+    def build_ahead(self) -> None:
+        """Add the best builds for the builders that are left. Only kernels that are not built are
+        thought of, so that there are at most as many further tests as builders.
+        """
+        self._open &= ~self._built
+        self._again = {}
+        while self._room > 0 and self.pick():
+            pass
+
     def _take(self, i: int, test: Test) -> None:
         self.picked.append(test)
         known = test.layout == 0 or (test.revision, test.layout) in self._state.ledger.views
-        self.room -= not (known and (i < 0 or self._built[i]))
+        self._room -= not (known and (i < 0 or self._built[i]))
         if i < 0:
             return
         self._open[i] = False
@@ -145,7 +152,7 @@ class _Picker:
         the good end with -1), and bits of its boot; no bits where there is no such build.
         """
         spec, failed = self._state.spec, self._state.ledger.layouts_failed
-        if not self._state.layouts or self.room <= 0:
+        if not self._state.layouts or self._room <= 0:
             return "", -1, 0.0
         able = [(self._shas[i], i, float(fresh[i])) for i in self._again]
         able.append((spec.graph.good, -1, _gain_of_good(self._groups) * (not self.picked)))
