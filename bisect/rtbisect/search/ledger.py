@@ -136,6 +136,11 @@ class Ledger:
         return tuple(pair for pair in self.silent if chain[pair[0]] not in wrong)
 
     @cached_property
+    def _above(self) -> Mapping[str, str]:
+        """The parent of each commit that is taken to have its kernel."""
+        return dict(self.assumed)
+
+    @cached_property
     def classes(self) -> tuple[tuple[str, ...], ...]:
         """Revisions with the same kernel, by signature or as nothing touches it; built first."""
         pairs = [(one, other) for group in self.twins for one, other in pairwise(group)]
@@ -156,13 +161,12 @@ class Ledger:
         """Silent commits between two built kernels of a chain, the upper one of which is left out
         and the lower one is the last; in the order of the chain.
         """
-        parents: dict[str, str] = dict(self.assumed)
         found = []
         for sha, signature in self.signatures.items():
-            path, above = [sha], parents.get(sha)
+            path, above = [sha], self._above.get(sha)
             while above is not None and not self.built(above):
                 path.append(above)
-                above = parents.get(above)
+                above = self._above.get(above)
             if signature and above is not None and self.signatures[above]:
                 found.append(tuple(reversed(path)))
         return tuple(found)
@@ -185,12 +189,11 @@ class Ledger:
         """What to build so that all of `shas`, which are taken to be one kernel, are proven to be
         one: the ends of chains, then as few as can be between commits that touch the same file.
         """
-        parents: dict[str, str] = dict(self.assumed)
         asked = set(shas)
         inside = {sha for path in self.stretches for sha in path}
         hanging = {sha for sha in asked - inside if not self.tried(sha)}
         if hanging:
-            return sorted(hanging - {parents.get(sha, "") for sha in hanging})
+            return sorted(hanging - {self._above.get(sha, "") for sha in hanging})
         found: dict[str, None] = {}
         for path in self.stretches:
             if asked.issuperset(path):
