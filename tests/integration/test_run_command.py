@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from test_cli import hears_signals
 
 ENV = {
     "GIT_CONFIG_GLOBAL": "/dev/null",
@@ -277,11 +278,10 @@ def test_ctrl_c_leaves_a_campaign_that_resumes(tmp_path, repo):
     program, state = Path(sys.executable).with_name("rtbisect"), tmp_path / "state"
     words = ["run", "--good", good, "--bad", bad, "--metric", "p50_us", "--json"]
     script = noisy(tmp_path, 9)
-    # Whoever runs the tests in the background of a script has SIGINT ignored, and so have we.
-    heard = ["env", "--default-signal=INT", program]
     with subprocess.Popen(
-        [*heard, "--state", state, *words, "--", sys.executable, script],
+        [program, "--state", state, *words, "--", sys.executable, script],
         cwd=repo, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+        preexec_fn=hears_signals,  # noqa: PLW1509
     ) as started:  # fmt: skip
         for line in started.stderr:
             if "run 7:" in line:
