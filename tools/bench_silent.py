@@ -17,7 +17,6 @@ import argparse
 import hashlib
 import json
 import os
-import shutil
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -29,11 +28,12 @@ from rtbisect.config import load_site, state_dir
 from rtbisect.errors import InfrastructureError, RtbisectError
 from rtbisect.kernel.closure import closure
 from rtbisect.kernel.kbuild import KernelBuilder
+from rtbisect.kernel.sandbox import FRAGMENTS, OUT, SRC, Sandbox
 from rtbisect.kernel.settings import REPRODUCIBLE, BuildSettings
+from rtbisect.kernel.workspace import Workspace
 from rtbisect.model.code import BuildRequest
 from rtbisect.search.silent import Closure, silent_pairs
 from rtbisect.trees.git import GitTree, GitTreeSettings
-from rtbisect.trees.plumbing import CHECKOUT_S
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -43,6 +43,8 @@ if TYPE_CHECKING:
 HERE = Path(__file__).resolve().parent
 #: Seconds for all objects of a large configuration.
 READ_S = 4 * 3600.0
+#: Seconds until another run of this program lets go of the folder.
+LOCK_S = 10.0
 #: Objects and linker scripts are what a kernel is made of.
 PRODUCTS = (".o", ".lds", ".so")
 
@@ -107,33 +109,63 @@ def built(asked: argparse.Namespace, state: Path, commits: Range) -> int:
     return int(wrong > 0)
 
 
-def objects(asked: argparse.Namespace, source: Path, out: Path) -> dict[str, str]:
-    """What the objects of a tree would be made of: path to hash."""
-    shutil.rmtree(out, ignore_errors=True)
-    out.mkdir(parents=True)
-    shutil.copy(asked.config, out / ".config")
-    make = ["make", "-C", str(source), f"O={out}", f"CC={HERE / 'preprocess_only.sh'}"]
-    # Ours, and keys of a distribution that nobody else has.
-    for words in (
-        ["--set-str", "LOCALVERSION", "", "-d", "LOCALVERSION_AUTO"],
-        ["--set-str", "SYSTEM_TRUSTED_KEYS", "", "-d", "MODULE_SIG", "-d", "DEBUG_INFO_BTF"],
-        ["-d", "DEBUG_INFO_DWARF_TOOLCHAIN_DEFAULT", "-e", "DEBUG_INFO_NONE"],
-    ):
-        tool = [str(source / "scripts/config"), "--file", str(out / ".config"), *words]
-        run(tool, cwd=out, timeout_s=CHECKOUT_S, check=True)
-    run([*make, "olddefconfig"], cwd=out, timeout_s=CHECKOUT_S, env=REPRODUCIBLE, check=True)
-    jobs = f"-j{os.cpu_count() or 1}"
-    log = out.with_suffix(".log")
-    targets = ["vmlinux", "modules"]
-    # Nothing links in the end, as there is nothing in the objects: -k makes all the others.
-    done = run([*make, jobs, "-k", *targets], cwd=out, timeout_s=READ_S, env=REPRODUCIBLE, log=log)
-    if done.timed_out or not (out / "vmlinux.a").is_file():
-        raise InfrastructureError(failure(done), f"see {log}")
-    found = {}
-    for path in sorted(out.rglob("*")):
-        if path.suffix in PRODUCTS and path.is_file():
-            found[str(path.relative_to(out))] = hashlib.sha256(path.read_bytes()).hexdigest()
-    return found
+class Reader:
+    """What the compiler would read of a tree, in the sandbox of the builder."""
+
+    def __init__(self, root: Path, config: Path) -> None:
+        self._space = Workspace(root, "objects")
+        self._config = config.read_text(encoding="utf-8", errors="surrogateescape")
+        self._compiler = (HERE / "preprocess_only.sh").read_text(encoding="utf-8")
+
+    def objects(self, source: Path) -> dict[str, str]:
+        """What all objects would be made of: path to hash."""
+        with self._space.hold(LOCK_S) as lock:
+            self._space.open(source, fresh=True)
+            self._space.put(self._space.fragments, "config", self._config)
+            self._space.put(self._space.fragments, "compiler.sh", self._compiler)
+            self._make(source, lock)
+            return self._products()
+
+    def files(self) -> frozenset[str]:
+        """Files of the source that they were made from."""
+        return closure(self._space.out)
+
+    def _make(self, source: Path, lock: int) -> None:
+        # Ours, and keys of a distribution that nobody else has.
+        words = ["--set-str", "LOCALVERSION", "", "-d", "LOCALVERSION_AUTO"]
+        words += ["--set-str", "SYSTEM_TRUSTED_KEYS", "", "-d", "MODULE_SIG"]
+        words += ["-d", "DEBUG_INFO_DWARF_TOOLCHAIN_DEFAULT", "-e", "DEBUG_INFO_NONE"]
+        words += ["-d", "DEBUG_INFO_BTF"]
+        make = ["make", "-C", SRC, f"O={OUT}", f"CC=/bin/sh {FRAGMENTS}/compiler.sh"]
+        # Nothing links in the end, as there is nothing in the objects: -k makes all the others.
+        every = [f"-j{os.cpu_count() or 1}", "-k", "vmlinux", "modules"]
+        space = self._space
+        box = Sandbox(source, space.out, space.modules, space.fragments, space.ccache, REPRODUCIBLE)
+        for argv in (
+            ["cp", f"{FRAGMENTS}/config", f"{OUT}/.config"],
+            [f"{SRC}/scripts/config", "--file", f"{OUT}/.config", *words],
+            [*make, "olddefconfig"],
+            [*make, *every],
+        ):
+            done = run(
+                box.argv(argv),
+                cwd=space.root,
+                timeout_s=READ_S,
+                log=space.log,
+                pass_fds=(lock,),
+            )
+            if done.timed_out or not (done.ok or argv[-1] == every[-1]):
+                raise InfrastructureError(failure(done), f"see {space.log}")
+        if not space.has("vmlinux.a"):
+            raise InfrastructureError("make left no vmlinux.a", f"see {space.log}")
+
+    def _products(self) -> dict[str, str]:
+        found = {}
+        for path in sorted(self._space.out.rglob("*")):
+            if path.suffix in PRODUCTS and path.is_file() and not path.is_symlink():
+                name = str(path.relative_to(self._space.out))
+                found[name] = hashlib.sha256(path.read_bytes()).hexdigest()
+        return found
 
 
 def without(commits: Range, pairs: tuple[tuple[str, str], ...]) -> tuple[str, list[str]]:
@@ -149,13 +181,12 @@ def without(commits: Range, pairs: tuple[tuple[str, str], ...]) -> tuple[str, li
 
 def read(asked: argparse.Namespace, state: Path, commits: Range) -> int:
     """All silent commits at once, by what the compiler would read."""
-    out = state / "silent" / "objects"
-    source = commits.tree.checkout(commits.bad)
-    before = objects(asked, source, out)
-    files = closure(out, str(source))
+    reader = Reader(state / "silent" / "build", asked.config)
+    before = reader.objects(commits.tree.checkout(commits.bad))
+    files = reader.files()
     pairs = commits.silent(files)
     tip, kept = without(commits, pairs)
-    after = objects(asked, commits.tree.checkout(tip), out)
+    after = reader.objects(commits.tree.checkout(tip))
     unlike = sorted(path for path in before | after if before.get(path) != after.get(path))
     size = len(commits.graph.commits)
     words: dict[str, object] = {"commits": size, "silent": len(pairs)}

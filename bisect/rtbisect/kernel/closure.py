@@ -23,15 +23,14 @@ RECORD_LIMIT = 4 << 20
 _WORD = re.compile(r"[^\s\\'\"();|&<>]+")
 
 
-def closure(objects: Path, source: str = SRC) -> frozenset[str]:
-    """Files of the source tree, relative to it, that the objects of an O= folder name. `source` is
-    the path of the tree that make saw.
+def closure(objects: Path) -> frozenset[str]:
+    """Files of the source tree, relative to it, that the objects of an O= folder name.
 
     Every word of a record that lies in the source tree counts, so that scripts and the input of
     generators are in it too.
     """
     found: set[str] = set()
-    prefix = f"{source}/"
+    prefix = f"{SRC}/"
     for record in _records(objects):
         for word in _WORD.findall(record):
             at = word.find(prefix)
