@@ -270,6 +270,7 @@ def _threshold(suite: str, entry: MetricEntry) -> Threshold:
         role=entry.role,
         control=MetricKey(suite, control.name, control.window) if control else None,
         reason=entry.reason,
+        exposure=MetricKey(suite, entry.exposure, entry.window) if entry.exposure else None,
     )
 
 

@@ -251,7 +251,8 @@ class Effects:
     def observe(self, run: Run, threshold: Threshold) -> Observation | None:
         """The searched figure of one boot; None when the run is no evidence."""
         value = figure(run, threshold.key)
-        if value is None:
+        exposure = figure(run, threshold.exposure) if threshold.exposure else 1.0
+        if value is None or exposure is None:
             return None
         key = threshold.key
         per_cpu = tuple(
@@ -260,7 +261,7 @@ class Effects:
             if (m.suite, m.name, m.window) == (key.suite, key.name, key.window)
             and m.cpu is not None
         )
-        return Observation(run.revision, run.run_id, value, per_cpu)
+        return Observation(run.revision, run.run_id, value, per_cpu, exposure)
 
     def boot_cost_s(self) -> float:
         """Seconds of a boot: as told, else the median so far."""

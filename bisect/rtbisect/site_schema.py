@@ -209,13 +209,22 @@ class MetricEntry(Strict):
     unit: str
     better: Literal["lower", "higher"]
     scale: Literal["log", "linear"]
-    statistic: str
+    statistic: Literal["median", "fraction", "count"]
     min_effect: float = Field(gt=0)
     limit: float | None = None
     floor: float = Field(0.0, ge=0)
     role: Literal["primary", "guard", "shown"]
     control: ControlEntry | None = None
+    exposure: Name | None = None
     reason: str = Field(min_length=10)
+
+    @model_validator(mode="after")
+    def _events(self) -> MetricEntry:
+        if self.statistic != "median" and self.scale != "linear":
+            raise ValueError(f"{self.name}: statistic {self.statistic} needs the scale linear")
+        if self.exposure and self.statistic != "count":
+            raise ValueError(f"{self.name}: only a count has an exposure")
+        return self
 
 
 class ThresholdsFile(Strict):

@@ -148,6 +148,37 @@ def test_thresholds_load_and_metrics_are_chosen_by_name():
         choose_threshold(found, "rcu", "p51_us")
 
 
+TAIL = """
+suite: osnoise
+metrics:
+- name: beyond_20_us_per_s
+  window: osnoise-off
+  unit: 1/s
+  better: lower
+  scale: SCALE
+  statistic: STATISTIC
+  exposure: cpu_s
+  min_effect: 0.01
+  role: guard
+  reason: Samples with more noise than a cyclic task of 1 ms can stand.
+"""
+
+
+def test_a_tail_is_a_count_with_an_exposure(tmp_path):
+    path = tmp_path / "osnoise.yaml"
+    path.write_text(TAIL.replace("SCALE", "linear").replace("STATISTIC", "count"))
+    (found,) = load_thresholds(tmp_path, ("osnoise",))
+    assert str(found.exposure) == "osnoise.cpu_s@osnoise-off"
+    for scale, statistic, message in (
+        ("log", "count", "needs the scale linear"),
+        ("linear", "median", "only a count has an exposure"),
+        ("linear", "p99", "statistic"),
+    ):
+        path.write_text(TAIL.replace("SCALE", scale).replace("STATISTIC", statistic))
+        with pytest.raises(ConfigError, match=message):
+            load_thresholds(tmp_path, ("osnoise",))
+
+
 def test_the_state_directory_follows_option_environment_and_xdg(tmp_path):
     assert state_dir(tmp_path, {"RTBISECT_STATE": "/x"}) == tmp_path
     assert state_dir(None, {"RTBISECT_STATE": "/x", "XDG_STATE_HOME": "/y"}) == Path("/x")

@@ -101,8 +101,7 @@ def test_a_usual_shape_needs_no_states():
     good = tuple((float(v),) for v in rng.standard_normal(20))
     bad = tuple((float(v),) for v in rng.standard_normal(20) + 1.5)
     found = lenses.fit(good, bad, 0.5, 1)
-    ends = [[v for (v,) in good], [v for (v,) in bad]]
-    looks = [lenses.seen(each.grid, ends, np.array([[False, True]])) for each in found]
+    looks = [lenses.seen(each, [good, bad], np.array([[False, True]])) for each in found]
     weight = lenses.against_none(found, looks)[:, 0]
     assert isinstance(found[int(weight.argmax())].grid.good, BootGrid)
 

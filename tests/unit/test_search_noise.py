@@ -4,12 +4,17 @@ import pytest
 
 from rtbisect.search.counts import chance_grids, count_grids
 from rtbisect.search.extent import boot_grids
-from rtbisect.search.lenses import seen
+from rtbisect.search.lenses import Lens, seen
 from rtbisect.search.noise import CONTAMINATION, student
 
 GOOD = (0.1, -0.3, 0.2, 0.05, -0.4, 0.6, 0.0, -0.1, 0.3, -0.2)
 BAD = (1.1, 0.8, 1.3, 0.6, 1.5, 0.9, 1.0, 1.2, 0.7, 2.9)
 GRIDS = boot_grids(GOOD, BAD, 0.25)
+
+
+def boots(*counts):
+    """Boots with so many events, all with an exposure of 1."""
+    return tuple((float(count), 1.0) for count in counts)
 
 
 def brute(grid, node, values):
@@ -75,7 +80,9 @@ def test_where_the_nodes_of_the_scale_lie_decides_nothing():
     pattern = np.array([[kernel >= 10 for kernel in range(20)]])
     evidence = []
     for scale in 0.45 * np.exp(np.linspace(0, 0.3, 12)):
-        found = seen(GRIDS, [tuple(0.45 + scale * draws[k::20]) for k in range(20)], pattern)
+        each = 0.45 + scale * draws
+        kernels = [tuple((float(value),) for value in each[k::20]) for k in range(20)]
+        found = seen(Lens(0, 0.0, 0.0, GRIDS), kernels, pattern)
         evidence.append(found.none - float(found.likelihood[0]))
     assert np.abs(np.diff(evidence)).max() < 0.5
 
@@ -100,7 +107,9 @@ def test_many_boots_of_one_build_are_one_draw_of_its_offset():
     assert abs(gain - base)[last, :, middle].max() < 0.2
 
 
-@pytest.mark.parametrize("grids", [GRIDS, chance_grids(), count_grids((0, 0, 1), (4, 6, 3))])
+@pytest.mark.parametrize(
+    "grids", [GRIDS, chance_grids(), count_grids(boots(0, 0, 1), boots(4, 6, 3))]
+)
 def test_priors_add_up_to_at_most_one(grids):
     """The nodes cover a part of the prior; they never weigh more than the whole of it."""
     good, bad = np.exp(grids.good.prior), np.exp(grids.bad.prior)
@@ -120,7 +129,7 @@ def test_chances_follow_jeffreys():
 
 
 def test_counts_include_zero_and_predict_a_distribution():
-    grids = count_grids((0.0,) * 10, (3.0, 5.0, 2.0, 4.0))
+    grids = count_grids(boots(*[0.0] * 10), boots(3.0, 5.0, 2.0, 4.0))
     assert np.isfinite(grids.good.loglik((0.0, 0.0, 0.0))).all()
     total = grids.fresh_shared.sum(axis=0)
     small = grids.shared.rate < 8

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from rtbisect.model.campaign import Threshold
 
 
-#: Statistics of a threshold that are no location: the share of runs that fail, and events.
+#: Statistics of a threshold that are no location: the share of runs that fail, and events (tails
+#: as numbers of values beyond a limit).
 FRACTION = "fraction"
 COUNT = "count"
 
@@ -47,6 +48,11 @@ def centre(threshold: Threshold, values: Sequence[float]) -> float:
     median stands still while they change.
     """
     return stats.mean(values) if by_mean(threshold) else stats.median(values)
+
+
+def counted(threshold: Threshold) -> bool:
+    """Whether boots are numbers of events, of which more are worse."""
+    return threshold.statistic == COUNT and threshold.better is Better.LOWER
 
 
 def by_mean(threshold: Threshold) -> bool:

@@ -72,7 +72,9 @@ class Threshold:
     difference in `unit` on LINEAR. `limit` is an absolute bound in `unit` for one boot
     summary, None where there is no such bound. `floor` is added before the logarithm,
     so that zero counts stay finite. `role` is primary, guard or shown. `control` names
-    the same figure without the workload (None: the metric is not taken under one).
+    the same figure without the workload (None: the metric is not taken under one). A metric of
+    the statistic `count` is a rate of events; `exposure` names the figure that says how long they
+    were waited for, in seconds of all watched CPUs together (None: equally long in every boot).
     """
 
     key: MetricKey
@@ -86,6 +88,7 @@ class Threshold:
     role: str
     control: MetricKey | None
     reason: str
+    exposure: MetricKey | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,13 +123,15 @@ class Judgement:
 @dataclass(frozen=True, slots=True)
 class Observation:
     """One boot as the search sees it: `value` is the boot summary of the searched metric
-    (unit of the metric, not yet transformed); `per_cpu` the same figure per watched CPU.
+    (unit of the metric, not yet transformed); `per_cpu` the same figure per watched CPU;
+    `exposure` is by what a rate has to be multiplied to be a number of events.
     """
 
     revision: str
     run_id: str
     value: float
     per_cpu: tuple[float, ...] = ()
+    exposure: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,18 +7,20 @@ axis s, so that `couple` can say that the bad side has more of it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rtbisect import stats
 from rtbisect.search.grids import Grids
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rtbisect.search.graph import Floats
+    from rtbisect.search.views import Views
 
 #: Nodes of a chance, of a rate.
 _CHANCES = 41
@@ -71,20 +73,35 @@ def chance_grids() -> Grids:
 @dataclass(frozen=True, eq=False)
 class CountGrid:
     """Counts of a boot: negative binomial, a Poisson whose rate is drawn anew for every boot
-    from a Gamma with `shape` (t,) and mean `rate` (s,). `outlier` is the density of a stray boot.
+    from a Gamma with `shape` (t,) and mean `rate` (s,), in events of a boot with an exposure of 1.
+    Values are counts of boots with this `exposure`. `outlier` is the density of a stray boot.
     """
 
     shape: Floats
     rate: Floats
     prior: Floats
     outlier: float
+    exposure: float = 1.0
+
+    def of(self, boot: Views) -> tuple[CountGrid, float]:
+        """This grid for boots that waited as long as `boot`, and the events of it."""
+        rate, exposure = boot
+        return replace(self, exposure=exposure), round(rate * exposure)
+
+    def all_of(self, boots: Sequence[Views]) -> Floats:
+        """Log likelihood of all boots of one kernel, shape (t, s, 1)."""
+        found = np.zeros_like(self.prior)
+        for exposure in sorted({boot[1] for boot in boots}):
+            events = tuple(self.of(boot)[1] for boot in boots if boot[1] == exposure)
+            found += replace(self, exposure=exposure).loglik(events)
+        return found
 
     def _density(self, y: Floats) -> Floats:
         """Probability of each count, shape (n, t, s)."""
         from scipy.special import gammaln  # noqa: PLC0415  (slow to load, seldom needed)
 
         count = y[:, None, None]
-        shape, rate = self.shape[:, None], self.rate[None, :]
+        shape, rate = self.shape[:, None], self.rate[None, :] * self.exposure
         log = gammaln(count + shape) - gammaln(shape) - gammaln(count + 1)
         log = log + shape * np.log(shape / (shape + rate)) + count * np.log(rate / (shape + rate))
         found: Floats = (1 - CONTAMINATION) * np.exp(log) + CONTAMINATION * self.outlier
@@ -108,12 +125,14 @@ class CountGrid:
 
 
 @lru_cache(maxsize=4)
-def count_grids(good: tuple[float, ...], bad: tuple[float, ...]) -> Grids:
-    """Rates from a tenth of an event to four times the largest count, log uniform; the bad
-    side has the higher rate. Zeros at the good end are ordinary counts.
+def count_grids(good: tuple[Views, ...], bad: tuple[Views, ...]) -> Grids:
+    """Grids by the rates and exposures of the calibration: a twentieth of an event in a usual boot
+    to four times the largest count, log uniform; the bad side has the higher rate. Zeros at the
+    good end are ordinary counts.
     """
-    top = max(1.0, *good, *bad)
-    rate = np.geomspace(0.05, 4 * top, _RATES)
+    usual = stats.median([exposure for _rate, exposure in (*good, *bad)])
+    top = max(1.0, *(rate * usual for rate, _exposure in (*good, *bad)))
+    rate = np.geomspace(0.05, 4 * top, _RATES) / usual
     prior = np.log(np.asarray(SHAPE_PRIOR))[:, None, None] + np.zeros((1, _RATES, 1))
     none = np.zeros_like(prior)
     outlier = 1 / (3 * top + 10)
@@ -122,9 +141,9 @@ def count_grids(good: tuple[float, ...], bad: tuple[float, ...]) -> Grids:
         np.concatenate([np.arange(_SINGLE), np.round(np.geomspace(_SINGLE, 8 * top + 32, _BINS))])
     )
     return Grids(
-        CountGrid(shape, rate, prior, outlier),
-        CountGrid(shape, rate, none, outlier),
-        CountGrid(shape, rate, prior - np.log(_RATES), outlier),
+        CountGrid(shape, rate, prior, outlier, usual),
+        CountGrid(shape, rate, none, outlier, usual),
+        CountGrid(shape, rate, prior - np.log(_RATES), outlier, usual),
         _rising(_RATES),
         y,
         np.zeros(shape.size, bool),

@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rtbisect.judge.scale import COUNT, FRACTION, effect_floor
-from rtbisect.model.campaign import Better
-from rtbisect.search.counts import chance_grids, count_grids
+from rtbisect.judge.scale import FRACTION, counted, effect_floor
+from rtbisect.search.counts import CountGrid, chance_grids, count_grids
 from rtbisect.search.extent import boot_grids
 from rtbisect.search.grids import logsumexp, normal
 from rtbisect.search.states import state_grids
@@ -24,7 +23,7 @@ from rtbisect.search.views import common
 
 if TYPE_CHECKING:
     from rtbisect.search.graph import Bools, Floats
-    from rtbisect.search.grids import Grids
+    from rtbisect.search.grids import Grid, Grids
     from rtbisect.search.model import SearchState
     from rtbisect.search.views import Views
 
@@ -63,17 +62,25 @@ class Seen:
     shared: Floats
 
 
-def seen(grid: Grids, boots: list[tuple[float, ...]], pattern: Bools) -> Seen:
+def loglik(side: Grid, boots: tuple[Views, ...], view: int) -> Floats:
+    """Log likelihood of the boots of one kernel under each node of a side."""
+    if isinstance(side, CountGrid):
+        return side.all_of(boots)
+    return side.loglik(tuple(boot[view] for boot in boots))
+
+
+def seen(lens: Lens, boots: list[tuple[Views, ...]], pattern: Bools) -> Seen:
     """Likelihood of the `boots` of each kernel (k,) under each pattern (p, k) of bad ones."""
-    good = np.array([grid.good.loglik(values) for values in boots])
-    bad = np.array([grid.bad.loglik(values) for values in boots])
+    grid, view = lens.grid, lens.view
+    good = np.array([loglik(grid.good, each, view) for each in boots])
+    bad = np.array([loglik(grid.bad, each, view) for each in boots])
     nodes_good = np.tensordot(~pattern, good, 1) + grid.good.prior
     nodes_bad = np.tensordot(pattern, bad, 1) + grid.bad.prior
     one, two = logsumexp(nodes_good), logsumexp(nodes_bad)
     scales = one[:, :, :, None] + two[:, :, None, :] + grid.couple
     if grid.ahead is not None:
         scales += _ahead(grid.ahead, scales, nodes_good, nodes_bad)[:, :, None, None]
-    shared = sum((grid.shared.loglik(values) for values in boots), grid.shared.prior)
+    shared = sum((loglik(grid.shared, each, view) for each in boots), grid.shared.prior)
     if len(boots) <= 2:
         # Whether two kernels differ by their layout alone no search can tell: with nothing to
         # compare them with it is a question for the verification.
@@ -111,12 +118,10 @@ def lenses(state: SearchState) -> tuple[Lens, ...]:
     spec, boots, used = state.spec, state.ledger.views, state.ends.used
     good = boots[spec.graph.good, 0][:used]
     bad = boots[spec.graph.bad, 0][:used]
-    statistic = spec.threshold.statistic
-    if statistic == FRACTION:
+    if spec.threshold.statistic == FRACTION:
         return (Lens(0, 0.0, 0.0, chance_grids()),)
-    if statistic == COUNT and spec.threshold.better is Better.LOWER:
-        first = tuple(v[0] for v in good), tuple(v[0] for v in bad)
-        return (Lens(0, 0.0, 0.0, count_grids(*first)),)
+    if counted(spec.threshold):
+        return (Lens(0, 0.0, 0.0, count_grids(good, bad)),)
     shifted = state.ends.figure.around is None
     return fit(good, bad, effect_floor(spec.threshold), common(_all(state)), shifted=shifted)
 
@@ -148,10 +153,7 @@ def fit(
             grid, too_much = states
             found.append(Lens(view, log, float(np.log(1 - USUAL)) + too_much, grid))
     ends = np.array([[False, True]])
-    looks = [
-        seen(lens.grid, [tuple(b[lens.view] for b in good), tuple(b[lens.view] for b in bad)], ends)
-        for lens in found
-    ]
+    looks = [seen(lens, [good, bad], ends) for lens in found]
     weight = against_none(tuple(found), looks)[:, 0]
     kept = weight >= weight.max() + np.log(_KEPT)
     return tuple(lens for lens, keep in zip(found, kept.tolist(), strict=True) if keep)

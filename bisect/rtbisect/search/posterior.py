@@ -163,10 +163,7 @@ def posterior(state: SearchState) -> Posterior:
     booted = kernels(state)
     sides = np.array([ancestry.side(kernel.shas[0]) for kernel in booted], dtype=np.bool_)
     pattern, member = patterns(sides)
-    seen = [
-        looking.seen(lens.grid, [kernel.values(lens.view) for kernel in booted], pattern)
-        for lens in lenses
-    ]
+    seen = [looking.seen(lens, [kernel.boots for kernel in booted], pattern) for lens in lenses]
     weights = looking.against_none(lenses, seen)
     weight = np.full(ancestry.size, np.log((1 - spec.prior_none) / ancestry.size))
     weight[~allowed(ancestry, state.ledger.twins, state.ledger.assumed)] = -np.inf

@@ -14,12 +14,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rtbisect.search.counts import CountGrid
 from rtbisect.search.grids import normal
+from rtbisect.search.lenses import loglik
 
 if TYPE_CHECKING:
     from rtbisect.search.graph import Floats
     from rtbisect.search.grids import Grid
     from rtbisect.search.posterior import Posterior
+    from rtbisect.search.views import Views
 
 #: Rate at which a search whose model is right is told that some kernel contradicts it.
 ALPHA = 0.01
@@ -42,26 +45,29 @@ def contradictions(found: Posterior) -> tuple[tuple[str, float], ...]:
         kernel = found.kernels[number]
         bad = bool(cell.sides[number])
         grid, node = (found.grid.bad, cell.bad) if bad else (found.grid.good, cell.good)
-        p = _p(grid, node, found.grid.y, kernel.values(found.view))
+        p = _p(grid, node, found, kernel.boots)
         if p * len(booted) <= ALPHA:
             said.append((kernel.shas[0], p))
     return tuple(said)
 
 
-def _p(grid: Grid, node: Floats, y: Floats, values: tuple[float, ...]) -> float:
+def _p(side: Grid, node: Floats, found: Posterior, boots: tuple[Views, ...]) -> float:
     """The p of one kernel; `node` are the weights after all boots, also after its own."""
+    assert found.grid is not None
+    y, view = found.grid.y, found.view
     with np.errstate(divide="ignore"):
-        log = np.log(node) - grid.loglik(values)
+        log = np.log(node) - loglik(side, boots, view)
     total = 0.0
-    for count, value in enumerate(values):
-        before = values[:count]
-        weight = normal(log + grid.loglik(before), 3) if before else normal(log, 3)
+    for count, boot in enumerate(boots):
+        before = boots[:count]
+        weight = normal(log + loglik(side, before, view) if before else log, 3)
+        grid, value = side.of(boot) if isinstance(side, CountGrid) else (side, boot[view])
         if before:
-            density = grid.again(y, before, weight)
+            density = grid.again(y, tuple(b[view] for b in before), weight)
         else:
             density = grid.fresh(y).reshape(y.size, -1) @ weight.ravel()
         total += _score(y, density, value)
-    return math.erfc(abs(total) / math.sqrt(2 * len(values)))
+    return math.erfc(abs(total) / math.sqrt(2 * len(boots)))
 
 
 def _score(y: Floats, density: Floats, value: float) -> float:

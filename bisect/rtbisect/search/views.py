@@ -7,22 +7,27 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
-from rtbisect.judge.scale import badness, by_mean, effect_floor
+from rtbisect.judge.scale import badness, by_mean, counted, effect_floor
 from rtbisect.model.campaign import Better, Observation, Scale, Threshold
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 #: Badness of the whole boot, then for each CPU how much worse it is than the other CPUs.
-#: What all CPUs of a boot share (the host, the temperature) cancels in the latter.
+#: What all CPUs of a boot share (the host, the temperature) cancels in the latter. Of counts: the
+#: rate of events and the exposure.
 Views: TypeAlias = tuple[float, ...]
 
 
 def views(threshold: Threshold, seen: Observation) -> Views:
-    """Views of one boot; ValueError where the whole is no number. Shares of failures and counts
-    have no CPUs, and a CPU without a number leaves the whole alone.
+    """Views of one boot; ValueError where the whole is no number, or no possible one. Shares of
+    failures and counts have no CPUs, and a CPU without a number leaves the whole alone.
     """
     whole = badness(threshold, seen.value)
+    if counted(threshold):
+        if whole < 0 or not 0 < seen.exposure < math.inf:
+            raise ValueError(f"{threshold.key}: {whole:g} for {seen.exposure:g} is no rate")
+        return (whole, seen.exposure)
     if len(seen.per_cpu) < 2 or by_mean(threshold):
         return (whole,)
     try:
