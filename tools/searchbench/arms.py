@@ -42,6 +42,7 @@ THRESHOLD = Threshold(
     control=None,
     reason="",
 )
+COUNTS = replace(THRESHOLD, statistic="count", unit="1")
 #: Boots a side that every arm gets for its calibration.
 CALIBRATION = 64
 MAX_BOOTS = 500
@@ -75,7 +76,7 @@ class Row:
 def spec_of(world: World, cell: Cell, **changes: object) -> engine.SearchSpec:
     spec = engine.SearchSpec(
         graph=world.graph,
-        threshold=THRESHOLD,
+        threshold=COUNTS if cell.kind == "count" else THRESHOLD,
         seed=world.seed,
         build_cost_s=cell.build_s,
         cold_build_s=cell.build_s,

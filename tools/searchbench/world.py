@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 #: Boots of two real kernels that differ by the lock of eventpoll.
 POOL = Path(__file__).resolve().parents[2] / "tests" / "data" / "eventpoll-lock-tcg.csv"
+#: Events of a good boot, and how evenly they come (shape of a Gamma).
+EVENTS, SHAPE = 2.0, 8.0
 
 
 @dataclass(frozen=True)
@@ -34,7 +36,9 @@ class Cell:
     but luck. `merge` is the share of culprits that are merges, `two` that of ranges with two
     culprits of half the effect, `broken` that of commits in unbuildable stretches. `pool` is a
     column of recorded boots that are drawn instead, as logarithms: those of a good kernel plus
-    `effect`, or with kind "kernels" those of two real kernels.
+    `effect`, or with kind "kernels" those of two real kernels. With kind "count" boots are numbers
+    of events, EVENTS of a good kernel and exp(`effect`) times as many of a bad one. `drift` is what
+    a boot adds to the level of the host for all boots to come, standard deviation.
     """
 
     name: str
@@ -49,6 +53,7 @@ class Cell:
     broken: float = 0.0
     kind: str = "location"
     pool: str = ""
+    drift: float = 0.0
     build_s: float = 1200.0
     boot_s: float = 300.0
     run_s: float = 300.0
@@ -68,6 +73,7 @@ class World:
     broken: frozenset[str]
     taken: dict[str, int] = field(default_factory=dict)
     built: set[str] = field(default_factory=set)
+    levels: list[float] = field(default_factory=lambda: [0.0])
     boots: int = 0
     runs: int = 0
     calibration: int = 10
@@ -108,11 +114,14 @@ class World:
         place = self.ancestry.index.get(sha, self.ancestry.size) + layout * (self.ancestry.size + 1)
         rng = np.random.default_rng([self.seed, place, number])
         cell = self.cell
-        centre = self._shift(sha) + self._offset(place)
+        centre = self._shift(sha) + self._offset(place) + self._level()
         if cell.pool:
             bad = cell.kind == "kernels" and rng.random() < self._share(sha)
             recorded = boots_of(cell.pool, "spinlock" if bad else "rwlock")
             return [centre + float(rng.choice(recorded)) for _ in range(runs)]
+        if cell.kind == "count":
+            mean = EVENTS * math.exp(cell.effect * self._share(sha))
+            return [float(rng.poisson(mean * rng.gamma(SHAPE) / SHAPE)) for _ in range(runs)]
         centre += cell.boot**0.5 * self._draw(rng)
         own = (1 - cell.boot - cell.build) ** 0.5
         if cell.kind == "variance" and self._share(sha):
@@ -140,6 +149,15 @@ class World:
                 return -self.cell.effect / 2
         rng = np.random.default_rng([self.seed, place, 0])
         return width * float(rng.standard_normal())
+
+    def _level(self) -> float:
+        """Where the host has drifted to, by the number of boots so far."""
+        if not self.cell.drift:
+            return 0.0
+        while len(self.levels) < self.boots:
+            rng = np.random.default_rng([self.seed, len(self.levels)])
+            self.levels.append(self.levels[-1] + self.cell.drift * float(rng.standard_normal()))
+        return self.levels[self.boots - 1]
 
     def _draw(self, rng: np.random.Generator) -> float:
         if self.cell.tail == "normal":
