@@ -123,26 +123,39 @@ def good_and_bad(  # noqa: PLR0913  (what the command line gives)
     return first, last
 
 
-def ends_of_repository(state: Path, repo: Path, good: str, bad: str) -> tuple[str, str, str]:
+def ends_of_repository(state: Path, repo: Path, good: str, bad: str) -> tuple[str, str, str, str]:
     """Repository and full shas of both ends of `rtbisect run`; where good is no ancestor of bad
-    their merge base takes its place.
+    their merge base takes its place, and good comes last.
     """
     place = repo.resolve()
     if not place.is_dir():
         raise ConfigError(f"{repo} is not there", "give the folder of a git repository")
+    place = _top(place)
     make_folder(state)
     tree = command_tree(state, str(place))
     first, last = tree.resolve(good), tree.resolve(bad)
-    base = tree.merge_base(first, last)
+    base, given = tree.merge_base(first, last), ""
     if base not in (first, last):
-        first = base
+        first, given = base, first
     tree.graph(first, last)
-    return str(place), first, last
+    return str(place), first, last, given
 
 
-def command_words(words: tuple[str, ...]) -> tuple[str, ...]:
+def _top(folder: Path) -> Path:
+    """The top of the work tree that we stand in; a bare repository is its own."""
+    # Here, unlike elsewhere, the repository may lie above.
+    git = Git(cwd=folder, env={"GIT_CEILING_DIRECTORIES": ""})
+    found = git.try_("rev-parse", "--show-toplevel")
+    if found.ok and found.stdout.strip():
+        return Path(found.stdout.rstrip("\n"))
+    if not git.try_("rev-parse", "--git-dir").ok:
+        raise ConfigError(f"{folder} is in no git repository", "give one with --repo")
+    return folder
+
+
+def command_words(words: tuple[str, ...], repo: Path) -> tuple[str, ...]:
     """The command as it is started in the worktree of a revision. A script that lies here and is
-    not in the repository is named by its whole path; ConfigError when there is no program.
+    not in `repo` is named by its whole path; ConfigError when there is no program.
     """
     program = words[0]
     here = Path(program)
@@ -150,8 +163,9 @@ def command_words(words: tuple[str, ...]) -> tuple[str, ...]:
         if shutil.which(program) is None:
             raise ConfigError(f"{printable(program, 80)} is not there", "give a program or a path")
         return words
-    tracked = Git(cwd=Path.cwd()).try_("ls-files", "--error-unmatch", "--", program).ok
-    if tracked:
+    # It is started at the top of a worktree: there a path of the repository stays true.
+    tracked = Git(cwd=repo).try_("ls-files", "--error-unmatch", "--", program).ok
+    if tracked and (Path.cwd() == repo or not here.is_file()):
         return words
     if not here.is_file():
         raise ConfigError(f"{printable(program, 200)} is not there", "give a program or a path")

@@ -26,7 +26,7 @@ from rtbisect.lab import any_command
 from rtbisect.lab.lava_run import PROGRAMS, LavaRunLab, LavaRunSettings
 from rtbisect.lab.profile import host_profile
 from rtbisect.lab.windows import WINDOWS
-from rtbisect.model.campaign import CampaignRequest, Limits
+from rtbisect.model.campaign import CampaignRequest, Limits, Scale
 from rtbisect.model.code import BuildRequest
 from rtbisect.model.command import RUN, SUITE, WINDOW, CommandRequest, repairs, turned
 from rtbisect.model.lab import DeviceType, HostProfile, RunRequest, Window
@@ -123,6 +123,8 @@ def _command_parts(
         timeout_s=asked.timeout_s,
         work_dir=state / "run" / journal.campaign,
         checkout=tree.checkout,
+        restore=tree.restore,
+        positive=asked.threshold().scale is Scale.LOG,
     )
     parts = Parts(
         tree=tree,

@@ -1,8 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
+from dataclasses import replace
+
 import pytest
 
 from rtbisect.errors import ConfigError, InfrastructureError
-from rtbisect.lab.any_command import CommandLab, CommandSettings, NoBuild, figure_of, tail
+from rtbisect.lab.any_command import (
+    KEPT_BYTES,
+    CommandLab,
+    CommandSettings,
+    NoBuild,
+    figure_of,
+    tail,
+)
 from rtbisect.model.campaign import CampaignRequest, Scale
 from rtbisect.model.code import BuildRequest
 from rtbisect.model.command import CommandRequest
@@ -18,6 +27,9 @@ from rtbisect.model.lab import DeviceType, HostProfile, RunRequest, RunStatus
         (["latency=7"], "", 7.0),
         (['{"a": 1, "b": 2.5}'], "b", 2.5),
         (['{"a": 1, "name": "x", "ok": true}'], "", 1.0),
+        (["run 1", "{", '"p99": 7.5,', '"of": [', "{", '"a": 1', "}", "]", "}"], "p99", 7.5),
+        (["p99 (us)=12", "p99 = 1"], "p99 (us)", 12.0),
+        (["warm=1", "and now", "p99=3", "p99=4"], "", 4.0),
     ],
 )
 def test_a_figure_is_read_from_the_last_lines(lines, metric, value):
@@ -39,6 +51,9 @@ def test_a_figure_is_read_from_the_last_lines(lines, metric, value):
         (['{"a": NaN}'], "a", "not finite"),
         (["{" + '"a":{' * 20000], "a", "no JSON object"),
         (["1" * 5000], "", "no number|not finite"),
+        (["1e101"], "", "cannot be a measurement"),
+        (["iterations=10", "p99=3"], "", "2 figures (p99, iterations); name one with --metric"),
+        (["}"], "", "no JSON object"),
     ],
 )
 def test_what_is_no_figure_is_said(lines, metric, said):
@@ -62,6 +77,8 @@ def lab(tmp_path, script, **changes):
         timeout_s=changes.pop("timeout_s", 20.0),
         work_dir=tmp_path / "work",
         checkout=changes.pop("checkout", lambda _sha: tmp_path / "tree"),
+        restore=changes.pop("restore", lambda _sha: tmp_path / "tree"),
+        **changes,
     )
     return CommandLab(settings)
 
@@ -118,14 +135,47 @@ def test_a_command_can_stop_the_campaign(tmp_path, script):
 def test_a_revision_that_is_there_is_not_checked_out_again(tmp_path):
     asked = []
 
-    def checkout(sha):
-        asked.append(sha)
-        return tmp_path / "tree"
+    def notes(what):
+        def noted(sha):
+            asked.append((what, sha[0]))
+            return tmp_path / "tree"
 
-    here = lab(tmp_path, "echo 1", checkout=checkout)
+        return noted
+
+    here = lab(tmp_path, "echo 1", checkout=notes("checkout"), restore=notes("restore"))
     for sha in ("a" * 40, "a" * 40, "b" * 40, "a" * 40):
         here.run(request(sha), lambda _n: None)
-    assert asked == ["a" * 40, "b" * 40, "a" * 40]
+    assert asked == [("checkout", "a"), ("restore", "a"), ("checkout", "b"), ("checkout", "a")]
+
+
+def test_a_worktree_that_the_command_removed_is_made_again(tmp_path):
+    def checkout(_sha):
+        (tmp_path / "tree").mkdir(exist_ok=True)
+        return tmp_path / "tree"
+
+    here = lab(tmp_path, 'echo 1; rm -rf "$PWD"', checkout=checkout)
+    assert [here.run(request(), lambda _n: None).status for _ in range(2)] == [
+        RunStatus.COMPLETE
+    ] * 2
+
+
+def test_a_script_that_a_revision_does_not_have_skips_it(tmp_path):
+    settings = replace(lab(tmp_path, "")._settings, argv=("./bench.sh",))
+    run = CommandLab(settings).run(request(), lambda _n: None)
+    assert (run.status, run.reason) == (RunStatus.SKIPPED, "./bench.sh is not in this revision")
+
+
+def test_a_ratio_needs_figures_above_zero(tmp_path):
+    run = lab(tmp_path, "echo 0", positive=True).run(request(), lambda _n: None)
+    assert run.status is RunStatus.INVALID
+    assert "0 has no ratio" in run.reason
+
+
+def test_a_long_output_is_not_kept_whole(tmp_path):
+    script = "yes chatter | head -c 3000000; echo; echo 7"
+    run = lab(tmp_path, script).run(request(), lambda _n: None)
+    assert run.measurements[0].value == 7
+    assert (tmp_path / "work/run-1-r1.out").stat().st_size == KEPT_BYTES
 
 
 def test_equal_sources_are_equal_kernels(tmp_path):

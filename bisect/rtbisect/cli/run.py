@@ -14,7 +14,7 @@ from rtbisect.cli import runner
 from rtbisect.cli.options import json_option, seed_option
 from rtbisect.errors import ConfigError
 from rtbisect.model.campaign import Better, CampaignRequest
-from rtbisect.model.command import RUN, SUITE, CommandRequest
+from rtbisect.model.command import GIVEN, RUN, SUITE, CommandRequest
 
 if TYPE_CHECKING:
     from rtbisect.cli.output import Output
@@ -79,7 +79,8 @@ def run(
 
     COMMAND runs in a worktree of the revision, with RTBISECT_REVISION set. Its last lines hold
     a number, `name=value` lines or a JSON object. Exit code 125 skips the revision, 128 and
-    more stops the search, any other one is a failed run: no evidence unless --pass-fail.
+    more stops the search, any other one is a failed run: no evidence unless --pass-fail. Before
+    each run tracked files get their contents back; what the command built stays.
 
     Exit code 0: answered (see `outcome`); 4: inconclusive.
     """
@@ -90,10 +91,14 @@ def run(
         raise ConfigError(f"--ratio {ratio} is no change", "give 1.05 for five per cent")
     if not (math.isfinite(timeout) and timeout > 0):
         raise ConfigError(f"--timeout {timeout} is no time", "give seconds")
+    if pass_fail and (metric or ratio is not None or better != Better.LOWER.value):
+        raise ConfigError(
+            "--pass-fail has no figure", "leave out --metric, --ratio and --better, or --pass-fail"
+        )
     older, newer = (bad, good) if find_fix else (good, bad)
-    place, first, last = asked.ends_of_repository(output.state, repo, older, newer)
+    place, first, last, given = asked.ends_of_repository(output.state, repo, older, newer)
     wanted = CommandRequest(
-        argv=asked.command_words(command),
+        argv=asked.command_words(command, Path(place)),
         metric=metric,
         better=better,
         pass_fail=pass_fail,
@@ -104,8 +109,9 @@ def run(
         timeout_s=timeout,
         max_runs=max_runs,
     )
+    extra = (*wanted.extra(), *([(GIVEN, given)] if given else []))
     request = CampaignRequest(
-        RUN, "", place, first, last, SUITE, metric or None, seed, wanted.extra(), place
+        RUN, "", place, first, last, SUITE, metric or None, seed, extra, place
     )
     record = runner.start(output, request)
     runner.show(output, record, as_json=as_json)

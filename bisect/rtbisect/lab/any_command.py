@@ -12,6 +12,7 @@ import math
 import re
 import time
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from rtbisect.command import failure, printable, run
@@ -28,9 +29,14 @@ if TYPE_CHECKING:
 SKIP = 125
 ABORT = 128
 
-#: Figures stand in the last lines of stdout; this much of it is read.
+#: Figures stand in the last lines of stdout; this much of it is read. A JSON object may have as
+#: many lines as there are.
 TAIL_BYTES = 64 * 1024
 TAIL_LINES = 50
+#: Of what a command printed this much is kept.
+KEPT_BYTES = 1024 * 1024
+#: No measurement is larger than this; squares of such figures would not be numbers any more.
+LARGEST = 1e100
 
 _PAIR = re.compile(r"([A-Za-z_][A-Za-z0-9_.:/%-]{0,63})\s*=\s*(\S{1,40})")
 
@@ -38,7 +44,9 @@ _PAIR = re.compile(r"([A-Za-z_][A-Za-z0-9_.:/%-]{0,63})\s*=\s*(\S{1,40})")
 @dataclass(frozen=True, slots=True)
 class CommandSettings:
     """`argv` is started in what `checkout` gives for a revision. With `pass_fail` the exit code
-    is the figure: 0 is good, 1 to 127 bad. `metric` is a name, "" for a bare number.
+    is the figure: 0 is good, 1 to 127 bad. `metric` is a name, "" for a bare number. `restore`
+    gives the files of the revision their contents again, and leaves all others. `positive`: the
+    figure has to be above 0, because ratios are compared.
     """
 
     argv: tuple[str, ...]
@@ -47,6 +55,8 @@ class CommandSettings:
     timeout_s: float
     work_dir: Path
     checkout: Callable[[str], Path]
+    restore: Callable[[str], Path]
+    positive: bool = False
 
 
 class CommandLab:
@@ -62,10 +72,11 @@ class CommandLab:
         it asks to stop (exit code 128 and more, also when a signal ended it).
         """
         asked = self._settings
-        # A revision that is there stays as it is: what the command built is not built again.
-        if request.revision != self._at:
-            self._at, self._source = "", asked.checkout(request.revision)
-            self._at = request.revision
+        self._prepare(request.revision)
+        program = self._source / asked.argv[0]
+        if "/" in asked.argv[0] and not program.is_file():
+            reason = f"{printable(asked.argv[0], 160)} is not in this revision"
+            return Run(request.run_id, request.revision, RunStatus.SKIPPED, reason)
         asked.work_dir.mkdir(parents=True, exist_ok=True)
         out = asked.work_dir / f"{request.run_id}.out"
         err = asked.work_dir / f"{request.run_id}.err"
@@ -82,6 +93,8 @@ class CommandLab:
             on_start=lambda pgid: note(f"pgid:{pgid}"),
         )
         seconds = time.monotonic() - begin
+        for path in (out, err):
+            _cut(path)
         status, reason, value = self._read(done.returncode, done.timed_out, out)
         if status is RunStatus.INVALID and (said := tail(err)):
             reason += f": {printable(said[-1], 160)}"
@@ -103,6 +116,13 @@ class CommandLab:
             seconds=seconds,
         )
 
+    def _prepare(self, revision: str) -> None:
+        """The revision is there: what the command built stays, what it changed is put back."""
+        asked, again = self._settings, revision == self._at and self._source.is_dir()
+        self._at = ""
+        self._source = (asked.restore if again else asked.checkout)(revision)
+        self._at = revision
+
     def _name(self) -> str:
         return self._settings.metric or VALUE
 
@@ -117,9 +137,15 @@ class CommandLab:
         if code:
             return RunStatus.INVALID, f"the command ended with {code}", None
         try:
-            return RunStatus.COMPLETE, "", figure_of(tail(out), self._settings.metric)
+            return RunStatus.COMPLETE, "", self._figure(out)
         except ValueError as error:
             return RunStatus.INVALID, str(error), None
+
+    def _figure(self, out: Path) -> float:
+        figure = figure_of(tail(out), self._settings.metric)
+        if self._settings.positive and figure <= 0:
+            raise ValueError(f"{figure:g} has no ratio to another figure; leave out --ratio")
+        return figure
 
 
 def tail(path: Path) -> list[str]:
@@ -129,34 +155,69 @@ def tail(path: Path) -> list[str]:
         stream.seek(max(0, size - TAIL_BYTES))
         data = stream.read(TAIL_BYTES)
     lines = data.decode("utf-8", "replace").splitlines()
-    return [line.strip() for line in lines if line.strip()][-TAIL_LINES:]
+    return [line.strip() for line in lines if line.strip()]
+
+
+def _cut(path: Path) -> None:
+    """Keep the end of a long output: hundreds of runs of a chatty command fill a disk."""
+    size = path.stat().st_size
+    if size > KEPT_BYTES:
+        with path.open("rb") as stream:
+            stream.seek(size - KEPT_BYTES)
+            data = stream.read(KEPT_BYTES)
+        path.write_bytes(data)
 
 
 def figure_of(lines: Sequence[str], metric: str) -> float:
     """The figure in the last lines of a command; ValueError says what is missing.
 
-    A JSON object in the last line, `name=value` lines, or a number alone in the last line. A
-    name that stands twice has its last value.
+    A JSON object at the end, `name=value` lines, or a number alone in the last line. A name that
+    stands twice has its last value.
     """
     if not lines:
         raise ValueError("the command printed nothing")
     last = lines[-1]
-    if last.startswith("{"):
-        return _member(last, metric)
+    if last.startswith("{") or last.endswith("}"):
+        return _member(_object(lines), metric, last)
+    lines = lines[-TAIL_LINES:]
     if not metric:
-        return _number(last.split("=", 1)[-1].strip() if _PAIR.fullmatch(last) else last, last)
+        return _only(lines)
     for line in reversed(lines):
-        pair = _PAIR.fullmatch(line)
-        if pair and pair[1] == metric:
-            return _number(pair[2], line)
+        name, equals, value = line.partition("=")
+        if equals and name.strip() == metric:
+            return _number(value.strip(), line)
     raise ValueError(f"no line {metric}=... in the output, the last one is {_quoted(last)}")
 
 
-def _member(text: str, metric: str) -> float:
-    try:
-        found = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise ValueError(f"the last line is no JSON object: {_quoted(text)}") from error
+def _only(lines: Sequence[str]) -> float:
+    """The number in the last line; ValueError when several names stand there."""
+    pairs = [_PAIR.fullmatch(line) for line in lines]
+    if pairs[-1] is None:
+        return _number(lines[-1], lines[-1])
+    last = takewhile(lambda pair: pair is not None, reversed(pairs))
+    names = dict.fromkeys(pair[1] for pair in last if pair)
+    if len(names) > 1:
+        raise ValueError(f"{len(names)} figures ({', '.join(names)}); name one with --metric")
+    return _number(pairs[-1][2], lines[-1])
+
+
+def _object(lines: Sequence[str]) -> dict[str, object]:
+    """The JSON object that ends with the last line: in this line, or in the fewest that are one."""
+    for start in range(len(lines) - 1, -1, -1):
+        if not lines[start].startswith("{"):
+            continue
+        try:
+            found = json.loads("\n".join(lines[start:]))
+        except RecursionError:
+            break
+        except ValueError:
+            continue
+        if isinstance(found, dict):
+            return found
+    raise ValueError(f"the last lines are no JSON object: {_quoted(lines[-1])}")
+
+
+def _member(found: dict[str, object], metric: str, text: str) -> float:
     numbers = {
         key: value
         for key, value in found.items()
@@ -178,6 +239,8 @@ def _number(text: str, line: str) -> float:
         raise ValueError(f"no number in {_quoted(line)}") from None
     if not math.isfinite(value):
         raise ValueError(f"{_quoted(line)} is not finite")
+    if abs(value) > LARGEST:
+        raise ValueError(f"{_quoted(line)} cannot be a measurement")
     return value
 
 

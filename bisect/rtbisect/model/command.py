@@ -27,6 +27,10 @@ SMALLEST_SHARE = 0.2
 REPAIR = ("find_fix", "1")
 
 
+#: What `extra` of a campaign says when the older end is a merge base: the revision that was asked.
+GIVEN = "given"
+
+
 def repairs(request: CampaignRequest) -> bool:
     """Whether the campaign searches the commit that repairs: what is better at the newer end."""
     if request.kind == RUN:

@@ -110,22 +110,27 @@ class GitTree:
     def _refuse(self, good: str, bad: str) -> None:
         base = self.merge_base(good, bad)
         if base == bad:
-            raise ConfigError(
-                f"bad {bad[:12]} is older than good {good[:12]}", "exchange good and bad"
-            )
+            raise ConfigError(f"{bad[:12]} is older than {good[:12]}", "exchange --good and --bad")
         raise ConfigError(
             f"good {good[:12]} is not an ancestor of bad {bad[:12]}",
             f"test their merge base {base[:12]} and give it as good if it is good",
         )
 
+    def restore(self, sha: str) -> Path:
+        """Like checkout, but files that are not of the commit stay."""
+        return self._put(sha, clean=False)
+
     def checkout(self, sha: str) -> Path:
+        return self._put(sha, clean=True)
+
+    def _put(self, sha: str, *, clean: bool) -> Path:
         git = self._git()
         if not git.try_("cat-file", "-e", full_sha(sha) + "^{commit}").ok:
             raise ConfigError(
                 f"commit {sha[:12]} is not in {self._settings.repo}", "fetch it there"
             )
         with hold(self._settings.lock, wait_s=LOCK_WAIT_S, what=self._what()) as descriptor:
-            self._worktree.put(sha, descriptor)
+            self._worktree.put(sha, descriptor, clean=clean)
         return self._worktree.path
 
     def changes(self, commits: Sequence[Commit]) -> dict[str, tuple[Change, ...]]:

@@ -28,8 +28,9 @@ class Worktree:
     path: Path
     store: Store
 
-    def put(self, sha: str, lock_fd: int) -> None:
-        """Make the worktree equal to `sha`: nothing else in it, also no ignored files.
+    def put(self, sha: str, lock_fd: int, *, clean: bool = True) -> None:
+        """Make the worktree equal to `sha`: nothing else in it, also no ignored files, unless it is
+        not to be `clean`.
 
         Children inherit `lock_fd`: when we are killed, the lock lasts until git ends, so
         a lock file of git that is found here belongs to a git that is dead.
@@ -37,20 +38,21 @@ class Worktree:
         gitdir = self._gitdir()
         if gitdir is not None:
             self._unlock(gitdir)
-            if self._fill(gitdir, sha, (lock_fd,)):
+            if self._fill(gitdir, sha, (lock_fd,), clean=clean):
                 return
         gitdir = self._make(sha, (lock_fd,))
-        if not self._fill(gitdir, sha, (lock_fd,)):
+        if not self._fill(gitdir, sha, (lock_fd,), clean=clean):
             raise InfrastructureError(
                 f"{sha[:12]} cannot be checked out at {self.path}",
                 f"look at the free space there, and at `git fsck` in {self.store.source}",
                 retryable=False,
             )
 
-    def _fill(self, gitdir: Path, sha: str, fds: Sequence[int]) -> bool:
+    def _fill(self, gitdir: Path, sha: str, fds: Sequence[int], *, clean: bool) -> bool:
         # GIT_DIR is told: a .git that the tree or a build brought along is not obeyed.
         git = Git(cwd=self.path, git_dir=gitdir, work_tree=self.path)
-        for words in (("reset", "--quiet", "--hard", sha), ("clean", "-ffdxq")):
+        steps = [("reset", "--quiet", "--hard", sha), *([("clean", "-ffdxq")] if clean else [])]
+        for words in steps:
             if not git.try_(*words, timeout_s=CHECKOUT_S, pass_fds=fds).ok:
                 return False
         head = git.try_("rev-parse", "--verify", "HEAD")
