@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from rtbisect.errors import ConfigError, InternalError
 from rtbisect.model.campaign import Observation, Sample
 from rtbisect.model.code import Build, BuildRequest, Change, CommitGraph, layout_variant
+from rtbisect.model.command import repairs
 from rtbisect.model.lab import Run, RunRequest, RunStatus
 from rtbisect.search.ledger import Silent
 from rtbisect.search.silent import Closure, shared, silent_pairs
@@ -59,10 +60,14 @@ class Setup:
 
     def in_words(self, text: str) -> str:
         """What the search says of boots, in the words of this campaign: a command builds what it
-        needs by itself, and runs.
+        needs by itself, and runs; a search for a repair goes from broken to fixed.
         """
+        if repairs(self.request):
+            for word, other in (("good", "broken"), ("bad", "fixed"), ("regression", "repair")):
+                text = re.sub(rf"(?<!-)\b{word}\b", other, text)
         if not self.command:
             return text
+        text = text.replace("are the same kernel, bit for bit", "have the same files")
         return re.sub(r"\bboot(s?)\b", r"run\1", re.sub(r"\b\d+ builds?, ", "", text))
 
 
@@ -247,6 +252,20 @@ class Effects:
             if run.complete and not run.layout:
                 found.setdefault(run.revision, []).append(run)
         return found
+
+    def boots_left(self, spare: Mapping[str, list[Run]]) -> int:
+        """The budget of a search: what the campaign has left, and the `spare` boots that are told
+        to it again.
+        """
+        told = sum(len(runs) for runs in spare.values())
+        return max(0, self.setup.limits.max_boots - len(self.runs)) + told
+
+    def affords(self, *ends: str) -> bool:
+        """Whether enough boots are left for the first look at these ends."""
+        known = self.evidence()
+        first = self.setup.limits.calibrate_min
+        missing = sum(max(0, first - len(known.get(end, ()))) for end in ends)
+        return missing <= self.setup.limits.max_boots - len(self.runs)
 
     def observe(self, run: Run, threshold: Threshold) -> Observation | None:
         """The searched figure of one boot; None when the run is no evidence."""

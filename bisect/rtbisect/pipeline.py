@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from rtbisect import proof, several
 from rtbisect.comparison import MAX_BARREN, PASS_CONFIDENCE, Ends, compare, worst
 from rtbisect.effects import Effects, Parts, Setup, sample
+from rtbisect.judge.judge import judge
 from rtbisect.model.campaign import (
     Better,
     Cause,
@@ -27,7 +28,7 @@ from rtbisect.model.campaign import (
     Sample,
     Threshold,
 )
-from rtbisect.model.command import RUN, CommandRequest, repairs
+from rtbisect.model.command import GIVEN, RUN, CommandRequest, repairs
 from rtbisect.model.lab import RunStatus
 from rtbisect.model.report import Report, ReportInput
 from rtbisect.searching import result_of, search
@@ -119,9 +120,7 @@ def bisect(setup: Setup, parts: Parts) -> tuple[Result, Report | None]:
     effects = Effects(setup, parts)
     request = setup.request
     graph = effects.graph(request.good, request.bad)
-    effects.tell(
-        f"{len(graph)} candidates between {request.good[:12]} (good) and {request.bad[:12]} (bad)"
-    )
+    _tell_range(effects, graph)
     judgements: tuple[Judgement, ...] = ()
     spare: dict[str, list[Run]] = {}
     if request.suite is None:
@@ -139,6 +138,8 @@ def bisect(setup: Setup, parts: Parts) -> tuple[Result, Report | None]:
         threshold = _chosen(setup)
     answer = search(effects, graph, threshold, spare)
     result = result_of(answer, threshold, judgements)
+    if answer.outcome is Outcome.NOT_REPRODUCED:
+        result = _beside(effects, threshold, result)
     if answer.outcome is Outcome.INCONCLUSIVE:
         result = replace(result, reasons=(*result.reasons, *_broken(effects)))
     if answer.outcome is Outcome.CULPRIT and answer.culprit is not None:
@@ -155,6 +156,37 @@ def bisect(setup: Setup, parts: Parts) -> tuple[Result, Report | None]:
     if result.outcome in SILENT:
         return result, None
     return result, _report(effects, graph, result)
+
+
+def _tell_range(effects: Effects, graph: CommitGraph) -> None:
+    setup, request = effects.setup, effects.setup.request
+    ends = f"{request.good[:12]} (good) and {request.bad[:12]} (bad)"
+    effects.tell(setup.in_words(f"{len(graph)} candidates between {ends}"))
+    if given := dict(request.extra).get(GIVEN):
+        said = f"good {given[:12]} is no ancestor of bad; their merge base takes its place"
+        effects.tell(setup.in_words(said))
+
+
+def _beside(effects: Effects, threshold: Threshold, result: Result) -> Result:
+    """Where a merge base took the place of the good end, it is like the bad end. If the end that
+    was asked is not, the change came on its side: there is something to find, elsewhere.
+    """
+    given = dict(effects.setup.request.extra).get(GIVEN)
+    if given is None:
+        return result
+    boots = effects.setup.limits.verify_boots
+    runs = [effects.boot(given, "given", boots - number - 1) for number in range(boots)]
+    request, others = effects.setup.request, effects.evidence()
+    bad = sample(others.get(request.bad, []), threshold.key)
+    if judge(threshold, sample(runs, threshold.key), bad).level is not Level.REGRESSED:
+        return result
+    good, other, option = ("good", "bad", "--find-fix ")
+    if repairs(request):
+        good, other, option = ("bad", "good", "")
+    said = f"the merge base {request.good[:12]} is like the end that was called {other};"
+    said += f" the change came on the side of {given[:12]} after it:"
+    said += f" `rtbisect run {option}--{good} {given[:12]} --{other} {request.good[:12]}`"
+    return replace(result, outcome=Outcome.INCONCLUSIVE, reasons=(said, *result.reasons))
 
 
 def _broken(effects: Effects) -> tuple[str, ...]:

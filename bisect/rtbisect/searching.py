@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rtbisect.effects import duration, worded
@@ -39,7 +40,7 @@ def search(
             layout_below=limits.layout_below,
             calibrate_min=limits.calibrate_min,
             calibrate_max=limits.calibrate_max,
-            max_boots=limits.max_boots,
+            max_boots=effects.boots_left(spare),
             max_builds=limits.max_builds,
         )
     )
@@ -48,10 +49,18 @@ def search(
         effects.tell(f"{silent} of {len(graph)} commits touch no file that the ends were made from")
     told = False
     while True:
-        proposals = engine.propose(state)
         if state.ends.reproduced and not told:
             told = True
+            # The ends have told what a boot costs; before them it was a guess.
+            costs = replace(
+                state.spec,
+                build_cost_s=effects.build_cost_s(),
+                boot_cost_s=effects.boot_cost_s(),
+                layout_cost_s=effects.layout_cost_s(),
+            )
+            state = replace(state, spec=costs)
             effects.tell(_forecast(effects, state))
+        proposals = engine.propose(state)
         for proposal in proposals:
             if isinstance(proposal, engine.Finish):
                 reason = effects.setup.in_words(proposal.reason)
@@ -72,9 +81,10 @@ def _forecast(effects: Effects, state: engine.SearchState) -> str:
     cost = "" if effects.setup.command else f"{coming.builds:.0f} builds, "
     seconds = coming.builds * effects.build_cost_s() + coming.boots * effects.boot_cost_s()
     cost += f"{coming.boots:.0f} {word}s, {duration(seconds)}"
-    return (
-        f"{said}; expected: {cost}, chance to name a commit within the budget {coming.chance:.2f}"
-    )
+    limits = effects.setup.limits
+    proof = f"then at least {2 * (limits.verify_boots + limits.revert_boots)} to prove it"
+    chance = f"chance to name a commit within the budget {coming.chance:.2f}"
+    return f"{said}; expected: {cost}, {chance}, {proof}"
 
 
 def _eliminated(effects: Effects, state: engine.SearchState) -> engine.SearchState:

@@ -3,24 +3,24 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from rtbisect import proof
-from rtbisect.model.campaign import Outcome, Verification
-from rtbisect.search.graph import part
+from rtbisect.model.campaign import Cause, Outcome, Result, Verification
+from rtbisect.search.graph import Ancestry, part
 from rtbisect.searching import result_of, search
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from rtbisect.effects import Effects
-    from rtbisect.model.campaign import Result, Threshold
+    from rtbisect.model.campaign import TestedRevision, Threshold
     from rtbisect.model.code import CommitGraph
     from rtbisect.search.engine import Answer
 
 #: Name of the check that all tested revisions agree with the answer.
 PREDICTION = "prediction"
+#: How often a part is divided again. A range with more culprits is told of as far as that.
+DEEPEST = 3
 
 
 def others(effects: Effects, graph: CommitGraph, threshold: Threshold, first: Result) -> Result:
@@ -28,10 +28,13 @@ def others(effects: Effects, graph: CommitGraph, threshold: Threshold, first: Re
     culprit = first.culprit
     if culprit is None:
         return first
-    parent = next(c.parents[0] for c in graph.commits if c.sha == culprit)
+    parents = next(c.parents for c in graph.commits if c.sha == culprit)
     effects.tell(f"{culprit[:12]} does not explain the whole shift; searching beside it")
-    ranges = [(graph.good, parent), (culprit, graph.bad)]
-    return _together(first, _parts(effects, graph, threshold, ranges))
+    parts = _Parts(effects, graph, threshold)
+    for parent in parents:
+        parts.search(graph.good, parent)
+    parts.search(culprit, graph.bad)
+    return _together([first, *parts.proved], first, parts)
 
 
 def split(
@@ -40,13 +43,11 @@ def split(
     """The culprits on both sides of a revision that lies between good and bad. With none of them
     proved the range is inconclusive.
     """
-    effects.tell(f"{between[:12]} lies between good and bad; searching on both sides of it")
-    ranges = [(graph.good, between), (between, graph.bad)]
-    found = _parts(effects, graph, threshold, ranges)
-    proved = [result for result in found if result.culprit is not None]
-    if proved:
-        return _together(proved[0], [result for result in found if result is not proved[0]])
-    said = tuple(reason for result in found for reason in result.reasons[:1])
+    parts = _Parts(effects, graph, threshold)
+    parts.divide(graph.good, between, graph.bad)
+    if parts.proved:
+        return _together(parts.proved, parts.proved[0], parts, known=True)
+    said = tuple(parts.said)
     return replace(whole, outcome=Outcome.INCONCLUSIVE, reasons=(*whole.reasons, *said))
 
 
@@ -67,32 +68,116 @@ def unlike(result: Result, answer: Answer) -> Result:
     return replace(result, verifications=(*result.verifications, check), reasons=reasons)
 
 
-def _parts(
-    effects: Effects, graph: CommitGraph, threshold: Threshold, ranges: Iterable[tuple[str, str]]
-) -> list[Result]:
-    """Each range searched, and what is found in it proved."""
-    found = []
-    for good, bad in ranges:
-        rest = part(graph, good, bad)
+@dataclass
+class _Parts:
+    """Parts of a range that are searched: what is `proved` in them, and what is `said` of each.
+    `open` says that some part has culprits that nobody named.
+    """
+
+    effects: Effects
+    graph: CommitGraph
+    threshold: Threshold
+    proved: list[Result] = field(default_factory=list)
+    said: list[str] = field(default_factory=list)
+    open: bool = False
+
+    def divide(self, good: str, between: str, bad: str, depth: int = 1) -> None:
+        """Search both sides of a revision that lies between."""
+        self.effects.tell(
+            f"{between[:12]} lies between {good[:12]} and {bad[:12]}; searching on both sides of it"
+        )
+        self.search(good, between, depth)
+        self.search(between, bad, depth)
+
+    def search(self, good: str, bad: str, depth: int = 1) -> None:
+        """Search one part and prove what is found there."""
+        rest = part(self.graph, good, bad)
         if not rest.commits:
-            continue
-        answer = search(effects, rest, threshold, effects.evidence())
-        result = result_of(answer, threshold, ())
-        if answer.outcome is Outcome.CULPRIT:
-            result = proof.prove(effects, rest, threshold, result, answer.figure)
+            return
+        result, between = self._result(rest)
+        if result.outcome is Outcome.MERGE_CULPRIT and result.culprit:
+            before = len(self.proved)
+            self._branches(good, result.culprit, depth)
+            if len(self.proved) > before:
+                # The merge brought in what a commit of its branch had done.
+                return
         who = f"{good[:12]}..{bad[:12]}: {result.outcome.value} {(result.culprit or '')[:12]}"
-        effects.tell(who.rstrip())
-        found.append(replace(result, reasons=(who.rstrip(), *result.reasons)))
-    return found
+        self.effects.tell(who.rstrip())
+        self.said.append(who.rstrip())
+        if result.culprit is not None:
+            self.proved.append(replace(result, reasons=(who.rstrip(), *result.reasons)))
+        elif between and depth < DEEPEST:
+            self.divide(good, between, bad, depth + 1)
+        else:
+            self.open |= result.outcome in (Outcome.MULTIPLE_CULPRITS, Outcome.CULPRIT_SET)
+
+    def _branches(self, good: str, merge: str, depth: int) -> None:
+        """A merge is worse than its parents where one of them lacks what `good` has: then a culprit
+        on that branch looks like the merge. From the good end such a branch is searched by itself.
+        """
+        ancestry = Ancestry(self.graph)
+        start = ancestry.index.get(good)
+        for parent in next(c.parents for c in self.graph.commits if c.sha == merge):
+            at = ancestry.index.get(parent)
+            if start is None or at is None or ancestry.ancestors_or_self(at)[start]:
+                continue
+            forked = f"{parent[:12]}, which forked before {good[:12]}"
+            self.effects.tell(f"{merge[:12]} merges {forked}; searching there")
+            self.search(self.graph.good, parent, depth + 1)
+
+    def _result(self, rest: CommitGraph) -> tuple[Result, str]:
+        """What is found in a part, and a revision between two culprits of it."""
+        effects = self.effects
+        if not effects.affords(rest.good, rest.bad):
+            return _unsearched(self.threshold), ""
+        answer = search(effects, rest, self.threshold, effects.evidence())
+        result = result_of(answer, self.threshold, ())
+        if answer.outcome is Outcome.CULPRIT:
+            ends = (self.graph.good, self.graph.bad)
+            result = proof.prove(effects, rest, self.threshold, result, answer.figure, ends)
+        return result, answer.between
 
 
-def _together(first: Result, more: list[Result]) -> Result:
-    """The first culprit's result with all that is proved beside it."""
-    found = [(r.culprit, r.confidence) for r in (first, *more) if r.culprit is not None]
-    said = tuple(result.reasons[0] for result in more)
-    if len(found) < 2:
-        return replace(first, reasons=(*first.reasons, *said))
-    reasons = (*first.reasons, *said)
-    return replace(
-        first, outcome=Outcome.MULTIPLE_CULPRITS, candidates=tuple(found), reasons=reasons
+def _unsearched(threshold: Threshold) -> Result:
+    """A part for which nothing is left."""
+    return Result(
+        outcome=Outcome.INCONCLUSIVE,
+        cause=Cause.NONE,
+        culprit=None,
+        candidates=(),
+        confidence=0.0,
+        metric=threshold.key,
+        judgement=None,
+        reasons=("the budget is spent",),
     )
+
+
+def _together(proved: list[Result], first: Result, parts: _Parts, *, known: bool = False) -> Result:
+    """The first culprit's result with all that is proved beside it. `known`: there are at least
+    two, whether all of them could be named or not.
+    """
+    found = {r.culprit: r.confidence for r in proved if r.culprit is not None}
+    reasons = (*first.reasons, *(said for said in parts.said if said not in first.reasons))
+    if len(found) < 2 and not known and not parts.open:
+        return replace(first, reasons=reasons)
+    if len(found) < 2:
+        reasons = (*reasons, "there is more than this one culprit; no other one is proved")
+    return replace(
+        first,
+        outcome=Outcome.MULTIPLE_CULPRITS,
+        candidates=tuple(found.items()),
+        tested=_all_tested(proved, first),
+        reasons=reasons,
+    )
+
+
+def _all_tested(proved: list[Result], first: Result) -> tuple[TestedRevision, ...]:
+    """Revisions that were tested for the first culprit, then those for the others, which say
+    nothing of the first one.
+    """
+    found = {item.sha: item for item in first.tested}
+    for result in proved:
+        for item in result.tested:
+            why = item.skipped or f"tested for {(result.culprit or '')[:12]}"
+            found.setdefault(item.sha, replace(item, skipped=why))
+    return tuple(found.values())

@@ -141,8 +141,7 @@ def test_a_skipped_parent_gives_the_set_that_holds_the_commit(tmp_path, repo):
     done = rtbisect(tmp_path / "state", *words, "--", "../check.sh", cwd=repo)
     answer = json.loads(done.stdout)
     assert (answer["outcome"], answer["skipped"]) == ("culprit_set", 1), done.stderr
-    result = json.loads(Path(answer["report"]).with_name("result.json").read_text())
-    assert {sha for sha, _ in result["result"]["candidates"]} == {culprit, parent}
+    assert {found["commit"] for found in answer["candidates"]} == {culprit, parent}
 
 
 @pytest.mark.parametrize(
@@ -153,6 +152,9 @@ def test_a_skipped_parent_gives_the_set_that_holds_the_commit(tmp_path, repo):
         (["--cost-run", "nan", "--", "true"], "is no cost"),
         (["--timeout", "0", "--", "true"], "is no time"),
         (["--repo", "/nonexistent", "--", "true"], "is not there"),
+        (["--repo", "/usr", "--", "true"], "is in no git repository"),
+        (["--pass-fail", "--better", "higher", "--", "true"], "--pass-fail has no figure"),
+        (["--pass-fail", "--metric", "p99", "--", "true"], "--pass-fail has no figure"),
     ],
 )
 def test_bad_words_are_one_line(tmp_path, repo, words, said):
@@ -171,6 +173,8 @@ def test_bad_words_are_one_line(tmp_path, repo, words, said):
         ("echo 1e999", "inconclusive", 4, "'1e999' is not finite"),
         ("echo fast", "inconclusive", 4, "no number in 'fast'"),
         ("true", "inconclusive", 4, "the command printed nothing"),
+        ("echo a=1; echo b=2", "inconclusive", 4, "2 figures (b, a); name one with --metric"),
+        ("echo 1e300", "inconclusive", 4, "'1e300' cannot be a measurement"),
         ("head -c 9000000 /dev/zero | tr '\\0' x", "inconclusive", 4, "no number in 'xxx"),
         ("printf '\\033[2Jbad\\007' >&2; exit 3", "inconclusive", 4, "ended with 3: ?[2Jbad?"),
     ],
@@ -258,6 +262,9 @@ def test_the_commit_that_repairs_is_found(tmp_path, repo):
     replay = tmp_path / "log"
     replay.write_text(log)
     assert f"{fix} is the first fixed commit" in git(repo, "bisect", "replay", str(replay))
+    # Answer and story call both ends as the user did.
+    assert (answer["good"], answer["bad"]) == (new, old)
+    assert f"between {old[:12]} (broken) and {new[:12]} (fixed)" in done.stderr
 
 
 def test_a_good_end_beside_the_bad_one_gives_way_to_the_merge_base(tmp_path, repo):
@@ -271,6 +278,68 @@ def test_a_good_end_beside_the_bad_one_gives_way_to_the_merge_base(tmp_path, rep
     done = rtbisect(tmp_path / "state", *words, "--", "../check.sh", cwd=repo)
     answer = json.loads(done.stdout)
     assert (answer["culprit"], answer["good"]) == (culprit, good), done.stderr
+
+
+def test_a_merge_base_that_is_bad_is_no_answer(tmp_path, repo):
+    """The older end is bad already; the good one is beside it and has a repair."""
+    _good, bad, _culprit = history(repo, 7, count=8)
+    git(repo, "checkout", "-q", "-b", "other", "main~2")
+    (repo / "repaired").write_text("1\n")
+    git(repo, "add", "-A")
+    git(repo, "commit", "-q", "-m", "repair")
+    base = git(repo, "merge-base", "other", bad)
+    checker(tmp_path, "test -e repaired && echo 1 || echo 5")
+    words = ["run", "--good", "other", "--bad", bad]
+    done = rtbisect(tmp_path / "state", *words, "--", "../check.sh", cwd=repo)
+    assert done.returncode == 4, done.stderr
+    assert "is no ancestor of bad; their merge base takes its place" in done.stderr
+    good = git(repo, "rev-parse", "other")
+    assert f"--find-fix --good {good[:12]} --bad {base[:12]}`" in done.stdout
+
+
+def test_a_script_is_found_from_wherever_one_stands(tmp_path, repo):
+    """Below the top of the repository, and in another one that has such a script too."""
+    good, bad, culprit = history(repo, 4, count=12)
+    for folder in (repo / "below", tmp_path / "elsewhere"):
+        folder.mkdir()
+        (folder / "check.sh").write_text("#!/bin/sh\ntest ! -e slow\n")
+        (folder / "check.sh").chmod(0o755)
+    git(tmp_path, "init", "-q", str(tmp_path / "elsewhere"))
+    git(tmp_path / "elsewhere", "add", "-A")
+    words = ["run", "--good", good, "--bad", bad, "--pass-fail", "--json"]
+    for at, more in (("repo/below", []), ("elsewhere", ["--repo", str(repo)])):
+        state = tmp_path / "state" / at
+        done = rtbisect(state, *words, *more, "--", "./check.sh", cwd=tmp_path / at)
+        assert json.loads(done.stdout).get("culprit") == culprit, done.stderr
+
+
+def test_a_script_of_the_repository_that_a_revision_lacks_skips_it(tmp_path, repo):
+    """The script comes with the last commit."""
+    good, _bad, _culprit = history(repo, 4, count=6)
+    check = repo / "check.sh"
+    check.write_text("#!/bin/sh\ntest -e late && echo 9 || echo $((RANDOM % 3))\n")
+    check.chmod(0o755)
+    git(repo, "add", "-A")
+    git(repo, "commit", "-q", "-m", "script")
+    words = ["run", "--good", good, "--bad", git(repo, "rev-parse", "HEAD")]
+    done = rtbisect(tmp_path / "state", *words, "--", "./check.sh", cwd=repo)
+    assert done.returncode == 4
+    assert f"the good end {good[:12]} is skipped by the command" in done.stdout
+    assert "./check.sh is not in this revision" in done.stderr
+
+
+def test_what_the_command_changes_is_put_back_and_what_it_builds_stays(tmp_path, repo):
+    good, bad, culprit = history(repo, 4, count=12)
+    checker(
+        tmp_path,
+        "grep -q patched file1 && exit 3; echo patched >>file1\n"
+        f"test -e built && echo built >>{tmp_path}/again; touch built; test -e slow && echo 9.$$"
+        " || echo 1.$$",
+    )
+    words = ["run", "--good", good, "--bad", bad, "--json"]
+    done = rtbisect(tmp_path / "state", *words, "--", "../check.sh", cwd=repo)
+    assert json.loads(done.stdout)["culprit"] == culprit, done.stderr
+    assert (tmp_path / "again").exists()
 
 
 def test_ctrl_c_leaves_a_campaign_that_resumes(tmp_path, repo):

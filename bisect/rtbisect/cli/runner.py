@@ -14,7 +14,7 @@ from rtbisect.cli.output import Output, PlainProgress, one_line
 from rtbisect.effects import duration, keep_setup
 from rtbisect.errors import Exit, InternalError, RtbisectError
 from rtbisect.model.campaign import CampaignRequest, Level, Outcome, Result, Summary
-from rtbisect.model.command import RUN
+from rtbisect.model.command import RUN, repairs
 from rtbisect.store.campaigns import CampaignStore
 from rtbisect.store.journal import StoreJournal, end_leftovers, summary_of
 
@@ -119,8 +119,13 @@ def answer_of(output: Output, record: CampaignRecord) -> dict[str, Any]:
         "wall_s": summary.wall_s,
         "report": record.report.path if record.report else None,
         "repo": request.repo,
-        "good": request.good,
-        "bad": request.bad,
+        # As they were called: a search for a repair goes from the bad end to the good one.
+        "good": request.bad if repairs(request) else request.good,
+        "bad": request.good if repairs(request) else request.bad,
+        "candidates": [
+            {"commit": sha, "probability": round(share, 4)}
+            for sha, share in (result.candidates if result else ())
+        ],
     }
 
 
@@ -128,7 +133,8 @@ def unreadable(identity: str) -> dict[str, Any]:
     """The keys of `answer_of` for a campaign that this version cannot read."""
     words = dict.fromkeys(("outcome", "culprit", "confidence", "cause", "metric", "report"))
     counts = {"builds": 0, "boots": 0, "skipped": 0, "wall_s": 0.0}
-    return {"campaign": identity} | words | counts | dict.fromkeys(("repo", "good", "bad"), "")
+    ends = dict.fromkeys(("repo", "good", "bad"), "")
+    return {"campaign": identity} | words | counts | ends | {"candidates": []}
 
 
 def text_of(record: CampaignRecord, summary: Summary) -> str:
