@@ -136,3 +136,38 @@ def test_views_of_a_boot():
 def test_boots_without_cpus_leave_the_whole_alone():
     assert common([(1.0, 0.5, -0.5), (1.0,)]) == 1
     assert common([(1.0, 0.5, -0.5), (1.0, 0.0, 0.0)]) == 3
+
+
+def zero_or_few(chance):
+    """Nothing on a good kernel, one to three of something in some boots of a bad one."""
+
+    def draw(rng, bad):
+        return float(rng.integers(1, 4)) if bad and rng.random() < chance else 0.0, ()
+
+    return draw
+
+
+@pytest.mark.parametrize(("chance", "seed"), [(0.35, 1), (0.35, 3), (0.45, 2), (0.6, 4)])
+def test_a_figure_that_is_mostly_zero_is_a_count(chance, seed):
+    """Below a half the medians of both ends are 0: their means differ, or their spread does."""
+    every = {**WIDE, "threshold": replace(linear(), min_effect=0.0)}
+    state, answer = boots_until_the_end(zero_or_few(chance), seed, **every)
+    assert (answer.outcome, answer.culprit) == (Outcome.CULPRIT, f"c{CULPRIT}")
+    assert state.ends.figure.plain is (chance > 0.5)
+
+
+@pytest.mark.parametrize("unit", [1e-12, 1e-3, 1e12])
+@pytest.mark.parametrize("stray", [0.0, 300.0, 1e5])
+def test_neither_the_unit_nor_a_stray_boot_keeps_the_search_from_its_end(unit, stray):
+    """One boot of the calibration is far away, or the figure is told in another unit."""
+    number = 0
+
+    def draw(rng, bad):
+        nonlocal number
+        number += 1
+        value = 10 + 3 * bad + rng.random() + rng.random()
+        return unit * (stray if stray and number == 5 else value), ()
+
+    every = {**WIDE, "threshold": replace(linear(), min_effect=0.0)}
+    _state, answer = boots_until_the_end(draw, **every)
+    assert (answer.outcome, answer.culprit) == (Outcome.CULPRIT, f"c{CULPRIT}")

@@ -122,7 +122,6 @@ def ours(world: World, arm: str) -> tuple[str, str | None, float]:
 
 def _forget() -> None:
     """Grids are kept by the boots that they were made for, not by what is patched."""
-    extent.boot_grids.cache_clear()
     lenses.fit.cache_clear()
 
 

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 #: as numbers of values beyond a limit).
 FRACTION = "fraction"
 COUNT = "count"
+#: A location by the mean: where the medians of both sides are the same number.
+MEAN = "mean"
 
 
 def badness(threshold: Threshold, value: float) -> float:
@@ -44,8 +46,8 @@ def all_badness(threshold: Threshold, values: Sequence[float]) -> tuple[float, .
 
 
 def centre(threshold: Threshold, values: Sequence[float]) -> float:
-    """The middle of boots: their median; the mean of pass/fail results and of counts, whose
-    median stands still while they change.
+    """The middle of boots: their median; the mean of pass/fail results, of counts and of what
+    else has a median that stands still while it changes.
     """
     return stats.mean(values) if by_mean(threshold) else stats.median(values)
 
@@ -57,7 +59,7 @@ def counted(threshold: Threshold) -> bool:
 
 def by_mean(threshold: Threshold) -> bool:
     """Whether the middle of boots is their mean."""
-    return threshold.statistic in (FRACTION, COUNT)
+    return threshold.statistic in (FRACTION, COUNT, MEAN)
 
 
 def effect_floor(threshold: Threshold) -> float:

@@ -74,7 +74,8 @@ def chance_grids() -> Grids:
 class CountGrid:
     """Counts of a boot: negative binomial, a Poisson whose rate is drawn anew for every boot
     from a Gamma with `shape` (t,) and mean `rate` (s,), in events of a boot with an exposure of 1.
-    Values are counts of boots with this `exposure`. `outlier` is the density of a stray boot.
+    Values are counts of boots with this `exposure`. `outlier` is the density of a stray boot;
+    `timed` says that boots carry their exposure.
     """
 
     shape: Floats
@@ -82,18 +83,22 @@ class CountGrid:
     prior: Floats
     outlier: float
     exposure: float = 1.0
+    timed: bool = True
 
     def of(self, boot: Views) -> tuple[CountGrid, float]:
         """This grid for boots that waited as long as `boot`, and the events of it."""
-        rate, exposure = boot
-        return replace(self, exposure=exposure), round(rate * exposure)
+        exposure = boot[1] if self.timed else 1.0
+        return replace(self, exposure=exposure), round(boot[0] * exposure)
 
     def all_of(self, boots: Sequence[Views]) -> Floats:
         """Log likelihood of all boots of one kernel, shape (t, s, 1)."""
+        events: dict[float, list[float]] = {}
+        for boot in boots:
+            grid, count = self.of(boot)
+            events.setdefault(grid.exposure, []).append(count)
         found = np.zeros_like(self.prior)
-        for exposure in sorted({boot[1] for boot in boots}):
-            events = tuple(self.of(boot)[1] for boot in boots if boot[1] == exposure)
-            found += replace(self, exposure=exposure).loglik(events)
+        for exposure, counts in sorted(events.items()):
+            found += replace(self, exposure=exposure).loglik(counts)
         return found
 
     def _density(self, y: Floats) -> Floats:
@@ -124,12 +129,13 @@ class CountGrid:
         return found
 
 
-@lru_cache(maxsize=4)
-def count_grids(good: tuple[Views, ...], bad: tuple[Views, ...]) -> Grids:
+def count_grids(good: tuple[Views, ...], bad: tuple[Views, ...], *, timed: bool = True) -> Grids:
     """Grids by the rates and exposures of the calibration: a twentieth of an event in a usual boot
     to four times the largest count, log uniform; the bad side has the higher rate. Zeros at the
-    good end are ordinary counts.
+    good end are ordinary counts. Boots that are not `timed` have an exposure of 1.
     """
+    if not timed:
+        good, bad = (tuple((boot[0], 1.0) for boot in end) for end in (good, bad))
     usual = stats.median([exposure for _rate, exposure in (*good, *bad)])
     top = max(1.0, *(rate * usual for rate, _exposure in (*good, *bad)))
     rate = np.geomspace(0.05, 4 * top, _RATES) / usual
@@ -141,9 +147,9 @@ def count_grids(good: tuple[Views, ...], bad: tuple[Views, ...]) -> Grids:
         np.concatenate([np.arange(_SINGLE), np.round(np.geomspace(_SINGLE, 8 * top + 32, _BINS))])
     )
     return Grids(
-        CountGrid(shape, rate, prior, outlier, usual),
-        CountGrid(shape, rate, none, outlier, usual),
-        CountGrid(shape, rate, prior - np.log(_RATES), outlier, usual),
+        CountGrid(shape, rate, prior, outlier, usual, timed),
+        CountGrid(shape, rate, none, outlier, usual, timed),
+        CountGrid(shape, rate, prior - np.log(_RATES), outlier, usual, timed),
         _rising(_RATES),
         y,
         np.zeros(shape.size, bool),

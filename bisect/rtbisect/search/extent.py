@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,14 +24,21 @@ if TYPE_CHECKING:
 #: A scale is never below the effect divided by this: figures that are rounded or stand
 #: still (all boots equal) say nothing about the next boot to the last digit.
 RESOLUTION = 20.0
-#: Prior weight of builds that add nothing, and slope of the rest from a tau far below the noise of
-#: a boot to one beyond the effect: builds mostly add little.
-TAU_PRIOR = (0.4, 1 / 3)
+#: Prior weight of builds that add nothing, and slope of the rest, which is spread over the logarithm
+#: of tau from far below the noise of a boot to beyond the effect: nobody knows what builds add.
+TAU_PRIOR = (0.25, 1.0)
 #: The same when there is no regression although the ends differ: luck, or builds that differ
 #: about as much as the ends do.
 NONE_TAU_PRIOR = (0.2, 5.0)
 #: Prior weight of equal scales on both sides; the rest lets each side have its own.
 EQUAL_SCALES = 0.6
+#: A boot further from the middle of its end than so many scales is a stray: it says nothing about
+#: where the others lie, however far away it is.
+STRAY = 8.0
+#: One boot of so many may be a stray, and one in any case; more of them are a state of their own.
+_STRAYS = 20
+#: Differences below this share of the largest figure are rounding.
+_ROUNDING = 1e-9
 #: A commit that explains less than this share of what the ends differ in is not looked for.
 LEAST = 0.25
 #: Nodes: location, location shared by both sides, step of log scale, values to compare.
@@ -60,7 +66,6 @@ class _Extent:
         return max(2 * self.span, 4 * self.floor)
 
 
-@lru_cache(maxsize=4)
 def boot_grids(
     good: tuple[float, ...],
     bad: tuple[float, ...],
@@ -71,8 +76,8 @@ def boot_grids(
     """Grids that cover what the calibration boots of the two ends allow. `shifted`: the bad side
     is worse in its location, by LEAST of what the ends differ in at least.
     """
-    one, two = np.sort(np.asarray(good)), np.sort(np.asarray(bad))
-    effect = max(abs(float(np.median(two) - np.median(one))), effect_floor, 1e-9)
+    one, two = ordinary(good), ordinary(bad)
+    effect = max(abs(float(np.median(two) - np.median(one))), effect_floor, step(one, two))
     low, high = float(min(one[0], two[0])), float(max(one[-1], two[-1]))
     slack = max(0.0, effect - (high - low)) / 2
     extent = _Extent(low - slack, high + slack, effect / RESOLUTION)
@@ -99,6 +104,27 @@ def boot_grids(
     least = max(effect_floor, LEAST * effect)
     ahead = _ahead(found[0].mu, found[1].mu, least, extent) if shifted else None
     return Grids(found[0], found[1], shared, _coupled(narrow, extent), y, tau > 0, ahead)
+
+
+def ordinary(values: tuple[float, ...]) -> Floats:
+    """The boots of one end that are no strays, sorted."""
+    found = np.sort(np.asarray(values))
+    away = np.abs(found - np.median(found))
+    # The scale is that of all but the furthest few: otherwise a stray hides itself.
+    held = np.sort(away)[: -max(1, away.size // _STRAYS)]
+    scale = max(1.4826 * float(np.median(away)), float(np.sqrt((held**2).mean())))
+    return found[away <= STRAY * scale] if scale else found
+
+
+def step(*ends: Floats) -> float:
+    """The smallest difference of two boots that is more than rounding: what is finer is not known
+    to be measured.
+    """
+    both = np.unique(np.concatenate(ends))
+    least = max(_ROUNDING * float(np.abs(both).max(initial=0.0)), 1e-300)
+    gaps = np.diff(both)
+    gaps = gaps[gaps > least]
+    return float(gaps.min(initial=math.inf)) if gaps.size else least
 
 
 def _ahead(good: Floats, bad: Floats, least: float, extent: _Extent) -> Floats:

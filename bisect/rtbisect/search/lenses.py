@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rtbisect.judge.scale import FRACTION, counted, effect_floor
+from rtbisect.model.campaign import Better, Scale
 from rtbisect.search.counts import CountGrid, chance_grids, count_grids
 from rtbisect.search.extent import boot_grids
 from rtbisect.search.grids import logsumexp, normal
@@ -31,6 +32,10 @@ if TYPE_CHECKING:
 COMMON = 0.7
 #: Prior weight of values that follow the usual shape; the rest is for a few states.
 USUAL = 0.9
+#: Prior weight of counts beside the usual shape, where all figures are small whole numbers.
+EVENTS = 0.5
+#: Larger counts look like any other figure.
+_MOST_EVENTS = 1000
 #: A lens with less than this share of the evidence of the calibration is left out.
 _KEPT = 0.01
 
@@ -122,25 +127,43 @@ def lenses(state: SearchState) -> tuple[Lens, ...]:
         return (Lens(0, 0.0, 0.0, chance_grids()),)
     if counted(spec.threshold):
         return (Lens(0, 0.0, 0.0, count_grids(good, bad)),)
-    shifted = state.ends.figure.around is None
-    return fit(good, bad, effect_floor(spec.threshold), common(_all(state)), shifted=shifted)
+    plain = spec.threshold.scale is Scale.LINEAR and spec.threshold.better is Better.LOWER
+    return fit(
+        good,
+        bad,
+        effect_floor(spec.threshold),
+        common(_all(state)),
+        shifted=state.ends.figure.around is None,
+        events=plain and all(_is_count(boot[0]) for boot in _all(state)),
+    )
+
+
+def _is_count(value: float) -> bool:
+    return value.is_integer() and 0 <= value <= _MOST_EVENTS
 
 
 def _all(state: SearchState) -> list[Views]:
     return [seen for boots in state.ledger.views.values() for seen in boots]
 
 
-@lru_cache(maxsize=4)
-def fit(
+@lru_cache(maxsize=2)
+def fit(  # noqa: PLR0913  (also the key of what is kept)
     good: tuple[Views, ...],
     bad: tuple[Views, ...],
     floor: float,
     views: int,
     *,
     shifted: bool = True,
+    events: bool = False,
 ) -> tuple[Lens, ...]:
-    """The lenses that the boots of both ends leave, with their grids."""
+    """The lenses that the boots of both ends leave, with their grids. `events`: the whole of every
+    boot is a small number of something.
+    """
     found = []
+    if events:
+        share = 1.0 if views == 1 else COMMON
+        grid = count_grids(good, bad, timed=False)
+        found.append(Lens(0, float(np.log(share)), float(np.log(EVENTS)), grid))
     for view in range(views):
         share = 1.0 if views == 1 else COMMON if view == 0 else (1 - COMMON) / (views - 1)
         one = tuple(boot[view] for boot in good)
@@ -150,8 +173,8 @@ def fit(
             Lens(view, log, float(np.log(USUAL)), boot_grids(one, two, floor, shifted=shifted))
         )
         if (states := state_grids(one, two, floor)) is not None:
-            grid, too_much = states
-            found.append(Lens(view, log, float(np.log(1 - USUAL)) + too_much, grid))
+            among, too_much = states
+            found.append(Lens(view, log, float(np.log(1 - USUAL)) + too_much, among))
     ends = np.array([[False, True]])
     looks = [seen(lens, [good, bad], ends) for lens in found]
     weight = against_none(tuple(found), looks)[:, 0]

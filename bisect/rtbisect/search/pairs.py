@@ -163,7 +163,7 @@ def _between(state: SearchState, found: Posterior, lies: Floats) -> tuple[str, f
     return sha, chance
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=2)
 def _middle(grid: Grids) -> BootGrid | None:
     """Nodes of the level between both sides; None where there is none."""
     good, bad = grid.good, grid.bad

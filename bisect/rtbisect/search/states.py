@@ -13,12 +13,11 @@ with the weight that makes them nodes of their prior (importance sampling).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rtbisect.search.extent import RESOLUTION
+from rtbisect.search.extent import RESOLUTION, ordinary, step
 from rtbisect.search.grids import Grids
 from rtbisect.search.noise import CONTAMINATION, student
 
@@ -34,6 +33,8 @@ PRIOR = 0.5
 #: Share of the calibration that the nodes follow: less than all of it keeps their tails wide.
 TEMPER = 0.7
 _NODES = 400
+#: Bins around each state, in its scales.
+_NEAR = np.array([-6.0, -3.0, -1.5, -0.5, 0.0, 0.5, 1.5, 3.0, 6.0])
 _BINS = 64
 
 
@@ -53,11 +54,17 @@ class States:
 
 @dataclass(frozen=True, eq=False)
 class StateGrid:
-    """One side: nodes of the `shares` (a, k) of the states, and their log weights (1, 1, a)."""
+    """One side: nodes of the `shares` (a, k) of the states, and their log weights (1, 1, a).
+    Predictive densities come as the mass of bins, which lie close where a state is narrow.
+    """
 
     states: States
     shares: Floats
     prior: Floats
+
+    def _mass(self, y: Floats) -> Floats:
+        found: Floats = self._density(y) * np.gradient(y)[:, None]
+        return found
 
     def _density(self, y: Floats) -> Floats:
         """Density of each value under each node, shape (n, a)."""
@@ -71,24 +78,25 @@ class StateGrid:
         return found[None, None, :]
 
     def fresh(self, y: Floats) -> Floats:
-        return self._density(y)[:, None, None, :]
+        return self._mass(y)[:, None, None, :]
 
     def again(self, y: Floats, values: tuple[float, ...], node: Floats) -> Floats:  # noqa: ARG002
         """Boots of one kernel are independent once the shares are known."""
-        found: Floats = self._density(y) @ node.ravel()
+        found: Floats = self._mass(y) @ node.ravel()
         return found
 
 
-@lru_cache(maxsize=4)
 def state_grids(
     good: tuple[float, ...], bad: tuple[float, ...], effect_floor: float
 ) -> tuple[Grids, float] | None:
     """Grids of both sides and of both together, and the log of what the fit of the states is
     worth too much; None where there are no states.
     """
-    both = np.sort(np.asarray(good + bad))
+    one, two = ordinary(good), ordinary(bad)
+    both = np.sort(np.concatenate([one, two]))
     span = float(both[-1] - both[0])
-    floor = max(effect_floor, abs(float(np.median(bad) - np.median(good))), 1e-9) / RESOLUTION
+    effect = abs(float(np.median(two) - np.median(one)))
+    floor = max(effect_floor, effect, step(one, two)) / RESOLUTION
     best: tuple[float, States] | None = None
     for count in range(2, min(MOST, both.size // 3) + 1):
         states = _states(both, count, floor, 1 / (3 * max(span, floor)))
@@ -99,12 +107,14 @@ def state_grids(
         return None
     states = best[1]
     rng = np.random.default_rng(1)
-    one, two, shared = (
+    first, second, shared = (
         StateGrid(states, *_nodes(states, np.asarray(values), rng))
         for values in (good, bad, good + bad)
     )
     y = np.linspace(both[0] - span / 4 - floor, both[-1] + span / 4 + floor, _BINS)
-    grids = Grids(one, two, shared, np.zeros((1, 1)), y, np.zeros(1, dtype=np.bool_))
+    near = states.at[:, None] + states.scale[:, None] * _NEAR
+    y = np.unique(np.concatenate([y, near.ravel()]))
+    grids = Grids(first, second, shared, np.zeros((1, 1)), y, np.zeros(1, dtype=np.bool_))
     return grids, -states.at.size * float(np.log(both.size))
 
 

@@ -7,7 +7,7 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
-from rtbisect.judge.scale import badness, by_mean, counted, effect_floor
+from rtbisect.judge.scale import MEAN, badness, by_mean, counted, effect_floor
 from rtbisect.model.campaign import Better, Observation, Scale, Threshold
 
 if TYPE_CHECKING:
@@ -47,21 +47,24 @@ def common(boots: Iterable[Sequence[float]]) -> int:
 @dataclass(frozen=True, slots=True)
 class Figure:
     """What of a boot the ends differ in: a view, or with `around` how far the whole lies from
-    that value.
+    that value. `mean` says that the medians of the ends are equal, and their means are not.
     """
 
     view: int = 0
     around: float | None = None
+    mean: bool = False
 
     def __str__(self) -> str:
         if self.around is not None:
             return "in the spread of the boots"
+        if self.mean:
+            return "in the mean of the boots, not in their median"
         return f"on the watched CPU number {self.view} beside the others" if self.view else ""
 
     @property
     def plain(self) -> bool:
         """It is the figure of the threshold itself."""
-        return not self.view and self.around is None
+        return not self.view and self.around is None and not self.mean
 
     def threshold(self, threshold: Threshold) -> Threshold:
         """How to judge this figure: as badness, where a larger value is worse."""
@@ -72,6 +75,7 @@ class Figure:
             unit="log" if threshold.scale is Scale.LOG else threshold.unit,
             better=Better.LOWER,
             scale=Scale.LINEAR,
+            statistic=MEAN if self.mean else threshold.statistic,
             min_effect=effect_floor(threshold),
             limit=None,
             floor=0.0,
@@ -79,13 +83,15 @@ class Figure:
         )
 
     def of(self, threshold: Threshold, seen: Observation) -> Observation | None:
-        """The figure of one boot, for the threshold above; None when the boot does not have it."""
-        if self.plain:
-            return seen
+        """The figure of one boot, for the threshold above; None when the boot does not have it, or
+        not as a number that can be compared.
+        """
         try:
             found = views(threshold, seen)
         except ValueError:
             return None
+        if self.plain:
+            return seen
         if self.around is not None:
             return replace(seen, value=abs(found[0] - self.around), per_cpu=())
         return replace(seen, value=found[self.view], per_cpu=()) if self.view < len(found) else None
