@@ -16,7 +16,7 @@ THRESHOLD = Threshold(
     unit="1/s",
     better=Better.LOWER,
     scale=Scale.LOG,
-    statistic="mean",
+    statistic="median",
     min_effect=1.5,
     limit=None,
     floor=0.5,
@@ -38,6 +38,11 @@ def spec(graph=None, **changes):
 
 def built(sha, signature, *, ok=True):
     return engine.Built(sha, ok, signature, 20.0)
+
+
+def event(sha, value):
+    seen = Observation(sha, "run", value)
+    return engine.Booted(sha, "run", RunStatus.COMPLETE, seen, 1.0)
 
 
 @dataclass
@@ -169,10 +174,36 @@ def test_an_end_that_does_not_boot_ends_the_search():
 def test_invalid_runs_are_tried_again_three_times_and_are_no_evidence():
     world = Toy(chain(16), "c9", status={"c7": RunStatus.INVALID})
     state, finish, _ = search(world)
-    assert finish.outcome is Outcome.INCONCLUSIVE
-    assert world.boots[-4:] == ["c7"] * 4
-    assert "4 invalid runs in a row" in finish.reason
+    # A revision that cannot be measured is skipped like one that does not boot.
+    assert (finish.outcome, engine.answer(state).culprit) == (Outcome.CULPRIT, "c9")
+    assert world.boots.count("c7") == 4
     assert "c7" not in state.ledger.values
+
+
+def test_an_end_with_invalid_runs_alone_ends_the_search():
+    world = Toy(chain(16), "c9", status={"c15": RunStatus.INVALID})
+    _state, finish, _ = search(world)
+    assert finish.outcome is Outcome.INCONCLUSIVE
+    assert "bad end c15 has 4 invalid runs in a row, the measurement" in finish.reason
+
+
+def test_many_revisions_with_invalid_runs_are_the_fault_of_the_measurement():
+    status = {f"c{i}": RunStatus.INVALID for i in range(15)}
+    _state, finish, _ = search(Toy(chain(16), "c9", status=status))
+    assert finish.outcome is Outcome.INCONCLUSIVE
+    assert "the measurement does not work" in finish.reason
+
+
+def test_an_end_that_is_skipped_once_is_tried_again():
+    graph = chain(16)
+    boots = [event(sha, 1.0 + 4 * (sha != "good")) for sha in ("good", graph.bad) * 3]
+    skipped = engine.Booted(graph.bad, "skip", RunStatus.SKIPPED, None, 1.0)
+    state = engine.replay(spec(graph), [*boots, skipped])
+    assert not isinstance(engine.propose(state)[0], engine.Finish)
+    state = engine.replay(spec(graph), [*boots, skipped, skipped, skipped])
+    finish = engine.propose(state)[0]
+    assert isinstance(finish, engine.Finish)
+    assert "is skipped by the command" in finish.reason
 
 
 def test_values_without_a_logarithm_are_invalid():

@@ -97,8 +97,11 @@ class Ledger:
         """Why `sha` cannot be tested; empty when it can."""
         if sha in self.build_failed:
             return "does not build"
+        if self.invalid.get(sha, 0) > INVALID_RERUNS:
+            return f"has {self.invalid[sha]} invalid runs in a row"
         failed = self.failed_boots.get(sha, ())
-        if RunStatus.SKIPPED in failed:
+        # What has worked before and is skipped once is tried again.
+        if RunStatus.SKIPPED in failed and (len(failed) >= FAILED_BOOTS or sha not in self.values):
             return "is skipped by the command"
         if len(failed) < FAILED_BOOTS:
             return ""
@@ -108,7 +111,9 @@ class Ledger:
     def lost(self) -> frozenset[str]:
         """The revisions that cannot be tested."""
         return frozenset(
-            sha for sha in {*self.build_failed, *self.failed_boots} if self.untestable(sha)
+            sha
+            for sha in {*self.build_failed, *self.failed_boots, *self.invalid}
+            if self.untestable(sha)
         )
 
     @cached_property
@@ -280,7 +285,7 @@ class _Tally:
     def booted(self, event: Booted) -> None:
         sha = event.revision
         self.boots += 1
-        found = _evidence(self.threshold, event)
+        found = evidence(self.threshold, event)
         if found is not None:
             self.views.setdefault((sha, event.layout), []).append(found)
         if event.layout:
@@ -316,7 +321,7 @@ def _chains(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
     return {sha: root(sha) for sha in list(above)}
 
 
-def _evidence(threshold: Threshold, event: Booted) -> Views | None:
+def evidence(threshold: Threshold, event: Booted) -> Views | None:
     """Views of a boot; None when the boot is no evidence."""
     try:
         complete = event.status is RunStatus.COMPLETE and event.observation is not None

@@ -28,6 +28,8 @@ SPLIT = 0.95
 TWO_EVERY = 8
 #: Boots of a kernel that might lie between, after which it is left alone.
 SUSPECT_BOOTS = 16
+#: So many revisions without a single valid run are the fault of the revisions.
+BARREN = 4
 #: Builds with another layout that a culprit and its parents have to hold in.
 LAYOUTS = 2
 #: Hypotheses compared for being inseparable hold this share of the mass, and are at most so many.
@@ -49,10 +51,14 @@ def _broken(state: SearchState) -> Finish | None:
     for name, sha in (("good", graph.good), ("bad", graph.bad)):
         why = ledger.untestable(sha)
         if why:
-            return Finish(Outcome.INCONCLUSIVE, f"the {name} end {sha[:12]} {why}")
-    for sha, times in sorted(ledger.invalid.items()):
-        if times > INVALID_RERUNS:
-            reason = f"{sha[:12]}: {times} invalid runs in a row, the measurement does not work"
+            invalid = ledger.invalid.get(sha, 0) > INVALID_RERUNS
+            broken = ", the measurement does not work" if invalid else ""
+            return Finish(Outcome.INCONCLUSIVE, f"the {name} end {sha[:12]} {why}{broken}")
+    # A revision may break what measures it. One that has worked does not, nor do many of them.
+    barren = sorted(sha for sha, times in ledger.invalid.items() if times > INVALID_RERUNS)
+    for sha in barren:
+        if sha in ledger.values or len(barren) > BARREN:
+            reason = f"{sha[:12]} {ledger.untestable(sha)}, the measurement does not work"
             return Finish(Outcome.INCONCLUSIVE, reason)
     return None
 
