@@ -22,6 +22,7 @@ from rtbisect.model.campaign import (
     TestedRevision,
     Threshold,
 )
+from rtbisect.model.code import PROOF_LAYOUT
 from rtbisect.search.views import WHOLE
 from rtbisect.trust import cause as causes
 from rtbisect.trust import verify
@@ -39,22 +40,24 @@ if TYPE_CHECKING:
 MOST_BOOTS = 10
 
 
-def prove(
+def prove(  # noqa: PLR0913  (what was searched, and what was found)
     effects: Effects,
     graph: CommitGraph,
     threshold: Threshold,
     result: Result,
     figure: Figure = WHOLE,
+    ends: tuple[str, str] | None = None,
 ) -> Result:
     """Verify the culprit of a search by what the ends differ in; gives the result with
-    verifications, cause and table.
+    verifications, cause and table. `ends` are those of the campaign where the graph is a part.
     """
     culprit = result.culprit
     assert culprit is not None
     parents = next(c.parents for c in graph.commits if c.sha == culprit)
-    revert, no_revert = _revert(effects, graph.bad, culprit)
+    reach = ends or (graph.good, graph.bad)
+    revert, no_revert = _revert(effects, reach[1], culprit)
     judged = _Judged(threshold, figure)
-    spec = _spec(effects, graph, judged, culprit, parents, revert, no_revert)
+    spec = _spec(effects, reach, judged, culprit, parents, revert, no_revert)
     state, fresh = _carry_out(effects, judged, spec)
     checks = verify.verifications(state)
     for check in checks:
@@ -68,11 +71,13 @@ def prove(
     )
     if not verify.confirmed(state):
         gone = verify.follows_layout(checks)
+        refuted = any(check.status == "fail" for check in checks)
         return replace(
             proved,
             outcome=Outcome.LAYOUT_SENSITIVE if gone else Outcome.INCONCLUSIVE,
             culprit=None,
-            candidates=(),
+            # What is refuted is no candidate; what is only not confirmed may still be the one.
+            candidates=() if refuted else result.candidates,
             confidence=0.0,
             tested=tuple(_doubted(item, graph) for item in proved.tested),
             reasons=(_unproved(culprit, checks), *result.reasons),
@@ -110,7 +115,7 @@ class _Judged:
 
 def _spec(  # noqa: PLR0913  (what a verification is about)
     effects: Effects,
-    graph: CommitGraph,
+    reach: tuple[str, str],
     judged: _Judged,
     culprit: str,
     parents: tuple[str, ...],
@@ -118,7 +123,7 @@ def _spec(  # noqa: PLR0913  (what a verification is about)
     no_revert: str,
 ) -> verify.VerifySpec:
     boots = effects.evidence()
-    ends = [judged.sample(effects, boots.get(end, ())) for end in (graph.good, graph.bad)]
+    ends = [judged.sample(effects, boots.get(end, ())) for end in reach]
     needed = min(end.n for end in ends)
     return verify.VerifySpec(
         culprit=culprit,
@@ -127,7 +132,7 @@ def _spec(  # noqa: PLR0913  (what a verification is about)
         seed=effects.setup.request.seed,
         revert=revert,
         no_revert=no_revert,
-        tip=graph.bad,
+        tip=reach[1],
         boots=effects.setup.limits.verify_boots,
         revert_boots=effects.setup.limits.revert_boots,
         layout=_layout(effects, judged, ends),
@@ -142,13 +147,16 @@ def _spec(  # noqa: PLR0913  (what a verification is about)
 
 
 def _layout(effects: Effects, judged: _Judged, ends: Sequence[Sample]) -> int:
-    """The layout to compare in; 0 where the ends differ by more than a layout makes."""
+    """The layout to compare in, one that the search has not seen; 0 where the ends differ by more
+    than a layout makes.
+    """
+    if effects.layout_cost_s() is None or not all(end.n for end in ends):
+        return 0
     threshold = judged.figure.threshold(judged.threshold)
     good, bad = (all_badness(threshold, end.values) for end in ends)
-    if effects.layout_cost_s() is None or not good or not bad:
-        return 0
     shift = centre(threshold, bad) - centre(threshold, good)
-    return int(shift < shift_of(threshold, good, effects.setup.limits.layout_below))
+    small = shift < shift_of(threshold, good, effects.setup.limits.layout_below)
+    return PROOF_LAYOUT if small else 0
 
 
 def _carry_out(

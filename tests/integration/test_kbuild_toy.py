@@ -19,9 +19,9 @@ from rtbisect import command, locks
 from rtbisect.artefacts import ArtefactStore
 from rtbisect.errors import BusyError, ConfigError, InfrastructureError, InternalError
 from rtbisect.kernel.kbuild import KernelBuilder
-from rtbisect.kernel.settings import BuildSettings
+from rtbisect.kernel.settings import ALIGNMENTS, BuildSettings
 from rtbisect.kernel.workspace import Workspace, directory_name
-from rtbisect.model.code import Build, BuildRequest, BuildStatus
+from rtbisect.model.code import PROOF_LAYOUT, Build, BuildRequest, BuildStatus
 
 NEEDED = ("bwrap", "gcc", "make", "ccache", "ld", "git")
 pytestmark = pytest.mark.skipif(
@@ -141,6 +141,12 @@ class TestABuild:
         assert lab.space(variant="layout-1").root != lab.space().root
         assert lab.build(toy, toy.first, variant="layout-1").reused
         assert lab.build(toy, toy.first).signature == plain.signature
+
+    def test_every_layout_is_another_kernel(self, toy, lab):
+        builds = [lab.build(toy, toy.first, variant=variant) for variant in ("", *ALIGNMENTS)]
+        assert [build.first_error for build in builds] == [""] * len(builds)
+        assert len(ALIGNMENTS) == PROOF_LAYOUT
+        assert len({build.signature for build in builds}) > 4
 
     def test_an_unknown_variant_is_a_failed_build(self, toy, lab):
         build = lab.build(toy, toy.first, variant="layout-99")

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 #: Part of every cache key: raise it when a change of ours changes what is built.
-BUILDER_VERSION = "3"
+BUILDER_VERSION = "4"
 
 #: Numeric user that foreign code runs as when rtbisect itself runs as root (nobody).
 BUILD_UID = 65534
@@ -35,9 +35,11 @@ CONFIG_LOCALVERSION_AUTO=n
 CONFIG_IKCONFIG=n
 """
 
-#: Alignment of functions, in bytes, of the variants with another code layout. x86 kernels are
-#: built with 16; CONFIG_DEBUG_FORCE_FUNCTION_ALIGN_64B is the same as the first.
-ALIGNMENTS = {layout_variant(i): size for i, size in enumerate((64, 32, 128, 256), start=1)}
+#: Alignment of functions, in bytes, of the variants with another code layout; the last is that of
+#: the proof. x86 kernels are built with 16; CONFIG_DEBUG_FORCE_FUNCTION_ALIGN_64B is the same as
+#: the first. 64:17:16 aligns to 64 what is less than 17 bytes away from it, and the rest to 16.
+_SIZES = ("64", "128", "256", "64:17:16", "64:49:16", "128:65:16", "128:97:16", "32")
+ALIGNMENTS = {layout_variant(i): size for i, size in enumerate(_SIZES, start=1)}
 
 
 @dataclass(frozen=True, slots=True)

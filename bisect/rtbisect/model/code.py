@@ -41,6 +41,12 @@ class Change:
     path: str
 
 
+#: Builds of a revision with another code layout that a search may have. The one after them is kept
+#: for the proof: a search names a commit because of the layouts that it has seen.
+SEARCH_LAYOUTS = 7
+PROOF_LAYOUT = SEARCH_LAYOUTS + 1
+
+
 def layout_variant(layout: int) -> str:
     """Variant of a build with another code layout; 0 is the kernel as it is configured."""
     return f"layout-{layout}" if layout else ""

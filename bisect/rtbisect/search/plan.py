@@ -9,11 +9,13 @@ about the noise counts as far as it tells hypotheses apart. See docs/search.md.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rtbisect.model.code import SEARCH_LAYOUTS
 from rtbisect.search.model import Test
 
 if TYPE_CHECKING:
@@ -151,9 +153,12 @@ class _Picker:
         """The revision that is most worth a build with another layout (a booted candidate, or
         the good end with -1), and bits of its boot; no bits where there is no such build.
         """
-        spec, failed = self._state.spec, self._state.ledger.layouts_failed
+        spec, ledger = self._state.spec, self._state.ledger
         if not self._state.layouts or self._room <= 0:
             return "", -1, 0.0
+        seen = Counter(sha for sha, layout in ledger.views if layout)
+        failed = {sha for sha, number in seen.items() if number >= SEARCH_LAYOUTS}
+        failed |= ledger.layouts_failed
         able = [(self._shas[i], i, float(fresh[i])) for i in self._again]
         able.append((spec.graph.good, -1, _gain_of_good(self._groups) * (not self.picked)))
         able = [option for option in able if option[0] not in failed]
