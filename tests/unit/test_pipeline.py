@@ -17,9 +17,11 @@ from rtbisect.errors import InfrastructureError, InternalError
 from rtbisect.kernel.fake import FakeBuilder
 from rtbisect.lab.fake import FakeLab
 from rtbisect.model.campaign import CampaignRequest, Cause, Level, Limits, Outcome
-from rtbisect.model.code import Commit, CommitGraph
+from rtbisect.model.code import PROOF_LAYOUT, Commit, CommitGraph
 from rtbisect.model.command import REPAIR, turned
 from rtbisect.model.lab import RunStatus
+from rtbisect.search import engine
+from rtbisect.search.graph import Ancestry
 
 REVERT = sha(10**6)
 
@@ -383,7 +385,9 @@ def test_a_small_change_is_proved_with_another_code_layout(tmp_path):
     assert (result.outcome, result.culprit) == (Outcome.CULPRIT, sha(3))
     assert {v.name: v.status for v in result.verifications}["layout"] == "pass"
     built = {(r.revision, r.variant) for r in here.builder.requests if r.variant}
+    # Boots of the proof are in a layout that the search has not seen.
     assert {(sha(2), "layout-1"), (sha(3), "layout-1")} <= built
+    assert {(sha(2), f"layout-{PROOF_LAYOUT}"), (sha(3), f"layout-{PROOF_LAYOUT}")} <= built
 
 
 def test_a_small_change_that_another_code_layout_does_not_show_is_no_culprit(tmp_path):
@@ -414,6 +418,63 @@ def test_two_equal_culprits_are_both_found(tmp_path):
     result, _report = pipeline.bisect(*here.open())
     assert result.outcome is Outcome.MULTIPLE_CULPRITS
     assert {found for found, _ in result.candidates} == {sha(7), sha(17)}
+
+
+def test_the_search_thinks_with_the_measured_cost_of_a_boot(tmp_path, monkeypatch):
+    """Before the first boot it is a guess; each boot here takes 90 s."""
+    costs = []
+    propose = engine.propose
+
+    def seen(state, **kw):
+        costs.append((bool(state.ends.reproduced), state.spec.boot_cost_s))
+        return propose(state, **kw)
+
+    monkeypatch.setattr(engine, "propose", seen)
+    graph = line_of(8)
+    request = CampaignRequest("bisect", "s", "t", graph.good, graph.bad, "ipi")
+    here = World(tmp_path, graph, FakeLab(boots(3), seconds=90.0), request=request)
+    pipeline.bisect(*here.open())
+    assert {cost for reproduced, cost in costs if not reproduced} == {20.0}
+    assert {cost for reproduced, cost in costs if reproduced} == {90.0}
+
+
+def slower(tmp_path, graph, steps, **kw):
+    """A world whose wait grows by 0.3 with each of `steps` that a revision holds."""
+    request = CampaignRequest("bisect", "s", "t", graph.good, graph.bad, "rcu")
+    here = World(tmp_path, graph, None, request=request, **kw)
+    ancestry = Ancestry(graph)
+
+    def draw(asked, random):
+        side = ancestry.side(asked.revision)
+        held = sum(bool(side[ancestry.index[sha(number)]]) for number in steps)
+        more = 1 + 0.3 * held * random.uniform(0.95, 1.05)
+        return scaled(boots(None)(asked, random), ("p50_us", "rcu-off"), more)
+
+    here.lab = FakeLab(draw)
+    return here
+
+
+@pytest.mark.parametrize("steps", [(4, 16), (7, 12), (1, 18)])
+def test_two_culprits_on_branches_are_both_found_and_their_merge_is_not_blamed(tmp_path, steps):
+    """1..9 on one branch, 11..19 on the other, 20 merges them."""
+    one = [Commit(sha(n), (sha(n - 1),), "one") for n in range(1, 10)]
+    other = [Commit(sha(n), (sha(n - 1 if n > 11 else 0),), "other") for n in range(11, 20)]
+    merge = Commit(sha(20), (sha(9), sha(19)), "merge")
+    tail = [Commit(sha(n), (sha(n - 1),), "tail") for n in range(21, 25)]
+    graph = CommitGraph(sha(0), sha(24), (*one, *other, merge, *tail))
+    result, _report = pipeline.bisect(*slower(tmp_path, graph, steps).open())
+    assert result.outcome is Outcome.MULTIPLE_CULPRITS
+    assert {found for found, _ in result.candidates} == set(map(sha, steps))
+
+
+def test_three_culprits_are_never_told_as_one(tmp_path):
+    limits = Limits(max_boots=200)
+    here = slower(tmp_path, line_of(32), (6, 15, 25), limits=limits)
+    result, _report = pipeline.bisect(*here.open())
+    assert result.outcome in (Outcome.MULTIPLE_CULPRITS, Outcome.INCONCLUSIVE)
+    named = {found for found, _ in result.candidates}
+    assert named <= {sha(6), sha(15), sha(25)}
+    assert len(named) > 1 or "no other one is proved" in result.reasons[-1]
 
 
 def test_that_one_culprit_explains_all_tested_revisions_is_a_check(tmp_path):

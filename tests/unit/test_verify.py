@@ -22,7 +22,7 @@ THRESHOLD = Threshold(
     unit="1/s",
     better=Better.LOWER,
     scale=Scale.LOG,
-    statistic="mean",
+    statistic="median",
     min_effect=1.5,
     limit=None,
     floor=0.5,
@@ -119,6 +119,21 @@ def test_undecided_pairs_get_a_second_look_and_no_third():
     assert verify.verifications(state)[0].status == "undecided"
     assert verify.verifications(state)[0].judgement.new.n == 10
     assert not verify.confirmed(state)
+
+
+def test_a_boot_that_cannot_be_compared_is_no_evidence():
+    """The logarithm of a figure below the floor does not exist: such a boot is asked for again."""
+    state = verify.start(replace(SPEC, revert=None))
+    for step in range(40):
+        due = verify.propose(state)
+        if isinstance(due, verify.Done):
+            break
+        value = -1.0 if step == 3 else float(GOOD[due.revision])
+        seen = Observation(due.revision, str(step), value)
+        event = verify.Booted(due.revision, str(step), RunStatus.COMPLETE, seen, 1.0)
+        state = verify.apply(state, event)
+    assert verify.confirmed(state)
+    assert step == 13
 
 
 def test_a_revert_that_does_not_apply_or_boot_does_not_hide_the_culprit():

@@ -8,7 +8,6 @@ used again, because the search chose the culprit by them.
 
 from __future__ import annotations
 
-import math
 import random
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -19,9 +18,8 @@ from rtbisect.errors import ConfigError
 from rtbisect.judge.judge import judge
 from rtbisect.judge.scale import all_badness, centre, effect_floor, effect_of
 from rtbisect.model.campaign import Judgement, Level, Sample, Threshold, Verification
-from rtbisect.model.lab import RunStatus
 from rtbisect.search.calibrate import looks
-from rtbisect.search.ledger import INVALID_RERUNS, Booted, Built, Event, Ledger, ledger
+from rtbisect.search.ledger import Booted, Built, Event, Ledger, evidence, ledger
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -102,10 +100,10 @@ class VerifyState:
         """Valid values per kernel in `unit`, in the order of the boots."""
         found: dict[_Kernel, list[float]] = {}
         for event in self.events:
-            if isinstance(event, Booted) and event.status is RunStatus.COMPLETE:
-                value = event.observation.value if event.observation else math.nan
-                if math.isfinite(value):
-                    found.setdefault((event.revision, event.layout), []).append(value)
+            if isinstance(event, Booted) and evidence(self.spec.threshold, event):
+                assert event.observation is not None
+                value = event.observation.value
+                found.setdefault((event.revision, event.layout), []).append(value)
         return {kernel: tuple(values) for kernel, values in found.items()}
 
     @cached_property
@@ -252,10 +250,7 @@ def _order(spec: VerifySpec, done: int) -> dict[str, int]:
 def _examined(state: VerifyState, check: _Check) -> _Check:
     """The check with its status, or with the boots that it still wants."""
     for sha in (check.base, check.new):
-        why = state.ledger.untestable(sha)
-        if state.ledger.invalid.get(sha, 0) > INVALID_RERUNS:
-            why = "has only invalid runs"
-        if why:
+        if why := state.ledger.untestable(sha):
             note = f"{sha[:12]} {why}"
             return replace(check, verification=Verification(check.name, "undecided", None, note))
         if check.layout and sha in state.ledger.layouts_failed:
