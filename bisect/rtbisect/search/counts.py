@@ -119,9 +119,7 @@ class CountGrid:
         return found[:, :, None]
 
     def fresh(self, y: Floats) -> Floats:
-        width = np.diff(y, append=2 * y[-1] - y[-2])
-        found: Floats = self._density(y) * width[:, None, None]
-        return found[:, :, :, None]
+        return self._density(y)[:, :, :, None]
 
     def again(self, y: Floats, values: tuple[float, ...], node: Floats) -> Floats:  # noqa: ARG002
         """Boots of one kernel are independent once rate and shape are known."""

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 #: A scale is never below the effect divided by this: figures that are rounded or stand
 #: still (all boots equal) say nothing about the next boot to the last digit.
 RESOLUTION = 20.0
-#: Prior weight of builds that add nothing, and slope of the rest, which is spread over the logarithm
-#: of tau from far below the noise of a boot to beyond the effect: nobody knows what builds add.
+#: Prior weight of builds that add nothing, and slope of the rest, which is spread over log(tau)
+#: from far below the noise of a boot to beyond the effect: nobody knows what builds add.
 TAU_PRIOR = (0.25, 1.0)
 #: The same when there is no regression although the ends differ: luck, or builds that differ
 #: about as much as the ends do.

@@ -47,22 +47,25 @@ class Kernel:
 @dataclass(frozen=True, eq=False)
 class Cell:
     """Hypotheses that give the tested kernels the same sides. `weights` (n,) are their
-    probabilities, `sides` (k,) those of the kernels, `good` and `bad` (t, s, a) the
-    weights of the nodes of each side, adding up to 1.
+    probabilities, `sides` (k,) those of the kernels, `good` and `bad` (t, s, a) the weights of the
+    nodes of each side, adding up to 1, on the `grid` that explains the boots best if these are
+    the sides.
     """
 
     weights: Floats
     sides: Bools
     good: Floats
     bad: Floats
+    grid: Grids
 
 
 @dataclass(frozen=True, eq=False)
 class Posterior:
     """`commits`: probability of each candidate, shape (n,); `none`: of no regression. They
-    add up to 1, unless nothing explains the data: then all are 0. `cells` are the
-    likeliest patterns and `shared` (t, s, a) the nodes of "no regression", both through
-    the likeliest lens: `grid` and `view` are its.
+    add up to 1, unless nothing explains the data: then all are 0. `grid` and `view` are those of
+    the likeliest lens, `cells` the likeliest patterns and `shared` (t, s, a) the nodes of "no
+    regression" on `none_grid`, each through its own likeliest lens on that view: a boot tells
+    hypotheses apart only as far as each of them predicts something else.
     """
 
     commits: Floats
@@ -72,6 +75,7 @@ class Posterior:
     grid: Grids | None
     shared: Floats
     view: int = 0
+    none_grid: Grids | None = None
 
     @property
     def possible(self) -> bool:
@@ -84,9 +88,9 @@ class Posterior:
     @property
     def layout(self) -> float:
         """If there is no regression: the probability that builds differ by their layout."""
-        if self.grid is None:
+        if self.none_grid is None:
             return 0.0
-        return float(self.shared[self.grid.layout].sum())
+        return float(self.shared[self.none_grid.layout].sum())
 
     @cached_property
     def good(self) -> Floats:
@@ -107,36 +111,47 @@ class Posterior:
 
     def predict_good(self, cell: Cell) -> Floats:
         assert self.grid is not None
-        return _binned(self.grid.fresh_good, cell.good)
+        own = cell.grid is self.grid
+        return self._binned(
+            cell.grid.fresh_good if own else cell.grid.good.fresh(self.grid.y), cell.good
+        )
 
     def predict_bad(self, cell: Cell) -> Floats:
         assert self.grid is not None
-        return _binned(self.grid.fresh_bad, cell.bad)
+        own = cell.grid is self.grid
+        return self._binned(
+            cell.grid.fresh_bad if own else cell.grid.bad.fresh(self.grid.y), cell.bad
+        )
 
     def predict_none(self) -> Floats:
         assert self.grid is not None
-        return _binned(self.grid.fresh_shared, self.shared)
+        assert self.none_grid is not None
+        own = self.none_grid is self.grid
+        found = self.grid.fresh_shared if own else self.none_grid.shared.fresh(self.grid.y)
+        return self._binned(found, self.shared)
+
+    def _binned(self, density: Floats, node: Floats) -> Floats:
+        return self._share(density.reshape(density.shape[0], -1) @ node.ravel())
+
+    def _share(self, density: Floats) -> Floats:
+        """Densities as probabilities of the values that are compared."""
+        assert self.grid is not None
+        mass = density * self.grid.width
+        whole: Floats = mass / mass.sum()
+        return whole
 
     def again(self, number: int, cell: Cell | None) -> Floats:
         """Predictive probabilities of one more boot of kernel `number`, in a cell or (None)
         without a regression; shape (b,).
         """
         assert self.grid is not None
-        values = self.kernels[number].values(self.view)
+        values, y = self.kernels[number].values(self.view), self.grid.y
         if cell is None:
-            found = self.grid.shared.again(self.grid.y, values, self.shared)
-        elif cell.sides[number]:
-            found = self.grid.bad.again(self.grid.y, values, cell.bad)
-        else:
-            found = self.grid.good.again(self.grid.y, values, cell.good)
-        whole: Floats = found / found.sum()
-        return whole
-
-
-def _binned(density: Floats, node: Floats) -> Floats:
-    found: Floats = density.reshape(density.shape[0], -1) @ node.ravel()
-    whole: Floats = found / found.sum()
-    return whole
+            assert self.none_grid is not None
+            return self._share(self.none_grid.shared.again(y, values, self.shared))
+        if cell.sides[number]:
+            return self._share(cell.grid.bad.again(y, values, cell.bad))
+        return self._share(cell.grid.good.again(y, values, cell.good))
 
 
 def kernels(state: SearchState) -> tuple[Kernel, ...]:
@@ -176,22 +191,29 @@ def posterior(state: SearchState) -> Posterior:
     commits = np.exp(weight - top)
     total = float(commits.sum() + np.exp(none - top))
     commits /= total
-    first = int(logsumexp(through).argmax())
-    cells = _cells(seen[first], commits, pattern, member)
+    first = lenses[int(logsumexp(through).argmax())]
+    same = [i for i, lens in enumerate(lenses) if lens.view == first.view]
+    likeliest = [same[int(weights[same, p].argmax())] for p in range(len(pattern))]
+    none_lens = max(same, key=lambda i: lenses[i].family + seen[i].none)
+    cells = _cells([(lenses[i].grid, seen[i]) for i in likeliest], commits, pattern, member)
     return Posterior(
-        commits, float(np.exp(none - top)) / total, booted, cells, lenses[first].grid,
-        normal(seen[first].shared, 3), lenses[first].view,
+        commits, float(np.exp(none - top)) / total, booted, cells, first.grid,
+        normal(seen[none_lens].shared, 3), first.view, lenses[none_lens].grid,
     )  # fmt: skip
 
 
 def _cells(
-    seen: Seen, commits: Floats, pattern: Bools, member: npt.NDArray[np.intp]
+    likeliest: list[tuple[Grids, Seen]],
+    commits: Floats,
+    pattern: Bools,
+    member: npt.NDArray[np.intp],
 ) -> tuple[Cell, ...]:
-    """The likeliest patterns and their nodes."""
+    """The likeliest patterns and their nodes, each through its likeliest lens."""
     mass = np.zeros(len(pattern))
     np.add.at(mass, member, commits)
     found = []
     for p in _shaping(mass):
+        grid, seen = likeliest[p]
         joint = np.exp(seen.scales[p] - seen.likelihood[p])
         found.append(
             Cell(
@@ -199,6 +221,7 @@ def _cells(
                 pattern[p],
                 normal(seen.good[p]) * joint.sum(axis=2)[:, :, None],
                 normal(seen.bad[p]) * joint.sum(axis=1)[:, :, None],
+                grid,
             )
         )
     return tuple(found)

@@ -20,7 +20,7 @@ from rtbisect.search.lenses import loglik
 
 if TYPE_CHECKING:
     from rtbisect.search.graph import Floats
-    from rtbisect.search.grids import Grid
+    from rtbisect.search.grids import Grid, Grids
     from rtbisect.search.posterior import Posterior
     from rtbisect.search.views import Views
 
@@ -44,17 +44,19 @@ def contradictions(found: Posterior) -> tuple[tuple[str, float], ...]:
     for number in booted:
         kernel = found.kernels[number]
         bad = bool(cell.sides[number])
-        grid, node = (found.grid.bad, cell.bad) if bad else (found.grid.good, cell.good)
-        p = _p(grid, node, found, kernel.boots)
+        side, node = (cell.grid.bad, cell.bad) if bad else (cell.grid.good, cell.good)
+        p = _p(side, node, (cell.grid, found.view), kernel.boots)
         if p * len(booted) <= ALPHA:
             said.append((kernel.shas[0], p))
     return tuple(said)
 
 
-def _p(side: Grid, node: Floats, found: Posterior, boots: tuple[Views, ...]) -> float:
-    """The p of one kernel; `node` are the weights after all boots, also after its own."""
-    assert found.grid is not None
-    y, view = found.grid.y, found.view
+def _p(side: Grid, node: Floats, lens: tuple[Grids, int], boots: tuple[Views, ...]) -> float:
+    """The p of one kernel; `node` are the weights after all boots, also after its own. `lens` are
+    all grids and the view.
+    """
+    grids, view = lens
+    y = grids.y
     with np.errstate(divide="ignore"):
         log = np.log(node) - loglik(side, boots, view)
     total = 0.0
@@ -66,12 +68,12 @@ def _p(side: Grid, node: Floats, found: Posterior, boots: tuple[Views, ...]) -> 
             density = grid.again(y, tuple(b[view] for b in before), weight)
         else:
             density = grid.fresh(y).reshape(y.size, -1) @ weight.ravel()
-        total += _score(y, density, value)
+        total += _score(y, density * grids.width, value)
     return math.erfc(abs(total) / math.sqrt(2 * len(boots)))
 
 
 def _score(y: Floats, density: Floats, value: float) -> float:
-    """The normal score of a value among the densities at `y`."""
+    """The normal score of a value among the masses at `y`."""
     mass = density / density.sum()
     edges = (y[1:] + y[:-1]) / 2
     place = int(np.searchsorted(edges, value))

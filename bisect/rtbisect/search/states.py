@@ -54,17 +54,11 @@ class States:
 
 @dataclass(frozen=True, eq=False)
 class StateGrid:
-    """One side: nodes of the `shares` (a, k) of the states, and their log weights (1, 1, a).
-    Predictive densities come as the mass of bins, which lie close where a state is narrow.
-    """
+    """One side: nodes of the `shares` (a, k) of the states, and their log weights (1, 1, a)."""
 
     states: States
     shares: Floats
     prior: Floats
-
-    def _mass(self, y: Floats) -> Floats:
-        found: Floats = self._density(y) * np.gradient(y)[:, None]
-        return found
 
     def _density(self, y: Floats) -> Floats:
         """Density of each value under each node, shape (n, a)."""
@@ -78,11 +72,11 @@ class StateGrid:
         return found[None, None, :]
 
     def fresh(self, y: Floats) -> Floats:
-        return self._mass(y)[:, None, None, :]
+        return self._density(y)[:, None, None, :]
 
     def again(self, y: Floats, values: tuple[float, ...], node: Floats) -> Floats:  # noqa: ARG002
         """Boots of one kernel are independent once the shares are known."""
-        found: Floats = self._mass(y) @ node.ravel()
+        found: Floats = self._density(y) @ node.ravel()
         return found
 
 
