@@ -234,6 +234,24 @@ def test_a_culprit_has_to_hold_with_another_code_layout(other, status, confirmed
     assert verify.follows_layout(checks) is not confirmed
 
 
+def test_another_layout_repeats_what_the_parent_has_shown():
+    """p = 0.0076 at the first look: too much for the parent, enough for the second layout."""
+    values = {"parent": [10, 11, 12, 13, 14, 32.5], "culprit": [30, 31, 32, 33, 34, 35]}
+    boots = [
+        verify.Booted(
+            sha, "r", RunStatus.COMPLETE, Observation(sha, "r", float(value)), 1.0, layout
+        )
+        for sha, found in values.items()
+        for layout in (0, 1)
+        for value in (found if layout else [10 + 30 * (sha == "culprit")] * 6)
+    ]
+    state = verify.replay(replace(SPEC, layout=1, revert=None), boots)
+    status = {check.name: check.status for check in verify.verifications(state)}
+    assert status["layout"] == "pass"
+    state = verify.replay(replace(SPEC, layout=0, revert=None), [b for b in boots if b.layout])
+    assert verify.verifications(state)[0].status == "undecided"
+
+
 def test_what_more_than_the_layout_contradicts_does_not_follow_the_layout():
     level = GOOD | {"parent": 50, ("culprit", 1): 10, ("parent", 1): 10}
     state = with_layouts(replace(SPEC, layout=1), level)

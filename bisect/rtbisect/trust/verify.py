@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 PARENT = "culprit vs parent"
 #: Name of the check with another code layout.
 LAYOUT = "layout"
+#: Alpha of the comparison with another code layout, for all its looks: it repeats what that with the
+#: parent has shown, and a regression that is not seen twice is none.
+LAYOUT_ALPHA = 0.05
 #: Share of the ends' shift below which there is more than this one culprit.
 FULL_RECOVERY = 0.7
 #: A revert has to take back at least this share of the ends' shift.
@@ -269,6 +272,8 @@ def _examined(state: VerifyState, check: _Check) -> _Check:
 def _decided(spec: VerifySpec, check: _Check, base: Sample, new: Sample) -> Verification:
     alpha = spec.look_alpha
     is_revert = check.purpose == "revert"
+    if check.layout:
+        alpha = max(alpha, LAYOUT_ALPHA / len(check.looks))
     if is_revert and base.n == spec.revert_boots:
         # Three boots a side cannot reach alpha: then only full separation passes.
         alpha = max(alpha, stats.smallest_p(base.n, new.n))
