@@ -16,10 +16,21 @@ from unittest import mock
 import numpy as np
 
 from rtbisect.errors import InternalError
-from rtbisect.model.campaign import Better, MetricKey, Outcome, Scale, Threshold
+from rtbisect.model.campaign import (
+    Better,
+    MetricKey,
+    Observation,
+    Outcome,
+    Sample,
+    Scale,
+    Threshold,
+)
+from rtbisect.model.code import PROOF_LAYOUT
+from rtbisect.model.lab import RunStatus
 from rtbisect.search import engine, extent, lenses
 from rtbisect.search.graph import part
 from rtbisect.search.rehearse import rehearse
+from rtbisect.trust import verify
 from searchbench import bayesect
 from searchbench.oracle import known_grids
 
@@ -113,11 +124,45 @@ def ours(world: World, arm: str) -> tuple[str, str | None, float]:
                 if answer.culprit:
                     break
     culprit = answer.culprit
+    if arm == "ours-proved" and culprit and finish.outcome is Outcome.CULPRIT:
+        outcome = proved(world, state, culprit)
+        return outcome.value, culprit if outcome is Outcome.CULPRIT else None, answer.confidence
     if finish.outcome is Outcome.CULPRIT_SET:
         # A set is right when it holds the culprit.
         hit = [sha for sha, _ in answer.candidates if sha in world.truth]
         culprit = hit[0] if hit else answer.candidates[0][0]
     return finish.outcome.value, culprit, answer.confidence
+
+
+def proved(world: World, state: engine.SearchState, culprit: str) -> Outcome:
+    """What fresh boots of the culprit and its parents say, also in the layout of the proof."""
+    spec, graph = state.spec, state.spec.graph
+    parents = next(commit.parents for commit in graph.commits if commit.sha == culprit)
+    check = verify.VerifySpec(
+        culprit=culprit,
+        parents=parents,
+        threshold=spec.threshold,
+        seed=spec.seed,
+        revert=None,
+        tip=graph.bad,
+        endpoints=tuple(Sample(state.ledger.values[end]) for end in (graph.good, graph.bad)),
+        layout=PROOF_LAYOUT if state.layouts else 0,
+        boots_max=max(10, 2 * state.ends.used if state.ends.used > 10 else 0),
+    )
+    found = verify.start(check)
+    while isinstance(step := verify.propose(found), verify.Boot):
+        if world.build(step.revision) is None:
+            found = verify.apply(found, verify.Built(step.revision, False, "", 0.0))  # noqa: FBT003
+            continue
+        value = world.values(step.revision, 1, step.layout)[0]
+        name = f"proof{len(found.events)}"
+        seen = Observation(step.revision, name, value)
+        boot = verify.Booted(step.revision, name, RunStatus.COMPLETE, seen, 0.0, step.layout)
+        found = verify.apply(found, boot)
+    if verify.confirmed(found):
+        return Outcome.CULPRIT
+    gone = verify.follows_layout(verify.verifications(found))
+    return Outcome.LAYOUT_SENSITIVE if gone else Outcome.INCONCLUSIVE
 
 
 def _forget() -> None:
@@ -239,6 +284,7 @@ class Repository:
 
 ARMS: dict[str, Callable[[World, str], tuple[str, str | None, float]]] = {
     "ours": ours,
+    "ours-proved": ours,
     "ours-no-controls": ours,
     "ours-no-layouts": ours,
     "ours-no-cost": ours,
