@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 PARENT = "culprit vs parent"
 #: Name of the check with another code layout.
 LAYOUT = "layout"
-#: Alpha of the comparison with another code layout, for all its looks: it repeats what that with the
-#: parent has shown, and a regression that is not seen twice is none.
+#: Alpha of the comparison with another code layout, for all its looks: it repeats what the one with
+#: the parent has shown, and a regression that is not seen twice is none.
 LAYOUT_ALPHA = 0.05
 #: Share of the ends' shift below which there is more than this one culprit.
 FULL_RECOVERY = 0.7
