@@ -40,8 +40,8 @@ _BEND = 4.0
 _STEP = 2 * _BEND / (_U_NODES - 1)
 #: Offsets smaller than this many steps between nodes are summed by the rule above.
 _FINE = 1.2
-#: Kernels whose predictions are kept; each takes about a megabyte.
-_SEEN = 40
+#: Kernels whose predictions are kept: a step thinks of a dozen. Each takes some megabytes.
+_SEEN = 16
 #: Sums over boots that are kept; each takes some ten kilobytes.
 _SUMS = 400
 
