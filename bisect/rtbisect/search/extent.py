@@ -25,8 +25,11 @@ if TYPE_CHECKING:
 #: still (all boots equal) say nothing about the next boot to the last digit.
 RESOLUTION = 20.0
 #: Prior weight of builds that add nothing, and slope of the rest, which is spread over log(tau)
-#: from far below the noise of a boot to beyond the effect: nobody knows what builds add.
-TAU_PRIOR = (0.25, 1.0)
+#: from far below the noise of a boot to beyond the effect.
+TAU_PRIOR = (0.4, 0.6)
+#: From this share of the effect on a tau is less and less likely under a regression: where builds
+#: scatter like that nobody would see one.
+TAU_KNEE = 0.5
 #: The same when there is no regression although the ends differ: luck, or builds that differ
 #: about as much as the ends do.
 NONE_TAU_PRIOR = (0.2, 5.0)
@@ -93,7 +96,7 @@ def boot_grids(
         mu = centre + reach[:, None] * np.linspace(-1, 1, _MU_NODES)
         found.append(_grid(mu, narrow, tau, extent))
     # The prior of tau stands once: with the good side, and with the shared one.
-    found[0].prior[...] += _tau_prior(tau, TAU_PRIOR)
+    found[0].prior[...] += _tau_prior(tau, TAU_PRIOR, TAU_KNEE * effect)
     middle, half = (low + high) / 2, (high - low) / 2
     reach = half + np.hypot(2.5 * typical, 2.5 * tau) / 2
     mu = middle + reach[:, None] * np.linspace(-1, 1, _SHARED_NODES)
@@ -141,10 +144,12 @@ def _spread(values: Floats, floor: float) -> float:
     return max(deviation, 0.5 * float(values.std()), floor)
 
 
-def _tau_prior(tau: Floats, prior: tuple[float, float]) -> Floats:
-    """Log prior of the nodes of tau, the first of which is 0; shape (t, 1, 1)."""
+def _tau_prior(tau: Floats, prior: tuple[float, float], knee: float = math.inf) -> Floats:
+    """Log prior of the nodes of tau, the first of which is 0; shape (t, 1, 1). It falls with the
+    third power beyond `knee`.
+    """
     zero, slope = prior
-    rest = np.linspace(1, slope, tau.size - 1)
+    rest = np.linspace(1, slope, tau.size - 1) * np.minimum(1.0, (knee / tau[1:]) ** 3)
     found: Floats = np.log(np.concatenate([[zero], (1 - zero) * rest / rest.sum()]))
     return found[:, None, None]
 
