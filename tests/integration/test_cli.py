@@ -315,7 +315,7 @@ def test_a_revision_that_is_none(cli, revision):
     [
         ("v1", "v1", "good and bad are the same commit"),
         ("side", "main", "is not an ancestor of bad"),
-        ("main", "v1", "is older than good"),
+        ("main", "v1", "exchange --good and --bad"),
         ("alone", "main", "have no common history"),
     ],
 )
@@ -610,7 +610,7 @@ def documented(command):
 def test_json_has_the_documented_keys(cli):
     filled(cli)
     common = set(documented("campaign"))
-    assert len(common) == 14
+    assert len(common) == 15
     status = cli.run("status", "--json").data
     rows, *more = documented("status")
     assert set(status) == {rows}

@@ -113,7 +113,7 @@ def test_graph_refuses_ends_that_make_no_range(repo, make):
         tree.graph(good, good)
     with pytest.raises(ConfigError, match=f"merge base {good[:12]}"):
         tree.graph(side, one)
-    with pytest.raises(ConfigError, match="exchange good and bad"):
+    with pytest.raises(ConfigError, match="exchange --good and --bad"):
         tree.graph(bad, good)
     repo("checkout", "-q", "--orphan", "other")
     other = repo.commit("other")

@@ -180,6 +180,16 @@ def test_invalid_runs_are_tried_again_three_times_and_are_no_evidence():
     assert "c7" not in state.ledger.values
 
 
+def test_a_parent_that_is_never_booted_is_tried_before_its_child_is_named():
+    """Boots are dear and builds cost nothing: the search comes by without the parent."""
+    world = Toy(chain(16), "c9", status={"c8": RunStatus.SKIPPED})
+    cheap = spec(chain(16), build_cost_s=0.01, boot_cost_s=0.02)
+    state, finish = rehearse(cheap, world)
+    assert finish.outcome is Outcome.CULPRIT_SET
+    assert {sha for sha, _ in engine.answer(state).candidates} == {"c8", "c9"}
+    assert "c8" in world.boots
+
+
 def test_an_end_with_invalid_runs_alone_ends_the_search():
     world = Toy(chain(16), "c9", status={"c15": RunStatus.INVALID})
     _state, finish, _ = search(world)

@@ -117,6 +117,10 @@ def _to_be_sure(
         return ()
     if (between := stop.suspect(state, found)) is not None:
         return (Test(between, "search"),)
+    if never := stop.unbooted(state, found):
+        # A silent commit is booted as the kernel that it is taken to have.
+        shas = dict.fromkeys(state.ledger.stand_in(sha) for sha in never)
+        return tuple(Test(sha, "search") for sha in list(shas)[: max(1, hosts)])
     due_ = stop.layouts_due(state, found)[: max(1, hosts)]
     return tuple(Test(sha, "layout", layout=layout) for sha, layout in due_)
 

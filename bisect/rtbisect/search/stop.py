@@ -111,7 +111,7 @@ def _named(state: SearchState, found: Posterior) -> Finish | None:
         return split(state)
     if len(members) > 1 or not _verifiable(state, members[0]):
         return Finish(Outcome.CULPRIT_SET, _set_reason(state, members, held))
-    if unbuilt_neighbours(state, found) or layouts_due(state, found):
+    if unbuilt_neighbours(state, found) or unbooted(state, found) or layouts_due(state, found):
         return None
     return Finish(Outcome.CULPRIT, _culprit_reason(state, members[0], held))
 
@@ -164,6 +164,24 @@ def unbuilt_neighbours(state: SearchState, found: Posterior) -> list[str]:
     family = dict.fromkeys((culprit.sha, *culprit.parents))
     missing = [sha for sha in family if not ledger.tried(sha) and sha not in ledger.spanned]
     return missing or ledger.to_prove(ledger.kin.get(culprit.sha, ()))
+
+
+def unbooted(state: SearchState, found: Posterior) -> list[str]:
+    """Of a culprit that is likely enough: itself and those parents that are candidates too, as far
+    as their kernels never booted. A parent that cannot be tested makes a set of the culprit, not an
+    open question.
+    """
+    spec, ledger = state.spec, state.ledger
+    if float(found.commits[found.best]) < spec.confidence or ledger.boots >= spec.max_boots:
+        return []
+    culprit = spec.graph.commits[found.best]
+    return [
+        sha
+        for sha in dict.fromkeys((culprit.sha, *culprit.parents))
+        if sha in state.ancestry.index
+        and not any(ledger.views.get((one, 0)) for one in ledger.kin.get(sha, (sha,)))
+        and not ledger.untestable(sha)
+    ]
 
 
 def layouts_due(state: SearchState, found: Posterior) -> list[tuple[str, int]]:
