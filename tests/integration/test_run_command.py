@@ -134,8 +134,13 @@ def test_pass_fail_finds_the_commit(tmp_path, repo):
 
 
 def test_a_skipped_parent_gives_the_set_that_holds_the_commit(tmp_path, repo):
-    good, bad, culprit = history(repo, 4, count=20)
+    good, bad, culprit = history(repo, 5, count=20)
     parent = git(repo, "rev-parse", f"{culprit}^")
+    # Another revision with the same files would do in its place.
+    files = [
+        git(repo, "rev-parse", f"{sha}^{{tree}}") for sha in git(repo, "rev-list", bad).split()
+    ]
+    assert files.count(git(repo, "rev-parse", f"{parent}^{{tree}}")) == 1
     checker(tmp_path, f'test "$RTBISECT_REVISION" = {parent} && exit 125\ntest ! -e slow')
     words = ["run", "--good", good, "--bad", bad, "--pass-fail", "--json"]
     done = rtbisect(tmp_path / "state", *words, "--", "../check.sh", cwd=repo)
