@@ -31,7 +31,7 @@ from rtbisect.model.campaign import (
 from rtbisect.model.command import GIVEN, RUN, CommandRequest, repairs
 from rtbisect.model.lab import RunStatus
 from rtbisect.model.report import Report, ReportInput
-from rtbisect.searching import result_of, search
+from rtbisect.searching import result_of, search, unanswered
 from rtbisect.trust import verify
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def try_revision(setup: Setup, parts: Parts, limit: float, boots: int) -> Result
     sha = setup.request.bad
     build = effects.build(sha)
     if not build.ok:
-        return _untested(threshold, f"does not build: {build.first_error}")
+        return unanswered(threshold, f"does not build: {build.first_error}")
     runs: list[Run] = []
     valid = barren = 0
     while valid < boots and barren < MAX_BARREN:
@@ -86,7 +86,7 @@ def try_revision(setup: Setup, parts: Parts, limit: float, boots: int) -> Result
     found = sample(runs, threshold.key)
     if found.n < boots:
         why = f": {runs[-1].reason}" if runs[-1].reason else ""
-        return _untested(threshold, f"only {found.n} of {boots} boots are evidence{why}")
+        return unanswered(threshold, f"only {found.n} of {boots} boots are evidence{why}")
     middle = statistics.median(found.values)
     beyond = middle > limit if threshold.better is Better.LOWER else middle < limit
     level = Level.REGRESSED if beyond else Level.PASS
@@ -304,16 +304,3 @@ def _chosen(setup: Setup) -> Threshold:
     named = [t for t in mine if wanted.metric in (t.key.name, f"{t.key.name}@{t.key.window}")]
     primary = [t for t in mine if t.role == "primary"]
     return (named or primary or mine)[0]
-
-
-def _untested(threshold: Threshold, reason: str) -> Result:
-    return Result(
-        outcome=Outcome.INCONCLUSIVE,
-        cause=Cause.NONE,
-        culprit=None,
-        candidates=(),
-        confidence=0.0,
-        metric=threshold.key,
-        judgement=None,
-        reasons=(reason,),
-    )

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rtbisect.effects import duration, worded
-from rtbisect.model.campaign import Cause, Result
+from rtbisect.model.campaign import Cause, Outcome, Result
 from rtbisect.model.code import layout_variant
 from rtbisect.search import engine
 
@@ -134,4 +134,18 @@ def result_of(
         tested=answer.tested,
         reasons=answer.reasons,
         judgements=judgements,
+    )
+
+
+def unanswered(threshold: Threshold, reason: str) -> Result:
+    """The answer of a question that nothing could be measured for."""
+    return Result(
+        outcome=Outcome.INCONCLUSIVE,
+        cause=Cause.NONE,
+        culprit=None,
+        candidates=(),
+        confidence=0.0,
+        metric=threshold.key,
+        judgement=None,
+        reasons=(reason,),
     )

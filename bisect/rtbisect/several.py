@@ -7,13 +7,13 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from rtbisect import proof
-from rtbisect.model.campaign import Cause, Outcome, Result, Verification
+from rtbisect.model.campaign import Outcome, Verification
 from rtbisect.search.graph import Ancestry, part
-from rtbisect.searching import result_of, search
+from rtbisect.searching import result_of, search, unanswered
 
 if TYPE_CHECKING:
     from rtbisect.effects import Effects
-    from rtbisect.model.campaign import TestedRevision, Threshold
+    from rtbisect.model.campaign import Result, TestedRevision, Threshold
     from rtbisect.model.code import CommitGraph
     from rtbisect.search.engine import Answer
 
@@ -129,27 +129,13 @@ class _Parts:
         """What is found in a part, and a revision between two culprits of it."""
         effects = self.effects
         if not effects.affords(rest.good, rest.bad):
-            return _unsearched(self.threshold), ""
+            return unanswered(self.threshold, "the budget is spent"), ""
         answer = search(effects, rest, self.threshold, effects.evidence())
         result = result_of(answer, self.threshold, ())
         if answer.outcome is Outcome.CULPRIT:
             ends = (self.graph.good, self.graph.bad)
             result = proof.prove(effects, rest, self.threshold, result, answer.figure, ends)
         return result, answer.between
-
-
-def _unsearched(threshold: Threshold) -> Result:
-    """A part for which nothing is left."""
-    return Result(
-        outcome=Outcome.INCONCLUSIVE,
-        cause=Cause.NONE,
-        culprit=None,
-        candidates=(),
-        confidence=0.0,
-        metric=threshold.key,
-        judgement=None,
-        reasons=("the budget is spent",),
-    )
 
 
 def _together(proved: list[Result], first: Result, parts: _Parts, *, known: bool = False) -> Result:

@@ -6,17 +6,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from scipy.stats import nbinom
-from test_search_engine import built, chain, spec
+from test_search_engine import chain, spec
+from test_search_lenses import CULPRIT, boots_until_the_end
 
 from rtbisect.model.campaign import Better, Observation, Outcome, Scale
-from rtbisect.model.lab import RunStatus
-from rtbisect.search import engine
 from rtbisect.search.counts import CONTAMINATION, count_grids
 from rtbisect.search.predictive import contradictions
 from rtbisect.search.views import views
 
-SIZE = 30
-CULPRIT = 17
 TAIL = replace(
     spec(chain(2)).threshold,
     scale=Scale.LINEAR,
@@ -31,22 +28,13 @@ def searched(rate, exposure, seed=1):
     """Search a chain where a boot of `exposure`(rng, bad) seconds sees `rate`(bad) events a second,
     unevenly from boot to boot.
     """
-    state = engine.start(replace(spec(chain(SIZE)), **WIDE))
-    rng = np.random.default_rng(seed)
-    for number in range(2000):
-        first = engine.propose(state)[0]
-        if isinstance(first, engine.Finish):
-            return state, engine.answer(state)
-        sha, name = first.revision, f"run{number}"
-        if not engine.knows_build(state, sha):
-            state = engine.apply(state, built(sha, ""))
-        if first.boot:
-            bad = sha != "good" and int(sha[1:]) >= CULPRIT
-            seconds = exposure(rng, bad)
-            events = rng.poisson(rate(bad) * seconds * rng.gamma(8) / 8)
-            seen = Observation(sha, name, events / seconds, exposure=seconds)
-            state = engine.apply(state, engine.Booted(sha, name, RunStatus.COMPLETE, seen, 1.0))
-    raise AssertionError("the search does not end")
+
+    def draw(rng, bad):
+        seconds = exposure(rng, bad)
+        events = rng.poisson(rate(bad) * seconds * rng.gamma(8) / 8)
+        return events / seconds, (), seconds
+
+    return boots_until_the_end(draw, seed, **WIDE)
 
 
 def test_the_likelihood_is_that_of_a_negative_binomial_with_exposure():

@@ -21,7 +21,9 @@ CULPRIT = 17
 
 
 def boots_until_the_end(draw, seed=1, **changes):
-    """Search a chain whose commits from CULPRIT on give boots of draw(rng, bad)."""
+    """Search a chain whose commits from CULPRIT on give boots of draw(rng, bad): a figure, those of
+    the CPUs, and the exposure where there is one.
+    """
     state = engine.start(replace(spec(chain(SIZE)), **changes))
     rng = np.random.default_rng(seed)
     for number in range(2000):
@@ -33,8 +35,7 @@ def boots_until_the_end(draw, seed=1, **changes):
             state = engine.apply(state, built(sha, ""))
         if first.boot:
             bad = sha != "good" and int(sha[1:]) >= CULPRIT
-            value, cpus = draw(rng, bad)
-            seen = Observation(sha, f"run{number}", value, cpus)
+            seen = Observation(sha, f"run{number}", *draw(rng, bad))
             state = engine.apply(
                 state, engine.Booted(sha, f"run{number}", RunStatus.COMPLETE, seen, 1.0)
             )

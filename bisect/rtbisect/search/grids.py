@@ -44,10 +44,9 @@ class Grids:
     """Grids of the good side, of the bad side, and of one distribution for both (no
     regression). `couple` (s, s) is the log prior of the axes s of good and bad together,
     and `y` (b,) are the values at which predictive densities are compared, closer where these are
-    narrow. `layout` (t,) says
-    at which nodes of t kernels of one side differ from each other. `ahead` (t, a, a), where
-    there is one, is the prior density of the axes a of good and bad together in units
-    of the independent one: a regression is one that makes the bad side worse.
+    narrow. `layout` (t,) says at which nodes of t kernels of one side differ from each other.
+    `ahead` (t, a, a), where there is one, is the prior density of the axes a of good and bad
+    together in units of the independent one: a regression is one that makes the bad side worse.
     """
 
     good: Grid

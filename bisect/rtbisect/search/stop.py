@@ -28,7 +28,7 @@ SPLIT = 0.95
 TWO_EVERY = 8
 #: Boots of a kernel that might lie between, after which it is left alone.
 SUSPECT_BOOTS = 16
-#: So many revisions without a single valid run are the fault of the revisions.
+#: At most so many revisions without a single valid run are at fault themselves.
 BARREN = 4
 #: Builds with another layout that a culprit and its parents have to hold in.
 LAYOUTS = 2
