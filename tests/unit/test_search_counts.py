@@ -79,3 +79,14 @@ def test_an_exposure_belongs_to_counts_of_which_more_are_worse():
     assert views(TAIL, seen) == (0.5, 60.0)
     assert views(replace(TAIL, better=Better.HIGHER), seen) == (-0.5,)
     assert views(replace(TAIL, statistic="median"), seen) == (0.5,)
+
+
+@pytest.mark.parametrize(("low", "high"), [(20, 32), (1000, 1150), (10_000, 10_800)])
+def test_a_small_step_of_many_events_is_seen(low, high):
+    """The more events, the better their rate is known: 8% of 10,000 are eight standard errors."""
+    state, answer = boots_until_the_end(
+        lambda rng, bad: (float(rng.poisson(high if bad else low)), ()), **WIDE
+    )
+    assert (answer.outcome, answer.culprit) == (Outcome.CULPRIT, f"c{CULPRIT}")
+    assert answer.confidence >= 0.95
+    assert state.ledger.boots < 80

@@ -61,6 +61,19 @@ def test_a_shift_of_one_cpu_is_found_behind_the_noise_of_the_host():
     assert (answer.outcome, answer.culprit) == (Outcome.CULPRIT, f"c{CULPRIT}")
 
 
+def test_a_boot_that_lacks_a_cpu_does_not_take_back_what_the_others_say():
+    def draw(rng, bad):
+        host = 3 * rng.standard_normal()
+        cpus = [host + 0.3 * rng.standard_normal() + 2.0 * (bad and cpu == 2) for cpu in range(4)]
+        return float(np.median(cpus)), tuple(cpus)
+
+    state, answer = boots_until_the_end(draw, **WIDE)
+    assert answer.culprit == f"c{CULPRIT}"
+    torn = Observation(state.spec.graph.bad, "torn", 0.5, (0.5, 0.4, 0.6))
+    more = engine.Booted(state.spec.graph.bad, "torn", RunStatus.COMPLETE, torn, 1.0)
+    assert engine.answer(engine.apply(state, more)).culprit == f"c{CULPRIT}"
+
+
 def test_a_wider_spread_with_the_same_middle_is_found():
     def draw(rng, bad):
         return float((5.0 if bad else 1.0) * rng.standard_normal()), ()

@@ -121,6 +121,17 @@ def test_priors_add_up_to_at_most_one(grids):
     assert np.exp(grids.shared.prior).sum() <= 1 + 1e-9
 
 
+@pytest.mark.parametrize("effect", [1.0, 10.0, 30.0])
+def test_large_offsets_of_builds_have_no_more_than_their_share_of_the_prior(effect):
+    """The nodes reach further where builds differ more; the prior must not grow with them."""
+    rng = np.random.default_rng(0)
+    grids = boot_grids(tuple(rng.normal(0, 1, 10)), tuple(rng.normal(effect, 1, 10)), 0.25)
+    good, bad = np.exp(grids.good.prior[:, 0]), np.exp(grids.bad.prior[:, 0])
+    assert bad.sum(axis=1).max() <= 1 + 1e-9
+    assert np.einsum("ta,tab,tb->", good, grids.ahead, bad) <= 1.05
+    assert np.exp(grids.shared.prior).sum() <= 1 + 1e-9
+
+
 def test_chances_follow_jeffreys():
     grid = chance_grids().shared
     weight = np.exp(grid.prior + grid.loglik((1, 1, 0)))

@@ -22,11 +22,13 @@ if TYPE_CHECKING:
     from rtbisect.search.graph import Floats
     from rtbisect.search.views import Views
 
-#: Nodes of a chance, of a rate.
+#: Nodes of a chance, and of a rate: over all that the prior allows, and around each rate that the
+#: calibration saw, so many standard errors to both sides in such steps of them.
 _CHANCES = 41
-_RATES = 49
+_RATES = 25
+_AROUND, _RATE_STEP = 4.0, 0.5
 #: Shapes of the Gamma that mixes the rate of one boot, from nearly Poisson to very uneven,
-#: and what is thought of them before.
+#: and what is thought of them before. Many events need a larger one to be nearly Poisson.
 SHAPES = (1000.0, 30.0, 8.0, 2.0, 0.7)
 SHAPE_PRIOR = (0.3, 0.2, 0.2, 0.15, 0.15)
 #: Share of boots that follow neither side.
@@ -136,27 +138,51 @@ def count_grids(good: tuple[Views, ...], bad: tuple[Views, ...], *, timed: bool 
         good, bad = (tuple((boot[0], 1.0) for boot in end) for end in (good, bad))
     usual = stats.median([exposure for _rate, exposure in (*good, *bad)])
     top = max(1.0, *(rate * usual for rate, _exposure in (*good, *bad)))
-    rate = np.geomspace(0.05, 4 * top, _RATES) / usual
-    prior = np.log(np.asarray(SHAPE_PRIOR))[:, None, None] + np.zeros((1, _RATES, 1))
+    rate = _rates(good, bad, 0.05 / usual, 4 * top / usual)
+    width = np.gradient(np.log(rate))
+    weight = np.log(width / width.sum())
+    prior = np.log(np.asarray(SHAPE_PRIOR))[:, None, None] + np.zeros((1, rate.size, 1))
     none = np.zeros_like(prior)
     outlier = 1 / (3 * top + 10)
-    shape = np.asarray(SHAPES)
+    shape = np.array([max(SHAPES[0], 10 * top), *SHAPES[1:]])
     y = np.unique(
         np.concatenate([np.arange(_SINGLE), np.round(np.geomspace(_SINGLE, 8 * top + 32, _BINS))])
     )
     return Grids(
         CountGrid(shape, rate, prior, outlier, usual, timed),
         CountGrid(shape, rate, none, outlier, usual, timed),
-        CountGrid(shape, rate, prior - np.log(_RATES), outlier, usual, timed),
-        _rising(_RATES),
+        CountGrid(shape, rate, prior + weight[:, None], outlier, usual, timed),
+        _rising(weight),
         y,
         np.zeros(shape.size, bool),
     )
 
 
-def _rising(size: int) -> Floats:
-    """Log prior of two nodes of which the second is larger, all such pairs alike."""
-    pairs = np.triu(np.ones((size, size)), 1)
+def _rates(good: tuple[Views, ...], bad: tuple[Views, ...], low: float, high: float) -> Floats:
+    """Nodes of a rate. With equal steps a thousand events more would fall between two of them: the
+    more events, the better is a rate known.
+    """
+    found = [np.geomspace(low, high, _RATES)]
+    for boots in (good, bad, good + bad):
+        waited = sum(exposure for _rate, exposure in boots)
+        events = max(1.0, sum(rate * exposure for rate, exposure in boots))
+        # Of the logarithm; boots may scatter more than their events alone would.
+        scatter = np.std([rate * waited / events for rate, _exposure in boots]) / len(boots) ** 0.5
+        error = max(events**-0.5, float(scatter))
+        steps = np.arange(-_AROUND, _AROUND + _RATE_STEP / 2, _RATE_STEP)
+        found.append(events / waited * np.exp(error * steps))
+    nodes = np.unique(np.clip(np.concatenate(found), low, high))
+    # Nodes of two ends that fall together say nothing more.
+    apart = np.diff(np.log(nodes), prepend=-np.inf) > 1e-9
+    return nodes[apart]
+
+
+def _rising(weight: Floats | int) -> Floats:
+    """Log prior of two nodes of which the second is larger, by the log prior `weight` (s,) of
+    one; a number of nodes: all such pairs alike.
+    """
+    one = np.ones(weight) if isinstance(weight, int) else np.exp(weight)
+    pairs = np.triu(np.outer(one, one), 1)
     with np.errstate(divide="ignore"):
         found: Floats = np.log(pairs / pairs.sum())
     return found

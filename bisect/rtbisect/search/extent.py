@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What may be known of the noise before the search: priors, and where their nodes lie.
 
-Every grid integrates the same prior: location uniform over twice the span of the data, log scale
-uniform, tau as TAU_PRIOR. Only the nodes lie where the boots of the calibration have mass. What
-"no regression" and a culprit have in common has the same nodes for both, so that neither wins
-by where they happen to lie.
+Every grid integrates the same prior: location uniform over twice the span of the data and as much
+more as builds reach, log scale uniform, tau as TAU_PRIOR. Only the nodes lie where the boots of the
+calibration have mass. What "no regression" and a culprit have in common has the same nodes for
+both, so that neither wins by where they happen to lie.
 """
 
 from __future__ import annotations
@@ -27,9 +27,6 @@ RESOLUTION = 20.0
 #: Prior weight of builds that add nothing, and slope of the rest, which is spread over log(tau)
 #: from far below the noise of a boot to beyond the effect.
 TAU_PRIOR = (0.4, 0.6)
-#: From this share of the effect on a tau is less and less likely under a regression: where builds
-#: scatter like that nobody would see one.
-TAU_KNEE = 0.5
 #: The same when there is no regression although the ends differ: luck, or builds that differ
 #: about as much as the ends do.
 NONE_TAU_PRIOR = (0.2, 5.0)
@@ -44,6 +41,8 @@ _STRAYS = 20
 _ROUNDING = 1e-9
 #: A commit that explains less than this share of what the ends differ in is not looked for.
 LEAST = 0.25
+#: How far the nodes of location reach, in scales and in tau.
+_REACH = 2.5
 #: Nodes: location, location shared by both sides, step of log scale, values to compare.
 _MU_NODES = 23
 _SHARED_NODES = 33
@@ -54,7 +53,9 @@ _BINS = 64
 
 @dataclass(frozen=True)
 class _Extent:
-    """Where the prior lives: location within twice the span, scale from `floor` to `top`."""
+    """Where the prior lives: location within twice the span and what builds add to it, scale from
+    `floor` to `top`.
+    """
 
     low: float
     high: float
@@ -63,6 +64,12 @@ class _Extent:
     @property
     def span(self) -> float:
         return self.high - self.low
+
+    def room(self, tau: Floats) -> Floats:
+        """Width of the prior of location for each tau. Were it the same for all, large offsets
+        of builds would have more than their share of the prior, once for each side.
+        """
+        return 2 * self.span + 2 * _REACH * tau
 
     @property
     def top(self) -> float:
@@ -92,20 +99,20 @@ def boot_grids(
     found = []
     for values, spread in zip((one, two), spreads, strict=True):
         centre = float(np.median(values))
-        reach = np.hypot(2.5 * spread, 2.5 * tau)
+        reach = np.hypot(_REACH * spread, _REACH * tau)
         mu = centre + reach[:, None] * np.linspace(-1, 1, _MU_NODES)
         found.append(_grid(mu, narrow, tau, extent))
     # The prior of tau stands once: with the good side, and with the shared one.
-    found[0].prior[...] += _tau_prior(tau, TAU_PRIOR, TAU_KNEE * effect)
+    found[0].prior[...] += _tau_prior(tau, TAU_PRIOR)
     middle, half = (low + high) / 2, (high - low) / 2
-    reach = half + np.hypot(2.5 * typical, 2.5 * tau) / 2
+    reach = half + np.hypot(_REACH * typical, _REACH * tau) / 2
     mu = middle + reach[:, None] * np.linspace(-1, 1, _SHARED_NODES)
     shared = _grid(mu, _extended(narrow, extent), tau, extent)
     shared.prior[...] += _tau_prior(tau, NONE_TAU_PRIOR)
     shared.prior[...] += _log_density(shared.sigma, extent)[None, :, None]
     y = np.linspace(extent.low - extent.span / 2, extent.high + extent.span / 2, _BINS)
     least = max(effect_floor, LEAST * effect)
-    ahead = _ahead(found[0].mu, found[1].mu, least, extent) if shifted else None
+    ahead = _ahead(found[0].mu, found[1].mu, least, extent.room(tau)) if shifted else None
     return Grids(found[0], found[1], shared, _coupled(narrow, extent), y, tau > 0, ahead)
 
 
@@ -130,11 +137,13 @@ def step(*ends: Floats) -> float:
     return float(gaps.min(initial=math.inf)) if gaps.size else least
 
 
-def _ahead(good: Floats, bad: Floats, least: float, extent: _Extent) -> Floats:
-    """The prior of both locations (t, a) together over the independent one, (t, a, a)."""
-    room = 0.5 * max(0.1, 1 - least / (2 * extent.span)) ** 2
+def _ahead(good: Floats, bad: Floats, least: float, room: Floats) -> Floats:
+    """The prior of both locations (t, a) together over the independent one, (t, a, a). `room` (t,)
+    is what each of them has.
+    """
+    share = 0.5 * np.maximum(0.1, 1 - least / room) ** 2
     worse = bad[:, None, :] - good[:, :, None] >= least
-    return worse / room
+    return worse / share[:, None, None]
 
 
 def _spread(values: Floats, floor: float) -> float:
@@ -144,12 +153,10 @@ def _spread(values: Floats, floor: float) -> float:
     return max(deviation, 0.5 * float(values.std()), floor)
 
 
-def _tau_prior(tau: Floats, prior: tuple[float, float], knee: float = math.inf) -> Floats:
-    """Log prior of the nodes of tau, the first of which is 0; shape (t, 1, 1). It falls with the
-    third power beyond `knee`.
-    """
+def _tau_prior(tau: Floats, prior: tuple[float, float]) -> Floats:
+    """Log prior of the nodes of tau, the first of which is 0; shape (t, 1, 1)."""
     zero, slope = prior
-    rest = np.linspace(1, slope, tau.size - 1) * np.minimum(1.0, (knee / tau[1:]) ** 3)
+    rest = np.linspace(1, slope, tau.size - 1)
     found: Floats = np.log(np.concatenate([[zero], (1 - zero) * rest / rest.sum()]))
     return found[:, None, None]
 
@@ -175,7 +182,7 @@ def _extended(narrow: Floats, extent: _Extent) -> Floats:
 
 def _grid(mu: Floats, sigma: Floats, tau: Floats, extent: _Extent) -> BootGrid:
     """Nodes with the prior of location; that of scale and tau is added by the caller."""
-    prior = np.log((mu[:, 1] - mu[:, 0]) / (2 * extent.span))
+    prior = np.log((mu[:, 1] - mu[:, 0]) / extent.room(tau))
     cube = np.zeros((tau.size, sigma.size, mu.shape[1])) + prior[:, None, None]
     return BootGrid(mu, sigma, tau, cube, 1 / (3 * extent.span))
 

@@ -71,7 +71,8 @@ def loglik(side: Grid, boots: tuple[Views, ...], view: int) -> Floats:
     """Log likelihood of the boots of one kernel under each node of a side."""
     if isinstance(side, CountGrid):
         return side.all_of(boots)
-    return side.loglik(tuple(boot[view] for boot in boots))
+    # A boot that lacks a CPU says nothing of it.
+    return side.loglik(tuple(boot[view] for boot in boots if view < len(boot)))
 
 
 def seen(lens: Lens, boots: list[tuple[Views, ...]], pattern: Bools) -> Seen:
@@ -132,7 +133,7 @@ def lenses(state: SearchState) -> tuple[Lens, ...]:
         good,
         bad,
         effect_floor(spec.threshold),
-        common(_all(state)),
+        common((*good, *bad)),
         shifted=state.ends.figure.around is None,
         events=plain and all(_is_count(boot[0]) for boot in _all(state)),
     )

@@ -117,15 +117,13 @@ class _Levels:
 
 
 def _weighed(state: SearchState, found: Posterior, parts: _Parts, levels: _Levels) -> Two:
-    share = parts.held / state.ancestry.size
+    share = parts.held / max(1, parts.able.sum())
     able = np.flatnonzero(share > 0)
     one, other = (able[index] for index in np.triu_indices(able.size, 1))
     level = parts.pattern[one].astype(np.intp) + parts.pattern[other]
     single = 2 * parts.pattern[able].astype(np.intp)
     alone = levels.evidence(single) + np.log((1 - TWO) * share[able])
-    # Without a kernel between, a pair says the same as a single culprit.
-    apart = (level == 1).any(axis=1)
-    one, other, level = one[apart], other[apart], level[apart]
+    # Two culprits with one pattern have no kernel between them: they say the same as a single one.
     if not level.size:
         return Two(0.0, found.commits, ("", 0.0))
     prior = np.log(2 * TWO * share[one] * share[other])

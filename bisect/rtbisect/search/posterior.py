@@ -41,7 +41,7 @@ class Kernel:
     layout: int = 0
 
     def values(self, view: int) -> tuple[float, ...]:
-        return tuple(boot[view] for boot in self.boots)
+        return tuple(boot[view] for boot in self.boots if view < len(boot))
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,16 +156,22 @@ class Posterior:
 
 def kernels(state: SearchState) -> tuple[Kernel, ...]:
     """Every kernel that booted, revisions of one signature together, in a fixed order."""
-    ledger = state.ledger
+    ledger, graph = state.ledger, state.spec.graph
+    ends = [b for end in (graph.good, graph.bad) for b in ledger.views.get((end, 0), ())]
+    views = {
+        # Which CPU a boot lacks is not known: it says something of the whole only.
+        key: tuple(boot if len(boot) == len(ends[0]) else boot[:1] for boot in boots)
+        for key, boots in ledger.views.items()
+    }
     found: dict[tuple[str, ...], Kernel] = {}
-    for sha, layout in sorted(ledger.views):
+    for sha, layout in sorted(views):
         shas = ledger.kin.get(sha, (sha,))
         if not layout and shas not in found:
-            boots = [b for one in sorted(shas) for b in ledger.views.get((one, 0), ())]
+            boots = [b for one in sorted(shas) for b in views.get((one, 0), ())]
             found[shas] = Kernel(shas, tuple(boots))
     others = [
         Kernel((sha,), boots, layout)
-        for (sha, layout), boots in sorted(ledger.views.items())
+        for (sha, layout), boots in sorted(views.items())
         if layout and boots
     ]
     return (*found.values(), *others)
@@ -180,8 +186,10 @@ def posterior(state: SearchState) -> Posterior:
     pattern, member = patterns(sides)
     seen = [looking.seen(lens, [kernel.boots for kernel in booted], pattern) for lens in lenses]
     weights = looking.against_none(lenses, seen)
-    weight = np.full(ancestry.size, np.log((1 - spec.prior_none) / ancestry.size))
-    weight[~allowed(ancestry, state.ledger.twins, state.ledger.assumed)] = -np.inf
+    able = allowed(ancestry, state.ledger.twins, state.ledger.assumed)
+    # That a commit changes nothing says nothing against a regression: the others have its share.
+    weight = np.full(ancestry.size, np.log((1 - spec.prior_none) / max(1, able.sum())))
+    weight[~able] = -np.inf
     through = weights[:, member] + weight
     weight = logsumexp(through.T)
     if not np.isfinite(weight.max()):

@@ -57,6 +57,9 @@ def _p(side: Grid, node: Floats, lens: tuple[Grids, int], boots: tuple[Views, ..
     """
     grids, view = lens
     y = grids.y
+    boots = tuple(boot for boot in boots if view < len(boot))
+    if not boots:
+        return 1.0
     with np.errstate(divide="ignore"):
         log = np.log(node) - loglik(side, boots, view)
     total = 0.0
