@@ -197,11 +197,27 @@ def test_an_end_with_invalid_runs_alone_ends_the_search():
     assert "bad end c15 has 4 invalid runs in a row, the measurement" in finish.reason
 
 
-def test_many_revisions_with_invalid_runs_are_the_fault_of_the_measurement():
-    status = {f"c{i}": RunStatus.INVALID for i in range(15)}
-    _state, finish, _ = search(Toy(chain(16), "c9", status=status))
+def test_many_revisions_without_a_valid_run_are_skipped_while_the_ends_have_them():
+    status = {f"c{i}": RunStatus.INVALID for i in (*range(1, 8), *range(10, 15))}
+    world = Toy(chain(16), "c9", status=status)
+    _state, finish, answer = search(world)
+    assert (finish.outcome, answer.culprit) == (Outcome.CULPRIT, "c9")
+    # Some of them gave nothing in a row: the good end was looked at again.
+    assert world.boots.count("good") > world.boots.count("c15")
+
+
+def test_a_measurement_that_breaks_is_not_the_fault_of_the_revisions():
+    """From the boot on at which the disk is full nothing is valid, the ends neither."""
+    graph = chain(16)
+
+    class Broken(Toy):
+        def boot(self, sha):
+            status, value = super().boot(sha)
+            return (status if len(self.boots) <= 12 else RunStatus.INVALID), value
+
+    _state, finish, _answer = search(Broken(graph, "c9"))
     assert finish.outcome is Outcome.INCONCLUSIVE
-    assert "the measurement does not work" in finish.reason
+    assert "good has 4 invalid runs in a row, the measurement does not work" in finish.reason
 
 
 def test_an_end_that_is_skipped_once_is_tried_again():
@@ -240,8 +256,30 @@ def test_a_commit_that_changes_no_byte_is_never_the_culprit():
     other = Toy(chain(16), "c8", signatures={"c7": "twin", "c6": "twin"})
     state, _, answer = search(other)
     assert answer.culprit == "c8"
-    if {"c6", "c7"} <= set(other.builds):
-        assert state.belief.commits[7] == 0.0
+    for sha in ("c6", "c7"):
+        if sha not in other.builds:
+            state = engine.apply(state, built(sha, "twin"))
+    assert state.belief.commits[7] == 0.0
+
+
+def test_commits_that_change_nothing_say_nothing_against_a_regression():
+    """Whatever is known to be silent, there is one regression or none in the range."""
+    values = {"good": (1.0, 1.3, 0.8, 1.1, 1.2, 0.9), "bad": (1.9, 2.2, 2.0, 1.8, 2.4, 2.1)}
+
+    def none(size, silent):
+        state = engine.start(spec(chain(size)))
+        state = engine.apply(engine.apply(state, built("good", "a")), built(f"c{size - 1}", "b"))
+        pairs = tuple((f"c{i}", f"c{i - 1}") for i in silent)
+        state = engine.apply(state, engine.Silent(pairs))
+        for one, two in zip(values["good"], values["bad"], strict=True):
+            state = engine.apply(state, event("good", one))
+            state = engine.apply(state, event(f"c{size - 1}", two))
+        assert state.ends.reproduced
+        return state.belief.none
+
+    alone = none(4, ())
+    assert none(400, [i for i in range(1, 400) if i % 100]) == pytest.approx(alone)
+    assert none(400, ()) == pytest.approx(alone)
 
 
 def test_contradicting_equal_kernels_are_inconclusive():
@@ -268,6 +306,19 @@ def test_budgets_end_the_search_with_candidates():
     assert finish.outcome is Outcome.INCONCLUSIVE
     assert len(world.builds) <= 4
     assert len(answer.candidates) <= 20
+
+
+def test_a_root_in_the_range_has_nothing_to_be_compared_with():
+    commits = (
+        Commit("r", ()),
+        Commit("s", ("r",)),
+        Commit("a", ("good",)),
+        Commit("z", ("a", "s")),
+    )
+    _, finish, answer = search(Toy(CommitGraph("good", "z", commits), "r"))
+    assert (finish.outcome, answer.culprit) == (Outcome.CULPRIT_SET, None)
+    assert [sha for sha, _ in answer.candidates] == ["r"]
+    assert "has no parent to compare it with" in finish.reason
 
 
 def test_a_merge_culprit_has_all_parents_built_also_boundary_ones():

@@ -19,6 +19,7 @@ from rtbisect.search.calibrate import check_spec, due
 from rtbisect.search.graph import Ancestry
 from rtbisect.search.ledger import Booted, Built, Event, Silent
 from rtbisect.search.model import (
+    AGAIN,
     Answer,
     Finish,
     Forecast,
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from rtbisect.search.posterior import Posterior
 
 __all__ = [
+    "AGAIN",
     "Answer",
     "Booted",
     "Built",
@@ -95,6 +97,8 @@ def propose(
         return (over,)
     if state.ends.reproduced is None:
         return _calibration(state, free_hosts, free_builders)
+    if (end := stop.doubtful(state)) is not None:
+        return (Test(end, AGAIN),)
     found = state.belief
     over = stop.reached(state, found)
     if over is not None:
@@ -144,6 +148,10 @@ def answer(state: SearchState) -> Answer:
     if outcome in (Outcome.CULPRIT, Outcome.CULPRIT_SET):
         # With another culprit beside it a commit is still one.
         confidence = min(confidence, float(state.two.commits[members].sum()))
+    else:
+        confidence = 0.0
+    if outcome in (Outcome.NOT_REPRODUCED, Outcome.LAYOUT_SENSITIVE):
+        members = []
     named = tuple((commits[i].sha, float(found.commits[i])) for i in members)
     culprit = commits[found.best].sha if outcome is Outcome.CULPRIT else None
     return Answer(

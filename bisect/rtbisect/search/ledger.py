@@ -63,7 +63,8 @@ Event: TypeAlias = Built | Booted | Silent
 @dataclass(frozen=True)
 class Ledger:
     """The events, summed up per revision. `views` are those of the valid boots in their order,
-    by revision and layout; `failed_boots` and `invalid` hold what came since the last one.
+    by revision and layout; `failed_boots` and `invalid` hold what came since the last one. `barren`
+    revisions were given up for their invalid runs since the last valid one of any revision.
     """
 
     signatures: Mapping[str, str]
@@ -76,6 +77,7 @@ class Ledger:
     shared: Mapping[str, frozenset[int]] = field(default_factory=dict)
     views: Mapping[tuple[str, int], tuple[Views, ...]] = field(default_factory=dict)
     layouts_failed: frozenset[str] = frozenset()
+    barren: int = 0
 
     @cached_property
     def values(self) -> Mapping[str, tuple[float, ...]]:
@@ -248,6 +250,7 @@ def ledger(threshold: Threshold, events: tuple[Event, ...]) -> Ledger:
         tally.shared,
         {key: tuple(found) for key, found in tally.views.items()},
         frozenset(tally.layouts_failed),
+        tally.given_up,
     )
 
 
@@ -265,6 +268,7 @@ class _Tally:
     shared: Mapping[str, frozenset[int]] = field(default_factory=dict)
     layouts_failed: set[str] = field(default_factory=set)
     barren: dict[tuple[str, int], int] = field(default_factory=dict)
+    given_up: int = 0
     builds: int = 0
     boots: int = 0
 
@@ -287,6 +291,7 @@ class _Tally:
         self.boots += 1
         found = evidence(self.threshold, event)
         if found is not None:
+            self.given_up = 0
             self.views.setdefault((sha, event.layout), []).append(found)
         if event.layout:
             key = (sha, event.layout)
@@ -302,6 +307,7 @@ class _Tally:
             self.failed.setdefault(sha, []).append(event.status)
         else:
             self.invalid[sha] = self.invalid.get(sha, 0) + 1
+            self.given_up += self.invalid[sha] == INVALID_RERUNS + 1
 
 
 def _chains(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:

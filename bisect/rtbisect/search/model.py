@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     from rtbisect.search.posterior import Posterior
 
 
+#: Purpose of a boot of an end that says whether anything can be measured at all.
+AGAIN = "again"
+
+
 @dataclass(frozen=True)
 class SearchSpec:
     """What to search and how much it may cost; equal specs and events give equal proposals.
@@ -30,9 +34,8 @@ class SearchSpec:
     `build_cost_s` is an incremental build, `cold_build_s` the first one, `layout_cost_s` a
     build of a known revision with another layout (None: there is no such build). Layouts are
     measured where the ends differ by less than `layout_below`, as a share of the good level.
-    `confidence` is the posterior probability at which a culprit is named. `prior_none` is the prior
-    probability that the ends do not differ although their test says so. `alpha` is
-    split between the looks at the ends.
+    `confidence` is the posterior probability at which a culprit is named. `prior_none` is the
+    probability of "no regression" before any boot. `alpha` is split between the looks at the ends.
     """
 
     graph: CommitGraph
@@ -56,7 +59,7 @@ class SearchSpec:
 class Test:
     """Build `revision` if that has not been tried, then boot it once if `boot` says so.
 
-    `purpose` is calibrate, search, control or layout. A revision that is not built yet is
+    `purpose` is calibrate, search, control, layout or AGAIN. A revision that is not built yet is
     proposed without a boot: a kernel that equals a known one needs none. A caller that boots
     it all the same does no harm. `layout` 0 is the kernel as it is configured; 1, 2, ... are
     the same sources with functions at other addresses.

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rtbisect.model.campaign import Outcome
+from rtbisect.search.calibrate import SHIFT, looks
 from rtbisect.search.ledger import INVALID_RERUNS
 from rtbisect.search.model import Finish
 
@@ -28,7 +29,8 @@ SPLIT = 0.95
 TWO_EVERY = 8
 #: Boots of a kernel that might lie between, after which it is left alone.
 SUSPECT_BOOTS = 16
-#: At most so many revisions without a single valid run are at fault themselves.
+#: After so many revisions without a valid run of any an end is looked at again: is it them, or what
+#: measures them?
 BARREN = 4
 #: Builds with another layout that a culprit and its parents have to hold in.
 LAYOUTS = 2
@@ -54,10 +56,9 @@ def _broken(state: SearchState) -> Finish | None:
             invalid = ledger.invalid.get(sha, 0) > INVALID_RERUNS
             broken = ", the measurement does not work" if invalid else ""
             return Finish(Outcome.INCONCLUSIVE, f"the {name} end {sha[:12]} {why}{broken}")
-    # A revision may break what measures it. One that has worked does not, nor do many of them.
-    barren = sorted(sha for sha, times in ledger.invalid.items() if times > INVALID_RERUNS)
-    for sha in barren:
-        if sha in ledger.values or len(barren) > BARREN:
+    # A revision may break what measures it. One that has worked does not.
+    for sha in sorted(sha for sha, times in ledger.invalid.items() if times > INVALID_RERUNS):
+        if sha in ledger.values:
             reason = f"{sha[:12]} {ledger.untestable(sha)}, the measurement does not work"
             return Finish(Outcome.INCONCLUSIVE, reason)
     return None
@@ -67,9 +68,13 @@ def _unlike(state: SearchState) -> Finish | None:
     """The looks at the ends are over without a difference, or the budget is."""
     ends = state.ends
     if ends.reproduced is False:
-        reason = (
-            f"{ends.used}+{ends.used} boots of the ends do not differ enough (p = {ends.p:.2g})"
+        asked = (
+            state.spec.alpha
+            * SHIFT
+            / len(looks(state.spec.calibrate_min, state.spec.calibrate_max))
         )
+        reason = f"{ends.used}+{ends.used} boots of the ends do not differ enough"
+        reason += f" (p = {ends.p:.2g}, at most {asked:.2g} is asked)"
         if ends.still:
             reason = f"{ends.used}+{ends.used} boots of the ends all gave the same figure"
         if ends.swapped:
@@ -92,9 +97,13 @@ def reached(state: SearchState, found: Posterior) -> Finish | None:
     if over := _named(state, found):
         return over
     missing = unbuilt_neighbours(state, found)
-    spent = ledger.builds >= spec.max_builds if missing else ledger.boots >= spec.max_boots
-    if spent:
+    layouts = [] if missing else layouts_due(state, found)
+    no_build = ledger.builds >= spec.max_builds and bool(missing or layouts)
+    no_boot = ledger.boots >= spec.max_boots and not missing
+    if no_build or no_boot:
         also = f"; {missing[0][:12]} was not built" if missing else ""
+        if layouts:
+            also = f"; {layouts[0][0][:12]} was not seen in another layout"
         return Finish(Outcome.INCONCLUSIVE, _spent(state, "search") + also)
     return None
 
@@ -114,6 +123,16 @@ def _named(state: SearchState, found: Posterior) -> Finish | None:
     if unbuilt_neighbours(state, found) or unbooted(state, found) or layouts_due(state, found):
         return None
     return Finish(Outcome.CULPRIT, _culprit_reason(state, members[0], held))
+
+
+def doubtful(state: SearchState) -> str | None:
+    """The end to be booted again before anything else: so many revisions gave no valid run in a row
+    that what measures them may be broken.
+    """
+    spec, ledger = state.spec, state.ledger
+    if ledger.barren < BARREN or ledger.boots >= spec.max_boots:
+        return None
+    return spec.graph.good
 
 
 def suspect(state: SearchState, found: Posterior) -> str | None:
@@ -172,7 +191,7 @@ def unbooted(state: SearchState, found: Posterior) -> list[str]:
     open question.
     """
     spec, ledger = state.spec, state.ledger
-    if float(found.commits[found.best]) < spec.confidence or ledger.boots >= spec.max_boots:
+    if float(found.commits[found.best]) < spec.confidence:
         return []
     culprit = spec.graph.commits[found.best]
     return [
@@ -189,9 +208,7 @@ def layouts_due(state: SearchState, found: Posterior) -> list[tuple[str, int]]:
     such builds: two groups of builds that differ by luck do not go on doing so.
     """
     spec, ledger = state.spec, state.ledger
-    if not state.layouts or ledger.builds >= spec.max_builds:
-        return []
-    if float(found.commits[found.best]) < spec.confidence:
+    if not state.layouts or float(found.commits[found.best]) < spec.confidence:
         return []
     culprit = spec.graph.commits[found.best]
     return [
@@ -243,14 +260,18 @@ def culprit_set(state: SearchState, found: Posterior) -> list[int]:
 
 
 def _verifiable(state: SearchState, culprit: int) -> bool:
-    """The culprit and all its parents can be tested, as far as known."""
+    """The culprit has parents, and it and all of them can be tested, as far as known."""
     commit = state.spec.graph.commits[culprit]
-    return not any(state.ledger.untestable(sha) for sha in (commit.sha, *commit.parents))
+    family = (commit.sha, *commit.parents)
+    return len(family) > 1 and not any(state.ledger.untestable(sha) for sha in family)
 
 
 def _set_reason(state: SearchState, members: list[int], held: float) -> str:
     commits = state.spec.graph.commits
     shas = [commits[i].sha for i in members] + list(commits[members[0]].parents)
+    if len(members) == 1 and not commits[members[0]].parents:
+        alone = f"{shas[0][:12]} has no parent to compare it with"
+        return f"one commit with probability {held:.3f}: {alone}"
     why = [f"{sha[:12]} {w}" for sha in dict.fromkeys(shas) if (w := state.ledger.untestable(sha))]
     said = ", ".join(why[:3]) + (f" and {len(why) - 3} more" if len(why) > 3 else "")
     return f"one of {len(members)} commits with probability {held:.3f}: {said}"
