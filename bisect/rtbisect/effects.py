@@ -253,19 +253,27 @@ class Effects:
                 found.setdefault(run.revision, []).append(run)
         return found
 
-    def boots_left(self, spare: Mapping[str, list[Run]]) -> int:
-        """The budget of a search: what the campaign has left, and the `spare` boots that are told
-        to it again.
-        """
-        told = sum(len(runs) for runs in spare.values())
-        return max(0, self.setup.limits.max_boots - len(self.runs)) + told
+    @property
+    def boots_left(self) -> int:
+        """Boots that the budget of the campaign still allows."""
+        return max(0, self.setup.limits.max_boots - len(self.runs))
+
+    @property
+    def search_boots_left(self) -> int:
+        """The same without what is kept for the proof."""
+        return max(0, self.boots_left - self.setup.limits.kept_boots)
+
+    @property
+    def builds_left(self) -> int:
+        """Builds that the budget of the campaign still allows."""
+        return max(0, self.setup.limits.max_builds - len(self.builds) - len(self.layouts))
 
     def affords(self, *ends: str) -> bool:
         """Whether enough boots are left for the first look at these ends."""
         known = self.evidence()
         first = self.setup.limits.calibrate_min
         missing = sum(max(0, first - len(known.get(end, ()))) for end in ends)
-        return missing <= self.setup.limits.max_boots - len(self.runs)
+        return 0 < self.search_boots_left >= missing
 
     def observe(self, run: Run, threshold: Threshold) -> Observation | None:
         """The searched figure of one boot; None when the run is no evidence."""

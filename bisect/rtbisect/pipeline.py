@@ -152,7 +152,7 @@ def bisect(setup: Setup, parts: Parts) -> tuple[Result, Report | None]:
     elif answer.between:
         result = several.split(effects, graph, threshold, result, answer.between)
     result = _in_words(setup, result)
-    effects.tell(_closing(result))
+    effects.tell(_closing(setup, result))
     if result.outcome in SILENT:
         return result, None
     return result, _report(effects, graph, result)
@@ -174,18 +174,19 @@ def _beside(effects: Effects, threshold: Threshold, result: Result) -> Result:
     given = dict(effects.setup.request.extra).get(GIVEN)
     if given is None:
         return result
-    boots = effects.setup.limits.verify_boots
+    boots = min(effects.setup.limits.verify_boots, effects.boots_left)
     runs = [effects.boot(given, "given", boots - number - 1) for number in range(boots)]
     request, others = effects.setup.request, effects.evidence()
     bad = sample(others.get(request.bad, []), threshold.key)
     if judge(threshold, sample(runs, threshold.key), bad).level is not Level.REGRESSED:
         return result
-    good, other, option = ("good", "bad", "--find-fix ")
-    if repairs(request):
-        good, other, option = ("bad", "good", "")
+    broken = repairs(request)
+    good, other = ("bad", "good") if broken else ("good", "bad")
+    turned = replace(CommandRequest.of(request), find_fix=not broken)
+    words = ["--repo", request.repo, f"--{good}", given[:12], f"--{other}", request.good[:12]]
     said = f"the merge base {request.good[:12]} is like the end that was called {other};"
     said += f" the change came on the side of {given[:12]} after it:"
-    said += f" `rtbisect run {option}--{good} {given[:12]} --{other} {request.good[:12]}`"
+    said += f" `{shlex.join(['rtbisect', 'run', *words, *turned.words()])}`"
     return replace(result, outcome=Outcome.INCONCLUSIVE, reasons=(said, *result.reasons))
 
 
@@ -291,10 +292,11 @@ def _command(setup: Setup, result: Result) -> str:
     return shlex.join(words)
 
 
-def _closing(result: Result) -> str:
+def _closing(setup: Setup, result: Result) -> str:
     who = f" {result.culprit[:12]}" if result.culprit else ""
-    sure = f"confidence {result.confidence:.3f}, " if result.confidence else ""
-    return f"outcome: {result.outcome.value}{who}, {sure}cause {result.cause.value}"
+    sure = f", confidence {result.confidence:.3f}" if result.confidence else ""
+    cause = "" if setup.command else f", cause {result.cause.value}"
+    return f"outcome: {result.outcome.value}{who}{sure}{cause}"
 
 
 def _chosen(setup: Setup) -> Threshold:

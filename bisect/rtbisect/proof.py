@@ -10,17 +10,20 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from rtbisect import factors
 from rtbisect.effects import Effects, sample, worded
+from rtbisect.judge.judge import judge
 from rtbisect.judge.scale import all_badness, centre, shift_of
 from rtbisect.model.campaign import (
     Cause,
+    Level,
     MetricKey,
     Outcome,
     Result,
     Sample,
-    TableRow,
     TestedRevision,
     Threshold,
+    Verification,
 )
 from rtbisect.model.code import PROOF_LAYOUT
 from rtbisect.search.views import WHOLE
@@ -30,14 +33,29 @@ from rtbisect.trust import verify
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from rtbisect.model.campaign import Observation, Verification
+    from rtbisect.model.campaign import Observation
     from rtbisect.model.code import CommitGraph
     from rtbisect.model.lab import Run
     from rtbisect.search.views import Figure
 
 
-#: Boots a side at the last look of a verification, unless the ends took more.
-MOST_BOOTS = 10
+#: Boots a side at the last look of a verification; and so many times what the ends took, where that
+#: is more than their first looks. Of regressions of two standard deviations, which one look in
+#: ten misses at ten boots a side, none is left undecided so.
+MOST_BOOTS = 26
+MOST_TIMES = 3
+FEW_BOOTS = 10
+#: Boots a side of a culprit and its parent for the workload factor.
+CAUSE_BOOTS = 10
+#: Name of the check that the bad end is as bad as the culprit.
+KEPT = "kept until the bad end"
+
+
+def most_boots(needed: int) -> int:
+    """Boots a side that a comparison with a parent takes at most, after the ends `needed` so many:
+    what took many boots to see between the ends takes them here.
+    """
+    return max(MOST_BOOTS, MOST_TIMES * needed if needed > FEW_BOOTS else 0)
 
 
 def prove(  # noqa: PLR0913  (what was searched, and what was found)
@@ -67,21 +85,13 @@ def prove(  # noqa: PLR0913  (what was searched, and what was found)
         result,
         tested=tuple(_booted(item, fresh) for item in result.tested),
         verifications=checks,
-        table=_table(effects, threshold, parents, culprit, revert, fresh),
+        table=factors.table(effects, threshold, parents, culprit, revert, fresh),
     )
     if not verify.confirmed(state):
-        gone = verify.follows_layout(checks)
-        refuted = any(check.status == "fail" for check in checks)
-        return replace(
-            proved,
-            outcome=Outcome.LAYOUT_SENSITIVE if gone else Outcome.INCONCLUSIVE,
-            culprit=None,
-            # What is refuted is no candidate; what is only not confirmed may still be the one.
-            candidates=() if refuted else result.candidates,
-            confidence=0.0,
-            tested=tuple(_doubted(item, graph) for item in proved.tested),
-            reasons=(_unproved(culprit, checks), *result.reasons),
-        )
+        why_not = (_unproved(culprit, checks), *_spent(effects, state))
+        return _denied(graph, proved, checks, why_not)
+    checks = (*checks, *_kept(effects, judged, (culprit, reach[1]), fresh.get(culprit, ())))
+    proved = replace(proved, verifications=checks)
     cause, why = Cause.NONE, ""
     if not effects.setup.command:
         # Of any command there is no kernel to blame, and no workload to tell apart.
@@ -89,11 +99,29 @@ def prove(  # noqa: PLR0913  (what was searched, and what was found)
         effects.tell(f"cause: {cause.value}: {why}")
     return replace(
         proved,
-        table=_table(effects, threshold, parents, culprit, revert, fresh),
+        table=factors.table(effects, threshold, parents, culprit, revert, fresh),
         outcome=Outcome.MERGE_CULPRIT if len(parents) > 1 else Outcome.CULPRIT,
         cause=cause,
         judgement=next((c.judgement for c in checks if c.judgement), result.judgement),
         reasons=(*result.reasons, why) if why else result.reasons,
+    )
+
+
+def _denied(
+    graph: CommitGraph, proved: Result, checks: Sequence[Verification], said: tuple[str, ...]
+) -> Result:
+    """The result where fresh boots do not bear out what the search named."""
+    refuted = any(check.status == "fail" for check in checks)
+    gone = verify.follows_layout(checks)
+    return replace(
+        proved,
+        outcome=Outcome.LAYOUT_SENSITIVE if gone else Outcome.INCONCLUSIVE,
+        culprit=None,
+        # What is refuted is no candidate; what is only not confirmed may still be the one.
+        candidates=() if refuted else proved.candidates,
+        confidence=0.0,
+        tested=tuple(_doubted(item, graph) for item in proved.tested),
+        reasons=(*said, *proved.reasons),
     )
 
 
@@ -111,6 +139,26 @@ class _Judged:
     def sample(self, effects: Effects, runs: Iterable[Run]) -> Sample:
         found = (self.observe(effects, run) for run in runs)
         return Sample(tuple(seen.value for seen in found if seen is not None))
+
+
+def _kept(
+    effects: Effects, judged: _Judged, pair: tuple[str, str], fresh: Sequence[Run]
+) -> tuple[Verification, ...]:
+    """A check that fails softly: the bad end is better than the culprit again. Then something after
+    it takes back a part of what it does, which is no reason to doubt the culprit.
+    """
+    culprit, bad = pair
+    ends = judged.sample(effects, effects.evidence().get(bad, ()))
+    mine = judged.sample(effects, fresh)
+    if culprit == bad or not ends.n or not mine.n:
+        return ()
+    found = judge(judged.figure.threshold(judged.threshold), ends, mine)
+    if found.level is not Level.REGRESSED:
+        return ()
+    said = f"{bad[:12]} is better than {culprit[:12]} again, {found.reason}: a commit between them"
+    said += " takes back a part of what this one does"
+    effects.tell(f"verify: {KEPT}: undecided {effects.setup.in_words(said)}")
+    return (Verification(KEPT, "undecided", found, said),)
 
 
 def _spec(  # noqa: PLR0913  (what a verification is about)
@@ -137,12 +185,7 @@ def _spec(  # noqa: PLR0913  (what a verification is about)
         revert_boots=effects.setup.limits.revert_boots,
         layout=_layout(effects, judged, ends),
         endpoints=(ends[0], ends[1]),
-        # What took many boots to see between the ends takes them here.
-        boots_max=max(
-            MOST_BOOTS,
-            effects.setup.limits.verify_boots,
-            2 * needed if needed > MOST_BOOTS else 0,
-        ),
+        boots_max=max(effects.setup.limits.verify_boots, most_boots(needed)),
     )
 
 
@@ -166,6 +209,8 @@ def _carry_out(
     state = verify.start(spec)
     fresh: dict[str, list[Run]] = {}
     while not isinstance(step := verify.propose(state), verify.Done):
+        if not effects.boots_left:
+            break
         if step.layout and not (build := effects.build(step.revision, step.layout)).ok:
             failed = verify.Built(
                 step.revision, ok=False, signature="", seconds=build.seconds, layout=step.layout
@@ -184,6 +229,14 @@ def _carry_out(
             verify.Booted(run.revision, run.run_id, run.status, seen, run.seconds, step.layout),
         )
     return state, fresh
+
+
+def _spent(effects: Effects, state: verify.VerifyState) -> tuple[str, ...]:
+    """What is said where the budget has ended the proof."""
+    if isinstance(verify.propose(state), verify.Done):
+        return ()
+    most = effects.setup.limits.max_boots
+    return (f"the budget of {most} boots ended during the proof",)
 
 
 def _revert(effects: Effects, tip: str, culprit: str) -> tuple[str | None, str]:
@@ -227,7 +280,7 @@ def _cause(
     """The workload factor: the same boots, with the workload and without it. Where they do not
     decide it, both kernels get more boots once; these are added to `fresh`.
     """
-    control = control_of(effects.setup.thresholds, threshold)
+    control = factors.control_of(effects.setup.thresholds, threshold)
     pair = (parents[0], culprit)
 
     def judged() -> tuple[Cause, str]:
@@ -237,77 +290,15 @@ def _cause(
         on = both(threshold.key)
         if control is None:
             return causes.cause(threshold, *on, None, None, None)
-        beside = both(_beside(threshold, control))
+        beside = both(factors.beside(threshold, control))
         return causes.cause(threshold, *on, control, *both(control.key), beside=beside)
 
     found = judged()
     if found[0] is not Cause.NONE or control is None:
         return found
     effects.tell(f"cause: {found[1]}; more boots of both kernels")
-    more = MOST_BOOTS - min(sum(run.complete for run in fresh[sha]) for sha in pair)
-    for turn in range(2 * max(0, more)):
+    more = CAUSE_BOOTS - min(sum(run.complete for run in fresh[sha]) for sha in pair)
+    for turn in range(min(2 * max(0, more), effects.boots_left)):
         sha = pair[(turn + turn // 2) % 2]
         fresh[sha].append(effects.boot(sha, "cause", left=2 * more - turn - 1))
     return judged()
-
-
-def control_of(thresholds: Sequence[Threshold], threshold: Threshold) -> Threshold | None:
-    """The metric that is taken without the workload; judged like itself where it has a
-    threshold of its own, else like the metric that it controls.
-    """
-    key = threshold.control
-    if key is None:
-        return None
-    own = next((t for t in thresholds if t.key == key), None)
-    return own or replace(threshold, key=key, control=None)
-
-
-def _beside(threshold: Threshold, control: Threshold) -> MetricKey:
-    """The figure of the control under the workload, so that both levels stand in one unit."""
-    return replace(control.key, window=threshold.key.window)
-
-
-def _table(  # noqa: PLR0913  (the factors of the table)
-    effects: Effects,
-    threshold: Threshold,
-    parents: Sequence[str],
-    culprit: str,
-    revert: str | None,
-    fresh: Mapping[str, list[Run]],
-) -> tuple[TableRow, ...]:
-    """Kernel x workload: the searched metric, its control, and the other judged metrics."""
-    kernels = [("parent", parents[0]), ("culprit", culprit)]
-    if revert is not None:
-        kernels.append(("tip+revert", revert))
-    rows = []
-    windows = {window.name: window for window in effects.setup.windows}
-    first, others = _metrics(effects.setup.thresholds, threshold)
-    wanted = [(metric, kernel) for metric in first for kernel in kernels]
-    wanted += [(metric, kernel) for metric in others for kernel in kernels[:2]]
-    for metric, (name, sha) in wanted:
-        found = sample(fresh.get(sha, []), metric.key)
-        if found.n:
-            window = windows[metric.key.window]
-            rows.append(
-                TableRow(name, window.name, window.workload, metric.key, metric.unit, found)
-            )
-    return tuple(rows)
-
-
-def _metrics(
-    thresholds: Sequence[Threshold], threshold: Threshold
-) -> tuple[list[Threshold], list[Threshold]]:
-    """What the table shows: the searched metric with its control; then the control's figure
-    under the workload, so that both levels stand in one unit; then the searched figure in
-    other windows and the primary metrics of other suites.
-    """
-    key = threshold.key
-    control = control_of(thresholds, threshold)
-    first = [threshold, *([control] if control else [])]
-    shown = {t.key for t in first}
-    beside = _beside(threshold, control) if control else None
-    same = [t for t in thresholds if t.key == beside]
-    same += [t for t in thresholds if (t.key.suite, t.key.name) == (key.suite, key.name)]
-    primary = [t for t in thresholds if t.role == "primary" and t.key.suite != key.suite]
-    others = {t.key: t for t in same + primary if t.key not in shown}
-    return first, list(others.values())

@@ -40,7 +40,7 @@ def search(
             layout_below=limits.layout_below,
             calibrate_min=limits.calibrate_min,
             calibrate_max=limits.calibrate_max,
-            max_boots=effects.boots_left(spare),
+            max_boots=max(effects.search_boots_left, 2 * limits.calibrate_min),
             max_builds=limits.max_builds,
         )
     )
@@ -49,6 +49,7 @@ def search(
         effects.tell(f"{silent} of {len(graph)} commits touch no file that the ends were made from")
     told = False
     while True:
+        state = _within_budget(effects, state, spare)
         if state.ends.reproduced and not told:
             told = True
             # The ends have told what a boot costs; before them it was a guess.
@@ -60,8 +61,7 @@ def search(
             )
             state = replace(state, spec=costs)
             effects.tell(_forecast(effects, state))
-        proposals = engine.propose(state)
-        for proposal in proposals:
+        for proposal in engine.propose(state):
             if isinstance(proposal, engine.Finish):
                 reason = effects.setup.in_words(proposal.reason)
                 effects.tell(f"search ends: {proposal.outcome.value}: {reason}")
@@ -70,6 +70,23 @@ def search(
                 state = engine.apply(state, event)
                 if isinstance(event, engine.Built):
                     state = _eliminated(effects, state)
+
+
+def _within_budget(
+    effects: Effects, state: engine.SearchState, spare: dict[str, list[Run]]
+) -> engine.SearchState:
+    """The state with what the campaign has left. The log of a search also has boots and builds that
+    were made before it: they cost nothing again.
+    """
+    left, graph = effects.search_boots_left, state.spec.graph
+    waiting = 0
+    if left and state.ends.reproduced is None:
+        waiting = sum(len(spare.get(end, ())) for end in (graph.good, graph.bad))
+    boots = state.ledger.boots + left + waiting
+    builds = state.ledger.builds + effects.builds_left
+    if (boots, builds) == (state.spec.max_boots, state.spec.max_builds):
+        return state
+    return replace(state, spec=replace(state.spec, max_boots=boots, max_builds=builds))
 
 
 def _forecast(effects: Effects, state: engine.SearchState) -> str:
@@ -82,7 +99,7 @@ def _forecast(effects: Effects, state: engine.SearchState) -> str:
     seconds = coming.builds * effects.build_cost_s() + coming.boots * effects.boot_cost_s()
     cost += f"{coming.boots:.0f} {word}s, {duration(seconds)}"
     limits = effects.setup.limits
-    proof = f"then at least {2 * (limits.verify_boots + limits.revert_boots)} to prove it"
+    proof = f"then {2 * limits.verify_boots} to {limits.proof_boots} or more to prove it"
     chance = f"chance to name a commit within the budget {coming.chance:.2f}"
     return f"{said}; expected: {cost}, {chance}, {proof}"
 
@@ -107,7 +124,8 @@ def _carry_out(
         yield engine.Built(sha, build.ok, build.signature, build.seconds, layout)
     if not build.ok or not proposal.boot:
         return
-    told = not layout and bool(spare.get(sha))
+    # A boot that was taken before says nothing of what measures now.
+    told = not layout and proposal.purpose != engine.AGAIN and bool(spare.get(sha))
     left = round(engine.forecast(state).boots)
     run = spare[sha].pop(0) if told else effects.boot(sha, proposal.purpose, left, layout)
     seen = effects.observe(run, threshold)

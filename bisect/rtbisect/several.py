@@ -56,15 +56,14 @@ def unlike(result: Result, answer: Answer) -> Result:
     if result.culprit is None:
         return result
     told = ", ".join(f"{sha[:12]} (p = {p:.2g})" for sha, p in answer.unlike)
-    check = Verification(
-        PREDICTION,
-        "undecided" if told else "pass",
-        None,
-        f"tested revisions that this commit does not explain: {told}"
-        if told
-        else "all tested revisions lie where this commit puts them",
-    )
-    reasons = (*result.reasons, check.note) if told else result.reasons
+    back = [check.note for check in result.verifications if check.name == proof.KEPT]
+    said = "all tested revisions lie where this commit puts them"
+    if told:
+        said = f"tested revisions that this commit does not explain: {told}"
+    elif back:
+        said = "not of the bad end"
+    check = Verification(PREDICTION, "undecided" if told or back else "pass", None, said)
+    reasons = (*result.reasons, *back, *([said] if told else []))
     return replace(result, verifications=(*result.verifications, check), reasons=reasons)
 
 
@@ -89,32 +88,42 @@ class _Parts:
         self.search(good, between, depth)
         self.search(between, bad, depth)
 
-    def search(self, good: str, bad: str, depth: int = 1) -> None:
-        """Search one part and prove what is found there."""
+    def search(self, good: str, bad: str, depth: int = 1) -> Outcome:
+        """Search one part and prove what is found there; how that ended."""
         rest = part(self.graph, good, bad)
         if not rest.commits:
-            return
+            return Outcome.NO_REGRESSION
         result, between = self._result(rest)
         if result.outcome is Outcome.MERGE_CULPRIT and result.culprit:
             before = len(self.proved)
-            self._branches(good, result.culprit, depth)
+            ended = self._branches(good, result.culprit, depth)
             if len(self.proved) > before:
                 # The merge brought in what a commit of its branch had done.
-                return
-        who = f"{good[:12]}..{bad[:12]}: {result.outcome.value} {(result.culprit or '')[:12]}"
-        self.effects.tell(who.rstrip())
-        self.said.append(who.rstrip())
+                return Outcome.CULPRIT
+            if Outcome.INCONCLUSIVE in ended:
+                why = f"{result.culprit[:12]} or a commit that it merges; its branch is open"
+                result = replace(unanswered(self.threshold, why), tested=result.tested)
+                self.open = True
+        who = f"{good[:12]}..{bad[:12]}: {result.outcome.value}"
+        who += f" {result.culprit[:12]}" if result.culprit else ""
+        if result.outcome is Outcome.INCONCLUSIVE and result.reasons:
+            who += f": {result.reasons[0]}"
+        self.effects.tell(who)
+        self.said.append(who)
         if result.culprit is not None:
-            self.proved.append(replace(result, reasons=(who.rstrip(), *result.reasons)))
+            self.proved.append(replace(result, reasons=(who, *result.reasons)))
         elif between and depth < DEEPEST:
             self.divide(good, between, bad, depth + 1)
         else:
             self.open |= result.outcome in (Outcome.MULTIPLE_CULPRITS, Outcome.CULPRIT_SET)
+        return result.outcome
 
-    def _branches(self, good: str, merge: str, depth: int) -> None:
+    def _branches(self, good: str, merge: str, depth: int) -> list[Outcome]:
         """A merge is worse than its parents where one of them lacks what `good` has: then a culprit
-        on that branch looks like the merge. From the good end such a branch is searched by itself.
+        on that branch looks like the merge. From the good end such a branch is searched by itself;
+        gives how each of these searches ended.
         """
+        ended = []
         ancestry = Ancestry(self.graph)
         start = ancestry.index.get(good)
         for parent in next(c.parents for c in self.graph.commits if c.sha == merge):
@@ -123,7 +132,8 @@ class _Parts:
                 continue
             forked = f"{parent[:12]}, which forked before {good[:12]}"
             self.effects.tell(f"{merge[:12]} merges {forked}; searching there")
-            self.search(self.graph.good, parent, depth + 1)
+            ended.append(self.search(self.graph.good, parent, depth + 1))
+        return ended
 
     def _result(self, rest: CommitGraph) -> tuple[Result, str]:
         """What is found in a part, and a revision between two culprits of it."""

@@ -462,9 +462,49 @@ def test_two_culprits_on_branches_are_both_found_and_their_merge_is_not_blamed(t
     merge = Commit(sha(20), (sha(9), sha(19)), "merge")
     tail = [Commit(sha(n), (sha(n - 1),), "tail") for n in range(21, 25)]
     graph = CommitGraph(sha(0), sha(24), (*one, *other, merge, *tail))
-    result, _report = pipeline.bisect(*slower(tmp_path, graph, steps).open())
+    here = slower(tmp_path, graph, steps, limits=Limits(max_boots=200))
+    result, _report = pipeline.bisect(*here.open())
     assert result.outcome is Outcome.MULTIPLE_CULPRITS
     assert {found for found, _ in result.candidates} == set(map(sha, steps))
+    # With too few boots to look into its branch the merge is not blamed either.
+    (tmp_path / "few").mkdir()
+    here = slower(tmp_path / "few", graph, steps)
+    result, _report = pipeline.bisect(*here.open())
+    assert len(here.lab.requests) <= here.limits.max_boots
+    assert {found for found, _ in result.candidates} <= set(map(sha, steps))
+
+
+@pytest.mark.parametrize("most", [30, 50, 80])
+def test_the_budget_is_that_of_the_campaign(tmp_path, most):
+    """Of all parts of a range with two culprits, and of their proofs."""
+    limits = Limits(max_boots=most, max_builds=12)
+    here = slower(tmp_path, line_of(23), (7, 16), limits=limits)
+    result, _report = pipeline.bisect(*here.open())
+    assert len(here.lab.requests) <= most
+    assert {found for found, _ in result.candidates} <= set(map(sha, range(1, 24)))
+    # Builds are those of the searches; a proof takes at most three more for each culprit.
+    assert len(here.builder.requests) <= 12 + 3 * 2
+    if most == 30:
+        assert result.outcome is Outcome.INCONCLUSIVE
+
+
+def test_what_a_later_commit_takes_back_is_told(tmp_path):
+    """At 4 the wait grows by 50%, at 9 it shrinks by 20%: the bad end is better than commit 4."""
+
+    def draw(asked, random):
+        number = int(asked.revision, 16)
+        more = 1.0 + 0.5 * (4 <= number < 10**6) - 0.3 * (9 <= number < 10**6)
+        measured = boots(None)(asked, random)
+        return scaled(measured, ("p50_us", "rcu-off"), more * random.uniform(0.98, 1.02))
+
+    graph = line_of(12)
+    request = CampaignRequest("bisect", "s", "t", graph.good, graph.bad, "rcu")
+    here = World(tmp_path, graph, FakeLab(draw), request=request)
+    result, _report = pipeline.bisect(*here.open())
+    assert (result.outcome, result.culprit) == (Outcome.CULPRIT, sha(4))
+    status = {check.name: check.status for check in result.verifications}
+    assert status["kept until the bad end"] == status["prediction"] == "undecided"
+    assert any("takes back a part" in said for said in result.reasons)
 
 
 def test_three_culprits_are_never_told_as_one(tmp_path):

@@ -206,7 +206,8 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Budget and decision limits of a campaign, from the site file.
+    """Budget and decision limits of a campaign, from the site file. The budget of boots is for all
+    of it, the proof as well; that of builds is for its searches.
 
     A change of less than `layout_below` (a share of the good level) is also measured in kernels
     with another code layout.
@@ -220,6 +221,16 @@ class Limits:
     verify_boots: int = 6
     revert_boots: int = 3
     layout_below: float = 0.2
+
+    @property
+    def proof_boots(self) -> int:
+        """What a proof takes at least: culprit and parent, tip and revert."""
+        return 2 * (self.verify_boots + self.revert_boots)
+
+    @property
+    def kept_boots(self) -> int:
+        """What a search leaves for the proof, as far as the budget covers the first look."""
+        return max(0, min(self.proof_boots, self.max_boots - 2 * self.calibrate_min))
 
 
 @dataclass(frozen=True, slots=True)

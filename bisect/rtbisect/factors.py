@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The factor table of a report: kernels by levels of the workload."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from rtbisect.effects import Effects, sample
+from rtbisect.model.campaign import MetricKey, TableRow, Threshold
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from rtbisect.model.lab import Run
+
+
+def control_of(thresholds: Sequence[Threshold], threshold: Threshold) -> Threshold | None:
+    """The metric that is taken without the workload; judged like itself where it has a
+    threshold of its own, else like the metric that it controls.
+    """
+    key = threshold.control
+    if key is None:
+        return None
+    own = next((t for t in thresholds if t.key == key), None)
+    return own or replace(threshold, key=key, control=None)
+
+
+def beside(threshold: Threshold, control: Threshold) -> MetricKey:
+    """The figure of the control under the workload, so that both levels stand in one unit."""
+    return replace(control.key, window=threshold.key.window)
+
+
+def table(  # noqa: PLR0913  (the factors of the table)
+    effects: Effects,
+    threshold: Threshold,
+    parents: Sequence[str],
+    culprit: str,
+    revert: str | None,
+    fresh: Mapping[str, list[Run]],
+) -> tuple[TableRow, ...]:
+    """Kernel x workload: the searched metric, its control, and the other judged metrics."""
+    kernels = [("parent", parents[0]), ("culprit", culprit)]
+    if revert is not None:
+        kernels.append(("tip+revert", revert))
+    rows = []
+    windows = {window.name: window for window in effects.setup.windows}
+    first, others = _metrics(effects.setup.thresholds, threshold)
+    wanted = [(metric, kernel) for metric in first for kernel in kernels]
+    wanted += [(metric, kernel) for metric in others for kernel in kernels[:2]]
+    for metric, (name, sha) in wanted:
+        found = sample(fresh.get(sha, []), metric.key)
+        if found.n:
+            window = windows[metric.key.window]
+            rows.append(
+                TableRow(name, window.name, window.workload, metric.key, metric.unit, found)
+            )
+    return tuple(rows)
+
+
+def _metrics(
+    thresholds: Sequence[Threshold], threshold: Threshold
+) -> tuple[list[Threshold], list[Threshold]]:
+    """What the table shows: the searched metric with its control; then the control's figure
+    under the workload, so that both levels stand in one unit; then the searched figure in
+    other windows and the primary metrics of other suites.
+    """
+    key = threshold.key
+    control = control_of(thresholds, threshold)
+    first = [threshold, *([control] if control else [])]
+    shown = {t.key for t in first}
+    loaded = beside(threshold, control) if control else None
+    same = [t for t in thresholds if t.key == loaded]
+    same += [t for t in thresholds if (t.key.suite, t.key.name) == (key.suite, key.name)]
+    primary = [t for t in thresholds if t.role == "primary" and t.key.suite != key.suite]
+    others = {t.key: t for t in same + primary if t.key not in shown}
+    return first, list(others.values())
