@@ -12,7 +12,7 @@ import signal
 import subprocess
 import time
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import IO, TYPE_CHECKING
 
 from rtbisect.errors import ConfigError, InfrastructureError, InternalError
@@ -41,13 +41,18 @@ FIXED = {
     "GIT_COMMITTER_EMAIL": "rtbisect@lab.example.org",
 }
 
+#: Variables that a command of the user's own never inherits: they would lead its git elsewhere.
+NEVER_INHERITED = ("GIT_",)
+
 #: Seconds between SIGTERM and SIGKILL when a child is ended.
 GRACE_S = 5.0
 
 
 @dataclass(frozen=True, slots=True)
 class Completed:
-    """A command that ended. `stdout` and `stderr` are empty when they went to a log file."""
+    """A command that ended. `stdout` and `stderr` are empty when they went to a log file. `left`
+    says that processes of its group were still there, and were ended.
+    """
 
     argv: tuple[str, ...]
     returncode: int
@@ -55,6 +60,7 @@ class Completed:
     stderr: str
     seconds: float
     timed_out: bool
+    left: bool = False
 
     @property
     def ok(self) -> bool:
@@ -65,6 +71,14 @@ def environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
     """The environment of a child: inherited names, fixed values, then `extra`."""
     found = {name: os.environ[name] for name in INHERITED if name in os.environ}
     return found | FIXED | dict(extra or {})
+
+
+def whole_environment(extra: Mapping[str, str]) -> dict[str, str]:
+    """The environment of a command that the user wrote: all of ours, without what leads git
+    elsewhere, then `extra`.
+    """
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(NEVER_INHERITED)}
+    return kept | dict(extra)
 
 
 def end_group(pgid: int, grace_s: float = GRACE_S) -> bool:
@@ -108,12 +122,15 @@ def run(  # noqa: PLR0913  (keyword-only; each one is a property of a child proc
     secrets: Sequence[str] = (),
     pass_fds: Sequence[int] = (),
     on_start: Callable[[int], None] | None = None,
+    whole_env: bool = False,
+    clear: bool = False,
 ) -> Completed:
     """Run `argv` to its end or for `timeout_s` seconds.
 
     With `log` both outputs are streamed to that file (appended), with `error_log` stderr to
     one of its own. `on_start` gets the
-    process group id before the caller waits, so that it can be recorded. `check` raises
+    process group id before the caller waits, so that it can be recorded. `whole_env`: see
+    `whole_environment`. With `clear` nothing of its group outlives it. `check` raises
     InfrastructureError when the command fails; a missing program is a ConfigError.
     """
     if isinstance(argv, str) or not argv or any("\0" in word for word in argv):
@@ -125,7 +142,7 @@ def run(  # noqa: PLR0913  (keyword-only; each one is a property of a child proc
         child = subprocess.Popen(
             list(argv),
             cwd=cwd,
-            env=environment(env),
+            env=whole_environment(env or {}) if whole_env else environment(env),
             stdin=subprocess.DEVNULL if stdin is None else subprocess.PIPE,
             stdout=sink,
             stderr=error_sink,
@@ -142,6 +159,8 @@ def run(  # noqa: PLR0913  (keyword-only; each one is a property of a child proc
             if not isinstance(opened, int):
                 opened.close()
     done = _wait(child, stdin, timeout_s, on_start, argv, begin)
+    if clear and end_group(child.pid):
+        done = replace(done, left=True)
     if secrets:
         done = Completed(
             tuple(redact(word, secrets) for word in done.argv),
@@ -150,6 +169,7 @@ def run(  # noqa: PLR0913  (keyword-only; each one is a property of a child proc
             redact(done.stderr, secrets),
             done.seconds,
             done.timed_out,
+            done.left,
         )
     if check and not done.ok:
         raise InfrastructureError(failure(done), "see the log" if log else "")

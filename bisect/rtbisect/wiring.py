@@ -110,7 +110,12 @@ def _command_parts(
         window_ms=0,
         rcu_calls=0,
         thresholds=(asked.threshold(),),
-        limits=Limits(calibrate_max=40, max_boots=asked.max_runs, max_builds=asked.max_runs),
+        limits=Limits(
+            # Shares of failures take many runs to tell apart.
+            calibrate_max=max(40, asked.max_runs // 4) if asked.pass_fail else 40,
+            max_boots=asked.max_runs,
+            max_builds=asked.max_runs,
+        ),
         operator="",
         command=True,
         given_build_s=_cost(asked.cost_build_s or 0.0),

@@ -181,7 +181,7 @@ def test_bad_words_are_one_line(tmp_path, repo, words, said):
         ("echo a=1; echo b=2", "inconclusive", 4, "2 figures (b, a); name one with --metric"),
         ("echo 1e300", "inconclusive", 4, "'1e300' cannot be a measurement"),
         ("head -c 9000000 /dev/zero | tr '\\0' x", "inconclusive", 4, "no number in 'xxx"),
-        ("printf '\\033[2Jbad\\007' >&2; exit 3", "inconclusive", 4, "ended with 3: ?[2Jbad?"),
+        ("printf '\\033[2Jbad\\007' >&2; exit 3", "inconclusive", 4, "ended with 3: bad?"),
     ],
 )
 def test_a_figure_that_is_none_is_said(tmp_path, repo, script, outcome, code, said):
@@ -245,13 +245,43 @@ def test_a_repository_that_vanishes_stops_the_search_and_keeps_it(tmp_path, repo
     assert json.loads(done.stdout)["culprit"] == culprit, done.stderr
 
 
-def test_a_budget_that_the_calibration_eats_says_so(tmp_path, repo):
+def test_the_budget_is_kept_also_where_it_is_too_small(tmp_path, repo):
     good, bad, _ = history(repo, 4, count=20)
     checker(tmp_path, "test ! -e slow")
-    words = ["run", "--good", good, "--bad", bad, "--pass-fail", "--max-runs", "12"]
-    done = rtbisect(tmp_path / "state", *words, "--", "../check.sh", cwd=repo)
+    words = ["run", "--good", good, "--bad", bad, "--pass-fail", "--json", "--max-runs"]
+    done = rtbisect(tmp_path / "state", *words, "36", "--", "../check.sh", cwd=repo)
+    answer = json.loads(done.stdout)
     assert done.returncode == 4
-    assert "the budget ended during the search: 12 runs" in done.stdout
+    assert "the budget ended during the search" in answer["reasons"][0]
+    assert answer["boots"] <= 36
+    assert answer["confidence"] is None
+    done = rtbisect(tmp_path / "state", *words, "35", "--", "../check.sh", cwd=repo)
+    assert done.returncode == 2
+
+
+def test_the_command_has_the_environment_of_its_user(tmp_path, repo, monkeypatch):
+    good, bad, culprit = history(repo, 4, count=12)
+    checker(
+        tmp_path, 'test -z "$GIT_DIR" || exit 200; test "$THREADS" = 4 || exit 201; test ! -e slow'
+    )
+    monkeypatch.setenv("THREADS", "4")
+    monkeypatch.setenv("GIT_DIR", str(tmp_path / "nowhere"))
+    words = ["run", "--good", good, "--bad", bad, "--repo", str(repo), "--pass-fail", "--json"]
+    script = str(tmp_path / "check.sh")
+    done = rtbisect(tmp_path / "state", *words, "--", script, cwd=tmp_path)
+    assert json.loads(done.stdout).get("culprit") == culprit, done.stderr
+
+
+def test_what_the_command_leaves_running_is_ended(tmp_path, repo):
+    good, bad, _culprit = history(repo, 4, count=12)
+    checker(tmp_path, f"sleep 987 & echo $! >>{tmp_path}/left; test ! -e slow")
+    words = ["run", "--good", good, "--bad", bad, "--pass-fail", "--json"]
+    done = rtbisect(tmp_path / "state", *words, "--", "../check.sh", cwd=repo)
+    left = [int(pid) for pid in (tmp_path / "left").read_text().split()]
+    assert len(left) == json.loads(done.stdout)["boots"]
+    for pid in left:
+        status = Path(f"/proc/{pid}/status")
+        assert not status.exists() or "State:\tZ" in status.read_text()
 
 
 def test_the_commit_that_repairs_is_found(tmp_path, repo):
@@ -294,12 +324,15 @@ def test_a_merge_base_that_is_bad_is_no_answer(tmp_path, repo):
     git(repo, "commit", "-q", "-m", "repair")
     base = git(repo, "merge-base", "other", bad)
     checker(tmp_path, "test -e repaired && echo 1 || echo 5")
-    words = ["run", "--good", "other", "--bad", bad]
+    words = ["run", "--good", "other", "--bad", bad, "--json"]
     done = rtbisect(tmp_path / "state", *words, "--", "../check.sh", cwd=repo)
     assert done.returncode == 4, done.stderr
     assert "is no ancestor of bad; their merge base takes its place" in done.stderr
     good = git(repo, "rev-parse", "other")
-    assert f"--find-fix --good {good[:12]} --bad {base[:12]}`" in done.stdout
+    assert (
+        f"--good {good[:12]} --bad {base[:12]} --find-fix -- "
+        in json.loads(done.stdout)["reasons"][0]
+    )
 
 
 def test_a_script_is_found_from_wherever_one_stands(tmp_path, repo):

@@ -178,6 +178,12 @@ def test_a_long_output_is_not_kept_whole(tmp_path):
     assert (tmp_path / "work/run-1-r1.out").stat().st_size == KEPT_BYTES
 
 
+def test_colours_are_no_part_of_a_figure(tmp_path):
+    path = tmp_path / "out"
+    path.write_bytes(b"\x1b[1mresult\x1b[0m\n\x1b[31mp99=11.5\x1b[0m\n")
+    assert figure_of(tail(path), "p99") == 11.5
+
+
 def test_equal_sources_are_equal_kernels(tmp_path):
     builder = NoBuild(lambda sha: f"tree of {sha[0]}")
     build = builder.build(tmp_path, BuildRequest("a" * 40, "command", "", ()), lambda _n: None)

@@ -19,6 +19,9 @@ from rtbisect.model.command import GIVEN, RUN, SUITE, CommandRequest
 if TYPE_CHECKING:
     from rtbisect.cli.output import Output
 
+#: A first look at both ends, a proof, and a few runs between them.
+FEWEST_RUNS = 36
+
 
 @click.command(
     context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
@@ -51,7 +54,11 @@ if TYPE_CHECKING:
 @click.option("--cost-run", type=float, help="Seconds of a run (default: measured).")
 @click.option("--timeout", type=float, default=3600.0, show_default=True, help="Seconds a run.")
 @click.option(
-    "--max-runs", type=click.IntRange(12), default=300, show_default=True, help="Budget of runs."
+    "--max-runs",
+    type=click.IntRange(FEWEST_RUNS),
+    default=300,
+    show_default=True,
+    help="Budget of runs, with those that prove the answer.",
 )
 @seed_option
 @json_option
@@ -77,7 +84,8 @@ def run(
 ) -> int:
     """Find the commit between --good and --bad that changed what COMMAND measures.
 
-    COMMAND runs in a worktree of the revision, with RTBISECT_REVISION set. Its last lines hold
+    COMMAND runs in a worktree of the revision, with RTBISECT_REVISION set and in the environment
+    that you have, without GIT_* variables. What it leaves running is ended. Its last lines hold
     a number, `name=value` lines or a JSON object. Exit code 125 skips the revision, 128 and
     more stops the search, any other one is a failed run: no evidence unless --pass-fail. Before
     each run tracked files get their contents back; what the command built stays.

@@ -126,6 +126,7 @@ def answer_of(output: Output, record: CampaignRecord) -> dict[str, Any]:
             {"commit": sha, "probability": round(share, 4)}
             for sha, share in (result.candidates if result else ())
         ],
+        "reasons": list(result.reasons) if result else [],
     }
 
 
@@ -134,7 +135,7 @@ def unreadable(identity: str) -> dict[str, Any]:
     words = dict.fromkeys(("outcome", "culprit", "confidence", "cause", "metric", "report"))
     counts = {"builds": 0, "boots": 0, "skipped": 0, "wall_s": 0.0}
     ends = dict.fromkeys(("repo", "good", "bad"), "")
-    return {"campaign": identity} | words | counts | ends | {"candidates": []}
+    return {"campaign": identity} | words | counts | ends | {"candidates": [], "reasons": []}
 
 
 def text_of(record: CampaignRecord, summary: Summary) -> str:
@@ -169,8 +170,10 @@ def headline(record: CampaignRecord, result: Result) -> str:
         words += f" {result.culprit}"
     if result.outcome is Outcome.CULPRIT_SET:
         words += " " + " ".join(sha[:12] for sha, _ in result.candidates[:8])
-    sure = f"confidence {result.confidence:.3f}, " if result.confidence else ""
-    return f"{words} ({sure}cause {result.cause.value})"
+    sure = [f"confidence {result.confidence:.3f}"] if result.confidence else []
+    # Of any command there is no cause to tell.
+    sure += [] if record.kind == RUN else [f"cause {result.cause.value}"]
+    return f"{words} ({', '.join(sure)})" if sure else words
 
 
 def level_of(result: Result) -> str:

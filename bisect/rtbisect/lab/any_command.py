@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import math
 import re
-import time
 from dataclasses import dataclass
 from itertools import takewhile
 from typing import TYPE_CHECKING
@@ -38,6 +37,8 @@ KEPT_BYTES = 1024 * 1024
 #: No measurement is larger than this; squares of such figures would not be numbers any more.
 LARGEST = 1e100
 
+#: Colours and the like, which many programs print to anybody.
+_ANSI = re.compile(r"\x1b\[[0-9;?]{0,20}[A-Za-z]")
 _PAIR = re.compile(r"([A-Za-z_][A-Za-z0-9_.:/%-]{0,63})\s*=\s*(\S{1,40})")
 
 
@@ -82,7 +83,6 @@ class CommandLab:
         err = asked.work_dir / f"{request.run_id}.err"
         for path in (out, err):
             path.unlink(missing_ok=True)
-        begin = time.monotonic()
         done = run(
             asked.argv,
             cwd=self._source,
@@ -91,8 +91,11 @@ class CommandLab:
             log=out,
             error_log=err,
             on_start=lambda pgid: note(f"pgid:{pgid}"),
+            whole_env=True,
+            # What goes on in the background would load all later runs.
+            clear=True,
         )
-        seconds = time.monotonic() - begin
+        seconds = done.seconds
         for path in (out, err):
             _cut(path)
         status, reason, value = self._read(done.returncode, done.timed_out, out)
@@ -111,6 +114,7 @@ class CommandLab:
             status=status,
             reason=reason,
             measurements=figures,
+            facts=(("left_behind", "ended"),) if done.left else (),
             window_order=(WINDOW,),
             log=out.name,
             seconds=seconds,
@@ -154,7 +158,7 @@ def tail(path: Path) -> list[str]:
         size = stream.seek(0, 2)
         stream.seek(max(0, size - TAIL_BYTES))
         data = stream.read(TAIL_BYTES)
-    lines = data.decode("utf-8", "replace").splitlines()
+    lines = _ANSI.sub("", data.decode("utf-8", "replace")).splitlines()
     return [line.strip() for line in lines if line.strip()]
 
 
