@@ -83,12 +83,15 @@ def repository(folder: Path, seed: str, size: int) -> Repository:
     commit("main")
     good = git(repo, "rev-parse", "HEAD")
     while made < size:
-        if rng.random() < 0.25 and made + 5 < size:
+        if rng.random() < 0.25 and made + 8 < size:
             side = f"side{made}"
             git(repo, "checkout", "-q", "-b", side)
             for _ in range(rng.randint(1, 4)):
                 commit(side)
             git(repo, "checkout", "-q", "main")
+            # The main line goes on meanwhile: the branches are parallel.
+            for _ in range(rng.randint(1, 3)):
+                commit("main")
             git(repo, "merge", "-q", "--no-ff", "-m", f"merge {side}", side)
         else:
             commit("main")

@@ -16,49 +16,26 @@ from unittest import mock
 import numpy as np
 
 from rtbisect.errors import InternalError
-from rtbisect.model.campaign import (
-    Better,
-    MetricKey,
-    Observation,
-    Outcome,
-    Sample,
-    Scale,
-    Threshold,
-)
+from rtbisect.model.campaign import Observation, Outcome, Sample
 from rtbisect.model.code import PROOF_LAYOUT
 from rtbisect.model.lab import RunStatus
+from rtbisect.proof import most_boots
 from rtbisect.search import engine, extent, lenses
 from rtbisect.search.graph import part
 from rtbisect.search.rehearse import rehearse
 from rtbisect.trust import verify
 from searchbench import bayesect
+from searchbench.calibration import MAX_BOOTS, calibrated, spec_of
 from searchbench.oracle import known_grids
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from rtbisect.model.code import CommitGraph
-    from searchbench.world import Cell, World
+    from searchbench.world import World
 
-THRESHOLD = Threshold(
-    key=MetricKey("bench", "value", "run"),
-    unit="sd",
-    better=Better.LOWER,
-    scale=Scale.LINEAR,
-    statistic="median",
-    min_effect=0.25,
-    limit=None,
-    floor=0.0,
-    role="primary",
-    control=None,
-    reason="",
-)
-COUNTS = replace(THRESHOLD, statistic="count", unit="1")
-#: Boots a side that every arm gets for its calibration.
-CALIBRATION = 64
-MAX_BOOTS = 500
 #: Outcomes that say that there is no culprit.
-NOTHING = ("not_reproduced", "no_regression", "layout_sensitive")
+NOTHING = ("not_reproduced", "layout_sensitive")
 
 
 @dataclass(frozen=True)
@@ -84,25 +61,9 @@ class Row:
         return asdict(self)
 
 
-def spec_of(world: World, cell: Cell, **changes: object) -> engine.SearchSpec:
-    spec = engine.SearchSpec(
-        graph=world.graph,
-        threshold=COUNTS if cell.kind == "count" else THRESHOLD,
-        seed=world.seed,
-        build_cost_s=cell.build_s,
-        cold_build_s=cell.build_s,
-        boot_cost_s=cell.boot_s + cell.run_s,
-        layout_cost_s=cell.build_s,
-        calibrate_max=CALIBRATION,
-        max_boots=MAX_BOOTS,
-        max_builds=200,
-    )
-    return replace(spec, **changes)  # type: ignore[arg-type]
-
-
 def ours(world: World, arm: str) -> tuple[str, str | None, float]:
     """Outcome, culprit and stated confidence of our engine, whole or without a part."""
-    spec = spec_of(world, world.cell)
+    spec = spec_of(world)
     if arm == "ours-no-h0":
         spec = replace(spec, prior_none=1e-9)
     if arm == "ours-no-layouts":
@@ -116,13 +77,7 @@ def ours(world: World, arm: str) -> tuple[str, str | None, float]:
         world.calibration, world.reproduced = state.ends.used, bool(state.ends.reproduced)
         answer = engine.answer(state)
         if answer.between:
-            # Two culprits: the part before the split is searched next, then the other one.
-            halves = [(world.graph.good, answer.between), (answer.between, world.graph.bad)]
-            for graph in (part(world.graph, *ends) for ends in halves):
-                state, finish = rehearse(replace(spec, graph=graph), world)
-                answer = engine.answer(state)
-                if answer.culprit:
-                    break
+            return split(world, spec, answer.between)
     culprit = answer.culprit
     if arm == "ours-proved" and culprit and finish.outcome is Outcome.CULPRIT:
         outcome = proved(world, state, culprit)
@@ -132,6 +87,25 @@ def ours(world: World, arm: str) -> tuple[str, str | None, float]:
         hit = [sha for sha, _ in answer.candidates if sha in world.truth]
         culprit = hit[0] if hit else answer.candidates[0][0]
     return finish.outcome.value, culprit, answer.confidence
+
+
+def split(world: World, spec: engine.SearchSpec, between: str) -> tuple[str, str | None, float]:
+    """Two culprits: the parts before and after the split are searched with what is left. Right when
+    at least one is named and none of them is wrong.
+    """
+    named: dict[str, float] = {}
+    for ends in ((world.graph.good, between), (between, world.graph.bad)):
+        left = MAX_BOOTS - world.boots
+        if left < 2 * spec.calibrate_min:
+            break
+        half = replace(spec, graph=part(world.graph, *ends), max_boots=left)
+        answer = engine.answer(rehearse(half, world)[0])
+        if answer.culprit:
+            named[answer.culprit] = answer.confidence
+    if not named:
+        return Outcome.INCONCLUSIVE.value, None, 0.0
+    first = next((sha for sha in named if sha not in world.truth), next(iter(named)))
+    return Outcome.MULTIPLE_CULPRITS.value, first, min(named.values())
 
 
 def proved(world: World, state: engine.SearchState, culprit: str) -> Outcome:
@@ -147,7 +121,7 @@ def proved(world: World, state: engine.SearchState, culprit: str) -> Outcome:
         tip=graph.bad,
         endpoints=tuple(Sample(state.ledger.values[end]) for end in (graph.good, graph.bad)),
         layout=PROOF_LAYOUT if state.layouts else 0,
-        boots_max=max(10, 2 * state.ends.used if state.ends.used > 10 else 0),
+        boots_max=most_boots(state.ends.used),
     )
     found = verify.start(check)
     while isinstance(step := verify.propose(found), verify.Boot):
@@ -176,7 +150,8 @@ def _without(arm: str) -> Iterator[None]:
         with mock.patch("rtbisect.search.plan.STRONG_BITS", 0.0):
             yield
     elif arm == "ours-no-build-noise":
-        with mock.patch.object(extent, "TAU_PRIOR", (1 - 1e-12, 1.0)):
+        none = (1 - 1e-12, 1.0)
+        with mock.patch.multiple(extent, TAU_PRIOR=none, NONE_TAU_PRIOR=none):
             _forget()
             yield
         _forget()
@@ -193,7 +168,7 @@ def oracle(world: World, _arm: str) -> tuple[str, str | None, float]:
 
     without = _without("ours-no-controls")
     with mock.patch.object(lenses, "fit", told), without:
-        state, finish = rehearse(spec_of(world, cell), world)
+        state, finish = rehearse(spec_of(world), world)
     world.calibration, world.reproduced = state.ends.used, bool(state.ends.reproduced)
     answer = engine.answer(state)
     return finish.outcome.value, answer.culprit, answer.confidence
@@ -203,12 +178,13 @@ def git_bisect(
     votes: int, *, same_boot: bool
 ) -> Callable[[World, str], tuple[str, str | None, float]]:
     """`git bisect` by hand: each step is the majority of `votes` runs against the middle of the
-    calibration; 125 for what does not build.
+    calibration; 125 for what does not build. A set is right when it holds the culprit.
     """
 
     def arm(world: World, _name: str) -> tuple[str, str | None, float]:
-        graph = world.graph
-        ends = [[world.values(end, 1)[0] for _ in range(10)] for end in (graph.good, graph.bad)]
+        ends = calibrated(world)
+        if ends is None:
+            return Outcome.NOT_REPRODUCED.value, None, 0.0
         limit = sum(statistics.median(end) for end in ends) / 2
 
         def verdict(sha: str) -> str:
@@ -220,8 +196,9 @@ def git_bisect(
                 values = [world.values(sha, 1)[0] for _ in range(votes)]
             return "bad" if sum(v > limit for v in values) * 2 > votes else "good"
 
-        found = Repository.of(graph).bisect(verdict)
-        return ("culprit" if found else "culprit_set"), found, 1.0
+        found = Repository.of(world.graph).bisect(verdict)
+        hit = next((sha for sha in found if sha in world.truth), found[0] if found else None)
+        return ("culprit" if len(found) == 1 else "culprit_set"), hit, 1.0
 
     return arm
 
@@ -264,8 +241,8 @@ class Repository:
         )  # fmt: skip
         return done.stdout
 
-    def bisect(self, verdict: Callable[[str], str]) -> str | None:
-        """Our name of the first bad commit, None when git says that only skipped ones are left."""
+    def bisect(self, verdict: Callable[[str], str]) -> list[str]:
+        """Our names of the first bad commit, or of all that git says it could be."""
         self._git("bisect", "start", "--no-checkout", self.bad, self.good)
         known: dict[str, str] = {}
         for _ in range(10000):
@@ -275,10 +252,10 @@ class Repository:
             said = self._git("bisect", word)
             if "is the first bad commit" in said:
                 self._git("bisect", "reset", self.bad)
-                return self.sha[said.split()[0]]
+                return [self.sha[said.split()[0]]]
             if "cannot bisect more" in said or ("only" in said and "skip" in said):
                 self._git("bisect", "reset", self.bad)
-                return None
+                return [self.sha[line] for line in said.split() if line in self.sha]
         raise InternalError("git bisect does not end")
 
 

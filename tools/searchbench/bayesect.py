@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from searchbench.calibration import calibrated
+
 if TYPE_CHECKING:
     from searchbench.world import World
 
 TARGET = 0.95
 MOST_RUNS = 900
-CALIBRATION = 10
 
 
 def arm(world: World, name: str) -> tuple[str, str | None, float]:
@@ -27,9 +28,9 @@ def arm(world: World, name: str) -> tuple[str, str | None, float]:
 
     fed = name == "bayesect-fed"
     graph = world.graph
-    ends = [
-        [world.values(end, 1)[0] for _ in range(CALIBRATION)] for end in (graph.good, graph.bad)
-    ]
+    ends = calibrated(world)
+    if ends is None:
+        return "not_reproduced", None, 0.0
     limit = sum(statistics.median(end) for end in ends) / 2
     shas = [c.sha for c in reversed(graph.commits)] if fed else _first_parents(world)
     prior = np.ones(len(shas) + 1)

@@ -155,7 +155,8 @@ class World:
         if not self.cell.drift:
             return 0.0
         while len(self.levels) < self.boots:
-            rng = np.random.default_rng([self.seed, len(self.levels)])
+            # Trailing zeros do not count in a seed: without the 1 it would be that of an offset.
+            rng = np.random.default_rng([self.seed, len(self.levels), 0, 1])
             self.levels.append(self.levels[-1] + self.cell.drift * float(rng.standard_normal()))
         return self.levels[self.boots - 1]
 
