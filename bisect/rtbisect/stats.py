@@ -164,12 +164,6 @@ def holm(p: Sequence[float]) -> tuple[float, ...]:
     return tuple(adjusted)
 
 
-def hodges_lehmann(base: Sequence[float], new: Sequence[float]) -> float:
-    """Median of all differences new - base (Hodges and Lehmann, 1963)."""
-    one, two = _sample(base, "base"), _sample(new, "new")
-    return float(np.median(two[:, None] - one[None, :]))
-
-
 def mean(values: Sequence[float]) -> float:
     """Mean of a sample."""
     return float(_sample(values, "the sample").mean())
@@ -189,9 +183,3 @@ def deviations(values: Sequence[float]) -> tuple[float, ...]:
     """Distances from the median of the sample (Brown and Forsythe, 1974)."""
     found = _sample(values, "the sample")
     return tuple(np.abs(found - np.median(found)).tolist())
-
-
-def cliffs_delta(base: Sequence[float], new: Sequence[float]) -> float:
-    """P(new > base) - P(new < base) over all pairs: 1 when every new value is greater."""
-    one, two = _sample(base, "base"), _sample(new, "new")
-    return float(np.sign(two[:, None] - one[None, :]).mean())

@@ -88,11 +88,7 @@ def test_impossible_samples_are_refused(bad):
     with pytest.raises(ValueError):
         stats.bootstrap_shift([1.0], bad)
     with pytest.raises(ValueError):
-        stats.hodges_lehmann(bad, [1.0])
-    with pytest.raises(ValueError):
         stats.median(bad)
-    with pytest.raises(ValueError):
-        stats.cliffs_delta([1.0], bad)
 
 
 def test_bootstrap_interval_covers_the_true_shift():
@@ -117,9 +113,5 @@ def test_holm_adjusts_in_the_given_order_and_keeps_the_ranking():
         stats.holm([1.2])
 
 
-def test_effect_sizes():
-    assert stats.hodges_lehmann([1, 2, 3], [11, 12, 13]) == 10
-    assert stats.cliffs_delta([1, 2], [3, 4]) == 1
-    assert stats.cliffs_delta([3, 4], [1, 2]) == -1
-    assert stats.cliffs_delta([1, 2], [1, 2]) == 0
+def test_a_median_is_the_middle_or_between_two():
     assert stats.median([5, 1, 3, 100]) == 4
