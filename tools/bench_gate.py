@@ -34,7 +34,10 @@ from rtbisect.model.campaign import (
     Threshold,
 )
 from rtbisect.model.lab import RunStatus
+from rtbisect.proof import most_boots
 from rtbisect.search.calibrate import Rule, decide, looks
+from rtbisect.search.views import Views, views
+from rtbisect.stats import median
 from rtbisect.trust import verify
 from searchbench.world import POOL
 
@@ -58,6 +61,7 @@ FIGURES = (
     Figure("osnoise_noise_us_off", "spinlock", Scale.LOG),
 )
 FIRST, LAST, LONG = 6, 10, 40
+CPUS = 3
 ALPHA = 0.01
 BATCH = 250
 
@@ -86,6 +90,18 @@ def gate(rule: Threshold, one: list[float], two: list[float], last: int) -> bool
     return bool(decide(_views(rule, one), _views(rule, two), found).reproduced)
 
 
+def gate_of_cpus(rule: Threshold, one: list[float], two: list[float]) -> bool:
+    """The same with a look at each of three CPUs, whose figures are boots of their own here."""
+    schedule = looks(FIRST, LAST)
+    found = Rule(schedule, 0.0, ALPHA / len(schedule), 0, mean=False)
+
+    def seen(values: list[float]) -> tuple[Views, ...]:
+        cpus = [tuple(values[CPUS * k : CPUS * (k + 1)]) for k in range(LAST)]
+        return tuple(views(rule, Observation("r", "r", median(each), each)) for each in cpus)
+
+    return bool(decide(seen(one), seen(two), found).reproduced)
+
+
 def compared(rule: Threshold, one: list[float], two: list[float]) -> bool:
     """`check` calls the tip regressed."""
     for boots in (FIRST, LAST):
@@ -98,7 +114,8 @@ def compared(rule: Threshold, one: list[float], two: list[float]) -> bool:
 
 def verified(rule: Threshold, one: list[float], two: list[float]) -> bool:
     """A commit passes as worse than its parent on fresh boots."""
-    state = verify.start(verify.VerifySpec("c", ("p",), rule, 0, None, "t"))
+    most = most_boots(LAST)
+    state = verify.start(verify.VerifySpec("c", ("p",), rule, 0, None, "t", boots_max=most))
     left = {"p": list(one), "c": list(two)}
     while isinstance(step := verify.propose(state), verify.Boot):
         seen = Observation(step.revision, "r", left[step.revision].pop(0))
@@ -114,6 +131,7 @@ def _views(rule: Threshold, values: list[float]) -> tuple[tuple[float], ...]:
 DECISIONS: dict[str, Callable[[Threshold, list[float], list[float]], bool]] = {
     f"search gate, {FIRST} to {LAST} boots": partial(gate, last=LAST),
     f"search gate, {FIRST} to {LONG} boots": partial(gate, last=LONG),
+    f"search gate, {CPUS} CPUs": gate_of_cpus,
     "check: regressed": compared,
     "culprit vs parent": verified,
 }
