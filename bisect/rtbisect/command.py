@@ -50,9 +50,7 @@ GRACE_S = 5.0
 
 @dataclass(frozen=True, slots=True)
 class Completed:
-    """A command that ended. `stdout` and `stderr` are empty when they went to a log file. `left`
-    says that processes of its group were still there, and were ended.
-    """
+    """A command that ended. `stdout` and `stderr` are empty when they went to a log file."""
 
     argv: tuple[str, ...]
     returncode: int
@@ -60,7 +58,6 @@ class Completed:
     stderr: str
     seconds: float
     timed_out: bool
-    left: bool = False
 
     @property
     def ok(self) -> bool:
@@ -159,17 +156,14 @@ def run(  # noqa: PLR0913  (keyword-only; each one is a property of a child proc
             if not isinstance(opened, int):
                 opened.close()
     done = _wait(child, stdin, timeout_s, on_start, argv, begin)
-    if clear and end_group(child.pid):
-        done = replace(done, left=True)
+    if clear:
+        end_group(child.pid)
     if secrets:
-        done = Completed(
-            tuple(redact(word, secrets) for word in done.argv),
-            done.returncode,
-            redact(done.stdout, secrets),
-            redact(done.stderr, secrets),
-            done.seconds,
-            done.timed_out,
-            done.left,
+        done = replace(
+            done,
+            argv=tuple(redact(word, secrets) for word in done.argv),
+            stdout=redact(done.stdout, secrets),
+            stderr=redact(done.stderr, secrets),
         )
     if check and not done.ok:
         raise InfrastructureError(failure(done), "see the log" if log else "")

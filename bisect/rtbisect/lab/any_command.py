@@ -114,7 +114,6 @@ class CommandLab:
             status=status,
             reason=reason,
             measurements=figures,
-            facts=(("left_behind", "ended"),) if done.left else (),
             window_order=(WINDOW,),
             log=out.name,
             seconds=seconds,

@@ -50,10 +50,9 @@ def check_spec(spec: SearchSpec) -> None:
     first, last = spec.calibrate_min, spec.calibrate_max
     if not 2 <= first <= last:
         raise ConfigError(f"calibration with {first} to {last} boots a side is impossible")
-    share = SHIFT * spec.alpha / len(looks(first, last))
-    if stats.smallest_p(last, last) > share:
+    if stats.smallest_p(last, last) > asked_p(spec):
         raise ConfigError(
-            f"{last}+{last} boots of the ends cannot reach p <= {share:g}",
+            f"{last}+{last} boots of the ends cannot reach p <= {asked_p(spec):g}",
             "calibrate with more boots or raise alpha",
         )
     if spec.max_boots < 2 * first:
@@ -79,6 +78,17 @@ def looks(first: int, last: int) -> tuple[int, ...]:
     return tuple(found)
 
 
+def asked_p(spec: SearchSpec) -> float:
+    """The p of a shift of the whole at which a look says that the ends differ."""
+    return SHIFT * _rule(spec).alpha
+
+
+def _rule(spec: SearchSpec) -> Rule:
+    schedule = looks(spec.calibrate_min, spec.calibrate_max)
+    floor, mean = effect_floor(spec.threshold), by_mean(spec.threshold)
+    return Rule(schedule, floor, spec.alpha / len(schedule), spec.seed, mean)
+
+
 def look(state: SearchState) -> Ends:
     """The decision of the looks that are due. Each look uses the first boots of each side,
     so later boots (controls) never change what it said.
@@ -87,11 +97,7 @@ def look(state: SearchState) -> Ends:
     last = spec.calibrate_max
     good = boots.get((spec.graph.good, 0), ())[:last]
     bad = boots.get((spec.graph.bad, 0), ())[:last]
-    schedule = looks(spec.calibrate_min, last)
-    share = spec.alpha / len(schedule)
-    mean = by_mean(spec.threshold)
-    rule = Rule(schedule, effect_floor(spec.threshold), share, spec.seed, mean)
-    return decide(good, bad, rule)
+    return decide(good, bad, _rule(spec))
 
 
 @dataclass(frozen=True, slots=True)

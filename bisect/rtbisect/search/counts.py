@@ -69,7 +69,9 @@ def chance_grids() -> Grids:
     flat = np.zeros((1, _CHANCES, 1))
     side = ChanceGrid(chance, flat)
     shared = ChanceGrid(chance, flat - np.log(_CHANCES))
-    return Grids(side, side, shared, _rising(_CHANCES), np.array([0.0, 1.0]), np.zeros(1, bool))
+    return Grids(
+        side, side, shared, _rising(np.zeros(_CHANCES)), np.array([0.0, 1.0]), np.zeros(1, bool)
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,11 +179,9 @@ def _rates(good: tuple[Views, ...], bad: tuple[Views, ...], low: float, high: fl
     return nodes[apart]
 
 
-def _rising(weight: Floats | int) -> Floats:
-    """Log prior of two nodes of which the second is larger, by the log prior `weight` (s,) of
-    one; a number of nodes: all such pairs alike.
-    """
-    one = np.ones(weight) if isinstance(weight, int) else np.exp(weight)
+def _rising(weight: Floats) -> Floats:
+    """Log prior of pairs of nodes whose second is larger, by the log prior `weight` (s,) of one."""
+    one = np.exp(weight)
     pairs = np.triu(np.outer(one, one), 1)
     with np.errstate(divide="ignore"):
         found: Floats = np.log(pairs / pairs.sum())

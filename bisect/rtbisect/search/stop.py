@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rtbisect.model.campaign import Outcome
-from rtbisect.search.calibrate import SHIFT, looks
+from rtbisect.search.calibrate import asked_p
 from rtbisect.search.ledger import INVALID_RERUNS
 from rtbisect.search.model import Finish
 
@@ -68,13 +68,8 @@ def _unlike(state: SearchState) -> Finish | None:
     """The looks at the ends are over without a difference, or the budget is."""
     ends = state.ends
     if ends.reproduced is False:
-        asked = (
-            state.spec.alpha
-            * SHIFT
-            / len(looks(state.spec.calibrate_min, state.spec.calibrate_max))
-        )
         reason = f"{ends.used}+{ends.used} boots of the ends do not differ enough"
-        reason += f" (p = {ends.p:.2g}, at most {asked:.2g} is asked)"
+        reason += f" (p = {ends.p:.2g}, at most {asked_p(state.spec):.2g} is asked)"
         if ends.still:
             reason = f"{ends.used}+{ends.used} boots of the ends all gave the same figure"
         if ends.swapped:
@@ -171,18 +166,24 @@ def exhausted(state: SearchState, found: Posterior) -> Finish:
     return Finish(Outcome.INCONCLUSIVE, reason)
 
 
+def _family(state: SearchState, found: Posterior) -> tuple[str, ...]:
+    """A culprit that is likely enough, then its parents; nothing while no commit is."""
+    if float(found.commits[found.best]) < state.spec.confidence:
+        return ()
+    culprit = state.spec.graph.commits[found.best]
+    return tuple(dict.fromkeys((culprit.sha, *culprit.parents)))
+
+
 def unbuilt_neighbours(state: SearchState, found: Posterior) -> list[str]:
     """Of a culprit that is likely enough: itself, its parents and everything that is only taken
     to be the same kernel, as far as nobody tried to build it and builds do not prove it. So the
     verification cannot fail late for a trivial reason, and no commit hides behind another one.
     """
-    spec, ledger = state.spec, state.ledger
-    if float(found.commits[found.best]) < spec.confidence:
-        return []
-    culprit = spec.graph.commits[found.best]
-    family = dict.fromkeys((culprit.sha, *culprit.parents))
+    family, ledger = _family(state, found), state.ledger
     missing = [sha for sha in family if not ledger.tried(sha) and sha not in ledger.spanned]
-    return missing or ledger.to_prove(ledger.kin.get(culprit.sha, ()))
+    if missing or not family:
+        return missing
+    return ledger.to_prove(ledger.kin.get(family[0], ()))
 
 
 def unbooted(state: SearchState, found: Posterior) -> list[str]:
@@ -190,13 +191,10 @@ def unbooted(state: SearchState, found: Posterior) -> list[str]:
     as their kernels never booted. A parent that cannot be tested makes a set of the culprit, not an
     open question.
     """
-    spec, ledger = state.spec, state.ledger
-    if float(found.commits[found.best]) < spec.confidence:
-        return []
-    culprit = spec.graph.commits[found.best]
+    ledger = state.ledger
     return [
         sha
-        for sha in dict.fromkeys((culprit.sha, *culprit.parents))
+        for sha in _family(state, found)
         if sha in state.ancestry.index
         and not any(ledger.views.get((one, 0)) for one in ledger.kin.get(sha, (sha,)))
         and not ledger.untestable(sha)
@@ -207,14 +205,11 @@ def layouts_due(state: SearchState, found: Posterior) -> list[tuple[str, int]]:
     """Other layouts of a likely culprit and of its parents that have not booted, where there are
     such builds: two groups of builds that differ by luck do not go on doing so.
     """
-    spec, ledger = state.spec, state.ledger
-    if not state.layouts or float(found.commits[found.best]) < spec.confidence:
-        return []
-    culprit = spec.graph.commits[found.best]
+    ledger = state.ledger
     return [
         (sha, layout)
-        for layout in range(1, LAYOUTS + 1)
-        for sha in dict.fromkeys((culprit.sha, *culprit.parents))
+        for layout in range(1, LAYOUTS + 1 if state.layouts else 1)
+        for sha in _family(state, found)
         if not ledger.views.get((sha, layout))
         and sha not in ledger.layouts_failed
         and not ledger.untestable(sha)
