@@ -62,6 +62,8 @@ def main() -> int:
     parser.add_argument("debian", type=Path)
     parser.add_argument("--out", type=Path, required=True)
     asked = parser.parse_args()
+    # git works in the tree, where a path that is relative to here means nothing.
+    asked.out = asked.out.absolute()
     if asked.out.exists():
         parser.error(f"{asked.out} exists: give a new folder")
     with tempfile.TemporaryDirectory(dir=asked.out.parent) as scratch:
