@@ -75,7 +75,7 @@ window_osnoise_off() {
     _ok=0
     ipi_window osnoise-off "$WARM_UP_MS" "$WINDOW_MS" || _ok=1
     osnoise_stop osnoise-off
-    [ "$_ok" -eq 0 ] && ipi_complete osnoise-off && all_files "$RESULTS/osnoise-off/trace.txt"
+    [ "$_ok" -eq 0 ] && ipi_complete osnoise-off && osnoise_complete osnoise-off
 }
 
 # The reader goes first and last: opening and closing events is slow on CPUs
@@ -88,8 +88,7 @@ window_clock_on() {
     ipi_window clock-on "$WARM_UP_MS" "$WINDOW_MS" || _ok=1
     osnoise_stop clock-on
     stop_reader clock-on
-    [ "$_ok" -eq 0 ] && reader_ok clock-on && ipi_complete clock-on &&
-        all_files "$RESULTS/clock-on/trace.txt"
+    [ "$_ok" -eq 0 ] && reader_ok clock-on && ipi_complete clock-on && osnoise_complete clock-on
 }
 
 # pf_window WINDOW READER_OPTION...

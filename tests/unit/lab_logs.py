@@ -70,6 +70,35 @@ def trace(samples=None):
     return ("# tracer: osnoise\n#\n#   TASK-PID   CPU#\n" + "".join(samples)).encode()
 
 
+def osnoise_txt(**changes):
+    """What the kernel gave back of the tracer's settings."""
+    found = {
+        "cpus": "2-4",
+        "period_us": 1_000_000,
+        "runtime_us": 500_000,
+        "stop_tracing_us": 0,
+        "stop_tracing_total_us": 0,
+        "options": "DEFAULTS OSNOISE_WORKLOAD NO_PANIC_ON_STOP",
+        "tracing_thresh": 1,
+    }
+    found |= {f"{what}_cpu{cpu}": 0 for cpu in (2, 3, 4) for what in ("overrun", "dropped")}
+    return "".join(f"{key} {value}\n" for key, value in (found | changes).items()).encode()
+
+
+def noise_txt(*rows):
+    """`rows` are of one CPU, kind and source each: cpu, kind, source, durations in ns."""
+    whole, parts = {}, []
+    for cpu, kind, source, values in rows:
+        whole.setdefault((cpu, kind, "*"), []).extend(values)
+        parts.append(((cpu, kind, source), values))
+    lines = ["# cpu kind count sum_ns median_ns max_ns source"]
+    for (cpu, kind, source), values in [*whole.items(), *parts]:
+        middle = sorted(values)[(len(values) - 1) // 2]
+        numbers = f"{len(values)} {sum(values)} {middle} {max(values)}"
+        lines.append(f"{cpu} {kind} {numbers} {source}")
+    return ("\n".join(lines) + "\n").encode()
+
+
 def durations(values=None):
     return "".join(f"{ns}\n" for ns in values or [6_000_000 + n for n in range(100)]).encode()
 
@@ -103,6 +132,8 @@ def files(asked, facts=None, **changes):
             found[f"{window.name}/window.txt"] = window_txt(dose=given)
         if "osnoise" in window.suites:
             found[f"{window.name}/trace.txt"] = trace()
+            found[f"{window.name}/osnoise.txt"] = osnoise_txt()
+            found[f"{window.name}/noise.txt"] = noise_txt((2, "irq", "timer:236", [900, 1100]))
         if "rcu" in window.suites:
             found[f"{window.name}/durations.txt"] = durations()
     return found | changes.get("replace", {})

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 import pytest
-from lab_logs import sample, trace
+from lab_logs import noise_txt, osnoise_txt, sample, trace
 
 from rtbisect.lab.windows import select
 from rtbisect.suites import osnoise
@@ -22,8 +22,11 @@ REAL = b"""\
 """
 
 
-def parsed(content):
-    return {(m.name, m.cpu): m.value for m in osnoise.parse({"trace.txt": content}, OFF, WATCH)}
+def parsed(content, **files):
+    """`files` without their ending."""
+    given = {"trace.txt": content, "osnoise.txt": osnoise_txt()}
+    given |= {f"{name}.txt": data for name, data in files.items()}
+    return {(m.name, m.cpu): m.value for m in osnoise.parse(given, OFF, WATCH)}
 
 
 def test_real_samples_are_read():
@@ -74,3 +77,48 @@ def test_samples_that_do_not_agree_are_refused(content, reason):
         return
     with pytest.raises(SuiteError, match=reason):
         parsed(content)
+
+
+def test_the_kernels_own_noise_is_the_median_times_the_count_in_a_second_of_runtime():
+    rows = noise_txt(
+        (2, "irq", "timer:236", [1000, 2000, 9_000_000]),
+        (2, "thread", "kworker/2:1", [500]),
+        (3, "softirq", "TIMER:1", [700]),
+        (2, "nmi", "-", [5000]),
+    )
+    got = parsed(trace([sample(cpu) for cpu in WATCH] * 2), noise=rows)
+    # Two samples of half a second each.
+    assert got["irq_noise_us_per_s", 2] == pytest.approx(6.0)
+    assert got["own_noise_us_per_s", 2] == pytest.approx(6.5)
+    assert got["own_noise_us_per_s", 3] == pytest.approx(0.7)
+    assert got["own_noise_us_per_s", 4] == 0.0
+    assert got["own_noise_us_per_s", None] == pytest.approx(7.2 / 3)
+
+
+def test_boots_that_were_recorded_without_events_have_no_figure_of_them():
+    assert ("own_noise_us_per_s", None) not in parsed(trace())
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"tracing_thresh": 5}, "tracing_thresh is 5, not 1"),
+        ({"stop_tracing_us": 20}, "stop_tracing_us is 20, not 0"),
+        ({"runtime_us": 2_000_000}, "2000000 us of runtime in a period of 1000000"),
+        ({"runtime_us": 0}, "0 us of runtime"),
+        ({"options": "NO_OSNOISE_WORKLOAD"}, "without its workload"),
+        ({"overrun_cpu3": 12}, "lost 12 events of CPU 3"),
+        ({"dropped_cpu4": 1}, "lost 1 events of CPU 4"),
+        ({"period_us": "soon"}, "period_us is 'soon', not a count"),
+    ],
+)
+def test_a_tracer_that_ran_otherwise_is_refused(changes, reason):
+    with pytest.raises(SuiteError, match=reason):
+        parsed(trace(), osnoise=osnoise_txt(**changes))
+
+
+def test_kernels_before_6_2_have_no_options():
+    without = b"".join(
+        line for line in osnoise_txt().splitlines(keepends=True) if not line.startswith(b"options")
+    )
+    assert parsed(trace(), osnoise=without)

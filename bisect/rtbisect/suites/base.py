@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rtbisect.model.lab import Measurement, Window
 
 #: Units of all suites. A measurement has one of these or its suite is wrong.
-UNITS = frozenset({"1", "1/s", "us", "percent"})
+UNITS = frozenset({"1", "1/s", "us", "us/s", "percent"})
 
 #: The file of a window that holds the facts of the machine, the same in every window.
 FACTS_FILE = "facts.txt"

@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The kernel's osnoise tracer, read from tracefs: samples of one watched CPU each.
 
-Source: trace.txt (text of /sys/kernel/tracing/trace). The nine numbers of a sample are
-runtime and noise in us, available percent, longest single noise in us, and how often
-hardware, NMI, IRQ, softirq and thread noise came in. The kernel computes the percentage
-from the first two, so the three have to agree. Figures are means over the samples of a
-CPU (`_per_sample`: counts), except `max_single_us`, the longest of all.
+Source: trace.txt (text of /sys/kernel/tracing/trace), osnoise.txt (its settings as the kernel gave
+them back), noise.txt (suites/noise.py). The nine numbers of a sample are runtime and noise in us,
+available percent, longest single noise in us, and how often hardware, NMI, IRQ, softirq and thread
+noise came in. The kernel computes the percentage from the first two, so the three have to agree.
+Figures are means over the samples of a CPU (`_per_sample`: counts), except `max_single_us`, the
+longest of all.
 
-On emulated CPUs the times show the host, not the kernel under test; the counts of IRQs,
-softirqs and threads are right there too.
+On emulated CPUs the times show the host, not the kernel under test; the counts of IRQs, softirqs
+and threads are right there too. `own_noise_us_per_s` is made of them: the median duration of an
+interference times how many there were, for each second of runtime. The host stretches some
+interferences by milliseconds, but not the median one.
 """
 
 from __future__ import annotations
@@ -18,7 +21,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rtbisect.model.lab import Measurement
-from rtbisect.suites.base import SuiteError, text
+from rtbisect.suites import noise
+from rtbisect.suites.base import SuiteError, number, pairs, text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -58,6 +62,7 @@ def parse(
     files: Mapping[str, bytes], window: Window, watch: tuple[int, ...]
 ) -> tuple[Measurement, ...]:
     """Means over the samples per watched CPU, and their means over CPUs (cpu=None)."""
+    _settings(files, watch)
     samples = read(text(files, "trace.txt"))
     by_cpu = {cpu: [one for one in samples if one.cpu == cpu] for cpu in watch}
     for cpu, mine in by_cpu.items():
@@ -67,8 +72,14 @@ def parse(
     if stray:
         raise SuiteError(f"osnoise sampled CPU {stray[0]}, which is not watched")
     figures = {cpu: _figures(mine) for cpu, mine in by_cpu.items()}
+    units = dict(_UNITS)
+    if "noise.txt" in files:  # since the events are recorded
+        units |= _OWN_UNITS
+        rows = noise.read(text(files, "noise.txt"))
+        for cpu, mine in by_cpu.items():
+            figures[cpu] |= _own(rows, cpu, sum(one.runtime_us for one in mine))
     found = []
-    for name, unit in _UNITS.items():
+    for name, unit in units.items():
         values = [figures[cpu][name] for cpu in watch]
         whole = max(values) if name == "max_single_us" else sum(values) / len(values)
         found.append(Measurement(NAME, name, window.name, whole, unit))
@@ -86,6 +97,42 @@ _UNITS = {
     "max_single_us": "us",
     **{f"{name}_per_sample": "1" for name in _COUNTS},
 }
+
+#: The kernel's own part of the noise, by kind and together.
+OWN = "own_noise_us_per_s"
+_OWN_UNITS = {OWN: "us/s", **{f"{kind}_noise_us_per_s": "us/s" for kind in noise.KINDS}}
+
+#: Settings that a window has to have had. Others would make another figure of it.
+_ASKED = {"stop_tracing_us": 0, "stop_tracing_total_us": 0, "tracing_thresh": 1}
+
+
+def _settings(files: Mapping[str, bytes], watch: tuple[int, ...]) -> None:
+    """SuiteError unless the tracer ran as it was told, on the watched CPUs, and kept everything."""
+    found = pairs(text(files, "osnoise.txt"), " ")
+    for key, value in _ASKED.items():
+        if number(found, key, "osnoise.txt") != value:
+            raise SuiteError(f"osnoise.txt: {key} is {found[key]}, not {value}")
+    period, runtime = (number(found, key, "osnoise.txt") for key in ("period_us", "runtime_us"))
+    if not 0 < runtime <= period:
+        raise SuiteError(f"osnoise.txt: {runtime} us of runtime in a period of {period} us")
+    if "options" in found and "OSNOISE_WORKLOAD" not in found["options"].split():
+        raise SuiteError("osnoise ran without its workload")
+    for cpu in watch:
+        for what in ("overrun", "dropped"):
+            key = f"{what}_cpu{cpu}"
+            if key in found and number(found, key, "osnoise.txt") != 0:
+                raise SuiteError(f"the tracer lost {found[key]} events of CPU {cpu}")
+
+
+def _own(rows: tuple[noise.Interference, ...], cpu: int, runtime_us: int) -> dict[str, float]:
+    """Microseconds of typical interference in a second of runtime."""
+    found = dict.fromkeys(_OWN_UNITS, 0.0)
+    for row in rows:
+        if row.cpu == cpu and row.source == noise.ALL and row.kind in noise.KINDS:
+            rate = row.typical_ns / 1000 / (runtime_us / 1e6)
+            found[f"{row.kind}_noise_us_per_s"] = rate
+            found[OWN] += rate
+    return found
 
 
 def read(content: str) -> list[Sample]:

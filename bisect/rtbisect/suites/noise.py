@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What disturbed a CPU and for how long: the noise events of the osnoise tracer, folded.
+
+noise.txt (lava-jobs/suites/osnoise/noisefold.c) has a head and lines of `cpu kind count sum_ns
+median_ns max_ns source`; the line with the source `*` holds all events of a CPU and kind. The
+durations are net: what interrupted an interference is not in it (kernel/trace/trace_osnoise.c).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from rtbisect.suites.base import SuiteError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+#: What the kernel itself does to a CPU. Noise without any of these is the hardware's.
+KINDS = ("irq", "softirq", "thread")
+
+#: The sum over all sources.
+ALL = "*"
+
+HEAD = "# cpu kind count sum_ns median_ns max_ns source"
+_ROW = re.compile(
+    r"(?P<cpu>\d{1,5}) (?P<kind>irq|softirq|thread|nmi) (?P<count>\d{1,12}) (?P<sum>\d{1,18}) "
+    r"(?P<median>\d{1,18}) (?P<max>\d{1,18}) (?P<source>[!-~]{1,40})"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Interference:
+    """Events of one CPU, kind and source. Times in ns; `source` is an IRQ's name and vector, a
+    softirq's name and number, a thread's name, "-" for NMIs, or ALL.
+    """
+
+    cpu: int
+    kind: str
+    source: str
+    count: int
+    sum_ns: int
+    median_ns: int
+    max_ns: int
+
+    @property
+    def typical_ns(self) -> int:
+        """Median duration times count: what it took if no event was stretched by the host, which
+        takes an emulated CPU away for milliseconds.
+        """
+        return self.median_ns * self.count
+
+
+def read(content: str) -> tuple[Interference, ...]:
+    """All lines; SuiteError when one of them cannot be, or the sources do not add up."""
+    lines = content.splitlines()
+    if lines[:1] != [HEAD]:
+        raise SuiteError("noise.txt does not begin with its head")
+    found: dict[tuple[int, str, str], Interference] = {}
+    for line in lines[1:]:
+        match = _ROW.fullmatch(line)
+        if match is None:
+            raise SuiteError(f"noise.txt has a line that is none of its own: {line[:60]!r}")
+        row = Interference(
+            int(match["cpu"]),
+            match["kind"],
+            match["source"],
+            *(int(match[name]) for name in ("count", "sum", "median", "max")),
+        )
+        key = (row.cpu, row.kind, row.source)
+        if key in found:
+            raise SuiteError(f"noise.txt has {row.kind} {row.source} of CPU {row.cpu} twice")
+        if row.count == 0 or not row.median_ns <= row.max_ns <= row.sum_ns:
+            raise SuiteError(f"noise.txt: {line!r} cannot be")
+        if row.sum_ns > row.count * row.max_ns:
+            raise SuiteError(f"noise.txt: {line!r} cannot be")
+        found[key] = row
+    _add_up(found)
+    return tuple(found.values())
+
+
+def _add_up(found: Mapping[tuple[int, str, str], Interference]) -> None:
+    """The sources of a CPU and kind make its whole."""
+    for cpu, kind in {(cpu, kind) for cpu, kind, _source in found}:
+        whole = found.get((cpu, kind, ALL))
+        parts = [row for key, row in found.items() if key[:2] == (cpu, kind) and row.source != ALL]
+        sums = (sum(row.count for row in parts), sum(row.sum_ns for row in parts))
+        if whole is None or (whole.count, whole.sum_ns) != sums:
+            raise SuiteError(f"noise.txt: the sources of {kind} on CPU {cpu} are not all of it")
+
+
+def shares(rows: tuple[Interference, ...], kind: str | None = None) -> list[tuple[str, float]]:
+    """Sources of noise over all CPUs with their shares of the typical time, largest first."""
+    by_source: dict[str, int] = {}
+    for row in rows:
+        if row.source != ALL and (row.kind == kind if kind else row.kind in KINDS):
+            name = f"{row.kind} {row.source}"
+            by_source[name] = by_source.get(name, 0) + row.typical_ns
+    total = sum(by_source.values())
+    if not total:
+        return []
+    ordered = sorted(by_source.items(), key=lambda item: (-item[1], item[0]))
+    return [(name, ns / total) for name, ns in ordered]
