@@ -136,6 +136,8 @@ _facts() {
     echo "housekeeping_asked=$HOUSEKEEPING"
     echo "isolated_asked=$ISOLATED"
     echo "watch_asked=$WATCH"
+    health_facts
+    health_counters before
 }
 
 _cases() {
@@ -165,7 +167,10 @@ preflight_collect() {
 
 preflight_report() {
     # The clocks settle after a second or so; this one is from after the windows.
-    _fact clocksource_after $_CLOCKSOURCE >>"$RESULTS/preflight/facts.txt"
+    {
+        _fact clocksource_after $_CLOCKSOURCE
+        health_counters after
+    } >>"$RESULTS/preflight/facts.txt"
     while read -r _name _result; do
         report_case "$_name" "$_result"
     done <"$RESULTS/preflight/cases.txt"

@@ -19,6 +19,7 @@ here=${0%/*}
 . "$here/osnoise.sh"
 . "$here/ipi.sh"
 . "$here/rcu.sh"
+. "$here/health.sh"
 . "$here/preflight.sh"
 
 # The dose. Eight timers a CPU, 20 ms each, evenly spread: 3 x 8 x 50 = 1200

@@ -131,7 +131,10 @@ def files(asked, facts=None, **changes):
             given = dose(int(2.5 * window.nominal_events_per_s)) if on else None
             found[f"{window.name}/window.txt"] = window_txt(dose=given)
         if "osnoise" in window.suites:
-            found[f"{window.name}/trace.txt"] = trace()
+            # As many interrupts as the snapshots count, about.
+            irq = 100 if window.nominal_events_per_s else 1
+            samples = [sample(cpu, irq=irq) for cpu in (2, 3, 4)] * 2
+            found[f"{window.name}/trace.txt"] = trace(samples)
             found[f"{window.name}/osnoise.txt"] = osnoise_txt()
             found[f"{window.name}/noise.txt"] = noise_txt((2, "irq", "timer:236", [900, 1100]))
         if "rcu" in window.suites:

@@ -1,6 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 import pytest
-from lab_logs import block, dose, files, good_job, interrupts, request, window_txt
+from lab_logs import (
+    block,
+    dose,
+    files,
+    good_job,
+    interrupts,
+    request,
+    sample,
+    trace,
+    window_txt,
+)
 
 from rtbisect.lab import lavalog
 from rtbisect.lab.evidence import InvalidBoot, evidence
@@ -76,6 +86,27 @@ def test_lost_events_make_a_boot_invalid():
 def test_a_window_that_the_host_stopped_is_invalid():
     content = changed("osnoise-off/window.txt", window_txt(seconds=6))
     assert "took 6000 ms" in reason(content)
+
+
+def test_two_instruments_that_contradict_each_other_make_a_boot_invalid():
+    quiet = trace([sample(cpu, irq=0) for cpu in (2, 3, 4)])
+    said = reason(changed("clock-on/trace.txt", quiet))
+    assert said.startswith("clock-on: G4 instruments: CPU 2: the tracer saw 0 interrupts a second")
+
+
+def test_a_sick_machine_makes_a_boot_invalid():
+    facts = {"throttled_before": "0", "throttled_after": "7"}
+    assert reason(files(ASKED, facts=facts)) == "the CPU throttled itself 7 times: it was too hot"
+
+
+def test_boots_are_told_apart_by_their_raw_files_not_by_their_machine():
+    def raw(content):
+        return dict(evidence(ASKED, log_of(content)).facts)["raw_sha256"]
+
+    usual = raw(files(ASKED))
+    assert raw(files(ASKED, facts={"microcode": "0x1"})) == usual
+    later = window_txt(dose=dose(3000), start=6_000_000_000)
+    assert raw(changed("clock-on/window.txt", later)) != usual
 
 
 def test_a_suite_that_refuses_names_itself_and_its_window():

@@ -7,6 +7,7 @@ machine was the one that was asked for, nothing was lost, and the workload gave 
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ from rtbisect.lab import console
 from rtbisect.lab.jobs import LONGEST_WINDOW, expected_cases
 from rtbisect.lab.profile import parse_cpus
 from rtbisect.suites import base
+from rtbisect.trust import crosscheck, machine
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,6 +29,9 @@ if TYPE_CHECKING:
 SMALLEST_DOSE = 0.5
 
 FACTS = "preflight/facts.txt"
+
+#: The fact that tells the raw data of two boots apart.
+RAW = "raw_sha256"
 
 
 class InvalidBoot(Exception):  # noqa: N818  (an outcome, not an error)
@@ -56,12 +61,24 @@ def evidence(request: RunRequest, log: LavaLog) -> Evidence:
         raise InvalidBoot(f"the console does not end with {console.DONE}")
     facts = facts_of(files)
     _check_facts(request, facts)
+    if sick := machine.unwell(facts):
+        raise InvalidBoot(sick)
     _check_order(request, files)
     watch = parse_cpus(request.profile.watch)
     measurements: list[Measurement] = []
     for window in request.windows:
         measurements += _window(window, files, watch, request)
+    facts[RAW] = _digest(files)
     return Evidence(tuple(measurements), tuple(sorted(facts.items())))
+
+
+def _digest(files: Mapping[str, bytes]) -> str:
+    """Sha256 over the raw files of the windows: no two boots have the same."""
+    whole = hashlib.sha256()
+    for name in sorted(files):
+        if "/" in name and name != FACTS:
+            whole.update(f"{name} {len(files[name])}\n".encode() + files[name])
+    return whole.hexdigest()
 
 
 def facts_of(files: Mapping[str, bytes]) -> dict[str, str]:
@@ -144,6 +161,9 @@ def _window(
             found += base.checked(base.find(suite).parse(mine, window, watch))
         except base.SuiteError as error:
             raise InvalidBoot(f"{suite}@{window.name}: {error.reason}") from None
+    for gate in crosscheck.of_window(found):
+        if not gate.ok:
+            raise InvalidBoot(f"{window.name}: {gate.name}: {gate.reason}")
     boot = {m.name: m.value for m in found if m.cpu is None}
     if boot.get("lost", 0.0) != 0.0:
         raise InvalidBoot(f"{window.name}: {boot['lost']:.0f} events were lost")

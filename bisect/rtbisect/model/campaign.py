@@ -174,6 +174,27 @@ class Verification:
     recovery: float | None = None
 
 
+class GateStatus(StrEnum):
+    """How a trust gate ended; ABSENT: there was nothing that it could look at."""
+
+    PASS = "pass"  # noqa: S105  (a status, not a password)
+    FAIL = "fail"
+    ABSENT = "n/a"
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """One trust gate of docs/trust.md: `name` begins with its number there."""
+
+    name: str
+    status: GateStatus
+    reason: str
+
+    @property
+    def ok(self) -> bool:
+        return self.status is not GateStatus.FAIL
+
+
 @dataclass(frozen=True, slots=True)
 class Summary:
     """Counts derived from the journal; the same numbers everywhere."""
@@ -202,6 +223,7 @@ class Result:
     table: tuple[TableRow, ...] = ()
     reasons: tuple[str, ...] = ()
     judgements: tuple[Judgement, ...] = ()
+    gates: tuple[Gate, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Gates: a number is believed only when it agrees with itself and with a second instrument.
+
+Each gate is a pure function of figures that gives a `Gate` with its reason. Gates of one boot make
+it invalid when they fail; gates of a campaign keep its report from a list.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from rtbisect.model.campaign import Gate, GateStatus
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+#: Two instruments that count the same interrupts: their rates lie within this factor, or within so
+#: many a second. The tracer sees its runtime only, half of the window, and the dose is not even:
+#: where it ran, the ratio was 0.35 to 1.13 on 204 CPUs of recorded boots; elsewhere all were slack.
+RATE_FACTOR = 4.0
+RATE_SLACK_PER_S = 10.0
+#: Doses of two kernels that differ by more than this share do not compare by rates.
+DOSE_SHARE = 0.10
+#: Timer interrupts a second on an idle isolated CPU above which it is not isolated.
+MOST_TICKS_PER_S = 10.0
+#: The kernel cuts off what is shown: a percentage after five digits, times at whole us.
+_LAST_DIGIT = 0.00002
+#: So many identical counters are no chance, if they count at least so much.
+_SAME_COUNTS = 2
+_LARGE_COUNT = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class NoiseRow:
+    """What an osnoise table says of one CPU. Times in us; the sums are over all samples, of which
+    there are `samples`; `max_noise_us` is the worst sum of one sample, `max_single_us` the longest
+    single noise. None for what the table does not have.
+    """
+
+    label: str
+    runtime_us: float
+    noise_us: float | None
+    avail_percent: float
+    max_noise_us: float | None = None
+    max_single_us: float | None = None
+    samples: int = 1
+    exact: bool = True
+
+
+def passed(name: str, reason: str = "") -> Gate:
+    return Gate(name, GateStatus.PASS, reason)
+
+
+def failed(name: str, reason: str) -> Gate:
+    return Gate(name, GateStatus.FAIL, reason)
+
+
+def absent(name: str, reason: str) -> Gate:
+    """There is nothing that the gate could look at."""
+    return Gate(name, GateStatus.ABSENT, reason)
+
+
+def unit_identity(rows: Sequence[NoiseRow]) -> Gate:
+    """G1: runtime, noise, the longest noises and the percentage agree in the unit that they claim.
+
+    `exact` rows are the kernel's own figures: the percentage follows from the other two to its last
+    digit. Others are rounded by a person, so only a factor of two or more is wrong.
+    """
+    name = "G1 units"
+    if not rows:
+        return absent(name, "no table of noise")
+    for row in rows:
+        lost_us = row.runtime_us * (100 - row.avail_percent) / 100
+        noise_us = lost_us if row.noise_us is None else row.noise_us
+        if not 0 <= noise_us <= row.runtime_us or not 0 <= row.avail_percent <= 100:
+            return failed(name, f"{row.label}: {noise_us:g} us of noise in {row.runtime_us:g} us")
+        if row.exact and abs(lost_us - noise_us) > _LAST_DIGIT * row.runtime_us / 100:
+            said = f"{row.avail_percent:g}% available does not follow from {noise_us:g} us of noise"
+            return failed(name, f"{row.label}: {said} in {row.runtime_us:g} us")
+        if wrong := _maxima(row, noise_us):
+            return failed(name, f"{row.label}: {wrong}")
+    return passed(name, f"{len(rows)} rows agree with themselves")
+
+
+def _maxima(row: NoiseRow, noise_us: float) -> str:
+    """What is wrong with the maxima of a row, "" for nothing."""
+    slack = 1.0 if row.exact else 2.0
+    mean_us = noise_us / row.samples
+    if row.max_noise_us is not None:
+        if row.max_noise_us * slack < mean_us:
+            said = f"the worst sample has {row.max_noise_us:g} us of noise,"
+            return f"{said} the mean of all {mean_us:g} us"
+        if row.max_noise_us > noise_us * slack:
+            return f"one sample has {row.max_noise_us:g} us of noise, all of them {noise_us:g} us"
+    worst = noise_us if row.max_noise_us is None else row.max_noise_us
+    if row.max_single_us is not None and row.max_single_us > worst * slack:
+        return f"a single noise of {row.max_single_us:g} us in {worst:g} us of noise"
+    return ""
+
+
+def instruments_agree(where: str, traced_per_s: float, counted_per_s: float) -> Gate:
+    """G4: interrupts a second that the tracer saw on a CPU, against those of /proc/interrupts."""
+    name = "G4 instruments"
+    low, high = sorted((traced_per_s, counted_per_s))
+    said = f"{where}: the tracer saw {traced_per_s:.4g} interrupts a second,"
+    said += f" /proc/interrupts {counted_per_s:.4g}"
+    if not 0 <= low <= high < math.inf:
+        return failed(name, said)
+    if high - low > RATE_SLACK_PER_S and high > RATE_FACTOR * low:
+        return failed(name, said)
+    return passed(name, said)
+
+
+def duplicates(runs: Mapping[str, Mapping[str, int]]) -> Gate:
+    """G5: large counters of two runs (label to counter to count) are never the same."""
+    name = "G5 duplicates"
+    labels = list(runs)
+    if len(labels) < 2:
+        return absent(name, "one run has no double")
+    for place, one in enumerate(labels):
+        for other in labels[place + 1 :]:
+            same = [
+                key
+                for key, count in runs[one].items()
+                if count >= _LARGE_COUNT and runs[other].get(key) == count
+            ]
+            if len(same) >= _SAME_COUNTS:
+                said = ", ".join(f"{key} {runs[one][key]}" for key in same[:3])
+                return failed(name, f"{one} and {other} have the same counts: {said}")
+    return passed(name, f"{len(labels)} runs differ")
+
+
+def raw_data_differ(hashes: Mapping[str, str]) -> Gate:
+    """G5: raw files of two boots (run to hash of the window's files) are never equal."""
+    name = "G5 duplicates"
+    seen: dict[str, str] = {}
+    for run, digest in hashes.items():
+        if digest in seen:
+            return failed(name, f"{seen[digest]} and {run} have the same raw files")
+        seen[digest] = run
+    if len(seen) < 2:
+        return absent(name, "raw files of fewer than two boots")
+    return passed(name, f"raw files of {len(seen)} boots differ")
+
+
+def varies(what: str, values: Sequence[float]) -> Gate:
+    """G5: a measured figure scatters. Counts of a quiet machine may all be zero."""
+    name = "G5 variance"
+    if len(values) < 3:
+        return absent(name, f"{what}: fewer than three boots")
+    if len(set(values)) == 1 and values[0] != 0:
+        return failed(name, f"{what} is {values[0]:g} in all {len(values)} boots")
+    return passed(name, f"{what}: {len(set(values))} values in {len(values)} boots")
+
+
+def origin(*, emulated: bool, synthetic: bool, told: Mapping[str, str]) -> Gate:
+    """G15: data of an emulator, or of a workload of ours, are for the operator alone. `told` are
+    facts of the guest: what the device itself says counts more than what the site file says of it.
+    """
+    name = "G15 origin"
+    if told.get("hypervisor") == "1":
+        return failed(name, "the CPU says that it is virtual")
+    vendor = told.get("dmi_vendor", "")
+    if vendor.lower().startswith(("qemu", "bochs")):
+        return failed(name, f"the machine is made by {vendor}")
+    if emulated:
+        return failed(name, "the device type is an emulator")
+    if synthetic:
+        return failed(name, "the workload is ours, not somebody's use")
+    return passed(name, "a real machine and a workload that somebody uses")
+
+
+def dose(base_per_s: Sequence[float], new_per_s: Sequence[float], *, per_event: bool) -> Gate:
+    """G16: both kernels got the same dose (events a second, one value a boot), or the figure is one
+    for each event.
+    """
+    name = "G16 dose"
+    if not base_per_s or not new_per_s:
+        return absent(name, "no workload with a dose")
+    one, two = (sum(side) / len(side) for side in (base_per_s, new_per_s))
+    said = f"{one:.0f} and {two:.0f} events a second"
+    if abs(two - one) <= DOSE_SHARE * max(one, two):
+        return passed(name, said)
+    if per_event:
+        return passed(name, f"{said}; the figure is one for each event")
+    return failed(name, f"{said} differ by more than {DOSE_SHARE:.0%}: rates do not compare")
+
+
+def feeds_itself(rates: Sequence[tuple[float, float]]) -> Gate:
+    """G16: with more events asked for, events of a loop grow with what they cause. `rates` are
+    pairs of events and interrupts a second, at two or more rates that were asked for.
+    """
+    name = "G16 loop"
+    if len(rates) < 2:
+        return absent(name, "one event rate only")
+    ordered = sorted(rates)
+    (events, caused), (more_events, more_caused) = ordered[0], ordered[-1]
+    if events <= 0 or caused <= 0 or more_events <= events:
+        return absent(name, "the event rates do not differ")
+    growth = (more_caused / caused) / (more_events / events)
+    said = f"{more_events / events:.2g} times the events make {more_caused / caused:.2g} times"
+    if growth > 1 + 2 * DOSE_SHARE and more_caused > more_events:
+        return failed(name, f"{said} the interrupts, more than one each: they feed themselves")
+    return passed(name, f"{said} the interrupts")
+
+
+def quiet(where: str, loc_per_s: float) -> Gate:
+    """G17: the tick is off on an idle isolated CPU."""
+    name = "G17 isolation"
+    said = f"{where}: {loc_per_s:.3g} timer interrupts a second while idle"
+    if loc_per_s > MOST_TICKS_PER_S:
+        return failed(name, f"{said}, at most {MOST_TICKS_PER_S:g} are expected with nohz_full")
+    return passed(name, said)

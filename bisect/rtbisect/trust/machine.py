@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The machine that a boot ran on: was it well, and was the kernel what it seems to be?"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+#: Counters that must not move while a boot measures (lava-jobs/suites/health.sh), and what it
+#: means when they do.
+_STEADY = {
+    "throttled": "the CPU throttled itself {} times: it was too hot",
+    "machine_checks": "{} machine check exceptions: the hardware is failing",
+}
+
+
+def unwell(facts: Mapping[str, str]) -> str:
+    """Why the figures of a boot are those of a sick machine; "" when nothing says so. A kernel that
+    does not tell a counter leaves it at 0.
+    """
+    for name, said in _STEADY.items():
+        before, after = (facts.get(f"{name}_{when}", "") for when in ("before", "after"))
+        if before == after:
+            continue
+        if not all(re.fullmatch(r"[0-9]{1,18}", text) for text in (before, after)):
+            return f"{name} was {before!r} before the windows and {after!r} after them"
+        if int(after) != int(before):
+            return said.format(int(after) - int(before))
+    before, after = (facts.get(f"tainted_{when}", "") for when in ("before", "after"))
+    if before != after:
+        return f"the kernel got tainted in a window: {before or '0'} before, {after} after"
+    if facts.get("clocksource_after", "tsc") != facts.get("clocksource", "tsc"):
+        return f"the clock source changed to {facts['clocksource_after']} in a window"
+    return ""

@@ -1,0 +1,233 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Every gate: what trips it, what does not, and what it makes of published tables."""
+
+import csv
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rtbisect.judge.judge import judge
+from rtbisect.model.campaign import Better, GateStatus, Level, MetricKey, Sample, Scale, Threshold
+from rtbisect.model.lab import Measurement
+from rtbisect.trust import crosscheck, gates
+from rtbisect.trust.gates import NoiseRow
+
+FIELD = Path(__file__).resolve().parents[1] / "data" / "field"
+
+
+def table(name):
+    with (FIELD / f"{name}.csv").open(encoding="ascii") as stream:
+        return list(csv.DictReader(stream))
+
+
+# --- published tables ---
+
+
+def interrupts():
+    """Kernel to vector to count in 120 s."""
+    rows = table("interrupts-120s")
+    kernels = [name for name in rows[0] if name != "vector"]
+    return {k: {row["vector"]: int(row[k]) for row in rows} for k in kernels}
+
+
+def samples(row, unit_us):
+    """A row of the table of samples; its worst noise is in a unit of so many us."""
+    return NoiseRow(
+        row["kernel"],
+        950_000,
+        None,
+        float(row["avail_percent"]),
+        max_noise_us=float(row["max_noise_ns"]) * unit_us,
+        exact=False,
+    )
+
+
+def test_the_headline_of_the_published_table_has_the_wrong_unit():
+    rows = table("osnoise-samples")[:3]
+    gate = gates.unit_identity([samples(row, 0.001) for row in rows])
+    assert gate.status is GateStatus.FAIL
+    assert gate.reason.startswith("6.12.79-rt spinlock: the worst sample has 57 us of noise")
+    # In microseconds it agrees with the percentage beside it.
+    assert gates.unit_identity([samples(row, 1.0) for row in rows]).ok
+
+
+def test_the_tool_and_proc_interrupts_of_the_published_table_contradict_each_other():
+    counts = interrupts()
+    row = next(r for r in table("osnoise-samples") if r["kernel"] == "6.18.19-rt rwlock")
+    found = counts[row["kernel"]]
+    assert found["LOC"] + found["IWI"] == 714_036
+    gate = gates.instruments_agree(
+        "CPU 1", float(row["irq_per_sample"]) / 0.95, sum(found.values()) / 120
+    )
+    assert gate.status is GateStatus.FAIL
+    assert "the tracer saw 1.053 interrupts a second, /proc/interrupts 5950" in gate.reason
+
+
+def test_two_kernels_of_the_published_table_have_the_same_counts():
+    gate = gates.duplicates(interrupts())
+    assert gate.status is GateStatus.FAIL
+    assert gate.reason.endswith("have the same counts: LOC 125791, IWI 588245")
+
+
+def threshold(**changes):
+    values = {
+        "key": MetricKey("rcu", "mean_us", "rcu-off"),
+        "unit": "us",
+        "better": Better.LOWER,
+        "scale": Scale.LINEAR,
+        "statistic": "median",
+        "min_effect": 10.0,
+        "limit": None,
+        "floor": 0.0,
+        "role": "primary",
+        "control": None,
+        "reason": "a published table",
+    }
+    return Threshold(**(values | changes))
+
+
+def test_the_published_grace_periods_do_not_decide_by_their_means():
+    rows = table("synchronize-rcu")
+
+    def side(kernel, figure):
+        return Sample(tuple(1000 * float(r[figure]) for r in rows if r["kernel"] == kernel))
+
+    # From early quiescent states back to the baseline: a regression of the size that was claimed?
+    found = judge(threshold(), side("early-qs", "mean_ms"), side("baseline", "mean_ms"))
+    assert found.level is Level.UNDECIDED
+    # The maxima are thinner, but one run of the new kernel has the old maximum too.
+    worst = judge(threshold(), side("early-qs", "max_ms"), side("baseline", "max_ms"))
+    assert worst.level is not Level.PASS
+
+
+# --- G1 ---
+
+
+@pytest.mark.parametrize(
+    ("row", "reason"),
+    [
+        (NoiseRow("CPU 2", 500_000, 600_000, 0.0), "600000 us of noise in 500000 us"),
+        (NoiseRow("CPU 2", 500_000, 100_000, 81.0), "81% available does not follow"),
+        (NoiseRow("CPU 2", 500_000, 100_000, 120.0), "of noise in"),
+        (NoiseRow("CPU 2", 500_000, 100_000, 80.0, max_noise_us=200_000), "one sample has"),
+        (NoiseRow("CPU 2", 500_000, 100_000, 80.0, 20_000, 30_000, 10), "a single noise of"),
+        (NoiseRow("CPU 2", 500_000, 100_000, 80.0, 5_000, 1_000, 10), "the worst sample has"),
+        (NoiseRow("CPU 2", 500_000, 100_000, 80.0, None, 200_000), "a single noise of"),
+    ],
+)
+def test_figures_that_cannot_be_together_are_refused(row, reason):
+    gate = gates.unit_identity([NoiseRow("ok", 500_000, 100_000, 80.0), row])
+    assert gate.status is GateStatus.FAIL
+    assert reason in gate.reason
+
+
+@given(st.integers(1, 10**9), st.data())
+def test_what_the_kernel_prints_is_never_refused(runtime, data):
+    noise = data.draw(st.integers(0, runtime))
+    cut = (runtime - noise) * 10**7 // runtime / 10**5
+    row = NoiseRow("CPU 2", runtime, noise, cut, noise, noise // 2)
+    assert gates.unit_identity([row]).ok
+
+
+def test_without_a_table_nothing_is_said_of_units():
+    assert gates.unit_identity([]).status is GateStatus.ABSENT
+
+
+# --- G4 ---
+
+
+@pytest.mark.parametrize(
+    ("traced", "counted", "ok"),
+    [
+        (0.0, 8.0, True),
+        (0.0, 11.0, False),
+        (100.0, 399.0, True),
+        (100.0, 401.0, False),
+        (401.0, 100.0, False),
+        (-1.0, 1.0, False),
+        (float("nan"), 1.0, False),
+        (1.0, float("inf"), False),
+    ],
+)
+def test_rates_of_two_instruments(traced, counted, ok):
+    assert gates.instruments_agree("CPU 2", traced, counted).ok is ok
+
+
+def window(irq, *, res=0.0, nmi=0.0, cpu=2):
+    return [
+        Measurement("osnoise", "runtime_us", "w", 500_000.0, "us", cpu),
+        Measurement("osnoise", "irq_per_sample", "w", irq, "1", cpu),
+        Measurement("ipi", "res_per_s", "w", res, "1/s", cpu),
+        Measurement("ipi", "nmi_per_s", "w", nmi, "1/s", cpu),
+    ]
+
+
+def test_a_window_is_checked_cpu_by_cpu_and_without_nmis():
+    found = crosscheck.of_window([*window(50, res=100.0, nmi=900.0), *window(0, res=80.0, cpu=3)])
+    assert [(gate.ok, gate.reason[:5]) for gate in found] == [(True, "CPU 2"), (False, "CPU 3")]
+    assert crosscheck.of_window(window(50)[:2]) == ()
+    assert crosscheck.of_window(window(50)[2:]) == ()
+
+
+# --- G5 ---
+
+
+def test_runs_with_the_same_large_counters_are_refused():
+    one = {"LOC": 5000, "IWI": 7000, "RES": 3}
+    assert gates.duplicates({"a": one}).status is GateStatus.ABSENT
+    assert gates.duplicates({"a": one, "b": one | {"IWI": 7001}}).ok
+    assert gates.duplicates({"a": {"LOC": 0, "IWI": 0}, "b": {"LOC": 0, "IWI": 0}}).ok
+    assert not gates.duplicates({"a": one, "b": {"LOC": 1}, "c": one}).ok
+
+
+def test_raw_files_and_values_that_repeat_are_refused():
+    assert gates.raw_data_differ({"r1": "x", "r2": "y"}).ok
+    assert gates.raw_data_differ({"r1": "x"}).status is GateStatus.ABSENT
+    assert "r1 and r3" in gates.raw_data_differ({"r1": "x", "r2": "y", "r3": "x"}).reason
+    assert gates.varies("res", [0.0] * 6).ok
+    assert gates.varies("res", [2.0, 2.0]).status is GateStatus.ABSENT
+    assert not gates.varies("res", [2.0] * 6).ok
+    assert gates.varies("res", [2.0, 2.0, 2.1]).ok
+
+
+# --- G15, G16, G17 ---
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ({"told": {"hypervisor": "1"}}, "virtual"),
+        ({"told": {"dmi_vendor": "QEMU"}}, "made by QEMU"),
+        ({"emulated": True}, "emulator"),
+        ({"synthetic": True}, "ours"),
+    ],
+)
+def test_what_is_not_for_a_list(asked, said):
+    usual = {"emulated": False, "synthetic": False, "told": {"hypervisor": "0"}}
+    assert gates.origin(**usual).ok
+    gate = gates.origin(**(usual | asked))
+    assert not gate.ok
+    assert said in gate.reason
+
+
+def test_doses_that_differ_compare_by_event_only():
+    assert gates.dose([], [1.0], per_event=False).status is GateStatus.ABSENT
+    assert gates.dose([1000.0, 1100.0], [1000.0], per_event=False).ok
+    assert not gates.dose([1000.0], [1200.0], per_event=False).ok
+    assert gates.dose([1000.0], [1200.0], per_event=True).ok
+
+
+def test_a_loop_is_named_when_interrupts_outgrow_their_events():
+    assert gates.feeds_itself([(100.0, 5.0)]).status is GateStatus.ABSENT
+    assert gates.feeds_itself([(100.0, 5.0), (100.0, 6.0)]).status is GateStatus.ABSENT
+    assert gates.feeds_itself([(1000.0, 500.0), (500.0, 250.0)]).ok
+    assert not gates.feeds_itself([(500.0, 250.0), (1000.0, 1500.0)]).ok
+    # More than in proportion, but fewer than one each: nothing can feed itself so.
+    assert gates.feeds_itself([(500.0, 10.0), (1000.0, 40.0)]).ok
+
+
+def test_a_cpu_with_a_tick_is_not_isolated():
+    assert gates.quiet("CPU 2", 2.0).ok
+    assert not gates.quiet("CPU 2", 1000.0).ok

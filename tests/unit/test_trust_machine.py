@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+import pytest
+
+from rtbisect.trust.machine import unwell
+
+WELL = {
+    "throttled_before": "3",
+    "throttled_after": "3",
+    "machine_checks_before": "0",
+    "machine_checks_after": "0",
+    "tainted_before": "0",
+    "tainted_after": "0",
+    "clocksource": "tsc",
+    "clocksource_after": "tsc",
+}
+
+
+def test_a_machine_whose_counters_stand_still_is_well():
+    assert unwell(WELL) == ""
+    assert unwell({}) == ""
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"throttled_after": "5"}, "the CPU throttled itself 2 times"),
+        ({"throttled_after": "1"}, "the CPU throttled itself -2 times"),
+        ({"machine_checks_after": "1"}, "1 machine check exceptions"),
+        ({"machine_checks_after": "x"}, "machine_checks was '0' before the windows and 'x' after"),
+        ({"throttled_after": ""}, "throttled was '3' before the windows and '' after them"),
+        ({"tainted_after": "512"}, "got tainted in a window: 0 before, 512 after"),
+        ({"clocksource_after": "hpet"}, "the clock source changed to hpet in a window"),
+    ],
+)
+def test_a_sick_machine_is_told(changes, said):
+    assert said in unwell(WELL | changes)
