@@ -38,7 +38,8 @@ if TYPE_CHECKING:
     from rtbisect.model.code import CommitGraph
     from rtbisect.model.lab import Run
 
-#: Outcomes after which the bot stays silent: there is nothing to tell a maintainer.
+#: Outcomes after which the bot stays silent: there is nothing to tell a maintainer. Nor is there
+#: when the tool that measures makes what it sees.
 SILENT = (Outcome.NO_REGRESSION, Outcome.NOT_REPRODUCED, Outcome.NOOP)
 
 
@@ -153,7 +154,7 @@ def bisect(setup: Setup, parts: Parts) -> tuple[Result, Report | None]:
         result = several.split(effects, graph, threshold, result, answer.between)
     result = _in_words(setup, result)
     effects.tell(_closing(setup, result))
-    if result.outcome in SILENT:
+    if result.outcome in SILENT or result.cause is Cause.TOOL_INDUCED:
         return result, None
     return result, _report(effects, graph, result)
 

@@ -11,13 +11,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from rtbisect import factors
-from rtbisect.effects import Effects, sample, worded
+from rtbisect.believed import broken, cause_of, gates_of
+from rtbisect.effects import Effects, worded
 from rtbisect.judge.judge import judge
 from rtbisect.judge.scale import all_badness, centre, shift_of
 from rtbisect.model.campaign import (
     Cause,
     Level,
-    MetricKey,
     Outcome,
     Result,
     Sample,
@@ -27,13 +27,12 @@ from rtbisect.model.campaign import (
 )
 from rtbisect.model.code import PROOF_LAYOUT
 from rtbisect.search.views import WHOLE
-from rtbisect.trust import cause as causes
 from rtbisect.trust import verify
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from rtbisect.model.campaign import Observation
+    from rtbisect.model.campaign import Gate, Observation
     from rtbisect.model.code import CommitGraph
     from rtbisect.model.lab import Run
     from rtbisect.search.views import Figure
@@ -45,8 +44,6 @@ if TYPE_CHECKING:
 MOST_BOOTS = 26
 MOST_TIMES = 3
 FEW_BOOTS = 10
-#: Boots a side of a culprit and its parent for the workload factor.
-CAUSE_BOOTS = 10
 #: Name of the check that the bad end is as bad as the culprit.
 KEPT = "kept until the bad end"
 
@@ -93,17 +90,20 @@ def prove(  # noqa: PLR0913  (what was searched, and what was found)
     checks = (*checks, *_kept(effects, judged, (culprit, reach[1]), fresh.get(culprit, ())))
     proved = replace(proved, verifications=checks)
     cause, why = Cause.NONE, ""
+    gates: tuple[Gate, ...] = ()
     if not effects.setup.command:
-        # Of any command there is no kernel to blame, and no workload to tell apart.
-        cause, why = _cause(effects, threshold, parents, culprit, fresh)
+        # Of any command there is no kernel to blame, no workload to tell apart, no instrument.
+        cause, why = cause_of(effects, threshold, parents, culprit, fresh)
         effects.tell(f"cause: {cause.value}: {why}")
+        gates = gates_of(effects, threshold, parents, culprit, fresh)
     return replace(
         proved,
+        gates=gates,
         table=factors.table(effects, threshold, parents, culprit, revert, fresh),
         outcome=Outcome.MERGE_CULPRIT if len(parents) > 1 else Outcome.CULPRIT,
         cause=cause,
         judgement=next((c.judgement for c in checks if c.judgement), result.judgement),
-        reasons=(*result.reasons, why) if why else result.reasons,
+        reasons=(*result.reasons, *([why] if why else []), *broken(gates)),
     )
 
 
@@ -268,37 +268,3 @@ def _doubted(item: TestedRevision, graph: CommitGraph) -> TestedRevision:
     if item.sha in (graph.good, graph.bad) or item.skipped:
         return item
     return replace(item, skipped="the verification does not bear the search out")
-
-
-def _cause(
-    effects: Effects,
-    threshold: Threshold,
-    parents: Sequence[str],
-    culprit: str,
-    fresh: dict[str, list[Run]],
-) -> tuple[Cause, str]:
-    """The workload factor: the same boots, with the workload and without it. Where they do not
-    decide it, both kernels get more boots once; these are added to `fresh`.
-    """
-    control = factors.control_of(effects.setup.thresholds, threshold)
-    pair = (parents[0], culprit)
-
-    def judged() -> tuple[Cause, str]:
-        def both(key: MetricKey) -> tuple[Sample, Sample]:
-            return sample(fresh[pair[0]], key), sample(fresh[pair[1]], key)
-
-        on = both(threshold.key)
-        if control is None:
-            return causes.cause(threshold, *on, None, None, None)
-        beside = both(factors.beside(threshold, control))
-        return causes.cause(threshold, *on, control, *both(control.key), beside=beside)
-
-    found = judged()
-    if found[0] is not Cause.NONE or control is None:
-        return found
-    effects.tell(f"cause: {found[1]}; more boots of both kernels")
-    more = CAUSE_BOOTS - min(sum(run.complete for run in fresh[sha]) for sha in pair)
-    for turn in range(min(2 * max(0, more), effects.boots_left)):
-        sha = pair[(turn + turn // 2) % 2]
-        fresh[sha].append(effects.boot(sha, "cause", left=2 * more - turn - 1))
-    return judged()

@@ -86,3 +86,15 @@ def test_a_share_that_counts_decides_nothing():
 def test_a_control_that_regressed_is_the_kernel_however_small():
     beside = (QUIET, Sample(tuple(1000.0 + i for i in range(6))))
     assert cause(ON, QUIET, LOUD, ON, QUIET, LOUD, beside=beside)[0] is Cause.KERNEL
+
+
+def test_a_difference_that_only_the_tool_sees_is_its_own():
+    found, reason = cause(ON, QUIET, LOUD, ON, QUIET, QUIET, instrument="perf-epoll")
+    assert found is Cause.TOOL_INDUCED
+    assert reason == "the kernels differ only while the tool perf-epoll measures"
+    found, reason = cause(ON, QUIET, LOUD, ON, QUIET, LOUD, instrument="perf-epoll")
+    assert found is Cause.KERNEL
+    assert reason == "the kernels differ with the tool perf-epoll and without it"
+    found, reason = cause(ON, QUIET, LOUD, ON, NONE, NONE, instrument="perf-epoll")
+    assert found is Cause.NONE
+    assert "while the tool perf-epoll measures; without it the boots do not decide" in reason

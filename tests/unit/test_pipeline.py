@@ -68,6 +68,34 @@ def test_a_latency_regression_is_the_kernels_own(tmp_path):
     assert result.metric.suite == "rcu"
 
 
+def test_an_effect_of_the_measuring_tool_is_told_to_nobody(tmp_path):
+    setup, parts = world(tmp_path, 5).open()
+    windows = tuple(
+        replace(w, workload="none", synthetic=False, instrument="perf-epoll")
+        if w.name == "pf-on"
+        else w
+        for w in setup.windows
+    )
+    result, report = pipeline.bisect(replace(setup, windows=windows), parts)
+    assert (result.outcome, result.culprit) == (Outcome.CULPRIT, sha(5))
+    assert result.cause is Cause.TOOL_INDUCED
+    assert report is None
+
+
+def test_the_gates_look_at_the_fresh_boots(tmp_path):
+    result, _report = pipeline.bisect(*world(tmp_path, 5).open())
+    status = {gate.name: gate.status.value for gate in result.gates}
+    # The fake lab has neither raw files nor a dose.
+    assert status == {
+        "G5 duplicates": "n/a",
+        "G5 variance": "pass",
+        "G15 origin": "fail",
+        "G16 dose": "n/a",
+    }
+    # An emulator is no finding of its own.
+    assert not any(reason.startswith("G") for reason in result.reasons)
+
+
 def test_nothing_ends_in_no_regression_and_in_silence(tmp_path):
     here = world(tmp_path, None)
     result, report = pipeline.bisect(*here.open())

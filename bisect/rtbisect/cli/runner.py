@@ -127,6 +127,10 @@ def answer_of(output: Output, record: CampaignRecord) -> dict[str, Any]:
             for sha, share in (result.candidates if result else ())
         ],
         "reasons": list(result.reasons) if result else [],
+        "gates": [
+            {"name": gate.name, "status": gate.status.value, "reason": gate.reason}
+            for gate in (result.gates if result else ())
+        ],
     }
 
 
@@ -135,7 +139,17 @@ def unreadable(identity: str) -> dict[str, Any]:
     words = dict.fromkeys(("outcome", "culprit", "confidence", "cause", "metric", "report"))
     counts = {"builds": 0, "boots": 0, "skipped": 0, "wall_s": 0.0}
     ends = dict.fromkeys(("repo", "good", "bad"), "")
-    return {"campaign": identity} | words | counts | ends | {"candidates": [], "reasons": []}
+    return (
+        {"campaign": identity}
+        | words
+        | counts
+        | ends
+        | {
+            "candidates": [],
+            "reasons": [],
+            "gates": [],
+        }
+    )
 
 
 def text_of(record: CampaignRecord, summary: Summary) -> str:

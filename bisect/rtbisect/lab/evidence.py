@@ -18,6 +18,7 @@ from rtbisect.lab.jobs import LONGEST_WINDOW, expected_cases
 from rtbisect.lab.profile import parse_cpus
 from rtbisect.suites import base
 from rtbisect.trust import crosscheck, machine
+from rtbisect.trust.examine import RAW
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,9 +30,6 @@ if TYPE_CHECKING:
 SMALLEST_DOSE = 0.5
 
 FACTS = "preflight/facts.txt"
-
-#: The fact that tells the raw data of two boots apart.
-RAW = "raw_sha256"
 
 
 class InvalidBoot(Exception):  # noqa: N818  (an outcome, not an error)

@@ -25,7 +25,8 @@ class Window:
 
     `workload` is "none" or the name of a workload; `synthetic` says that the workload
     is ours, not somebody's production load. `nominal_events_per_s` is the dose that a
-    valid run reaches at least half of (0: no dose).
+    valid run reaches at least half of (0: no dose). `instrument` names what measures where
+    that is a tool which may disturb what it measures; "": the kernel's own counters and tracers.
     """
 
     name: str
@@ -33,6 +34,7 @@ class Window:
     workload: str = "none"
     synthetic: bool = False
     nominal_events_per_s: float = 0.0
+    instrument: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,6 +67,7 @@ def mailable(report: ReportInput) -> bool:
         and report.culprit is not None
         and not report.repair
         and report.result.cause in {Cause.KERNEL, Cause.WORKLOAD_DEPENDENT}
+        and all(gate.ok for gate in report.result.gates)
     )
 
 
@@ -78,6 +79,9 @@ def banner(report: ReportInput) -> str:
         return "Emulator data: this draft is for the operator alone, not for a list."
     if report.synthetic_workload:
         return "Synthetic workload: this draft is for the operator, not for a list."
+    broken = next((gate.name for gate in report.result.gates if not gate.ok), "")
+    if broken:
+        return f"Gate {broken} failed: for the operator alone, not for a list."
     return "" if mailable(report) else "Internal: for the operator alone, not for a list."
 
 

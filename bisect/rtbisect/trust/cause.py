@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What makes the effect: the kernel alone, or the kernel under the workload?"""
+"""What makes the effect: the kernel alone, the kernel under the workload, or what measures it?"""
 
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from rtbisect import stats
@@ -31,13 +31,16 @@ def cause(  # noqa: PLR0913  (two factors with two levels each: four samples, tw
     culprit_off: Sample | None,
     *,
     beside: tuple[Sample, Sample] | None = None,
+    instrument: str = "",
     alpha: float = 0.01,
 ) -> tuple[Cause, str]:
     """Cause and the sentence for the report.
 
     `_on` is the window in which the search saw the effect, `_off` the control without the
     workload; `threshold_off` is None for a metric that is not taken under one. `beside` is
-    the figure of the control in the window of the effect: parent and culprit.
+    the figure of the control in the window of the effect: parent and culprit. Where a tool named
+    `instrument` measured there, and the control is the kernel's own figure, the tool is in the
+    workload's place: an effect that only it sees is its own.
     """
     with_load = judge(threshold_on, parent_on, culprit_on, alpha=alpha)
     if with_load.level is not Level.REGRESSED:
@@ -45,23 +48,42 @@ def cause(  # noqa: PLR0913  (two factors with two levels each: four samples, tw
     if threshold_off is None:
         return Cause.KERNEL, f"{threshold_on.key} differs, and no workload is involved"
     without = judge(threshold_off, parent_off or Sample(()), culprit_off or Sample(()), alpha=alpha)
+    what = _Factor.of(instrument)
     if without.level is Level.REGRESSED:
-        return Cause.KERNEL, "the kernels differ with the workload and without it"
+        return Cause.KERNEL, f"the kernels differ with {what.name} and without it"
     if without.level is Level.PASS:
-        return Cause.WORKLOAD_DEPENDENT, "the kernels differ only while the workload runs"
-    return _undecided(with_load, without, _share(threshold_off, beside, without))
+        return what.cause, f"the kernels differ only while {what.name} {what.verb}"
+    return _undecided(what, with_load, without, _share(threshold_off, beside, without))
 
 
-def _undecided(with_load: Judgement, without: Judgement, share: float | None) -> tuple[Cause, str]:
+@dataclass(frozen=True, slots=True)
+class _Factor:
+    """What is on in one window and off in the other, and the cause if it takes that."""
+
+    cause: Cause
+    name: str
+    verb: str
+
+    @classmethod
+    def of(cls, instrument: str) -> _Factor:
+        if instrument:
+            return cls(Cause.TOOL_INDUCED, f"the tool {instrument}", "measures")
+        return cls(Cause.WORKLOAD_DEPENDENT, "the workload", "runs")
+
+
+def _undecided(
+    what: _Factor, with_load: Judgement, without: Judgement, share: float | None
+) -> tuple[Cause, str]:
     """Cause where the control alone says neither pass nor regressed."""
     if share is not None and share < SMALL_SHARE:
-        said = f"without the workload {without.key.name} changes by at most"
+        said = f"without {what.name} {without.key.name} changes by at most"
         said += f" {max(1, math.ceil(100 * share))}% of its change beside it"
-        return Cause.WORKLOAD_DEPENDENT, f"{said}: {without.reason}"
+        return what.cause, f"{said}: {without.reason}"
+    during = f"while {what.name} {what.verb}"
     if without.base.n and without.new.n and _apart(with_load, without):
-        said = "the kernels differ more while the workload runs than without it, where the boots"
-        return Cause.WORKLOAD_DEPENDENT, f"{said} show no difference: {without.reason}"
-    said = "the kernels differ while the workload runs; without it the boots do not decide"
+        said = f"the kernels differ more {during} than without it, where the boots"
+        return what.cause, f"{said} show no difference: {without.reason}"
+    said = f"the kernels differ {during}; without it the boots do not decide"
     return Cause.NONE, f"{said}: {without.reason}"
 
 

@@ -25,6 +25,8 @@ RATE_SLACK_PER_S = 10.0
 DOSE_SHARE = 0.10
 #: Timer interrupts a second on an idle isolated CPU above which it is not isolated.
 MOST_TICKS_PER_S = 10.0
+#: Where the data come from decides who may get them.
+ORIGIN = "G15 origin"
 #: The kernel cuts off what is shown: a percentage after five digits, times at whole us.
 _LAST_DIGIT = 0.00002
 #: So many identical counters are no chance, if they count at least so much.
@@ -159,7 +161,7 @@ def origin(*, emulated: bool, synthetic: bool, told: Mapping[str, str]) -> Gate:
     """G15: data of an emulator, or of a workload of ours, are for the operator alone. `told` are
     facts of the guest: what the device itself says counts more than what the site file says of it.
     """
-    name = "G15 origin"
+    name = ORIGIN
     if told.get("hypervisor") == "1":
         return failed(name, "the CPU says that it is virtual")
     vendor = told.get("dmi_vendor", "")

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Why a proven culprit is believed: what makes its effect, and what the gates say of its boots."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rtbisect import factors
+from rtbisect.effects import Effects, sample
+from rtbisect.model.campaign import Cause, MetricKey, Sample, Threshold
+from rtbisect.trust import cause as causes
+from rtbisect.trust.examine import Examined, examine
+from rtbisect.trust.gates import ORIGIN
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from rtbisect.model.campaign import Gate
+    from rtbisect.model.lab import Run
+
+#: Boots a side of a culprit and its parent for the workload factor.
+CAUSE_BOOTS = 10
+
+
+def cause_of(
+    effects: Effects,
+    threshold: Threshold,
+    parents: Sequence[str],
+    culprit: str,
+    fresh: dict[str, list[Run]],
+) -> tuple[Cause, str]:
+    """The workload factor: the same boots, with the workload and without it. Where they do not
+    decide it, both kernels get more boots once; these are added to `fresh`.
+    """
+    control = factors.control_of(effects.setup.thresholds, threshold)
+    pair = (parents[0], culprit)
+    tools = {window.name: window.instrument for window in effects.setup.windows}
+    instrument = tools.get(threshold.key.window, "")
+
+    def judged() -> tuple[Cause, str]:
+        def both(key: MetricKey) -> tuple[Sample, Sample]:
+            return sample(fresh[pair[0]], key), sample(fresh[pair[1]], key)
+
+        on = both(threshold.key)
+        if control is None:
+            return causes.cause(threshold, *on, None, None, None)
+        beside = both(factors.beside(threshold, control))
+        return causes.cause(
+            threshold, *on, control, *both(control.key), beside=beside, instrument=instrument
+        )
+
+    found = judged()
+    if found[0] is not Cause.NONE or control is None:
+        return found
+    effects.tell(f"cause: {found[1]}; more boots of both kernels")
+    more = CAUSE_BOOTS - min(sum(run.complete for run in fresh[sha]) for sha in pair)
+    for turn in range(min(2 * max(0, more), effects.boots_left)):
+        sha = pair[(turn + turn // 2) % 2]
+        fresh[sha].append(effects.boot(sha, "cause", left=2 * more - turn - 1))
+    return judged()
+
+
+def gates_of(
+    effects: Effects,
+    threshold: Threshold,
+    parents: Sequence[str],
+    culprit: str,
+    fresh: Mapping[str, list[Run]],
+) -> tuple[Gate, ...]:
+    """What the trust gates say of the fresh boots of a culprit and its parent."""
+    setup = effects.setup
+    sides = (tuple(fresh.get(sha, ())) for sha in (parents[0], culprit))
+    found = examine(Examined(threshold, setup.windows, setup.device.emulated, *sides))
+    for gate in found:
+        effects.tell(f"gate {gate.name}: {gate.status.value}: {gate.reason}")
+    return found
+
+
+def broken(gates: Sequence[Gate]) -> list[str]:
+    """Gates that keep a report from a list. That an emulator is one is no finding: the first line
+    of every draft says so.
+    """
+    return [f"{g.name}: {g.reason}" for g in gates if not g.ok and g.name != ORIGIN]

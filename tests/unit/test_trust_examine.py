@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The gates of a campaign on boots that are made here."""
+
+from campaigns import thresholds
+
+from rtbisect.believed import broken
+from rtbisect.lab.windows import WINDOWS
+from rtbisect.model.lab import Measurement, Run, RunStatus
+from rtbisect.trust.examine import Examined, examine
+
+RATIO = next(t for t in thresholds() if (t.key.name, t.key.window) == ("res_per_iwi", "pf-on"))
+RATE = next(t for t in thresholds() if (t.key.name, t.key.window) == ("res_per_s", "clock-on"))
+
+
+def run(number, *, value, events=1200.0, loc=1.0, raw=None, status=RunStatus.COMPLETE, **facts):
+    figures = (
+        Measurement("ipi", "res_per_iwi", "pf-on", value, "1"),
+        Measurement("ipi", "res_per_s", "clock-on", value, "1/s"),
+        Measurement("ipi", "events_per_s", "pf-on", events, "1/s"),
+        Measurement("ipi", "events_per_s", "clock-on", events, "1/s"),
+        Measurement("ipi", "loc_per_s", "osnoise-off", loc, "1/s"),
+    )
+    told = {"raw_sha256": raw or f"hash {number}", "hypervisor": "0"} | facts
+    return Run(f"r{number}", "sha", status, measurements=figures, facts=tuple(told.items()))
+
+
+def side(first, **changes):
+    return tuple(run(first + n, value=1.0 + (first + n) / 10, **changes) for n in range(4))
+
+
+def failing(parent, culprit, threshold=RATIO, windows=WINDOWS, *, emulated=False):
+    found = examine(Examined(threshold, windows, emulated, parent, culprit))
+    return {gate.name: gate.reason for gate in found if not gate.ok}
+
+
+#: As if the workload were somebody's own.
+OWN = tuple(
+    type(w)(w.name, w.suites, w.workload, synthetic=False, nominal_events_per_s=1.0)
+    for w in WINDOWS
+)
+
+
+def test_boots_that_agree_with_themselves_pass():
+    assert failing(side(0), side(10), windows=OWN) == {}
+
+
+def test_what_keeps_a_report_from_a_list():
+    assert "the workload is ours" in failing(side(0), side(10))["G15 origin"]
+    virtual = failing(side(0), side(10, hypervisor="1"), windows=OWN)
+    assert virtual == {"G15 origin": "the CPU says that it is virtual"}
+    twice = (*side(10), run(20, value=3.0, raw="hash 11"))
+    assert "r11 and r20" in failing(side(0), twice, windows=OWN)["G5 duplicates"]
+    still = tuple(run(n, value=2.0) for n in range(10, 14))
+    assert (
+        "of the culprit is 2 in all 4 boots" in failing(side(0), still, windows=OWN)["G5 variance"]
+    )
+    ticking = failing(side(0, loc=1000.0), side(10), windows=OWN)
+    assert "1e+03 timer interrupts a second" in ticking["G17 isolation"]
+    # Of the culprit the tick may be the finding.
+    assert failing(side(0), side(10, loc=1000.0), windows=OWN) == {}
+
+
+def test_another_dose_matters_to_rates_and_not_to_figures_of_one_event():
+    assert failing(side(0), side(10, events=600.0), windows=OWN) == {}
+    rates = failing(side(0), side(10, events=600.0), RATE, OWN)
+    assert rates == {
+        "G16 dose": "1200 and 600 events a second differ by more than 10%: rates do not compare"
+    }
+
+
+def test_boots_that_are_no_evidence_are_not_asked():
+    bad = run(20, value=9.0, raw="hash 11", status=RunStatus.INVALID)
+    assert failing(side(0), (*side(10), bad), windows=OWN) == {}
+
+
+def test_an_emulator_is_no_reason_of_its_own():
+    both = (side(0), side(10, events=600.0))
+    gates = examine(Examined(RATE, OWN, emulated=True, parent=both[0], culprit=both[1]))
+    assert [line.split(":")[0] for line in broken(gates)] == ["G16 dose"]
