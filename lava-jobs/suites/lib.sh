@@ -44,10 +44,30 @@ expand_cpus() {
     done
 }
 
+# window_function osnoise-off: sets FUNCTION to window_osnoise_off.
+window_function() {
+    FUNCTION=window
+    _rest=$1-
+    while [ -n "$_rest" ]; do
+        FUNCTION=${FUNCTION}_${_rest%%-*}
+        _rest=${_rest#*-}
+    done
+}
+
 # all_files FILE...: true when every file is there and not empty.
 all_files() {
     for _file in "$@"; do
         [ -s "$_file" ] || return 1
+    done
+}
+
+# lost_events: lines "overrun_cpu2 0" and "dropped_cpu2 0" of each watched CPU's trace buffer. Events
+# that a full buffer has overwritten leave no mark in the text.
+lost_events() {
+    expand_cpus "$WATCH"
+    for _cpu in $CPUS; do
+        sed -n "s/^overrun: /overrun_cpu$_cpu /p; s/^dropped events: /dropped_cpu$_cpu /p" \
+            "$TRACING/per_cpu/cpu$_cpu/stats"
     done
 }
 

@@ -4,6 +4,9 @@
 # All windows of one boot, in the order that the caller drew, then their raw
 # files as one hashed block. Nothing is printed while a window measures.
 #
+# A suite that has a window of its own brings a function for it in its script:
+# window_<name> with the dashes of the name as underscores. These are shared:
+#
 #   window       reader            tracer   what it gives
 #   osnoise-off  none              osnoise  IPIs and noise of a quiet machine
 #   clock-on     clock (form A)    osnoise  the same beside the reader
@@ -16,11 +19,12 @@ set -eu
 
 here=${0%/*}
 . "$here/lib.sh"
-. "$here/osnoise.sh"
-. "$here/ipi.sh"
-. "$here/rcu.sh"
-. "$here/health.sh"
-. "$here/preflight.sh"
+for _script in "$here"/*.sh; do
+    case ${_script##*/} in
+    lib.sh | run-windows.sh) ;;
+    *) . "$_script" ;;
+    esac
+done
 
 # The dose. Eight timers a CPU, 20 ms each, evenly spread: 3 x 8 x 50 = 1200
 # events a second, which two emulating cores keep up.
@@ -61,10 +65,8 @@ parse_options() {
         [ -n "$_value" ] || usage "an option is missing"
     done
     for _window in $ORDER; do
-        case $_window in
-        osnoise-off | clock-on | pf-off | pf-on | rcu-off | rcu-on) ;;
-        *) usage "unknown window $_window" ;;
-        esac
+        window_function "$_window"
+        type "$FUNCTION" >/dev/null 2>&1 || usage "unknown window $_window"
     done
     HOUSEKEEPING_CPU=${HOUSEKEEPING%%[-,]*}
 }
@@ -90,6 +92,14 @@ window_clock_on() {
     osnoise_stop clock-on
     stop_reader clock-on
     [ "$_ok" -eq 0 ] && reader_ok clock-on && ipi_complete clock-on && osnoise_complete clock-on
+}
+
+window_pf_off() {
+    pf_window pf-off -n
+}
+
+window_pf_on() {
+    pf_window pf-on
 }
 
 # pf_window WINDOW READER_OPTION...
@@ -121,15 +131,9 @@ run_window() {
     read_line /proc/uptime
     _begin=${LINE%% *}
     _result=fail
+    window_function "$1"
     # The windows stand alone: none may end the others.
-    case $1 in
-    osnoise-off) window_osnoise_off && _result=pass ;;
-    clock-on) window_clock_on && _result=pass ;;
-    pf-off) pf_window pf-off -n && _result=pass ;;
-    pf-on) pf_window pf-on && _result=pass ;;
-    rcu-off) window_rcu_off && _result=pass ;;
-    rcu-on) window_rcu_on && _result=pass ;;
-    esac || true
+    "$FUNCTION" && _result=pass || true
     read_line /proc/uptime
     echo "$1 $_result $_begin ${LINE%% *}" >>"$RESULTS/windows.txt"
 }

@@ -130,4 +130,9 @@ def test_the_real_scripts_and_programs_are_found():
     assert {"lib.sh", "run-windows.sh", "preflight.sh", "osnoise.sh"} <= set(
         initramfs.scripts(LAVA_JOBS)
     )
-    assert set(initramfs.programs(LAVA_JOBS)) == {"irqsnap", "noisefold", "perf_epoll_reader"}
+    assert set(initramfs.programs(LAVA_JOBS)) == {
+        "irqsnap",
+        "latfold",
+        "noisefold",
+        "perf_epoll_reader",
+    }

@@ -1,18 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """noise.txt: what the device writes, and what is read of it."""
 
-import subprocess
-from pathlib import Path
-
 import pytest
+import tracers
 from hypothesis import given
 from hypothesis import strategies as st
 from lab_logs import noise_txt
 
-from rtbisect.suites import noise
+from rtbisect.suites import noise, osnoise
 from rtbisect.suites.base import SuiteError
-
-SOURCE = Path(__file__).resolve().parents[2] / "lava-jobs/suites/osnoise/noisefold.c"
 
 HEAD = "# tracer: osnoise\n#\n"
 SAMPLE = "  <...>-302  [00{cpu}] ....1    9.{at:06d}: 500000 2495 99.50100 1202 5 0 0 0 0\n"
@@ -22,16 +18,11 @@ EVENT = "  {task}-302  [00{cpu}] d..h2..    9.{at:06d}: {text}\n"
 @pytest.fixture(scope="module")
 def fold(tmp_path_factory):
     """The program of the device: a trace in, trace.txt and noise.txt out."""
-    program = tmp_path_factory.mktemp("fold") / "noisefold"
-    flags = ["-O1", "-g", "-Wall", "-Wextra", "-Werror", "-fsanitize=address,undefined"]
-    subprocess.run(["gcc", *flags, "-o", str(program), str(SOURCE)], check=True)
+    program = tracers.compiled(tmp_path_factory.mktemp("fold"), "osnoise/noisefold.c")
 
     def run(trace):
-        out = tmp_path_factory.mktemp("out")
-        # It ends at once; what it holds then is no leak.
-        env = {"ASAN_OPTIONS": "detect_leaks=0"}
-        subprocess.run([str(program), "-o", str(out)], input=trace.encode(), check=True, env=env)
-        return (out / "trace.txt").read_text(), (out / "noise.txt").read_text()
+        files = tracers.folded(program, tmp_path_factory.mktemp("out"), trace)
+        return files["trace.txt"], files["noise.txt"]
 
     return run
 
@@ -81,6 +72,26 @@ def test_what_is_no_event_stays_in_the_trace(fold):
     kept, folded = fold(HEAD + odd + sample(9))
     assert kept == HEAD + odd + sample(9)
     assert noise.read(folded) == ()
+
+
+@pytest.mark.parametrize("version", tracers.VERSIONS)
+def test_every_event_of_a_recorded_trace_is_folded(fold, version):
+    trace = tracers.recorded(version, "osnoise-trace.txt")
+    kept, folded = fold(trace)
+    assert "_noise:" not in kept
+    assert osnoise.read(kept)
+    rows = noise.read(folded)
+    assert {row.kind for row in rows} >= {"irq", "thread"}
+    assert {row.cpu for row in rows} == {2, 3, 4}
+    names = {row.source for row in rows}
+    assert {"local_timer:236", "irq_work/2", noise.ALL} <= names
+    # Of the samples that ended, and no others.
+    samples = dict.fromkeys((2, 3, 4), 0)
+    for sample in osnoise.read(kept):
+        samples[sample.cpu] += sample.counts[2]
+    for row in rows:
+        if (row.kind, row.source) == ("irq", noise.ALL):
+            assert row.count == pytest.approx(samples[row.cpu], abs=3)
 
 
 @given(st.text(alphabet=" [](){}:.0123456789abirq_noise startduration ns\n\t", max_size=300))

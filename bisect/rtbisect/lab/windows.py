@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from rtbisect.errors import ConfigError
 from rtbisect.model.lab import Window
+from rtbisect.suites.base import windows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -28,7 +29,8 @@ CLOCK_EVENTS_PER_S = 3 * 8 * 50.0
 #: gate at half the median would drop bad boots more often than good ones.
 PF_EVENTS_PER_S = 1000.0
 
-#: All windows. The device knows them by these names (lava-jobs/suites/run-windows.sh).
+#: Windows of the suites that share them. The device knows a window by its name: the function
+#: `window_<name>` of one of its scripts (lava-jobs/suites) runs it.
 WINDOWS = (
     Window("osnoise-off", ("ipi", "osnoise")),
     Window(
@@ -52,12 +54,15 @@ WINDOWS = (
     Window("rcu-on", ("rcu",), workload=f"{READER}:clock", synthetic=True),
 )
 
+#: The same and those that a suite has for itself.
+ALL_WINDOWS = (*WINDOWS, *windows())
+
 
 def select(names: Iterable[str]) -> tuple[Window, ...]:
-    """The windows of these names in the order of WINDOWS; ConfigError for an unknown one."""
+    """The windows of these names in the order of ALL_WINDOWS; ConfigError for an unknown one."""
     wanted = set(names)
-    unknown = sorted(wanted - {window.name for window in WINDOWS})
+    unknown = sorted(wanted - {window.name for window in ALL_WINDOWS})
     if unknown:
-        known = ", ".join(window.name for window in WINDOWS)
+        known = ", ".join(window.name for window in ALL_WINDOWS)
         raise ConfigError(f"there is no window {unknown[0]!r}", f"choose from {known}")
-    return tuple(window for window in WINDOWS if window.name in wanted)
+    return tuple(window for window in ALL_WINDOWS if window.name in wanted)

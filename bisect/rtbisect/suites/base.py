@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import importlib
+import pkgutil
 import re
 from typing import TYPE_CHECKING, Protocol, cast
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from rtbisect.model.lab import Measurement, Window
 
 #: Units of all suites. A measurement has one of these or its suite is wrong.
-UNITS = frozenset({"1", "1/s", "us", "us/s", "percent"})
+UNITS = frozenset({"1", "1/s", "s", "us", "us/s", "percent"})
 
 #: The file of a window that holds the facts of the machine, the same in every window.
 FACTS_FILE = "facts.txt"
@@ -33,7 +34,9 @@ class SuiteError(Exception):
 
 
 class Suite(Protocol):
-    """The contract of a module in this folder."""
+    """The contract of a module in this folder. A suite that measures in windows of its own, and not
+    in those of lab/windows.py, also has a tuple `WINDOWS` of them.
+    """
 
     def parse(
         self, files: Mapping[str, bytes], window: Window, watch: tuple[int, ...]
@@ -58,6 +61,15 @@ def find(name: str) -> Suite:
     if not callable(getattr(module, "parse", None)):
         raise ConfigError(f"suites/{name}.py has no parse()", "see suites/base.py for the contract")
     return cast("Suite", module)
+
+
+def windows() -> tuple[Window, ...]:
+    """The windows that suites bring by themselves: `WINDOWS` of the modules here, in order."""
+    package = importlib.import_module("rtbisect.suites")
+    found: list[Window] = []
+    for name in sorted(module.name for module in pkgutil.iter_modules(package.__path__)):
+        found += getattr(importlib.import_module(f"rtbisect.suites.{name}"), "WINDOWS", ())
+    return tuple(found)
 
 
 def checked(measurements: tuple[Measurement, ...]) -> tuple[Measurement, ...]:
@@ -86,6 +98,15 @@ def pairs(content: str, separator: str) -> dict[str, str]:
         if between:
             found.setdefault(key.strip(), value.strip())
     return found
+
+
+def no_events_lost(found: Mapping[str, str], watch: tuple[int, ...], where: str) -> None:
+    """SuiteError when the trace buffer of a watched CPU overran (`lost_events` of the device)."""
+    for cpu in watch:
+        for what in ("overrun", "dropped"):
+            key = f"{what}_cpu{cpu}"
+            if key in found and number(found, key, where) != 0:
+                raise SuiteError(f"the tracer lost {found[key]} events of CPU {cpu}")
 
 
 def number(found: Mapping[str, str], key: str, where: str) -> int:

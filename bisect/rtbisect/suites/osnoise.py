@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 
 from rtbisect.model.lab import Measurement
 from rtbisect.suites import noise
-from rtbisect.suites.base import SuiteError, number, pairs, text
+from rtbisect.suites.base import SuiteError, no_events_lost, number, pairs, text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -117,11 +117,7 @@ def _settings(files: Mapping[str, bytes], watch: tuple[int, ...]) -> None:
         raise SuiteError(f"osnoise.txt: {runtime} us of runtime in a period of {period} us")
     if "options" in found and "OSNOISE_WORKLOAD" not in found["options"].split():
         raise SuiteError("osnoise ran without its workload")
-    for cpu in watch:
-        for what in ("overrun", "dropped"):
-            key = f"{what}_cpu{cpu}"
-            if key in found and number(found, key, "osnoise.txt") != 0:
-                raise SuiteError(f"the tracer lost {found[key]} events of CPU {cpu}")
+    no_events_lost(found, watch, "osnoise.txt")
 
 
 def _own(rows: tuple[noise.Interference, ...], cpu: int, runtime_us: int) -> dict[str, float]:

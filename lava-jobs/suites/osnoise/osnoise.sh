@@ -7,7 +7,7 @@ OSNOISE_PERIOD_US=1000000
 OSNOISE_RUNTIME_US=500000
 OSNOISE_EVENTS="irq_noise softirq_noise thread_noise nmi_noise"
 
-# Every knob is written, so that no default of the kernel under test counts.
+# osnoise_start [OPTION]: every knob is written, so that no default of the kernel under test counts.
 osnoise_start() {
     echo nop >"$TRACING/current_tracer"
     echo 0 >"$TRACING/tracing_on"
@@ -23,6 +23,7 @@ osnoise_start() {
     if [ -e "$TRACING/osnoise/options" ]; then      # since 6.2
         echo DEFAULTS >"$TRACING/osnoise/options"
         echo OSNOISE_WORKLOAD >"$TRACING/osnoise/options"
+        [ $# -eq 0 ] || echo "$1" >"$TRACING/osnoise/options"
     fi
     # How long each interference took, and what it was.
     for _event in $OSNOISE_EVENTS; do
@@ -41,12 +42,7 @@ osnoise_stop() {
             [ ! -e "$TRACING/osnoise/$_knob" ] || echo "$_knob $(cat "$TRACING/osnoise/$_knob")"
         done
         echo "tracing_thresh $(cat "$TRACING/tracing_thresh")"
-        # Events that a full buffer has overwritten leave no mark in the text.
-        expand_cpus "$WATCH"
-        for _cpu in $CPUS; do
-            sed -n "s/^overrun: /overrun_cpu$_cpu /p; s/^dropped events: /dropped_cpu$_cpu /p" \
-                "$TRACING/per_cpu/cpu$_cpu/stats"
-        done
+        lost_events
     } >"$RESULTS/$1/osnoise.txt"
     "$RTBISECT/bin/noisefold" -o "$RESULTS/$1" <"$TRACING/trace" 2>"$RESULTS/$1/noisefold.err" &&
         rm -f "$RESULTS/$1/noisefold.err"

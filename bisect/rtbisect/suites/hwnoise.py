@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Noise of the hardware: the osnoise tracer with interrupts off on the watched CPUs.
+
+What is left is what no kernel can keep away: SMIs, a hypervisor. A control of the same boot.
+Source: the files of the suite osnoise, with the option OSNOISE_IRQ_DISABLE.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rtbisect.model.lab import Measurement, Window
+from rtbisect.suites import osnoise
+from rtbisect.suites.base import SuiteError, pairs, text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+NAME = "hwnoise"
+
+WINDOWS = (Window("hwnoise-off", (NAME,)),)
+
+#: What interrupts that are off cannot do. An NMI still comes through.
+_NEVER = ("irq_per_sample", "softirq_per_sample", "thread_per_sample")
+_KEPT = ("noise_us", "max_single_us", "avail_percent", "hw_per_sample", "nmi_per_sample")
+
+
+def parse(
+    files: Mapping[str, bytes], window: Window, watch: tuple[int, ...]
+) -> tuple[Measurement, ...]:
+    """Figures of the suite osnoise that the hardware alone makes, of each CPU and over CPUs."""
+    options = pairs(text(files, "osnoise.txt"), " ").get("options", "")
+    if "OSNOISE_IRQ_DISABLE" not in options.split():
+        raise SuiteError("osnoise ran with interrupts on")
+    found = osnoise.parse(files, window, watch)
+    for m in found:
+        if m.name in _NEVER and m.value > 0:
+            raise SuiteError(f"{m.name} is {m.value:g} with interrupts off")
+    return tuple(
+        Measurement(NAME, m.name, m.window, m.value, m.unit, m.cpu)
+        for m in found
+        if m.name in _KEPT
+    )

@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The kernel's timerlat tracer: how late a periodic timer's interrupt came, and its thread.
+
+Source: latency.txt (lava-jobs/suites/timerlat/latfold.c: exact sums and a histogram with eight
+buckets an octave, so that a quantile is known to an eighth) and timerlat.txt (settings and times).
+On emulated CPUs the latencies are the host's.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from rtbisect.model.lab import Measurement, Window
+from rtbisect.suites.base import SuiteError, no_events_lost, number, pairs, text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+NAME = "timerlat"
+
+WINDOWS = (Window("timerlat-off", (NAME,)),)
+
+#: Fewer activations are no sample of latencies.
+FEWEST = 20
+
+HEAD = "# cpu context count sum_ns min_ns max_ns over_100us lower_ns:count ..."
+_ROW = re.compile(
+    r"(?P<cpu>\d{1,5}) (?P<context>irq|thread|user-ret) (?P<count>\d{1,12}) (?P<sum>\d{1,20}) "
+    r"(?P<min>\d{1,20}) (?P<max>\d{1,20}) (?P<over>\d{1,12})"
+    r"(?P<buckets>(?: \d{1,20}:\d{1,12}){1,512})"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Latencies:
+    """Latencies of one CPU and context in ns; `buckets` are lower ends and counts, ascending."""
+
+    cpu: int
+    context: str
+    count: int
+    sum_ns: int
+    min_ns: int
+    max_ns: int
+    over_100us: int
+    buckets: tuple[tuple[int, int], ...]
+
+    def quantile_ns(self, share: float) -> int:
+        """Lower end of the bucket that holds the quantile, and no less than the minimum."""
+        seen = 0
+        for lower, count in self.buckets:
+            seen += count
+            if seen >= share * self.count:
+                return max(lower, self.min_ns)
+        return self.max_ns
+
+
+def parse(
+    files: Mapping[str, bytes], window: Window, watch: tuple[int, ...]
+) -> tuple[Measurement, ...]:
+    """Per watched CPU and context (irq, thread): median, 90 % and maximum in us, and how many were
+    beyond 100 us in a second; and over CPUs their means (maxima: the maximum).
+    """
+    settings = pairs(text(files, "timerlat.txt"), " ")
+    no_events_lost(settings, watch, "timerlat.txt")
+    if number(settings, "timerlat_period_us", "timerlat.txt") == 0:
+        raise SuiteError("timerlat.txt: the period is 0")
+    seconds = _seconds(settings)
+    rows = {(row.cpu, row.context): row for row in read(text(files, "latency.txt"))}
+    if stray := sorted({cpu for cpu, _context in rows} - set(watch)):
+        raise SuiteError(f"timerlat measured CPU {stray[0]}, which is not watched")
+    found: list[Measurement] = []
+    for context in ("irq", "thread"):
+        mine = {cpu: rows.get((cpu, context)) for cpu in watch}
+        for cpu, row in mine.items():
+            if row is None or row.count < FEWEST:
+                count = row.count if row else 0
+                raise SuiteError(f"timerlat has {count} {context} latencies of watched CPU {cpu}")
+        figures = {cpu: _figures(row, context, seconds) for cpu, row in mine.items() if row}
+        found += _measurements(figures, window, watch)
+    exposure = seconds * len(watch)
+    return (*found, Measurement(NAME, "cpu_seconds", window.name, exposure, "s"))
+
+
+def _seconds(settings: Mapping[str, str]) -> float:
+    times = []
+    for key in ("start_s", "end_s"):
+        if not re.fullmatch(r"\d{1,9}\.\d{1,6}", settings.get(key, "")):
+            raise SuiteError(f"timerlat.txt: {key} is {settings.get(key, '')[:40]!r}, no time")
+        times.append(float(settings[key]))
+    if times[1] <= times[0]:
+        raise SuiteError(f"timerlat.txt: the window went from {times[0]} to {times[1]} s")
+    return times[1] - times[0]
+
+
+def _figures(row: Latencies, context: str, seconds: float) -> dict[tuple[str, str], float]:
+    return {
+        (f"{context}_p50_us", "us"): row.quantile_ns(0.5) / 1000,
+        (f"{context}_p90_us", "us"): row.quantile_ns(0.9) / 1000,
+        (f"{context}_max_us", "us"): row.max_ns / 1000,
+        (f"{context}_over_100us_per_s", "1/s"): row.over_100us / seconds,
+    }
+
+
+def _measurements(
+    figures: Mapping[int, Mapping[tuple[str, str], float]], window: Window, watch: tuple[int, ...]
+) -> list[Measurement]:
+    found = []
+    for name, unit in figures[watch[0]]:
+        values = [figures[cpu][name, unit] for cpu in watch]
+        whole = max(values) if name.endswith("_max_us") else sum(values) / len(values)
+        found.append(Measurement(NAME, name, window.name, whole, unit))
+        found += [
+            Measurement(NAME, name, window.name, value, unit, cpu)
+            for cpu, value in zip(watch, values, strict=True)
+        ]
+    return found
+
+
+def read(content: str) -> tuple[Latencies, ...]:
+    """All rows; SuiteError when one cannot be, or the trace had lines of another kind."""
+    lines = content.splitlines()
+    if lines[:1] != [HEAD]:
+        raise SuiteError("latency.txt does not begin with its head")
+    if lines[-1:] != ["other 0"]:
+        raise SuiteError(f"the trace has lines that are none of timerlat: {lines[-1][:40]!r}")
+    found: dict[tuple[int, str], Latencies] = {}
+    for line in lines[1:-1]:
+        match = _ROW.fullmatch(line)
+        if match is None:
+            raise SuiteError(f"latency.txt has a line that is none of its own: {line[:60]!r}")
+        each = (pair.split(":") for pair in match["buckets"].split())
+        buckets = tuple((int(lower), int(count)) for lower, count in each)
+        count, total, least, most, over = (
+            int(match[name]) for name in ("count", "sum", "min", "max", "over")
+        )
+        cpu, context = int(match["cpu"]), match["context"]
+        row = Latencies(cpu, context, count, total, least, most, over, buckets)
+        _check(row, line)
+        if (row.cpu, row.context) in found:
+            raise SuiteError(f"latency.txt has {row.context} of CPU {row.cpu} twice")
+        found[row.cpu, row.context] = row
+    return tuple(found.values())
+
+
+def _check(row: Latencies, line: str) -> None:
+    lowers = [lower for lower, _count in row.buckets]
+    whole = sum(count for _lower, count in row.buckets)
+    if (
+        row.count == 0
+        or whole != row.count
+        or lowers != sorted(set(lowers))
+        or not lowers[0] <= row.min_ns <= row.max_ns
+        or lowers[-1] > row.max_ns
+        or row.over_100us > row.count
+        or not row.count * row.min_ns <= row.sum_ns <= row.count * row.max_ns
+    ):
+        raise SuiteError(f"latency.txt: {line[:60]!r} cannot be")
