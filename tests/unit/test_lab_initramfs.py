@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 import gzip
+import shutil
 import stat
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -124,6 +126,26 @@ def test_two_programs_of_one_name_are_refused(inputs, tmp_path):
 def test_something_that_is_no_busybox_is_refused(inputs, tmp_path):
     with pytest.raises(ConfigError, match="no busybox"):
         build(Inputs(inputs.lava_jobs, Path("/bin/true")), tmp_path)
+
+
+def test_a_suite_borrows_programs_of_this_machine_with_their_libraries(inputs, tmp_path):
+    (inputs.lava_jobs / "suites/ipi/host-programs").write_text("ls\n")
+    plain, members = build(inputs, tmp_path)
+    assert "usr/bin/ls" not in members
+    asked, members = build(replace(inputs, suites=("ipi", "osnoise")), tmp_path)
+    assert asked != plain
+    assert members["usr/bin/ls"][1] == Path(shutil.which("ls")).read_bytes()
+    libraries = [name for name in members if ".so" in name]
+    assert any("ld-linux" in name for name in libraries)
+    for name in libraries:
+        for parent in list(Path(name).parents)[:-1]:
+            assert str(parent) in members
+
+
+def test_a_program_that_is_not_here_is_named(inputs, tmp_path):
+    (inputs.lava_jobs / "suites/ipi/host-programs").write_text("no-such-tool\n")
+    with pytest.raises(ConfigError, match="the suite ipi needs no-such-tool"):
+        build(replace(inputs, suites=("ipi",)), tmp_path)
 
 
 def test_the_real_scripts_and_programs_are_found():

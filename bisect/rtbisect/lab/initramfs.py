@@ -12,6 +12,7 @@ import gzip
 import hashlib
 import json
 import re
+import shutil
 import stat
 import tempfile
 from dataclasses import dataclass
@@ -45,11 +46,14 @@ class Member:
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """Where the parts come from: the `lava-jobs` folder, a static busybox, a C compiler."""
+    """Where the parts come from: the `lava-jobs` folder, a static busybox, a C compiler. `suites`
+    are those whose programs of this machine come along (`host-programs` in their folders).
+    """
 
     lava_jobs: Path
     busybox: Path
     compiler: str = "gcc"
+    suites: tuple[str, ...] = ()
 
 
 def base(inputs: Inputs, artefacts: ArtefactStore, index: Path) -> str:
@@ -132,7 +136,36 @@ def _members(inputs: Inputs, applets: tuple[str, ...]) -> list[Member]:
     for name, path in programs(inputs.lava_jobs).items():
         data = _compile(inputs.compiler, path)
         members.append(Member(f"{PREFIX}/bin/{name}", stat.S_IFREG | 0o755, data))
-    return members
+    borrowed = host_programs(inputs)
+    folders = sorted({str(parent) for path in borrowed for parent in Path(path).parents} - {"."})
+    known = {member.path for member in members}
+    members += [Member(name, stat.S_IFDIR | 0o755) for name in folders if name not in known]
+    return [*members, *(_executable(name, path) for name, path in borrowed.items())]
+
+
+def host_programs(inputs: Inputs) -> dict[str, Path]:
+    """Programs of this machine that the suites ask for, with their shared libraries: place on the
+    device to file here. ConfigError when one is not installed.
+    """
+    found: dict[str, Path] = {}
+    for suite in inputs.suites:
+        wanted = inputs.lava_jobs / "suites" / suite / "host-programs"
+        for name in wanted.read_text("utf-8").split() if wanted.is_file() else ():
+            path = shutil.which(name)
+            if path is None:
+                raise ConfigError(
+                    f"the suite {suite} needs {name}", f"run `apt-get install {name}`"
+                )
+            found[f"usr/bin/{name}"] = Path(path)
+            found |= {str(library).lstrip("/"): library for library in _libraries(path)}
+    return found
+
+
+def _libraries(program: str) -> list[Path]:
+    """Shared libraries of a program, its loader too, as `ldd` finds them."""
+    done = command.run(["ldd", program], cwd=Path("/"), timeout_s=20, check=True)
+    lines = [line.split(" => ")[-1].strip() for line in done.stdout.splitlines()]
+    return [Path(line.split(" (")[0]) for line in lines if line.startswith("/")]
 
 
 def _executable(name: str, path: Path) -> Member:
@@ -183,6 +216,7 @@ def _key(inputs: Inputs, applets: tuple[str, ...]) -> str:
         "writer": Path(__file__),
         **{f"script {name}": path for name, path in scripts(inputs.lava_jobs).items()},
         **{f"program {name}": path for name, path in programs(inputs.lava_jobs).items()},
+        **{f"borrowed {name}": path for name, path in host_programs(inputs).items()},
     }
     hashes = {name: hashlib.sha256(_read(path)).hexdigest() for name, path in files.items()}
     parts = [sorted(hashes.items()), list(applets), version, list(_CFLAGS)]

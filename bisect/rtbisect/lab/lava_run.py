@@ -241,7 +241,8 @@ class LavaRunLab:
         """Job, device and links to the artefacts; the links have names that a log can show."""
         settings = self.settings
         index = settings.work_dir / "initramfs"
-        parts = initramfs.Inputs(settings.lava_jobs, settings.busybox)
+        suites = {suite for window in request.windows for suite in window.suites}
+        parts = initramfs.Inputs(settings.lava_jobs, settings.busybox, suites=tuple(sorted(suites)))
         ramdisk = initramfs.base(parts, self.artefacts, index)
         job = jobs.Job(
             request=request,

@@ -1,0 +1,225 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The osnoise tracer through rtla: a second instrument, whose text is made for people.
+
+`rtla osnoise top -q` has columns of fixed width without space between some of them (Aval and Max
+Noise, Max Single and HW): a number of twelve digits glues to its neighbour, and splitting at white
+space would misread it silently. A CPU without a sample has no row. `rtla osnoise hist` has a column
+only for CPUs with a noise. Source: tools/tracing/rtla/src/osnoise_top.c and osnoise_hist.c.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from rtbisect.model.lab import Measurement, Window
+from rtbisect.suites.base import SuiteError, text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+NAME = "rtla"
+
+WINDOWS = (Window("rtla-off", (NAME,)),)
+
+#: Where each field of a row of `top` lies: `%3d #%-6d %12llu %12llu   %3d.%05d%12llu` and so on.
+_FIELDS = {
+    "cpu": slice(0, 3),
+    "periods": slice(5, 11),
+    "runtime_us": slice(12, 24),
+    "noise_us": slice(25, 37),
+    "avail_percent": slice(40, 49),
+    "max_noise_us": slice(49, 61),
+    "max_single_us": slice(62, 74),
+    "hw": slice(74, 86),
+    "nmi": slice(87, 99),
+    "irq": slice(100, 112),
+    "softirq": slice(113, 125),
+    "thread": slice(126, 138),
+}
+_COUNTS = ("hw", "nmi", "irq", "softirq", "thread")
+#: What lies between the fields.
+_BETWEEN = {3: " ", 4: "#", 11: " ", 24: " ", 37: " ", 38: " ", 39: " ", 61: " "} | dict.fromkeys(
+    (86, 99, 112, 125), " "
+)
+_WIDTH = 138
+
+#: Colours, and the cursor that a terminal would move.
+_ESCAPE = re.compile(r"\x1b\[[0-9;]{0,20}[A-Za-z]")
+_HEAD = re.compile(
+    r"CPU Period +Runtime +Noise +% CPU Aval +Max Noise +Max Single +HW +NMI +IRQ +Softirq +Thread"
+)
+#: Words with which rtla says that it did not see everything.
+_LOST = re.compile(r"events? missed|might not be accurate|lost", re.IGNORECASE)
+
+#: The kernel cuts off after five digits of a percentage.
+_CUT_PERCENT = 0.00002
+
+
+@dataclass(frozen=True, slots=True)
+class TopRow:
+    """One CPU of `top`: runtime, noise and counts are sums over `periods` samples, `max_noise_us`
+    is the worst sum of one sample, `max_single_us` the longest single noise.
+    """
+
+    cpu: int
+    periods: int
+    runtime_us: int
+    noise_us: int
+    avail_percent: float
+    max_noise_us: int
+    max_single_us: int
+    counts: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Histogram:
+    """Single noises of one CPU; `buckets` maps the lower end in us to a count."""
+
+    cpu: int
+    buckets: dict[int, int]
+    over: int
+
+
+def parse(
+    files: Mapping[str, bytes], window: Window, watch: tuple[int, ...]
+) -> tuple[Measurement, ...]:
+    """Figures of one sample per watched CPU and their means (maxima: the maximum). The histogram
+    has to agree with itself; it stays among the raw files.
+    """
+    rows = {row.cpu: row for row in read_top(text(files, "top.txt"))}
+    for cpu in watch:
+        if cpu not in rows:
+            raise SuiteError(f"rtla has no row of watched CPU {cpu}")
+    if stray := sorted(set(rows) - set(watch)):
+        raise SuiteError(f"rtla measured CPU {stray[0]}, which is not watched")
+    # A CPU without any noise has no column: here missing is none.
+    noises = {histogram.cpu: histogram for histogram in read_hist(text(files, "hist.txt"))}
+    if stray := sorted(set(noises) - set(watch)):
+        raise SuiteError(f"rtla has a histogram of CPU {stray[0]}, which is not watched")
+    figures = {cpu: _figures(rows[cpu]) for cpu in watch}
+    found = []
+    for name, unit in figures[watch[0]]:
+        values = [figures[cpu][name, unit] for cpu in watch]
+        whole = max(values) if name.startswith("max_") else sum(values) / len(values)
+        found.append(Measurement(NAME, name, window.name, whole, unit))
+        found += [
+            Measurement(NAME, name, window.name, value, unit, cpu)
+            for cpu, value in zip(watch, values, strict=True)
+        ]
+    return tuple(found)
+
+
+def _figures(row: TopRow) -> dict[tuple[str, str], float]:
+    found = {
+        ("runtime_us", "us"): row.runtime_us / row.periods,
+        ("noise_us", "us"): row.noise_us / row.periods,
+        ("avail_percent", "percent"): row.avail_percent,
+        ("max_noise_us", "us"): float(row.max_noise_us),
+        ("max_single_us", "us"): float(row.max_single_us),
+    }
+    for name, count in zip(_COUNTS, row.counts, strict=True):
+        found[f"{name}_per_sample", "1"] = count / row.periods
+    return found
+
+
+def read_top(content: str) -> tuple[TopRow, ...]:
+    """Rows of the last table of `rtla osnoise top`; SuiteError when a row cannot be read or cannot
+    be, or rtla says that it lost events.
+    """
+    lines = [_ESCAPE.sub("", line).rstrip() for line in content.splitlines()]
+    if lost := next((line for line in lines if _LOST.search(line)), ""):
+        raise SuiteError(f"rtla lost events: {lost[:60]!r}")
+    heads = [place for place, line in enumerate(lines) if _HEAD.fullmatch(line)]
+    if not heads:
+        raise SuiteError("rtla printed no table")
+    if not any("time is in us" in line for line in lines[: heads[-1]]):
+        raise SuiteError("rtla does not say that its times are in us")
+    rows = tuple(_row(line) for line in lines[heads[-1] + 1 :] if line)
+    if len({row.cpu for row in rows}) < len(rows):
+        raise SuiteError("rtla has two rows of a CPU")
+    return rows
+
+
+def _row(line: str) -> TopRow:
+    if len(line) != _WIDTH or any(line[place] != mark for place, mark in _BETWEEN.items()):
+        raise SuiteError(f"rtla: a row is not {_WIDTH} characters in its columns: {line[:60]!r}")
+    cells = {name: line[place].strip() for name, place in _FIELDS.items()}
+    percent = cells.pop("avail_percent")
+    if not re.fullmatch(r"\d{1,3}\.\d{5}", percent) or not all(
+        re.fullmatch(r"\d{1,12}", cell) for cell in cells.values()
+    ):
+        raise SuiteError(f"rtla: a row has no numbers in its columns: {line[:60]!r}")
+    numbers = {name: int(cell) for name, cell in cells.items()}
+    row = TopRow(
+        numbers["cpu"],
+        numbers["periods"],
+        numbers["runtime_us"],
+        numbers["noise_us"],
+        float(percent),
+        numbers["max_noise_us"],
+        numbers["max_single_us"],
+        tuple(numbers[name] for name in _COUNTS),
+    )
+    _check(row)
+    return row
+
+
+def _check(row: TopRow) -> None:
+    """The identities of a row (docs/trust.md, G1)."""
+    wrong = (
+        row.periods == 0
+        or row.runtime_us == 0
+        or row.noise_us > row.runtime_us
+        or not row.max_single_us <= row.max_noise_us <= row.noise_us
+        or row.max_noise_us * row.periods < row.noise_us
+    )
+    lost = 100 * (row.runtime_us - row.noise_us) / max(1, row.runtime_us)
+    if wrong or abs(row.avail_percent - lost) > _CUT_PERCENT:
+        raise SuiteError(f"rtla: CPU {row.cpu} has figures that cannot be together")
+
+
+def read_hist(content: str) -> tuple[Histogram, ...]:
+    """Histograms of `rtla osnoise hist`, one a CPU that had a noise; SuiteError otherwise."""
+    lines = [_ESCAPE.sub("", line).rstrip() for line in content.splitlines()]
+    if lost := next((line for line in lines if _LOST.search(line)), ""):
+        raise SuiteError(f"rtla lost events: {lost[:60]!r}")
+    if lines[:2] != ["# RTLA osnoise histogram", "# Time unit is microseconds (us)"]:
+        raise SuiteError("hist.txt is no histogram of rtla in us")
+    body = [line.split() for line in lines if line and not line.startswith("#")]
+    if not body or body[0][0] != "Index":
+        # Without any noise there is one block without columns.
+        _no_noise(body)
+        return ()
+    cpus = [_cpu(word) for word in body[0][1:]]
+    table: dict[str, list[int]] = {}
+    for words in body[1:]:
+        label, values = words[0], words[1:]
+        if label in table or not re.fullmatch(r"\d{1,9}|(?:over|count|min|avg|max):", label):
+            raise SuiteError(f"hist.txt has a row that is none of its own: {label[:40]!r}")
+        if len(values) != len(cpus) or not all(re.fullmatch(r"\d{1,12}", v) for v in values):
+            raise SuiteError(f"hist.txt: row {label[:20]} has no count for each CPU of its head")
+        table[label] = [int(value) for value in values]
+    if not {"over:", "count:"} <= table.keys():
+        raise SuiteError("hist.txt does not come to its end")
+    found = []
+    for place, cpu in enumerate(cpus):
+        buckets = {int(label): row[place] for label, row in table.items() if label.isdigit()}
+        over = table["over:"][place]
+        if sum(buckets.values()) + over != table["count:"][place]:
+            raise SuiteError(f"hist.txt: the buckets of CPU {cpu} do not add up")
+        found.append(Histogram(cpu, buckets, over))
+    return tuple(found)
+
+
+def _cpu(word: str) -> int:
+    match = re.fullmatch(r"CPU-(\d{1,5})", word)
+    if match is None:
+        raise SuiteError(f"hist.txt has a column {word[:20]!r}")
+    return int(match[1])
+
+
+def _no_noise(body: list[list[str]]) -> None:
+    if not body or any(words[1:] != ["0"] for words in body):
+        raise SuiteError("hist.txt has neither columns nor a block of zeros")
