@@ -25,7 +25,7 @@ from rtbisect.kernel.settings import BuildSettings
 from rtbisect.lab import any_command
 from rtbisect.lab.lava_run import PROGRAMS, LavaRunLab, LavaRunSettings
 from rtbisect.lab.profile import host_profile
-from rtbisect.lab.windows import ALL_WINDOWS
+from rtbisect.lab.windows import of_suites
 from rtbisect.model.campaign import CampaignRequest, Limits, Scale
 from rtbisect.model.code import BuildRequest
 from rtbisect.model.command import RUN, SUITE, WINDOW, CommandRequest, repairs, turned
@@ -170,7 +170,7 @@ def _setup(site: Site, target: BuildTarget, request: CampaignRequest) -> Setup:
         build=build_pattern(site, target, suites),
         device=planned.device,
         profile=host_profile(planned.device, planned.params.profile),
-        windows=tuple(w for w in ALL_WINDOWS if set(w.suites) & set(suites)),
+        windows=of_suites(suites, ((t.key.suite, t.key.window) for t in limits)),
         window_ms=planned.params.window_ms,
         rcu_calls=planned.params.rcu_calls,
         thresholds=tuple(turned(t) for t in limits) if repairs(request) else limits,

@@ -105,10 +105,9 @@ def lab(road):
     """A lab with the machine's own LAVA; `with_timeouts` makes an impatient one."""
 
     def make(**settings):
+        values = {"lava_jobs": data_root() / "lava-jobs"} | settings
         return LavaRunLab(
-            LavaRunSettings(
-                road / "lava", road / "lab", MACHINE_LOCK, data_root() / "lava-jobs", **settings
-            ),
+            LavaRunSettings(road / "lava", road / "lab", MACHINE_LOCK, **values),
             ArtefactStore(road / "artefacts"),
         )
 

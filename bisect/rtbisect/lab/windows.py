@@ -58,6 +58,17 @@ WINDOWS = (
 ALL_WINDOWS = (*WINDOWS, *windows())
 
 
+def of_suites(suites: Iterable[str], metrics: Iterable[tuple[str, str]] = ()) -> tuple[Window, ...]:
+    """The windows that these suites measure in. One without a parser has no windows of its own to
+    tell: they are those of its `metrics`, pairs of suite and window.
+    """
+    asked = set(suites)
+    found = [window for window in ALL_WINDOWS if asked & set(window.suites)]
+    known = {suite for window in found for suite in window.suites}
+    own = {window: suite for suite, window in metrics if suite in asked - known}
+    return (*found, *(Window(name, (suite,)) for name, suite in sorted(own.items())))
+
+
 def select(names: Iterable[str]) -> tuple[Window, ...]:
     """The windows of these names in the order of ALL_WINDOWS; ConfigError for an unknown one."""
     wanted = set(names)

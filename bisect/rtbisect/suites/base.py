@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import pkgutil
 import re
 from typing import TYPE_CHECKING, Protocol, cast
@@ -61,6 +62,11 @@ def find(name: str) -> Suite:
     if not callable(getattr(module, "parse", None)):
         raise ConfigError(f"suites/{name}.py has no parse()", "see suites/base.py for the contract")
     return cast("Suite", module)
+
+
+def has_parser(name: str) -> bool:
+    """Whether the suite `name` is a module here; else its script reports figures by itself."""
+    return importlib.util.find_spec(f"rtbisect.suites.{name}") is not None
 
 
 def windows() -> tuple[Window, ...]:

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Suites without a parser: their script reports figures as LAVA test cases with a measurement.
+
+    report_case <window>.<figure> pass <number> <unit>
+
+A figure is one number of the whole boot; its unit is one of base.UNITS.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import TYPE_CHECKING, Protocol
+
+from rtbisect.model.lab import Measurement
+from rtbisect.suites.base import UNITS, SuiteError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from rtbisect.model.lab import Window
+
+_NUMBER = re.compile(r"[+-]?\d{1,20}(\.\d{1,60})?([eE][+-]?\d{1,3})?")
+
+
+class Case(Protocol):
+    """What is needed of a LAVA result."""
+
+    @property
+    def case(self) -> str: ...
+    @property
+    def result(self) -> str: ...
+    @property
+    def measurement(self) -> str: ...
+    @property
+    def units(self) -> str: ...
+
+
+def parse(cases: Iterable[Case], suite: str, window: Window) -> tuple[Measurement, ...]:
+    """Figures that the device reported in a window; SuiteError when one is no number, has no known
+    unit or stands twice, and when there is none at all.
+    """
+    found: dict[str, Measurement] = {}
+    for each in cases:
+        of, dot, name = each.case.partition(".")
+        if not dot or of != window.name:
+            continue
+        if not re.fullmatch(r"[a-z][a-z0-9_]{0,40}", name):
+            raise SuiteError(f"{each.case[:60]!r} is no name of a figure")
+        if name in found:
+            raise SuiteError(f"{each.case} was reported twice")
+        if each.result != "pass":
+            raise SuiteError(f"{each.case} did not pass")
+        if not _NUMBER.fullmatch(each.measurement):
+            raise SuiteError(f"{each.case} is {each.measurement[:40]!r}, no number")
+        value = float(each.measurement)
+        if not math.isfinite(value):
+            raise SuiteError(f"{each.case} is {each.measurement[:40]}, not finite")
+        if each.units not in UNITS:
+            known = ", ".join(sorted(UNITS))
+            raise SuiteError(f"{each.case} has the unit {each.units[:20]!r}, not one of {known}")
+        found[name] = Measurement(suite, name, window.name, value, each.units)
+    if not found:
+        raise SuiteError("the device reported no figure")
+    return tuple(found.values())
