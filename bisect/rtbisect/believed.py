@@ -69,8 +69,9 @@ def gates_of(
 ) -> tuple[Gate, ...]:
     """What the trust gates say of the fresh boots of a culprit and its parent."""
     setup = effects.setup
-    sides = (tuple(fresh.get(sha, ())) for sha in (parents[0], culprit))
-    found = examine(Examined(threshold, setup.windows, setup.device.emulated, *sides))
+    parent, new = (tuple(fresh.get(sha, ())) for sha in (parents[0], culprit))
+    files = effects.parts.tree.describe(culprit).files
+    found = examine(Examined(threshold, setup.windows, setup.device.emulated, parent, new, files))
     for gate in found:
         effects.tell(f"gate {gate.name}: {gate.status.value}: {gate.reason}")
     return found

@@ -18,6 +18,13 @@ def test_every_suite_of_a_window_has_its_three_parts():
         assert (ROOT / "lava-jobs/suites" / suite).is_dir()
 
 
+def test_what_makes_the_figures_of_a_suite():
+    assert "arch/x86/kernel/irq.c" in base.counted_by("ipi")
+    assert base.counted_by("timerlat") == base.counted_by("osnoise") != ()
+    # A module of ours counts these, and no script that reports by itself is known.
+    assert base.counted_by("rcu") == base.counted_by("nosuch") == ()
+
+
 @pytest.mark.parametrize("name", ["nosuch", "../ipi", "os.path", "", "Base", "__init__"])
 def test_a_name_that_is_no_suite_is_refused(name):
     with pytest.raises(ConfigError):

@@ -68,6 +68,15 @@ def test_another_dose_matters_to_rates_and_not_to_figures_of_one_event():
     }
 
 
+def test_a_culprit_in_the_counting_code_is_flagged():
+    def found(*files):
+        asked = Examined(RATIO, OWN, False, side(0), side(10), files)  # noqa: FBT003
+        return {gate.name for gate in examine(asked) if not gate.ok}
+
+    assert found("fs/eventpoll.c") == set()
+    assert found("fs/eventpoll.c", "arch/x86/kernel/irq.c") == {"meaning"}
+
+
 def test_boots_that_are_no_evidence_are_not_asked():
     bad = run(20, value=9.0, raw="hash 11", status=RunStatus.INVALID)
     assert failing(side(0), (*side(10), bad), windows=OWN) == {}

@@ -228,6 +228,15 @@ def test_a_loop_is_named_when_interrupts_outgrow_their_events():
     assert gates.feeds_itself([(500.0, 10.0), (1000.0, 40.0)]).ok
 
 
+def test_a_commit_in_what_counts_may_change_the_meaning():
+    counted = ("arch/x86/kernel/irq.c",)
+    assert gates.same_meaning("ipi", ["fs/eventpoll.c"], counted).ok
+    assert gates.same_meaning("rcu", ["fs/eventpoll.c"], ()).status is GateStatus.ABSENT
+    gate = gates.same_meaning("ipi", ["fs/eventpoll.c", "arch/x86/kernel/irq.c"], counted)
+    assert not gate.ok
+    assert gate.reason.startswith("the commit changes arch/x86/kernel/irq.c, which makes")
+
+
 def test_a_cpu_with_a_tick_is_not_isolated():
     assert gates.quiet("CPU 2", 2.0).ok
     assert not gates.quiet("CPU 2", 1000.0).ok

@@ -36,7 +36,8 @@ class SuiteError(Exception):
 
 class Suite(Protocol):
     """The contract of a module in this folder. A suite that measures in windows of its own, and not
-    in those of lab/windows.py, also has a tuple `WINDOWS` of them.
+    in those of lab/windows.py, also has a tuple `WINDOWS` of them; `COUNTED_BY` are those of the
+    files of the kernel that its figures come from.
     """
 
     def parse(
@@ -62,6 +63,15 @@ def find(name: str) -> Suite:
     if not callable(getattr(module, "parse", None)):
         raise ConfigError(f"suites/{name}.py has no parse()", "see suites/base.py for the contract")
     return cast("Suite", module)
+
+
+def counted_by(name: str) -> tuple[str, ...]:
+    """Files of the kernel that make the figures of a suite: `COUNTED_BY` of its module. A commit in
+    one of them may change what a figure means, and not what it tells of.
+    """
+    if not has_parser(name):
+        return ()
+    return tuple(getattr(importlib.import_module(f"rtbisect.suites.{name}"), "COUNTED_BY", ()))
 
 
 def has_parser(name: str) -> bool:

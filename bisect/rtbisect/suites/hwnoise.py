@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 NAME = "hwnoise"
 
+COUNTED_BY = osnoise.COUNTED_BY
+
 WINDOWS = (Window("hwnoise-off", (NAME,)),)
 
 #: What interrupts that are off cannot do. An NMI still comes through.

@@ -23,6 +23,16 @@ if TYPE_CHECKING:
 
 NAME = "ipi"
 
+#: Where the kernel counts interrupts and prints them.
+COUNTED_BY = (
+    "arch/x86/include/asm/hardirq.h",
+    "arch/x86/kernel/irq.c",
+    "arch/x86/kernel/irq_work.c",
+    "arch/x86/kernel/smp.c",
+    "fs/proc/interrupts.c",
+    "kernel/irq/proc.c",
+)
+
 #: Vectors that are reported where the kernel has them. The names are the kernel's.
 VECTORS = ("res", "iwi", "loc", "cal", "tlb", "nmi", "pmi", "thr", interrupts.DEVICES)
 

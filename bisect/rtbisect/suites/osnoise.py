@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 
 NAME = "osnoise"
 
+#: The tracer itself.
+COUNTED_BY = ("include/trace/events/osnoise.h", "kernel/trace/trace_osnoise.c")
+
 _COUNTS = ("hw", "nmi", "irq", "softirq", "thread")
 
 #: Digits are bounded everywhere: int() raises on thousands of them. 20 hold 64 bits.

@@ -14,12 +14,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rtbisect.model.lab import Measurement, Window
+from rtbisect.suites import osnoise
 from rtbisect.suites.base import SuiteError, text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 NAME = "rtla"
+
+COUNTED_BY = osnoise.COUNTED_BY
 
 WINDOWS = (Window("rtla-off", (NAME,)),)
 

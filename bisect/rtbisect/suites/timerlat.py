@@ -13,12 +13,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rtbisect.model.lab import Measurement, Window
+from rtbisect.suites import osnoise
 from rtbisect.suites.base import SuiteError, no_events_lost, number, pairs, text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 NAME = "timerlat"
+
+COUNTED_BY = osnoise.COUNTED_BY
 
 WINDOWS = (Window("timerlat-off", (NAME,)),)
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rtbisect.suites import ipi
+from rtbisect.suites import base, ipi
 from rtbisect.trust import gates
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ RAW = "raw_sha256"
 @dataclass(frozen=True, slots=True)
 class Examined:
     """A culprit and its parent: the searched metric, all windows of a boot, the fresh boots of both
-    kernels, and whether the device type is an emulator.
+    kernels, whether the device type is an emulator, and the files that the culprit changes.
     """
 
     threshold: Threshold
@@ -30,6 +30,7 @@ class Examined:
     emulated: bool
     parent: tuple[Run, ...]
     culprit: tuple[Run, ...]
+    files: tuple[str, ...] = ()
 
 
 def examine(what: Examined) -> tuple[Gate, ...]:
@@ -56,6 +57,7 @@ def examine(what: Examined) -> tuple[Gate, ...]:
             per_event=what.threshold.unit == "1",
         ),
         *_isolation(what.windows, parent),
+        gates.same_meaning(key.suite, what.files, base.counted_by(key.suite)),
     ]
     return tuple(found)
 

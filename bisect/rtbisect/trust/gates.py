@@ -208,6 +208,20 @@ def feeds_itself(rates: Sequence[tuple[float, float]]) -> Gate:
     return passed(name, f"{said} the interrupts")
 
 
+def same_meaning(suite: str, files: Sequence[str], counted_by: Sequence[str]) -> Gate:
+    """Whether the figures of `suite` mean the same after a commit that touches `files`; they are
+    made by the files of the kernel in `counted_by`.
+    """
+    name = "meaning"
+    touched = [path for path in files if path in counted_by]
+    if touched:
+        said = f"the commit changes {touched[0]}, which makes the figures of the suite {suite}:"
+        return failed(name, f"{said} they may mean something else since")
+    if not counted_by:
+        return absent(name, f"the figures of the suite {suite} are made by no file of the kernel")
+    return passed(name, f"the commit changes none of the files that make the figures of {suite}")
+
+
 def quiet(where: str, loc_per_s: float) -> Gate:
     """G17: the tick is off on an idle isolated CPU."""
     name = "G17 isolation"
