@@ -12,8 +12,10 @@ stand in tools/search_cells.json; the k-th boot of a commit is the same for ever
 from __future__ import annotations
 
 import argparse
+import gzip
 import json
 import math
+import os
 import sys
 from collections import defaultdict
 from concurrent.futures import ProcessPoolExecutor, as_completed
@@ -64,9 +66,12 @@ def cells(chosen: str) -> list[Cell]:
 
 
 def load(path: Path) -> list[dict[str, object]]:
+    """Trials that have run; published ones are compressed."""
     if not path.exists():
         return []
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line]
+    opened = gzip.open if path.suffix == ".gz" else open
+    with opened(path, "rt", encoding="utf-8") as lines:
+        return [json.loads(line) for line in lines if line.strip()]
 
 
 def mean(values: list[float]) -> float:
@@ -162,9 +167,11 @@ def main() -> int:
     ]
     if unknown := [arm for arm in asked.arms.split(",") if arm not in ARMS]:
         parser.error(f"no arm {unknown[0]}; there are {', '.join(ARMS)}")
+    if wanted and asked.out.suffix == ".gz":
+        parser.error("published trials are read only: give another --out, or --report")
     pool = ProcessPoolExecutor(asked.jobs)
     try:
-        with asked.out.open("a", encoding="utf-8") as out:
+        with (Path(os.devnull) if asked.report else asked.out).open("a", encoding="utf-8") as out:
             for future in as_completed([pool.submit(trial, *item) for item in wanted]):
                 rows.append(future.result())
                 out.write(json.dumps(rows[-1]) + "\n")

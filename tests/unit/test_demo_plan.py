@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from rtbisect.demo.edits import KINDS, Edit, apply, load_catalogue
+from rtbisect.demo.edits import CASES, KINDS, Edit, apply, load_catalogue
 from rtbisect.demo.patch import Change, read_patch
 from rtbisect.demo.people import replacement, rewrite_maintainers
 from rtbisect.demo.plan import BRANCHED_COMMITS, MAX_COMMITS, PLAIN_COMMITS, plan
@@ -132,6 +132,16 @@ def test_same_arguments_same_plan_and_every_kind_is_drawn():
     assert {plan(seed, 16, hard=True).kind for seed in range(20)} == set(KINDS[:2])
     made = plan(1, 64, "nothing")
     assert (made.culprit, made.culprit_set) == (None, ())
+
+
+@pytest.mark.parametrize("kind", [kind for kind in CASES if kind != "nothing"])
+def test_every_case_has_its_culprit_and_its_cause(kind):
+    made = plan(3, 64, kind)
+    assert made.steps[made.culprit].edit is load_catalogue().culprits[kind]
+    assert kind in CAUSES
+    # What the commit says about itself gives nothing away.
+    said = f"{made.steps[made.culprit].subject} {made.steps[made.culprit].body}".lower()
+    assert not any(word in said for word in ("rtbisect", "culprit", "regression", "planted"))
 
 
 def test_the_culprit_moves():

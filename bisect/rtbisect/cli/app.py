@@ -12,6 +12,7 @@ import click
 from rtbisect import __version__
 from rtbisect.cli import (
     bisect,
+    case,
     check,
     config,
     demo,
@@ -59,6 +60,7 @@ def main(context: click.Context, state: Path | None) -> None:
 
 for command in (
     demo.demo,
+    case.case,
     check.check,
     bisect.bisect,
     run_command.run,

@@ -29,6 +29,14 @@ if TYPE_CHECKING:
 SOURCE = Path("/usr/src/linux-source-6.12.tar.xz")
 SITE = Path(__file__).resolve().parents[1] / "demo" / "site.yaml"
 
+source_option = click.option(
+    "--source",
+    type=click.Path(path_type=Path),
+    default=SOURCE,
+    show_default=True,
+    help="Tarball of Debian's linux-source-6.12.",
+)
+
 
 @click.command(epilog="Example: rtbisect demo --seed 7 --commits 64 --json")
 @click.option(
@@ -37,13 +45,7 @@ SITE = Path(__file__).resolve().parents[1] / "demo" / "site.yaml"
 @click.option("--commits", type=click.IntRange(4, 240), default=64, show_default=True)
 @click.option("--kind", type=click.Choice(KINDS), help="What happens (default: drawn by the seed).")
 @click.option("--hard", is_flag=True, help="Put the culprit into a stretch that does not build.")
-@click.option(
-    "--source",
-    type=click.Path(path_type=Path),
-    default=SOURCE,
-    show_default=True,
-    help="Tarball of Debian's linux-source-6.12.",
-)
+@source_option
 @json_option
 @click.pass_obj
 def demo(
@@ -60,8 +62,16 @@ def demo(
     The truth lies in one file that only the comparison at the end opens. Exit code 0: the
     answer is the truth; 1: it is not; 4: there is no answer.
     """
-    chosen = secrets.randbelow(10**6) if seed is None else seed
-    drawn = plan(chosen, commits, kind, hard=hard)
+    return walk(output, plan(seed_of(seed), commits, kind, hard=hard), source, as_json=as_json)
+
+
+def seed_of(given: int | None) -> int:
+    """The seed that was asked for, or one at random."""
+    return secrets.randbelow(10**6) if given is None else given
+
+
+def walk(output: Output, drawn: Plan, source: Path, *, as_json: bool) -> int:
+    """The whole road on a drawn history, and the comparison with its truth; the exit code."""
     truth = output.state / "demo" / "truth" / f"{drawn.name}.json"
     wiring.preflight(output.state)
     refs = _history(output, drawn, source, truth)
@@ -71,7 +81,7 @@ def demo(
         tree="demo",
         good=refs.good,
         bad=refs.bad,
-        seed=chosen,
+        seed=drawn.seed,
         extra=(("truth", str(truth)),),
     )
     return conclude(output, runner.start(output, request), as_json=as_json)

@@ -8,7 +8,7 @@ import random
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rtbisect.demo.edits import KINDS, Catalogue, Edit, load_catalogue
+from rtbisect.demo.edits import CASES, KINDS, Catalogue, Edit, load_catalogue
 from rtbisect.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -122,8 +122,8 @@ def _check(commits: int, kind: str | None, *, hard: bool) -> None:
             f"a demo history cannot have {commits} commits",
             f"give a number from {MIN_COMMITS} to {MAX_COMMITS}",
         )
-    if kind is not None and kind not in KINDS:
-        raise ConfigError(f"{kind!r} is no kind of demo history", f"use {', '.join(KINDS)}")
+    if kind is not None and kind not in CASES:
+        raise ConfigError(f"{kind!r} is no kind of demo history", f"use {', '.join(CASES)}")
     if hard and (commits <= PLAIN_COMMITS or kind == "nothing"):
         raise ConfigError(
             "a hard demo history needs a culprit and commits that do not build",

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`rtbisect case`: the demo's road on a named kind of history (docs/cases.md)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from rtbisect.cli.demo import seed_of, source_option, walk
+from rtbisect.cli.options import json_option
+from rtbisect.demo.edits import CASES
+from rtbisect.demo.plan import plan
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from rtbisect.cli.output import Output
+
+
+@click.command(epilog="Example: rtbisect case ipi-storm --seed 7 --json")
+@click.argument("name", type=click.Choice(CASES))
+@click.option(
+    "--seed", type=click.IntRange(0, 2**63 - 1), help="Draws the history (default: at random)."
+)
+@click.option("--commits", type=click.IntRange(4, 240), default=64, show_default=True)
+@source_option
+@json_option
+@click.pass_obj
+def case(
+    output: Output,
+    name: str,
+    seed: int | None,
+    commits: int,
+    source: Path,
+    as_json: bool,
+) -> int:
+    """Make a kernel history of the kind NAME, walk the whole road, compare with the truth.
+
+    Exit codes and JSON keys are those of `demo`.
+    """
+    return walk(output, plan(seed_of(seed), commits, name), source, as_json=as_json)
