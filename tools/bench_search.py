@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import gzip
+import importlib.util
 import json
 import math
 import os
@@ -169,6 +170,9 @@ def main() -> int:
         parser.error(f"no arm {unknown[0]}; there are {', '.join(ARMS)}")
     if wanted and asked.out.suffix == ".gz":
         parser.error("published trials are read only: give another --out, or --report")
+    named = any(arm.startswith("bayesect") for arm in asked.arms.split(","))
+    if wanted and named and importlib.util.find_spec("git_bayesect") is None:
+        parser.error("git-bayesect is not installed: .venv/bin/pip install git-bayesect==1.2")
     pool = ProcessPoolExecutor(asked.jobs)
     try:
         with (Path(os.devnull) if asked.report else asked.out).open("a", encoding="utf-8") as out:
