@@ -16,17 +16,17 @@ health_facts() {
     _fact dmi_vendor /sys/class/dmi/id/sys_vendor
     _fact dmi_product /sys/class/dmi/id/product_name
     _fact bios_version /sys/class/dmi/id/bios_version
-    _fact governor $_CPU_DIR/cpu0/cpufreq/scaling_governor
-    _fact turbo_off $_CPU_DIR/intel_pstate/no_turbo
-    _fact boost $_CPU_DIR/cpufreq/boost
-    _fact cpuidle_driver $_CPU_DIR/cpuidle/current_driver
+    _fact governor "$_CPU_DIR"/cpu0/cpufreq/scaling_governor
+    _fact turbo_off "$_CPU_DIR"/intel_pstate/no_turbo
+    _fact boost "$_CPU_DIR"/cpufreq/boost
+    _fact cpuidle_driver "$_CPU_DIR"/cpuidle/current_driver
     _fact max_cstate /sys/module/intel_idle/parameters/max_cstate
 }
 
 # health_counters before|after: events that disturb what is measured.
 health_counters() {
     _sum=0 _hottest=
-    for _file in $_CPU_DIR/cpu[0-9]*/thermal_throttle/*_throttle_count; do
+    for _file in "$_CPU_DIR"/cpu[0-9]*/thermal_throttle/*_throttle_count; do
         read_line "$_file"
         _sum=$((_sum + ${LINE:-0}))
     done
@@ -37,5 +37,6 @@ health_counters() {
     echo "throttled_$1=$_sum"
     echo "machine_checks_$1=$(awk '/^ *MCE:/ { for (i = 2; $i ~ /^[0-9]+$/; i++) n += $i } END { print n + 0 }' /proc/interrupts)"
     echo "temperature_millicelsius_$1=$_hottest"
-    _fact "tainted_$1" /proc/sys/kernel/tainted
+    # Read by single bytes, as the builtin does it, this file ends after the first digit.
+    echo "tainted_$1=$(cat /proc/sys/kernel/tainted)"
 }

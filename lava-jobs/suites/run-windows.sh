@@ -22,6 +22,7 @@ here=${0%/*}
 for _script in "$here"/*.sh; do
     case ${_script##*/} in
     lib.sh | run-windows.sh) ;;
+    # shellcheck source=/dev/null
     *) . "$_script" ;;
     esac
 done

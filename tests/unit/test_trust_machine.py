@@ -20,6 +20,13 @@ def test_a_machine_whose_counters_stand_still_is_well():
     assert unwell({}) == ""
 
 
+def test_a_module_of_ours_is_no_taint():
+    # Out of tree, and not signed where modules are.
+    assert unwell(WELL | {"tainted_after": "4096"}) == ""
+    assert unwell(WELL | {"tainted_after": "12288"}) == ""
+    assert unwell(WELL | {"tainted_before": "512", "tainted_after": "4608"}) == ""
+
+
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
@@ -28,7 +35,9 @@ def test_a_machine_whose_counters_stand_still_is_well():
         ({"machine_checks_after": "1"}, "1 machine check exceptions"),
         ({"machine_checks_after": "x"}, "machine_checks was '0' before the windows and 'x' after"),
         ({"throttled_after": ""}, "throttled was '3' before the windows and '' after them"),
-        ({"tainted_after": "512"}, "got tainted in a window: 0 before, 512 after"),
+        ({"tainted_after": "512"}, "got tainted in a window (bit 9): 512"),
+        ({"tainted_after": "4612"}, "got tainted in a window (bit 2, 9): 4612"),
+        ({"tainted_after": "?"}, "tainted was '0' before the windows and '?' after them"),
         ({"clocksource_after": "hpet"}, "the clock source changed to hpet in a window"),
     ],
 )

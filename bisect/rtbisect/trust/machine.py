@@ -17,6 +17,23 @@ _STEADY = {
 }
 
 
+#: Bits that a module of ours sets: out of tree, not signed (Documentation/admin-guide/
+#: tainted-kernels.rst).
+_OURS = 1 << 12 | 1 << 13
+
+
+def _taint(facts: Mapping[str, str]) -> str:
+    """What tainted the kernel while it was measured, but for our own modules."""
+    before, after = (facts.get(f"tainted_{when}", "0") for when in ("before", "after"))
+    if not all(re.fullmatch(r"[0-9]{1,18}", text) for text in (before, after)):
+        return f"tainted was {before!r} before the windows and {after!r} after them"
+    new = int(after) & ~int(before) & ~_OURS
+    if new:
+        bits = [str(bit) for bit in range(new.bit_length()) if new >> bit & 1]
+        return f"the kernel got tainted in a window (bit {', '.join(bits)}): {after}"
+    return ""
+
+
 def unwell(facts: Mapping[str, str]) -> str:
     """Why the figures of a boot are those of a sick machine; "" when nothing says so. A kernel that
     does not tell a counter leaves it at 0.
@@ -29,9 +46,8 @@ def unwell(facts: Mapping[str, str]) -> str:
             return f"{name} was {before!r} before the windows and {after!r} after them"
         if int(after) != int(before):
             return said.format(int(after) - int(before))
-    before, after = (facts.get(f"tainted_{when}", "") for when in ("before", "after"))
-    if before != after:
-        return f"the kernel got tainted in a window: {before or '0'} before, {after} after"
+    if tainted := _taint(facts):
+        return tainted
     if facts.get("clocksource_after", "tsc") != facts.get("clocksource", "tsc"):
         return f"the clock source changed to {facts['clocksource_after']} in a window"
     return ""
