@@ -19,10 +19,10 @@ set -eu
 
 here=${0%/*}
 . "$here/lib.sh"
+# shellcheck source=/dev/null
 for _script in "$here"/*.sh; do
     case ${_script##*/} in
     lib.sh | run-windows.sh) ;;
-    # shellcheck source=/dev/null
     *) . "$_script" ;;
     esac
 done
