@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from rtbisect.model.code import CommitGraph
+    from rtbisect.search.model import Answer
     from searchbench.world import World
 
 #: Outcomes that say that there is no culprit.
@@ -83,10 +84,14 @@ def ours(world: World, arm: str) -> tuple[str, str | None, float]:
         outcome = proved(world, state, culprit)
         return outcome.value, culprit if outcome is Outcome.CULPRIT else None, answer.confidence
     if finish.outcome is Outcome.CULPRIT_SET:
-        # A set is right when it holds the culprit.
-        hit = [sha for sha, _ in answer.candidates if sha in world.truth]
-        culprit = hit[0] if hit else answer.candidates[0][0]
+        culprit = of_set(world, answer)
     return finish.outcome.value, culprit, answer.confidence
+
+
+def of_set(world: World, answer: Answer) -> str:
+    """The commit that stands for a set: a set is right when it holds the culprit."""
+    shas = [sha for sha, _ in answer.candidates]
+    return next((sha for sha in shas if sha in world.truth), shas[0])
 
 
 def split(world: World, spec: engine.SearchSpec, between: str) -> tuple[str, str | None, float]:
@@ -171,7 +176,8 @@ def oracle(world: World, _arm: str) -> tuple[str, str | None, float]:
         state, finish = rehearse(spec_of(world), world)
     world.calibration, world.reproduced = state.ends.used, bool(state.ends.reproduced)
     answer = engine.answer(state)
-    return finish.outcome.value, answer.culprit, answer.confidence
+    culprit = of_set(world, answer) if finish.outcome is Outcome.CULPRIT_SET else answer.culprit
+    return finish.outcome.value, culprit, answer.confidence
 
 
 def git_bisect(
