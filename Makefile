@@ -24,7 +24,7 @@ REFUSAL = $(shell PYTHON='$(PYTHON)' RTBISECT_STATE='$(RTBISECT_STATE)' AGAIN='$
   RTBISECT_GOALS='$(RTBISECT_GOALS)' tools/setup.sh refusal)
 
 .NOTPARALLEL:
-.PHONY: help setup demo test test-unit test-integration test-road test-fresh lint lock bench-road bench-gate bench-search bench-silent
+.PHONY: help setup demo test test-unit test-integration test-road test-fresh lint lock bench-road bench-gate bench-search bench-propose bench-silent
 .DEFAULT_GOAL := help
 
 help:
@@ -79,6 +79,10 @@ bench-gate: setup
 ## make bench-search      how often the search is right, at what cost, beside others; ARGS are passed on
 bench-search: setup
 	@$(RUN) tools/bench_search.py $(ARGS)
+
+## make bench-propose     seconds and memory of the choice of the next test
+bench-propose: setup
+	@$(RUN) tools/bench_propose.py $(ARGS)
 
 ## make bench-silent      how many commits of a range cannot change the kernel, and do they; needs ARGS
 bench-silent: setup

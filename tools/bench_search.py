@@ -84,7 +84,10 @@ def report(rows: list[dict[str, object]]) -> None:
     groups = defaultdict(list)
     for row in rows:
         groups[row["cell"], row["arm"]].append(row)
-    for (cell, arm), found in groups.items():
+    order = [cell.name for cell in cells("all")]
+    arms = list(ARMS)
+    place = {key: (order.index(str(key[0])), arms.index(str(key[1]))) for key in groups}
+    for (cell, arm), found in sorted(groups.items(), key=lambda group: place[group[0]]):
         with_culprit = [r for r in found if r["has_culprit"]]
         without = [r for r in found if not r["has_culprit"]]
         right = sum(r["right"] for r in with_culprit)
