@@ -13,6 +13,7 @@ from rtbisect.model.campaign import (
     Judgement,
     Level,
     MetricKey,
+    Origin,
     Outcome,
     Result,
     Sample,
@@ -118,6 +119,17 @@ def row(kernel, workload, metric, unit, sample):
 
 
 EPOLL_PARENT = judged(RES_ON, QUIET, LOUD, 6.99, (5.51, 9.24), 0.000155)
+ORIGINS = (
+    Origin(
+        "reschedule",
+        "irq_work/N: rt_mutex_slowunlock < rt_spin_unlock < ep_poll_callback < __wake_up_common",
+        6.1,
+        131.0,
+        0.93,
+    ),
+    Origin("reschedule", "ktimers/N: hrtimer_wakeup < __hrtimer_run_queues", 3.0, 12.4, 0.07),
+)
+
 EPOLL = Result(
     outcome=Outcome.CULPRIT,
     cause=Cause.WORKLOAD_DEPENDENT,
@@ -151,6 +163,7 @@ EPOLL = Result(
         row("parent", "perf-epoll-reader", RES_ON, "1/s", QUIET),
         row("culprit", "perf-epoll-reader", RES_ON, "1/s", LOUD),
     ),
+    origins=ORIGINS,
 )
 
 

@@ -11,11 +11,12 @@ from rtbisect.model.campaign import Cause, MetricKey, Sample, Threshold
 from rtbisect.trust import cause as causes
 from rtbisect.trust.examine import Examined, examine
 from rtbisect.trust.gates import ORIGIN
+from rtbisect.trust.sources import origins
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from rtbisect.model.campaign import Gate
+    from rtbisect.model.campaign import Gate, Origin
     from rtbisect.model.lab import Run
 
 #: Boots a side of a culprit and its parent for the workload factor.
@@ -58,6 +59,21 @@ def cause_of(
         sha = pair[(turn + turn // 2) % 2]
         fresh[sha].append(effects.boot(sha, "cause", left=2 * more - turn - 1))
     return judged()
+
+
+def origins_of(
+    effects: Effects,
+    key: MetricKey,
+    parents: Sequence[str],
+    culprit: str,
+    fresh: Mapping[str, list[Run]],
+) -> tuple[Origin, ...]:
+    """What the change of the figure is made of, by the fresh boots of a culprit and its parent."""
+    windows = {key.window, *(w.name for w in effects.setup.explaining if w.explains == key.window)}
+    found = origins(key, windows, *(fresh.get(sha, []) for sha in (parents[0], culprit)))
+    for each in found:
+        effects.tell(f"source: {100 * each.share:.0f}% of the change: {each.kind}: {each.name}")
+    return found
 
 
 def gates_of(

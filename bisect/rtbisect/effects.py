@@ -50,6 +50,7 @@ class Setup:
     thresholds: tuple[Threshold, ...]
     limits: Limits
     operator: str
+    explaining: tuple[Window, ...] = ()
     given_build_s: float | None = None
     given_boot_s: float | None = None
     command: bool = False
@@ -101,7 +102,7 @@ def keep_setup(setup: Setup, journal: Journal) -> None:
     """
     parts = (
         setup.build, setup.device, setup.profile, setup.windows, setup.window_ms,
-        setup.rcu_calls, setup.thresholds, setup.limits,
+        setup.rcu_calls, setup.thresholds, setup.limits, setup.explaining,
     )  # fmt: skip
     now = Fingerprint(hashlib.sha256(repr(parts).encode()).hexdigest())
     if journal.step("setup", Fingerprint, lambda _note: now) != now:
@@ -199,10 +200,13 @@ class Effects:
             self.tell(f"{what} does not build: {build.first_error}")
         return build
 
-    def boot(self, sha: str, purpose: str, left: int = 0, layout: int = 0) -> Run:
+    def boot(
+        self, sha: str, purpose: str, left: int = 0, layout: int = 0, explain: str = ""
+    ) -> Run:
         """One fresh boot of a built revision; the order of its windows is drawn.
 
-        `left` is the expected number of boots after this one, for the estimate.
+        `left` is the expected number of boots after this one, for the estimate. The windows that
+        explain the one named `explain` come after all that measure.
         """
         build = self.build(sha, layout)
         number = len(self.runs) + 1
@@ -216,7 +220,7 @@ class Effects:
             modules=build.modules,
             device_type=self.setup.device,
             profile=self.setup.profile,
-            windows=tuple(windows),
+            windows=(*windows, *(w for w in self.setup.explaining if w.explains == explain)),
             window_ms=self.setup.window_ms,
             rcu_calls=self.setup.rcu_calls,
         )

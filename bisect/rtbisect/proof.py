@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from rtbisect import factors
-from rtbisect.believed import broken, cause_of, gates_of
+from rtbisect.believed import broken, cause_of, gates_of, origins_of
 from rtbisect.effects import Effects, worded
 from rtbisect.judge.judge import judge
 from rtbisect.judge.scale import all_badness, centre, shift_of
@@ -32,7 +32,7 @@ from rtbisect.trust import verify
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from rtbisect.model.campaign import Gate, Observation
+    from rtbisect.model.campaign import Gate, Observation, Origin
     from rtbisect.model.code import CommitGraph
     from rtbisect.model.lab import Run
     from rtbisect.search.views import Figure
@@ -44,6 +44,8 @@ if TYPE_CHECKING:
 MOST_BOOTS = 26
 MOST_TIMES = 3
 FEW_BOOTS = 10
+#: Boots of a culprit and of each parent that also tell where the figure comes from.
+EXPLAINED_BOOTS = 3
 #: Name of the check that the bad end is as bad as the culprit.
 KEPT = "kept until the bad end"
 
@@ -91,14 +93,17 @@ def prove(  # noqa: PLR0913  (what was searched, and what was found)
     proved = replace(proved, verifications=checks)
     cause, why = Cause.NONE, ""
     gates: tuple[Gate, ...] = ()
+    made_of: tuple[Origin, ...] = ()
     if not effects.setup.command:
         # Of any command there is no kernel to blame, no workload to tell apart, no instrument.
         cause, why = cause_of(effects, threshold, parents, culprit, fresh)
         effects.tell(f"cause: {cause.value}: {why}")
         gates = gates_of(effects, threshold, parents, culprit, fresh)
+        made_of = origins_of(effects, threshold.key, parents, culprit, fresh)
     return replace(
         proved,
         gates=gates,
+        origins=made_of,
         table=factors.table(effects, threshold, parents, culprit, revert, fresh),
         outcome=Outcome.MERGE_CULPRIT if len(parents) > 1 else Outcome.CULPRIT,
         cause=cause,
@@ -217,7 +222,10 @@ def _carry_out(
             )
             state = verify.apply(state, failed)
             continue
-        run = effects.boot(step.revision, step.purpose, step.left, step.layout)
+        told = len(fresh.get(step.revision, ()))
+        asked = step.revision in (spec.culprit, *spec.parents) and not step.layout
+        explain = judged.threshold.key.window if asked and told < EXPLAINED_BOOTS else ""
+        run = effects.boot(step.revision, step.purpose, step.left, step.layout, explain)
         if not step.layout:
             fresh.setdefault(step.revision, []).append(run)
         seen = judged.observe(effects, run)

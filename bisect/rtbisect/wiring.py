@@ -25,7 +25,7 @@ from rtbisect.kernel.settings import BuildSettings
 from rtbisect.lab import any_command
 from rtbisect.lab.lava_run import PROGRAMS, LavaRunLab, LavaRunSettings
 from rtbisect.lab.profile import host_profile
-from rtbisect.lab.windows import of_suites
+from rtbisect.lab.windows import explaining, of_suites
 from rtbisect.model.campaign import CampaignRequest, Limits, Scale
 from rtbisect.model.code import BuildRequest
 from rtbisect.model.command import RUN, SUITE, WINDOW, CommandRequest, repairs, turned
@@ -163,6 +163,7 @@ def _setup(site: Site, target: BuildTarget, request: CampaignRequest) -> Setup:
     planned = site.job(target)
     suites = tuple(planned.params.suites)
     limits = load_thresholds(data_root() / "thresholds", suites)
+    windows = of_suites(suites, ((t.key.suite, t.key.window) for t in limits))
     return Setup(
         request=request,
         tree=target.name,
@@ -170,7 +171,8 @@ def _setup(site: Site, target: BuildTarget, request: CampaignRequest) -> Setup:
         build=build_pattern(site, target, suites),
         device=planned.device,
         profile=host_profile(planned.device, planned.params.profile),
-        windows=of_suites(suites, ((t.key.suite, t.key.window) for t in limits)),
+        windows=windows,
+        explaining=tuple(each for window in windows for each in explaining(window.name)),
         window_ms=planned.params.window_ms,
         rcu_calls=planned.params.rcu_calls,
         thresholds=tuple(turned(t) for t in limits) if repairs(request) else limits,

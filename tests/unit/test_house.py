@@ -157,6 +157,10 @@ def test_scripts_can_be_started() -> None:
     assert [relative(f) for f in scripts if not os.access(f, os.X_OK)] == []
 
 
+#: Suites that tell where the figures of others come from, and have none of their own.
+EXPLAINING = {"senders"}
+
+
 def suites() -> list[str]:
     return sorted(
         folder.name
@@ -167,12 +171,12 @@ def suites() -> list[str]:
 
 @pytest.mark.parametrize("suite", suites())
 def test_a_suite_is_three_small_files(suite: str) -> None:
-    assert (ROOT / "thresholds" / f"{suite}.yaml").is_file()
+    assert (ROOT / "thresholds" / f"{suite}.yaml").is_file() or suite in EXPLAINING
     assert (PACKAGE / "suites" / f"{suite}.py").is_file()
 
 
 def test_every_threshold_belongs_to_a_suite() -> None:
-    assert {f.stem for f in (ROOT / "thresholds").glob("*.yaml")} == set(suites())
+    assert {f.stem for f in (ROOT / "thresholds").glob("*.yaml")} == set(suites()) - EXPLAINING
 
 
 def test_each_tested_python_has_a_lock() -> None:

@@ -25,8 +25,25 @@ FETCH = ["file-download", "download-retry", "deployimages"]
 TIMED_OUT = "lava-test-shell timed out after 15 seconds"
 
 
-def verdict(text, returncode=1, *, timed_out=False):
-    return classify(lavalog.parse(text), returncode=returncode, timed_out=timed_out)
+def verdict(text, returncode=1, *, timed_out=False, emulated=False):
+    log = lavalog.parse(text)
+    return classify(log, returncode=returncode, timed_out=timed_out, emulated=emulated)
+
+
+STALE = [
+    "[    7.439685] Oops: int3: 0000 [#1] PREEMPT_RT SMP PTI",
+    "[    7.460466] Kernel panic - not syncing: Fatal exception in interrupt",
+]
+
+
+def test_a_stale_breakpoint_is_the_emulators():
+    text = failed_job(SUITE, "Job", TIMED_OUT, [STARTED, *STALE])
+    assert verdict(text).status is RunStatus.HUNG
+    found = verdict(text, emulated=True)
+    assert (found.status, found.signature) == (RunStatus.INVALID, "")
+    assert "breakpoint" in found.reason
+    other = failed_job(SUITE, "Job", TIMED_OUT, [STARTED, *PANIC])
+    assert verdict(other, emulated=True).status is RunStatus.HUNG
 
 
 VALUES = {

@@ -15,6 +15,8 @@ from lab_logs import (
 from rtbisect.lab import lavalog
 from rtbisect.lab.evidence import InvalidBoot, evidence
 from rtbisect.lab.jobs import expected_cases
+from rtbisect.lab.windows import WINDOWS
+from rtbisect.suites import senders
 
 ASKED = request()
 
@@ -44,6 +46,27 @@ def test_a_good_boot_is_evidence():
     assert ("rcu", "p50_us", "rcu-on") in names
     assert dict(found.facts)["clocksource"] == "tsc"
     assert {m.cpu for m in found.measurements} == {None, 2, 3, 4}
+
+
+def test_a_window_that_explains_tells_sources_and_is_never_a_reason_to_refuse():
+    told = senders.WINDOWS[0]
+    asked = request([*WINDOWS, told])
+    stack = "6 cpu 2 0x0 wakeup_preempt try_to_wake_up;rt_mutex_slowunlock irq_work/3\n"
+    mine = {
+        "senders-off/senders.txt": stack.encode(),
+        "senders-off/tracing.txt": b"overrun 0\n",
+        "senders-off/window.txt": window_txt(),
+    }
+    found = evidence(asked, log_of(files(asked) | mine, asked=asked))
+    (source,) = [s for s in found.sources if s.window == told.name]
+    assert (source.kind, source.name) == ("reschedule", "irq_work/N: rt_mutex_slowunlock")
+    assert "timer:236" in {s.name for s in found.sources if s.window == "osnoise-off"}
+    mine["senders-off/tracing.txt"] = b"overrun 7\n"
+    content = files(asked) | mine
+    log = log_of(content, {told.name: "fail"}, asked)
+    found = evidence(asked, log)
+    assert dict(found.facts)["unexplained_osnoise-off"] == "the tracer lost 7 events"
+    assert not [s for s in found.sources if s.window == told.name]
 
 
 def test_every_expected_case_has_to_be_there_and_to_pass():

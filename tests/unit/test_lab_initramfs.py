@@ -153,6 +153,7 @@ def test_the_real_scripts_and_programs_are_found():
         initramfs.scripts(LAVA_JOBS)
     )
     assert set(initramfs.programs(LAVA_JOBS)) == {
+        "epollstall",
         "irqsnap",
         "latfold",
         "noisefold",

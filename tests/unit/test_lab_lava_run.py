@@ -11,13 +11,14 @@ from pathlib import Path
 
 import pytest
 import yaml
-from lab_logs import DEVICE, block, failed_job, files, good_job, request
+from lab_logs import DEVICE, STARTED, block, failed_job, files, good_job, request
 
 from rtbisect.artefacts import ArtefactStore
 from rtbisect.errors import BusyError, ConfigError, InfrastructureError
 from rtbisect.lab import host
 from rtbisect.lab.jobs import expected_cases
 from rtbisect.lab.lava_run import LavaRunLab, LavaRunSettings
+from rtbisect.lab.windows import select
 from rtbisect.model.lab import RunStatus
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="another user gets a /var/lib of its own")
@@ -166,6 +167,20 @@ def test_a_panic_is_a_value_with_its_log(bench):
     assert run.signature == "boot: Attempted to kill init!"
     assert run.measurements == ()
     assert bench.artefacts.path(run.log).is_file()
+
+
+def test_a_hang_is_a_figure_where_it_was_asked_for(bench):
+    told = ["[    9.1] rtbisect-symptom: frozen nr_periods"]
+    told += ["[    9.2] Kernel panic - not syncing: sysrq triggered crash"]
+    log = failed_job(["0_rtbisect", "lava-test-shell"], "Job", "panic", [STARTED, *told])
+    bench.answer((log, 1), (log, 1))
+    run = bench.run()
+    assert (run.status, run.signature) == (RunStatus.HUNG, "suite: frozen nr_periods")
+    assert run.measurements == ()
+    run = bench.run(windows=select(["stall"]))
+    assert run.status is RunStatus.COMPLETE
+    assert [(m.name, m.value) for m in run.measurements] == [("frozen_periods", 1.0)]
+    assert "frozen nr_periods" in run.reason
 
 
 def test_a_boot_without_its_block_is_invalid(bench):

@@ -19,9 +19,10 @@ from rtbisect.lab.fake import FakeLab
 from rtbisect.model.campaign import CampaignRequest, Cause, Level, Limits, Outcome
 from rtbisect.model.code import PROOF_LAYOUT, Commit, CommitGraph
 from rtbisect.model.command import REPAIR, turned
-from rtbisect.model.lab import RunStatus
+from rtbisect.model.lab import RunStatus, Source
 from rtbisect.search import engine
 from rtbisect.search.graph import Ancestry
+from rtbisect.suites import senders
 
 REVERT = sha(10**6)
 
@@ -80,6 +81,30 @@ def test_an_effect_of_the_measuring_tool_is_told_to_nobody(tmp_path):
     assert (result.outcome, result.culprit) == (Outcome.CULPRIT, sha(5))
     assert result.cause is Cause.TOOL_INDUCED
     assert report is None
+
+
+def test_the_proof_tells_where_the_change_comes_from(tmp_path):
+    """By a window that only its boots have, after all that measure."""
+
+    def tell(request):
+        for window in request.windows:
+            if window.explains:
+                rate = 30.0 if request.revision >= sha(5) else 3.0
+                yield Source(window.name, "reschedule", "irq_work/N: f", rate)
+
+    here = world(tmp_path, 5)
+    here.lab = FakeLab(boots(5), tell=tell)
+    setup, parts = here.open()
+    explaining = senders.WINDOWS
+    result, _report = pipeline.bisect(replace(setup, explaining=explaining), parts)
+    assert [(o.name, o.parent, o.culprit, o.share) for o in result.origins] == [
+        ("irq_work/N: f", 3.0, 30.0, 1.0)
+    ]
+    asked = [[w.name for w in request.windows if w.explains] for request in here.lab.requests]
+    told = [request for request, names in zip(here.lab.requests, asked, strict=True) if names]
+    assert [names for names in asked if names] == [["senders-pf"]] * 6
+    assert {request.revision for request in told} == {sha(4), sha(5)}
+    assert all(request.windows[-1].explains == "pf-on" for request in told)
 
 
 def test_the_gates_look_at_the_fresh_boots(tmp_path):

@@ -95,6 +95,25 @@ def test_the_kernels_own_noise_is_the_median_times_the_count_in_a_second_of_runt
     assert got["own_noise_us_per_s", None] == pytest.approx(7.2 / 3)
 
 
+def test_sources_are_rates_on_all_watched_cpus_together():
+    rows = noise_txt(
+        (2, "irq", "timer:236", [1000, 2000, 9_000_000]),
+        (3, "irq", "timer:236", [1000]),
+        (3, "thread", "irq_work/3", [700, 700]),
+        (4, "thread", "irq_work/4", [700]),
+        (2, "nmi", "-", [5000]),
+    )
+    files = {"trace.txt": trace([sample(cpu) for cpu in WATCH] * 2), "noise.txt": rows}
+    found = osnoise.sources(files, OFF, WATCH)
+    # A second of runtime on each.
+    assert [(s.kind, s.name, s.per_s, s.us_per_s) for s in found] == [
+        ("irq", "timer:236", pytest.approx(4.0), pytest.approx(7.0)),
+        ("thread", "irq_work/N", pytest.approx(3.0), pytest.approx(2.1)),
+    ]
+    del files["noise.txt"]
+    assert osnoise.sources(files, OFF, WATCH) == ()
+
+
 def test_boots_that_were_recorded_without_events_have_no_figure_of_them():
     assert ("own_noise_us_per_s", None) not in parsed(trace())
 

@@ -131,6 +131,16 @@ def answer_of(output: Output, record: CampaignRecord) -> dict[str, Any]:
             {"name": gate.name, "status": gate.status.value, "reason": gate.reason}
             for gate in (result.gates if result else ())
         ],
+        "origins": [
+            {
+                "kind": each.kind,
+                "name": each.name,
+                "parent": round(each.parent, 3),
+                "culprit": round(each.culprit, 3),
+                "share": round(each.share, 4),
+            }
+            for each in (result.origins if result else ())
+        ],
     }
 
 
@@ -148,6 +158,7 @@ def unreadable(identity: str) -> dict[str, Any]:
             "candidates": [],
             "reasons": [],
             "gates": [],
+            "origins": [],
         }
     )
 

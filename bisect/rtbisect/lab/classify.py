@@ -45,6 +45,8 @@ _SHELL = ("lava-test-shell", "lava-test-retry")
 
 #: Ends of a kernel. The words after the mark make the signature.
 _PANICS = (
+    # A suite that waits for a symptom says so before it ends the boot by a panic of its own.
+    re.compile(r"rtbisect-symptom: (?P<what>.*)"),
     re.compile(r"Kernel panic - not syncing: (?P<what>.*)"),
     re.compile(r"(?P<what>Unable to handle kernel .*|general protection fault)"),
     re.compile(r"BUG: (?P<what>(?:kernel NULL|unable to handle|sleeping|scheduling).*)"),
@@ -67,7 +69,13 @@ _STALLS = (
 _HARMLESS = re.compile(r"-accel kvm|falling back|warning:|warn:", re.IGNORECASE)
 
 
-def classify(log: LavaLog, *, returncode: int, timed_out: bool) -> Verdict:
+#: A breakpoint that nobody set. The kernel changes its code by putting one at its first byte for a
+#: moment (arch/x86/kernel/alternative.c); an emulator that goes on with its translation of that
+#: moment trips over it long after it was taken away.
+_STALE_BREAKPOINT = re.compile(r"\bOops: int3: ")
+
+
+def classify(log: LavaLog, *, returncode: int, timed_out: bool, emulated: bool = False) -> Verdict:
     """The verdict on a job; InfrastructureError or ConfigError when the kernel is not to blame.
 
     `returncode` and `timed_out` are those of lava-run itself.
@@ -75,6 +83,9 @@ def classify(log: LavaLog, *, returncode: int, timed_out: bool) -> Verdict:
     if log.job is None:
         _no_last_word(log, returncode, timed_out)
     assert log.job is not None
+    if emulated and any(_STALE_BREAKPOINT.search(line) for line in log.console):
+        said = "the emulator ran into a breakpoint that was gone already (Oops: int3)"
+        return Verdict(RunStatus.INVALID, said)
     if log.job.passed:
         return _finished(log)
     _not_the_kernel(log.job)

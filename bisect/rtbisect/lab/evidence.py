@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from rtbisect.lab.lavalog import LavaLog
-    from rtbisect.model.lab import Measurement, RunRequest, Window
+    from rtbisect.model.lab import Measurement, RunRequest, Source, Window
 
 #: Part of the nominal dose that a valid window reaches.
 SMALLEST_DOSE = 0.5
@@ -32,6 +32,9 @@ SMALLEST_DOSE = 0.5
 #: Test cases of a job. More of them make LAVA's server slow; data of CPUs and vectors are in the
 #: block of files.
 MOST_CASES = 100
+
+#: Sources of a window that are kept with a run; all of them are in its raw files.
+MOST_SOURCES = 20
 
 FACTS = "preflight/facts.txt"
 
@@ -50,6 +53,7 @@ class Evidence:
 
     measurements: tuple[Measurement, ...]
     facts: tuple[tuple[str, str], ...]
+    sources: tuple[Source, ...] = ()
 
 
 def evidence(request: RunRequest, log: LavaLog) -> Evidence:
@@ -68,10 +72,27 @@ def evidence(request: RunRequest, log: LavaLog) -> Evidence:
     _check_order(request, files)
     watch = parse_cpus(request.profile.watch)
     measurements: list[Measurement] = []
+    sources: list[Source] = []
     for window in request.windows:
-        measurements += _window(window, files, watch, request, log)
+        mine = _files(window, files)
+        if not window.explains:
+            measurements += _window(window, mine, watch, request, log)
+        try:
+            for suite in window.suites:
+                sources += base.sources(suite, mine, window, watch)[:MOST_SOURCES]
+        except base.SuiteError as error:
+            if not window.explains:
+                raise InvalidBoot(f"{window.name}: {error.reason}") from None
+            facts[f"unexplained_{window.explains}"] = printable(error.reason)
     facts[RAW] = _digest(files)
-    return Evidence(tuple(measurements), tuple(sorted(facts.items())))
+    return Evidence(tuple(measurements), tuple(sorted(facts.items())), tuple(sources))
+
+
+def symptom(request: RunRequest, signature: str) -> tuple[Measurement, ...]:
+    """What a hang is a figure of, in the windows that were asked for; none where it is none."""
+    pairs = ((window, suite) for window in request.windows for suite in window.suites)
+    found = (base.symptom(suite, signature, window) for window, suite in pairs)
+    return next((each for each in found if each), ())
 
 
 def _digest(files: Mapping[str, bytes]) -> str:
@@ -151,18 +172,22 @@ def _check_order(request: RunRequest, files: Mapping[str, bytes]) -> None:
         raise InvalidBoot(f"windows ran as {printable(' '.join(ran))}, not {' '.join(asked)}")
 
 
-def _window(
-    window: Window,
-    files: Mapping[str, bytes],
-    watch: tuple[int, ...],
-    request: RunRequest,
-    log: LavaLog,
-) -> list[Measurement]:
+def _files(window: Window, files: Mapping[str, bytes]) -> dict[str, bytes]:
+    """What a window left, and the facts of the machine."""
     prefix = f"{window.name}/"
     mine = {
         name.removeprefix(prefix): data for name, data in files.items() if name.startswith(prefix)
     }
-    mine[base.FACTS_FILE] = files[FACTS]
+    return mine | {base.FACTS_FILE: files[FACTS]}
+
+
+def _window(
+    window: Window,
+    mine: Mapping[str, bytes],
+    watch: tuple[int, ...],
+    request: RunRequest,
+    log: LavaLog,
+) -> list[Measurement]:
     found: list[Measurement] = []
     for suite in window.suites:
         try:

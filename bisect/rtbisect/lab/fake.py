@@ -12,9 +12,10 @@ from rtbisect.model.lab import Run, RunStatus
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from rtbisect.model.lab import Measurement, RunRequest
+    from rtbisect.model.lab import Measurement, RunRequest, Source
 
     Draw = Callable[[RunRequest, Random], Iterable[Measurement]]
+    Tell = Callable[[RunRequest], Iterable[Source]]
     Outcome = RunStatus | Exception
 
 
@@ -24,7 +25,8 @@ class FakeLab:
     `random` is seeded by `seed`, revision and run id: the same run has the same numbers,
     in whatever order runs are made. `script` has outcomes by revision, used up one a run;
     "*" is for every revision. An exception in it is raised. When a script is used up, or
-    there is none, boots are complete. `requests` and `notes` keep what was asked.
+    there is none, boots are complete. `tell` gives what the figures come from. `requests` and
+    `notes` keep what was asked.
     """
 
     def __init__(
@@ -34,11 +36,13 @@ class FakeLab:
         *,
         seed: int = 0,
         seconds: float = 20.0,
+        tell: Tell = lambda _request: (),
     ) -> None:
         self._draw = draw
         self._script = {revision: list(each) for revision, each in (script or {}).items()}
         self._seed = seed
         self._seconds = seconds
+        self._tell = tell
         self.requests: list[RunRequest] = []
         self.notes: list[str] = []
 
@@ -62,6 +66,7 @@ class FakeLab:
             window_order=tuple(window.name for window in request.windows),
             seconds=self._seconds,
             signature="" if complete else f"fake: {outcome.value}",
+            sources=tuple(self._tell(request)) if complete else (),
         )
 
     def _next(self, revision: str) -> Outcome:

@@ -14,7 +14,7 @@ import re
 import secrets
 import shutil
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,14 +22,13 @@ from rtbisect import command, locks
 from rtbisect.errors import ConfigError, InfrastructureError
 from rtbisect.lab import host, initramfs, jobs, lavalog
 from rtbisect.lab.classify import Verdict, classify
-from rtbisect.lab.evidence import InvalidBoot, evidence
+from rtbisect.lab.evidence import Evidence, InvalidBoot, evidence, symptom
 from rtbisect.model.lab import Run, RunStatus
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from rtbisect.artefacts import ArtefactStore
-    from rtbisect.lab.evidence import Evidence
     from rtbisect.lab.lavalog import LavaLog
     from rtbisect.model.lab import RunRequest
 
@@ -117,6 +116,9 @@ class LavaRunLab:
                 measured = evidence(request, ended.log)
             except InvalidBoot as error:
                 verdict = Verdict(RunStatus.INVALID, error.reason)
+        elif verdict.status is RunStatus.HUNG and (seen := symptom(request, verdict.signature)):
+            measured = Evidence(seen, ())
+            verdict = replace(verdict, status=RunStatus.COMPLETE)
         return Run(
             run_id=request.run_id,
             revision=request.revision,
@@ -129,6 +131,7 @@ class LavaRunLab:
             seconds=round(time.monotonic() - begin, 3),
             host_load=round(load, 2),
             signature=verdict.signature,
+            sources=measured.sources if measured else (),
         )
 
     def _facts(self, measured: Evidence | None) -> tuple[tuple[str, str], ...]:
@@ -172,7 +175,7 @@ class LavaRunLab:
         while True:
             try:
                 ended = self._job(request, note)
-                verdict = self._classify(ended)
+                verdict = self._classify(ended, emulated=request.device_type.emulated)
             except InfrastructureError as error:
                 faults += 1
                 if not error.retryable or faults > self.settings.retries:
@@ -183,9 +186,14 @@ class LavaRunLab:
                 return ended, verdict
             doubted = True
 
-    def _classify(self, ended: _Ended) -> Verdict:
+    def _classify(self, ended: _Ended, *, emulated: bool) -> Verdict:
         try:
-            verdict = classify(ended.log, returncode=ended.returncode, timed_out=ended.timed_out)
+            verdict = classify(
+                ended.log,
+                returncode=ended.returncode,
+                timed_out=ended.timed_out,
+                emulated=emulated,
+            )
         except InfrastructureError as error:
             hint = f"{error.hint} (log: artefact {ended.artefact[:12]})"
             raise InfrastructureError(error.message, hint, retryable=error.retryable) from None

@@ -63,10 +63,15 @@ def of_suites(suites: Iterable[str], metrics: Iterable[tuple[str, str]] = ()) ->
     tell: they are those of its `metrics`, pairs of suite and window.
     """
     asked = set(suites)
-    found = [window for window in ALL_WINDOWS if asked & set(window.suites)]
+    found = [w for w in ALL_WINDOWS if asked & set(w.suites) and not w.explains]
     known = {suite for window in found for suite in window.suites}
     own = {window: suite for suite, window in metrics if suite in asked - known}
     return (*found, *(Window(name, (suite,)) for name, suite in sorted(own.items())))
+
+
+def explaining(name: str) -> tuple[Window, ...]:
+    """The windows that explain the figures of the window `name`."""
+    return tuple(window for window in ALL_WINDOWS if window.explains == name)
 
 
 def select(names: Iterable[str]) -> tuple[Window, ...]:

@@ -196,6 +196,19 @@ class Gate:
 
 
 @dataclass(frozen=True, slots=True)
+class Origin:
+    """One source of a change: its mean on the parent and on the culprit, a second and on all
+    watched CPUs together, and its share of the change (0 to 1).
+    """
+
+    kind: str
+    name: str
+    parent: float
+    culprit: float
+    share: float
+
+
+@dataclass(frozen=True, slots=True)
 class Summary:
     """Counts derived from the journal; the same numbers everywhere."""
 
@@ -224,6 +237,7 @@ class Result:
     reasons: tuple[str, ...] = ()
     judgements: tuple[Judgement, ...] = ()
     gates: tuple[Gate, ...] = ()
+    origins: tuple[Origin, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

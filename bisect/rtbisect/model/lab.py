@@ -20,6 +20,21 @@ class Measurement:
 
 
 @dataclass(frozen=True, slots=True)
+class Source:
+    """What a figure came from in one window: `per_s` times a second on all watched CPUs together,
+    `us_per_s` of typical duration where the instrument tells it.
+
+    `kind` is reschedule, call or irq_work (IPIs, by their senders), irq, softirq or thread (noise).
+    """
+
+    window: str
+    kind: str
+    name: str
+    per_s: float
+    us_per_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Window:
     """A stretch of a boot in which suites measure under one level of the workload.
 
@@ -27,6 +42,8 @@ class Window:
     is ours, not somebody's production load. `nominal_events_per_s` is the dose that a
     valid run reaches at least half of (0: no dose). `instrument` names what measures where
     that is a tool which may disturb what it measures; "": the kernel's own counters and tracers.
+    `explains` names the window whose figures this one explains under the same workload: nothing
+    is measured in it, and only boots of a proof have it.
     """
 
     name: str
@@ -35,6 +52,7 @@ class Window:
     synthetic: bool = False
     nominal_events_per_s: float = 0.0
     instrument: str = ""
+    explains: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +134,7 @@ class Run:
     host_load: float = 0.0
     signature: str = ""
     layout: int = 0
+    sources: tuple[Source, ...] = ()
 
     @property
     def complete(self) -> bool:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from rtbisect.model.campaign import (
         Judgement,
         MetricKey,
+        Origin,
         Sample,
         TableRow,
         Threshold,
@@ -27,6 +28,8 @@ PARENT_CHECK = "vs parent"
 #: Rows that a mail prints of the checks and of the ends, and lines of the factor table.
 MAX_ROWS = 8
 MAX_FACTORS = 12
+#: Characters of a line of functions.
+MAX_SOURCE = 48
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,6 +214,38 @@ def check_table(report: ReportInput) -> tuple[str, ...]:
             for check in checks
         ],
     )
+
+
+def origin_table(report: ReportInput) -> tuple[str, ...]:
+    """What the change of the searched figure is made of: shares and rates of each source."""
+    found = report.result.origins
+    if not found:
+        return ()
+    columns = (
+        Column("share", right=True),
+        Column("parent", right=True),
+        Column("commit", right=True),
+        Column("source"),
+    )
+    rows: list[tuple[str, ...]] = []
+    for each in found:
+        first, *more = _source(each)
+        rates = (number(rate, whole=False) for rate in (each.parent, each.culprit))
+        rows.append((f"{100 * each.share:.0f}%", *rates, first))
+        rows += [("", "", "", line) for line in more]
+    return table(columns, rows)
+
+
+def _source(each: Origin) -> list[str]:
+    """Who it was, and below that the functions that it was in, MAX_SOURCE characters a line."""
+    who, _, where = foreign(each.name, 400).partition(": ")
+    lines, line = [f"{each.kind}: {who}"], ""
+    for frame in where.split(" < ") if where else ():
+        if line and len(line) + len(frame) + 3 > MAX_SOURCE:
+            lines.append(f"  {line}")
+            line = ""
+        line = f"{line} < {frame}" if line else frame if len(lines) == 1 else f"< {frame}"
+    return [*lines, f"  {line}"] if line else lines
 
 
 def _label(name: str) -> str:

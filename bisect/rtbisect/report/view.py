@@ -14,6 +14,7 @@ from rtbisect.report.figures import (
     ends_table,
     factor_table,
     metric_name,
+    origin_table,
 )
 from rtbisect.report.posterior import probability, rows
 from rtbisect.report.text import TABLE, ascii_line, cut, foreign, wrap
@@ -118,6 +119,7 @@ def context(report: ReportInput, bot: Bot, log: str, detail: Detail) -> dict[str
         "factors": factor_table(report),
         "checks": check_table(report),
         "ends": ends_table(report),
+        "origins": origin_table(report),
         "notes": _notes(result.verifications) if detail.notes else (),
         "revert": _check(result.verifications, "revert"),
         "layout": _check(result.verifications, "layout"),

@@ -14,7 +14,7 @@ from rtbisect.errors import ConfigError, InternalError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from rtbisect.model.lab import Measurement, Window
+    from rtbisect.model.lab import Measurement, Source, Window
 
 #: Units of all suites. A measurement has one of these or its suite is wrong.
 UNITS = frozenset({"1", "1/s", "s", "us", "us/s", "percent"})
@@ -37,7 +37,9 @@ class SuiteError(Exception):
 class Suite(Protocol):
     """The contract of a module in this folder. A suite that measures in windows of its own, and not
     in those of lab/windows.py, also has a tuple `WINDOWS` of them; `COUNTED_BY` are those of the
-    files of the kernel that its figures come from.
+    files of the kernel that its figures come from. One that knows what its figures are made of has
+    a function `sources` with the arguments of `parse`. One for which a boot that hangs is a figure
+    has a function `symptom` of the hang's signature and the window.
     """
 
     def parse(
@@ -72,6 +74,24 @@ def counted_by(name: str) -> tuple[str, ...]:
     if not has_parser(name):
         return ()
     return tuple(getattr(importlib.import_module(f"rtbisect.suites.{name}"), "COUNTED_BY", ()))
+
+
+def sources(
+    name: str, files: Mapping[str, bytes], window: Window, watch: tuple[int, ...]
+) -> tuple[Source, ...]:
+    """What the figures of a suite came from in one window; none where it does not tell."""
+    if not has_parser(name):
+        return ()
+    tell = getattr(importlib.import_module(f"rtbisect.suites.{name}"), "sources", None)
+    return () if tell is None else tuple(tell(files, window, watch))
+
+
+def symptom(name: str, signature: str, window: Window) -> tuple[Measurement, ...]:
+    """What a boot that hung with `signature` measured of a suite; none where that is no figure."""
+    if not has_parser(name):
+        return ()
+    tell = getattr(importlib.import_module(f"rtbisect.suites.{name}"), "symptom", None)
+    return () if tell is None else checked(tuple(tell(signature, window)))
 
 
 def has_parser(name: str) -> bool:

@@ -89,7 +89,8 @@ def _rates(
 def _ratios(
     added: Mapping[str, Mapping[int, int]], window: Window, watch: tuple[int, ...]
 ) -> list[Measurement]:
-    if window.workload == "none" or "iwi" not in added:
+    alone = window.workload == "none" and not window.instrument
+    if alone or "iwi" not in added:
         return []
     iwi = {cpu: added["iwi"][cpu] for cpu in watch}
     total = sum(iwi.values())

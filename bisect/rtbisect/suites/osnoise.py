@@ -20,7 +20,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rtbisect.model.lab import Measurement
+from rtbisect.model.lab import Measurement, Source
 from rtbisect.suites import noise
 from rtbisect.suites.base import SuiteError, no_events_lost, number, pairs, text
 
@@ -91,6 +91,29 @@ def parse(
             for cpu, value in zip(watch, values, strict=True)
         ]
     return tuple(found)
+
+
+def sources(
+    files: Mapping[str, bytes], window: Window, watch: tuple[int, ...]
+) -> tuple[Source, ...]:
+    """What disturbed the watched CPUs, by name and second of runtime; the most costly first."""
+    if "noise.txt" not in files:
+        return ()
+    seconds = sum(one.runtime_us for one in read(text(files, "trace.txt"))) / 1e6
+    # Rates are those of all watched CPUs together: seconds of one CPU.
+    seconds /= len(watch)
+    rates: dict[tuple[str, str], tuple[float, float]] = {}
+    for row in noise.read(text(files, "noise.txt")):
+        if row.source == noise.ALL or row.kind not in noise.KINDS:
+            continue
+        key = (row.kind, re.sub(r"/[0-9]+$", "/N", row.source))
+        count, ns = rates.get(key, (0.0, 0.0))
+        rates[key] = (count + row.count / seconds, ns + row.typical_ns / seconds)
+    found = [
+        Source(window.name, kind, name, count, ns / 1000)
+        for (kind, name), (count, ns) in rates.items()
+    ]
+    return tuple(sorted(found, key=lambda each: (-(each.us_per_s or 0.0), each.kind, each.name)))
 
 
 _UNITS = {

@@ -7,8 +7,11 @@ OSNOISE_PERIOD_US=1000000
 OSNOISE_RUNTIME_US=500000
 OSNOISE_EVENTS="irq_noise softirq_noise thread_noise nmi_noise"
 
-# osnoise_start [OPTION]: every knob is written, so that no default of the kernel under test counts.
-osnoise_start() {
+# osnoise_settings [OPTION]: every knob is written, so that no default of the kernel under test counts.
+osnoise_settings() {
+    # With names of tasks each event would also change the code of every wake-up: noise of our own, and an
+    # emulator may trip over it.
+    echo 0 >"$TRACING/options/record-cmd"
     echo nop >"$TRACING/current_tracer"
     echo 0 >"$TRACING/tracing_on"
     # A sample's limits stay off: a stop in the middle would end the window.
@@ -25,6 +28,11 @@ osnoise_start() {
         echo OSNOISE_WORKLOAD >"$TRACING/osnoise/options"
         [ $# -eq 0 ] || echo "$1" >"$TRACING/osnoise/options"
     fi
+}
+
+# osnoise_start [OPTION]
+osnoise_start() {
+    osnoise_settings "$@"
     # How long each interference took, and what it was.
     for _event in $OSNOISE_EVENTS; do
         echo 1 >"$TRACING/events/osnoise/$_event/enable"

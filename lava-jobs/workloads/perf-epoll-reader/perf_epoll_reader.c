@@ -119,12 +119,13 @@ static long number(const char *text, const char *name, long low, long high)
 	return value;
 }
 
-/* "2-4,7" into o->cpus. */
+/* "2-4,7" into o->cpus, in place of what was there: the last -c counts. */
 static void parse_cpus(struct options *o, const char *text)
 {
 	const char *p = text;
 	int first, last, used;
 
+	o->ncpus = 0;
 	do {
 		if (sscanf(p, "%d%n", &first, &used) != 1)
 			fail(2, "not a CPU list: '%s'", text);

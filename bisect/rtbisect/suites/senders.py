@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Who sends IPIs to the watched CPUs: the kernel's tracepoints ipi_send_cpu and ipi_send_cpumask,
+with a stack for each IPI (include/trace/events/ipi.h; x86 has them since 6.4).
+
+Source: senders.txt, lines of `count event target callback callsite frames task`
+(lava-jobs/suites/senders), tracing.txt with what the trace buffers lost, window.txt with the times.
+A reschedule IPI has no callback. Nothing is measured here: the windows of this suite explain
+figures of others.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from rtbisect.model.lab import Source, Window
+from rtbisect.suites.base import SuiteError, number, pairs, text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from rtbisect.model.lab import Measurement
+
+NAME = "senders"
+
+_READER = "perf-epoll-reader"
+
+WINDOWS = (
+    Window("senders-off", (NAME,), explains="osnoise-off"),
+    Window(
+        "senders-clock", (NAME,), workload=f"{_READER}:clock", synthetic=True, explains="clock-on"
+    ),
+    Window("senders-pf", (NAME,), workload=f"{_READER}:pf", synthetic=True, explains="pf-on"),
+    Window("senders-sampled", (NAME,), instrument=_READER, explains="sampled-on"),
+)
+
+#: What the tracepoint says where no function is called on the other CPU.
+NO_CALLBACK = "0x0"
+
+#: Frames that every wake-up and every function call has on top: they name no sender.
+_PLUMBING = frozenset((
+    "__resched_curr",
+    "resched_curr",
+    "resched_curr_lazy",
+    "check_preempt_curr",
+    "wakeup_preempt",
+    "ttwu_do_activate",
+    "ttwu_do_wakeup",
+    "ttwu_queue_wakelist",
+    "ttwu_queue",
+    "__smp_call_single_queue",
+    "send_call_function_single_ipi",
+    "try_to_wake_up",
+    "wake_up_process",
+    "wake_up_state",
+    "smp_call_function_many_cond",
+    "smp_call_function_single",
+    "generic_exec_single",
+    "on_each_cpu_cond_mask",
+    "irq_work_queue_on",
+    "irq_work_queue",
+    "__irq_work_queue_local",
+))  # fmt: skip
+#: Frames below the plumbing that name the sender.
+_FRAMES = 4
+
+_ROW = re.compile(
+    r"(?P<count>[0-9]{1,9}) (?P<event>cpu|cpumask) (?P<target>[0-9a-f,]{1,300}) "
+    r"(?P<callback>[\w.]{1,128}) (?P<callsite>[\w.]{1,128}) "
+    r"(?P<stack>[\w.;$]{1,4000}|-) (?P<task>[ -~]{1,64})"
+)
+#: What a compiler adds to the name of a function that it has changed.
+_SUFFIX = re.compile(r"\.(constprop|isra|part|cold|llvm)[.0-9]*")
+
+
+def parse(
+    files: Mapping[str, bytes],  # noqa: ARG001  (of the contract)
+    window: Window,  # noqa: ARG001
+    watch: tuple[int, ...],  # noqa: ARG001
+) -> tuple[Measurement, ...]:
+    """No figures: tracing each IPI changes how many there are."""
+    return ()
+
+
+def sources(
+    files: Mapping[str, bytes], window: Window, watch: tuple[int, ...]
+) -> tuple[Source, ...]:
+    """Senders of reschedule and function call IPIs to the watched CPUs, the most frequent first;
+    none on a kernel without the tracepoints. SuiteError when IPIs were lost.
+    """
+    content = text(files, "senders.txt")
+    if content.strip() == "no events":
+        return ()
+    for line in text(files, "tracing.txt").splitlines():
+        what, _, count = line.partition(" ")
+        if what in ("overrun", "dropped") and count != "0":
+            raise SuiteError(f"the tracer lost {count[:20]} events")
+    times = pairs(text(files, "window.txt"), " ")
+    first, last = (number(times, key, "window.txt") for key in ("start_ns", "end_ns"))
+    if last <= first:
+        raise SuiteError("the window has no length")
+    rates: dict[tuple[str, str], float] = {}
+    for line in content.splitlines():
+        match = _ROW.fullmatch(line)
+        if match is None:
+            raise SuiteError(f"senders.txt has a line that is none of its own: {line[:60]!r}")
+        hit = _targets(match["event"], match["target"]) & set(watch)
+        if hit:
+            key = (_kind(match), _named(match))
+            sent = int(match["count"]) * len(hit) / ((last - first) / 1e9)
+            rates[key] = rates.get(key, 0.0) + sent
+    found = (Source(window.name, kind, name, rate) for (kind, name), rate in rates.items())
+    return tuple(sorted(found, key=lambda source: (-source.per_s, source.name)))
+
+
+def _kind(row: re.Match[str]) -> str:
+    if row["callback"] == NO_CALLBACK:
+        return "reschedule"
+    # An interrupt of its own, which a CPU mostly sends to itself.
+    return "irq_work" if "irq_work_queue" in row["callsite"] else "call"
+
+
+def _targets(event: str, target: str) -> set[int]:
+    """CPUs of "3", or of a mask as the kernel prints it: words of 32 bits, the highest first."""
+    if event == "cpu":
+        if not target.isdigit():
+            raise SuiteError(f"senders.txt has the CPU {target[:20]!r}")
+        return {int(target)}
+    words = target.split(",")
+    if not all(re.fullmatch(r"[0-9a-f]{1,8}", word) for word in words):
+        raise SuiteError(f"senders.txt has the CPUs {target[:20]!r}")
+    mask = int("".join(word.zfill(8) for word in words), 16)
+    return {cpu for cpu in range(mask.bit_length()) if mask >> cpu & 1}
+
+
+def _named(row: re.Match[str]) -> str:
+    """`irq_work/N: rt_mutex_slowunlock < ep_poll_callback < ...`: a task without the number of its
+    CPU, and the functions that asked for the IPI; of a call the function that is called.
+    """
+    who = re.sub(r"/[0-9]+(:\S*)?", "/N", row["task"])
+    if row["stack"] != "-":
+        frames = _without_plumbing(row["stack"].split(";"))
+    else:
+        called = [] if row["callback"] == NO_CALLBACK else [row["callback"]]
+        frames = [*called, row["callsite"]]
+    return f"{who}: {' < '.join(_SUFFIX.sub('', frame) for frame in frames)}"
+
+
+def _without_plumbing(frames: Sequence[str]) -> list[str]:
+    # The unwinder may tell one frame twice.
+    once = [frame for above, frame in pairwise(["", *frames]) if frame != above]
+    for place, frame in enumerate(once):
+        if _SUFFIX.sub("", frame) not in _PLUMBING:
+            return once[place : place + _FRAMES]
+    return once[-1:]

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Does a machine stand still for good when a task has no CFS bandwidth left in an epoll callback?
+
+Each figure is 0 or 1 for a boot; the share of boots is what is compared. A boot that gets to its
+end has stall.txt (lava-jobs/suites/stall/epollstall.c) and 0 everywhere. One that does not names
+its symptom on the console, and tells nothing of the others: which of them comes first is chance.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rtbisect.model.lab import Measurement, Window
+from rtbisect.suites.base import SuiteError, number, pairs, text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+NAME = "stall"
+
+WINDOWS = (Window("stall", (NAME,), workload="epoll-cfs-bandwidth", synthetic=True),)
+
+#: What the console of a boot that hangs says (lab/classify.py), and the figure that it is 1 of.
+SYMPTOMS = {
+    "frozen nr_periods": "frozen_periods",
+    "stalls on CPU": "rcu_stall",
+    "kthread timer wakeup didn't happen": "rcu_stall",
+    "kthread starved": "rcu_stall",
+    "blocked for more than": "blocked_task",
+    "soft lockup": "soft_lockup",
+}
+
+#: Fewer periods than this say that nobody was throttled: the boot tested nothing.
+FEWEST_PERIODS = 50
+
+
+def parse(
+    files: Mapping[str, bytes],
+    window: Window,
+    watch: tuple[int, ...],  # noqa: ARG001  (of the contract)
+) -> tuple[Measurement, ...]:
+    """All symptoms absent, and how much was tried; SuiteError when too little was."""
+    found = pairs(text(files, "stall.txt"), " ")
+    counts = {
+        key: number(found, key, "stall.txt")
+        for key in ("nr_periods", "nr_throttled", "writes", "waits")
+    }
+    if counts["nr_throttled"] < FEWEST_PERIODS or counts["nr_throttled"] > counts["nr_periods"]:
+        said = f"throttled in {counts['nr_throttled']} of {counts['nr_periods']} periods"
+        raise SuiteError(f"the task was {said}, at least {FEWEST_PERIODS} are needed")
+    symptoms = sorted(set(SYMPTOMS.values()))
+    return (
+        *(Measurement(NAME, symptom, window.name, 0.0, "1") for symptom in symptoms),
+        *(Measurement(NAME, key, window.name, float(value), "1") for key, value in counts.items()),
+    )
+
+
+def symptom(signature: str, window: Window) -> tuple[Measurement, ...]:
+    """The one figure that a boot tells which hung with this signature; none for another end."""
+    for said, name in SYMPTOMS.items():
+        if said in signature:
+            return (Measurement(NAME, name, window.name, 1.0, "1"),)
+    return ()

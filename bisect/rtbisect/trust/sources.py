@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What the change of a figure is made of: senders of IPIs, sources of noise, with their shares.
+
+Only what an instrument recorded is named; how one thing led to another is not said here.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rtbisect.model.campaign import Origin
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+    from rtbisect.model.campaign import MetricKey
+    from rtbisect.model.lab import Run, Source
+
+#: Sources that are named: so many, and none that makes less than this share.
+MOST = 5
+LEAST = 0.01
+
+#: Kinds of sources behind the figures whose names begin so.
+_KINDS = {
+    ("ipi", "res_"): ("reschedule",),
+    ("ipi", "cal_"): ("call",),
+    ("ipi", "iwi_"): ("irq_work",),
+    ("sampled", "res_"): ("reschedule",),
+    ("osnoise", "irq_"): ("irq",),
+    ("osnoise", "softirq_"): ("softirq",),
+    ("osnoise", "thread_"): ("thread",),
+    ("osnoise", "own_noise_"): ("irq", "softirq", "thread"),
+}
+
+
+def kinds_of(key: MetricKey) -> tuple[str, ...]:
+    """Kinds of sources that a figure is made of; none where no instrument tells."""
+    for (suite, begin), kinds in _KINDS.items():
+        if key.suite == suite and key.name.startswith(begin):
+            return kinds
+    return ()
+
+
+def origins(
+    key: MetricKey, windows: Collection[str], parent: Sequence[Run], culprit: Sequence[Run]
+) -> tuple[Origin, ...]:
+    """The sources in which boots of parent and culprit differ most, by their share of all change
+    in the direction of the whole; none where a side has no boot that tells.
+
+    A figure in us is told in typical us a second, any other in times a second.
+    """
+    kinds, timed = kinds_of(key), "noise_us" in key.name
+    base, new = (_mean(runs, kinds, windows, timed=timed) for runs in (parent, culprit))
+    if base is None or new is None:
+        return ()
+    change = {each: new.get(each, 0.0) - base.get(each, 0.0) for each in base.keys() | new.keys()}
+    sign = 1.0 if sum(change.values()) > 0 else -1.0
+    whole = sum(amount for amount in change.values() if amount * sign > 0)
+    if not whole:
+        return ()
+    largest = sorted(change, key=lambda each: (-change[each] * sign, each))[:MOST]
+    return tuple(
+        Origin(kind, name, base.get((kind, name), 0.0), new.get((kind, name), 0.0), share)
+        for kind, name in largest
+        if (share := change[kind, name] / whole) >= LEAST
+    )
+
+
+def _mean(
+    runs: Sequence[Run], kinds: tuple[str, ...], windows: Collection[str], *, timed: bool
+) -> Mapping[tuple[str, str], float] | None:
+    """Mean of each source over the boots that tell of any; None where none does."""
+    told = [found for run in runs if (found := _of(run, kinds, windows))]
+    if not told:
+        return None
+    mean: dict[tuple[str, str], float] = {}
+    for each in (source for found in told for source in found):
+        amount = (each.us_per_s or 0.0) if timed else each.per_s
+        place = (each.kind, each.name)
+        mean[place] = mean.get(place, 0.0) + amount / len(told)
+    return mean
+
+
+def _of(run: Run, kinds: tuple[str, ...], windows: Collection[str]) -> list[Source]:
+    if not run.complete:
+        return []
+    return [each for each in run.sources if each.kind in kinds and each.window in windows]

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * epollstall: a reader that runs out of its CFS bandwidth inside an epoll callback.
+ *
+ * R may use -q of every -p microseconds and writes an eventfd in a loop, so that most of
+ * its time goes into ep_poll_callback(). W waits for that eventfd with epoll in a loop. A
+ * timerfd in the same epoll fires from the soft timers of W's CPU, and so does the timer
+ * that gives R new bandwidth. Where the lock of an epoll instance cannot lend W's priority
+ * to R, a throttled R keeps W and those soft timers waiting, and with them what would
+ * let R go on. Then nr_periods of R's group stands still for good.
+ *
+ * A thread of priority FIFO 50, whose own timer fires in hard interrupts, watches it. When
+ * it stands still for -s milliseconds this is told to the kernel's log as
+ *
+ *   rtbisect-symptom: frozen nr_periods
+ *
+ * and the machine is made to panic: nothing else gets on, and whoever waits at the console
+ * learns of it at once. Else the numbers go to stdout after -t seconds.
+ *
+ * Build: gcc -O2 -static
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/timerfd.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define STEP_MS		250
+#define PRIORITY	50
+#define TIMER_NS	500000
+
+struct counts {
+	uint64_t writes, waits;
+};
+
+static volatile struct counts *counts;
+static const char *group;
+static pid_t children[2];
+
+static void end_children(void)
+{
+	for (int i = 0; i < 2; i++)
+		if (children[i] > 0)
+			kill(children[i], SIGKILL);
+}
+
+static void __attribute__((format(printf, 2, 3), noreturn))
+fail(int code, const char *format, ...)
+{
+	va_list args;
+
+	fputs("epollstall: ", stderr);
+	va_start(args, format);
+	vfprintf(stderr, format, args);
+	va_end(args);
+	fputc('\n', stderr);
+	end_children();
+	exit(code);
+}
+
+static long number(const char *text, const char *name, long low, long high)
+{
+	char *end;
+	long value;
+
+	errno = 0;
+	value = strtol(text, &end, 10);
+	if (errno || end == text || *end || value < low || value > high)
+		fail(2, "%s must be a number from %ld to %ld, not '%s'", name, low, high, text);
+	return value;
+}
+
+static void pin(int cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	if (sched_setaffinity(0, sizeof(set), &set))
+		fail(1, "cannot run on CPU %d: %s", cpu, strerror(errno));
+}
+
+static int open_in_group(const char *name, int flags)
+{
+	char path[4096];
+	int fd;
+
+	if (snprintf(path, sizeof(path), "%s/%s", group, name) >= (int)sizeof(path))
+		fail(2, "-g is too long");
+	fd = open(path, flags | O_CLOEXEC);
+	if (fd < 0)
+		fail(1, "%s: %s", path, strerror(errno));
+	return fd;
+}
+
+static void tell(const char *name, const char *text)
+{
+	int fd = open_in_group(name, O_WRONLY);
+
+	if (write(fd, text, strlen(text)) < 0)
+		fail(1, "%s/%s: %s", group, name, strerror(errno));
+	close(fd);
+}
+
+static void __attribute__((noreturn)) reader(int event, int cpu)
+{
+	char self[16];
+	uint64_t one = 1;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	pin(cpu);
+	snprintf(self, sizeof(self), "%d", (int)getpid());
+	tell("cgroup.procs", self);
+	for (;;) {
+		if (write(event, &one, sizeof(one)) < 0 && errno != EAGAIN)
+			_exit(1);
+		counts->writes++;
+	}
+}
+
+static void __attribute__((noreturn)) writer(int epoll, int timer, int cpu)
+{
+	struct epoll_event ready[8];
+	uint64_t fired;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	pin(cpu);
+	for (;;) {
+		if (epoll_wait(epoll, ready, 8, 1) < 0 && errno != EINTR)
+			_exit(1);
+		if (read(timer, &fired, sizeof(fired)) < 0 && errno != EAGAIN)
+			_exit(1);
+		counts->waits++;
+	}
+}
+
+/* A line "key N" of cpu.stat. */
+static long long stat_of(int fd, const char *key)
+{
+	char text[4096];
+	const char *found;
+	ssize_t n = pread(fd, text, sizeof(text) - 1, 0);
+
+	if (n <= 0)
+		fail(1, "cpu.stat: %s", n ? strerror(errno) : "empty");
+	text[n] = '\0';
+	found = strstr(text, key);
+	if (!found)
+		fail(1, "cpu.stat has no %s: no CFS bandwidth in this kernel", key);
+	return strtoll(found + strlen(key), NULL, 10);
+}
+
+static void add(int epoll, int fd)
+{
+	struct epoll_event event = { .events = EPOLLIN };
+
+	if (epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event))
+		fail(1, "epoll: %s", strerror(errno));
+}
+
+int main(int argc, char **argv)
+{
+	static const char usage[] =
+		"usage: -g CGROUP -r READER_CPU -w WRITER_CPU -q QUOTA_US -p PERIOD_US -s STILL_MS -t SECONDS";
+	static const char said[] = "<0>rtbisect-symptom: frozen nr_periods\n";
+	const struct itimerspec often = { { 0, TIMER_NS }, { 0, TIMER_NS } };
+	const struct sched_param high = { .sched_priority = PRIORITY };
+	long reader_cpu = -1, writer_cpu = -1, quota = 0, period = 0, still_ms = 0, seconds = 0;
+	long still = 0;
+	long long periods, before = -1;
+	int event, timer, epoll, cpu_stat, log, trigger, c;
+	char bandwidth[64];
+
+	while ((c = getopt(argc, argv, "g:r:w:q:p:s:t:")) != -1) {
+		switch (c) {
+		case 'g': group = optarg; break;
+		case 'r': reader_cpu = number(optarg, "-r", 0, CPU_SETSIZE - 1); break;
+		case 'w': writer_cpu = number(optarg, "-w", 0, CPU_SETSIZE - 1); break;
+		case 'q': quota = number(optarg, "-q", 1000, 1000000); break;
+		case 'p': period = number(optarg, "-p", 1000, 1000000); break;
+		case 's': still_ms = number(optarg, "-s", STEP_MS, 60000); break;
+		case 't': seconds = number(optarg, "-t", 1, 3600); break;
+		default: fail(2, "%s", usage);
+		}
+	}
+	if (optind != argc || !group || reader_cpu < 0 || writer_cpu < 0 || !quota || !period ||
+	    !still_ms || !seconds)
+		fail(2, "%s", usage);
+
+	counts = mmap(NULL, sizeof(*counts), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	event = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+	timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+	epoll = epoll_create1(EPOLL_CLOEXEC);
+	log = open("/dev/kmsg", O_WRONLY | O_CLOEXEC);
+	trigger = open("/proc/sysrq-trigger", O_WRONLY | O_CLOEXEC);
+	if (counts == MAP_FAILED || event < 0 || timer < 0 || epoll < 0 || log < 0 || trigger < 0)
+		fail(1, "%s", strerror(errno));
+	cpu_stat = open_in_group("cpu.stat", O_RDONLY);
+	/* Both timers fire on the CPU that starts them: that of W. */
+	pin((int)writer_cpu);
+	snprintf(bandwidth, sizeof(bandwidth), "%ld %ld", quota, period);
+	tell("cpu.max", bandwidth);
+	add(epoll, event);
+	add(epoll, timer);
+
+	if (timerfd_settime(timer, 0, &often, NULL))
+		fail(1, "timerfd: %s", strerror(errno));
+	children[0] = fork();
+	if (!children[0])
+		writer(epoll, timer, (int)writer_cpu);
+	children[1] = fork();
+	if (!children[1])
+		reader(event, (int)reader_cpu);
+	if (children[0] < 0 || children[1] < 0)
+		fail(1, "fork: %s", strerror(errno));
+	pin((int)reader_cpu);
+	if (mlockall(MCL_CURRENT | MCL_FUTURE) || sched_setscheduler(0, SCHED_FIFO, &high))
+		fail(1, "cannot watch: %s", strerror(errno));
+
+	for (long ms = 0; ms < seconds * 1000; ms += STEP_MS) {
+		struct timespec step = { 0, STEP_MS * 1000000L };
+
+		nanosleep(&step, NULL);
+		periods = stat_of(cpu_stat, "nr_periods ");
+		still = periods == before ? still + STEP_MS : 0;
+		before = periods;
+		if (periods > 0 && still >= still_ms) {
+			if (write(log, said, sizeof(said) - 1) < 0 || write(trigger, "c", 1) < 0)
+				return 1;
+		}
+	}
+	end_children();
+	printf("nr_periods %lld\nnr_throttled %lld\nwrites %llu\nwaits %llu\n",
+	       stat_of(cpu_stat, "nr_periods "), stat_of(cpu_stat, "nr_throttled "),
+	       (unsigned long long)counts->writes, (unsigned long long)counts->waits);
+	return 0;
+}
