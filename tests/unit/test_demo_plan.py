@@ -5,12 +5,14 @@ import re
 
 import pytest
 
-from rtbisect.demo.edits import CASES, KINDS, Edit, apply, load_catalogue
+from rtbisect.demo.cases import CASES, KINDS
+from rtbisect.demo.edits import Edit, apply, load_catalogue
 from rtbisect.demo.patch import Change, read_patch
 from rtbisect.demo.people import replacement, rewrite_maintainers
 from rtbisect.demo.plan import BRANCHED_COMMITS, MAX_COMMITS, PLAIN_COMMITS, plan
-from rtbisect.demo.truth import CAUSES, Truth, load, matches, save
+from rtbisect.demo.truth import Truth, load, matches, save
 from rtbisect.errors import ConfigError, InternalError
+from rtbisect.model.campaign import Cause
 
 SIZES = (4, 8, 12, 13, 16, 23, 24, 31, 47, 48, 64, 150)
 DRAWS = [(seed, size) for seed in range(6) for size in SIZES]
@@ -137,8 +139,9 @@ def test_same_arguments_same_plan_and_every_kind_is_drawn():
 @pytest.mark.parametrize("kind", [kind for kind in CASES if kind != "nothing"])
 def test_every_case_has_its_culprit_and_its_cause(kind):
     made = plan(3, 64, kind)
-    assert made.steps[made.culprit].edit is load_catalogue().culprits[kind]
-    assert kind in CAUSES
+    assert made.steps[made.culprit].edit is load_catalogue().culprits[CASES[kind].plants]
+    assert CASES[kind].cause is not Cause.NONE
+    assert made.kind == kind
     # What the commit says about itself gives nothing away.
     said = f"{made.steps[made.culprit].subject} {made.steps[made.culprit].body}".lower()
     assert not any(word in said for word in ("rtbisect", "culprit", "regression", "planted"))
@@ -265,7 +268,7 @@ def test_truth_is_kept(tmp_path):
 
 
 def test_only_the_right_answer_matches():
-    kind = CAUSES[truth().kind]
+    kind = CASES[truth().kind].cause
     assert matches(truth(), "culprit", "c", kind)
     assert not matches(truth(), "culprit", "c", "none")
     assert not matches(truth(), "culprit", "d", kind, ["c"])

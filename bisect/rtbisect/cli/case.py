@@ -9,7 +9,7 @@ import click
 
 from rtbisect.cli.demo import seed_of, source_option, walk
 from rtbisect.cli.options import json_option
-from rtbisect.demo.edits import CASES
+from rtbisect.demo.cases import CASES
 from rtbisect.demo.plan import plan
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @click.command(epilog="Example: rtbisect case ipi-storm --seed 7 --json")
-@click.argument("name", type=click.Choice(CASES))
+@click.argument("name", type=click.Choice(tuple(CASES)))
 @click.option(
     "--seed", type=click.IntRange(0, 2**63 - 1), help="Draws the history (default: at random)."
 )

@@ -15,14 +15,16 @@ from rtbisect.cli import runner
 from rtbisect.cli.options import json_option
 from rtbisect.cli.output import Output, PlainProgress
 from rtbisect.demo import truth as truths
-from rtbisect.demo.edits import KINDS
+from rtbisect.demo.cases import CASES, KINDS, LIMITS, SUITES
 from rtbisect.demo.history import DemoRefs, make_history
 from rtbisect.demo.plan import plan
 from rtbisect.demo.repo import make_repo
 from rtbisect.errors import Exit
 from rtbisect.model.campaign import CampaignRequest
+from rtbisect.model.command import REPAIR
 
 if TYPE_CHECKING:
+    from rtbisect.demo.cases import Case
     from rtbisect.demo.plan import Plan
     from rtbisect.store.campaigns import CampaignRecord
 
@@ -75,14 +77,18 @@ def walk(output: Output, drawn: Plan, source: Path, *, as_json: bool) -> int:
     truth = output.state / "demo" / "truth" / f"{drawn.name}.json"
     wiring.preflight(output.state)
     refs = _history(output, drawn, source, truth)
+    case = CASES[drawn.kind]
+    suite, _, metric = case.metric.partition(" ")
     request = CampaignRequest(
         kind="demo",
-        site=str(_site(output, refs.repo)),
+        site=str(_site(output, refs.repo, case)),
         tree="demo",
         good=refs.good,
         bad=refs.bad,
+        suite=suite or None,
+        metric=metric or None,
         seed=drawn.seed,
-        extra=(("truth", str(truth)),),
+        extra=(("truth", str(truth)), *((REPAIR,) if case.find_fix else ())),
     )
     return conclude(output, runner.start(output, request), as_json=as_json)
 
@@ -96,12 +102,16 @@ def _history(output: Output, drawn: Plan, source: Path, truth: Path) -> DemoRefs
     return make_history(repo, drawn, truth)
 
 
-def _site(output: Output, repo: Path) -> Path:
-    """The demo's site: the shipped one with the path of the repository in it."""
-    place = output.state / "demo" / "site.yaml"
-    place.write_text(
-        SITE.read_text(encoding="utf-8").replace("@REPO@", json.dumps(str(repo))), encoding="utf-8"
-    )
+def _site(output: Output, repo: Path, case: Case) -> Path:
+    """The demo's site: the shipped one with the path of the repository and what is measured."""
+    # A campaign keeps the name of its site: each set of suites has a file of its own.
+    name = "site.yaml" if case.suites == SUITES else f"site-{'-'.join(case.suites)}.yaml"
+    place = output.state / "demo" / name
+    values = {"@REPO@": str(repo), "@SUITES@": case.suites, "@LIMITS@": LIMITS | dict(case.limits)}
+    text = SITE.read_text(encoding="utf-8")
+    for mark, value in values.items():
+        text = text.replace(mark, json.dumps(value))
+    place.write_text(text, encoding="utf-8")
     return place
 
 

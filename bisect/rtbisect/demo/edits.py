@@ -25,11 +25,6 @@ FOLDER = Path(__file__).parent
 #: What all anchors were written for and tested with.
 TESTED = "Debian's linux-source-6.12, 6.12.117"
 
-#: What a demo draws from.
-KINDS = ("epoll-spinlock", "rcu-latency", "nothing")
-#: The same and those that only a case asks for.
-CASES = (*KINDS, "ipi-storm", "irq-noise", "expected")
-
 
 @dataclass(frozen=True, slots=True)
 class Edit:

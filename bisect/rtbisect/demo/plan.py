@@ -8,7 +8,8 @@ import random
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rtbisect.demo.edits import CASES, KINDS, Catalogue, Edit, load_catalogue
+from rtbisect.demo.cases import CASES, KINDS
+from rtbisect.demo.edits import Catalogue, Edit, load_catalogue
 from rtbisect.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -97,7 +98,8 @@ def plan(
     rng = random.Random(arguments)  # noqa: S311
     choices = KINDS[:2] if hard else KINDS
     drawn = kind or rng.choice(choices)
-    blocks, sides = _draw(rng, commits, drawn, catalogue or load_catalogue(), hard=hard)
+    planted = CASES[drawn].plants or drawn
+    blocks, sides = _draw(rng, commits, planted, catalogue or load_catalogue(), hard=hard)
     line, parents = _weave(rng, blocks, sides)
     steps = _dress(rng, line, parents)
     culprit = [i for i, item in enumerate(line) if item and item.culprit]

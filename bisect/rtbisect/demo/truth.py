@@ -7,12 +7,15 @@ import json
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
+from rtbisect.demo.cases import CASES
 from rtbisect.errors import ConfigError
-from rtbisect.model.campaign import Cause, Outcome
+from rtbisect.model.campaign import Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Collection
     from pathlib import Path
+
+    from rtbisect.model.campaign import Cause
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,17 +51,6 @@ def load(path: Path) -> Truth:
         ) from error
 
 
-#: What makes the effect of each kind of history.
-CAUSES = {
-    "epoll-spinlock": Cause.WORKLOAD_DEPENDENT,
-    "rcu-latency": Cause.KERNEL,
-    "ipi-storm": Cause.KERNEL,
-    "irq-noise": Cause.KERNEL,
-    # irq_work runs beside the reader; that the figure means something else is for the gates.
-    "expected": Cause.WORKLOAD_DEPENDENT,
-}
-
-
 def matches(
     truth: Truth,
     outcome: Outcome | str,
@@ -78,4 +70,4 @@ def matches(
         inside = truth.culprit in found and found <= set(truth.culprit_set)
         return outcome == Outcome.CULPRIT_SET and inside
     named = outcome == Outcome.CULPRIT and culprit == truth.culprit
-    return named and cause == CAUSES.get(truth.kind)
+    return named and truth.kind in CASES and cause == CASES[truth.kind].cause

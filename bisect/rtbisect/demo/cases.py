@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The named cases: what a history plants, what measures it, and what the right cause is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rtbisect.model.campaign import Cause
+
+#: What the demo measures.
+SUITES = ("ipi", "osnoise", "rcu")
+
+
+#: What a campaign of the demo may spend.
+LIMITS = {"confidence": 0.95, "max_boots": 80, "max_builds": 60}
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """`plants` names the edit of `edits/culprits.yaml` ("": nothing); `cause` is what a right
+    answer says of it, `suites` is what boots measure. `metric` is what is searched on ("": what
+    regressed; else `suite name@window`), `find_fix` asks for the commit that repairs it. `limits`
+    takes the place of what the demo's site says of a campaign.
+    """
+
+    plants: str
+    cause: Cause
+    suites: tuple[str, ...] = SUITES
+    metric: str = ""
+    find_fix: bool = False
+    limits: tuple[tuple[str, int], ...] = ()
+
+
+CASES = {
+    "epoll-spinlock": Case("epoll-spinlock", Cause.WORKLOAD_DEPENDENT),
+    "rcu-latency": Case("rcu-latency", Cause.KERNEL),
+    "nothing": Case("", Cause.NONE),
+    "ipi-storm": Case("ipi-storm", Cause.KERNEL),
+    "irq-noise": Case("irq-noise", Cause.KERNEL),
+    # irq_work runs beside the reader; that the figure means something else is for the gates.
+    "expected": Case("expected", Cause.WORKLOAD_DEPENDENT),
+    # The same commit as in the first one; only a tool sees what it does.
+    "tool-only": Case("epoll-spinlock", Cause.TOOL_INDUCED, ("sampled", "osnoise")),
+    # The same commit once more, for what it repairs.
+    "stall-fix": Case(
+        "epoll-spinlock",
+        Cause.KERNEL,
+        ("stall",),
+        metric="stall frozen_periods@stall",
+        find_fix=True,
+        limits=(("calibrate_max", 40), ("max_boots", 400)),
+    ),
+}
+
+#: What a demo draws from.
+KINDS = ("epoll-spinlock", "rcu-latency", "nothing")
