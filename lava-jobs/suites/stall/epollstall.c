@@ -9,6 +9,10 @@
  * to R, a throttled R keeps W and those soft timers waiting, and with them what would
  * let R go on. Then nr_periods of R's group stands still for good.
  *
+ * Soft timers run in a thread of priority FIFO 1, as kernels with ktimers/N threads have it;
+ * where ksoftirqd/N expires them, that thread gets this priority here. A lock that lends
+ * priorities lets R pass through it then, whatever its bandwidth.
+ *
  * A thread of priority FIFO 50, whose own timer fires in hard interrupts, watches it. When
  * it stands still for -s milliseconds this is told to the kernel's log as
  *
@@ -163,6 +167,32 @@ static long long stat_of(int fd, const char *key)
 	return strtoll(found + strlen(key), NULL, 10);
 }
 
+/* FIFO 1 for the thread that expires soft timers on a CPU. */
+static void raise_timers(int cpu)
+{
+	const struct sched_param low = { .sched_priority = 1 };
+	char name[32], path[64], comm[64];
+	FILE *file;
+
+	snprintf(name, sizeof(name), "ksoftirqd/%d\n", cpu);
+	/* Threads of a CPU are made when it starts: their numbers are small. */
+	for (int pid = 2; pid < 4096; pid++) {
+		snprintf(path, sizeof(path), "/proc/%d/comm", pid);
+		file = fopen(path, "r");
+		if (!file)
+			continue;
+		if (!fgets(comm, sizeof(comm), file))
+			comm[0] = '\0';
+		fclose(file);
+		if (!strcmp(comm, name)) {
+			if (sched_setscheduler(pid, SCHED_FIFO, &low))
+				fail(1, "%s: %s", path, strerror(errno));
+			return;
+		}
+	}
+	fail(1, "there is no ksoftirqd/%d", cpu);
+}
+
 static void add(int epoll, int fd)
 {
 	struct epoll_event event = { .events = EPOLLIN };
@@ -213,6 +243,7 @@ int main(int argc, char **argv)
 	pin((int)writer_cpu);
 	snprintf(bandwidth, sizeof(bandwidth), "%ld %ld", quota, period);
 	tell("cpu.max", bandwidth);
+	raise_timers((int)writer_cpu);
 	add(epoll, event);
 	add(epoll, timer);
 
