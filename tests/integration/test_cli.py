@@ -610,7 +610,7 @@ def documented(command):
 def test_json_has_the_documented_keys(cli):
     filled(cli)
     common = set(documented("campaign"))
-    assert len(common) == 17
+    assert len(common) == 18
     status = cli.run("status", "--json").data
     rows, *more = documented("status")
     assert set(status) == {rows}
