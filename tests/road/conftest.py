@@ -10,6 +10,7 @@ import pytest
 
 from rtbisect.artefacts import ArtefactStore
 from rtbisect.config import data_root, load_site, state_dir
+from rtbisect.demo.cases import Case, site_text
 from rtbisect.demo.history import make_history
 from rtbisect.demo.plan import plan
 from rtbisect.demo.repo import make_repo
@@ -18,6 +19,7 @@ from rtbisect.kernel.settings import BuildSettings
 from rtbisect.lab.lava_run import LavaRunLab, LavaRunSettings
 from rtbisect.lab.profile import host_profile
 from rtbisect.lab.windows import select
+from rtbisect.model.campaign import Cause
 from rtbisect.model.lab import RunRequest
 from rtbisect.trees.git import GitTree, GitTreeSettings
 from rtbisect.wiring import MACHINE_LOCK, build_pattern
@@ -66,11 +68,7 @@ def site(road, history):
     """The demo's site with the rcu suite alone: short boots."""
     text = (data_root() / "bisect/rtbisect/demo/site.yaml").read_text()
     place = road / "site.yaml"
-    place.write_text(
-        text.replace("@REPO@", f'"{history[0]}"').replace(
-            "suites: [ipi, osnoise, rcu]", "suites: [rcu]"
-        )
-    )
+    place.write_text(site_text(text, str(history[0]), Case("", Cause.NONE, ("rcu",))))
     return place
 
 

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 import secrets
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,7 +14,7 @@ from rtbisect.cli import runner
 from rtbisect.cli.options import json_option
 from rtbisect.cli.output import Output, PlainProgress
 from rtbisect.demo import truth as truths
-from rtbisect.demo.cases import CASES, KINDS, LIMITS, SUITES
+from rtbisect.demo.cases import CASES, KINDS, SUITES, site_text
 from rtbisect.demo.history import DemoRefs, make_history
 from rtbisect.demo.plan import plan
 from rtbisect.demo.repo import make_repo
@@ -107,11 +106,7 @@ def _site(output: Output, repo: Path, case: Case) -> Path:
     # A campaign keeps the name of its site: each set of suites has a file of its own.
     name = "site.yaml" if case.suites == SUITES else f"site-{'-'.join(case.suites)}.yaml"
     place = output.state / "demo" / name
-    values = {"@REPO@": str(repo), "@SUITES@": case.suites, "@LIMITS@": LIMITS | dict(case.limits)}
-    text = SITE.read_text(encoding="utf-8")
-    for mark, value in values.items():
-        text = text.replace(mark, json.dumps(value))
-    place.write_text(text, encoding="utf-8")
+    place.write_text(site_text(SITE.read_text(encoding="utf-8"), str(repo), case), encoding="utf-8")
     return place
 
 

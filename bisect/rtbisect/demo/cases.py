@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 
 from rtbisect.model.campaign import Cause
@@ -29,6 +30,14 @@ class Case:
     metric: str = ""
     find_fix: bool = False
     limits: tuple[tuple[str, int], ...] = ()
+
+
+def site_text(template: str, repo: str, case: Case) -> str:
+    """The demo's site file for a repository and what a case measures and may spend."""
+    values = {"@REPO@": repo, "@SUITES@": case.suites, "@LIMITS@": LIMITS | dict(case.limits)}
+    for mark, value in values.items():
+        template = template.replace(mark, json.dumps(value))
+    return template
 
 
 CASES = {
