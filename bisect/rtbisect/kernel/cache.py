@@ -48,7 +48,7 @@ class BuildCache:
         except (OSError, ValueError, TypeError, KeyError):
             return None
         try:
-            for name in (build.kernel, build.config, build.modules, build.files):
+            for name in (build.kernel, build.config, build.modules, build.files, build.functions):
                 if name:
                     self._store.path(name)
         except InfrastructureError:

@@ -11,7 +11,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rtbisect.command import printable
+from rtbisect.kernel import functions
 from rtbisect.kernel.closure import closure
+from rtbisect.kernel.elf import NotElfError
 from rtbisect.kernel.signature import signature
 from rtbisect.kernel.workspace import TEXT_LIMIT, NotPlainError
 
@@ -29,6 +31,9 @@ MODULE_FOLDER = "opt/rtbisect/modules"
 _IMAGE_LIMIT = 512 << 20
 _MODULES_LIMIT = 512 << 20
 
+#: All objects of the kernel in one, before their addresses are known.
+_WHOLE = "vmlinux.o"
+
 _BOOT = "arch/x86/boot"
 _BOOT_OBJECT = re.compile(rf"(?<=\s){_BOOT}/(?:[\w-]+/)*(?!piggy\.)[\w-]+\.o(?=\s)")
 
@@ -43,6 +48,7 @@ class Products:
     signature: str
     release: str
     files: str
+    functions: str
 
 
 def collect(
@@ -63,7 +69,16 @@ def collect(
         files=store.put_bytes(
             "\n".join(sorted(closure(space.out))).encode("utf-8", "surrogateescape")
         ),
+        functions=_functions(space, store),
     )
+
+
+def _functions(space: Workspace, store: ArtefactStore) -> str:
+    """Marks of all functions; "" where the objects are not what we can read (LTO keeps none)."""
+    try:
+        return store.put_bytes(functions.table(space.plain_file(_WHOLE)))
+    except (NotPlainError, NotElfError):
+        return ""
 
 
 def boot_code(space: Workspace) -> list[Path]:

@@ -13,15 +13,16 @@ import hashlib
 import os
 import struct
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-ALLOC = 2
+ALLOC, EXECUTED, STRINGS = 2, 4, 0x20
 NOBITS, NOTE = 8, 7
 _SYMTAB, _RELA, _REL = 2, 4, 9
 _RELOCATABLE = 1
+FUNCTION, SECTION = 2, 3
 _UNDEFINED, _RESERVED = 0, 0xFF00
 
 #: File header (from e_type on) and section header, by the class byte.
@@ -58,6 +59,35 @@ class Section:
         return bool(self.flags & ALLOC) and self.kind != NOTE
 
 
+class Symbol(NamedTuple):
+    """A row of the table of symbols; `section` is a number, those of _UNDEFINED and from
+    _RESERVED on are none of this file. `kind` is a number of FUNCTION and SECTION.
+    """
+
+    name: bytes
+    info: int
+    section: int
+    value: int
+    size: int
+
+    @property
+    def kind(self) -> int:
+        return self.info & 0xF
+
+    @property
+    def is_here(self) -> bool:
+        return _UNDEFINED < self.section < _RESERVED
+
+
+class Patch(NamedTuple):
+    """A relocation: what the linker writes at `offset`, by its `kind` of the psABI."""
+
+    offset: int
+    kind: int
+    symbol: int
+    addend: int
+
+
 class NotElfError(ValueError):
     """A file that should be an ELF object is none, is cut off, or lies about itself."""
 
@@ -81,6 +111,10 @@ class Elf:
         running = [index for index, section in enumerate(self.sections) if section.runs]
         # Numbers among what runs: debug sections in between do not shift them.
         self._number = {index: number for number, index in enumerate(running)}
+        self._patching: dict[int, list[Section]] = {}
+        for section in self.sections:
+            if section.kind == _RELA:
+                self._patching.setdefault(section.info, []).append(section)
 
     def chunks(self, section: Section) -> Iterator[bytes]:
         """The bytes of a section; none when it has no place in the file."""
@@ -109,24 +143,47 @@ class Elf:
                 ]
                 yield self._number[section.info], b"".join(patches)
 
+    def symbols(self) -> list[Symbol]:
+        """All symbols of a relocatable object, by their number."""
+        table = next((section for section in self.sections if section.kind == _SYMTAB), None)
+        if table is None or not self._is_64:
+            raise ValueError("no table of symbols, or one of another architecture")
+        return list(self._rows(table))
+
+    def patches(self, number: int) -> list[Patch]:
+        """The relocations of the section with this number, in the order of their places."""
+        found: list[Patch] = []
+        for section in self._patching.get(number, ()):
+            for chunk in self.chunks(section):
+                found += (
+                    Patch(offset, info & 0xFFFFFFFF, info >> 32, addend)
+                    for offset, info, addend in _RELOCATION.iter_unpack(chunk)
+                )
+        return sorted(found)
+
     def _symbols(self, table: Section) -> list[bytes]:
         """32 bytes a symbol, by its number."""
+        found = []
+        for symbol in self._rows(table):
+            what: tuple[object, ...]
+            index = symbol.section
+            if index == _UNDEFINED:
+                what = ("elsewhere", symbol.info >> 4, symbol.name)
+            elif index < _RESERVED:
+                what = ("here", self.sections[index].name, self._number.get(index), symbol.value)
+            else:
+                what = ("nowhere", index, symbol.name, symbol.value)
+            found.append(hashlib.sha256(repr(what).encode()).digest())
+        return found
+
+    def _rows(self, table: Section) -> Iterator[Symbol]:
         if table.kind != _SYMTAB or table.size > _SYMBOL_LIMIT * _SYMBOL.size:
             raise ValueError("no table of symbols, or an absurd one")
         strings = self.sections[table.link]
         names = self._table(strings.offset, strings.size)
-        found = []
         rows = _SYMBOL.iter_unpack(self._table(table.offset, table.size))
-        for name, info, _, index, value, _ in rows:
-            what: tuple[object, ...]
-            if index == _UNDEFINED:
-                what = ("elsewhere", info >> 4, _name(names, name))
-            elif index < _RESERVED:
-                what = ("here", self.sections[index].name, self._number.get(index), value)
-            else:
-                what = ("nowhere", index, _name(names, name), value)
-            found.append(hashlib.sha256(repr(what).encode()).digest())
-        return found
+        for name, info, _, index, value, size in rows:
+            yield Symbol(_name(names, name), info, index, value, size)
 
     def _headers(
         self, form: struct.Struct, start: int, size: int, count: int, names_at: int

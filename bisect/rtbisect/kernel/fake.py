@@ -24,7 +24,8 @@ class FakeBuilder:
 
     `failing` maps a revision to its first error, `same_as` to the revision whose image it
     shares, `raising` to the error that its next build raises (once). `sources` are the files
-    that every kernel is made from, relative to the tree. `requests` lists what was asked, in
+    that every kernel is made from, relative to the tree; `functions` maps a revision to those
+    that it changes. `requests` lists what was asked, in
     order. With `store` the artefacts exist.
     """
 
@@ -34,6 +35,7 @@ class FakeBuilder:
     store: ArtefactStore | None = None
     seconds: float = 10.0
     sources: frozenset[str] = frozenset()
+    functions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     requests: list[BuildRequest] = field(default_factory=list)
     _done: set[str] = field(default_factory=set)
 
@@ -43,6 +45,10 @@ class FakeBuilder:
     def files(self, build: Build) -> frozenset[str]:  # noqa: ARG002
         """Every kernel is made from the same files; empty when that is not known."""
         return self.sources
+
+    def changed(self, parent: Build, culprit: Build) -> tuple[str, ...] | None:  # noqa: ARG002
+        """What the commit of `culprit` is told to change."""
+        return self.functions.get(culprit.revision)
 
     def build(
         self,

@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING
 
 from rtbisect import command, locks
 from rtbisect.errors import ConfigError, InfrastructureError, InternalError
-from rtbisect.kernel import config_check, firsterror, preflight
+from rtbisect.kernel import config_check, firsterror, functions, preflight
 from rtbisect.kernel import source as git_source
 from rtbisect.kernel.cache import BuildCache, cache_key
 from rtbisect.kernel.collect import Products, collect
 from rtbisect.kernel.elf import NotElfError
 from rtbisect.kernel.firsterror import Owner
 from rtbisect.kernel.sandbox import CCACHE, FRAGMENTS, MOD, OUT, SRC, Sandbox
-from rtbisect.kernel.settings import ALIGNMENTS, OWN_FRAGMENT, REPRODUCIBLE
+from rtbisect.kernel.settings import ALIGNMENTS, OWN_FRAGMENT, REPRODUCIBLE, VARIANT_FRAGMENTS
 from rtbisect.kernel.workspace import NotPlainError, Workspace, directory_name
 from rtbisect.model.code import Build, BuildStatus
 
@@ -60,7 +60,8 @@ class _Task:
 
     @property
     def fragments(self) -> tuple[str, ...]:
-        return (*self.request.fragments, OWN_FRAGMENT)
+        more = VARIANT_FRAGMENTS.get(self.request.variant)
+        return (*self.request.fragments, *([more] if more else []), OWN_FRAGMENT)
 
 
 class KernelBuilder:
@@ -85,7 +86,7 @@ class KernelBuilder:
         InfrastructureError for disk and memory, BusyError when a lock is not to be had.
         """
         _check_request(request)
-        if request.variant and request.variant not in ALIGNMENTS:
+        if request.variant and request.variant not in {*ALIGNMENTS, *VARIANT_FRAGMENTS}:
             return _no_such_variant(request)
         git_source.check_readable(source)
         compiler = self._compiler(source)
@@ -116,6 +117,13 @@ class KernelBuilder:
         text = self._store.path(build.files).read_bytes().decode("utf-8", "surrogateescape")
         return frozenset(text.split("\n"))
 
+    def changed(self, parent: Build, culprit: Build) -> tuple[str, ...] | None:
+        """Functions of `culprit` whose code `parent` does not have; None when that is not known."""
+        if not parent.functions or not culprit.functions:
+            return None
+        tables = [self._store.path(each.functions).read_bytes() for each in (parent, culprit)]
+        return functions.changed(*tables)
+
     def _attempt(self, task: _Task, begin: float) -> Build:
         request = task.request
         task.space.mark(f"building {request.revision}")
@@ -144,6 +152,7 @@ class KernelBuilder:
             compiler=task.compiler,
             release=products.release if products else "",
             files=products.files if products else "",
+            functions=products.functions if products else "",
             first_error=error,
             seconds=time.monotonic() - begin,
             variant=request.variant,

@@ -7,13 +7,13 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rtbisect.model.code import layout_variant
+from rtbisect.model.code import WITHOUT_RT, layout_variant
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 #: Part of every cache key: raise it when a change of ours changes what is built.
-BUILDER_VERSION = "4"
+BUILDER_VERSION = "5"
 
 #: Numeric user that foreign code runs as when rtbisect itself runs as root (nobody).
 BUILD_UID = 65534
@@ -34,6 +34,11 @@ CONFIG_LOCALVERSION=""
 CONFIG_LOCALVERSION_AUTO=n
 CONFIG_IKCONFIG=n
 """
+
+#: What a variant adds to the configuration. Full preemption is what is nearest to PREEMPT_RT.
+VARIANT_FRAGMENTS = {
+    layout_variant(WITHOUT_RT): "CONFIG_PREEMPT_RT=n\nCONFIG_PREEMPT=y\n",
+}
 
 #: Alignment of functions, in bytes, of the variants with another code layout; the last is that of
 #: the proof. x86 kernels are built with 16; CONFIG_DEBUG_FORCE_FUNCTION_ALIGN_64B is the same as

@@ -266,6 +266,10 @@ class NoBuild:
         """Nobody knows what the command reads."""
         return frozenset()
 
+    def changed(self, parent: Build, culprit: Build) -> tuple[str, ...] | None:  # noqa: ARG002
+        """Nor what it runs."""
+        return None
+
     def build(
         self,
         source: Path,  # noqa: ARG002

@@ -45,10 +45,14 @@ class Change:
 #: for the proof: a search names a commit because of the layouts that it has seen.
 SEARCH_LAYOUTS = 7
 PROOF_LAYOUT = SEARCH_LAYOUTS + 1
+#: In the place of a layout: the same sources without PREEMPT_RT, for a factor of the proof.
+WITHOUT_RT = -1
 
 
 def layout_variant(layout: int) -> str:
     """Variant of a build with another code layout; 0 is the kernel as it is configured."""
+    if layout == WITHOUT_RT:
+        return "without-rt"
     return f"layout-{layout}" if layout else ""
 
 
@@ -82,8 +86,8 @@ class BuildRequest:
 class Build:
     """A build, also a failed one: then `first_error` says why and the artefacts are empty.
 
-    `kernel`, `modules`, `config` and `files` (what it was made from, a path a line) are sha256
-    names in the artefact store. `signature`
+    `kernel`, `modules`, `config`, `files` (what it was made from, a path a line) and `functions`
+    (kernel/functions.py) are sha256 names in the artefact store. `signature`
     is the hash over the allocated ELF sections of vmlinux, the modules and the boot
     line: two builds with equal signatures are the same kernel.
     """
@@ -102,6 +106,7 @@ class Build:
     reused: bool = False
     variant: str = ""
     files: str = ""
+    functions: str = ""
 
     @property
     def ok(self) -> bool:

@@ -1,0 +1,227 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A mark for the code of each function of a kernel, from vmlinux.o: which ones does a commit
+change?
+
+A mark depends on the function alone, not on where it or what it refers to lies: places that the
+linker fills in count by the name of what they mean, and so do the calls and jumps between functions
+of one section, which the assembler has filled in itself. What a function refers to may have other
+contents; that is no change of its code. One thing may make a function look changed that is not: a
+jump to a neighbour that gets out of the reach of its short form. x86_64 only (relocations: System V
+psABI, table 4.9).
+"""
+
+from __future__ import annotations
+
+import bisect
+import gzip
+import hashlib
+import re
+import struct
+from collections import Counter
+from typing import TYPE_CHECKING, NamedTuple
+
+from rtbisect.kernel.elf import EXECUTED, FUNCTION, NOBITS, SECTION, STRINGS, Elf, NotElfError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+    from rtbisect.kernel.elf import Patch, Section, Symbol
+
+#: What reading bytes raises that somebody made up.
+_UNREADABLE = (ArithmeticError, LookupError, MemoryError, OSError, ValueError, struct.error)
+
+#: Bytes that a relocation fills in, and those that are relative to their place.
+_WIDTHS = {1: 8, 24: 8, 12: 2, 13: 2, 14: 1, 15: 1}
+_WIDTH = 4
+_RELATIVE = frozenset((2, 4, 9, 13, 15, 24, 41, 42))
+#: The processor counts from the end of its instruction: behind the field, and behind a constant.
+_AHEAD = (4, 5, 6, 8)
+
+#: Calls and jumps with 32 and with 8 bits. The short ones reach so far.
+_FAR = re.compile(rb"[\xe8\xe9]|\x0f[\x80-\x8f]")
+_SHORT = re.compile(rb"[\xeb\x70-\x7f]")
+_SHORT_REACH = 130
+
+#: Numbers that a compiler gives to what it makes of a function, in the order in which it meets
+#: them.
+_NUMBERS = re.compile(rb"\.[0-9]+")
+#: Room before a function, which is none.
+_PADDING = (b"__pfx_", b"__cfi_")
+#: Names that every tool of the kernel takes.
+_NAME = re.compile(rb"[A-Za-z_][A-Za-z0-9_.]{0,120}")
+_STRING_LIMIT = 512
+#: The bytes of all functions together have at most so many times the bytes of the file.
+_OVERLAP = 2
+
+
+class Place(NamedTuple):
+    """A symbol of a section."""
+
+    start: int
+    size: int
+    name: bytes
+
+
+def table(vmlinux: Path) -> bytes:
+    """Lines of `name mark`, packed; NotElfError for a file that cannot be read as an object."""
+    try:
+        with vmlinux.open("rb") as stream:
+            rows = sorted(_functions(Elf(stream)))
+    except _UNREADABLE as error:
+        raise NotElfError(f"{vmlinux.name} is not a readable ELF object") from error
+    return gzip.compress(b"".join(b"%b %b\n" % row for row in rows), mtime=0)
+
+
+def changed(parent: bytes, culprit: bytes) -> tuple[str, ...]:
+    """Names of the functions of `culprit` whose code is in no function of that name of `parent`,
+    by two tables. Several functions may have one name.
+    """
+    old: dict[bytes, Counter[bytes]] = {}
+    for name, mark in _rows(parent):
+        old.setdefault(_plain(name), Counter())[mark] += 1
+    found = set()
+    for name, mark in _rows(culprit):
+        left = old.get(_plain(name), Counter())
+        if left[mark]:
+            left[mark] -= 1
+        else:
+            found.add(name.decode("ascii"))
+    return tuple(sorted(found))
+
+
+def _rows(packed: bytes) -> Iterator[tuple[bytes, bytes]]:
+    for line in gzip.decompress(packed).splitlines():
+        name, _, mark = line.partition(b" ")
+        yield name, mark
+
+
+def _functions(elf: Elf) -> Iterator[tuple[bytes, bytes]]:
+    if not elf.is_relocatable:
+        raise ValueError("no relocatable object")
+    symbols = elf.symbols()
+    places = _places(symbols)
+    meant = _Meanings(elf, symbols, places)
+    own: dict[int, dict[tuple[int, int], bytes]] = {}
+    # Of several names of one place the one that sorts last counts, in every build.
+    for symbol in sorted(symbols, key=lambda symbol: (symbol.info, symbol.name)):
+        if symbol.kind == FUNCTION and symbol.size and symbol.is_here:
+            own.setdefault(symbol.section, {})[symbol.value, symbol.size] = symbol.name
+    left = _OVERLAP * sum(section.size for section in elf.sections if section.kind != NOBITS)
+    for number, section in enumerate(elf.sections):
+        if not section.flags & EXECUTED or section.kind == NOBITS or number not in own:
+            continue
+        code = b"".join(elf.chunks(section))
+        marks = _Marks(code, elf.patches(number), places[number], meant)
+        for (start, size), name in own[number].items():
+            left -= size
+            if left < 0:
+                raise ValueError("functions that lie in each other")
+            if _NAME.fullmatch(name) and not name.startswith(_PADDING):
+                yield name, marks.of(start, size)
+
+
+def _plain(name: bytes) -> bytes:
+    return _NUMBERS.sub(b"", name)
+
+
+def _places(symbols: list[Symbol]) -> Mapping[int, list[Place]]:
+    """Symbols with a size by the number of their section, in order."""
+    found: dict[int, list[Place]] = {}
+    for symbol in symbols:
+        if symbol.is_here and symbol.kind != SECTION and symbol.size:
+            place = Place(symbol.value, symbol.size, _plain(symbol.name))
+            found.setdefault(symbol.section, []).append(place)
+    return {number: sorted(each) for number, each in found.items()}
+
+
+def _place(places: list[Place], at: int) -> Place | None:
+    """The symbol that holds an address."""
+    found = bisect.bisect_right(places, at, key=lambda place: place.start) - 1
+    if found < 0 or not at < places[found].start + places[found].size:
+        return None
+    return places[found]
+
+
+class _Meanings:
+    """What a relocation stands for, without a number that moves."""
+
+    def __init__(self, elf: Elf, symbols: list[Symbol], places: Mapping[int, list[Place]]) -> None:
+        self._elf = elf
+        self._symbols = symbols
+        self._places = places
+        self._texts: dict[int, bytes] = {}
+
+    def of(self, patch: Patch) -> bytes:
+        symbol = self._symbols[patch.symbol]
+        if symbol.kind != SECTION:
+            return b"%b%+d" % (_plain(symbol.name), patch.addend)
+        section = self._elf.sections[symbol.section]
+        at = symbol.value + patch.addend
+        starts = [at + ahead for ahead in _AHEAD] if patch.kind in _RELATIVE else [at]
+        if section.flags & STRINGS:
+            return b"text " + self._text(symbol.section, section, starts[0])
+        places = self._places.get(symbol.section, [])
+        held = [(place, start) for start in starts if (place := _place(places, start))]
+        for place, start in held:
+            if place.start == start:
+                return place.name
+        # Of what has no name only the kind counts: its place moves with all that lies before it.
+        return b"%b%+d" % (held[0][0].name, held[0][1] - held[0][0].start) if held else section.name
+
+    def _text(self, number: int, section: Section, start: int) -> bytes:
+        if number not in self._texts:
+            self._texts[number] = b"".join(self._elf.chunks(section))
+        texts = self._texts[number]
+        return texts[start : max(start, texts.find(b"\0", start, start + _STRING_LIMIT))]
+
+
+class _Marks:
+    """The functions of one section."""
+
+    def __init__(
+        self, code: bytes, patches: list[Patch], places: list[Place], meant: _Meanings
+    ) -> None:
+        self._code = code
+        self._patches = patches
+        self._offsets = [patch.offset for patch in patches]
+        self._starts = {place.start: place.name for place in places}
+        self._meant = meant
+
+    def of(self, start: int, size: int) -> bytes:
+        """The mark (hex) of the function of `size` bytes at `start`."""
+        code = bytearray(self._code[start : start + size])
+        said = []
+        first = bisect.bisect_left(self._offsets, start)
+        last = bisect.bisect_left(self._offsets, start + size)
+        for patch in self._patches[first:last]:
+            at, width = patch.offset - start, _WIDTHS.get(patch.kind, _WIDTH)
+            code[at : at + width] = bytes(width)
+            said.append(b"%d %d " % (at, patch.kind) + self._meant.of(patch))
+        filled = frozenset(self._offsets[first:last])
+        for at, width in self._jumps(bytes(code)):
+            end = at + width
+            step = int.from_bytes(code[at:end], "little", signed=True)
+            name = self._starts.get(start + end + step)
+            if name is None or 0 <= end + step < size or start + at in filled:
+                continue
+            code[at:end] = bytes(width)
+            said.append(b"%d jump " % at + name)
+        whole = hashlib.blake2b(bytes(code), digest_size=8)
+        whole.update(b"\0".join(said))
+        return whole.hexdigest().encode()
+
+    @staticmethod
+    def _jumps(code: bytes) -> Iterator[tuple[int, int]]:
+        """Where a jump may have its distance, and the width of it. Bytes that only look like one
+        lead to the start of another function about never.
+        """
+        for match in _FAR.finditer(code):
+            if match.end() + 4 <= len(code):
+                yield match.end(), 4
+        ends = (code[:_SHORT_REACH], 0), (code[_SHORT_REACH:][-_SHORT_REACH:], 1)
+        for part, is_last in ends:
+            begin = len(code) - len(part) if is_last else 0
+            for match in _SHORT.finditer(part):
+                if begin + match.end() < len(code):
+                    yield begin + match.end(), 1
