@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Events a millisecond through one epoll instance, against the number of producers.
+
+Source: epoll.txt, lines `threads N events E ns T` (lava-jobs/suites/epoll/epolltput.c). The
+figures have the form in which the kernel's own commits tell of this lock: events/ms by threads
+(fs/eventpoll.c, "epoll: use rwlock in order to reduce ep_poll_callback() contention").
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from rtbisect.model.lab import Measurement, Window
+from rtbisect.suites.base import SuiteError, text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+NAME = "epoll"
+
+WINDOWS = (Window("epoll-throughput", (NAME,), workload="epoll-producers", synthetic=True),)
+
+#: Fewer events are no rate.
+FEWEST = 1000
+
+_ROW = re.compile(r"threads ([0-9]{1,4}) events ([0-9]{1,12}) ns ([0-9]{1,15})")
+
+
+def parse(
+    files: Mapping[str, bytes],
+    window: Window,
+    watch: tuple[int, ...],  # noqa: ARG001  (of the contract)
+) -> tuple[Measurement, ...]:
+    """`events_per_ms_N` for each number N of producers (1/ms)."""
+    found: dict[int, Measurement] = {}
+    for line in text(files, "epoll.txt").splitlines():
+        match = _ROW.fullmatch(line)
+        if match is None:
+            raise SuiteError(f"epoll.txt has a line that is none of its own: {line[:60]!r}")
+        threads, events, ns = map(int, match.groups())
+        if threads in found:
+            raise SuiteError(f"epoll.txt tells {threads} threads twice")
+        if events < FEWEST or ns == 0:
+            raise SuiteError(f"{events} events of {threads} threads in {ns} ns are no rate")
+        name = f"events_per_ms_{threads}"
+        found[threads] = Measurement(NAME, name, window.name, events / (ns / 1e6), "1/ms")
+    if not found:
+        raise SuiteError("epoll.txt is empty")
+    return tuple(found[threads] for threads in sorted(found))

@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Durations of synchronize_rcu() by the kernel's own module rcuscale: a second instrument.
+
+Source: durations.txt, one duration in ns a line (lava-jobs/suites/rcuscale); the figures are those
+of suites/rcu.py. One writer calls again and again, without pause, until it has 100 durations.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from rtbisect.model.lab import Window
+from rtbisect.suites import rcu
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rtbisect.model.lab import Measurement
+
+NAME = "rcuscale"
+
+COUNTED_BY = ("kernel/rcu/rcuscale.c",)
+
+WINDOWS = (Window(NAME, (NAME,), least_s=10.0),)
+
+
+def parse(
+    files: Mapping[str, bytes], window: Window, watch: tuple[int, ...]
+) -> tuple[Measurement, ...]:
+    """The figures of suites/rcu.py under this suite's name."""
+    return tuple(replace(found, suite=NAME) for found in rcu.parse(files, window, watch))

@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Is RCU still right? The kernel's own module rcutorture, for boots of a proof.
+
+Source: torture.txt, `seconds N` and `end SUCCESS|FAILURE|RCU_HOTPLUG` as the module said when it
+was removed (kernel/rcu/rcutorture.c).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rtbisect.model.lab import Measurement, Window
+from rtbisect.suites.base import SuiteError, number, pairs, text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+NAME = "rcutorture"
+
+#: Both flavours explain what synchronize_rcu() costs: a grace period that ends early is quick.
+WINDOWS = tuple(
+    Window(f"{NAME}-{flavour}", (NAME,), explains="rcu-off", asked=True, least_s=75.0)
+    for flavour in ("rcu", "srcu")
+)
+
+#: How a test may end, and whether that is a failure of RCU.
+_ENDS = {"SUCCESS": 0.0, "FAILURE": 1.0, "RCU_HOTPLUG": 0.0}
+
+
+def parse(
+    files: Mapping[str, bytes],
+    window: Window,
+    watch: tuple[int, ...],  # noqa: ARG001  (of the contract)
+) -> tuple[Measurement, ...]:
+    """`failures` (0 or 1) and the seconds that it was looked for."""
+    found = pairs(text(files, "torture.txt"), " ")
+    if found.get("end") not in _ENDS:
+        raise SuiteError(f"rcutorture ended with {found.get('end', 'nothing')[:40]!r}")
+    seconds = number(found, "seconds", "torture.txt")
+    if seconds == 0:
+        raise SuiteError("rcutorture ran for no time")
+    return (
+        Measurement(NAME, "failures", window.name, _ENDS[found["end"]], "1"),
+        Measurement(NAME, "test_s", window.name, float(seconds), "s"),
+    )
