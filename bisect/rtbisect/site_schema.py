@@ -12,6 +12,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
+from rtbisect.model.lab import PROFILE
+
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.+-]{0,63}$")]
 Branch = Annotated[str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_./+-]{0,199}$")]
 Address = Annotated[
@@ -112,7 +114,7 @@ class PlanParams(Strict):
     window_ms: int = Field(ge=200, le=3_600_000)
     # The module of the suite keeps at most 4096 durations.
     rcu_calls: int = Field(ge=10, le=4096)
-    profile: Name = "seed"
+    profile: Annotated[str, Field(pattern=f"^(?:{PROFILE})$")] = "tuned"
 
 
 class PlanEntry(Loose):
@@ -148,6 +150,9 @@ class Campaign(Strict):
     revert_boots: int = Field(3, ge=2)
     layout_below: float = Field(
         0.2, ge=0, lt=1, description="below this change, code layout is a suspect; 0: never"
+    )
+    without_rt_boots: int = Field(
+        0, ge=0, le=99, description="boots of culprit and parent without PREEMPT_RT; 0: none"
     )
 
     @model_validator(mode="after")

@@ -44,8 +44,14 @@ expand_cpus() {
     done
 }
 
-# window_function osnoise-off: sets FUNCTION to window_osnoise_off.
+# window_function osnoise-off: sets FUNCTION to window_osnoise_off. All windows of the suite reach have one.
 window_function() {
+    case $1 in
+    reach-*)
+        FUNCTION=reach_window
+        return
+        ;;
+    esac
     FUNCTION=window
     _rest=$1-
     while [ -n "$_rest" ]; do

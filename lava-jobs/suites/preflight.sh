@@ -79,10 +79,11 @@ _no_unknown_parameters() {
     done
 }
 
-_is_rt() {
+# The kernel is real time, or it is not where that is asked for.
+_is_as_asked() {
     case $VERSION in
-    *PREEMPT_RT*) ;;
-    *) return 1 ;;
+    *PREEMPT_RT*) [ "$RT" = yes ] ;;
+    *) [ "$RT" = no ] ;;
     esac
 }
 
@@ -131,6 +132,8 @@ _facts() {
     echo "unknown_parameters=$UNKNOWN_PARAMETERS"
     _fact rcu_jiffies_till_first_fqs /sys/module/rcutree/parameters/jiffies_till_first_fqs
     _fact rcu_jiffies_till_next_fqs /sys/module/rcutree/parameters/jiffies_till_next_fqs
+    _fact rcu_jiffies_till_sched_qs /sys/module/rcutree/parameters/jiffies_till_sched_qs
+    _fact rcu_normal_wake_from_gp /sys/module/rcutree/parameters/rcu_normal_wake_from_gp
     _fact rcu_expedited /sys/kernel/rcu_expedited
     _fact rcu_normal /sys/kernel/rcu_normal
     echo "housekeeping_asked=$HOUSEKEEPING"
@@ -141,15 +144,17 @@ _facts() {
 }
 
 _cases() {
-    _case preflight-rt _is_rt
-    _case preflight-smt _file_says $_CPU_DIR/smt/active 1
-    _case preflight-isolated _file_has_cpus $_CPU_DIR/isolated "$ISOLATED"
-    _case preflight-nohz-full _file_has_cpus $_CPU_DIR/nohz_full "$ISOLATED"
-    _case preflight-rcu-nocbs _parameter_has_cpus rcu_nocbs "$ISOLATED"
+    _case preflight-rt _is_as_asked
+    _case preflight-smt _file_says $_CPU_DIR/smt/active "$SMT"
+    [ "$ISOLATES" = no ] || {
+        _case preflight-isolated _file_has_cpus $_CPU_DIR/isolated "$ISOLATED"
+        _case preflight-nohz-full _file_has_cpus $_CPU_DIR/nohz_full "$ISOLATED"
+        _case preflight-rcu-nocbs _parameter_has_cpus rcu_nocbs "$ISOLATED"
+        _case preflight-irq-affinity _parameter_has_cpus irqaffinity "$HOUSEKEEPING"
+    }
     _case preflight-housekeeping _file_has_cpus $_CPU_DIR/online "$HOUSEKEEPING,$ISOLATED"
     _case preflight-watch _within "$WATCH" "$ISOLATED"
     _case preflight-whole-cores _whole_cores
-    _case preflight-irq-affinity _parameter_has_cpus irqaffinity "$HOUSEKEEPING"
     _case preflight-untainted _file_says /proc/sys/kernel/tainted 0
     _case preflight-parameters _no_unknown_parameters
 }

@@ -35,6 +35,9 @@ CLOCK_READER="-m clock -p 20000 -x 8"
 # overlapped.
 # A fault each millisecond and CPU.
 PF_READER="-m pf -p 1000"
+# A quarter of both doses.
+CLOCK_QUARTER_READER="-m clock -p 20000 -x 2"
+PF_QUARTER_READER="-m pf -p 4000"
 # Until the tracer's threads and the reader have settled.
 WARM_UP_MS=300
 # The pf windows last 3/5 of the others: their figure is the ratio RES/IWI,
@@ -43,12 +46,14 @@ PF_WINDOW_PERCENT=60
 
 usage() {
     echo "run-windows.sh: $1" >&2
-    echo "usage: --housekeeping CPUS --isolated CPUS --watch CPUS --window-ms N --rcu-calls N --order WINDOWS" >&2
+    echo "usage: --housekeeping CPUS --isolated CPUS --watch CPUS --window-ms N --rcu-calls N --order WINDOWS [--probes FUNCTIONS] \
+[--rt yes|no] [--isolates yes|no] [--smt 0|1] [--fifo PRIORITY]" >&2
     exit 2
 }
 
 parse_options() {
-    HOUSEKEEPING='' ISOLATED='' WATCH='' WINDOW_MS='' RCU_CALLS='' ORDER=''
+    HOUSEKEEPING='' ISOLATED='' WATCH='' WINDOW_MS='' RCU_CALLS='' ORDER='' PROBES=''
+    RT=yes ISOLATES=yes SMT=1 FIFO=0
     while [ $# -gt 0 ]; do
         [ $# -ge 2 ] || usage "$1 needs a value"
         case $1 in
@@ -58,6 +63,11 @@ parse_options() {
         --window-ms) WINDOW_MS=$2 ;;
         --rcu-calls) RCU_CALLS=$2 ;;
         --order) ORDER=$2 ;;
+        --probes) PROBES=$2 ;;
+        --rt) RT=$2 ;;
+        --isolates) ISOLATES=$2 ;;
+        --smt) SMT=$2 ;;
+        --fifo) FIFO=$2 ;;
         *) usage "unknown option $1" ;;
         esac
         shift 2
@@ -66,7 +76,7 @@ parse_options() {
         [ -n "$_value" ] || usage "an option is missing"
     done
     for _window in $ORDER; do
-        window_function "$_window"
+        window_function "${_window#reach-}"
         type "$FUNCTION" >/dev/null 2>&1 || usage "unknown window $_window"
     done
     HOUSEKEEPING_CPU=${HOUSEKEEPING%%[-,]*}
@@ -85,30 +95,57 @@ window_osnoise_off() {
 # The reader goes first and last: opening and closing events is slow on CPUs
 # that the tracer keeps busy.
 window_clock_on() {
-    _ok=0
     # shellcheck disable=SC2086
-    start_reader clock-on $CLOCK_READER || _ok=1
+    clock_window clock-on $CLOCK_READER && osnoise_complete clock-on
+}
+
+window_clock_quarter() {
+    # shellcheck disable=SC2086
+    clock_window clock-quarter $CLOCK_QUARTER_READER
+}
+
+window_clock_bpf() {
+    # shellcheck disable=SC2086
+    clock_window clock-bpf -b $CLOCK_READER
+}
+
+# clock_window WINDOW READER_OPTION...
+clock_window() {
+    _window=$1
+    _ok=0
+    start_reader "$@" || _ok=1
     osnoise_start
-    ipi_window clock-on "$WARM_UP_MS" "$WINDOW_MS" || _ok=1
-    osnoise_stop clock-on
-    stop_reader clock-on
-    [ "$_ok" -eq 0 ] && reader_ok clock-on && ipi_complete clock-on && osnoise_complete clock-on
+    ipi_window "$_window" "$WARM_UP_MS" "$WINDOW_MS" || _ok=1
+    osnoise_stop "$_window"
+    stop_reader "$_window"
+    [ "$_ok" -eq 0 ] && reader_ok "$_window" && ipi_complete "$_window"
 }
 
 window_pf_off() {
-    pf_window pf-off -n
+    # shellcheck disable=SC2086
+    pf_window pf-off -n $PF_READER
 }
 
 window_pf_on() {
-    pf_window pf-on
+    # shellcheck disable=SC2086
+    pf_window pf-on $PF_READER
+}
+
+window_pf_quarter() {
+    # shellcheck disable=SC2086
+    pf_window pf-quarter $PF_QUARTER_READER
+}
+
+window_pf_bpf() {
+    # shellcheck disable=SC2086
+    pf_window pf-bpf -b $PF_READER
 }
 
 # pf_window WINDOW READER_OPTION...
 pf_window() {
     _window=$1
     _ok=0
-    # shellcheck disable=SC2086
-    start_reader "$@" $PF_READER &&
+    start_reader "$@" &&
         ipi_window "$_window" "$WARM_UP_MS" $((WINDOW_MS * PF_WINDOW_PERCENT / 100)) || _ok=1
     stop_reader "$_window"
     [ "$_ok" -eq 0 ] && reader_ok "$_window" && ipi_complete "$_window"
@@ -134,7 +171,7 @@ run_window() {
     _result=fail
     window_function "$1"
     # The windows stand alone: none may end the others.
-    "$FUNCTION" && _result=pass || true
+    "$FUNCTION" "$1" && _result=pass || true
     read_line /proc/uptime
     echo "$1 $_result $_begin ${LINE%% *}" >>"$RESULTS/windows.txt"
 }

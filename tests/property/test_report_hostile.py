@@ -178,8 +178,9 @@ def test_the_longest_report_fits():
         verifications=checks,
         reasons=(long,) * 9,
         candidates=tuple((f"{i:040x}", 0.05) for i in range(20)),
+        gates=tuple(replace(gate, reason=long) for gate in EPOLL.gates),
     )
-    culprit = replace(rcu().culprit, subject=long, files=(long,) * 9)
+    culprit = replace(rcu().culprit, subject=long, files=(long,) * 9, fixes=(long,) * 9)
     report = replace(
         rcu(),
         result=result,

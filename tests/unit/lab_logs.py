@@ -67,7 +67,9 @@ def sample(cpu, noise=100_000, irq=1, thread=0, runtime=500_000, single=20_000, 
 
 def trace(samples=None):
     samples = samples if samples is not None else [sample(cpu) for cpu in (2, 3, 4)] * 2
-    return ("# tracer: osnoise\n#\n#   TASK-PID   CPU#\n" + "".join(samples)).encode()
+    # No CPU has two samples at one time.
+    at = [line.replace(" 6.680850:", f" {6 + n}.680850:") for n, line in enumerate(samples)]
+    return ("# tracer: osnoise\n#\n#   TASK-PID   CPU#\n" + "".join(at)).encode()
 
 
 def osnoise_txt(**changes):

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
+from dataclasses import replace
+
 import pytest
 from lab_logs import (
+    DEVICE,
     block,
     dose,
     files,
@@ -15,6 +18,7 @@ from lab_logs import (
 from rtbisect.lab import lavalog
 from rtbisect.lab.evidence import InvalidBoot, evidence
 from rtbisect.lab.jobs import expected_cases
+from rtbisect.lab.profile import host_profile
 from rtbisect.lab.windows import WINDOWS
 from rtbisect.suites import senders
 
@@ -65,8 +69,28 @@ def test_a_window_that_explains_tells_sources_and_is_never_a_reason_to_refuse():
     content = files(asked) | mine
     log = log_of(content, {told.name: "fail"}, asked)
     found = evidence(asked, log)
-    assert dict(found.facts)["unexplained_osnoise-off"] == "the tracer lost 7 events"
+    assert dict(found.facts)["unexplained_senders-off"] == ("senders-off: the tracer lost 7 events")
     assert not [s for s in found.sources if s.window == told.name]
+
+
+@pytest.mark.parametrize(
+    ("name", "facts"),
+    [
+        ("as-is", {"isolated": "", "nohz_full": "(null)"}),
+        (
+            "tuned+nosmt",
+            {"online": "0,2,4,6", "isolated": "2,4,6", "nohz_full": "2,4,6", "smt_active": "0"},
+        ),
+    ],
+)
+def test_each_profile_has_its_own_machine(name, facts):
+    profile = replace(host_profile(DEVICE, name), watch="2-4")
+    asked = request(profile=profile)
+    content = files(asked, facts)
+    found = evidence(asked, log_of(content, asked=asked))
+    assert dict(found.facts)["profile"] == name
+    with pytest.raises(InvalidBoot):
+        evidence(ASKED, log_of(content))
 
 
 def test_every_expected_case_has_to_be_there_and_to_pass():

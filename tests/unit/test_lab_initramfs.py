@@ -154,6 +154,8 @@ def test_the_real_scripts_and_programs_are_found():
     )
     assert set(initramfs.programs(LAVA_JOBS)) == {
         "epollstall",
+        "epolltput",
+        "fifo",
         "irqsnap",
         "latfold",
         "noisefold",

@@ -9,7 +9,7 @@ import pytest
 import yaml
 from lab_logs import DEVICE, request
 
-from rtbisect.errors import ConfigError
+from rtbisect.errors import ConfigError, InternalError
 from rtbisect.lab.jobs import (
     PREFLIGHT_CASES,
     Job,
@@ -20,6 +20,7 @@ from rtbisect.lab.jobs import (
     render_job,
     timeouts_of,
 )
+from rtbisect.lab.profile import host_profile
 from rtbisect.lab.windows import WINDOWS, select
 from rtbisect.site_schema import PlanParams
 
@@ -162,13 +163,22 @@ def test_windows_that_cannot_be_run_are_refused():
             render_job(LAVA_JOBS, job(asked))
 
 
+def step_of(asked):
+    """The one command of a job."""
+    test = yaml.safe_load(render_job(LAVA_JOBS, job(asked)))["actions"][2]["test"]
+    (step,) = test["definitions"][0]["repository"]["run"]["steps"]
+    return step
+
+
 def test_the_script_is_called_as_it_wants_to_be():
-    loaded = yaml.safe_load(render_job(LAVA_JOBS, job()))
-    (step,) = loaded["actions"][2]["test"]["definitions"][0]["repository"]["run"]["steps"]
-    words = shlex.split(step)
+    words = shlex.split(step_of(request(DRAWN)))
     assert words[0].startswith("/opt/rtbisect/suites/")
+    asked = request(
+        DRAWN, profile=host_profile(DEVICE, "as-is+fifo:1+nosmt"), probes=("f",), realtime=False
+    )
     known = re.findall(r"(--[a-z-]+)\)", (LAVA_JOBS / "suites/run-windows.sh").read_text())
-    assert sorted(words[1::2]) == sorted(known)
+    assert sorted(shlex.split(step_of(asked))[1::2]) == sorted(known)
+    assert set(words[1::2]) < set(known)
     assert words[words.index("--order") + 1].split() == [w.name for w in DRAWN]
 
 
@@ -217,3 +227,21 @@ def test_the_rcu_module_makes_as_many_calls_as_a_site_may_ask_for():
     schema = PlanParams.model_json_schema()["properties"]["rcu_calls"]
     assert schema["maximum"] <= most
     assert source.count(str(most)) == 1, "the number is written twice and may come to differ"
+
+
+def test_a_profile_and_probes_are_options_of_the_device():
+    own = {"--rt", "--isolates", "--smt", "--fifo", "--probes"}
+    assert not own & set(step_of(request()).split())
+    profile = host_profile(DEVICE, "as-is+fifo:1+nosmt")
+    asked = request(profile=profile, probes=("ep_insert", "a.isra.0"), realtime=False)
+    said = "--rt no --isolates no --smt 0 --fifo 1 --probes 'ep_insert a.isra.0'"
+    assert step_of(asked).endswith(said)
+    skipped = {"preflight-isolated", "preflight-nohz-full", "preflight-rcu-nocbs"}
+    assert skipped & set(expected_cases(request())) == skipped
+    assert not skipped & set(expected_cases(asked))
+
+
+@pytest.mark.parametrize("name", ["f; reboot", "", "1f", "f g"])
+def test_what_is_no_name_of_a_function_is_never_sent(name):
+    with pytest.raises(InternalError, match="no C function has"):
+        step_of(request(probes=(name,)))

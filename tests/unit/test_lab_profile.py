@@ -57,3 +57,27 @@ def test_kthread_cpus_is_given_on_request_only():
 def test_a_machine_with_too_few_cpus_is_refused():
     with pytest.raises(ConfigError, match="2 CPUs to isolate"):
         host_profile(DeviceType("small", "t", 1, 2, 2, 512, emulated=True))
+
+
+@pytest.mark.parametrize(
+    "name", ["", "seed", "tuned+fifo:0", "tuned+fifo:100", "as-is+smt", "tuned\n"]
+)
+def test_an_unknown_profile_is_refused(name):
+    with pytest.raises(ConfigError, match="there is no profile"):
+        host_profile(DEVICE, name)
+
+
+def test_a_machine_as_it_is_isolates_nothing():
+    profile = host_profile(DEVICE, "as-is+fifo:1")
+    assert (profile.housekeeping, profile.isolated, profile.watch) == ("0-1", "2-7", "2-4")
+    assert (profile.isolates, profile.fifo, profile.smt) == (False, 1, True)
+    assert "isol" not in profile.boot_line
+    assert profile.boot_line.endswith("nowatchdog")
+
+
+def test_without_the_second_threads_a_core_has_one_cpu():
+    profile = host_profile(DEVICE, "tuned+nosmt")
+    assert (profile.housekeeping, profile.isolated, profile.watch) == ("0", "2,4,6", "2,4,6")
+    words = profile.boot_line.split()
+    assert "nosmt" in words
+    assert "nohz_full=2,4,6" in words

@@ -25,10 +25,21 @@ def test_figures_of_known_durations():
         "p50_us": 50_000,
         "p90_us": 90_000,
         "p99_us": 99_000,
+        "over_20ms_per_call": 0.8,
         "p50_ticks": pytest.approx(50.0),
+        # Every number of ticks comes once: the shortest stands for them.
+        "mode_ticks": 1,
+        "mode_share": 0.01,
     }
     assert all(m.cpu is None for m in got.values())
     assert got["p50_us"].unit == "us"
+
+
+def test_most_calls_take_a_number_of_ticks():
+    calls = [6_100_000] * 60 + [5_950_000] * 10 + [9_000_000] * 28 + [24_000_000] * 2
+    values = {name: m.value for name, m in parsed(durations(calls)).items()}
+    assert (values["mode_ticks"], values["mode_share"]) == (6, 0.7)
+    assert values["over_20ms_per_call"] == 0.02
 
 
 def test_ticks_need_a_known_tick_rate():

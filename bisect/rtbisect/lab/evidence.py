@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 from rtbisect.command import printable
 from rtbisect.errors import ConfigError
 from rtbisect.lab import console
-from rtbisect.lab.jobs import LONGEST_WINDOW, expected_cases
+from rtbisect.lab.jobs import LONGEST_WINDOW, expected_cases, has_smt
 from rtbisect.lab.profile import parse_cpus
-from rtbisect.suites import base, reported
+from rtbisect.suites import base, rcu, reported
 from rtbisect.trust import crosscheck, machine
 from rtbisect.trust.examine import RAW
 
@@ -34,7 +34,7 @@ SMALLEST_DOSE = 0.5
 MOST_CASES = 100
 
 #: Sources of a window that are kept with a run; all of them are in its raw files.
-MOST_SOURCES = 20
+MOST_SOURCES = 40
 
 FACTS = "preflight/facts.txt"
 
@@ -75,15 +75,14 @@ def evidence(request: RunRequest, log: LavaLog) -> Evidence:
     sources: list[Source] = []
     for window in request.windows:
         mine = _files(window, files)
-        if not window.explains:
-            measurements += _window(window, mine, watch, request, log)
         try:
-            for suite in window.suites:
-                sources += base.sources(suite, mine, window, watch)[:MOST_SOURCES]
-        except base.SuiteError as error:
+            measurements += _window(window, mine, watch, request, log)
+            sources += _sources(window, mine, watch)
+        except InvalidBoot as error:
             if not window.explains:
-                raise InvalidBoot(f"{window.name}: {error.reason}") from None
-            facts[f"unexplained_{window.explains}"] = printable(error.reason)
+                raise
+            facts[f"unexplained_{window.name}"] = printable(error.reason)
+    facts["profile"] = request.profile.name
     facts[RAW] = _digest(files)
     return Evidence(tuple(measurements), tuple(sorted(facts.items())), tuple(sources))
 
@@ -93,6 +92,16 @@ def symptom(request: RunRequest, signature: str) -> tuple[Measurement, ...]:
     pairs = ((window, suite) for window in request.windows for suite in window.suites)
     found = (base.symptom(suite, signature, window) for window, suite in pairs)
     return next((each for each in found if each), ())
+
+
+def _sources(window: Window, mine: Mapping[str, bytes], watch: tuple[int, ...]) -> list[Source]:
+    found: list[Source] = []
+    for suite in window.suites:
+        try:
+            found += base.sources(suite, mine, window, watch)[:MOST_SOURCES]
+        except base.SuiteError as error:
+            raise InvalidBoot(f"{window.name}: {error.reason}") from None
+    return found
 
 
 def _digest(files: Mapping[str, bytes]) -> str:
@@ -143,15 +152,17 @@ def _why(case: str, log: LavaLog) -> str:
 
 def _check_facts(request: RunRequest, facts: Mapping[str, str]) -> None:
     device, profile = request.device_type, request.profile
+    isolated = parse_cpus(profile.isolated)
+    every = range(0, device.cpus, 1 if profile.smt else device.threads)
     wanted = {
-        "online": parse_cpus(f"0-{device.cpus - 1}" if device.cpus > 1 else "0"),
-        "isolated": parse_cpus(profile.isolated),
-        "nohz_full": parse_cpus(profile.isolated),
+        "online": tuple(every),
+        "isolated": isolated if profile.isolates else (),
+        "nohz_full": isolated if profile.isolates else (),
     }
     for key, cpus in wanted.items():
         if _cpus(facts.get(key, "")) != cpus:
             raise InvalidBoot(f"{key} is {facts.get(key, 'unknown')!r} in the guest, not as asked")
-    smt = "1" if device.threads > 1 else "0"
+    smt = "1" if has_smt(request) else "0"
     if facts.get("smt_active") != smt:
         raise InvalidBoot(f"smt_active is {facts.get('smt_active', 'unknown')!r}, not {smt}")
     if facts.get("clocksource") != "tsc":
@@ -201,6 +212,9 @@ def _window(
         if not gate.ok:
             raise InvalidBoot(f"{window.name}: {gate.name}: {gate.reason}")
     boot = {m.name: m.value for m in found if m.cpu is None}
+    calls = next((m.value for m in found if (m.suite, m.name) == (rcu.NAME, "calls")), None)
+    if calls not in (None, request.rcu_calls):
+        raise InvalidBoot(f"{window.name}: {calls:.0f} durations of {request.rcu_calls} calls")
     if boot.get("lost", 0.0) != 0.0:
         raise InvalidBoot(f"{window.name}: {boot['lost']:.0f} events were lost")
     nominal = window.nominal_events_per_s

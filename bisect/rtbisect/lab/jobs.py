@@ -18,7 +18,7 @@ import jinja2
 import yaml
 
 from rtbisect.command import printable
-from rtbisect.errors import ConfigError
+from rtbisect.errors import ConfigError, InternalError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -37,10 +37,10 @@ PREFLIGHT_CASES = (
     "preflight-isolated",
     "preflight-nohz-full",
     "preflight-rcu-nocbs",
+    "preflight-irq-affinity",
     "preflight-housekeeping",
     "preflight-watch",
     "preflight-whole-cores",
-    "preflight-irq-affinity",
     "preflight-untainted",
     "preflight-parameters",
 )
@@ -54,7 +54,9 @@ LONGEST_RCU_CALL_S = 0.5
 #: Characters of a boot line that neither a shell, nor LAVA, nor QEMU takes as its own.
 _BOOT_LINE = re.compile(r"[A-Za-z0-9=,.:_/+ -]{1,2000}")
 _CPUS = re.compile(r"[0-9]{1,4}(-[0-9]{1,4})?(,[0-9]{1,4}(-[0-9]{1,4})?)*")
-_WINDOW = re.compile(r"[a-z][a-z0-9-]{0,31}")
+_WINDOW = re.compile(r"[a-z][a-z0-9-]{0,39}")
+#: Functions of a foreign kernel, by the names that its build gave them.
+_FUNCTION = re.compile(r"[A-Za-z_][A-Za-z0-9_.:]{0,160}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,10 +101,20 @@ class Job:
 
 def timeouts_of(request: RunRequest) -> Timeouts:
     """Timeouts that let a boot measure all that it is asked to, and never below the default."""
-    window_s = LONGEST_WINDOW * request.window_ms / 1000
     calls_s = LONGEST_RCU_CALL_S * request.rcu_calls
-    needed_s = sum(calls_s if "rcu" in each.suites else window_s for each in request.windows)
+    needed_s = sum(
+        calls_s
+        if "rcu" in each.suites
+        else LONGEST_WINDOW * max(request.window_ms / 1000, each.least_s)
+        for each in request.windows
+    )
     return Timeouts(test_s=max(Timeouts().test_s, math.ceil(needed_s)))
+
+
+#: Those that are not asked of a machine that isolates nothing.
+ISOLATION_CASES = frozenset(
+    f"preflight-{what}" for what in ("isolated", "nohz-full", "rcu-nocbs", "irq-affinity")
+)
 
 
 def expected_cases(request: RunRequest) -> tuple[str, ...]:
@@ -110,7 +122,13 @@ def expected_cases(request: RunRequest) -> tuple[str, ...]:
     may fail: that is no reason to throw figures away.
     """
     windows = (window.name for window in request.windows if not window.explains)
-    return (*PREFLIGHT_CASES, *windows)
+    skipped = frozenset() if request.profile.isolates else ISOLATION_CASES
+    return (*(case for case in PREFLIGHT_CASES if case not in skipped), *windows)
+
+
+def has_smt(request: RunRequest) -> bool:
+    """Whether two threads of a core are online."""
+    return request.device_type.threads > 1 and request.profile.smt
 
 
 def render_job(lava_jobs: Path, job: Job) -> str:
@@ -193,6 +211,8 @@ def _check(request: RunRequest) -> None:
     names = [window.name for window in request.windows]
     if not names or len(set(names)) < len(names) or not all(map(_WINDOW.fullmatch, names)):
         raise ConfigError(f"run {request.run_id}: windows {names} cannot be run", "see windows.py")
+    if not all(map(_FUNCTION.fullmatch, request.probes)):
+        raise InternalError(f"run {request.run_id}: a function has a name that no C function has")
 
 
 def _command(request: RunRequest) -> str:
@@ -212,6 +232,16 @@ def _command(request: RunRequest) -> str:
         "--order",
         " ".join(window.name for window in request.windows),
     ]
+    if not request.realtime:
+        words += ["--rt", "no"]
+    if not profile.isolates:
+        words += ["--isolates", "no"]
+    if not has_smt(request):
+        words += ["--smt", "0"]
+    if profile.fifo:
+        words += ["--fifo", str(profile.fifo)]
+    if request.probes:
+        words += ["--probes", " ".join(request.probes)]
     return shlex.join(words)
 
 

@@ -12,7 +12,7 @@ import re
 from typing import TYPE_CHECKING
 
 from rtbisect.errors import ConfigError
-from rtbisect.model.lab import HostProfile
+from rtbisect.model.lab import PROFILE, HostProfile
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -54,16 +54,36 @@ def format_cpus(cpus: Iterable[int]) -> str:
     return ",".join(parts)
 
 
+#: What every boot line begins with.
+_ALWAYS = (
+    "console=ttyS0,115200",
+    "panic=0",  # LAVA knows a panic by its last line, which a rebooting kernel never prints
+    "noirqdebug",  # else a burst on the serial port disables its interrupt for good
+    "quiet",
+    "tsc=reliable",  # nohz_full needs a clock that the watchdog does not doubt
+    "nowatchdog",
+)
+
+
 def host_profile(
-    device: DeviceType, name: str = "seed", *, knows_kthread_cpus: bool = False
+    device: DeviceType, name: str = "tuned", *, knows_kthread_cpus: bool = False
 ) -> HostProfile:
-    """The profile for a device: core 0 works, all other cores are isolated whole.
+    """The profile for a device: core 0 works, all other cores are isolated whole (`tuned`) or only
+    measured (`as-is`), with the additions `+fifo:N` and `+nosmt`.
 
     `kthread_cpus=` is a patch of some trees: other kernels hand an unknown parameter to
     init's environment, and the preflight refuses the boot. So it is given on request.
     """
-    threads = range(device.threads)
-    isolated = range(device.threads, device.cpus)
+    match = re.fullmatch(PROFILE, name)
+    if match is None:
+        raise ConfigError(
+            f"there is no profile {name!r}",
+            "write `tuned` or `as-is`, with `+fifo:1` and `+nosmt` behind it as you need them",
+        )
+    smt = match[3] is None
+    step = 1 if smt else device.threads
+    threads = range(0, device.threads, step)
+    isolated = range(device.threads, device.cpus, step)
     if len(isolated) < WATCHED:
         raise ConfigError(
             f"device type {device.name} has {len(isolated)} CPUs to isolate",
@@ -75,23 +95,24 @@ def host_profile(
         housekeeping=work,
         isolated=quiet,
         watch=format_cpus(isolated[:WATCHED]),
-        boot_line=_boot_line(work, quiet, knows_kthread_cpus=knows_kthread_cpus),
+        boot_line=" ".join(
+            (
+                *_ALWAYS,
+                *(_isolation(work, quiet) if match[1] == "tuned" else ()),
+                *(() if smt else ("nosmt",)),
+                *((f"kthread_cpus={work}",) if knows_kthread_cpus else ()),
+            )
+        ),
+        isolates=match[1] == "tuned",
+        smt=smt,
+        fifo=int(match[2] or 0),
     )
 
 
-def _boot_line(work: str, quiet: str, *, knows_kthread_cpus: bool) -> str:
-    words = [
-        "console=ttyS0,115200",
-        "panic=0",  # LAVA knows a panic by its last line, which a rebooting kernel never prints
-        "noirqdebug",  # else a burst on the serial port disables its interrupt for good
-        "quiet",
-        "tsc=reliable",  # nohz_full needs a clock that the watchdog does not doubt
-        "nowatchdog",
+def _isolation(work: str, quiet: str) -> tuple[str, ...]:
+    return (
         f"nohz_full={quiet}",
         f"isolcpus=nohz,domain,managed_irq,{quiet}",
         f"rcu_nocbs={quiet}",
         f"irqaffinity={work}",
-    ]
-    if knows_kthread_cpus:
-        words.append(f"kthread_cpus={work}")
-    return " ".join(words)
+    )

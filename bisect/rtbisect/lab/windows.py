@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 from rtbisect.errors import ConfigError
 from rtbisect.model.lab import Window
-from rtbisect.suites.base import windows
+from rtbisect.suites import reach
+from rtbisect.suites.base import counts_hangs, windows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -54,8 +55,45 @@ WINDOWS = (
     Window("rcu-on", ("rcu",), workload=f"{READER}:clock", synthetic=True),
 )
 
+#: Other levels of the reader: a quarter of the dose, since interrupts that grow faster than the
+#: events feed themselves; and fed by a BPF program, as tracers have it.
+LEVELS = (
+    Window(
+        "clock-quarter",
+        ("ipi",),
+        workload=f"{READER}:clock/4",
+        synthetic=True,
+        nominal_events_per_s=CLOCK_EVENTS_PER_S / 4,
+        explains="clock-on",
+    ),
+    Window(
+        "pf-quarter",
+        ("ipi",),
+        workload=f"{READER}:pf/4",
+        synthetic=True,
+        nominal_events_per_s=PF_EVENTS_PER_S / 4,
+        explains="pf-on",
+    ),
+    Window(
+        "clock-bpf",
+        ("ipi",),
+        workload=f"{READER}:clock+bpf",
+        synthetic=True,
+        nominal_events_per_s=CLOCK_EVENTS_PER_S,
+        explains="clock-on",
+    ),
+    Window(
+        "pf-bpf",
+        ("ipi",),
+        workload=f"{READER}:pf+bpf",
+        synthetic=True,
+        nominal_events_per_s=PF_EVENTS_PER_S,
+        explains="pf-on",
+    ),
+)
+
 #: The same and those that a suite has for itself.
-ALL_WINDOWS = (*WINDOWS, *windows())
+ALL_WINDOWS = (*WINDOWS, *LEVELS, *windows())
 
 
 def of_suites(suites: Iterable[str], metrics: Iterable[tuple[str, str]] = ()) -> tuple[Window, ...]:
@@ -69,9 +107,13 @@ def of_suites(suites: Iterable[str], metrics: Iterable[tuple[str, str]] = ()) ->
     return (*found, *(Window(name, (suite,)) for name, suite in sorted(own.items())))
 
 
-def explaining(name: str) -> tuple[Window, ...]:
-    """The windows that explain the figures of the window `name`."""
-    return tuple(window for window in ALL_WINDOWS if window.explains == name)
+def explaining(window: Window) -> tuple[Window, ...]:
+    """The windows that explain the figures of the window `window`: another dose, those that suites
+    bring for it, and its twin with probes. Where a hang is a figure there is no twin, which could
+    be what hangs.
+    """
+    found = tuple(each for each in ALL_WINDOWS if each.explains == window.name)
+    return found if any(map(counts_hangs, window.suites)) else (*found, reach.twin(window))
 
 
 def select(names: Iterable[str]) -> tuple[Window, ...]:

@@ -38,12 +38,15 @@ class Source:
 class Window:
     """A stretch of a boot in which suites measure under one level of the workload.
 
-    `workload` is "none" or the name of a workload; `synthetic` says that the workload
-    is ours, not somebody's production load. `nominal_events_per_s` is the dose that a
-    valid run reaches at least half of (0: no dose). `instrument` names what measures where
+    `workload` is "none" or the name of a workload, with /N behind it for a dose of one Nth;
+    `synthetic` says that the workload is ours, not somebody's production load.
+    `nominal_events_per_s` is the dose that a valid run reaches at least half of (0: no dose).
+    `instrument` names what measures where
     that is a tool which may disturb what it measures; "": the kernel's own counters and tracers.
-    `explains` names the window whose figures this one explains under the same workload: nothing
-    is measured in it, and only boots of a proof have it.
+    `explains` names the window whose figures this one explains: only boots of a proof have it,
+    after all windows that measure, and its own figures, if it has any, decide nothing; with `asked`
+    only where the plan names its suite. A window takes at least `least_s`, whatever the length of
+    windows is.
     """
 
     name: str
@@ -53,17 +56,32 @@ class Window:
     nominal_events_per_s: float = 0.0
     instrument: str = ""
     explains: str = ""
+    asked: bool = False
+    least_s: float = 0.0
+
+
+#: Names of profiles: isolation by boot line or as the kernel comes, the priority of the tracer's
+#: threads, SMT off.
+PROFILE = r"(tuned|as-is)(?:\+fifo:([1-9][0-9]?))?(\+nosmt)?"
 
 
 @dataclass(frozen=True, slots=True)
 class HostProfile:
-    """CPU lists in kernel list format ("2-7"); `boot_line` is the complete command line."""
+    """CPU lists in kernel list format ("2-7"); `boot_line` is the complete command line.
+
+    `isolates` says that it keeps work away from the CPUs in `isolated`; else they are only those
+    that are measured. `smt` is false where the second threads of cores are off; the tracer's
+    threads have the priority FIFO `fifo` (0: that of any task).
+    """
 
     name: str
     housekeeping: str
     isolated: str
     watch: str
     boot_line: str
+    isolates: bool = True
+    smt: bool = True
+    fifo: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +108,9 @@ class DeviceType:
 
 @dataclass(frozen=True, slots=True)
 class RunRequest:
-    """One boot of one built kernel with all windows in a drawn order."""
+    """One boot of one built kernel with all windows in a drawn order. `probes` are functions of it
+    that windows of the suite reach count; `realtime` is false for a kernel without PREEMPT_RT.
+    """
 
     run_id: str
     revision: str
@@ -101,6 +121,8 @@ class RunRequest:
     windows: tuple[Window, ...]
     window_ms: int = 2500
     rcu_calls: int = 100
+    probes: tuple[str, ...] = ()
+    realtime: bool = True
 
 
 class RunStatus(StrEnum):

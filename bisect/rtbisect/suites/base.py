@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rtbisect.model.lab import Measurement, Source, Window
 
 #: Units of all suites. A measurement has one of these or its suite is wrong.
-UNITS = frozenset({"1", "1/s", "s", "us", "us/s", "percent"})
+UNITS = frozenset({"1", "1/s", "1/ms", "s", "us", "us/s", "percent"})
 
 #: The file of a window that holds the facts of the machine, the same in every window.
 FACTS_FILE = "facts.txt"
@@ -94,6 +94,13 @@ def symptom(name: str, signature: str, window: Window) -> tuple[Measurement, ...
     return () if tell is None else checked(tuple(tell(signature, window)))
 
 
+def counts_hangs(name: str) -> bool:
+    """Whether a boot that hangs may be a figure of this suite."""
+    if not has_parser(name):
+        return False
+    return hasattr(importlib.import_module(f"rtbisect.suites.{name}"), "symptom")
+
+
 def has_parser(name: str) -> bool:
     """Whether the suite `name` is a module here; else its script reports figures by itself."""
     return importlib.util.find_spec(f"rtbisect.suites.{name}") is not None
@@ -121,9 +128,13 @@ def text(files: Mapping[str, bytes], name: str) -> str:
     if name not in files:
         raise SuiteError(f"{name} is missing")
     try:
-        return files[name].decode("ascii")
+        content = files[name].decode("ascii")
     except UnicodeDecodeError:
         raise SuiteError(f"{name} has bytes that are not ASCII") from None
+    # Half of a number is a number.
+    if content and not content.endswith("\n"):
+        raise SuiteError(f"{name} is cut off in a line")
+    return content
 
 
 def pairs(content: str, separator: str) -> dict[str, str]:

@@ -39,6 +39,10 @@ VECTORS = ("res", "iwi", "loc", "cal", "tlb", "nmi", "pmi", "thr", interrupts.DE
 #: Without these there is nothing to say about IPIs.
 NEEDED = ("res", "loc", "cal")
 
+#: What window.txt tells: when the snapshots were taken, and what the reader counted.
+TIMES = ("start_ns", "end_ns")
+DOSE = ("events", "wakeups", "lost", "faults")
+
 #: Shorter windows have too few counts to be a rate.
 SHORTEST_S = 0.1
 
@@ -56,7 +60,7 @@ def parse(
     for cpu in watch:
         if cpu not in after.cpus:
             raise SuiteError(f"watched CPU {cpu} is not online")
-    times = pairs(text(files, "window.txt"), " ")
+    times = _window(text(files, "window.txt"))
     seconds = (
         number(times, "end_ns", "window.txt") - number(times, "start_ns", "window.txt")
     ) / 1e9
@@ -69,6 +73,19 @@ def parse(
         Measurement(NAME, "window_us", window.name, seconds * 1e6, "us"),
     ]
     return tuple(found)
+
+
+def _window(content: str) -> dict[str, str]:
+    """The times and the dose; SuiteError where a line is none of its own, or a part is missing: a
+    dose that is gone looks like a window that has none.
+    """
+    found = pairs(content, " ")
+    known = [f"{key}_{side}" for key in DOSE for side in ("before", "after")]
+    if len(found) != len(content.splitlines()) or not found.keys() <= {*TIMES, *known}:
+        raise SuiteError("window.txt has a line that is none of its own")
+    if any(key in found for key in known) and not all(key in found for key in known):
+        raise SuiteError("window.txt has a part of the dose only")
+    return found
 
 
 def _rates(
@@ -115,7 +132,7 @@ def _dose(times: Mapping[str, str], window: Window, seconds: float) -> list[Meas
             raise SuiteError("window.txt has no dose of the workload")
         return []
     counts = {}
-    for key in ("events", "wakeups", "lost", "faults"):
+    for key in DOSE:
         first = number(times, f"{key}_before", "window.txt")
         counts[key] = number(times, f"{key}_after", "window.txt") - first
         if counts[key] < 0:

@@ -38,7 +38,7 @@ _COUNTS = ("hw", "nmi", "irq", "softirq", "thread")
 
 #: Digits are bounded everywhere: int() raises on thousands of them. 20 hold 64 bits.
 _SAMPLE = re.compile(
-    r"-\d{1,10}\s+\[(?P<cpu>\d{3,5})\]\s+\S+\s+\d{1,20}\.\d{1,9}:\s+"
+    r"-\d{1,10}\s+\[(?P<cpu>\d{3,5})\]\s+\S+\s+(?P<time>\d{1,20}\.\d{1,9}):\s+"
     r"(?P<runtime>\d{1,20})\s+(?P<noise>\d{1,20})\s+(?P<available>\d{1,3}\.\d{5})\s+"
     r"(?P<single>\d{1,20})\s+"
     + r"\s+".join(rf"(?P<{name}>\d{{1,20}})" for name in _COUNTS)
@@ -162,6 +162,7 @@ def read(content: str) -> list[Sample]:
     if not content.startswith("# tracer: osnoise"):
         raise SuiteError("trace.txt is not of the osnoise tracer")
     samples = []
+    seen: set[tuple[str, str]] = set()
     for line in content.splitlines():
         if "LOST" in line and "EVENTS" in line:
             raise SuiteError(f"the tracer lost events: {line.strip()[:60]!r}")
@@ -172,6 +173,9 @@ def read(content: str) -> list[Sample]:
         match = _SAMPLE.search(line)
         if match is None:
             raise SuiteError(f"trace.txt has a line that is no sample: {line.strip()[:60]!r}")
+        if (place := (match["cpu"], match["time"])) in seen:
+            raise SuiteError(f"trace.txt tells a sample of CPU {place[0]} twice")
+        seen.add(place)
         samples.append(_sample(match))
     return samples
 

@@ -3,13 +3,15 @@
 
 Source: durations.txt, one duration in ns a line, in call order. The median moves in
 steps of one tick, because grace periods begin and end on ticks; `p50_ticks` says how
-many where the machine told its tick rate.
+many where the machine told its tick rate, `mode_ticks` and `mode_share` which number of ticks
+most calls took and how many of them did.
 """
 
 from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from rtbisect.model.lab import Measurement
@@ -24,6 +26,9 @@ NAME = "rcu"
 
 #: Fewer calls do not carry a 90 % quantile.
 FEWEST = 10
+
+#: Calls beyond this are the tail: several grace periods, or a kthread that did not get to run.
+LATE_US = 20_000.0
 
 #: A call that took longer was no measurement: RCU itself reports a stall after 21 s.
 LONGEST_NS = 60 * 10**9
@@ -45,10 +50,20 @@ def parse(
     }
     found = [Measurement(NAME, "calls", window.name, float(len(durations_us)), "1")]
     found += [Measurement(NAME, name, window.name, us, "us") for name, us in figures.items()]
+    late = sum(us > LATE_US for us in durations_us) / len(durations_us)
+    found.append(Measurement(NAME, "over_20ms_per_call", window.name, late, "1"))
     hz = pairs(text(files, FACTS_FILE), "=").get("hz", "") if FACTS_FILE in files else ""
     if re.fullmatch(r"[1-9][0-9]{1,3}", hz):
-        ticks = figures["p50_us"] * int(hz) / 1e6
-        found.append(Measurement(NAME, "p50_ticks", window.name, ticks, "1"))
+        tick_us = 1e6 / int(hz)
+        ticks = Counter(round(us / tick_us) for us in durations_us)
+        # Of two that come equally often the shorter one.
+        mode = min(ticks, key=lambda each: (-ticks[each], each))
+        in_ticks = {
+            "p50_ticks": figures["p50_us"] / tick_us,
+            "mode_ticks": float(mode),
+            "mode_share": ticks[mode] / len(durations_us),
+        }
+        found += [Measurement(NAME, name, window.name, x, "1") for name, x in in_ticks.items()]
     return tuple(found)
 
 

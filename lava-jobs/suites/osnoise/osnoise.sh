@@ -40,6 +40,8 @@ osnoise_start() {
     : >"$TRACING/trace"
     echo osnoise >"$TRACING/current_tracer"
     echo 1 >"$TRACING/tracing_on"
+    # What is above its threads in priority is what they see as noise.
+    [ "$FIFO" -eq 0 ] || "$RTBISECT/bin/fifo" "$FIFO" osnoise/
 }
 
 # osnoise_stop WINDOW: saves what was set, and the samples with the header that names their columns.

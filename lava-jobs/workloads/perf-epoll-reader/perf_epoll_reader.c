@@ -11,6 +11,8 @@
  *              no process on that CPU.
  *   -m pf      PERF_COUNT_SW_PAGE_FAULTS, one busy child a CPU that faults at
  *              the same moments as its siblings.
+ *   -b         what wakes the reader is the output of a BPF program that runs at these
+ *              events, as of a tracer with a perf buffer, and not the event itself.
  *   -n         the control: the same children, but no perf event and no epoll.
  *
  * It publishes its dose in the file -d (struct dose below), prints "ready" when
@@ -22,6 +24,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/bpf.h>
 #include <linux/perf_event.h>
 #include <sched.h>
 #include <signal.h>
@@ -69,6 +72,7 @@ enum mode { MODE_NONE, MODE_CLOCK, MODE_PF };
 struct options {
 	enum mode mode;
 	int control;			/* -n */
+	int bpf;			/* -b */
 	int housekeeping;		/* -k */
 	int cpus[MAX_CPUS];		/* -c */
 	int ncpus;
@@ -104,7 +108,7 @@ static void end_children(void)
 static void __attribute__((noreturn)) usage(const char *wrong)
 {
 	fail(2, "%s; usage: -m clock|pf -k CPU -c CPUS [-p PERIOD_US] [-x EVENTS] "
-		"[-n] [-d FILE] [-T SECONDS]", wrong);
+		"[-b] [-n] [-d FILE] [-T SECONDS]", wrong);
 }
 
 static long number(const char *text, const char *name, long low, long high)
@@ -144,7 +148,7 @@ static void parse_cpus(struct options *o, const char *text)
 
 static void parse(struct options *o, int argc, char **argv)
 {
-	for (int c; (c = getopt(argc, argv, "m:k:c:p:x:nd:T:")) != -1; ) {
+	for (int c; (c = getopt(argc, argv, "m:k:c:p:x:bnd:T:")) != -1; ) {
 		switch (c) {
 		case 'm': o->mode = !strcmp(optarg, "clock") ? MODE_CLOCK :
 				    !strcmp(optarg, "pf") ? MODE_PF : MODE_NONE; break;
@@ -152,6 +156,7 @@ static void parse(struct options *o, int argc, char **argv)
 		case 'c': parse_cpus(o, optarg); break;
 		case 'p': o->period_us = number(optarg, "-p", 10, 10000000); break;
 		case 'x': o->per_cpu = (int)number(optarg, "-x", 1, 64); break;
+		case 'b': o->bpf = 1; break;
 		case 'n': o->control = 1; break;
 		case 'd': o->dose_path = optarg; break;
 		case 'T': o->seconds = number(optarg, "-T", 1, 86400); break;
@@ -160,8 +165,8 @@ static void parse(struct options *o, int argc, char **argv)
 	}
 	if (optind != argc || o->mode == MODE_NONE || o->housekeeping < 0 || !o->ncpus)
 		usage("need -m, -k and -c, and no other arguments");
-	if (o->control && o->mode == MODE_CLOCK)
-		usage("-n goes with -m pf");
+	if (o->control && (o->mode == MODE_CLOCK || o->bpf))
+		usage("-n goes with -m pf, and not with -b");
 }
 
 static void pin(int cpu)
@@ -276,7 +281,7 @@ static void start_children(const struct options *o, const sigset_t *waiting)
  * and whether CPUs collide would be drawn once a boot. So CPU i of the list
  * runs 0.7 % * i slower: in a second or two every phase meets every other.
  */
-static struct ring open_ring(const struct options *o, int i)
+static int open_event(const struct options *o, int i)
 {
 	const int clock = o->mode == MODE_CLOCK, cpu = o->cpus[i];
 	struct perf_event_attr attr = {
@@ -288,38 +293,134 @@ static struct ring open_ring(const struct options *o, int i)
 		.wakeup_events = 1,
 		.disabled = 1,
 	};
-	size_t size = (DATA_PAGES + 1) * (size_t)sysconf(_SC_PAGESIZE);
-	struct ring ring;
+	int fd = (int)syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 
-	ring.fd = (int)syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
-	if (ring.fd < 0)
+	if (fd < 0)
 		fail(1, "perf_event_open on CPU %d: %s", cpu, strerror(errno));
+	return fd;
+}
+
+/* The output of BPF programs on a CPU. */
+static int open_output(const struct options *o, int i)
+{
+	struct perf_event_attr attr = {
+		.size = sizeof(attr),
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_BPF_OUTPUT,
+		.sample_period = 1,
+		.sample_type = PERF_SAMPLE_RAW,
+		.wakeup_events = 1,
+		.disabled = 1,
+	};
+	int fd = (int)syscall(SYS_perf_event_open, &attr, -1, o->cpus[i], -1, PERF_FLAG_FD_CLOEXEC);
+
+	if (fd < 0)
+		fail(1, "no BPF output on CPU %d: %s", o->cpus[i], strerror(errno));
+	return fd;
+}
+
+static struct ring map_ring(int fd, int cpu)
+{
+	size_t size = (DATA_PAGES + 1) * (size_t)sysconf(_SC_PAGESIZE);
+	struct ring ring = { .fd = fd };
+
 	ring.page = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, ring.fd, 0);
 	if (ring.page == MAP_FAILED)
 		fail(1, "perf ring of CPU %d: %s", cpu, strerror(errno));
 	return ring;
 }
 
-/* Event x of CPU i is ring x * ncpus + i. */
-static struct ring *open_rings(const struct options *o, int count, int epoll)
+static int bpf(int command, union bpf_attr *attr)
 {
-	struct ring *rings = calloc((size_t)count, sizeof(*rings));
+	int fd = (int)syscall(SYS_bpf, command, attr, sizeof(*attr));
+
+	if (fd < 0)
+		fail(1, "bpf(%d): %s", command, strerror(errno));
+	return fd;
+}
+
+#define INSN(c, d, s, o, i) { .code = (c), .dst_reg = (d), .src_reg = (s), .off = (o), .imm = (i) }
+
+/* A program that puts 8 bytes into the output of the CPU that it runs on. */
+static int load_program(int map)
+{
+	const struct bpf_insn insns[] = {
+		INSN(BPF_ST | BPF_MEM | BPF_DW, BPF_REG_10, 0, -8, 0),
+		/* bpf_perf_event_output(context, map, BPF_F_CURRENT_CPU, stack, 8) */
+		INSN(BPF_LD | BPF_IMM | BPF_DW, BPF_REG_2, BPF_PSEUDO_MAP_FD, 0, map),
+		INSN(0, 0, 0, 0, 0),
+		INSN(BPF_ALU | BPF_MOV | BPF_K, BPF_REG_3, 0, 0, -1),
+		INSN(BPF_ALU64 | BPF_MOV | BPF_X, BPF_REG_4, BPF_REG_10, 0, 0),
+		INSN(BPF_ALU64 | BPF_ADD | BPF_K, BPF_REG_4, 0, 0, -8),
+		INSN(BPF_ALU64 | BPF_MOV | BPF_K, BPF_REG_5, 0, 0, 8),
+		INSN(BPF_JMP | BPF_CALL, 0, 0, 0, BPF_FUNC_perf_event_output),
+		/* 0: the event itself is not recorded. */
+		INSN(BPF_ALU64 | BPF_MOV | BPF_K, BPF_REG_0, 0, 0, 0),
+		INSN(BPF_JMP | BPF_EXIT, 0, 0, 0, 0),
+	};
+	union bpf_attr attr = {
+		.prog_type = BPF_PROG_TYPE_PERF_EVENT,
+		.insns = (uint64_t)(uintptr_t)insns,
+		.insn_cnt = sizeof(insns) / sizeof(insns[0]),
+		.license = (uint64_t)(uintptr_t)"GPL",
+	};
+
+	return bpf(BPF_PROG_LOAD, &attr);
+}
+
+/* One output a CPU, for all events of it. Gives the program. */
+static int open_outputs(const struct options *o, struct ring *rings)
+{
+	union bpf_attr attr = {
+		.map_type = BPF_MAP_TYPE_PERF_EVENT_ARRAY,
+		.key_size = sizeof(uint32_t),
+		.value_size = sizeof(uint32_t),
+		.max_entries = CPU_SETSIZE,
+	};
+	int map = bpf(BPF_MAP_CREATE, &attr), i;
+
+	for (i = 0; i < o->ncpus; i++) {
+		uint32_t cpu = (uint32_t)o->cpus[i], fd;
+		union bpf_attr update = { .map_fd = (uint32_t)map };
+
+		rings[i] = map_ring(open_output(o, i), o->cpus[i]);
+		fd = (uint32_t)rings[i].fd;
+		update.key = (uint64_t)(uintptr_t)&cpu;
+		update.value = (uint64_t)(uintptr_t)&fd;
+		bpf(BPF_MAP_UPDATE_ELEM, &update);
+		if (ioctl(rings[i].fd, PERF_EVENT_IOC_ENABLE, 0))
+			fail(1, "cannot enable the output of CPU %u: %s", cpu, strerror(errno));
+	}
+	return load_program(map);
+}
+
+/*
+ * Event x of CPU i is number x * ncpus + i of `events`. Rings are those of the events, or with -b
+ * one a CPU.
+ */
+static void open_rings(const struct options *o, int *events, int count, struct ring *rings, int epoll)
+{
+	const int program = o->bpf ? open_outputs(o, rings) : -1;
+	const int nrings = o->bpf ? o->ncpus : count;
 	int n;
 
-	if (!rings)
-		fail(1, "no memory");
 	for (n = 0; n < count; n++) {
+		events[n] = open_event(o, n % o->ncpus);
+		if (!o->bpf)
+			rings[n] = map_ring(events[n], o->cpus[n % o->ncpus]);
+		else if (ioctl(events[n], PERF_EVENT_IOC_SET_BPF, program))
+			fail(1, "no BPF program on CPU %d: %s", o->cpus[n % o->ncpus], strerror(errno));
+	}
+	for (n = 0; n < nrings; n++) {
 		struct epoll_event watch = { .events = EPOLLIN, .data.u32 = (uint32_t)n };
 
-		rings[n] = open_ring(o, n % o->ncpus);
 		if (epoll_ctl(epoll, EPOLL_CTL_ADD, rings[n].fd, &watch))
 			fail(1, "epoll_ctl: %s", strerror(errno));
 	}
-	return rings;
 }
 
 /* The events of a CPU are spread evenly over the period. */
-static void enable_rings(const struct options *o, const struct ring *rings, int count)
+static void enable(const struct options *o, const int *events, int count)
 {
 	uint64_t start = now_ns(), step = (uint64_t)(o->period_us * 1000 * o->ncpus / count);
 	int n;
@@ -327,7 +428,7 @@ static void enable_rings(const struct options *o, const struct ring *rings, int 
 	for (n = 0; n < count; n++) {
 		while (now_ns() < start + step * (uint64_t)(n / o->ncpus))
 			;
-		if (ioctl(rings[n].fd, PERF_EVENT_IOC_ENABLE, 0))
+		if (ioctl(events[n], PERF_EVENT_IOC_ENABLE, 0))
 			fail(1, "cannot enable CPU %d: %s", o->cpus[n % o->ncpus], strerror(errno));
 	}
 }
@@ -368,11 +469,15 @@ static void read_events(const struct options *o, const sigset_t *waiting)
 	struct epoll_event got[64];
 	int epoll = epoll_create1(EPOLL_CLOEXEC);
 	int count = o->ncpus * (o->mode == MODE_CLOCK ? o->per_cpu : 1);
-	struct ring *rings = open_rings(o, count, epoll);
+	struct ring *rings = calloc((size_t)count, sizeof(*rings));
+	int *events = calloc((size_t)count, sizeof(*events));
 
+	if (!rings || !events)
+		fail(1, "no memory");
+	open_rings(o, events, count, rings, epoll);
 	if (o->mode == MODE_PF)
 		start_children(o, waiting);	/* after the opening, which busy CPUs make slow */
-	enable_rings(o, rings, count);
+	enable(o, events, count);
 	puts("ready");
 	while (!stop) {
 		int i, n = epoll_pwait(epoll, got, 64, -1, waiting);

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Which of the functions that a commit changes run while a window measures: kprobes on each of them
+(Documentation/trace/kprobetrace.rst), in a window that is not measured.
+
+Source: reach.txt (lava-jobs/suites/reach): `window pass|fail BEGIN_S END_S`, then
+`ran HITS FUNCTION`, or `refused FUNCTION` where the kernel allows no probe: functions that it frees
+after booting, that tracing itself uses, or that it has twice.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from rtbisect.model.lab import Source, Window
+from rtbisect.suites.base import SuiteError, text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rtbisect.model.lab import Measurement
+
+NAME = "reach"
+
+#: Kinds of its sources: a function with its hits a second, which may be 0, and one without a probe.
+RAN, REFUSED = "function", "no probe"
+
+_SECONDS = r"[0-9]{1,9}(?:\.[0-9]{1,9})?"
+_WINDOW = re.compile(rf"window (pass|fail) ({_SECONDS}) ({_SECONDS})")
+_ROW = re.compile(r"(?:ran ([0-9]{1,18})|refused) ([A-Za-z_][\w.:]{0,160})")
+
+
+def twin(window: Window) -> Window:
+    """The window in which functions are counted under the workload of `window`."""
+    return Window(
+        f"{NAME}-{window.name}",
+        (NAME,),
+        workload=window.workload,
+        synthetic=window.synthetic,
+        instrument=window.instrument,
+        explains=window.name,
+    )
+
+
+def parse(
+    files: Mapping[str, bytes],  # noqa: ARG001  (of the contract)
+    window: Window,  # noqa: ARG001
+    watch: tuple[int, ...],  # noqa: ARG001
+) -> tuple[Measurement, ...]:
+    """No figures: each hit of a probe costs time."""
+    return ()
+
+
+def sources(
+    files: Mapping[str, bytes],
+    window: Window,
+    watch: tuple[int, ...],  # noqa: ARG001  (of the contract)
+) -> tuple[Source, ...]:
+    """Hits a second of each function on all CPUs; none on a kernel without kprobes. SuiteError
+    when the window itself did not run to its end.
+    """
+    first, *rows = text(files, "reach.txt").splitlines() or [""]
+    if first == "no kprobes" and not rows:
+        return ()
+    ran = _WINDOW.fullmatch(first)
+    if ran is None:
+        raise SuiteError(f"reach.txt does not begin with its window: {first[:60]!r}")
+    seconds = float(ran[3]) - float(ran[2])
+    if ran[1] != "pass" or seconds <= 0:
+        raise SuiteError("the window did not run to its end beside the probes")
+    found: dict[str, Source] = {}
+    for row in rows:
+        match = _ROW.fullmatch(row)
+        if match is None:
+            raise SuiteError(f"reach.txt has a line that is none of its own: {row[:60]!r}")
+        hits, name = match.groups()
+        if name in found:
+            raise SuiteError(f"reach.txt tells {name[:60]} twice")
+        kind = REFUSED if hits is None else RAN
+        found[name] = Source(window.name, kind, name, int(hits or 0) / seconds)
+    return tuple(found.values())
