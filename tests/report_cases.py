@@ -10,6 +10,8 @@ from pathlib import Path
 from rtbisect.model.campaign import (
     Better,
     Cause,
+    Gate,
+    GateStatus,
     Judgement,
     Level,
     MetricKey,
@@ -26,7 +28,7 @@ from rtbisect.model.campaign import (
 )
 from rtbisect.model.code import Commit, CommitGraph
 from rtbisect.model.lab import DeviceType, HostProfile
-from rtbisect.model.report import CommitText, ReportInput
+from rtbisect.model.report import CommitText, Repaired, ReportInput
 from rtbisect.report.mailer import ReportSettings
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -119,6 +121,15 @@ def row(kernel, workload, metric, unit, sample):
 
 
 EPOLL_PARENT = judged(RES_ON, QUIET, LOUD, 6.99, (5.51, 9.24), 0.000155)
+GATES = (
+    Gate("G5 duplicates", GateStatus.PASS, "raw files of 16 boots differ"),
+    Gate(
+        "G11 reachability",
+        GateStatus.PASS,
+        "of the 14 function(s) that the commit changes 10 ran, ep_poll_callback 750 times a second",
+    ),
+    Gate("G16 loop", GateStatus.PASS, "4.1 times the events make 3 times the interrupts"),
+)
 ORIGINS = (
     Origin(
         "reschedule",
@@ -163,6 +174,7 @@ EPOLL = Result(
         row("parent", "perf-epoll-reader", RES_ON, "1/s", QUIET),
         row("culprit", "perf-epoll-reader", RES_ON, "1/s", LOUD),
     ),
+    gates=GATES,
     origins=ORIGINS,
 )
 
@@ -261,6 +273,15 @@ def rcu():
             "zoe@kernel.example.org",
             "2025-12-01T08:00:00+01:00",
             ("kernel/rcu/tree.c", "kernel/rcu/tree.h"),
+            ('0123456789ab ("rcu: Report a quiescent state\nBcc: too early")',),
+        ),
+        repaired=(
+            Repaired(
+                "bisect-0007",
+                MetricKey("stall", "frozen_periods", "stall"),
+                Sample((1.0, 0.0, 1.0, 0.0)),
+                Sample((0.0, 0.0, 0.0, 0.0)),
+            ),
         ),
         device=BOARD,
         message_id="<rcu-0002.1@lab.example.org>",

@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from rtbisect import factors
 from rtbisect.effects import Effects, sample
 from rtbisect.model.campaign import Cause, MetricKey, Sample, Threshold
+from rtbisect.realtime import without_rt
+from rtbisect.suites import reach
 from rtbisect.trust import cause as causes
 from rtbisect.trust.examine import Examined, examine
 from rtbisect.trust.gates import ORIGIN
@@ -16,11 +18,47 @@ from rtbisect.trust.sources import origins
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from rtbisect.model.campaign import Gate, Origin
+    from rtbisect.model.campaign import Gate, Origin, TableRow
     from rtbisect.model.lab import Run
 
 #: Boots a side of a culprit and its parent for the workload factor.
 CAUSE_BOOTS = 10
+#: Probes in one boot. Of a commit that changes more functions these tell that it is reached, and
+#: never that it is not.
+MOST_PROBES = 32
+_NAMED = 4
+
+
+class Believed(NamedTuple):
+    """What makes the effect of a proven culprit, and what may be wrong with its boots."""
+
+    cause: Cause
+    gates: tuple[Gate, ...]
+    origins: tuple[Origin, ...]
+    without_rt: tuple[TableRow, ...]
+    said: tuple[str, ...]
+
+
+NOTHING = Believed(Cause.NONE, (), (), (), ())
+
+
+def believe(
+    effects: Effects,
+    threshold: Threshold,
+    parents: Sequence[str],
+    culprit: str,
+    fresh: dict[str, list[Run]],
+) -> Believed:
+    """The cause, the gates, the sources and the factor PREEMPT_RT of a culprit; boots that this
+    takes of the same kernels are added to `fresh`.
+    """
+    cause, why = cause_of(effects, threshold, parents, culprit, fresh)
+    effects.tell(f"cause: {cause.value}: {why}")
+    gates = gates_of(effects, threshold, parents, culprit, fresh)
+    made_of = origins_of(effects, threshold.key, parents, culprit, fresh)
+    rows, concerns = without_rt(effects, threshold, parents[0], culprit)
+    said = tuple(each for each in (why, concerns) if each)
+    return Believed(cause, gates, made_of, rows, (*said, *broken(gates)))
 
 
 def cause_of(
@@ -76,6 +114,23 @@ def origins_of(
     return found
 
 
+def probes_of(effects: Effects, parents: Sequence[str], culprit: str) -> tuple[str, ...]:
+    """Functions that the culprit changes, as many as one boot counts; none where no window does."""
+    if not any(reach.NAME in window.suites for window in effects.setup.explaining):
+        return ()
+    functions = effects.changed(parents[0], culprit).functions or ()
+    effects.tell(f"{culprit[:12]} changes the code of {counted(functions)}")
+    return tuple(functions[:MOST_PROBES])
+
+
+def counted(names: Sequence[str]) -> str:
+    """For the story: how many functions, and the first of them."""
+    if not names:
+        return "no function that a build tells of"
+    more = ", ..." if len(names) > _NAMED else ""
+    return f"{len(names)} function(s): {', '.join(names[:_NAMED])}{more}"
+
+
 def gates_of(
     effects: Effects,
     threshold: Threshold,
@@ -87,7 +142,20 @@ def gates_of(
     setup = effects.setup
     parent, new = (tuple(fresh.get(sha, ())) for sha in (parents[0], culprit))
     files = effects.parts.tree.describe(culprit).files
-    found = examine(Examined(threshold, setup.windows, setup.device.emulated, parent, new, files))
+    changed = effects.changed(parents[0], culprit)
+    found = examine(
+        Examined(
+            threshold,
+            setup.windows,
+            setup.device.emulated,
+            parent,
+            new,
+            files,
+            changed,
+            setup.explaining,
+            setup.profile.isolates,
+        )
+    )
     for gate in found:
         effects.tell(f"gate {gate.name}: {gate.status.value}: {gate.reason}")
     return found

@@ -8,7 +8,7 @@ import statistics
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rtbisect.effects import Effects, Setup, figure, sample, worded
+from rtbisect.effects import Effects, figure, sample, worded
 from rtbisect.judge.judge import judge_all
 from rtbisect.judge.scale import all_badness
 from rtbisect.model.campaign import Judgement, Level
@@ -16,6 +16,7 @@ from rtbisect.model.campaign import Judgement, Level
 if TYPE_CHECKING:
     from rtbisect.model.campaign import Threshold
     from rtbisect.model.lab import Run
+    from rtbisect.setup import Setup
 
 #: False-positive rate of the whole comparison; shared by its looks.
 ALPHA = 0.01

@@ -3,113 +3,38 @@
 
 from __future__ import annotations
 
-import hashlib
 import random
-import re
 import statistics
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rtbisect.errors import ConfigError, InternalError
+from rtbisect.errors import InternalError
 from rtbisect.model.campaign import Observation, Sample
-from rtbisect.model.code import Build, BuildRequest, Change, CommitGraph, layout_variant
-from rtbisect.model.command import repairs
+from rtbisect.model.code import (
+    WITHOUT_RT,
+    Build,
+    Change,
+    CommitGraph,
+    layout_variant,
+)
 from rtbisect.model.lab import Run, RunRequest, RunStatus
 from rtbisect.search.ledger import Silent
 from rtbisect.search.silent import Closure, shared, silent_pairs
+from rtbisect.suites import reach
+from rtbisect.trust.gates import Changed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from rtbisect.model.campaign import CampaignRequest, Limits, MetricKey, Threshold
-    from rtbisect.model.lab import DeviceType, HostProfile, Window
-    from rtbisect.ports import Builder, Clock, Journal, Lab, Mailer, Progress, Tree
+    from rtbisect.model.campaign import MetricKey, Threshold
+    from rtbisect.model.lab import Window
+    from rtbisect.setup import Parts, Setup
 
 #: What a boot and a build are taken to cost before the first one was timed.
 FIRST_GUESS_BOOT_S = 20.0
 FIRST_GUESS_BUILD_S = 30.0
 FIRST_GUESS_COLD_BUILD_S = 300.0
-
-
-@dataclass(frozen=True, slots=True)
-class Setup:
-    """The fixed values of a campaign; `build` is a pattern whose revision is filled in. With
-    `command` a boot is a run of a command that checks out and builds by itself.
-    """
-
-    request: CampaignRequest
-    tree: str
-    repo: str
-    build: BuildRequest
-    device: DeviceType
-    profile: HostProfile
-    windows: tuple[Window, ...]
-    window_ms: int
-    rcu_calls: int
-    thresholds: tuple[Threshold, ...]
-    limits: Limits
-    operator: str
-    explaining: tuple[Window, ...] = ()
-    given_build_s: float | None = None
-    given_boot_s: float | None = None
-    command: bool = False
-
-    @property
-    def run_word(self) -> str:
-        return "run" if self.command else "boot"
-
-    def in_words(self, text: str) -> str:
-        """What the search says of boots, in the words of this campaign: a command builds what it
-        needs by itself, and runs; a search for a repair goes from broken to fixed.
-        """
-        if repairs(self.request):
-            for word, other in (("good", "broken"), ("bad", "fixed"), ("regression", "repair")):
-                text = re.sub(rf"(?<!-)\b{word}\b", other, text)
-        if not self.command:
-            return text
-        text = text.replace("are the same kernel, bit for bit", "have the same files")
-        return re.sub(r"\bboot(s?)\b", r"run\1", re.sub(r"\b\d+ builds?, ", "", text))
-
-
-@dataclass(frozen=True, slots=True)
-class Parts:
-    """The ports that a campaign works through."""
-
-    tree: Tree
-    builder: Builder
-    lab: Lab
-    journal: Journal
-    mailer: Mailer
-    clock: Clock
-    progress: Progress
-
-
-class SetupChangedError(ConfigError):
-    """A campaign cannot go on: it was begun with another set-up."""
-
-
-@dataclass(frozen=True, slots=True)
-class Fingerprint:
-    """What the figures of a campaign depend on, as one hash."""
-
-    sha256: str
-
-
-def keep_setup(setup: Setup, journal: Journal) -> None:
-    """Remember what a campaign runs with; SetupChangedError when a resumed one would run with
-    something else: figures of two set-ups do not mix.
-    """
-    parts = (
-        setup.build, setup.device, setup.profile, setup.windows, setup.window_ms,
-        setup.rcu_calls, setup.thresholds, setup.limits, setup.explaining,
-    )  # fmt: skip
-    now = Fingerprint(hashlib.sha256(repr(parts).encode()).hexdigest())
-    if journal.step("setup", Fingerprint, lambda _note: now) != now:
-        raise SetupChangedError(
-            f"the site file, its fragments or thresholds/ changed since {journal.campaign} began",
-            "put them back as they were, or start a new campaign",
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +95,9 @@ class Effects:
         return found.sha
 
     def build(self, sha: str, layout: int = 0) -> Build:
-        """Build a revision, once a campaign; `layout` other than 0 is another code layout."""
+        """Build a revision, once a campaign; `layout` other than 0 is another code layout, or the
+        kernel without PREEMPT_RT.
+        """
         known = self.layouts.get((sha, layout)) if layout else self.builds.get(sha)
         if known is not None:
             return known
@@ -200,13 +127,30 @@ class Effects:
             self.tell(f"{what} does not build: {build.first_error}")
         return build
 
-    def boot(
-        self, sha: str, purpose: str, left: int = 0, layout: int = 0, explain: str = ""
+    def changed(self, parent: str, culprit: str) -> Changed:
+        """What a commit changes in the kernel, by both builds."""
+        builds = [self.build(sha) for sha in (parent, culprit)]
+        if not all(build.ok for build in builds):
+            return Changed()
+        files = self.parts.builder.files(builds[1])
+        touched = self.parts.tree.describe(culprit).files
+        built = not files.isdisjoint(touched) if files and touched else None
+        return Changed(self.parts.builder.changed(*builds), built)
+
+    def boot(  # noqa: PLR0913  (what a boot is for, and what it is to explain)
+        self,
+        sha: str,
+        purpose: str,
+        left: int = 0,
+        layout: int = 0,
+        explain: str = "",
+        probes: Sequence[str] = (),
     ) -> Run:
         """One fresh boot of a built revision; the order of its windows is drawn.
 
         `left` is the expected number of boots after this one, for the estimate. The windows that
-        explain the one named `explain` come after all that measure.
+        explain the one named `explain` come after all that measure; one that counts functions only
+        where there are `probes`.
         """
         build = self.build(sha, layout)
         number = len(self.runs) + 1
@@ -220,9 +164,11 @@ class Effects:
             modules=build.modules,
             device_type=self.setup.device,
             profile=self.setup.profile,
-            windows=(*windows, *(w for w in self.setup.explaining if w.explains == explain)),
+            windows=(*windows, *self._explaining(explain, probes)),
             window_ms=self.setup.window_ms,
             rcu_calls=self.setup.rcu_calls,
+            probes=tuple(probes),
+            realtime=layout != WITHOUT_RT,
         )
         word = self.setup.run_word
         what = f"{word} {number}: {sha[:12]} ({purpose})"
@@ -246,6 +192,13 @@ class Effects:
                 f"{word} {number} of {sha[:12]} ({purpose}): {run.status.value}: {run.reason}"
             )
         return run
+
+    def _explaining(self, name: str, probes: Sequence[str]) -> list[Window]:
+        return [
+            window
+            for window in self.setup.explaining
+            if window.explains == name and (probes or reach.NAME not in window.suites)
+        ]
 
     def evidence(self) -> dict[str, list[Run]]:
         """The boots so far that are evidence, by revision in their order; of the kernels as they

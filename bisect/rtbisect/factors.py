@@ -39,15 +39,23 @@ def table(  # noqa: PLR0913  (the factors of the table)
     revert: str | None,
     fresh: Mapping[str, list[Run]],
 ) -> tuple[TableRow, ...]:
-    """Kernel x workload: the searched metric, its control, and the other judged metrics."""
+    """Kernel x workload: the searched metric, its control, the same under another dose, and the
+    other judged metrics.
+    """
     kernels = [("parent", parents[0]), ("culprit", culprit)]
     if revert is not None:
         kernels.append(("tip+revert", revert))
     rows = []
-    windows = {window.name: window for window in effects.setup.windows}
-    first, others = _metrics(effects.setup.thresholds, threshold)
+    setup = effects.setup
+    windows = {window.name: window for window in (*setup.windows, *setup.explaining)}
+    first, others = _metrics(setup.thresholds, threshold)
+    doses = [
+        replace(threshold, key=replace(threshold.key, window=window.name))
+        for window in setup.explaining
+        if window.explains == threshold.key.window and threshold.key.suite in window.suites
+    ]
     wanted = [(metric, kernel) for metric in first for kernel in kernels]
-    wanted += [(metric, kernel) for metric in others for kernel in kernels[:2]]
+    wanted += [(metric, kernel) for metric in (*doses, *others) for kernel in kernels[:2]]
     for metric, (name, sha) in wanted:
         found = sample(fresh.get(sha, []), metric.key)
         if found.n:

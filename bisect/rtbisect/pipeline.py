@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from rtbisect import proof, several
 from rtbisect.comparison import MAX_BARREN, PASS_CONFIDENCE, Ends, compare, worst
-from rtbisect.effects import Effects, Parts, Setup, sample
+from rtbisect.effects import Effects, sample
 from rtbisect.judge.judge import judge
 from rtbisect.model.campaign import (
     Better,
@@ -37,6 +37,7 @@ from rtbisect.trust import verify
 if TYPE_CHECKING:
     from rtbisect.model.code import CommitGraph
     from rtbisect.model.lab import Run
+    from rtbisect.setup import Parts, Setup
 
 #: Outcomes after which the bot stays silent: there is nothing to tell a maintainer. Nor is there
 #: when the tool that measures makes what it sees.
@@ -263,6 +264,7 @@ def _report(effects: Effects, graph: CommitGraph, result: Result) -> Report:
         thresholds=setup.thresholds,
         command=_command(setup, result),
         repair=repairs(setup.request),
+        repaired=parts.journal.repaired_by(result.culprit) if result.culprit else (),
     )
     story = "\n".join(parts.journal.story())
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from rtbisect.model.campaign import Summary
     from rtbisect.model.code import Build, BuildRequest, Change, Commit, CommitGraph
     from rtbisect.model.lab import Run, RunRequest
-    from rtbisect.model.report import CommitText, Report, ReportInput
+    from rtbisect.model.report import CommitText, Repaired, Report, ReportInput
 
 T = TypeVar("T")
 
@@ -51,6 +51,9 @@ class Builder(Protocol):
     def files(self, build: Build) -> frozenset[str]:
         """Files of the tree that a build was made from; empty when nobody knows."""
 
+    def changed(self, parent: Build, culprit: Build) -> tuple[str, ...] | None:
+        """Functions of `culprit` whose code `parent` does not have; None when nobody knows."""
+
 
 class Lab(Protocol):
     """Boots kernels through LAVA."""
@@ -73,6 +76,9 @@ class Journal(Protocol):
 
     def summary(self) -> Summary:
         """Counts of builds, boots, skips and seconds so far."""
+
+    def repaired_by(self, commit: str) -> tuple[Repaired, ...]:
+        """What other finished campaigns have proved a commit to repair."""
 
     def tell(self, line: str) -> None:
         """One line of the campaign's story; told once, also when the campaign is resumed."""

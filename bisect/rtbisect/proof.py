@@ -11,12 +11,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from rtbisect import factors
-from rtbisect.believed import broken, cause_of, gates_of, origins_of
+from rtbisect.believed import NOTHING, believe, probes_of
 from rtbisect.effects import Effects, worded
 from rtbisect.judge.judge import judge
 from rtbisect.judge.scale import all_badness, centre, shift_of
 from rtbisect.model.campaign import (
-    Cause,
     Level,
     Outcome,
     Result,
@@ -32,7 +31,7 @@ from rtbisect.trust import verify
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from rtbisect.model.campaign import Gate, Observation, Origin
+    from rtbisect.model.campaign import Observation
     from rtbisect.model.code import CommitGraph
     from rtbisect.model.lab import Run
     from rtbisect.search.views import Figure
@@ -91,24 +90,22 @@ def prove(  # noqa: PLR0913  (what was searched, and what was found)
         return _denied(graph, proved, checks, why_not)
     checks = (*checks, *_kept(effects, judged, (culprit, reach[1]), fresh.get(culprit, ())))
     proved = replace(proved, verifications=checks)
-    cause, why = Cause.NONE, ""
-    gates: tuple[Gate, ...] = ()
-    made_of: tuple[Origin, ...] = ()
-    if not effects.setup.command:
-        # Of any command there is no kernel to blame, no workload to tell apart, no instrument.
-        cause, why = cause_of(effects, threshold, parents, culprit, fresh)
-        effects.tell(f"cause: {cause.value}: {why}")
-        gates = gates_of(effects, threshold, parents, culprit, fresh)
-        made_of = origins_of(effects, threshold.key, parents, culprit, fresh)
+    # Of any command there is no kernel to blame, no workload to tell apart, no instrument.
+    told = (
+        NOTHING if effects.setup.command else believe(effects, threshold, parents, culprit, fresh)
+    )
     return replace(
         proved,
-        gates=gates,
-        origins=made_of,
-        table=factors.table(effects, threshold, parents, culprit, revert, fresh),
+        gates=told.gates,
+        origins=told.origins,
+        table=(
+            *factors.table(effects, threshold, parents, culprit, revert, fresh),
+            *told.without_rt,
+        ),
         outcome=Outcome.MERGE_CULPRIT if len(parents) > 1 else Outcome.CULPRIT,
-        cause=cause,
+        cause=told.cause,
         judgement=next((c.judgement for c in checks if c.judgement), result.judgement),
-        reasons=(*result.reasons, *([why] if why else []), *broken(gates)),
+        reasons=(*result.reasons, *told.said),
     )
 
 
@@ -213,6 +210,7 @@ def _carry_out(
     """Boot what the verification asks for; its final state and the fresh boots by revision."""
     state = verify.start(spec)
     fresh: dict[str, list[Run]] = {}
+    probes = probes_of(effects, spec.parents, spec.culprit)
     while not isinstance(step := verify.propose(state), verify.Done):
         if not effects.boots_left:
             break
@@ -225,7 +223,14 @@ def _carry_out(
         told = len(fresh.get(step.revision, ()))
         asked = step.revision in (spec.culprit, *spec.parents) and not step.layout
         explain = judged.threshold.key.window if asked and told < EXPLAINED_BOOTS else ""
-        run = effects.boot(step.revision, step.purpose, step.left, step.layout, explain)
+        run = effects.boot(
+            step.revision,
+            step.purpose,
+            step.left,
+            step.layout,
+            explain,
+            probes if step.revision == spec.culprit and explain else (),
+        )
         if not step.layout:
             fresh.setdefault(step.revision, []).append(run)
         seen = judged.observe(effects, run)

@@ -18,7 +18,6 @@ from rtbisect.config import (
     load_site,
     load_thresholds,
 )
-from rtbisect.effects import Parts, Setup
 from rtbisect.errors import ConfigError
 from rtbisect.kernel.kbuild import KernelBuilder
 from rtbisect.kernel.settings import BuildSettings
@@ -32,6 +31,7 @@ from rtbisect.model.command import RUN, SUITE, WINDOW, CommandRequest, repairs, 
 from rtbisect.model.lab import DeviceType, HostProfile, RunRequest, Window
 from rtbisect.report.keeper import LogKeeper
 from rtbisect.report.mailer import DraftMailer, ReportSettings
+from rtbisect.setup import Parts, Setup
 from rtbisect.store.db import make_folder
 from rtbisect.trees.git import GitTree, GitTreeSettings
 
@@ -172,7 +172,12 @@ def _setup(site: Site, target: BuildTarget, request: CampaignRequest) -> Setup:
         device=planned.device,
         profile=host_profile(planned.device, planned.params.profile),
         windows=windows,
-        explaining=tuple(each for window in windows for each in explaining(window.name)),
+        explaining=tuple(
+            each
+            for window in windows
+            for each in explaining(window)
+            if not each.asked or set(each.suites) & set(suites)
+        ),
         window_ms=planned.params.window_ms,
         rcu_calls=planned.params.rcu_calls,
         thresholds=tuple(turned(t) for t in limits) if repairs(request) else limits,
@@ -188,18 +193,26 @@ def check_target(site: Site, target: BuildTarget) -> PlannedJob:
 
 
 def build_pattern(site: Site, target: BuildTarget, suites: tuple[str, ...]) -> BuildRequest:
-    """The build request of a target; suites bring their kernel modules as sources."""
+    """The build request of a target; suites bring their kernel modules as sources, and options that
+    only they need.
+    """
+    folders = [data_root() / "lava-jobs/suites" / suite for suite in suites]
+    options = [
+        path.read_text(encoding="utf-8")
+        for folder in folders
+        if (path := folder / "kernel.config").is_file()
+    ]
     modules = [
         (source.name, source.read_text(encoding="utf-8"))
-        for suite in suites
-        for source in sorted((data_root() / "lava-jobs/suites" / suite).iterdir())
-        if (source.parent / "Kbuild").is_file() and source.name in ("Kbuild", f"rtbisect_{suite}.c")
+        for folder in folders
+        for source in sorted(folder.iterdir())
+        if (folder / "Kbuild").is_file() and source.name in ("Kbuild", f"rtbisect_{folder.name}.c")
     ]
     return BuildRequest(
         revision="",
         config_name="+".join((target.base, *(part.name for part in target.fragments))),
         base=target.base,
-        fragments=site.fragment_texts(target),
+        fragments=(*site.fragment_texts(target), *options),
         modules=tuple(modules),
     )
 

@@ -338,6 +338,17 @@ def test_describe(repo, make):
         tree.checkout("0" * 40)
 
 
+def test_what_a_commit_says_that_it_repairs(repo, make):
+    repo.commit("start")
+    tag = '0123456789ab ("epoll: a lock that lends nothing")'
+    tags = f"Fixes: {tag}\nFixes: {'x' * 500}\nSigned-off-by: P <p@example.org>"
+    body = f"one more\n\nText.\n\n{tags}"
+    first, second = make(repo.path).describe(repo.commit(body, a_c="1")).fixes
+    assert first == tag
+    assert len(second) <= 300
+    assert make(repo.path).describe(repo.commit("none")).fixes == ()
+
+
 def test_ls_remote(repo):
     sha = repo.commit("start")
     repo("branch", "feature/main")

@@ -6,7 +6,6 @@ from functools import cache
 from pathlib import Path
 
 from rtbisect.config import load_thresholds
-from rtbisect.effects import Parts, Setup
 from rtbisect.kernel.fake import FakeBuilder
 from rtbisect.lab.fake import FakeLab
 from rtbisect.lab.profile import host_profile
@@ -15,6 +14,7 @@ from rtbisect.model.campaign import CampaignRequest, Limits
 from rtbisect.model.code import BuildRequest, Commit, CommitGraph
 from rtbisect.model.lab import DeviceType, Measurement
 from rtbisect.model.report import Report, ReportState
+from rtbisect.setup import Parts, Setup
 from rtbisect.store.campaigns import CampaignStore
 from rtbisect.store.journal import StoreJournal
 from rtbisect.trees.fake import FakeTree

@@ -284,3 +284,10 @@ def test_only_the_right_answer_matches():
     assert not matches(hard, "culprit_set", None, "none", ["a", "e"])
     assert not matches(hard, "culprit_set", None, "none", ["c", "z"])
     assert not matches(hard, "culprit", "c", kind, ["c"])
+
+
+def test_cases_that_plant_the_same_commit_have_the_same_history():
+    one, other = plan(5, 64, "epoll-spinlock"), plan(5, 64, "stall-fix")
+    assert (one.steps, one.culprit) == (other.steps, other.culprit)
+    assert one.name != other.name
+    assert plan(5, 64, "rcu-latency").steps != one.steps

@@ -6,23 +6,37 @@ import os
 import tempfile
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from campaigns import World, boots, line_of, sha
 
 from rtbisect import pipeline
 from rtbisect.cli.check import exit_of_check
-from rtbisect.effects import Effects, SetupChangedError, keep_setup
+from rtbisect.effects import Effects
 from rtbisect.errors import InfrastructureError, InternalError
 from rtbisect.kernel.fake import FakeBuilder
 from rtbisect.lab.fake import FakeLab
-from rtbisect.model.campaign import CampaignRequest, Cause, Level, Limits, Outcome
-from rtbisect.model.code import PROOF_LAYOUT, Commit, CommitGraph
+from rtbisect.lab.windows import LEVELS
+from rtbisect.model.campaign import (
+    CampaignRequest,
+    Cause,
+    Judgement,
+    Level,
+    Limits,
+    MetricKey,
+    Outcome,
+    Result,
+    Sample,
+)
+from rtbisect.model.code import PROOF_LAYOUT, Build, BuildStatus, Commit, CommitGraph
 from rtbisect.model.command import REPAIR, turned
-from rtbisect.model.lab import RunStatus, Source
+from rtbisect.model.lab import Measurement, RunStatus, Source
 from rtbisect.search import engine
 from rtbisect.search.graph import Ancestry
-from rtbisect.suites import senders
+from rtbisect.setup import SetupChangedError, keep_setup
+from rtbisect.store.db import to_json
+from rtbisect.suites import reach, senders
 
 REVERT = sha(10**6)
 
@@ -107,6 +121,137 @@ def test_the_proof_tells_where_the_change_comes_from(tmp_path):
     assert all(request.windows[-1].explains == "pf-on" for request in told)
 
 
+def test_the_proof_has_a_second_dose(tmp_path):
+    """Its figures stand in the table; whether events come from what they cause is asked of both."""
+    one = boots(5)
+
+    def draw(request, random):
+        found = [*one(request, random)]
+        for window, share in (("pf-on", 1.0), ("pf-quarter", 0.25)):
+            if window in {w.name for w in request.windows}:
+                found.append(Measurement("ipi", "events_per_s", window, 1000.0 * share, "1/s"))
+                rate = Measurement("ipi", "res_per_s", window, 60.0 * share, "1/s", 2)
+                found += [rate, Measurement("ipi", "res_per_iwi", window, 0.06 / share, "1")]
+        # The first of a name counts.
+        return found
+
+    here = world(tmp_path, 5)
+    here.lab = FakeLab(draw)
+    setup, parts = here.open()
+    result, _report = pipeline.bisect(replace(setup, explaining=LEVELS), parts)
+    rows = {(row.kernel, row.workload) for row in result.table if row.window == "pf-quarter"}
+    assert rows == {(k, "perf-epoll-reader:pf/4") for k in ("parent", "culprit")}
+    asked = {w.name for request in here.lab.requests for w in request.windows if w.explains}
+    assert asked == {"pf-quarter", "pf-bpf"}
+    gate = next(gate for gate in result.gates if gate.name == "G16 loop")
+    assert (gate.status.value, gate.reason) == (
+        "pass",
+        "4 times the events make 4 times the interrupts",
+    )
+
+
+@pytest.mark.parametrize("needs_rt", [True, False])
+def test_a_culprit_is_also_compared_without_realtime(tmp_path, needs_rt):
+    with_rt, quiet = boots(5), boots(None)
+    here = world(tmp_path, 5)
+    here.limits = Limits(max_boots=200, without_rt_boots=6)
+    here.lab = FakeLab(lambda r, rng: (with_rt if r.realtime or not needs_rt else quiet)(r, rng))
+    result, _report = pipeline.bisect(*here.open())
+    told = [r.revision for r in here.lab.requests if not r.realtime]
+    assert told == [sha(4), sha(5), sha(5), sha(4)] * 3
+    rows = {row.kernel: row.sample.n for row in result.table if row.metric.name == "res_per_iwi"}
+    assert (rows["parent, no RT"], rows["culprit, no RT"]) == (6, 6)
+    said = "do not differ" if needs_rt else "differ too"
+    assert any(f"without PREEMPT_RT the kernels {said}" in reason for reason in result.reasons)
+    built = {r.variant for r in here.builder.requests}
+    assert built == {"", "without-rt"}
+
+
+def test_a_kernel_that_does_not_build_without_realtime_is_told(tmp_path):
+    here = world(tmp_path, 5)
+    here.limits = Limits(max_boots=200, without_rt_boots=6)
+    whole = here.builder.build
+
+    def build(source, request, note):
+        if request.variant:
+            return Build(request.revision, "c", BuildStatus.FAILED, variant=request.variant)
+        return whole(source, request, note)
+
+    here.builder = SimpleNamespace(**dict.fromkeys(("files", "changed", "preflight")), build=build)
+    here.builder.files = lambda _build: frozenset()
+    here.builder.changed = lambda _parent, _culprit: None
+    result, _report = pipeline.bisect(*here.open())
+    assert (result.outcome, result.culprit) == (Outcome.CULPRIT, sha(5))
+    assert any("does not build, so nobody knows" in reason for reason in result.reasons)
+
+
+def test_the_proof_counts_the_functions_that_the_culprit_changes(tmp_path):
+    def tell(request):
+        for window in request.windows:
+            if window.suites == (reach.NAME,):
+                yield from (Source(window.name, reach.RAN, name, 2.0) for name in request.probes)
+
+    here = world(tmp_path, 5)
+    here.lab = FakeLab(boots(5), tell=tell)
+    here.builder.functions = {sha(5): ("ep_insert", "ep_poll_callback")}
+    setup, parts = here.open()
+    pf_on = next(w for w in setup.windows if w.name == "pf-on")
+    result, _report = pipeline.bisect(replace(setup, explaining=(reach.twin(pf_on),)), parts)
+    gate = next(gate for gate in result.gates if gate.name == "G11 reachability")
+    assert (gate.status.value, gate.reason) == (
+        "pass",
+        "of the 2 function(s) that the commit changes 2 ran, ep_insert 2 times a second",
+    )
+    told = [request for request in here.lab.requests if request.probes]
+    assert [(r.revision, r.windows[-1].name) for r in told] == [(sha(5), "reach-pf-on")] * 3
+    asked = [r for r in here.lab.requests if any(w.explains for w in r.windows)]
+    assert len(asked) == 3
+    assert any(
+        line == f"{sha(5)[:12]} changes the code of 2 function(s): ep_insert, ep_poll_callback"
+        for line in parts.journal.story()
+    )
+
+
+def test_a_culprit_that_is_not_reached_is_not_mailed(tmp_path):
+    def tell(request):
+        if request.probes:
+            yield Source("reach-pf-on", reach.RAN, request.probes[0], 0.0)
+
+    here = world(tmp_path, 5)
+    here.lab = FakeLab(boots(5), tell=tell)
+    here.builder.functions = {sha(5): ("elsewhere",)}
+    setup, parts = here.open()
+    pf_on = next(w for w in setup.windows if w.name == "pf-on")
+    result, _report = pipeline.bisect(replace(setup, explaining=(reach.twin(pf_on),)), parts)
+    said = "G11 reachability: of the 1 function(s) that the commit changes none ran in the window"
+    assert any(reason.startswith(said) for reason in result.reasons)
+
+
+def test_a_noise_report_says_what_a_revert_brings_back(tmp_path):
+    """By a campaign of the same store that looked for what the commit repairs."""
+    here = world(tmp_path, 5)
+    fix = CampaignRequest("bisect", "s", "t", sha(0), sha(8), extra=(REPAIR,))
+    key = MetricKey("stall", "frozen_periods", "stall")
+    sides = Sample((1.0, 0.0, 1.0, 0.0)), Sample((0.0,) * 4)
+    judged = Judgement(key, Level.REGRESSED, *sides, -1.0, (-1.0, 0.0), 0.01, "r")
+    store = here.store
+    for number, (asked, culprit) in enumerate(
+        [(fix, sha(5)), (fix, sha(4)), (replace(fix, extra=()), sha(5))]
+    ):
+        other = store.create("bisect", to_json(CampaignRequest, asked), f"then {number}")
+        answer = Result(Outcome.CULPRIT, Cause.KERNEL, culprit, (), 0.99, key, judged)
+        store.finish(other, answer, None)
+    # What another version wrote says nothing.
+    broken = store.create("bisect", "{}", "then")
+    store.finish(broken, Result(Outcome.CULPRIT, Cause.KERNEL, sha(5), (), 0.9, key, judged), None)
+    _result, report = pipeline.bisect(*here.open())
+    assert report is not None
+    ((told, _story),) = here.mailer.drafts
+    assert [(r.campaign, r.metric, r.without, r.with_it) for r in told.repaired] == [
+        ("bisect-2", key, *sides)
+    ]
+
+
 def test_the_gates_look_at_the_fresh_boots(tmp_path):
     result, _report = pipeline.bisect(*world(tmp_path, 5).open())
     status = {gate.name: gate.status.value for gate in result.gates}
@@ -117,6 +262,7 @@ def test_the_gates_look_at_the_fresh_boots(tmp_path):
         "G15 origin": "fail",
         "G16 dose": "n/a",
         "meaning": "pass",
+        "G11 reachability": "n/a",
     }
     # An emulator is no finding of its own.
     assert not any(reason.startswith("G") for reason in result.reasons)

@@ -240,3 +240,35 @@ def test_a_commit_in_what_counts_may_change_the_meaning():
 def test_a_cpu_with_a_tick_is_not_isolated():
     assert gates.quiet("CPU 2", 2.0).ok
     assert not gates.quiet("CPU 2", 1000.0).ok
+
+
+REACHED = gates.Changed(("ep_insert", "ep_poll_callback"), built=True)
+
+
+@pytest.mark.parametrize(
+    ("changed", "ran", "refused", "status", "said"),
+    [
+        (
+            REACHED,
+            {"ep_insert": 0.0, "ep_poll_callback": 12.5},
+            (),
+            "pass",
+            "ep_poll_callback 12.5",
+        ),
+        (REACHED, {"ep_poll_callback": 12.5}, {"ep_insert"}, "pass", "1 ran"),
+        (REACHED, {"ep_insert": 0.0, "ep_poll_callback": 0.0}, (), "fail", "none ran"),
+        # What could not be counted may have run.
+        (REACHED, {"ep_insert": 0.0}, {"ep_poll_callback"}, "n/a", "unknown: of the 2"),
+        (REACHED, {"ep_insert": 0.0}, (), "n/a", "ep_poll_callback was not counted"),
+        (REACHED, {}, (), "n/a", "unknown: no boot counted"),
+        (REACHED, {}, {"ep_insert", "ep_poll_callback"}, "n/a", "and 1 more were not counted"),
+        (gates.Changed(), {"f": 1.0}, (), "n/a", "unknown: the builds do not tell"),
+        (gates.Changed((), built=True), {}, (), "n/a", "data or headers"),
+        (gates.Changed(()), {}, (), "n/a", "unknown"),
+        (gates.Changed((), built=False), {}, (), "fail", "built from none of the files"),
+    ],
+)
+def test_a_culprit_is_reached_not_reached_or_unknown(changed, ran, refused, status, said):
+    gate = gates.reachable(changed, ran, refused)
+    assert (gate.name, gate.status) == ("G11 reachability", GateStatus(status))
+    assert said in gate.reason

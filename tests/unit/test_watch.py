@@ -9,9 +9,9 @@ from pydantic import TypeAdapter
 
 from rtbisect.cli import runner, watch
 from rtbisect.cli.output import Output
-from rtbisect.effects import SetupChangedError
 from rtbisect.errors import Exit
 from rtbisect.model.campaign import CampaignRequest, Cause, Outcome, Result
+from rtbisect.setup import SetupChangedError
 from rtbisect.store.campaigns import CampaignStore
 
 REQUEST = CampaignRequest("check", "/site.yaml", "rt", sha(1), sha(2))

@@ -11,10 +11,11 @@ from pydantic import TypeAdapter, ValidationError
 
 from rtbisect import asked, pipeline, wiring
 from rtbisect.cli.output import Output, PlainProgress, one_line
-from rtbisect.effects import duration, keep_setup
+from rtbisect.effects import duration
 from rtbisect.errors import Exit, InternalError, RtbisectError
 from rtbisect.model.campaign import CampaignRequest, Level, Outcome, Result, Summary
 from rtbisect.model.command import RUN, repairs
+from rtbisect.setup import keep_setup
 from rtbisect.store.campaigns import CampaignStore
 from rtbisect.store.journal import StoreJournal, end_leftovers, summary_of
 

@@ -15,9 +15,9 @@ from rtbisect.cli import check, runner
 from rtbisect.cli.options import json_option, seed_option, site_option, site_path
 from rtbisect.cli.output import Output, PlainProgress, keep_traceback, one_line
 from rtbisect.config import load_site
-from rtbisect.effects import SetupChangedError
 from rtbisect.errors import Exit, InternalError, RtbisectError
 from rtbisect.model.campaign import CampaignRequest, Level, Outcome
+from rtbisect.setup import SetupChangedError
 from rtbisect.store.campaigns import CampaignStore
 
 if TYPE_CHECKING:

@@ -48,6 +48,12 @@ CASES = {
     "irq-noise": Case("irq-noise", Cause.KERNEL),
     # irq_work runs beside the reader; that the figure means something else is for the gates.
     "expected": Case("expected", Cause.WORKLOAD_DEPENDENT),
+    # The same, and whether it concerns kernels without PREEMPT_RT.
+    "epoll-factors": Case(
+        "epoll-spinlock",
+        Cause.WORKLOAD_DEPENDENT,
+        limits=(("max_boots", 100), ("without_rt_boots", 5)),
+    ),
     # The same commit as in the first one; only a tool sees what it does.
     "tool-only": Case("epoll-spinlock", Cause.TOOL_INDUCED, ("sampled", "osnoise")),
     # The same commit once more, for what it repairs.

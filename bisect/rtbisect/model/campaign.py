@@ -246,7 +246,8 @@ class Limits:
     of it, the proof as well; that of builds is for its searches.
 
     A change of less than `layout_below` (a share of the good level) is also measured in kernels
-    with another code layout.
+    with another code layout. With `without_rt_boots` a culprit and its parent are also compared in
+    kernels without PREEMPT_RT, each with so many boots.
     """
 
     confidence: float = 0.95
@@ -257,6 +258,7 @@ class Limits:
     verify_boots: int = 6
     revert_boots: int = 3
     layout_below: float = 0.2
+    without_rt_boots: int = 0
 
     @property
     def proof_boots(self) -> int:

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from rtbisect.model.campaign import (  # noqa: TC001  (pydantic reads the annotations)
+    MetricKey,
     Result,
+    Sample,
     Summary,
     Threshold,
 )
@@ -26,7 +28,9 @@ class ReportState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class CommitText:
-    """Foreign text of one commit, for the mail; never trusted as headers or markup."""
+    """Foreign text of one commit, for the mail; never trusted as headers or markup. `fixes` are
+    what its Fixes: tags say.
+    """
 
     sha: str
     subject: str
@@ -34,6 +38,17 @@ class CommitText:
     author_email: str
     date: str
     files: tuple[str, ...]
+    fixes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Repaired:
+    """What a campaign has proved a commit to repair: the figure without and with it."""
+
+    campaign: str
+    metric: MetricKey
+    without: Sample
+    with_it: Sample
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +57,8 @@ class ReportInput:
 
     `thresholds` give unit and scale of each metric in `result` (without the primary one
     a mail names no ratio); `command` is the command line that repeats the campaign. With
-    `repair` a commit was searched that makes things better.
+    `repair` a commit was searched that makes things better; `repaired` is what other campaigns know
+    the culprit to repair.
     """
 
     campaign: str
@@ -68,6 +84,7 @@ class ReportInput:
     thresholds: tuple[Threshold, ...] = ()
     command: str = ""
     repair: bool = False
+    repaired: tuple[Repaired, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,6 +36,7 @@ DETAILS = (
     Detail(),
     Detail(log=False),
     Detail(log=False, notes=False, candidates=3, reasons=2),
+    Detail(log=False, notes=False, candidates=2, reasons=1),
 )
 
 _CAMPAIGN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")

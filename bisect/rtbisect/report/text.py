@@ -44,7 +44,7 @@ _TRAILER = re.compile(r"(?i)(-by|\bfixes|\bcloses|\bcc):(?=\s)")
 _COMMAND = re.compile(r"(?i)#(?=\s*(regzbot|syz|kernelci)\b)")
 
 #: Units that read as a suffix, and those that say nothing.
-_UNITS = {"1/s": "/s", "per_s": "/s", "1": "", "ratio": "", "count": "", "none": ""}
+_UNITS = {"1/s": "/s", "1/ms": "/ms", "per_s": "/s", "1": "", "ratio": "", "count": "", "none": ""}
 
 
 def cut(text: str, limit: int) -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from rtbisect.model.campaign import Cause, Outcome
+from rtbisect.report.back import brings_back
 from rtbisect.report.figures import (
     check_table,
     claim,
@@ -19,6 +20,7 @@ from rtbisect.report.figures import (
 from rtbisect.report.posterior import probability, rows
 from rtbisect.report.text import TABLE, ascii_line, cut, foreign, wrap
 from rtbisect.report.workload import side
+from rtbisect.suites import rcu
 
 if TYPE_CHECKING:
     from rtbisect.model.campaign import Summary, Verification
@@ -34,6 +36,16 @@ TOLD_FACTS = (
     "clocksource",
     "hz",
     "tainted",
+)
+
+#: What decides how long a grace period takes (kernel/rcu/tree.c), for figures of the suite rcu.
+RCU_FACTS = (
+    "rcu_jiffies_till_first_fqs",
+    "rcu_jiffies_till_next_fqs",
+    "rcu_jiffies_till_sched_qs",
+    "rcu_normal_wake_from_gp",
+    "rcu_expedited",
+    "rcu_normal",
 )
 
 #: Inline bisect logs are at most this long.
@@ -123,6 +135,8 @@ def context(report: ReportInput, bot: Bot, log: str, detail: Detail) -> dict[str
         "notes": _notes(result.verifications) if detail.notes else (),
         "revert": _check(result.verifications, "revert"),
         "layout": _check(result.verifications, "layout"),
+        "brings_back": brings_back(report)[: None if detail.notes else 1],
+        "shown": _shown(report) if detail.notes else (),
         "aa": _check(result.verifications, "a/a"),
         "reasons": _reasons(report, detail.reasons),
         "confidence": probability(result.confidence),
@@ -133,6 +147,23 @@ def context(report: ReportInput, bot: Bot, log: str, detail: Detail) -> dict[str
         "log": log_inline(lines) if detail.log and len(lines) <= LOG_LINES else (),
         "log_count": len(lines),
     }
+
+
+#: Gates whose finding a reader of the mail asks for, and how it begins there.
+_SHOWN = {
+    "G11 reachability": "Functions",
+    "G11 rcutorture": "rcutorture",
+    "G16 loop": "Two event rates",
+}
+
+
+def _shown(report: ReportInput) -> tuple[str, ...]:
+    """What gates have found beside pass and fail."""
+    return tuple(
+        f"{_SHOWN[gate.name]}: {foreign(gate.reason, 200)}."
+        for gate in report.result.gates
+        if gate.name in _SHOWN
+    )
 
 
 def short(revision: str) -> str:
@@ -215,7 +246,9 @@ def _machine(report: ReportInput, *, facts: bool) -> tuple[str, ...]:
     kind = f"{ascii_line(device.name, 40)}{' (emulated)' if device.emulated else ''}"
     model = f", {ascii_line(device.cpu_model, 50)}" if device.cpu_model else ""
     told = dict(report.facts)
-    guest = [f"{key}={ascii_line(told[key], 40)}" for key in TOLD_FACTS if told.get(key)]
+    metric = report.result.metric
+    keys = TOLD_FACTS + (RCU_FACTS if metric is not None and metric.suite == rcu.NAME else ())
+    guest = [f"{key}={ascii_line(told[key], 40)}" for key in keys if told.get(key)]
     fields = [
         _field("device", f"{kind}{model}"),
         _field(

@@ -16,13 +16,14 @@ from pydantic import ValidationError
 from rtbisect.errors import InternalError
 from rtbisect.model.code import Build
 from rtbisect.model.lab import Run
-from rtbisect.store import db, leftover
+from rtbisect.store import db, known, leftover
 from rtbisect.store.summary import StepRecord, summarise
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from rtbisect.model.campaign import Summary
+    from rtbisect.model.report import Repaired
 
 T = TypeVar("T")
 
@@ -109,6 +110,10 @@ class StoreJournal:
     def summary(self) -> Summary:
         """Counts and seconds so far, from the recorded steps alone."""
         return summary_of(self._db, self._campaign)
+
+    def repaired_by(self, commit: str) -> tuple[Repaired, ...]:
+        """See ports.Journal."""
+        return known.repaired_by(self._db, commit)
 
     def _row(self, key: str) -> dict[str, Any] | None:
         with self._db.write() as connection:

@@ -23,6 +23,8 @@ __all__ = ["GitTree", "GitTreeSettings", "heads", "ls_remote"]
 
 #: Longest subject that is kept, in characters.
 SUBJECT_LIMIT = 300
+#: Fixes: tags of a commit that are told.
+MOST_TAGS = 8
 
 #: Seconds to wait for a checkout of another campaign.
 LOCK_WAIT_S = 1800.0
@@ -187,13 +189,15 @@ class GitTree:
 
     def describe(self, sha: str) -> CommitText:
         git = self._git()
-        form = "--format=%H%x00%s%x00%an%x00%ae%x00%aI"
+        form = "--format=%H%x00%s%x00%an%x00%ae%x00%aI%x00"
+        form += "%(trailers:key=Fixes,valueonly,unfold,separator=%x00)"
         done = git.try_("rev-list", "--no-commit-header", "--max-count=1", form, full_sha(sha))
         if not done.ok:
             raise ConfigError(
                 f"commit {sha[:12]} is not in {self._settings.repo}", "fetch it there"
             )
-        found, subject, author, email, date = done.stdout.removesuffix("\n").split("\0")
+        words = done.stdout.removesuffix("\n").split("\0")
+        found, subject, author, email, date, *fixes = words
         listing = git(
             "diff-tree", "-r", "-z", "--root", "--name-only", "--no-commit-id", "--no-renames",
             *self._against(git, sha),
@@ -206,6 +210,7 @@ class GitTree:
             printable(email),
             printable(date),
             files,
+            tuple(printable(tag, SUBJECT_LIMIT) for tag in fixes[:MOST_TAGS] if tag.strip()),
         )
 
     @staticmethod

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rtbisect.suites import base, ipi
+from rtbisect.suites import base, ipi, rcutorture, reach
 from rtbisect.trust import gates
 
 if TYPE_CHECKING:
@@ -21,8 +21,10 @@ RAW = "raw_sha256"
 
 @dataclass(frozen=True, slots=True)
 class Examined:
-    """A culprit and its parent: the searched metric, all windows of a boot, the fresh boots of both
-    kernels, whether the device type is an emulator, and the files that the culprit changes.
+    """A culprit and its parent: the searched metric, all windows of a boot (and those that explain
+    figures of others in `explaining`), whether its profile isolates CPUs, the fresh boots of both
+    kernels, whether the device type is an emulator, and the files and functions that the culprit
+    changes.
     """
 
     threshold: Threshold
@@ -31,6 +33,9 @@ class Examined:
     parent: tuple[Run, ...]
     culprit: tuple[Run, ...]
     files: tuple[str, ...] = ()
+    changed: gates.Changed = gates.UNKNOWN
+    explaining: tuple[Window, ...] = ()
+    isolates: bool = True
 
 
 def examine(what: Examined) -> tuple[Gate, ...]:
@@ -56,10 +61,43 @@ def examine(what: Examined) -> tuple[Gate, ...]:
             *(_values(side, ipi.NAME, "events_per_s", key.window) for side in (parent, culprit)),
             per_event=what.threshold.unit == "1",
         ),
-        *_isolation(what.windows, parent),
+        *_loop(what, culprit),
+        *_torture(what, parent, culprit),
+        *(_isolation(what.windows, parent) if what.isolates else ()),
         gates.same_meaning(key.suite, what.files, base.counted_by(key.suite)),
+        gates.reachable(what.changed, *_functions(key.window, culprit)),
     ]
     return tuple(found)
+
+
+def _loop(what: Examined, culprit: Sequence[Run]) -> Iterable[Gate]:
+    """Events and reschedule IPIs of the culprit at the doses that its boots had; nothing where the
+    searched window has one dose only.
+    """
+    key = what.threshold.key
+    mine = next((w.workload for w in what.windows if w.name == key.window), "none")
+    rates = []
+    for window in (
+        key.window,
+        *(w.name for w in what.explaining if w.workload.startswith(f"{mine}/")),
+    ):
+        events = _values(culprit, ipi.NAME, "events_per_s", window)
+        caused = _values(culprit, ipi.NAME, "res_per_s", window, every_cpu=True)
+        if events and caused:
+            rates.append((sum(events) / len(events), sum(caused) / len(events)))
+    if len(rates) > 1:
+        yield gates.feeds_itself(rates)
+
+
+def _torture(what: Examined, parent: Sequence[Run], culprit: Sequence[Run]) -> Iterable[Gate]:
+    """Whether RCU is still right, where boots of the proof have asked."""
+    for window in what.explaining:
+        if rcutorture.NAME in window.suites and window.explains == what.threshold.key.window:
+            sides = (
+                _values(side, rcutorture.NAME, "failures", window.name)
+                for side in (parent, culprit)
+            )
+            yield gates.still_right(window.name, *sides)
 
 
 def _isolation(windows: Sequence[Window], parent: Sequence[Run]) -> Iterable[Gate]:
@@ -70,11 +108,30 @@ def _isolation(windows: Sequence[Window], parent: Sequence[Run]) -> Iterable[Gat
             yield gates.quiet(window.name, max(values))
 
 
-def _values(runs: Iterable[Run], suite: str, name: str, window: str) -> list[float]:
-    """A figure of the whole boot, one value a boot that has it."""
+def _functions(window: str, culprit: Sequence[Run]) -> tuple[dict[str, float], set[str]]:
+    """Functions that ran beside the searched window, with their mean rate over the boots that told;
+    and those that cannot be counted.
+    """
+    rates: dict[str, list[float]] = {}
+    refused = set()
+    for run in culprit:
+        for source in run.sources:
+            if source.window != f"{reach.NAME}-{window}":
+                continue
+            if source.kind == reach.RAN:
+                rates.setdefault(source.name, []).append(source.per_s)
+            elif source.kind == reach.REFUSED:
+                refused.add(source.name)
+    return {name: sum(each) / len(each) for name, each in rates.items()}, refused
+
+
+def _values(
+    runs: Iterable[Run], suite: str, name: str, window: str, *, every_cpu: bool = False
+) -> list[float]:
+    """A figure of the whole boot, one value a boot that has it; or those of each CPU."""
     return [
         m.value
         for run in runs
         for m in run.measurements
-        if m.cpu is None and (m.suite, m.name, m.window) == (suite, name, window)
+        if (m.cpu is not None) is every_cpu and (m.suite, m.name, m.window) == (suite, name, window)
     ]

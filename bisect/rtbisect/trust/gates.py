@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from rtbisect.model.campaign import Gate, GateStatus
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
 #: Two instruments that count the same interrupts: their rates lie within this factor, or within so
 #: many a second. The tracer sees its runtime only, half of the window, and the dose is not even:
@@ -49,6 +49,19 @@ class NoiseRow:
     max_single_us: float | None = None
     samples: int = 1
     exact: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """What a commit changes in a kernel: functions whose code differs from its parent's (None: not
+    known), and whether the kernel is built from a file that the commit touches (None: not known).
+    """
+
+    functions: tuple[str, ...] | None = None
+    built: bool | None = None
+
+
+UNKNOWN = Changed()
 
 
 def passed(name: str, reason: str = "") -> Gate:
@@ -220,6 +233,46 @@ def same_meaning(suite: str, files: Sequence[str], counted_by: Sequence[str]) ->
     if not counted_by:
         return absent(name, f"the figures of the suite {suite} are made by no file of the kernel")
     return passed(name, f"the commit changes none of the files that make the figures of {suite}")
+
+
+def reachable(  # noqa: PLR0911  (a line for each thing that may be known)
+    changed: Changed, ran_per_s: Mapping[str, float], refused: Collection[str]
+) -> Gate:
+    """G11: something that the commit changes runs while the searched figure is measured.
+    `ran_per_s` has the functions that were probed, `refused` those that cannot be. Unknown is no
+    pass.
+    """
+    name, functions = "G11 reachability", changed.functions
+    if functions is None:
+        return absent(name, "unknown: the builds do not tell which functions differ")
+    if not functions:
+        if changed.built is False:
+            return failed(
+                name, "the kernel is built from none of the files that the commit changes"
+            )
+        return absent(name, "unknown: no function differs, the commit changes data or headers only")
+    ran = {each: rate for each in functions if (rate := ran_per_s.get(each, 0.0)) > 0}
+    said = f"of the {len(functions)} function(s) that the commit changes"
+    if ran:
+        most = max(sorted(ran), key=lambda each: ran[each])
+        return passed(name, f"{said} {len(ran)} ran, {most} {ran[most]:.4g} times a second")
+    unknown = [each for each in functions if each not in ran_per_s]
+    if not unknown:
+        return failed(name, f"{said} none ran in the window: {', '.join(functions[:4])}")
+    if not ran_per_s and not refused:
+        return absent(name, "unknown: no boot counted functions")
+    what = f"{unknown[0]} and {len(unknown) - 1} more were" if unknown[1:] else f"{unknown[0]} was"
+    return absent(name, f"unknown: {said} none was seen to run, but {what} not counted")
+
+
+def still_right(flavour: str, parent: Sequence[float], culprit: Sequence[float]) -> Gate:
+    """G11: rcutorture finds no more failures (0 or 1 a boot) on the culprit than on its parent."""
+    name = "G11 rcutorture"
+    if not parent or not culprit:
+        return absent(name, f"{flavour}: rcutorture did not run on both kernels")
+    said = f"{flavour}: {sum(parent):.0f} of {len(parent)} runs fail on the parent,"
+    said += f" {sum(culprit):.0f} of {len(culprit)} on the culprit"
+    return failed(name, said) if any(culprit) else passed(name, said)
 
 
 def quiet(where: str, loc_per_s: float) -> Gate:

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A factor of the proof: is the effect there without PREEMPT_RT?
+
+The same two commits in a configuration without it. Nothing of it decides whether a culprit is one;
+it says whom the change concerns.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rtbisect.effects import Effects, sample
+from rtbisect.factors import control_of
+from rtbisect.judge.judge import judge
+from rtbisect.model.campaign import Level, TableRow
+from rtbisect.model.code import WITHOUT_RT
+
+if TYPE_CHECKING:
+    from rtbisect.model.campaign import Threshold
+    from rtbisect.model.lab import Run
+
+_PURPOSE = "without PREEMPT_RT"
+
+
+def without_rt(
+    effects: Effects, threshold: Threshold, parent: str, culprit: str
+) -> tuple[tuple[TableRow, ...], str]:
+    """Rows for the table of factors, and the sentence for the report; ((), "") when it is not
+    asked, or the budget has no boot left.
+    """
+    setup = effects.setup
+    boots = 2 * min(setup.limits.without_rt_boots, effects.boots_left // 2)
+    if not boots:
+        return (), ""
+    pair = (parent, culprit)
+    for sha in pair:
+        if not effects.build(sha, WITHOUT_RT).ok:
+            return (), f"{_PURPOSE} {sha[:12]} does not build, so nobody knows who is concerned"
+    runs: dict[str, list[Run]] = {sha: [] for sha in pair}
+    for turn in range(boots):
+        # A B B A: what drifts does not count for one side.
+        sha = pair[(turn + turn // 2) % 2]
+        runs[sha].append(effects.boot(sha, _PURPOSE, boots - turn - 1, WITHOUT_RT))
+    found = judge(threshold, *(sample(runs[sha], threshold.key) for sha in pair))
+    said = {
+        Level.REGRESSED: f"{_PURPOSE} the kernels differ too: {found.reason}",
+        Level.PASS: f"{_PURPOSE} the kernels do not differ: {found.reason}",
+    }.get(found.level, f"{_PURPOSE} the boots do not decide: {found.reason}")
+    effects.tell(f"factor: {said}")
+    return _rows(effects, threshold, pair, runs), said
+
+
+def _rows(
+    effects: Effects, threshold: Threshold, pair: tuple[str, str], runs: dict[str, list[Run]]
+) -> tuple[TableRow, ...]:
+    control = control_of(effects.setup.thresholds, threshold)
+    windows = {window.name: window for window in effects.setup.windows}
+    rows = []
+    for metric in (threshold, *([control] if control else [])):
+        for name, sha in zip(("parent, no RT", "culprit, no RT"), pair, strict=True):
+            found, window = sample(runs[sha], metric.key), windows[metric.key.window]
+            if found.n:
+                row = TableRow(name, window.name, window.workload, metric.key, metric.unit, found)
+                rows.append(row)
+    return tuple(rows)

@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a revert of the culprit would bring back: by its own words, and by measurements."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rtbisect.report.figures import metric_name, spread, threshold_of
+from rtbisect.report.text import foreign
+
+if TYPE_CHECKING:
+    from rtbisect.model.campaign import Sample
+    from rtbisect.model.report import Repaired, ReportInput
+
+#: Fixes: tags and measurements that are told, each.
+MOST = 3
+
+
+def brings_back(report: ReportInput) -> tuple[str, ...]:
+    """Sentences, the measured ones first; one that says so where nothing is known."""
+    said = tuple(_measured(report, each) for each in report.repaired[-MOST:])
+    tags = report.culprit.fixes[:MOST] if report.culprit else ()
+    said += tuple(
+        f"The commit says that it repairs {foreign(tag, 80)}: a revert brings that back."
+        for tag in tags
+    )
+    unknown = "What a revert brings back is not known: the commit names nothing that it repairs,"
+    return said or (f"{unknown} and no campaign here found anything.",)
+
+
+def _measured(report: ReportInput, known: Repaired) -> str:
+    limit = threshold_of(report, known.metric)
+    unit = limit.unit if limit else ""
+    base, new = (_level(sample, unit) for sample in (known.without, known.with_it))
+    return (
+        f"A revert brings back what the commit repairs: {metric_name(known.metric)} is {base} "
+        f"without the commit and {new} with it (campaign {foreign(known.campaign, 40)})."
+    )
+
+
+def _level(sample: Sample, unit: str) -> str:
+    """A median with its range; of a figure that is 0 or 1 the boots that have it."""
+    if sample.values and set(sample.values) <= {0.0, 1.0}:
+        return f"seen in {sum(sample.values):.0f} of {sample.n} boots"
+    return f"{spread(sample, unit)} ({sample.n} boots)"

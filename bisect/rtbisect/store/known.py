@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What earlier campaigns of the same store have found out about a commit."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import sqlalchemy as sa
+from pydantic import ValidationError
+
+from rtbisect.model.campaign import CampaignRequest, Result
+from rtbisect.model.command import repairs
+from rtbisect.model.report import Repaired
+from rtbisect.store import db
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+
+def repaired_by(database: db.Database, commit: str) -> tuple[Repaired, ...]:
+    """What campaigns that searched for a repair have proved this commit to repair, oldest first."""
+    query = sa.select(db.campaign.c.id, db.campaign.c.request, db.campaign.c.result).where(
+        db.campaign.c.state == "done", db.campaign.c.result.like(f"%{commit}%")
+    )
+    with database.write() as connection:
+        rows = connection.execute(query.order_by(sa.text("rowid"))).mappings().all()
+    return tuple(_told(rows, commit))
+
+
+def _told(rows: Iterable[sa.RowMapping], commit: str) -> Iterator[Repaired]:
+    for row in rows:
+        try:
+            asked = db.codec(CampaignRequest).validate_json(row["request"])
+            found = db.codec(Result).validate_json(row["result"])
+        except ValidationError:
+            # Made by another version: nothing is known of it.
+            continue
+        if repairs(asked) and found.culprit == commit and found.judgement is not None:
+            judged = found.judgement
+            yield Repaired(row["id"], judged.key, judged.base, judged.new)
