@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from rtbisect import factors
-from rtbisect.effects import Effects, sample
+from rtbisect.effects import Effects, in_turn, sample
 from rtbisect.model.campaign import Cause, MetricKey, Sample, Threshold
 from rtbisect.realtime import without_rt
 from rtbisect.suites import reach
@@ -94,7 +94,7 @@ def cause_of(
     effects.tell(f"cause: {found[1]}; more boots of both kernels")
     more = CAUSE_BOOTS - min(sum(run.complete for run in fresh[sha]) for sha in pair)
     for turn in range(min(2 * max(0, more), effects.boots_left)):
-        sha = pair[(turn + turn // 2) % 2]
+        sha = in_turn(pair, turn)
         fresh[sha].append(effects.boot(sha, "cause", left=2 * more - turn - 1))
     return judged()
 
@@ -107,7 +107,7 @@ def origins_of(
     fresh: Mapping[str, list[Run]],
 ) -> tuple[Origin, ...]:
     """What the change of the figure is made of, by the fresh boots of a culprit and its parent."""
-    windows = {key.window, *(w.name for w in effects.setup.explaining if w.explains == key.window)}
+    windows = {key.window, *(w.name for w in effects.setup.explaining_of(key.window))}
     found = origins(key, windows, *(fresh.get(sha, []) for sha in (parents[0], culprit)))
     for each in found:
         effects.tell(f"source: {100 * each.share:.0f}% of the change: {each.kind}: {each.name}")
@@ -119,11 +119,11 @@ def probes_of(effects: Effects, parents: Sequence[str], culprit: str) -> tuple[s
     if not any(reach.NAME in window.suites for window in effects.setup.explaining):
         return ()
     functions = effects.changed(parents[0], culprit).functions or ()
-    effects.tell(f"{culprit[:12]} changes the code of {counted(functions)}")
+    effects.tell(f"{culprit[:12]} changes the code of {_counted(functions)}")
     return tuple(functions[:MOST_PROBES])
 
 
-def counted(names: Sequence[str]) -> str:
+def _counted(names: Sequence[str]) -> str:
     """For the story: how many functions, and the first of them."""
     if not names:
         return "no function that a build tells of"
@@ -151,9 +151,9 @@ def gates_of(
             parent,
             new,
             files,
-            changed,
-            setup.explaining,
-            setup.profile.isolates,
+            changed=changed,
+            explaining=setup.explaining_of(threshold.key.window),
+            isolates=setup.profile.isolates,
         )
     )
     for gate in found:

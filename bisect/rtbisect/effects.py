@@ -59,6 +59,7 @@ class Effects:
     runs: list[Run] = field(default_factory=list)
     _changes: Mapping[str, tuple[Change, ...]] | None = None
     _files: dict[str, frozenset[str]] = field(default_factory=dict)
+    _changed: dict[tuple[str, str], Changed] = field(default_factory=dict)
 
     def graph(self, good: str, bad: str) -> CommitGraph:
         """The candidates good..bad."""
@@ -128,7 +129,13 @@ class Effects:
         return build
 
     def changed(self, parent: str, culprit: str) -> Changed:
-        """What a commit changes in the kernel, by both builds."""
+        """What a commit changes in the kernel, by both builds; compared once."""
+        pair = (parent, culprit)
+        if pair not in self._changed:
+            self._changed[pair] = self._compared(parent, culprit)
+        return self._changed[pair]
+
+    def _compared(self, parent: str, culprit: str) -> Changed:
         builds = [self.build(sha) for sha in (parent, culprit)]
         if not all(build.ok for build in builds):
             return Changed()
@@ -196,8 +203,8 @@ class Effects:
     def _explaining(self, name: str, probes: Sequence[str]) -> list[Window]:
         return [
             window
-            for window in self.setup.explaining
-            if window.explains == name and (probes or reach.NAME not in window.suites)
+            for window in self.setup.explaining_of(name)
+            if probes or reach.NAME not in window.suites
         ]
 
     def evidence(self) -> dict[str, list[Run]]:
@@ -278,6 +285,11 @@ class Effects:
         """One line of the campaign's story."""
         self.parts.journal.tell(line)
         self.parts.progress.say(line)
+
+
+def in_turn(pair: tuple[str, str], turn: int) -> str:
+    """Which of two kernels is booted in this turn: A B B A, so that drift counts for neither."""
+    return pair[(turn + turn // 2) % 2]
 
 
 def figure(run: Run, key: MetricKey) -> float | None:

@@ -10,9 +10,10 @@ from rtbisect.effects import Effects, sample
 from rtbisect.model.campaign import MetricKey, TableRow, Threshold
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from rtbisect.model.lab import Run
+    from rtbisect.setup import Setup
 
 
 def control_of(thresholds: Sequence[Threshold], threshold: Threshold) -> Threshold | None:
@@ -45,25 +46,34 @@ def table(  # noqa: PLR0913  (the factors of the table)
     kernels = [("parent", parents[0]), ("culprit", culprit)]
     if revert is not None:
         kernels.append(("tip+revert", revert))
-    rows = []
     setup = effects.setup
-    windows = {window.name: window for window in (*setup.windows, *setup.explaining)}
     first, others = _metrics(setup.thresholds, threshold)
     doses = [
         replace(threshold, key=replace(threshold.key, window=window.name))
-        for window in setup.explaining
-        if window.explains == threshold.key.window and threshold.key.suite in window.suites
+        for window in setup.explaining_of(threshold.key.window)
+        if threshold.key.suite in window.suites
     ]
     wanted = [(metric, kernel) for metric in first for kernel in kernels]
     wanted += [(metric, kernel) for metric in (*doses, *others) for kernel in kernels[:2]]
+    return rows(setup, wanted, fresh)
+
+
+def rows(
+    setup: Setup,
+    wanted: Iterable[tuple[Threshold, tuple[str, str]]],
+    runs: Mapping[str, list[Run]],
+) -> tuple[TableRow, ...]:
+    """A row for each metric and kernel (its name in the table and its revision) that has boots."""
+    windows = {window.name: window for window in (*setup.windows, *setup.explaining)}
+    found = []
     for metric, (name, sha) in wanted:
-        found = sample(fresh.get(sha, []), metric.key)
-        if found.n:
+        values = sample(runs.get(sha, []), metric.key)
+        if values.n:
             window = windows[metric.key.window]
-            rows.append(
-                TableRow(name, window.name, window.workload, metric.key, metric.unit, found)
+            found.append(
+                TableRow(name, window.name, window.workload, metric.key, metric.unit, values)
             )
-    return tuple(rows)
+    return tuple(found)
 
 
 def _metrics(

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rtbisect.effects import Effects, sample
-from rtbisect.factors import control_of
+from rtbisect.effects import Effects, in_turn, sample
+from rtbisect.factors import control_of, rows
 from rtbisect.judge.judge import judge
-from rtbisect.model.campaign import Level, TableRow
+from rtbisect.model.campaign import Level
 from rtbisect.model.code import WITHOUT_RT
 
 if TYPE_CHECKING:
-    from rtbisect.model.campaign import Threshold
+    from rtbisect.model.campaign import TableRow, Threshold
     from rtbisect.model.lab import Run
 
 _PURPOSE = "without PREEMPT_RT"
@@ -38,8 +38,7 @@ def without_rt(
             return (), f"{_PURPOSE} {sha[:12]} does not build, so nobody knows who is concerned"
     runs: dict[str, list[Run]] = {sha: [] for sha in pair}
     for turn in range(boots):
-        # A B B A: what drifts does not count for one side.
-        sha = pair[(turn + turn // 2) % 2]
+        sha = in_turn(pair, turn)
         runs[sha].append(effects.boot(sha, _PURPOSE, boots - turn - 1, WITHOUT_RT))
     found = judge(threshold, *(sample(runs[sha], threshold.key) for sha in pair))
     said = {
@@ -47,19 +46,7 @@ def without_rt(
         Level.PASS: f"{_PURPOSE} the kernels do not differ: {found.reason}",
     }.get(found.level, f"{_PURPOSE} the boots do not decide: {found.reason}")
     effects.tell(f"factor: {said}")
-    return _rows(effects, threshold, pair, runs), said
-
-
-def _rows(
-    effects: Effects, threshold: Threshold, pair: tuple[str, str], runs: dict[str, list[Run]]
-) -> tuple[TableRow, ...]:
-    control = control_of(effects.setup.thresholds, threshold)
-    windows = {window.name: window for window in effects.setup.windows}
-    rows = []
-    for metric in (threshold, *([control] if control else [])):
-        for name, sha in zip(("parent, no RT", "culprit, no RT"), pair, strict=True):
-            found, window = sample(runs[sha], metric.key), windows[metric.key.window]
-            if found.n:
-                row = TableRow(name, window.name, window.workload, metric.key, metric.unit, found)
-                rows.append(row)
-    return tuple(rows)
+    control = control_of(setup.thresholds, threshold)
+    metrics = (threshold, *([control] if control else []))
+    kernels = tuple(zip(("parent, no RT", "culprit, no RT"), pair, strict=True))
+    return rows(setup, ((metric, each) for metric in metrics for each in kernels), runs), said

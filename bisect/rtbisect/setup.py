@@ -41,6 +41,10 @@ class Setup:
     given_boot_s: float | None = None
     command: bool = False
 
+    def explaining_of(self, window: str) -> tuple[Window, ...]:
+        """The windows that explain the figures of the one of this name."""
+        return tuple(each for each in self.explaining if each.explains == window)
+
     @property
     def run_word(self) -> str:
         return "run" if self.command else "boot"

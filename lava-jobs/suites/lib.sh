@@ -110,3 +110,33 @@ stop_reader() {
 reader_ok() {
     [ "$(cat "$RESULTS/$1/reader.exit" 2>/dev/null)" = 0 ]
 }
+
+# beside_reader WINDOW COMMAND READER_OPTION...: the command, which gets the name of the window, beside the reader.
+# The reader goes first and last: opening and closing events is slow on CPUs that a tracer keeps busy.
+beside_reader() {
+    _window=$1 _command=$2
+    shift 2
+    _ok=0
+    start_reader "$_window" "$@" && "$_command" "$_window" || _ok=1
+    stop_reader "$_window"
+    [ "$_ok" -eq 0 ] && reader_ok "$_window"
+}
+
+# The kernel's log, for modules that tell what they found in it. On a serial port hundreds of lines would take longer
+# than what they tell of.
+KMSG=/dev/kmsg
+
+# log_begin WHAT: from here on; the console is quiet until log_end.
+log_begin() {
+    dmesg -n 1
+    echo "rtbisect: $1 begins" >"$KMSG"
+}
+
+# log_since WHAT: the lines since then.
+log_since() {
+    dmesg | sed -n "/rtbisect: $1 begins/,\$p"
+}
+
+log_end() {
+    dmesg -n 4
+}

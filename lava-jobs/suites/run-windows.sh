@@ -85,82 +85,68 @@ parse_options() {
 # One function a window: run it, and say by the exit code whether its files are complete.
 
 window_osnoise_off() {
-    osnoise_start
-    _ok=0
-    ipi_window osnoise-off "$WARM_UP_MS" "$WINDOW_MS" || _ok=1
-    osnoise_stop osnoise-off
-    [ "$_ok" -eq 0 ] && ipi_complete osnoise-off && osnoise_complete osnoise-off
+    traced_window osnoise-off && osnoise_complete osnoise-off
 }
 
-# The reader goes first and last: opening and closing events is slow on CPUs
-# that the tracer keeps busy.
 window_clock_on() {
     # shellcheck disable=SC2086
-    clock_window clock-on $CLOCK_READER && osnoise_complete clock-on
+    beside_reader clock-on traced_window $CLOCK_READER && osnoise_complete clock-on
 }
 
 window_clock_quarter() {
     # shellcheck disable=SC2086
-    clock_window clock-quarter $CLOCK_QUARTER_READER
+    beside_reader clock-quarter traced_window $CLOCK_QUARTER_READER
 }
 
 window_clock_bpf() {
     # shellcheck disable=SC2086
-    clock_window clock-bpf -b $CLOCK_READER
+    beside_reader clock-bpf traced_window -b $CLOCK_READER
 }
 
-# clock_window WINDOW READER_OPTION...
-clock_window() {
-    _window=$1
-    _ok=0
-    start_reader "$@" || _ok=1
+# traced_window WINDOW: /proc/interrupts while the tracer osnoise runs.
+traced_window() {
+    _traced=0
     osnoise_start
-    ipi_window "$_window" "$WARM_UP_MS" "$WINDOW_MS" || _ok=1
-    osnoise_stop "$_window"
-    stop_reader "$_window"
-    [ "$_ok" -eq 0 ] && reader_ok "$_window" && ipi_complete "$_window"
+    ipi_window "$1" "$WARM_UP_MS" "$WINDOW_MS" || _traced=1
+    osnoise_stop "$1"
+    [ "$_traced" -eq 0 ] && ipi_complete "$1"
 }
 
 window_pf_off() {
     # shellcheck disable=SC2086
-    pf_window pf-off -n $PF_READER
+    beside_reader pf-off pf_window -n $PF_READER
 }
 
 window_pf_on() {
     # shellcheck disable=SC2086
-    pf_window pf-on $PF_READER
+    beside_reader pf-on pf_window $PF_READER
 }
 
 window_pf_quarter() {
     # shellcheck disable=SC2086
-    pf_window pf-quarter $PF_QUARTER_READER
+    beside_reader pf-quarter pf_window $PF_QUARTER_READER
 }
 
 window_pf_bpf() {
     # shellcheck disable=SC2086
-    pf_window pf-bpf -b $PF_READER
+    beside_reader pf-bpf pf_window -b $PF_READER
 }
 
-# pf_window WINDOW READER_OPTION...
 pf_window() {
-    _window=$1
-    _ok=0
-    start_reader "$@" &&
-        ipi_window "$_window" "$WARM_UP_MS" $((WINDOW_MS * PF_WINDOW_PERCENT / 100)) || _ok=1
-    stop_reader "$_window"
-    [ "$_ok" -eq 0 ] && reader_ok "$_window" && ipi_complete "$_window"
+    ipi_window "$1" "$WARM_UP_MS" $((WINDOW_MS * PF_WINDOW_PERCENT / 100)) && ipi_complete "$1"
 }
 
 window_rcu_off() {
-    rcu_window rcu-off "$RCU_CALLS" && rcu_complete rcu-off "$RCU_CALLS"
+    rcu_calls_window rcu-off
 }
 
 window_rcu_on() {
-    _ok=0
     # shellcheck disable=SC2086
-    start_reader rcu-on $CLOCK_READER && rcu_window rcu-on "$RCU_CALLS" || _ok=1
-    stop_reader rcu-on
-    [ "$_ok" -eq 0 ] && reader_ok rcu-on && rcu_complete rcu-on "$RCU_CALLS"
+    beside_reader rcu-on rcu_calls_window $CLOCK_READER
+}
+
+rcu_calls_window() {
+    rcu_window "$1" "$RCU_CALLS" && rcu_complete "$1" "$RCU_CALLS"
 }
 
 # windows.txt has a line a window: name, pass or fail, begin and end in seconds since boot.

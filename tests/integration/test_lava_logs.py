@@ -9,19 +9,17 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from lab_logs import RECORDED, recorded
 
 from rtbisect.errors import ConfigError, InfrastructureError
 from rtbisect.lab import console, lavalog
 from rtbisect.lab.classify import classify
 from rtbisect.lab.evidence import InvalidBoot, evidence
-from rtbisect.lab.profile import host_profile
 from rtbisect.lab.windows import select
-from rtbisect.model.lab import DeviceType, RunRequest, RunStatus
+from rtbisect.model.lab import RunStatus
 from rtbisect.suites.base import find
 
 LOGS = Path(__file__).parent / "lava_logs"
-
-DEVICE = DeviceType("qemu-smt", "qemu-smt.jinja2", 1, 4, 2, 1024, emulated=True)
 
 
 def text_of(name):
@@ -32,26 +30,10 @@ def log_of(name):
     return lavalog.parse(text_of(name))
 
 
-#: The order that was drawn for the recorded boots.
-RECORDED = ("clock-on", "pf-on", "pf-off", "osnoise-off", "rcu-on", "rcu-off")
-
-
-def asked(order=RECORDED):
-    return RunRequest(
-        run_id="replay",
-        revision="0" * 40,
-        kernel="a" * 64,
-        modules="b" * 64,
-        device_type=DEVICE,
-        profile=host_profile(DEVICE),
-        windows=tuple(window for name in order for window in select([name])),
-    )
-
-
 def test_a_complete_boot_from_log_to_figures():
     log = log_of("complete-rwlock")
     assert classify(log, returncode=0, timed_out=False).status is RunStatus.COMPLETE
-    found = evidence(asked(), log)
+    found = evidence(recorded(), log)
     boot = {(m.suite, m.name, m.window): m.value for m in found.measurements if m.cpu is None}
     assert boot["ipi", "res_per_iwi", "pf-on"] == pytest.approx(0.05917, rel=1e-3)
     assert boot["ipi", "res_per_s", "osnoise-off"] == pytest.approx(4 / 3, rel=1e-3)
@@ -81,7 +63,7 @@ def test_two_kernels_that_differ_by_one_lock():
 def test_a_boot_on_a_busy_host_did_not_give_its_dose():
     log = log_of("too-small-dose")
     assert classify(log, returncode=0, timed_out=False).status is RunStatus.COMPLETE
-    request = asked()
+    request = recorded()
     dose = evidence(request, log)
     (events,) = [m for m in dose.measurements if (m.name, m.window) == ("events_per_s", "pf-on")]
     asked_more = tuple(
@@ -102,7 +84,7 @@ def test_a_guest_that_never_gets_to_its_prompt():
 
 def test_the_drawn_order_is_part_of_the_evidence():
     with pytest.raises(InvalidBoot, match="windows ran as"):
-        evidence(asked(RECORDED[::-1]), log_of("complete-rwlock"))
+        evidence(recorded(RECORDED[::-1]), log_of("complete-rwlock"))
 
 
 def test_a_log_that_was_cut_anywhere_is_no_evidence():

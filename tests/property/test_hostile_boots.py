@@ -11,28 +11,17 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "unit"))
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from lab_logs import DEVICE, block, good_job
+from lab_logs import block, good_job, recorded
 
 from rtbisect.errors import InfrastructureError
 from rtbisect.lab import console, lavalog
 from rtbisect.lab.classify import classify
 from rtbisect.lab.evidence import InvalidBoot, evidence
 from rtbisect.lab.jobs import expected_cases
-from rtbisect.lab.profile import host_profile
-from rtbisect.lab.windows import select
-from rtbisect.model.lab import RunRequest, RunStatus
+from rtbisect.model.lab import RunStatus
 
 LOG = Path(__file__).resolve().parents[1] / "integration/lava_logs/complete-rwlock.yaml.gz"
-ORDER = ("clock-on", "pf-on", "pf-off", "osnoise-off", "rcu-on", "rcu-off")
-ASKED = RunRequest(
-    run_id="replay",
-    revision="0" * 40,
-    kernel="a" * 64,
-    modules="b" * 64,
-    device_type=DEVICE,
-    profile=host_profile(DEVICE),
-    windows=tuple(window for name in ORDER for window in select([name])),
-)
+ASKED = recorded()
 
 #: What a kernel says whenever it likes, and what looks like words of ours or of LAVA.
 FOREIGN = (

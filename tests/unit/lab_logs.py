@@ -10,7 +10,7 @@ import tarfile
 import yaml
 
 from rtbisect.lab.profile import host_profile
-from rtbisect.lab.windows import WINDOWS
+from rtbisect.lab.windows import WINDOWS, select
 from rtbisect.model.lab import DeviceType, RunRequest
 
 DEVICE = DeviceType("qemu-smt", "qemu-smt.jinja2", 1, 4, 2, 1024, emulated=True)
@@ -29,6 +29,15 @@ def request(windows=WINDOWS, **changes):
         "windows": tuple(windows),
     }
     return RunRequest(**(values | changes))
+
+
+#: The order that was drawn for the recorded boots.
+RECORDED = ("clock-on", "pf-on", "pf-off", "osnoise-off", "rcu-on", "rcu-off")
+
+
+def recorded(order=RECORDED):
+    """What was asked of them."""
+    return request([window for name in order for window in select([name])])
 
 
 # --- /proc/interrupts, window.txt, trace.txt, durations.txt ---

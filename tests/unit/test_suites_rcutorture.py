@@ -36,9 +36,14 @@ def test_what_cannot_be_is_refused(text):
 #: Lines of dmesg of 6.12, with those of an earlier run before the mark.
 LOG = """\
 [    9.0] rcu-torture:--- End of test: FAILURE: nreaders=2 nfakewriters=1
-[   12.0] rtbisect: rcutorture begins
+[   12.0] rtbisect: rcutorture-rcu begins
 [   13.0] rcu-torture:--- Start of test: nreaders=2 nfakewriters=1 stat_interval=15
 [   73.0] rcu-torture:--- End of test: SUCCESS: nreaders=2 nfakewriters=1 stat_interval=15
+"""
+#: The other flavour comes later in the same boot.
+LATER = """\
+[   80.0] rtbisect: rcutorture-srcu begins
+[  141.0] srcu-torture:--- End of test: FAILURE: nreaders=2 nfakewriters=1 stat_interval=15
 """
 
 
@@ -56,6 +61,12 @@ def test_the_device_takes_the_end_of_its_own_test(tmp_path):
     (tmp_path / RCU.name).mkdir()
     run(tmp_path, "rcutorture", LOG, "window_rcutorture_rcu")
     assert told((tmp_path / RCU.name / "torture.txt").read_text()) == {"failures": 0, "test_s": 60}
+
+
+def test_each_flavour_has_its_own_end(tmp_path):
+    (tmp_path / SRCU.name).mkdir()
+    run(tmp_path, "rcutorture", LOG + LATER, "window_rcutorture_srcu")
+    assert told((tmp_path / SRCU.name / "torture.txt").read_text())["failures"] == 1
 
 
 SCALE = """\

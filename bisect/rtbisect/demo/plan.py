@@ -97,12 +97,11 @@ def plan(
     arguments = f"rtbisect demo {seed} {commits} {kind} {hard}"
     # Cases that plant the same commit have the same history: what one of them names as its
     # culprit, another one names as what repairs.
-    same = CASES[kind].plants or kind if kind else None
+    same = _planted(kind) if kind else None
     rng = random.Random(f"rtbisect demo {seed} {commits} {same} {hard}")  # noqa: S311
     choices = KINDS[:2] if hard else KINDS
     drawn = kind or rng.choice(choices)
-    planted = CASES[drawn].plants or drawn
-    blocks, sides = _draw(rng, commits, planted, catalogue or load_catalogue(), hard=hard)
+    blocks, sides = _draw(rng, commits, _planted(drawn), catalogue or load_catalogue(), hard=hard)
     line, parents = _weave(rng, blocks, sides)
     steps = _dress(rng, line, parents)
     culprit = [i for i, item in enumerate(line) if item and item.culprit]
@@ -119,6 +118,11 @@ def plan(
         tuple(i for i, item in enumerate(line) if item and item.fault == "build"),
         tuple(i for i, item in enumerate(line) if item and item.fault == "boot"),
     )
+
+
+def _planted(kind: str) -> str:
+    """The edit that a kind plants; of "nothing" its own name."""
+    return CASES[kind].plants or kind
 
 
 def _check(commits: int, kind: str | None, *, hard: bool) -> None:

@@ -88,6 +88,10 @@ class Patch(NamedTuple):
     addend: int
 
 
+#: What reading bytes raises that somebody made up.
+UNREADABLE = (ArithmeticError, LookupError, MemoryError, OSError, ValueError, struct.error)
+
+
 class NotElfError(ValueError):
     """A file that should be an ELF object is none, is cut off, or lies about itself."""
 

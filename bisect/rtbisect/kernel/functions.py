@@ -16,20 +16,25 @@ import bisect
 import gzip
 import hashlib
 import re
-import struct
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from rtbisect.kernel.elf import EXECUTED, FUNCTION, NOBITS, SECTION, STRINGS, Elf, NotElfError
+from rtbisect.kernel.elf import (
+    EXECUTED,
+    FUNCTION,
+    NOBITS,
+    SECTION,
+    STRINGS,
+    UNREADABLE,
+    Elf,
+    NotElfError,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     from rtbisect.kernel.elf import Patch, Section, Symbol
-
-#: What reading bytes raises that somebody made up.
-_UNREADABLE = (ArithmeticError, LookupError, MemoryError, OSError, ValueError, struct.error)
 
 #: Bytes that a relocation fills in, and those that are relative to their place.
 _WIDTHS = {1: 8, 24: 8, 12: 2, 13: 2, 14: 1, 15: 1}
@@ -68,7 +73,7 @@ def table(vmlinux: Path) -> bytes:
     try:
         with vmlinux.open("rb") as stream:
             rows = sorted(_functions(Elf(stream)))
-    except _UNREADABLE as error:
+    except UNREADABLE as error:
         raise NotElfError(f"{vmlinux.name} is not a readable ELF object") from error
     return gzip.compress(b"".join(b"%b %b\n" % row for row in rows), mtime=0)
 

@@ -12,17 +12,13 @@ in __bug_table: a true difference.
 from __future__ import annotations
 
 import hashlib
-import struct
 from typing import TYPE_CHECKING
 
-from rtbisect.kernel.elf import Elf, NotElfError
+from rtbisect.kernel.elf import UNREADABLE, Elf, NotElfError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
-
-#: What reading bytes raises that somebody made up.
-_UNREADABLE = (ArithmeticError, LookupError, MemoryError, OSError, ValueError, struct.error)
 
 #: Sections with the length of the compressed vmlinux in them, which moves with its build
 #: id, and so with debug information (the fields init_size and payload_length, PE header).
@@ -63,6 +59,6 @@ def image_hash(path: Path) -> str:
                 for number, patches in elf.relocations():
                     digest.update(f"\0patches {number} {len(patches)}\n".encode())
                     digest.update(patches)
-    except _UNREADABLE as error:
+    except UNREADABLE as error:
         raise NotElfError(f"{path.name} is not a readable ELF file") from error
     return digest.hexdigest()

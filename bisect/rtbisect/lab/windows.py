@@ -8,6 +8,7 @@ an earlier window) can pass for an effect.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rtbisect.errors import ConfigError
@@ -57,39 +58,18 @@ WINDOWS = (
 
 #: Other levels of the reader: a quarter of the dose, since interrupts that grow faster than the
 #: events feed themselves; and fed by a BPF program, as tracers have it.
-LEVELS = (
-    Window(
-        "clock-quarter",
-        ("ipi",),
-        workload=f"{READER}:clock/4",
-        synthetic=True,
-        nominal_events_per_s=CLOCK_EVENTS_PER_S / 4,
-        explains="clock-on",
-    ),
-    Window(
-        "pf-quarter",
-        ("ipi",),
-        workload=f"{READER}:pf/4",
-        synthetic=True,
-        nominal_events_per_s=PF_EVENTS_PER_S / 4,
-        explains="pf-on",
-    ),
-    Window(
-        "clock-bpf",
-        ("ipi",),
-        workload=f"{READER}:clock+bpf",
-        synthetic=True,
-        nominal_events_per_s=CLOCK_EVENTS_PER_S,
-        explains="clock-on",
-    ),
-    Window(
-        "pf-bpf",
-        ("ipi",),
-        workload=f"{READER}:pf+bpf",
-        synthetic=True,
-        nominal_events_per_s=PF_EVENTS_PER_S,
-        explains="pf-on",
-    ),
+LEVELS = tuple(
+    replace(
+        window,
+        name=window.name.replace("-on", f"-{level}"),
+        suites=("ipi",),
+        workload=window.workload + behind,
+        nominal_events_per_s=window.nominal_events_per_s * dose,
+        explains=window.name,
+    )
+    for level, behind, dose in (("quarter", "/4", 0.25), ("bpf", "+bpf", 1.0))
+    for window in WINDOWS
+    if window.nominal_events_per_s
 )
 
 #: The same and those that a suite has for itself.

@@ -67,6 +67,15 @@ def find(name: str) -> Suite:
     return cast("Suite", module)
 
 
+def no_figures(
+    files: Mapping[str, bytes],  # noqa: ARG001  (of the contract)
+    window: Window,  # noqa: ARG001
+    watch: tuple[int, ...],  # noqa: ARG001
+) -> tuple[Measurement, ...]:
+    """The `parse` of a suite that only explains: what it does would change what it measures."""
+    return ()
+
+
 def counted_by(name: str) -> tuple[str, ...]:
     """Files of the kernel that make the figures of a suite: `COUNTED_BY` of its module. A commit in
     one of them may change what a figure means, and not what it tells of.

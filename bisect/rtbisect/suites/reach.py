@@ -13,12 +13,11 @@ import re
 from typing import TYPE_CHECKING
 
 from rtbisect.model.lab import Source, Window
-from rtbisect.suites.base import SuiteError, text
+from rtbisect.suites.base import SuiteError, no_figures, text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from rtbisect.model.lab import Measurement
 
 NAME = "reach"
 
@@ -30,10 +29,15 @@ _WINDOW = re.compile(rf"window (pass|fail) ({_SECONDS}) ({_SECONDS})")
 _ROW = re.compile(r"(?:ran ([0-9]{1,18})|refused) ([A-Za-z_][\w.:]{0,160})")
 
 
+def twin_name(window: str) -> str:
+    """Name of the window in which functions are counted beside that of the window `window`."""
+    return f"{NAME}-{window}"
+
+
 def twin(window: Window) -> Window:
     """The window in which functions are counted under the workload of `window`."""
     return Window(
-        f"{NAME}-{window.name}",
+        twin_name(window.name),
         (NAME,),
         workload=window.workload,
         synthetic=window.synthetic,
@@ -42,13 +46,8 @@ def twin(window: Window) -> Window:
     )
 
 
-def parse(
-    files: Mapping[str, bytes],  # noqa: ARG001  (of the contract)
-    window: Window,  # noqa: ARG001
-    watch: tuple[int, ...],  # noqa: ARG001
-) -> tuple[Measurement, ...]:
-    """No figures: each hit of a probe costs time."""
-    return ()
+#: Each hit of a probe costs time.
+parse = no_figures
 
 
 def sources(

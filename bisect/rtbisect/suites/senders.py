@@ -15,12 +15,11 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from rtbisect.model.lab import Source, Window
-from rtbisect.suites.base import SuiteError, number, pairs, text
+from rtbisect.suites.base import SuiteError, no_figures, number, pairs, text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from rtbisect.model.lab import Measurement
 
 NAME = "senders"
 
@@ -74,13 +73,8 @@ _ROW = re.compile(
 _SUFFIX = re.compile(r"\.(constprop|isra|part|cold|llvm)[.0-9]*")
 
 
-def parse(
-    files: Mapping[str, bytes],  # noqa: ARG001  (of the contract)
-    window: Window,  # noqa: ARG001
-    watch: tuple[int, ...],  # noqa: ARG001
-) -> tuple[Measurement, ...]:
-    """No figures: tracing each IPI changes how many there are."""
-    return ()
+#: Tracing each IPI changes how many there are.
+parse = no_figures
 
 
 def sources(

@@ -21,8 +21,8 @@ RAW = "raw_sha256"
 
 @dataclass(frozen=True, slots=True)
 class Examined:
-    """A culprit and its parent: the searched metric, all windows of a boot (and those that explain
-    figures of others in `explaining`), whether its profile isolates CPUs, the fresh boots of both
+    """A culprit and its parent: the searched metric, all windows of a boot (and in `explaining`
+    those that explain the searched one), whether its profile isolates CPUs, the fresh boots of both
     kernels, whether the device type is an emulator, and the files and functions that the culprit
     changes.
     """
@@ -92,7 +92,7 @@ def _loop(what: Examined, culprit: Sequence[Run]) -> Iterable[Gate]:
 def _torture(what: Examined, parent: Sequence[Run], culprit: Sequence[Run]) -> Iterable[Gate]:
     """Whether RCU is still right, where boots of the proof have asked."""
     for window in what.explaining:
-        if rcutorture.NAME in window.suites and window.explains == what.threshold.key.window:
+        if rcutorture.NAME in window.suites:
             sides = (
                 _values(side, rcutorture.NAME, "failures", window.name)
                 for side in (parent, culprit)
@@ -116,7 +116,7 @@ def _functions(window: str, culprit: Sequence[Run]) -> tuple[dict[str, float], s
     refused = set()
     for run in culprit:
         for source in run.sources:
-            if source.window != f"{reach.NAME}-{window}":
+            if source.window != reach.twin_name(window):
                 continue
             if source.kind == reach.RAN:
                 rates.setdefault(source.name, []).append(source.per_s)

@@ -3,29 +3,25 @@
 # Durations of synchronize_rcu() by the kernel's own module rcuscale (kernel/rcu/rcuscale.c): a second instrument
 # beside the module of the suite rcu. It tells each duration in the log when it is removed.
 
-RCUSCALE_MARK="rtbisect: rcuscale begins"
 # It stops by itself after 100 calls.
 RCUSCALE_TRIES=300
-KMSG=/dev/kmsg
 
 window_rcuscale() {
-    # Hundreds of lines on a serial port would take longer than what they tell of.
-    dmesg -n 1
+    log_begin rcuscale
     _ok=0
     rcuscale_run "$RESULTS/rcuscale" || _ok=1
-    dmesg -n 4
+    log_end
     [ "$_ok" -eq 0 ] && all_files "$RESULTS/rcuscale/durations.txt"
 }
 
 # rcuscale_run FOLDER
 rcuscale_run() {
-    echo "$RCUSCALE_MARK" >"$KMSG"
     insmod "$RTBISECT/modules/torture.ko" 2>>"$1/insmod.err" &&
         taskset -c "$HOUSEKEEPING_CPU" insmod "$RTBISECT/modules/rcuscale.ko" \
             nwriters=1 nreaders=0 holdoff=1 2>>"$1/insmod.err" || return 1
     rm -f "$1/insmod.err"
     _tries=$RCUSCALE_TRIES
-    until rcuscale_log | grep -q 'rcu_scale_writer .*has .*measurements'; do
+    until log_since rcuscale | grep -q 'rcu_scale_writer .*has .*measurements'; do
         _tries=$((_tries - 1))
         [ "$_tries" -gt 0 ] || break
         usleep 200000
@@ -33,10 +29,5 @@ rcuscale_run() {
     rmmod rcuscale
     rmmod torture
     [ "$_tries" -gt 0 ] || return 1
-    rcuscale_log | sed -n 's/.* writer-duration: *[0-9]* \([0-9]*\)$/\1/p' >"$1/durations.txt"
-}
-
-# rcuscale_log: the kernel's log from the mark on.
-rcuscale_log() {
-    dmesg | sed -n "/$RCUSCALE_MARK/,\$p"
+    log_since rcuscale | sed -n 's/.* writer-duration: *[0-9]* \([0-9]*\)$/\1/p' >"$1/durations.txt"
 }

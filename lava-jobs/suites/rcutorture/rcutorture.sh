@@ -4,8 +4,6 @@
 # log how it ended when it is removed.
 
 RCUTORTURE_SECONDS=60
-KMSG=/dev/kmsg
-RCUTORTURE_MARK="rtbisect: rcutorture begins"
 
 window_rcutorture_rcu() {
     rcutorture_window rcutorture-rcu rcu
@@ -18,8 +16,7 @@ window_rcutorture_srcu() {
 # rcutorture_window WINDOW FLAVOUR
 rcutorture_window() {
     _dir=$RESULTS/$1
-    dmesg -n 1
-    echo "$RCUTORTURE_MARK" >"$KMSG"
+    log_begin "$1"
     _ok=0
     # Few readers: an emulator that shares two cores among all of them would see stalls of its own.
     insmod "$RTBISECT/modules/torture.ko" 2>>"$_dir/insmod.err" &&
@@ -30,12 +27,12 @@ rcutorture_window() {
         rmmod rcutorture || _ok=1
     }
     rmmod torture || _ok=1
-    dmesg -n 4
+    log_end
     [ "$_ok" -eq 0 ] || return 1
     rm -f "$_dir/insmod.err"
     {
         echo "seconds $RCUTORTURE_SECONDS"
-        dmesg | sed -n "/$RCUTORTURE_MARK/,\$p" | sed -n 's/.*torture:.* End of test: \([A-Z_]*\).*/end \1/p'
+        log_since "$1" | sed -n 's/.*torture:.* End of test: \([A-Z_]*\).*/end \1/p'
     } >"$_dir/torture.txt"
     all_files "$_dir/torture.txt"
 }

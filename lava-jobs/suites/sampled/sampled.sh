@@ -7,14 +7,14 @@
 SAMPLED_TOOL="-m clock -p 20000 -x 16"
 
 window_sampled_off() {
-    ipi_window sampled-off "$WARM_UP_MS" "$WINDOW_MS" && ipi_complete sampled-off
+    sampled_window sampled-off
 }
 
 window_sampled_on() {
-    _ok=0
     # shellcheck disable=SC2086
-    start_reader sampled-on $SAMPLED_TOOL -c "$ISOLATED" &&
-        ipi_window sampled-on "$WARM_UP_MS" "$WINDOW_MS" || _ok=1
-    stop_reader sampled-on
-    [ "$_ok" -eq 0 ] && reader_ok sampled-on && ipi_complete sampled-on
+    beside_reader sampled-on sampled_window $SAMPLED_TOOL -c "$ISOLATED"
+}
+
+sampled_window() {
+    ipi_window "$1" "$WARM_UP_MS" "$WINDOW_MS" && ipi_complete "$1"
 }

@@ -9,36 +9,30 @@ SENDERS_PERCENT=50
 
 # Each window runs beside what its measured twin has: the tracer osnoise, the reader, or the busy children.
 window_senders_off() {
-    senders_window senders-off osnoise
+    senders_traced senders-off
 }
 
 window_senders_clock() {
     # shellcheck disable=SC2086
-    _senders_beside osnoise senders-clock $CLOCK_READER
+    beside_reader senders-clock senders_traced $CLOCK_READER
 }
 
 window_senders_pf() {
     # shellcheck disable=SC2086
-    _senders_beside nop senders-pf $PF_READER
+    beside_reader senders-pf senders_window $PF_READER
 }
 
 window_senders_sampled() {
     # shellcheck disable=SC2086
-    _senders_beside nop senders-sampled $SAMPLED_TOOL -c "$ISOLATED"
+    beside_reader senders-sampled senders_window $SAMPLED_TOOL -c "$ISOLATED"
 }
 
-# _senders_beside TRACER WINDOW READER_OPTION...
-_senders_beside() {
-    _tracer=$1
-    shift
-    _beside=$1
-    _ok=0
-    start_reader "$@" && senders_window "$_beside" "$_tracer" || _ok=1
-    stop_reader "$_beside"
-    [ "$_ok" -eq 0 ] && reader_ok "$_beside"
+# senders_traced WINDOW: beside the tracer osnoise, too.
+senders_traced() {
+    senders_window "$1" osnoise
 }
 
-# senders_window WINDOW osnoise|nop
+# senders_window WINDOW [TRACER]
 senders_window() {
     _dir=$RESULTS/$1
     # x86 has these events since 6.4.
@@ -46,7 +40,7 @@ senders_window() {
         echo "no events" >"$_dir/senders.txt"
         return 0
     }
-    senders_start "$2"
+    senders_start "${2:-nop}"
     _traced=0
     ipi_window "$1" "$WARM_UP_MS" $((WINDOW_MS * SENDERS_PERCENT / 100)) || _traced=1
     senders_stop "$1"
