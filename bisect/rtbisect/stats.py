@@ -152,6 +152,29 @@ def bootstrap_shift(
     return float(low), float(high)
 
 
+def falls_short(  # noqa: PLR0913  (a question of two shifts)
+    whole: tuple[Sequence[float], Sequence[float]],
+    part: tuple[Sequence[float], Sequence[float]],
+    share: float,
+    *,
+    level: float,
+    seed: int = 0,
+    mean: bool = False,
+) -> bool:
+    """Whether the shift of `part` (base, new) is below `share` of the shift of `whole`, by a
+    percentile bootstrap of all four samples with this one-sided level.
+    """
+    rng = np.random.default_rng(seed)
+    centre = np.mean if mean else np.median
+
+    def shifts(base: Sequence[float], new: Sequence[float]) -> Floats:
+        one, two = _sample(base, "base"), _sample(new, "new")
+        found = centre(rng.choice(two, (RESAMPLES, two.size)), axis=1)
+        return np.asarray(found - centre(rng.choice(one, (RESAMPLES, one.size)), axis=1))
+
+    return float(np.quantile(shifts(*part) - share * shifts(*whole), level)) < 0
+
+
 def holm(p: Sequence[float]) -> tuple[float, ...]:
     """P values adjusted after Holm (1979), in the order given; empty stays empty."""
     if any(not 0 <= value <= 1 for value in p):

@@ -164,7 +164,7 @@ class TestedRevision:
 @dataclass(frozen=True, slots=True)
 class Verification:
     """One check after the search: parents, revert, ... `recovery` is its shift as a share of that
-    of the ends.
+    of the ends; `short` says that it is less than all of it, by more than luck.
     """
 
     name: str
@@ -172,6 +172,7 @@ class Verification:
     judgement: Judgement | None
     note: str = ""
     recovery: float | None = None
+    short: bool = False
 
 
 class GateStatus(StrEnum):
