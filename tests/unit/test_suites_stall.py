@@ -9,7 +9,7 @@ from rtbisect.suites import stall
 from rtbisect.suites.base import SuiteError
 
 (WINDOW,) = select(["stall"])
-GOOD = b"nr_periods 290\nnr_throttled 288\nwrites 51234\nwaits 9876\n"
+GOOD = b"nr_periods 290\nnr_throttled 288\nwrites 51234\nwaits 9876\nlockdep 0\n"
 
 
 def parsed(content):
@@ -25,6 +25,8 @@ def test_a_boot_that_gets_to_its_end_has_no_symptom():
         "soft_lockup": 0.0,
     }
     assert (found["nr_throttled"], found["waits"]) == (288.0, 9876.0)
+    assert found["lockdep"] == 0.0
+    assert parsed(GOOD.replace(b"lockdep 0", b"lockdep 3"))["lockdep"] == 1.0
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,9 @@
 """Does a machine stand still for good when a task has no CFS bandwidth left in an epoll callback?
 
 Each figure is 0 or 1 for a boot; the share of boots is what is compared. A boot that gets to its
-end has stall.txt (lava-jobs/suites/stall/epollstall.c) and 0 everywhere. One that does not names
-its symptom on the console, and tells nothing of the others: which of them comes first is chance.
+end has stall.txt (lava-jobs/suites/stall/epollstall.c) and 0 everywhere but for `lockdep`. One that
+does not names its symptom on the console, and tells nothing of the others: which of them comes
+first is chance.
 """
 
 from __future__ import annotations
@@ -30,6 +31,9 @@ SYMPTOMS = {
     "soft lockup": "soft_lockup",
 }
 
+#: What the kernel tells of locks that are taken in a wrong order.
+LOCKDEP = "lockdep"
+
 #: Fewer periods than this say that nobody was throttled: the boot tested nothing.
 FEWEST_PERIODS = 50
 
@@ -49,7 +53,10 @@ def parse(
         said = f"throttled in {counts['nr_throttled']} of {counts['nr_periods']} periods"
         raise SuiteError(f"the task was {said}, at least {FEWEST_PERIODS} are needed")
     symptoms = sorted(set(SYMPTOMS.values()))
+    # The one symptom that a boot outlives.
+    lockdep = float(number(found, LOCKDEP, "stall.txt") > 0)
     return (
+        Measurement(NAME, LOCKDEP, window.name, lockdep, "1"),
         *(Measurement(NAME, symptom, window.name, 0.0, "1") for symptom in symptoms),
         *(Measurement(NAME, key, window.name, float(value), "1") for key, value in counts.items()),
     )

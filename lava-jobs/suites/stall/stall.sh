@@ -7,6 +7,7 @@ STALL_SECONDS=6
 STALL_STILL_MS=1500
 STALL_QUOTA_US=2000
 STALL_PERIOD_US=20000
+STALL_LOCKDEP="possible (circular|recursive) locking|possible irq lock inversion|inconsistent lock state"
 STALL_GROUP=/sys/fs/cgroup/rtbisect
 
 window_stall() {
@@ -26,5 +27,7 @@ window_stall() {
         >"$_dir/stall.txt" 2>"$_dir/stall.err" || return 1
     echo 0 >/proc/sys/kernel/panic
     rm -f "$_dir/stall.err"
+    # A lock that is taken in a wrong order is told and goes on, where the kernel looks for that (PROVE_LOCKING).
+    echo "lockdep $(dmesg | grep -c -E "$STALL_LOCKDEP" || true)" >>"$_dir/stall.txt"
     all_files "$_dir/stall.txt"
 }
