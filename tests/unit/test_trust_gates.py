@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from rtbisect.judge.judge import judge
 from rtbisect.model.campaign import Better, GateStatus, Level, MetricKey, Sample, Scale, Threshold
 from rtbisect.model.lab import Measurement
-from rtbisect.trust import crosscheck, gates
+from rtbisect.trust import aa, crosscheck, gates
 from rtbisect.trust.gates import NoiseRow
 
 FIELD = Path(__file__).resolve().parents[1] / "data" / "field"
@@ -272,3 +272,40 @@ def test_a_culprit_is_reached_not_reached_or_unknown(changed, ran, refused, stat
     gate = gates.reachable(changed, ran, refused)
     assert (gate.name, gate.status) == ("G11 reachability", GateStatus(status))
     assert said in gate.reason
+
+
+RATE = Threshold(
+    MetricKey("ipi", "res_per_s", "pf-on"), "1/s", Better.LOWER, Scale.LOG, "median",
+    1.5, None, 0.5, "primary", None, "r",
+)  # fmt: skip
+
+
+def test_boots_of_one_kernel_are_compared_like_a_culprit():
+    steady = [8.0, 9.1, 7.4, 8.8, 9.5, 7.9, 8.3, 9.0, 7.7, 8.6, 9.2, 8.1]
+    gate = aa.same_kernel(RATE, steady)
+    assert gate.status is GateStatus.PASS
+    assert gate.reason.startswith(
+        "two series of 12 boots of the parent differ by less than a ratio"
+    )
+    ratio = float(gate.reason.split("ratio of ")[1].split()[0])
+    assert 1.0 < ratio < 1.3
+    drifting = [*steady[:6], *(2.5 * value for value in steady[6:])]
+    assert "is worse than the first" in aa.same_kernel(RATE, drifting).reason
+    assert "is better than the first" in aa.same_kernel(RATE, drifting[::-1]).reason
+    assert not aa.same_kernel(RATE, drifting).ok
+    assert aa.same_kernel(RATE, steady[:5]).status is GateStatus.ABSENT
+
+
+def test_a_culprit_that_hangs_comes_before_noise():
+    assert gates.hangs([], [], (6, 6)).ok
+    # One may be the machine's.
+    assert gates.hangs([], ["soft lockup"], (6, 7)).ok
+    gate = gates.hangs([], ["soft lockup", "soft lockup"], (6, 8))
+    assert not gate.ok
+    assert gate.reason == (
+        "0 of 6 boots of the parent hang, 2 of 8 of the culprit (soft lockup): "
+        "that comes before any noise"
+    )
+    said = gates.hangs(["frozen nr_periods"] * 3, [], (9, 6))
+    assert said.ok
+    assert said.reason.endswith("(frozen nr_periods): a revert may bring that back")

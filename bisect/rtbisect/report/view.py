@@ -137,7 +137,6 @@ def context(report: ReportInput, bot: Bot, log: str, detail: Detail) -> dict[str
         "layout": _check(result.verifications, "layout"),
         "brings_back": brings_back(report)[: None if detail.notes else 1],
         "shown": _shown(report) if detail.notes else (),
-        "aa": _check(result.verifications, "a/a"),
         "reasons": _reasons(report, detail.reasons),
         "confidence": probability(result.confidence),
         "candidates": rows(result.candidates, report.graph, detail.candidates),
@@ -151,6 +150,8 @@ def context(report: ReportInput, bot: Bot, log: str, detail: Detail) -> dict[str
 
 #: Gates whose finding a reader of the mail asks for, and how it begins there.
 _SHOWN = {
+    "G9 hangs": "Hangs",
+    "G10 A/A": "Boots of one kernel",
     "G11 reachability": "Functions",
     "G11 rcutorture": "rcutorture",
     "G16 loop": "Two event rates",

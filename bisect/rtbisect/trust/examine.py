@@ -6,8 +6,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from rtbisect.model.lab import RunStatus
 from rtbisect.suites import base, ipi, rcutorture, reach
-from rtbisect.trust import gates
+from rtbisect.trust import aa, gates
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -49,11 +50,13 @@ def examine(what: Examined) -> tuple[Gate, ...]:
     told = dict(both[-1].facts) if both else {}
     hashes = {run.run_id: dict(run.facts).get(RAW, "") for run in both}
     found = [
+        gates.hangs(_hung(what.parent), _hung(what.culprit), (len(what.parent), len(what.culprit))),
         gates.raw_data_differ({run: digest for run, digest in hashes.items() if digest}),
         *(
             gates.varies(f"{key} of {name}", _values(side, key.suite, key.name, key.window))
             for name, side in (("the parent", parent), ("the culprit", culprit))
         ),
+        aa.same_kernel(what.threshold, _values(parent, key.suite, key.name, key.window)),
         gates.origin(
             emulated=what.emulated, synthetic=window is not None and window.synthetic, told=told
         ),
@@ -106,6 +109,10 @@ def _isolation(windows: Sequence[Window], parent: Sequence[Run]) -> Iterable[Gat
         values = _values(parent, ipi.NAME, "loc_per_s", window.name)
         if window.workload == "none" and not window.synthetic and values:
             yield gates.quiet(window.name, max(values))
+
+
+def _hung(runs: Sequence[Run]) -> list[str]:
+    return [run.reason for run in runs if run.status is RunStatus.HUNG]
 
 
 def _functions(window: str, culprit: Sequence[Run]) -> tuple[dict[str, float], set[str]]:

@@ -265,6 +265,22 @@ def reachable(  # noqa: PLR0911  (a line for each thing that may be known)
     return absent(name, f"unknown: {said} none was seen to run, but {what} not counted")
 
 
+def hangs(parent: Sequence[str], culprit: Sequence[str], boots: tuple[int, int]) -> Gate:
+    """G9: the culprit does not hang more often than its parent; a machine that stands still comes
+    before any noise. Both are how their hung boots ended, `boots` are all boots of each side.
+    """
+    name = "G9 hangs"
+    if not parent and not culprit:
+        return passed(name, "no boot of either kernel hangs")
+    said = f"{len(parent)} of {boots[0]} boots of the parent hang, {len(culprit)} of {boots[1]}"
+    said += " of the culprit"
+    if len(culprit) > len(parent) + 1:
+        return failed(name, f"{said} ({culprit[0]}): that comes before any noise")
+    if len(parent) > len(culprit) + 1:
+        return passed(name, f"{said} ({parent[0]}): a revert may bring that back")
+    return passed(name, said)
+
+
 def still_right(flavour: str, parent: Sequence[float], culprit: Sequence[float]) -> Gate:
     """G11: rcutorture finds no more failures (0 or 1 a boot) on the culprit than on its parent."""
     name = "G11 rcutorture"
