@@ -164,6 +164,11 @@ def _setup(site: Site, target: BuildTarget, request: CampaignRequest) -> Setup:
     suites = tuple(planned.params.suites)
     limits = load_thresholds(data_root() / "thresholds", suites)
     windows = of_suites(suites, ((t.key.suite, t.key.window) for t in limits))
+    if not windows:
+        raise ConfigError(
+            f"{site.path}: test_plan {planned.plan} names no suite that measures",
+            "docs/suites/ has a page on each; ipi, osnoise and rcu are a start",
+        )
     return Setup(
         request=request,
         tree=target.name,

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Site files and thresholds: what loads, and where a mistake is said to be."""
 
+import re
 from pathlib import Path
 
 import pytest
 
 from rtbisect.config import choose_threshold, load_site, load_thresholds, state_dir
 from rtbisect.errors import ConfigError
+from rtbisect.wiring import check_target
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLE = (ROOT / "site.example.yaml").read_text()
@@ -83,6 +85,25 @@ def test_a_mistake_is_named_by_file_and_line(tmp_path, old, new, needle, message
         line = line_of(text.replace(needle, "-", 1), needle)
     assert f"site.yaml:{line}:" in caught.value.message
     assert message in str(caught.value)
+
+
+@pytest.mark.parametrize("suites", ["", "rcutorture"])
+def test_a_plan_that_measures_nothing_is_refused(tmp_path, suites):
+    """rcutorture may stand in a plan, and tells nothing where no figure is searched."""
+    loaded = site(tmp_path, with_suites(suites))
+    with pytest.raises(ConfigError, match="names no suite that measures"):
+        check_target(loaded, loaded.target("stable-rt"))
+
+
+def test_a_plan_may_ask_for_rcutorture(tmp_path):
+    loaded = site(tmp_path, with_suites("rcu, rcutorture"))
+    assert check_target(loaded, loaded.target("stable-rt")).params.suites == ["rcu", "rcutorture"]
+
+
+def with_suites(names):
+    text, count = re.subn(r"suites: \[.*\]", f"suites: [{names}]", EXAMPLE)
+    assert count == 1
+    return text
 
 
 @pytest.mark.parametrize(

@@ -158,7 +158,7 @@ def test_scripts_can_be_started() -> None:
 
 
 #: Suites that tell where the figures of others come from, and have none of their own.
-EXPLAINING = {"rcutorture", "reach", "senders"}
+EXPLAINING = {"reach", "senders"}
 
 
 def suites() -> list[str]:

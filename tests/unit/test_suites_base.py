@@ -10,7 +10,7 @@ from rtbisect.suites import base
 
 ROOT = Path(__file__).parents[2]
 #: Suites without figures of their own.
-EXPLAINING = {"rcutorture", "reach", "senders"}
+EXPLAINING = {"reach", "senders"}
 
 
 def test_every_suite_of_a_window_has_its_three_parts():

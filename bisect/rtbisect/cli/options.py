@@ -18,7 +18,9 @@ site_option = click.option(
     type=click.Path(path_type=Path),
     help="Site file (default: $RTBISECT_SITE, else ./site.yaml).",
 )
-suite_option = click.option("--suite", help="Suite to judge: ipi, osnoise or rcu.")
+suite_option = click.option(
+    "--suite", help="Suite to judge, such as ipi; docs/suites/ has a page on each."
+)
 metric_option = click.option("--metric", help="Metric of the suite (default: its primary one).")
 seed_option = click.option(
     "--seed", type=click.IntRange(0, 2**63 - 1), default=0, help="Seed of every random choice."
