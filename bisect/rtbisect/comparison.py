@@ -8,13 +8,14 @@ import statistics
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from rtbisect import factors
 from rtbisect.effects import Effects, figure, sample, worded
 from rtbisect.judge.judge import judge_all
 from rtbisect.judge.scale import all_badness
 from rtbisect.model.campaign import Judgement, Level
 
 if TYPE_CHECKING:
-    from rtbisect.model.campaign import Threshold
+    from rtbisect.model.campaign import TableRow, Threshold
     from rtbisect.model.lab import Run
     from rtbisect.setup import Setup
 
@@ -29,17 +30,23 @@ PASS_CONFIDENCE = 0.95
 MAX_BARREN = 4
 
 
+#: Names of the two revisions in the story and in the table.
+BASE, TIP = "base", "tip"
+
 SAME = "both revisions are the same kernel, byte for byte"
 
 
 @dataclass(frozen=True, slots=True)
 class Ends:
-    """The comparison of two revisions on all suites."""
+    """The comparison of two revisions on all suites; `table` has every figure of both, also those
+    that nobody judges.
+    """
 
     judgements: tuple[Judgement, ...]
     level: Level
     reason: str
     same: bool = False
+    table: tuple[TableRow, ...] = ()
 
 
 def compare(effects: Effects, base: str, new: str) -> Ends:
@@ -66,7 +73,9 @@ def compare(effects: Effects, base: str, new: str) -> Ends:
         if level is not Level.UNDECIDED:
             break
     level = _overall(effects.setup, judgements)
-    return Ends(judgements, level, f"{look}+{look} boots compared")
+    wanted = [(t, side) for t in effects.setup.thresholds for side in ((BASE, base), (TIP, new))]
+    table = factors.rows(effects.setup, wanted, runs)
+    return Ends(judgements, level, f"{look}+{look} boots compared", table=table)
 
 
 def _boot_both(effects: Effects, runs: dict[str, list[Run]], base: str, new: str, want: int) -> str:
@@ -83,7 +92,7 @@ def _boot_both(effects: Effects, runs: dict[str, list[Run]], base: str, new: str
         if sha not in short:
             continue
         left = sum(want - _valid(runs[s]) for s in short) - 1
-        side = "base" if sha == base else "tip"
+        side = BASE if sha == base else TIP
         run = effects.boot(sha, side, left)
         _tell_figures(effects, side, run)
         runs[sha].append(run)

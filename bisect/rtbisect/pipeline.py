@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from rtbisect import proof, several
 from rtbisect.comparison import MAX_BARREN, PASS_CONFIDENCE, Ends, compare, worst
-from rtbisect.effects import Effects, sample
+from rtbisect.effects import Effects, sample, worded
 from rtbisect.judge.judge import judge
 from rtbisect.model.campaign import (
     Better,
@@ -67,6 +67,7 @@ def check(setup: Setup, parts: Parts) -> Result:
         judgement=found,
         reasons=reasons,
         judgements=ends.judgements,
+        table=ends.table,
     )
 
 
@@ -93,7 +94,7 @@ def try_revision(setup: Setup, parts: Parts, limit: float, boots: int) -> Result
     beyond = middle > limit if threshold.better is Better.LOWER else middle < limit
     level = Level.REGRESSED if beyond else Level.PASS
     counted = "1 boot" if boots == 1 else f"{boots} boots"
-    reason = f"median of {counted} {middle:.4g} {threshold.unit}, limit {limit:.4g}"
+    reason = f"median of {counted} {worded(threshold, middle)}, limit {limit:.4g}"
     judgement = Judgement(
         threshold.key,
         level,

@@ -33,6 +33,7 @@ from rtbisect.model.campaign import (
     Outcome,
     Result,
     Sample,
+    TableRow,
 )
 from rtbisect.model.report import Report, ReportState
 from rtbisect.store.campaigns import CampaignStore
@@ -549,10 +550,29 @@ JUDGEMENT = Judgement(
 )
 
 
-def result(outcome=Outcome.CULPRIT, culprit="c" * 40):
+FIGURES = tuple(
+    TableRow(
+        kernel,
+        "epoll-throughput",
+        "none",
+        MetricKey("epoll", name, "epoll-throughput"),
+        "1/ms",
+        Sample(values),
+    )
+    for name, kernel, values in (
+        ("events_per_ms_1", "base", (30.0, 20.0, 60.0)),
+        ("events_per_ms_1", "tip", (24.0, 21.0, 40.0)),
+        ("events_per_ms_8", "base", (0.0,)),
+        ("events_per_ms_8", "tip", (2.0,)),
+    )
+    for key in (MetricKey("epoll", name, "epoll-throughput"),)
+)
+
+
+def result(outcome=Outcome.CULPRIT, culprit="c" * 40, table=FIGURES):
     return Result(
         outcome, Cause.KERNEL, culprit, ((culprit, 0.99),), 0.99, KEY, JUDGEMENT,
-        reasons=("it is so",), judgements=(JUDGEMENT,),
+        reasons=("it is so",), judgements=(JUDGEMENT,), table=table,
     )  # fmt: skip
 
 
@@ -618,8 +638,10 @@ def test_json_has_the_documented_keys(cli):
     assert set(cli.run("resume", "bisect-1", "--json").data) == common
     check = cli.run("resume", "check-2", "--json")
     level, inner, *names = documented("check")
-    assert (check.code, set(check.data)) == (1, common | {level, inner})
-    assert set(check.data[inner][0]) == set(names) - {"pass"}
+    figures = names.index("figures")
+    assert (check.code, set(check.data)) == (1, common | {level, inner, "figures"})
+    assert set(check.data[inner][0]) == set(names[:figures]) - {"pass"}
+    assert set(check.data["figures"][0]) == set(names[figures + 1 :])
     tried = cli.run("resume", "try-3", "--json")
     assert (tried.code, tried.data["verdict"]) == (1, "bad")
     assert set(tried.data) == common | set(documented("try"))
@@ -630,6 +652,19 @@ def test_json_has_the_documented_keys(cli):
     assert set(show.data) == set(documented("report show"))
     assert show.data["eml"] == "Subject: x\n\nbody\n"
     assert set(cli.run("config", "check", "--json").data) == set(documented("config check"))
+
+
+def test_a_check_has_a_row_for_each_figure(cli):
+    filled(cli)
+    done = cli.run("resume", "check-2")
+    rows = [line.split() for line in done.out.splitlines() if "events_per_ms" in line]
+    assert [(row[0].split("@")[0], row[-1]) for row in rows] == [
+        ("epoll.events_per_ms_1", "-20%"),
+        ("epoll.events_per_ms_8", "-"),
+    ]
+    assert "30 [20..60]  24 [21..40]  -20%" in done.out
+    found = cli.run("resume", "check-2", "--json").data["figures"]
+    assert [found[0][name] for name in ("base", "tip", "n")] == [[30, 20, 60], [24, 21, 40], [3, 3]]
 
 
 def test_status_needs_no_site(cli):

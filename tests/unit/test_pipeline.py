@@ -297,6 +297,12 @@ def test_a_guard_warns_and_does_not_turn_a_check(tmp_path):
     result = pipeline.check(*here.open())
     assert any(j.level is Level.REGRESSED for j in result.judgements)
     assert (result.outcome, exit_of_check(result)) == (Outcome.NO_REGRESSION, 0)
+    # Every figure of both stands in the table, also those that nobody judges.
+    kernels = {
+        kernel: {row.metric for row in result.table if row.kernel == kernel}
+        for kernel in ("base", "tip")
+    }
+    assert kernels["base"] == kernels["tip"] > {j.key for j in result.judgements}
 
 
 def test_a_boot_recorded_for_another_revision_stops_the_resume(tmp_path):

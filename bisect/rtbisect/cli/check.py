@@ -3,21 +3,29 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from statistics import median
+from typing import TYPE_CHECKING, TypeAlias
 
 import click
 
 from rtbisect import asked
 from rtbisect.cli import runner
 from rtbisect.cli.options import json_option, seed_option, site_option, site_path
+from rtbisect.comparison import BASE, TIP
 from rtbisect.errors import Exit
 from rtbisect.model.campaign import CampaignRequest, Judgement, Outcome, Result
+from rtbisect.report.figures import spread
+from rtbisect.report.text import Column, table
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from rtbisect.cli.output import Output
+    from rtbisect.model.campaign import TableRow
     from rtbisect.store.campaigns import CampaignRecord
+
+#: Characters of the table of figures.
+WIDTH = 110
 
 
 @click.command(epilog="Example: rtbisect check stable-rt_6.12 --base v6.12.57-rt14 --json")
@@ -52,10 +60,12 @@ def conclude(output: Output, record: CampaignRecord, *, as_json: bool) -> int:
     data = runner.answer_of(output, record) | {
         "level": runner.level_of(record.result) if record.result else None,
         "judgements": _judgements(record.result),
+        "figures": [_figure(pair) for pair in _pairs(record.result)],
     }
     text = runner.headline(record, record.result) if record.result else record.id
     if record.result:
         text += "".join(f"\n  {reason}" for reason in record.result.reasons)
+        text += "".join(f"\n{line}" for line in _table(_pairs(record.result)))
     output.answer(data, text, as_json=as_json)
     return exit_of_check(record.result)
 
@@ -83,3 +93,41 @@ def _judgement(judgement: Judgement) -> dict[str, object]:
         "n": [judgement.base.n, judgement.new.n],
         "reason": judgement.reason,
     }
+
+
+_Pair: TypeAlias = "tuple[TableRow, TableRow]"
+
+
+def _pairs(result: Result | None) -> list[_Pair]:
+    """Rows of the base and of the tip, by their figure."""
+    rows = result.table if result else ()
+    tips = {row.metric: row for row in rows if row.kernel == TIP}
+    return [(row, tips[row.metric]) for row in rows if row.kernel == BASE and row.metric in tips]
+
+
+def _diff(before: float, after: float) -> str:
+    """The change of a median in percent; `-` from nothing."""
+    return f"{100 * (after - before) / before:+.0f}%" if before > 0 else "-"
+
+
+def _table(pairs: list[_Pair]) -> tuple[str, ...]:
+    """Before, after and difference of every figure, judged or not; medians with the range."""
+    if not pairs:
+        return ()
+    columns = [Column("figure"), Column("unit")]
+    columns += [Column(title, right=True) for title in (BASE, TIP, "diff")]
+    rows = []
+    for base, tip in pairs:
+        before, after = median(base.sample.values), median(tip.sample.values)
+        sides = spread(base.sample), spread(tip.sample)
+        rows.append([str(base.metric), base.unit, *sides, _diff(before, after)])
+    return table(columns, rows, WIDTH)
+
+
+def _figure(pair: _Pair) -> dict[str, object]:
+    base, tip = pair
+    found: dict[str, object] = {"metric": str(base.metric), "unit": base.unit}
+    for name, row in ((BASE, base), (TIP, tip)):
+        values = row.sample.values
+        found[name] = [median(values), min(values), max(values)]
+    return found | {"n": [base.sample.n, tip.sample.n]}
