@@ -105,6 +105,17 @@ class Site:
             texts.append(found.read_text(encoding="utf-8"))
         return tuple(texts)
 
+    def workload(self, planned: PlannedJob) -> Path | None:
+        """The program of a plan's own workload."""
+        named = planned.params.workload
+        if named is None:
+            return None
+        place = self.path.parent / named.path
+        if not place.is_file():
+            at = ("test_plans", planned.plan, "params", "workload")
+            raise self.document.refuse(at, f"workload: no file {place}")
+        return place
+
     def job(self, target: BuildTarget, describe: str = "") -> PlannedJob:
         """The device type and plan that kernelci-core matches to a target in our lab."""
         jobs = self.kernelci.jobs(target, describe or target.branch, self.lab.name)

@@ -107,6 +107,13 @@ class DeviceTypeEntry(Loose):
     params: DeviceParams
 
 
+class PlanWorkload(Strict):
+    """A program of the site's own for the suite siteload, its path relative to the site file."""
+
+    path: Annotated[str, Field(min_length=1)]
+    synthetic: bool = True
+
+
 class PlanParams(Strict):
     """Ours, in KernelCI's `params` of a test plan."""
 
@@ -115,6 +122,7 @@ class PlanParams(Strict):
     # The module of the suite keeps at most 4096 durations.
     rcu_calls: int = Field(ge=10, le=4096)
     profile: Annotated[str, Field(pattern=f"^(?:{PROFILE})$")] = "tuned"
+    workload: PlanWorkload | None = None
 
 
 class PlanEntry(Loose):

@@ -6,6 +6,7 @@ from __future__ import annotations
 import hashlib
 import shutil
 import time
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -33,6 +34,7 @@ from rtbisect.report.keeper import LogKeeper
 from rtbisect.report.mailer import DraftMailer, ReportSettings
 from rtbisect.setup import Parts, Setup
 from rtbisect.store.db import make_folder
+from rtbisect.suites import siteload
 from rtbisect.trees.git import GitTree, GitTreeSettings
 
 if TYPE_CHECKING:
@@ -76,7 +78,7 @@ def assemble(
     parts = Parts(
         tree=tree_of(state, target),
         builder=_builder(state, site, artefacts, setup.profile.boot_line),
-        lab=_lab(state, artefacts),
+        lab=_lab(state, artefacts, site.workload(site.job(target))),
         journal=journal,
         mailer=DraftMailer(
             ReportSettings(
@@ -163,7 +165,9 @@ def _setup(site: Site, target: BuildTarget, request: CampaignRequest) -> Setup:
     planned = site.job(target)
     suites = tuple(planned.params.suites)
     limits = load_thresholds(data_root() / "thresholds", suites)
-    windows = of_suites(suites, ((t.key.suite, t.key.window) for t in limits))
+    windows = _beside(
+        site, planned, of_suites(suites, ((t.key.suite, t.key.window) for t in limits))
+    )
     if not windows:
         raise ConfigError(
             f"{site.path}: test_plan {planned.plan} names no suite that measures",
@@ -188,6 +192,26 @@ def _setup(site: Site, target: BuildTarget, request: CampaignRequest) -> Setup:
         thresholds=tuple(turned(t) for t in limits) if repairs(request) else limits,
         limits=Limits(**site.ours.campaign.model_dump()),
         operator=f"{site.ours.operator.name} <{site.ours.operator.address}>",
+    )
+
+
+def _beside(site: Site, planned: PlannedJob, windows: tuple[Window, ...]) -> tuple[Window, ...]:
+    """The windows, those beside the site's own workload named by it and by what is in it."""
+    program, asked = site.workload(planned), siteload.NAME in planned.params.suites
+    if asked != (program is not None):
+        which = "has the suite siteload and no workload" if asked else "has a workload for no suite"
+        hint = "docs/suites/siteload.md says how they go together"
+        raise ConfigError(f"{site.path}: test_plan {planned.plan} {which}", hint)
+    if program is None or planned.params.workload is None:
+        return windows
+    digest = hashlib.sha256(program.read_bytes()).hexdigest()
+    name = f"site:{program.name}@{digest[:12]}"
+    synthetic = planned.params.workload.synthetic
+    return tuple(
+        replace(window, workload=name, synthetic=synthetic)
+        if siteload.NAME in window.suites and window.workload != "none"
+        else window
+        for window in windows
     )
 
 
@@ -246,8 +270,8 @@ def _builder(state: Path, site: Site, artefacts: ArtefactStore, boot_line: str) 
     return KernelBuilder(settings, artefacts)
 
 
-def _lab(state: Path, artefacts: ArtefactStore) -> LavaRunLab:
-    return LavaRunLab(_lab_settings(state), artefacts)
+def _lab(state: Path, artefacts: ArtefactStore, workload: Path | None) -> LavaRunLab:
+    return LavaRunLab(replace(_lab_settings(state), workload=workload), artefacts)
 
 
 def _lab_settings(state: Path) -> LavaRunSettings:
@@ -281,7 +305,8 @@ def validate_job(state: Path, request: CampaignRequest) -> None:
     journaled. Waits while another campaign measures on this machine.
     """
     site = load_site(Path(request.site))
-    setup = _setup(site, site.target(request.tree), request)
+    target = site.target(request.tree)
+    setup = _setup(site, target, request)
     job = RunRequest(
         run_id="preflight",
         revision=request.bad,
@@ -294,4 +319,5 @@ def validate_job(state: Path, request: CampaignRequest) -> None:
         rcu_calls=setup.rcu_calls,
     )
     with locks.hold(MACHINE_LOCK, wait_s=MACHINE_WAIT_S, what="this machine", shared=True):
-        _lab(state, ArtefactStore(state / "artefacts")).preflight(job)
+        workload = site.workload(site.job(target))
+        _lab(state, ArtefactStore(state / "artefacts"), workload).preflight(job)

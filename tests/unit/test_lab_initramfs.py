@@ -142,6 +142,16 @@ def test_a_suite_borrows_programs_of_this_machine_with_their_libraries(inputs, t
             assert str(parent) in members
 
 
+def test_the_workload_of_a_site_comes_along(inputs, tmp_path):
+    program = tmp_path / "motion-control"
+    program.write_text("#!/bin/sh\necho ready\n")
+    before, _members = build(inputs, tmp_path)
+    after, members = build(replace(inputs, workload=program), tmp_path)
+    place = "opt/rtbisect/bin/site-workload"
+    assert after != before
+    assert members[place] == (stat.S_IFREG | 0o755, program.read_bytes())
+
+
 def test_a_program_that_is_not_here_is_named(inputs, tmp_path):
     (inputs.lava_jobs / "suites/ipi/host-programs").write_text("no-such-tool\n")
     with pytest.raises(ConfigError, match="the suite ipi needs no-such-tool"):

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 #: Where our files lie on the device.
 PREFIX = "opt/rtbisect"
+#: Name of the site's own workload there.
+SITE_WORKLOAD = "site-workload"
 
 _DIRECTORIES = ("bin", "sbin", "usr/bin", "usr/sbin", "proc", "sys", "dev", "tmp", "root", "etc")
 _CFLAGS = ("-O2", "-Wall", "-static", "-pthread", "-s", "-Wl,--build-id=none")
@@ -47,13 +49,15 @@ class Member:
 @dataclass(frozen=True, slots=True)
 class Inputs:
     """Where the parts come from: the `lava-jobs` folder, a static busybox, a C compiler. `suites`
-    are those whose programs of this machine come along (`host-programs` in their folders).
+    are those whose programs of this machine come along (`host-programs` in their folders);
+    `workload` is a program of the site's own.
     """
 
     lava_jobs: Path
     busybox: Path
     compiler: str = "gcc"
     suites: tuple[str, ...] = ()
+    workload: Path | None = None
 
 
 def base(inputs: Inputs, artefacts: ArtefactStore, index: Path) -> str:
@@ -136,6 +140,8 @@ def _members(inputs: Inputs, applets: tuple[str, ...]) -> list[Member]:
     for name, path in programs(inputs.lava_jobs).items():
         data = _compile(inputs.compiler, path)
         members.append(Member(f"{PREFIX}/bin/{name}", stat.S_IFREG | 0o755, data))
+    if inputs.workload is not None:
+        members.append(_executable(f"{PREFIX}/bin/{SITE_WORKLOAD}", inputs.workload))
     borrowed = host_programs(inputs)
     folders = sorted({str(parent) for path in borrowed for parent in Path(path).parents} - {"."})
     known = {member.path for member in members}
@@ -217,6 +223,7 @@ def _key(inputs: Inputs, applets: tuple[str, ...]) -> str:
         **{f"script {name}": path for name, path in scripts(inputs.lava_jobs).items()},
         **{f"program {name}": path for name, path in programs(inputs.lava_jobs).items()},
         **{f"borrowed {name}": path for name, path in host_programs(inputs).items()},
+        **({SITE_WORKLOAD: inputs.workload} if inputs.workload else {}),
     }
     hashes = {name: hashlib.sha256(_read(path)).hexdigest() for name, path in files.items()}
     parts = [sorted(hashes.items()), list(applets), version, list(_CFLAGS)]

@@ -50,7 +50,7 @@ class LavaRunSettings:
     `venv` with the Python modules that it needs, `stubs` for those that we do not use, and
     `dispatcher.yaml`. `machine_lock` is shared with everything that would disturb a boot.
     Without `timeouts` they follow from what a boot is asked to measure. `accelerators` are
-    QEMU's; none means that the host is asked.
+    QEMU's; none means that the host is asked. `workload` is the site's own.
     """
 
     lava_root: Path
@@ -63,6 +63,7 @@ class LavaRunSettings:
     lock_wait_s: float = 900.0
     retries: int = 2
     retry_pause_s: float = 2.0
+    workload: Path | None = None
 
     @property
     def device_types(self) -> Path:
@@ -250,7 +251,12 @@ class LavaRunLab:
         settings = self.settings
         index = settings.work_dir / "initramfs"
         suites = {suite for window in request.windows for suite in window.suites}
-        parts = initramfs.Inputs(settings.lava_jobs, settings.busybox, suites=tuple(sorted(suites)))
+        parts = initramfs.Inputs(
+            settings.lava_jobs,
+            settings.busybox,
+            suites=tuple(sorted(suites)),
+            workload=settings.workload,
+        )
         ramdisk = initramfs.base(parts, self.artefacts, index)
         job = jobs.Job(
             request=request,

@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Interrupts on watched CPUs beside a workload of the site's own, and without it.
+
+Source and figures are those of suites/ipi.py; how many events a foreign program handles is its own
+business, so there is no dose.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from rtbisect.model.lab import Window
+from rtbisect.suites import ipi
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rtbisect.model.lab import Measurement
+
+NAME = "siteload"
+
+COUNTED_BY = ipi.COUNTED_BY
+
+#: `workload` becomes the name and the hash of the program that the site names.
+WINDOWS = (
+    Window(f"{NAME}-off", (NAME,)),
+    Window(f"{NAME}-on", (NAME,), workload="site", synthetic=True),
+)
+
+
+def parse(
+    files: Mapping[str, bytes], window: Window, watch: tuple[int, ...]
+) -> tuple[Measurement, ...]:
+    """The figures of suites/ipi.py under this suite's name."""
+    return tuple(replace(found, suite=NAME) for found in ipi.parse(files, window, watch))
