@@ -122,21 +122,16 @@ beside_reader() {
     [ "$_ok" -eq 0 ] && reader_ok "$_window"
 }
 
-# The kernel's log, for modules that tell what they found in it. On a serial port hundreds of lines would take longer
-# than what they tell of.
+# The kernel's log, for modules that tell what they found in it. init lets none of it through to the console, where hundreds
+# of lines would take longer than what they tell of.
 KMSG=/dev/kmsg
 
-# log_begin WHAT: from here on; the console is quiet until log_end.
+# log_begin WHAT: from here on.
 log_begin() {
-    dmesg -n 1
     echo "rtbisect: $1 begins" >"$KMSG"
 }
 
 # log_since WHAT: the lines since then.
 log_since() {
     dmesg | sed -n "/rtbisect: $1 begins/,\$p"
-}
-
-log_end() {
-    dmesg -n 4
 }

@@ -9,6 +9,7 @@ from lab_logs import (
     files,
     good_job,
     interrupts,
+    osnoise_txt,
     request,
     sample,
     trace,
@@ -19,8 +20,8 @@ from rtbisect.lab import lavalog
 from rtbisect.lab.evidence import InvalidBoot, evidence
 from rtbisect.lab.jobs import expected_cases
 from rtbisect.lab.profile import host_profile
-from rtbisect.lab.windows import WINDOWS
-from rtbisect.suites import senders
+from rtbisect.lab.windows import WINDOWS, select
+from rtbisect.suites import rcutorture, senders
 
 ASKED = request()
 
@@ -182,3 +183,31 @@ def test_files_of_one_window_do_not_reach_another():
     content = {k: v for k, v in files(ASKED).items() if k != "pf-on/before.txt"}
     content["xpf-on/before.txt"] = content["pf-off/before.txt"]
     assert reason(content) == "ipi@pf-on: before.txt is missing"
+
+
+def tortured(end, **facts):
+    """A boot with rcutorture behind its window, which ended so."""
+    asked = request([*select(["rcu-off"]), *(w for w in rcutorture.WINDOWS)])
+    changes = {
+        f"{w.name}/torture.txt": f"seconds 60\nend {end}\n".encode() for w in rcutorture.WINDOWS
+    }
+    content = files(asked, facts, replace=changes)
+    return evidence(asked, log_of(content, asked=asked))
+
+
+def test_what_rcutorture_finds_it_may_warn_of():
+    """Each failure comes with a WARN, which taints the kernel: that boot is the finding."""
+    warned = {"tainted_before": "0", "tainted_after": "512"}
+    found = tortured("FAILURE", **warned)
+    assert [m.value for m in found.measurements if m.name == "failures"] == [1.0, 1.0]
+    for end in ("SUCCESS", "RCU_HOTPLUG", "nonsense"):
+        with pytest.raises(InvalidBoot, match="bit 9"):
+            tortured(end, **warned)
+
+
+@pytest.mark.parametrize("changes", [{"runtime_us": 950_000}, {"period_us": 2_000_000}])
+def test_a_sample_of_another_length_is_another_figure(changes):
+    (name,) = changes
+    assert f"osnoise.txt: {name} is" in reason(
+        changed("osnoise-off/osnoise.txt", osnoise_txt(**changes))
+    )

@@ -177,7 +177,17 @@ def test_a_hang_is_a_figure_where_it_was_asked_for(bench):
     run = bench.run()
     assert (run.status, run.signature) == (RunStatus.HUNG, "suite: frozen nr_periods")
     assert run.measurements == ()
-    run = bench.run(windows=select(["stall"]))
+    run = bench.run(windows=select(["osnoise-off", "stall"]))
+    # Nothing says that it was in this window.
+    assert (run.status, run.measurements) == (RunStatus.HUNG, ())
+    begun = "[    8.0] rtbisect: window stall begins"
+    over = "[    9.0] rtbisect: window stall ends"
+    for lines, status in (([begun, over], RunStatus.HUNG), ([begun], RunStatus.COMPLETE)):
+        job = ["0_rtbisect", "lava-test-shell"]
+        log = failed_job(job, "Job", "panic", [STARTED, *lines, *told])
+        bench.answer((log, 1))
+        run = bench.run(windows=select(["osnoise-off", "stall"]))
+        assert run.status is status
     assert run.status is RunStatus.COMPLETE
     assert [(m.name, m.value) for m in run.measurements] == [("frozen_periods", 1.0)]
     assert "frozen nr_periods" in run.reason

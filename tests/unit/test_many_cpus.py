@@ -46,9 +46,9 @@ def counts(step):
 
 def sample(cpu, at):
     noise = 400 + (cpu * 31 + at * 17) % 300
-    cut = (950_000 - noise) * 10**7 // 950_000
+    cut = (500_000 - noise) * 10**7 // 500_000
     where = f"           <...>-{3000 + cpu}   [{cpu:03d}] ....1 {at + cpu / 1000:12.6f}: "
-    times = f"950000 {noise:10} {cut // 10**5}.{cut % 10**5:05d} {noise // 3:7} "
+    times = f"500000 {noise:10} {cut // 10**5}.{cut % 10**5:05d} {noise // 3:7} "
     return f"{where}{times}{0:6} {0:6} {at % 4:6} {0:6} {cpu % 2:6}\n"
 
 
@@ -65,7 +65,7 @@ def files(asked):
         "osnoise-off/after.txt": interrupts(counts(1), CPUS),
         "osnoise-off/window.txt": window_txt(seconds=60.0),
         "osnoise-off/trace.txt": trace.encode(),
-        "osnoise-off/osnoise.txt": osnoise_txt(runtime_us=950_000, cpus="2-127"),
+        "osnoise-off/osnoise.txt": osnoise_txt(runtime_us=500_000, cpus="2-127"),
         "osnoise-off/noise.txt": noise_txt(*events),
     }
 

@@ -100,3 +100,5 @@ def test_a_culprit_that_breaks_rcu_is_for_the_operator():
         "rcu: 0 of 2 runs fail on the parent, 1 of 2 on the culprit",
     )
     assert gates.still_right("rcu", [], [0.0]).status.value == "n/a"
+    # On the parent it got to its end, on the culprit it never did: that is no pass.
+    assert not gates.still_right("rcu", [0.0], []).ok

@@ -52,7 +52,9 @@ def test_a_hang_is_one_figure():
         "stall",
         1.0,
     )
-    (found,) = stall.symptom("suite: rcu_preempt self-detected stalls on CPU", WINDOW)
+    (found,) = stall.symptom("suite: rcu_preempt self-detected stall on CPU", WINDOW)
+    assert found.name == "rcu_stall"
+    (found,) = stall.symptom("suite: rcu_preempt detected stalls on CPUs/tasks", WINDOW)
     assert found.name == "rcu_stall"
     assert stall.symptom("suite: Attempted to kill init!", WINDOW) == ()
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 import pytest
 
-from rtbisect.trust.machine import unwell
+from rtbisect.trust.machine import WARNED, unwell
 
 WELL = {
     "throttled_before": "3",
@@ -25,6 +25,11 @@ def test_a_module_of_ours_is_no_taint():
     assert unwell(WELL | {"tainted_after": "4096"}) == ""
     assert unwell(WELL | {"tainted_after": "12288"}) == ""
     assert unwell(WELL | {"tainted_before": "512", "tainted_after": "4608"}) == ""
+
+
+def test_a_warning_that_something_explains_is_none():
+    assert unwell(WELL | {"tainted_after": "512"}, WARNED) == ""
+    assert "bit 2" in unwell(WELL | {"tainted_after": "516"}, WARNED)
 
 
 @pytest.mark.parametrize(

@@ -16,12 +16,13 @@ from rtbisect.errors import ConfigError
 from rtbisect.lab import console
 from rtbisect.lab.jobs import LONGEST_WINDOW, expected_cases, has_smt
 from rtbisect.lab.profile import parse_cpus
-from rtbisect.suites import base, rcu, reported
+from rtbisect.suites import base, rcu, rcutorture, reported
 from rtbisect.trust import crosscheck, machine
 from rtbisect.trust.examine import RAW
+from rtbisect.trust.sources import UNEXPLAINED
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from rtbisect.lab.lavalog import LavaLog
     from rtbisect.model.lab import Measurement, RunRequest, Source, Window
@@ -67,7 +68,9 @@ def evidence(request: RunRequest, log: LavaLog) -> Evidence:
         raise InvalidBoot(f"the console does not end with {console.DONE}")
     facts = facts_of(files)
     _check_facts(request, facts)
-    if sick := machine.unwell(facts):
+    # What rcutorture finds it also warns of, behind all windows that measure.
+    tortured = any(_torture_failed(window, files) for window in request.windows)
+    if sick := machine.unwell(facts, machine.WARNED if tortured else 0):
         raise InvalidBoot(sick)
     _check_order(request, files)
     watch = parse_cpus(request.profile.watch)
@@ -81,17 +84,37 @@ def evidence(request: RunRequest, log: LavaLog) -> Evidence:
         except InvalidBoot as error:
             if not window.explains:
                 raise
-            facts[f"unexplained_{window.name}"] = printable(error.reason)
+            facts[f"{UNEXPLAINED}{window.name}"] = printable(error.reason)
     facts["profile"] = request.profile.name
     facts[RAW] = _digest(files)
     return Evidence(tuple(measurements), tuple(sorted(facts.items())), tuple(sources))
 
 
-def symptom(request: RunRequest, signature: str) -> tuple[Measurement, ...]:
-    """What a hang is a figure of, in the windows that were asked for; none where it is none."""
-    pairs = ((window, suite) for window in request.windows for suite in window.suites)
+def symptom(request: RunRequest, signature: str, said: Sequence[str]) -> tuple[Measurement, ...]:
+    """What a hang is a figure of, in the window that the boot hung in, by the lines of its
+    console; none where it is none.
+    """
+    inside = [window for window in request.windows if _hung_in(window, said)]
+    pairs = ((window, suite) for window in inside for suite in window.suites)
     found = (base.symptom(suite, signature, window) for window, suite in pairs)
     return next((each for each in found if each), ())
+
+
+def _hung_in(window: Window, said: Sequence[str]) -> bool:
+    """The last that the device says of this window is its begin (lava-jobs/suites/stall)."""
+    begins, ends = (f"rtbisect: window {window.name} {how}" for how in ("begins", "ends"))
+    told = [begins in line for line in said if begins in line or ends in line]
+    return bool(told) and told[-1]
+
+
+def _torture_failed(window: Window, files: Mapping[str, bytes]) -> bool:
+    if rcutorture.NAME not in window.suites:
+        return False
+    try:
+        found = rcutorture.parse(_files(window, files), window, ())
+    except base.SuiteError:
+        return False
+    return any(m.name == rcutorture.FAILURES and m.value > 0 for m in found)
 
 
 def _sources(window: Window, mine: Mapping[str, bytes], watch: tuple[int, ...]) -> list[Source]:

@@ -117,7 +117,9 @@ class LavaRunLab:
                 measured = evidence(request, ended.log)
             except InvalidBoot as error:
                 verdict = Verdict(RunStatus.INVALID, error.reason)
-        elif verdict.status is RunStatus.HUNG and (seen := symptom(request, verdict.signature)):
+        elif verdict.status is RunStatus.HUNG and (
+            seen := symptom(request, verdict.signature, ended.log.console)
+        ):
             measured = Evidence(seen, ())
             verdict = replace(verdict, status=RunStatus.COMPLETE)
         return Run(

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 NAME = "rcutorture"
+FAILURES = "failures"
 
 #: Both flavours explain what synchronize_rcu() costs: a grace period that ends early is quick.
 WINDOWS = tuple(
@@ -40,6 +41,6 @@ def parse(
     if seconds == 0:
         raise SuiteError("rcutorture ran for no time")
     return (
-        Measurement(NAME, "failures", window.name, _ENDS[found["end"]], "1"),
+        Measurement(NAME, FAILURES, window.name, _ENDS[found["end"]], "1"),
         Measurement(NAME, "test_s", window.name, float(seconds), "s"),
     )

@@ -24,7 +24,8 @@ WINDOWS = (Window("stall", (NAME,), workload="epoll-cfs-bandwidth", synthetic=Tr
 #: What the console of a boot that hangs says (lab/classify.py), and the figure that it is 1 of.
 SYMPTOMS = {
     "frozen nr_periods": "frozen_periods",
-    "stalls on CPU": "rcu_stall",
+    "self-detected stall on CPU": "rcu_stall",
+    "detected stalls on CPU": "rcu_stall",
     "kthread timer wakeup didn't happen": "rcu_stall",
     "kthread starved": "rcu_stall",
     "blocked for more than": "blocked_task",

@@ -160,9 +160,13 @@ def raw_data_differ(hashes: Mapping[str, str]) -> Gate:
     return passed(name, f"raw files of {len(seen)} boots differ")
 
 
-def varies(what: str, values: Sequence[float]) -> Gate:
-    """G5: a measured figure scatters. Counts of a quiet machine may all be zero."""
+def varies(what: str, values: Sequence[float], *, fraction: bool = False) -> Gate:
+    """G5: a measured figure scatters. Counts of a quiet machine may all be zero; a figure that is 0
+    or 1 a boot is often the same in all of them.
+    """
     name = "G5 variance"
+    if fraction:
+        return absent(name, f"{what} is 0 or 1 in a boot")
     if len(values) < 3:
         return absent(name, f"{what}: fewer than three boots")
     if len(set(values)) == 1 and values[0] != 0:
@@ -284,6 +288,10 @@ def hangs(parent: Sequence[str], culprit: Sequence[str], boots: tuple[int, int])
 def still_right(flavour: str, parent: Sequence[float], culprit: Sequence[float]) -> Gate:
     """G11: rcutorture finds no more failures (0 or 1 a boot) on the culprit than on its parent."""
     name = "G11 rcutorture"
+    if parent and not culprit:
+        return failed(
+            name, f"{flavour}: no run on the culprit got to its end, on the parent it did"
+        )
     if not parent or not culprit:
         return absent(name, f"{flavour}: rcutorture did not run on both kernels")
     said = f"{flavour}: {sum(parent):.0f} of {len(parent)} runs fail on the parent,"

@@ -22,21 +22,25 @@ _STEADY = {
 _OURS = 1 << 12 | 1 << 13
 
 
-def _taint(facts: Mapping[str, str]) -> str:
+#: The kernel warned (same document).
+WARNED = 1 << 9
+
+
+def _taint(facts: Mapping[str, str], excused: int) -> str:
     """What tainted the kernel while it was measured, but for our own modules."""
     before, after = (facts.get(f"tainted_{when}", "0") for when in ("before", "after"))
     if not all(re.fullmatch(r"[0-9]{1,18}", text) for text in (before, after)):
         return f"tainted was {before!r} before the windows and {after!r} after them"
-    new = int(after) & ~int(before) & ~_OURS
+    new = int(after) & ~int(before) & ~_OURS & ~excused
     if new:
         bits = [str(bit) for bit in range(new.bit_length()) if new >> bit & 1]
         return f"the kernel got tainted in a window (bit {', '.join(bits)}): {after}"
     return ""
 
 
-def unwell(facts: Mapping[str, str]) -> str:
+def unwell(facts: Mapping[str, str], excused: int = 0) -> str:
     """Why the figures of a boot are those of a sick machine; "" when nothing says so. A kernel that
-    does not tell a counter leaves it at 0.
+    does not tell a counter leaves it at 0. `excused` are bits of taint that something explains.
     """
     for name, said in _STEADY.items():
         before, after = (facts.get(f"{name}_{when}", "") for when in ("before", "after"))
@@ -46,7 +50,7 @@ def unwell(facts: Mapping[str, str]) -> str:
             return f"{name} was {before!r} before the windows and {after!r} after them"
         if int(after) != int(before):
             return said.format(int(after) - int(before))
-    if tainted := _taint(facts):
+    if tainted := _taint(facts, excused):
         return tainted
     if facts.get("clocksource_after", "tsc") != facts.get("clocksource", "tsc"):
         return f"the clock source changed to {facts['clocksource_after']} in a window"

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 MOST = 5
 LEAST = 0.01
 
+#: How the fact begins that tells why a window that explains failed.
+UNEXPLAINED = "unexplained_"
+
 #: Kinds of sources behind the figures whose names begin so.
 _KINDS = {
     ("ipi", "res_"): ("reschedule",),
@@ -31,6 +34,13 @@ _KINDS = {
     ("osnoise", "thread_"): ("thread",),
     ("osnoise", "own_noise_"): ("irq", "softirq", "thread"),
 }
+
+
+#: Kinds that one instrument tells of in one window.
+_INSTRUMENTS = (
+    frozenset({"reschedule", "call", "irq_work"}),
+    frozenset({"irq", "softirq", "thread", "nmi"}),
+)
 
 
 def kinds_of(key: MetricKey) -> tuple[str, ...]:
@@ -50,7 +60,12 @@ def origins(
     A figure in us is told in typical us a second, any other in times a second.
     """
     kinds, timed = kinds_of(key), "noise_us" in key.name
-    base, new = (_mean(runs, kinds, windows, timed=timed) for runs in (parent, culprit))
+    every = (*parent, *culprit)
+    # Where no boot tells of anything the kernel has no such instrument.
+    alike = next((family for family in _INSTRUMENTS if set(kinds) <= family), frozenset[str]())
+    told = {each.window for run in every for each in run.sources if each.kind in alike}
+    works = told & set(windows)
+    base, new = (_mean(runs, kinds, works, timed=timed) for runs in (parent, culprit))
     if base is None or new is None:
         return ()
     change = {each: new.get(each, 0.0) - base.get(each, 0.0) for each in base.keys() | new.keys()}
@@ -69,8 +84,10 @@ def origins(
 def _mean(
     runs: Sequence[Run], kinds: tuple[str, ...], windows: Collection[str], *, timed: bool
 ) -> Mapping[tuple[str, str], float] | None:
-    """Mean of each source over the boots that tell of any; None where none does."""
-    told = [found for run in runs if (found := _of(run, kinds, windows))]
+    """Mean of each source over the boots in which the instrument looked; None where none did. A
+    boot in which it saw nothing counts: of that source it had none.
+    """
+    told = [_of(run, kinds, windows) for run in runs if _looked(run, windows)]
     if not told:
         return None
     mean: dict[tuple[str, str], float] = {}
@@ -81,7 +98,11 @@ def _mean(
     return mean
 
 
+def _looked(run: Run, windows: Collection[str]) -> bool:
+    """Whether a boot ran one of the windows to its end (lab/evidence.py tells which it did not)."""
+    failed = {key.removeprefix(UNEXPLAINED) for key, _why in run.facts}
+    return run.complete and bool(set(run.window_order) & set(windows) - failed)
+
+
 def _of(run: Run, kinds: tuple[str, ...], windows: Collection[str]) -> list[Source]:
-    if not run.complete:
-        return []
     return [each for each in run.sources if each.kind in kinds and each.window in windows]

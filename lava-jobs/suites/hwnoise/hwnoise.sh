@@ -8,5 +8,6 @@ window_hwnoise_off() {
     osnoise_start OSNOISE_IRQ_DISABLE
     usleep $((WINDOW_MS * 1000))
     osnoise_stop hwnoise-off
+    osnoise_settings
     osnoise_complete hwnoise-off
 }

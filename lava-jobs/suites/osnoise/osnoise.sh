@@ -30,8 +30,9 @@ osnoise_settings() {
     fi
 }
 
-# osnoise_start [OPTION]
+# osnoise_start [OPTION]: a window whose threads did not get their priority is not complete.
 osnoise_start() {
+    OSNOISE_FAILED=
     osnoise_settings "$@"
     # How long each interference took, and what it was.
     for _event in $OSNOISE_EVENTS; do
@@ -41,7 +42,7 @@ osnoise_start() {
     echo osnoise >"$TRACING/current_tracer"
     echo 1 >"$TRACING/tracing_on"
     # What is above its threads in priority is what they see as noise.
-    [ "$FIFO" -eq 0 ] || "$RTBISECT/bin/fifo" "$FIFO" osnoise/
+    [ "$FIFO" -eq 0 ] || "$RTBISECT/bin/fifo" "$FIFO" osnoise/ || OSNOISE_FAILED=fifo
 }
 
 # osnoise_stop WINDOW: saves what was set, and the samples with the header that names their columns.
@@ -63,5 +64,5 @@ osnoise_stop() {
 }
 
 osnoise_complete() {
-    all_files "$RESULTS/$1/osnoise.txt" "$RESULTS/$1/trace.txt" "$RESULTS/$1/noise.txt"
+    [ -z "$OSNOISE_FAILED" ] && all_files "$RESULTS/$1/osnoise.txt" "$RESULTS/$1/trace.txt" "$RESULTS/$1/noise.txt"
 }

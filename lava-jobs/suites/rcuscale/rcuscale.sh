@@ -8,10 +8,7 @@ RCUSCALE_TRIES=300
 
 window_rcuscale() {
     log_begin rcuscale
-    _ok=0
-    rcuscale_run "$RESULTS/rcuscale" || _ok=1
-    log_end
-    [ "$_ok" -eq 0 ] && all_files "$RESULTS/rcuscale/durations.txt"
+    rcuscale_run "$RESULTS/rcuscale" && all_files "$RESULTS/rcuscale/durations.txt"
 }
 
 # rcuscale_run FOLDER

@@ -27,7 +27,6 @@ rcutorture_window() {
         rmmod rcutorture || _ok=1
     }
     rmmod torture || _ok=1
-    log_end
     [ "$_ok" -eq 0 ] || return 1
     rm -f "$_dir/insmod.err"
     {

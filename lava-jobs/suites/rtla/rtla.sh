@@ -19,7 +19,8 @@ rtla_osnoise() {
 
 window_rtla_off() {
     _dir=$RESULTS/rtla-off
-    echo nop >"$TRACING/current_tracer"
+    # What a version of rtla does not know it leaves as another window had it.
+    osnoise_settings
     rtla_osnoise top -q >"$_dir/top.txt" 2>"$_dir/rtla.err" &&
         rtla_osnoise hist -b "$RTLA_BUCKET_US" -E 256 >"$_dir/hist.txt" 2>>"$_dir/rtla.err" || return 1
     all_files "$_dir/top.txt" "$_dir/hist.txt"

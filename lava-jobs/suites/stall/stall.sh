@@ -20,12 +20,20 @@ window_stall() {
     # The writer and its timers on the first housekeeping CPU, the reader and who watches on the second.
     expand_cpus "$HOUSEKEEPING"
     _second=${CPUS#* }
+    # Of a boot that hangs nothing but the console comes back, and another window may hang, too. Stalls of RCU and blocked
+    # tasks are told as errors.
+    dmesg -n 4
+    echo "<0>rtbisect: window stall begins" >"$KMSG"
     # After that panic the machine resets, and nobody waits for the timeout of the job.
     echo 1 >/proc/sys/kernel/panic
+    _ok=0
     "$RTBISECT/bin/epollstall" -g "$STALL_GROUP" -w "$HOUSEKEEPING_CPU" -r "${_second%% *}" \
         -q "$STALL_QUOTA_US" -p "$STALL_PERIOD_US" -s "$STALL_STILL_MS" -t "$STALL_SECONDS" \
-        >"$_dir/stall.txt" 2>"$_dir/stall.err" || return 1
+        >"$_dir/stall.txt" 2>"$_dir/stall.err" || _ok=1
     echo 0 >/proc/sys/kernel/panic
+    echo "<0>rtbisect: window stall ends" >"$KMSG"
+    dmesg -n 1
+    [ "$_ok" -eq 0 ] || return 1
     rm -f "$_dir/stall.err"
     # A lock that is taken in a wrong order is told and goes on, where the kernel looks for that (PROVE_LOCKING).
     echo "lockdep $(dmesg | grep -c -E "$STALL_LOCKDEP" || true)" >>"$_dir/stall.txt"
