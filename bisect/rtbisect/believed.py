@@ -42,22 +42,26 @@ class Believed(NamedTuple):
 NOTHING = Believed(Cause.NONE, (), (), (), ())
 
 
-def believe(
+def believe(  # noqa: PLR0913  (what was searched, and what was found)
     effects: Effects,
     threshold: Threshold,
     parents: Sequence[str],
     culprit: str,
     fresh: dict[str, list[Run]],
+    figure: str = "",
 ) -> Believed:
     """The cause, the gates, the sources and the factor PREEMPT_RT of a culprit; boots that this
-    takes of the same kernels are added to `fresh`.
+    takes of the same kernels are added to `fresh`. All that is about the whole figure, also where
+    the culprit was found in a part of it, `figure`.
     """
     cause, why = cause_of(effects, threshold, parents, culprit, fresh)
+    whole = f"the commit was found {figure}; of the whole figure: " if figure else ""
+    why = f"{whole}{why}"
     effects.tell(f"cause: {cause.value}: {why}")
     gates = gates_of(effects, threshold, parents, culprit, fresh)
     made_of = origins_of(effects, threshold.key, parents, culprit, fresh)
     rows, concerns = without_rt(effects, threshold, parents[0], culprit)
-    said = tuple(each for each in (why, concerns) if each)
+    said = tuple(each for each in (why, concerns and f"{whole}{concerns}") if each)
     return Believed(cause, gates, made_of, rows, (*said, *broken(gates)))
 
 
@@ -73,8 +77,10 @@ def cause_of(
     """
     control = factors.control_of(effects.setup.thresholds, threshold)
     pair = (parents[0], culprit)
-    tools = {window.name: window.instrument for window in effects.setup.windows}
-    instrument = tools.get(threshold.key.window, "")
+    windows = {window.name: window for window in effects.setup.windows}
+    searched = windows.get(threshold.key.window)
+    instrument = searched.instrument if searched else ""
+    workload = searched.workload if searched else "none"
 
     def judged() -> tuple[Cause, str]:
         def both(key: MetricKey) -> tuple[Sample, Sample]:
@@ -82,7 +88,7 @@ def cause_of(
 
         on = both(threshold.key)
         if control is None:
-            return causes.cause(threshold, *on, None, None, None)
+            return causes.cause(threshold, *on, None, None, None, workload=workload)
         beside = both(factors.beside(threshold, control))
         return causes.cause(
             threshold, *on, control, *both(control.key), beside=beside, instrument=instrument

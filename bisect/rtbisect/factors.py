@@ -70,9 +70,7 @@ def rows(
         values = sample(runs.get(sha, []), metric.key)
         if values.n:
             window = windows[metric.key.window]
-            found.append(
-                TableRow(name, window.name, window.workload, metric.key, metric.unit, values)
-            )
+            found.append(TableRow(name, window.name, window.level, metric.key, metric.unit, values))
     return tuple(found)
 
 

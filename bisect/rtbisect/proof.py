@@ -75,7 +75,7 @@ def prove(  # noqa: PLR0913  (what was searched, and what was found)
     judged = _Judged(threshold, figure)
     spec = _spec(effects, reach, judged, culprit, parents, revert, no_revert)
     state, fresh = _carry_out(effects, judged, spec)
-    checks = verify.verifications(state)
+    checks = tuple(judged.told(check) for check in verify.verifications(state))
     for check in checks:
         said = effects.setup.in_words(check.note)
         effects.tell(f"verify: {check.name}: {check.status} {said}".rstrip())
@@ -92,7 +92,9 @@ def prove(  # noqa: PLR0913  (what was searched, and what was found)
     proved = replace(proved, verifications=checks)
     # Of any command there is no kernel to blame, no workload to tell apart, no instrument.
     told = (
-        NOTHING if effects.setup.command else believe(effects, threshold, parents, culprit, fresh)
+        NOTHING
+        if effects.setup.command
+        else believe(effects, threshold, parents, culprit, fresh, str(figure))
     )
     return replace(
         proved,
@@ -138,6 +140,12 @@ class _Judged:
         seen = effects.observe(run, self.threshold)
         return None if seen is None else self.figure.of(self.threshold, seen)
 
+    def told(self, check: Verification) -> Verification:
+        """The check with its numbers as a reader knows them."""
+        if check.judgement is None:
+            return check
+        return replace(check, judgement=self.figure.told(self.threshold, check.judgement))
+
     def sample(self, effects: Effects, runs: Iterable[Run]) -> Sample:
         found = (self.observe(effects, run) for run in runs)
         return Sample(tuple(seen.value for seen in found if seen is not None))
@@ -160,7 +168,7 @@ def _kept(
     said = f"{bad[:12]} is better than {culprit[:12]} again, {found.reason}: a commit between them"
     said += " takes back a part of what this one does"
     effects.tell(f"verify: {KEPT}: undecided {effects.setup.in_words(said)}")
-    return (Verification(KEPT, "undecided", found, said),)
+    return (judged.told(Verification(KEPT, "undecided", found, said)),)
 
 
 def _spec(  # noqa: PLR0913  (what a verification is about)

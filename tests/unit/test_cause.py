@@ -41,6 +41,29 @@ def test_a_metric_without_a_workload_blames_the_kernel():
     assert "no workload" in reason
 
 
+def test_a_figure_about_a_workload_says_so():
+    found, reason = cause(ON, QUIET, LOUD, None, None, None, workload="epoll-producers")
+    assert found is Cause.KERNEL
+    assert "epoll-producers is what the figure is about" in reason
+
+
+def test_a_control_that_changes_by_less_than_counts_is_not_one_that_stands_still():
+    """Twice as many beside the workload, 1.9 times without it: one effect, seen twice."""
+    parent, culprit = (Sample(tuple(b + i / 10 for i in range(10))) for b in (10.0, 22.0))
+    calm, stirred = (Sample(tuple(b + i / 20 for i in range(10))) for b in (8.0, 15.6))
+    on = replace(ON, min_effect=2.0)
+    off = replace(ON, key=OFF, min_effect=2.0)
+    for beside in (None, (parent, culprit)):
+        found, reason = cause(on, parent, culprit, off, calm, stirred, beside=beside)
+        assert found is Cause.NONE
+        assert "without it by less than counts" in reason
+    # A share of a fifth and less is what the report says.
+    slight = Sample(tuple(value * 1.05 + 0.2 for value in calm.values))
+    found, reason = cause(on, parent, culprit, off, calm, slight, beside=(parent, culprit))
+    assert found is Cause.WORKLOAD_DEPENDENT
+    assert "of its change beside it" in reason
+
+
 def test_no_difference_has_no_cause():
     assert cause(ON, QUIET, QUIET, ON, QUIET, LOUD)[0] is Cause.NONE
 

@@ -7,7 +7,7 @@ from rtbisect.suites import ipi, sampled
 
 def test_the_figures_are_those_of_the_suite_ipi_under_another_name():
     off, on = select(["sampled-off", "sampled-on"])
-    assert (off.instrument, on.workload, on.synthetic) == ("", "none", False)
+    assert (off.instrument, on.workload, on.synthetic) == ("", "none", True)
     files = {
         "before.txt": lab_logs.interrupts({}),
         "after.txt": lab_logs.interrupts({"RES": 250, "IWI": 500, "LOC": 2, "CAL": 1}),

@@ -1,13 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The gates of a campaign on boots that are made here."""
 
+from pathlib import Path
+
 from campaigns import thresholds
 
 from rtbisect.believed import broken
+from rtbisect.config import load_thresholds
 from rtbisect.lab.windows import WINDOWS
 from rtbisect.model.lab import Measurement, Run, RunStatus
+from rtbisect.suites import sampled, stall
 from rtbisect.trust.examine import Examined, examine
 
+ROOT = Path(__file__).resolve().parents[2]
 RATIO = next(t for t in thresholds() if (t.key.name, t.key.window) == ("res_per_iwi", "pf-on"))
 RATE = next(t for t in thresholds() if (t.key.name, t.key.window) == ("res_per_s", "clock-on"))
 
@@ -66,6 +71,57 @@ def test_another_dose_matters_to_rates_and_not_to_figures_of_one_event():
     assert rates == {
         "G16 dose": "1200 and 600 events a second differ by more than 10%: rates do not compare"
     }
+
+
+def gate_of(name, threshold, windows, *figures):
+    """The gate `name` on boots whose figures are `figures`, functions of the boot's number."""
+    sides = []
+    for first in (0, 10):
+        boots = [tuple(each(first + n) for each in figures) for n in range(6)]
+        sides.append(tuple(Run(f"r{first}{n}", "sha", RunStatus.COMPLETE, measurements=m)
+                           for n, m in enumerate(boots)))  # fmt: skip
+    found = examine(Examined(threshold, windows, False, *sides))  # noqa: FBT003
+    return next(gate for gate in found if gate.name == name)
+
+
+def test_the_dose_is_asked_of_counts_in_a_sample_too():
+    """They have no unit, and are no figures of one event for that."""
+    threshold = next(
+        t for t in thresholds() if (t.key.name, t.key.window) == ("irq_per_sample", "clock-on")
+    )
+
+    def events(n):
+        return Measurement("ipi", "events_per_s", "clock-on", 1200.0 if n < 10 else 600.0, "1/s")
+
+    assert not gate_of("G16 dose", threshold, OWN, events).ok
+
+
+def test_the_dose_of_a_suite_that_counts_its_own():
+    threshold = next(
+        t
+        for t in load_thresholds(ROOT / "thresholds", ("sampled",))
+        if t.key.window == "sampled-on"
+    )
+
+    def events(n):
+        return Measurement("sampled", "events_per_s", "sampled-on", 4000.0 + 200 * n, "1/s")
+
+    assert not gate_of("G16 dose", threshold, sampled.WINDOWS, events).ok
+    assert "workload is ours" in gate_of("G15 origin", threshold, sampled.WINDOWS, events).reason
+
+
+def test_a_figure_of_0_or_1_may_be_the_same_in_every_boot():
+    threshold = next(
+        t
+        for t in load_thresholds(ROOT / "thresholds", ("stall",))
+        if t.key.name == "frozen_periods"
+    )
+
+    def frozen(n):
+        return Measurement("stall", "frozen_periods", "stall", float(n < 10), "1")
+
+    gate = gate_of("G5 variance", threshold, stall.WINDOWS, frozen)
+    assert (gate.ok, gate.status.value) == (True, "n/a")
 
 
 def test_a_culprit_in_the_counting_code_is_flagged():

@@ -282,18 +282,30 @@ RATE = Threshold(
 
 def test_boots_of_one_kernel_are_compared_like_a_culprit():
     steady = [8.0, 9.1, 7.4, 8.8, 9.5, 7.9, 8.3, 9.0, 7.7, 8.6, 9.2, 8.1]
-    gate = aa.same_kernel(RATE, steady)
+    loud = [3 * value for value in steady]
+    gate = aa.same_kernel(RATE, steady, loud)
     assert gate.status is GateStatus.PASS
     assert gate.reason.startswith(
         "two series of 12 boots of the parent differ by less than a ratio"
     )
+    assert gate.reason.endswith("the culprit from its parent by a ratio of 2.89")
     ratio = float(gate.reason.split("ratio of ")[1].split()[0])
     assert 1.0 < ratio < 1.3
     drifting = [*steady[:6], *(2.5 * value for value in steady[6:])]
-    assert "is worse than the first" in aa.same_kernel(RATE, drifting).reason
-    assert "is better than the first" in aa.same_kernel(RATE, drifting[::-1]).reason
-    assert not aa.same_kernel(RATE, drifting).ok
-    assert aa.same_kernel(RATE, steady[:5]).status is GateStatus.ABSENT
+    assert "is worse than the first" in aa.same_kernel(RATE, drifting, loud).reason
+    assert "is better than the first" in aa.same_kernel(RATE, drifting[::-1], loud).reason
+    assert not aa.same_kernel(RATE, drifting, loud).ok
+    assert aa.same_kernel(RATE, steady[:5], loud).status is GateStatus.ABSENT
+    assert aa.same_kernel(RATE, steady, []).status is GateStatus.ABSENT
+
+
+def test_six_boots_that_luck_alone_makes_differ_trip_too():
+    """Halves of three boots have no p below 0.05: what tells is what luck makes of all six."""
+    drifting = [1.0, 1.01, 1.02, 1000.0, 1001.0, 1002.0]
+    gate = aa.same_kernel(RATE, drifting, [1500.0] * 6)
+    assert gate.status is GateStatus.FAIL
+    assert "of 6 boots of the parent differ by less than a ratio of" in gate.reason
+    assert aa.same_kernel(RATE, drifting[:3] * 2, [1500.0] * 6).ok
 
 
 def test_a_culprit_that_hangs_comes_before_noise():

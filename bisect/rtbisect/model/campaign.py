@@ -107,7 +107,9 @@ class Judgement:
     """pass, regressed or undecided, with the numbers that say so.
 
     `effect` is new/base on LOG, new-base on LINEAR (medians over boots); the interval
-    is a bootstrap over boots; `p` is an exact or sampled permutation p value.
+    is a bootstrap over boots; `p` is an exact or sampled permutation p value. Where not the figure
+    itself was judged `figure` says what of it, `unit` is that of all numbers here, and `mean` says
+    that means were compared and no medians.
     """
 
     key: MetricKey
@@ -118,6 +120,9 @@ class Judgement:
     interval: tuple[float, float]
     p: float
     reason: str
+    figure: str = ""
+    unit: str = ""
+    mean: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +141,7 @@ class Observation:
 
 @dataclass(frozen=True, slots=True)
 class TableRow:
-    """A row of the factor table: one kernel under one level of the workload."""
+    """A row of the factor table: one kernel under one level of the workload (or of the tool)."""
 
     kernel: str
     window: str

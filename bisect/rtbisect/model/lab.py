@@ -59,6 +59,17 @@ class Window:
     asked: bool = False
     least_s: float = 0.0
 
+    @property
+    def level(self) -> str:
+        """What runs beside the measurement, for tables: `workload`, else the tool that measures, or
+        what a workload leaves where its reader is off.
+        """
+        if self.workload != "none":
+            return self.workload
+        if self.instrument:
+            return f"the tool {self.instrument}"
+        return "page faults alone" if self.synthetic else "none"
+
 
 #: Names of profiles: isolation by boot line or as the kernel comes, the priority of the tracer's
 #: threads, SMT off.

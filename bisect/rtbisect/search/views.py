@@ -8,10 +8,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from rtbisect.judge.scale import MEAN, badness, by_mean, counted, effect_floor
-from rtbisect.model.campaign import Better, Observation, Scale, Threshold
+from rtbisect.model.campaign import Better, Observation, Sample, Scale, Threshold
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+
+    from rtbisect.model.campaign import Judgement
 
 #: Badness of the whole boot, then for each CPU how much worse it is than the other CPUs.
 #: What all CPUs of a boot share (the host, the temperature) cancels in the latter. Of counts: the
@@ -95,6 +97,31 @@ class Figure:
         if self.around is not None:
             return replace(seen, value=abs(found[0] - self.around), per_cpu=())
         return replace(seen, value=found[self.view], per_cpu=()) if self.view < len(found) else None
+
+    def told(self, threshold: Threshold, found: Judgement) -> Judgement:
+        """A judgement of this figure in what a reader knows: how many times (LOG) or by how much a
+        CPU exceeds the others, or a boot lies from the middle; the mean in its unit.
+        """
+        if self.plain:
+            return found
+        sign = 1.0 if threshold.better is Better.LOWER or self.around is not None else -1.0
+        log = threshold.scale is Scale.LOG
+        floor = threshold.floor if self.mean else 0.0
+
+        def back(value: float) -> float:
+            return math.exp(sign * value) if log else sign * value
+
+        low, high = sorted(back(value) for value in found.interval)
+        return replace(
+            found,
+            base=Sample(tuple(back(value) - floor * log for value in found.base.values)),
+            new=Sample(tuple(back(value) - floor * log for value in found.new.values)),
+            effect=back(found.effect),
+            interval=(low, high),
+            figure=str(self),
+            unit=threshold.unit if self.mean or not log else "1",
+            mean=self.mean,
+        )
 
 
 #: The figure as it is.

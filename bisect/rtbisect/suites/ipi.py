@@ -43,6 +43,9 @@ NEEDED = ("res", "loc", "cal")
 TIMES = ("start_ns", "end_ns")
 DOSE = ("events", "wakeups", "lost", "faults")
 
+#: Figures for each event, which another dose does not change.
+PER_EVENT = ("res_per_iwi",)
+
 #: Shorter windows have too few counts to be a rate.
 SHORTEST_S = 0.1
 

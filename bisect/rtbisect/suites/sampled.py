@@ -32,6 +32,7 @@ WINDOWS = (
     Window(
         "sampled-on",
         (NAME,),
+        synthetic=True,
         instrument="perf-epoll-reader",
         nominal_events_per_s=SAMPLES_PER_S,
     ),

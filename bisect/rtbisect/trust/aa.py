@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from rtbisect import stats
 from rtbisect.judge.judge import judge
-from rtbisect.judge.scale import all_badness, by_mean, effect_of
-from rtbisect.model.campaign import Level, Sample, Scale
+from rtbisect.judge.scale import all_badness, by_mean, centre, effect_of
+from rtbisect.model.campaign import Better, Level, Sample, Scale
 from rtbisect.trust.gates import absent, failed, passed
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 NAME = "G10 A/A"
 
-#: Fewer boots have no halves to compare.
+#: Fewer boots do not tell what luck makes of them.
 FEWEST = 6
 #: For both directions together 1%.
 ALPHA = 0.005
@@ -26,24 +26,46 @@ ALPHA = 0.005
 WITHIN = 0.99
 
 
-def same_kernel(threshold: Threshold, values: Sequence[float]) -> Gate:
-    """The first and the second half of a kernel's boots, in their order in time, do not differ;
-    with what two such series differ by through luck alone, to hold a claim against.
+def same_kernel(threshold: Threshold, values: Sequence[float], culprit: Sequence[float]) -> Gate:
+    """The boots of the parent do not drift, and what luck makes of two series of them is less than
+    what the culprit's boots differ from them by.
     """
-    if len(values) < FEWEST:
+    if len(values) < FEWEST or not culprit:
         return absent(NAME, f"{len(values)} boots of the parent, at least {FEWEST} are needed")
+    if drift := _drift(threshold, values):
+        return failed(NAME, drift)
+    bad, worse = all_badness(threshold, values), all_badness(threshold, culprit)
+    # Both directions are the same draw.
+    _, luck = stats.bootstrap_shift(bad, bad, level=WITHIN, mean=by_mean(threshold))
+    change = centre(threshold, worse) - centre(threshold, bad)
+    said = f"two series of {len(values)} boots of the parent differ by less than"
+    said += f" {_worded(threshold, luck)} in {100 * WITHIN:.0f} of 100 draws,"
+    said += f" the culprit from its parent by {_worded(threshold, change)}"
+    # Of shares and counts one side alone says too little: where a commit repairs, all the scatter
+    # is its parent's. Those were compared exactly.
+    return passed(NAME, said) if change > luck or by_mean(threshold) else failed(NAME, said)
+
+
+def _drift(threshold: Threshold, values: Sequence[float]) -> str:
+    """Whether the first and the second half of the boots differ, in their order in time; "" where
+    they do not, or are too few to tell.
+    """
     half = len(values) // 2
     first, second = Sample(tuple(values[:half])), Sample(tuple(values[half:]))
+    if stats.smallest_p(first.n, second.n) > ALPHA:
+        return ""
     for one, two, how in ((first, second, "worse"), (second, first, "better")):
         found = judge(threshold, one, two, alpha=ALPHA)
         if found.level is Level.REGRESSED:
             said = f"the second half of the parent's boots is {how} than the first"
-            return failed(NAME, f"{said}: {found.reason}")
-    bad = all_badness(threshold, values)
-    # Both directions are the same draw.
-    _, high = stats.bootstrap_shift(bad, bad, level=WITHIN, mean=by_mean(threshold))
-    effect = effect_of(threshold, high if threshold.better.value == "lower" else -high)
-    what = f"a ratio of {effect:.3g}" if threshold.scale is Scale.LOG else f"{effect:.3g}"
-    unit = "" if threshold.unit == "1" or threshold.scale is Scale.LOG else f" {threshold.unit}"
-    said = f"two series of {len(values)} boots of the parent differ by less than {what}{unit}"
-    return passed(NAME, f"{said} in {100 * WITHIN:.0f} of 100 draws")
+            return f"{said}: {found.reason}"
+    return ""
+
+
+def _worded(threshold: Threshold, shift: float) -> str:
+    """A shift of badness as what it is of the figure."""
+    lower = threshold.better is Better.LOWER
+    effect = effect_of(threshold, shift if lower else -shift)
+    if threshold.scale is Scale.LOG:
+        return f"a ratio of {effect:.3g}"
+    return f"{effect:.3g}" if threshold.unit == "1" else f"{effect:.3g} {threshold.unit}"

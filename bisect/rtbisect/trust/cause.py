@@ -32,28 +32,37 @@ def cause(  # noqa: PLR0913  (two factors with two levels each: four samples, tw
     *,
     beside: tuple[Sample, Sample] | None = None,
     instrument: str = "",
+    workload: str = "none",
     alpha: float = 0.01,
 ) -> tuple[Cause, str]:
     """Cause and the sentence for the report.
 
     `_on` is the window in which the search saw the effect, `_off` the control without the
-    workload; `threshold_off` is None for a metric that is not taken under one. `beside` is
-    the figure of the control in the window of the effect: parent and culprit. Where a tool named
-    `instrument` measured there, and the control is the kernel's own figure, the tool is in the
-    workload's place: an effect that only it sees is its own.
+    workload; `threshold_off` is None for a metric that has no such control, be it that no workload
+    is involved or that `workload` is what it asks about. `beside` is the figure of the control in
+    the window of the effect: parent and culprit. Where a tool named `instrument` measured there,
+    and the control is the kernel's own figure, the tool is in the workload's place: an effect that
+    only it sees is its own.
     """
     with_load = judge(threshold_on, parent_on, culprit_on, alpha=alpha)
     if with_load.level is not Level.REGRESSED:
         return Cause.NONE, f"{threshold_on.key} does not differ: {with_load.reason}"
     if threshold_off is None:
-        return Cause.KERNEL, f"{threshold_on.key} differs, and no workload is involved"
+        return Cause.KERNEL, f"{threshold_on.key} differs, and {_alone(workload)}"
     without = judge(threshold_off, parent_off or Sample(()), culprit_off or Sample(()), alpha=alpha)
     what = _Factor.of(instrument)
     if without.level is Level.REGRESSED:
         return Cause.KERNEL, f"the kernels differ with {what.name} and without it"
-    if without.level is Level.PASS:
+    # Less than what counts is not nothing: twice as much in both windows is one effect.
+    if without.level is Level.PASS and without.p > DOUBTFUL_P:
         return what.cause, f"the kernels differ only while {what.name} {what.verb}"
     return _undecided(what, with_load, without, _share(threshold_off, beside, without))
+
+
+def _alone(workload: str) -> str:
+    if workload == "none":
+        return "no workload is involved"
+    return f"{workload} is what the figure is about: there is none without it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,10 +89,11 @@ def _undecided(
         said += f" {max(1, math.ceil(100 * share))}% of its change beside it"
         return what.cause, f"{said}: {without.reason}"
     during = f"while {what.name} {what.verb}"
-    if without.base.n and without.new.n and _apart(with_load, without):
+    if without.level is not Level.PASS and _apart(with_load, without):
         said = f"the kernels differ more {during} than without it, where the boots"
         return what.cause, f"{said} show no difference: {without.reason}"
-    said = f"the kernels differ {during}; without it the boots do not decide"
+    said = f"the kernels differ {during}; without it"
+    said += " by less than counts" if without.level is Level.PASS else " the boots do not decide"
     return Cause.NONE, f"{said}: {without.reason}"
 
 
@@ -110,6 +120,11 @@ def _apart(with_load: Judgement, without: Judgement) -> bool:
     """The workload makes the effect larger: the two 95% intervals of the effect do not overlap,
     and what is left without it is not even half significant.
     """
-    return without.p > DOUBTFUL_P and (
-        without.interval[1] < with_load.interval[0] or with_load.interval[1] < without.interval[0]
+    return (
+        without.base.n > 0 < without.new.n
+        and without.p > DOUBTFUL_P
+        and (
+            without.interval[1] < with_load.interval[0]
+            or with_load.interval[1] < without.interval[0]
+        )
     )

@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from rtbisect.judge.scale import FRACTION
 from rtbisect.model.lab import RunStatus
 from rtbisect.suites import base, ipi, rcutorture, reach
 from rtbisect.trust import aa, gates
@@ -13,7 +14,7 @@ from rtbisect.trust import aa, gates
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from rtbisect.model.campaign import Gate, Threshold
+    from rtbisect.model.campaign import Gate, MetricKey, Threshold
     from rtbisect.model.lab import Run, Window
 
 #: The fact of a boot that its raw files are told by (lab/evidence.py).
@@ -53,16 +54,23 @@ def examine(what: Examined) -> tuple[Gate, ...]:
         gates.hangs(_hung(what.parent), _hung(what.culprit), (len(what.parent), len(what.culprit))),
         gates.raw_data_differ({run: digest for run, digest in hashes.items() if digest}),
         *(
-            gates.varies(f"{key} of {name}", _values(side, key.suite, key.name, key.window))
+            gates.varies(
+                f"{key} of {name}",
+                _values(side, key.suite, key.name, key.window),
+                fraction=what.threshold.statistic == FRACTION,
+            )
             for name, side in (("the parent", parent), ("the culprit", culprit))
         ),
-        aa.same_kernel(what.threshold, _values(parent, key.suite, key.name, key.window)),
+        aa.same_kernel(
+            what.threshold,
+            *(_values(side, key.suite, key.name, key.window) for side in (parent, culprit)),
+        ),
         gates.origin(
             emulated=what.emulated, synthetic=window is not None and window.synthetic, told=told
         ),
         gates.dose(
-            *(_values(side, ipi.NAME, "events_per_s", key.window) for side in (parent, culprit)),
-            per_event=what.threshold.unit == "1",
+            *(_events(side, key) for side in (parent, culprit)),
+            per_event=key.name in ipi.PER_EVENT,
         ),
         *_loop(what, culprit),
         *_torture(what, parent, culprit),
@@ -71,6 +79,12 @@ def examine(what: Examined) -> tuple[Gate, ...]:
         gates.reachable(what.changed, *_functions(key.window, culprit)),
     ]
     return tuple(found)
+
+
+def _events(runs: Sequence[Run], key: MetricKey) -> list[float]:
+    """Events a second beside the searched figure, by its own suite where that counts them."""
+    own = _values(runs, key.suite, "events_per_s", key.window)
+    return own or _values(runs, ipi.NAME, "events_per_s", key.window)
 
 
 def _loop(what: Examined, culprit: Sequence[Run]) -> Iterable[Gate]:
@@ -97,7 +111,7 @@ def _torture(what: Examined, parent: Sequence[Run], culprit: Sequence[Run]) -> I
     for window in what.explaining:
         if rcutorture.NAME in window.suites:
             sides = (
-                _values(side, rcutorture.NAME, "failures", window.name)
+                _values(side, rcutorture.NAME, rcutorture.FAILURES, window.name)
                 for side in (parent, culprit)
             )
             yield gates.still_right(window.name, *sides)
