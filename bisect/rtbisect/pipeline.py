@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import secrets
 import shlex
-import statistics
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,6 +17,7 @@ from rtbisect import proof, several
 from rtbisect.comparison import MAX_BARREN, PASS_CONFIDENCE, Ends, compare, worst
 from rtbisect.effects import Effects, sample, worded
 from rtbisect.judge.judge import judge
+from rtbisect.judge.scale import by_mean, centre
 from rtbisect.model.campaign import (
     Better,
     Cause,
@@ -90,11 +90,12 @@ def try_revision(setup: Setup, parts: Parts, limit: float, boots: int) -> Result
     if found.n < boots:
         why = f": {runs[-1].reason}" if runs[-1].reason else ""
         return unanswered(threshold, f"only {found.n} of {boots} boots are evidence{why}")
-    middle = statistics.median(found.values)
+    middle = centre(threshold, found.values)
+    word = "mean" if by_mean(threshold) else "median"
     beyond = middle > limit if threshold.better is Better.LOWER else middle < limit
     level = Level.REGRESSED if beyond else Level.PASS
     counted = "1 boot" if boots == 1 else f"{boots} boots"
-    reason = f"median of {counted} {worded(threshold, middle)}, limit {limit:.4g}"
+    reason = f"{word} of {counted} {worded(threshold, middle)}, limit {limit:.4g}"
     judgement = Judgement(
         threshold.key,
         level,

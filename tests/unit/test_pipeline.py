@@ -28,6 +28,7 @@ from rtbisect.model.campaign import (
     Outcome,
     Result,
     Sample,
+    Scale,
 )
 from rtbisect.model.code import PROOF_LAYOUT, Build, BuildStatus, Commit, CommitGraph
 from rtbisect.model.command import REPAIR, turned
@@ -70,7 +71,7 @@ def test_every_culprit_of_a_line_is_found_and_proved(tmp_path, culprit):
     shown = {(row.kernel, row.workload, row.metric.name, row.window) for row in result.table}
     for kernel in ("parent", "culprit"):
         # Both levels of the workload stand in one unit.
-        assert (kernel, "none", "res_per_s", "pf-off") in shown
+        assert (kernel, "page faults alone", "res_per_s", "pf-off") in shown
         assert any(r[0] == kernel and r[2:] == ("res_per_s", "pf-on") for r in shown)
     assert facts.synthetic_workload
     assert f"regressed: {result.metric}" in story
@@ -492,6 +493,23 @@ def test_try_judges_one_revision_against_a_limit(tmp_path, revision, level):
     result = pipeline.try_revision(*here.open(), 0.2, 3)
     assert result.judgements[0].level is level
     assert len(here.lab.requests) == 3
+
+
+def test_try_takes_the_mean_of_shares(tmp_path):
+    """Three of ten boots fail: the median is 0, and nobody asks for that."""
+    drawn = iter([1.0, 0.0, 0.0, 1.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0])
+
+    def draw(request, random):
+        found = boots(None)(request, random)
+        share = next(drawn)
+        return [replace(m, value=share) if m.name == "res_per_iwi" else m for m in found]
+
+    request = CampaignRequest("try", "s", "t", sha(2), sha(2), "ipi")
+    setup, parts = World(tmp_path, line_of(8), FakeLab(draw), request=request).open()
+    shares = tuple(replace(t, statistic="fraction", scale=Scale.LINEAR) for t in setup.thresholds)
+    result = pipeline.try_revision(replace(setup, thresholds=shares), parts, 0.2, 10)
+    assert result.judgements[0].level is Level.REGRESSED
+    assert "mean of 10 boots 0.3, limit 0.2" in result.reasons[0]
 
 
 def test_boots_see_all_windows_in_drawn_orders(tmp_path):

@@ -15,11 +15,21 @@ import pytest
 
 from report_cases import BOARD, EPOLL, STORY, culprit_set, epoll, nothing, rcu, settings
 from rtbisect.errors import ConfigError, InfrastructureError, InternalError
-from rtbisect.model.campaign import Cause, Outcome, Verification
+from rtbisect.model.campaign import (
+    Better,
+    Cause,
+    Judgement,
+    Level,
+    Outcome,
+    Sample,
+    Scale,
+    Verification,
+)
 from rtbisect.model.report import ReportState
 from rtbisect.report.mailer import DraftMailer, template_name
 from rtbisect.report.message import date, guard
 from rtbisect.report.view import mailable
+from rtbisect.search.views import Figure
 
 
 @pytest.fixture
@@ -306,3 +316,76 @@ def test_a_repair_is_told_as_one_and_goes_to_no_list(mailer):
     assert "Since " not in text
     assert "[internal]" in report.eml
     assert "git bisect start '--term-old=broken' '--term-new=fixed'" in report.bisect_log
+
+
+def shown_in(mailer, report):
+    return " ".join(body(mailer, report).split())
+
+
+def test_a_part_of_a_figure_is_told_in_its_own_words(mailer):
+    """A CPU beside the others is no rate: the numbers are how many times it has."""
+    key = EPOLL.metric
+    threshold = next(each for each in epoll().thresholds if each.key == key)
+    figure = Figure(view=2)
+    quiet, loud = Sample((0.05, 0.06, 0.07)), Sample((2.1, 2.2, 2.3))
+    judged = Judgement(key, Level.REGRESSED, quiet, loud, 2.14, (2.0, 2.2), 0.001, "so")
+    told = figure.told(threshold, judged)
+    assert told.effect == pytest.approx(8.5, rel=0.01)
+    assert told.interval == pytest.approx((7.39, 9.03), rel=0.01)
+    check = Verification("culprit vs parent d435a6cd", "pass", told)
+    text = shown_in(mailer, replace(epoll(), result=replace(EPOLL, verifications=(check,))))
+    named = f"{key.suite}.{key.name} on the watched CPU number 2 beside the others"
+    assert f"{named} rises from a median of 1.06 (parent) to 9.03 (commit)" in text
+    assert "a ratio of 8.50 (95% interval 7.39 to 9.03)" in text
+    assert "1.06 -> 9.03 8.50 [7.39..9.03]" in text
+
+
+def test_what_is_better_higher_and_the_spread_are_turned_back():
+    threshold = next(each for each in epoll().thresholds if each.key == EPOLL.metric)
+    judged = Judgement(
+        EPOLL.metric, Level.REGRESSED, Sample((-2.0,)), Sample((-1.0,)), 1.0, (0.5, 1.5), 0.1, ""
+    )
+    higher = replace(threshold, better=Better.HIGHER, scale=Scale.LINEAR)
+    told = Figure(mean=True).told(higher, judged)
+    assert (told.base.values, told.effect, told.interval) == ((2.0,), -1.0, (-1.5, -0.5))
+    assert (told.mean, told.unit) == (True, threshold.unit)
+    told = Figure(around=3.0).told(higher, judged)
+    assert (told.effect, told.figure) == (1.0, "in the spread of the boots")
+    assert Figure().told(threshold, judged) is judged
+
+
+def test_shares_are_told_as_means(mailer):
+    """Nine of 26 boots against none: the median of both is 0."""
+    key = EPOLL.metric
+    share = tuple(
+        replace(t, statistic="fraction", scale=Scale.LINEAR, unit="1") if t.key == key else t
+        for t in epoll().thresholds
+    )
+    none, some = Sample((0.0,) * 26), Sample((1.0,) * 9 + (0.0,) * 17)
+    judged = Judgement(key, Level.REGRESSED, none, some, 9 / 26, (0.2, 0.5), 0.0001, "so")
+    check = Verification("culprit vs parent d435a6cd", "pass", judged)
+    found = replace(epoll(), thresholds=share, result=replace(EPOLL, verifications=(check,)))
+    text = shown_in(mailer, found)
+    assert "rises from a mean of 0 (parent) to 0.346 (commit)" in text
+    assert "0 -> 0.346 0.346 [0.200..0.500]" in text
+
+
+def test_no_workload_is_said_only_where_nothing_runs(mailer):
+    tool = "the tool perf-epoll-reader"
+    rows = tuple(
+        replace(row, workload=tool) if row.metric == EPOLL.metric else row for row in EPOLL.table
+    )
+    text = shown_in(mailer, replace(epoll(), result=replace(EPOLL, cause=Cause.KERNEL, table=rows)))
+    assert f"Beside {tool} {EPOLL.metric.suite}.{EPOLL.metric.name}" in text
+    assert f"lava-jobs/workloads/{tool}" not in text
+
+
+@pytest.mark.parametrize(("smt", "said"), [(True, "SMT on"), (False, "SMT off")])
+def test_a_profile_may_turn_smt_off(mailer, smt, said):
+    report = replace(epoll(), profile=replace(epoll().profile, smt=smt))
+    assert said in shown_in(mailer, report)
+
+
+def test_cpus_that_are_not_isolated_are_not_called_so(mailer):
+    report = replace(epoll(), profile=replace(epoll().profile, isolates=False))
+    assert "CPUs not isolated 2-7;" in shown_in(mailer, report)

@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from statistics import median
+from dataclasses import dataclass, replace
+from statistics import fmean, median
 from typing import TYPE_CHECKING
 
+from rtbisect.judge import scale
 from rtbisect.model.campaign import Scale
 from rtbisect.report.text import TABLE, Column, ascii_line, foreign, number, table, unit_text
 
@@ -34,7 +35,9 @@ MAX_SOURCE = 48
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """The headline: two medians and what lies between them, as printed."""
+    """The headline: two medians (or means, as `middle` says) and what lies between them, as
+    printed.
+    """
 
     metric: str
     window: str
@@ -42,6 +45,7 @@ class Claim:
     new_name: str
     base: str
     new: str
+    middle: str
     verb: str
     effect: str
     boots: str
@@ -65,16 +69,46 @@ def unit_of(report: ReportInput, key: MetricKey) -> str:
     return next((row.unit for row in report.result.table if row.metric == key), "")
 
 
-def middle(sample: Sample, unit: str) -> str:
-    """Median over boots."""
-    return number(median(sample.values), unit) if sample.values else "not measured"
+def limit_of(report: ReportInput, judgement: Judgement) -> Threshold | None:
+    """The threshold of what was judged: of a part of a figure it has that part's unit."""
+    limit = threshold_of(report, judgement.key)
+    if limit is None or not judgement.figure:
+        return limit
+    statistic = scale.MEAN if judgement.mean else limit.statistic
+    return replace(limit, unit=judgement.unit, statistic=statistic)
 
 
-def spread(sample: Sample, unit: str = "") -> str:
-    """Median with the range over boots: `8.60 [3.30..13.1]`, then the unit."""
+def judged_unit(report: ReportInput, judgement: Judgement) -> str:
+    """Unit of the numbers of a judgement."""
+    return judgement.unit if judgement.figure else unit_of(report, judgement.key)
+
+
+def judged_name(judgement: Judgement) -> str:
+    """The metric, and what of it was judged."""
+    part = f" {ascii_line(judgement.figure, 80)}" if judgement.figure else ""
+    return metric_name(judgement.key) + part
+
+
+def by_mean(limit: Threshold | None) -> bool:
+    """Whether the middle of boots is their mean: of shares and counts the median says nothing."""
+    return limit is not None and scale.by_mean(limit)
+
+
+def centre(sample: Sample, limit: Threshold | None = None) -> float:
+    """The middle of the boots that the figure is compared by."""
+    return fmean(sample.values) if by_mean(limit) else median(sample.values)
+
+
+def middle(sample: Sample, unit: str, limit: Threshold | None = None) -> str:
+    """Median over boots, or their mean."""
+    return number(centre(sample, limit), unit) if sample.values else "not measured"
+
+
+def spread(sample: Sample, unit: str = "", limit: Threshold | None = None) -> str:
+    """Median (or mean) with the range over boots: `8.60 [3.30..13.1]`, then the unit."""
     if not sample.values:
         return "not measured"
-    values = (median(sample.values), min(sample.values), max(sample.values))
+    values = (centre(sample, limit), min(sample.values), max(sample.values))
     whole = all(value == int(value) for value in values if math.isfinite(value))
     middle_text, low, high = (number(value, whole=whole) for value in values)
     return f"{middle_text} [{low}..{high}]{_suffix(unit)}"
@@ -87,7 +121,7 @@ def _suffix(unit: str) -> str:
 
 def effect_text(report: ReportInput, judgement: Judgement) -> str:
     """Ratio or difference with its interval; empty when the scale is not known."""
-    limit = threshold_of(report, judgement.key)
+    limit = limit_of(report, judgement)
     if limit is None:
         return ""
     linear = limit.scale is Scale.LINEAR
@@ -117,11 +151,12 @@ def claim(report: ReportInput) -> Claim | None:
     if found is None:
         return None
     judgement, base_name, new_name = found
-    unit = unit_of(report, judgement.key)
+    limit = limit_of(report, judgement)
+    unit = judged_unit(report, judgement)
     base, new = judgement.base, judgement.new
     measured = bool(base.values and new.values)
-    before = median(base.values) if measured else 0.0
-    after = median(new.values) if measured else 0.0
+    before = centre(base, limit) if measured else 0.0
+    after = centre(new, limit) if measured else 0.0
     if not measured:
         verb = "was not measured on both sides"
     elif after == before:
@@ -129,12 +164,13 @@ def claim(report: ReportInput) -> Claim | None:
     else:
         verb = "rises" if after > before else "falls"
     return Claim(
-        metric=metric_name(judgement.key),
+        metric=judged_name(judgement),
         window=ascii_line(judgement.key.window, 30),
         base_name=base_name,
         new_name=new_name,
-        base=middle(base, unit),
-        new=middle(new, unit),
+        base=middle(base, unit, limit),
+        new=middle(new, unit, limit),
+        middle="mean" if by_mean(limit) else "median",
         verb=verb,
         effect=effect_text(report, judgement),
         boots=f"{base.n} + {new.n} boots",
@@ -150,7 +186,7 @@ def factor_table(report: ReportInput) -> tuple[str, ...]:
     rows = sorted(report.result.table, key=lambda row: not _searched(report, row))
     groups: dict[str, list[TableRow]] = {}
     for row in rows:
-        groups.setdefault(_heading(row), []).append(row)
+        groups.setdefault(_heading(report, row), []).append(row)
     if not groups:
         return ()
     columns = (
@@ -159,7 +195,10 @@ def factor_table(report: ReportInput) -> tuple[str, ...]:
         Column("n", right=True),
     )
     order = [row for group in groups.values() for row in group]
-    cells = [(row.kernel, spread(row.sample), str(row.sample.n)) for row in order]
+    cells = [
+        (row.kernel, spread(row.sample, limit=threshold_of(report, row.metric)), str(row.sample.n))
+        for row in order
+    ]
     head, rule, *rest = table(columns, cells, TABLE - 2)
     body, lines = iter(rest), [f"  {head}", f"  {rule}"]
     for heading, group in groups.items():
@@ -172,10 +211,12 @@ def factor_table(report: ReportInput) -> tuple[str, ...]:
     return tuple(lines)
 
 
-def _heading(row: TableRow) -> str:
+def _heading(report: ReportInput, row: TableRow) -> str:
     """What a group of the factor table is of: `ipi.res_per_s in pf-on, /s, beside x:pf`."""
+    mean = "mean" if by_mean(threshold_of(report, row.metric)) else ""
     level = "no workload" if row.workload == "none" else f"beside {row.workload}"
-    parts = (f"{metric_name(row.metric)} in {row.metric.window}", unit_text(row.unit), level)
+    place = f"{metric_name(row.metric)} in {row.metric.window}"
+    parts = (place, unit_text(row.unit), level, mean)
     return foreign(", ".join(part for part in parts if part), TABLE - 2)
 
 
@@ -277,13 +318,14 @@ def ends_table(report: ReportInput) -> tuple[str, ...]:
 def _medians(report: ReportInput, judgement: Judgement | None) -> str:
     if judgement is None or not (judgement.base.values and judgement.new.values):
         return "-"
-    unit = unit_of(report, judgement.key)
-    return f"{middle(judgement.base, '')} -> {middle(judgement.new, unit)}"
+    limit = limit_of(report, judgement)
+    unit = judged_unit(report, judgement)
+    return f"{middle(judgement.base, '', limit)} -> {middle(judgement.new, unit, limit)}"
 
 
 def _effect(report: ReportInput, judgement: Judgement | None) -> str:
     """Ratio, or difference with its unit, and the interval; `-` when not measured."""
-    limit = threshold_of(report, judgement.key) if judgement is not None else None
+    limit = limit_of(report, judgement) if judgement is not None else None
     if judgement is None or limit is None or not (judgement.base.values and judgement.new.values):
         return "-"
     effect, low, high = (

@@ -5,10 +5,16 @@ from __future__ import annotations
 
 import importlib
 from dataclasses import dataclass
-from statistics import median
 from typing import TYPE_CHECKING, Any
 
-from rtbisect.report.figures import headline, metric_name, unit_of
+from rtbisect.report.figures import (
+    by_mean,
+    centre,
+    headline,
+    judged_name,
+    judged_unit,
+    limit_of,
+)
 from rtbisect.report.posterior import probability, top
 from rtbisect.report.text import ascii_line, foreign, unit_text
 
@@ -86,19 +92,21 @@ def _boots(figure_class: Any, report: ReportInput) -> Any:
     found = headline(report)
     assert found is not None
     judgement, *names = found
-    unit = unit_text(unit_of(report, judgement.key))
+    limit = limit_of(report, judgement)
+    unit = unit_text(judged_unit(report, judgement))
     figure = figure_class(figsize=(7, 2.6), layout="constrained")
     axes = figure.add_subplot()
     for row, sample in enumerate((judgement.base, judgement.new)):
         places = [row + shift for shift in _spread_out(len(sample.values))]
         axes.plot(sample.values, places, "o", ms=5, alpha=0.7, color=COLOURS[row])
-        middle = median(sample.values)
+        middle = centre(sample, limit)
         axes.plot([middle, middle], [row - 0.3, row + 0.3], color=COLOURS[row], lw=2)
     sizes = (judgement.base.n, judgement.new.n)
     axes.set_yticks(range(2), [f"{name}\nn = {n}" for name, n in zip(names, sizes, strict=True)])
     axes.set_ylim(1.5, -0.5)
-    axes.set_xlabel(_plain(f"{metric_name(judgement.key)} ({unit or 'no unit'}), one dot a boot"))
-    axes.set_title("Boots of both sides; the line is the median", fontsize=9, loc="left")
+    axes.set_xlabel(_plain(f"{judged_name(judgement)} ({unit or 'no unit'}), one dot a boot"))
+    word = "mean" if by_mean(limit) else "median"
+    axes.set_title(f"Boots of both sides; the line is the {word}", fontsize=9, loc="left")
     _bare(axes)
     return figure
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rtbisect.report.figures import headline, metric_name, unit_of
+from rtbisect.report.figures import headline, judged_name, judged_unit, metric_name
 from rtbisect.report.posterior import bars, probability
 from rtbisect.report.text import TABLE, ascii_line, cut, foreign, histogram, wrap
 from rtbisect.report.view import cost
@@ -86,7 +86,7 @@ def boots(report: ReportInput) -> list[str]:
     drawn = histogram(
         judgement.base.values,
         judgement.new.values,
-        unit_of(report, judgement.key),
+        judged_unit(report, judgement),
         (base_name, new_name),
     )
-    return ["", f"Boots by {metric_name(judgement.key)}", "", *drawn] if drawn else []
+    return ["", f"Boots by {judged_name(judgement)}", "", *drawn] if drawn else []

@@ -243,7 +243,7 @@ def _field(name: str, value: str, lines: int = 3) -> str:
 
 def _machine(report: ReportInput, *, facts: bool) -> tuple[str, ...]:
     device, profile = report.device, report.profile
-    smt = "SMT on" if device.threads > 1 else "SMT off"
+    smt = "SMT on" if device.threads > 1 and profile.smt else "SMT off"
     kind = f"{ascii_line(device.name, 40)}{' (emulated)' if device.emulated else ''}"
     model = f", {ascii_line(device.cpu_model, 50)}" if device.cpu_model else ""
     told = dict(report.facts)
@@ -259,7 +259,8 @@ def _machine(report: ReportInput, *, facts: bool) -> tuple[str, ...]:
         ),
         _field(
             "CPUs",
-            f"isolated {ascii_line(profile.isolated, 60)}; "
+            f"{'isolated' if profile.isolates else 'not isolated'} "
+            f"{ascii_line(profile.isolated, 60)}; "
             f"housekeeping {ascii_line(profile.housekeeping, 60)}; "
             f"watched {ascii_line(profile.watch, 60)}; profile {ascii_line(profile.name, 30)}",
         ),

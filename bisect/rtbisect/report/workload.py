@@ -43,11 +43,13 @@ def side(report: ReportInput, *, loaded: bool) -> Side | None:
         for row in report.result.table
         if (row.metric.suite, row.metric.name) == (key.suite, key.name)
     ]
+    without = {"" if control is None else control.window}
     for want in (key, *([control] if control is not None else []), *same):
         rows = [
             row
             for row in report.result.table
-            if row.metric == want and (row.workload != "none") == loaded and row.sample.values
+            if row.metric == want and row.sample.values
+            if (row.workload != "none" and row.window not in without) == loaded
         ]
         base = next((row for row in rows if row.kernel == "parent"), None)
         new = next((row for row in rows if row.kernel == "culprit"), None)
@@ -55,8 +57,8 @@ def side(report: ReportInput, *, loaded: bool) -> Side | None:
             return Side(
                 workload=ascii_line(base.workload, 40),
                 metric=metric_name(want),
-                base=spread(base.sample, base.unit),
-                new=spread(new.sample, new.unit),
+                base=spread(base.sample, base.unit, threshold_of(report, want)),
+                new=spread(new.sample, new.unit, threshold_of(report, want)),
                 apart=_apart(base.sample, new.sample),
             )
     return None
