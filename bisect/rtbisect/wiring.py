@@ -78,7 +78,7 @@ def assemble(
     parts = Parts(
         tree=tree_of(state, target),
         builder=_builder(state, site, artefacts, setup.profile.boot_line),
-        lab=_lab(state, artefacts, site.workload(site.job(target))),
+        lab=_lab(state, artefacts, _kept(artefacts, site.workload(site.job(target)), setup)),
         journal=journal,
         mailer=DraftMailer(
             ReportSettings(
@@ -205,7 +205,7 @@ def _beside(site: Site, planned: PlannedJob, windows: tuple[Window, ...]) -> tup
     if program is None or planned.params.workload is None:
         return windows
     digest = hashlib.sha256(program.read_bytes()).hexdigest()
-    name = f"site:{program.name}@{digest[:12]}"
+    name = f"{siteload.SITE}{program.name}@{digest[:12]}"
     synthetic = planned.params.workload.synthetic
     return tuple(
         replace(window, workload=name, synthetic=synthetic)
@@ -213,6 +213,16 @@ def _beside(site: Site, planned: PlannedJob, windows: tuple[Window, ...]) -> tup
         else window
         for window in windows
     )
+
+
+def _kept(artefacts: ArtefactStore, program: Path | None, setup: Setup) -> Path | None:
+    """The site's workload as the store keeps it: what boots run does not change under them."""
+    if program is None:
+        return None
+    sha256 = artefacts.put_bytes(program.read_bytes())
+    if not any(window.workload.endswith(f"@{sha256[:12]}") for window in setup.windows):
+        raise ConfigError(f"{program} has changed just now", "start again")
+    return artefacts.path(sha256)
 
 
 def check_target(site: Site, target: BuildTarget) -> PlannedJob:
@@ -319,5 +329,6 @@ def validate_job(state: Path, request: CampaignRequest) -> None:
         rcu_calls=setup.rcu_calls,
     )
     with locks.hold(MACHINE_LOCK, wait_s=MACHINE_WAIT_S, what="this machine", shared=True):
-        workload = site.workload(site.job(target))
-        _lab(state, ArtefactStore(state / "artefacts"), workload).preflight(job)
+        artefacts = ArtefactStore(state / "artefacts")
+        workload = _kept(artefacts, site.workload(site.job(target)), setup)
+        _lab(state, artefacts, workload).preflight(job)

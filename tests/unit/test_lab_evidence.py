@@ -21,7 +21,7 @@ from rtbisect.lab.evidence import InvalidBoot, evidence
 from rtbisect.lab.jobs import expected_cases
 from rtbisect.lab.profile import host_profile
 from rtbisect.lab.windows import WINDOWS, select
-from rtbisect.suites import rcutorture, senders
+from rtbisect.suites import rcutorture, senders, siteload
 
 ASKED = request()
 
@@ -211,3 +211,18 @@ def test_a_sample_of_another_length_is_another_figure(changes):
     assert f"osnoise.txt: {name} is" in reason(
         changed("osnoise-off/osnoise.txt", osnoise_txt(**changes))
     )
+
+
+def test_the_sites_own_workload_is_a_fact_of_the_boot():
+    off, on = siteload.WINDOWS
+    asked = request([off, replace(on, workload="site:motion-control@0123456789ab")])
+    mine = {}
+    for window in asked.windows:
+        mine |= {
+            f"{window.name}/before.txt": interrupts({}),
+            f"{window.name}/after.txt": interrupts({"RES": 9, "LOC": 2, "CAL": 1}),
+            f"{window.name}/window.txt": window_txt(),
+        }
+    found = evidence(asked, log_of(files(asked, replace=mine), asked=asked))
+    assert dict(found.facts)["site_workload"] == "motion-control@0123456789ab"
+    assert {m.suite for m in found.measurements} == {"siteload"}

@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from rtbisect.artefacts import ArtefactStore
 from rtbisect.config import load_site
 from rtbisect.errors import ConfigError
 from rtbisect.model.campaign import CampaignRequest
-from rtbisect.wiring import _setup
+from rtbisect.wiring import _kept, _setup
 
 ROOT = Path(__file__).resolve().parents[2]
 SUITES = ROOT / "lava-jobs/suites"
@@ -42,6 +43,19 @@ def test_the_level_of_the_workload_is_its_name_and_what_is_in_it(tmp_path):
         assert {w.workload for w in setup.explaining_of("siteload-on")} == {on.workload}
     assert all(re.fullmatch(r"site:motion-control@[0-9a-f]{12}", level) for level in levels)
     assert len(set(levels)) == 2
+
+
+def test_a_campaign_keeps_the_program_that_it_began_with(tmp_path):
+    program = tmp_path / "load"
+    program.write_text("echo one")
+    setup = setup_of(tmp_path, "siteload", "workload: {path: load}")
+    artefacts = ArtefactStore(tmp_path / "artefacts")
+    kept = _kept(artefacts, program, setup)
+    program.write_text("echo two")
+    assert kept.read_text() == "echo one"
+    with pytest.raises(ConfigError, match="has changed just now"):
+        _kept(artefacts, program, setup)
+    assert _kept(artefacts, None, setup) is None
 
 
 def test_a_workload_is_synthetic_if_nobody_says_other(tmp_path):

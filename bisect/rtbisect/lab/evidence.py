@@ -17,6 +17,7 @@ from rtbisect.lab import console
 from rtbisect.lab.jobs import LONGEST_WINDOW, expected_cases, has_smt
 from rtbisect.lab.profile import parse_cpus
 from rtbisect.suites import base, rcu, rcutorture, reported
+from rtbisect.suites.siteload import SITE
 from rtbisect.trust import crosscheck, machine
 from rtbisect.trust.examine import RAW
 from rtbisect.trust.sources import UNEXPLAINED
@@ -86,6 +87,9 @@ def evidence(request: RunRequest, log: LavaLog) -> Evidence:
                 raise
             facts[f"{UNEXPLAINED}{window.name}"] = printable(error.reason)
     facts["profile"] = request.profile.name
+    for window in request.windows:
+        if window.workload.startswith(SITE):
+            facts["site_workload"] = printable(window.workload.removeprefix(SITE))
     facts[RAW] = _digest(files)
     return Evidence(tuple(measurements), tuple(sorted(facts.items())), tuple(sources))
 

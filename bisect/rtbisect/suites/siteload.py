@@ -22,6 +22,9 @@ NAME = "siteload"
 
 COUNTED_BY = ipi.COUNTED_BY
 
+#: How the level of such a workload begins.
+SITE = "site:"
+
 #: `workload` becomes the name and the hash of the program that the site names.
 WINDOWS = (
     Window(f"{NAME}-off", (NAME,)),

@@ -26,6 +26,7 @@ SYMPTOMS = {
     "frozen nr_periods": "frozen_periods",
     "self-detected stall on CPU": "rcu_stall",
     "detected stalls on CPU": "rcu_stall",
+    "detected expedited stalls on CPU": "rcu_stall",
     "kthread timer wakeup didn't happen": "rcu_stall",
     "kthread starved": "rcu_stall",
     "blocked for more than": "blocked_task",

@@ -36,6 +36,6 @@ window_stall() {
     [ "$_ok" -eq 0 ] || return 1
     rm -f "$_dir/stall.err"
     # A lock that is taken in a wrong order is told and goes on, where the kernel looks for that (PROVE_LOCKING).
-    echo "lockdep $(dmesg | grep -c -E "$STALL_LOCKDEP" || true)" >>"$_dir/stall.txt"
+    echo "lockdep $(log_since "window stall" | grep -c -E "$STALL_LOCKDEP" || true)" >>"$_dir/stall.txt"
     all_files "$_dir/stall.txt"
 }
