@@ -58,7 +58,7 @@ def believe(  # noqa: PLR0913  (what was searched, and what was found)
     whole = f"the commit was found {figure}; of the whole figure: " if figure else ""
     why = f"{whole}{why}"
     effects.tell(f"cause: {cause.value}: {why}")
-    gates = gates_of(effects, threshold, parents, culprit, fresh)
+    gates = gates_of(effects, threshold, parents, culprit, fresh, figure)
     made_of = origins_of(effects, threshold.key, parents, culprit, fresh)
     rows, concerns = without_rt(effects, threshold, parents[0], culprit)
     said = tuple(each for each in (why, concerns and f"{whole}{concerns}") if each)
@@ -137,12 +137,13 @@ def _counted(names: Sequence[str]) -> str:
     return f"{len(names)} function(s): {', '.join(names[:_NAMED])}{more}"
 
 
-def gates_of(
+def gates_of(  # noqa: PLR0913  (as above)
     effects: Effects,
     threshold: Threshold,
     parents: Sequence[str],
     culprit: str,
     fresh: Mapping[str, list[Run]],
+    figure: str,
 ) -> tuple[Gate, ...]:
     """What the trust gates say of the fresh boots of a culprit and its parent."""
     setup = effects.setup
@@ -160,6 +161,7 @@ def gates_of(
             changed=changed,
             explaining=setup.explaining_of(threshold.key.window),
             isolates=setup.profile.isolates,
+            part=figure,
         )
     )
     for gate in found:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The gates of a campaign on boots that are made here."""
 
+from dataclasses import replace
 from pathlib import Path
 
 from campaigns import thresholds
@@ -122,6 +123,29 @@ def test_a_figure_of_0_or_1_may_be_the_same_in_every_boot():
 
     gate = gate_of("G5 variance", threshold, stall.WINDOWS, frozen)
     assert (gate.ok, gate.status.value) == (True, "n/a")
+
+
+def test_a_hang_that_is_a_figure_of_another_suite_is_still_one():
+    hung = replace(run(20, value=9.0), signature="suite: soft lockup", reason="soft lockup")
+    said = failing(side(0), (*side(10), hung, hung), windows=OWN)
+    assert said["G9 hangs"].startswith("0 of 4 boots of the parent hang, 2 of 6 of the culprit")
+
+
+def test_where_hangs_are_searched_the_gate_of_hangs_says_nothing():
+    threshold = load_thresholds(ROOT / "thresholds", ("stall",))[0]
+    hung = tuple(Run("r", "s", RunStatus.COMPLETE, signature="suite: x") for _ in range(6))
+    found = examine(Examined(threshold, stall.WINDOWS, False, hung[:3], hung))  # noqa: FBT003
+    assert [g.status.value for g in found if g.name == "G9 hangs"] == ["n/a"]
+
+
+def test_boots_of_one_kernel_are_not_asked_about_a_part_of_the_figure():
+    """The whole of it does not move where a single CPU does."""
+    same = tuple(run(n, value=1.0 + n / 100) for n in range(6))
+    other = tuple(run(20 + n, value=1.0 + n / 100) for n in range(6))
+    asked = Examined(RATIO, OWN, False, same, other)  # noqa: FBT003
+    for each, status in ((asked, "fail"), (replace(asked, part="in the spread"), "n/a")):
+        (gate,) = (g for g in examine(each) if g.name == "G10 A/A")
+        assert gate.status.value == status
 
 
 def test_a_culprit_in_the_counting_code_is_flagged():

@@ -2,6 +2,7 @@
 """Every gate: what trips it, what does not, and what it makes of published tables."""
 
 import csv
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -297,6 +298,12 @@ def test_boots_of_one_kernel_are_compared_like_a_culprit():
     assert not aa.same_kernel(RATE, drifting, loud).ok
     assert aa.same_kernel(RATE, steady[:5], loud).status is GateStatus.ABSENT
     assert aa.same_kernel(RATE, steady, []).status is GateStatus.ABSENT
+
+
+def test_shares_of_one_side_say_too_little_of_luck():
+    share = replace(RATE, statistic="fraction", scale=Scale.LINEAR)
+    gate = aa.same_kernel(share, [0.0, 0.0, 0.0, 1.0, 1.0, 1.0], [1.0] * 6)
+    assert gate.status is GateStatus.ABSENT
 
 
 def test_six_boots_that_luck_alone_makes_differ_trip_too():

@@ -64,6 +64,9 @@ def test_a_boot_in_which_the_instrument_failed_says_nothing():
     for parent in (failed, never, replace(never, sources=(reached,))):
         windows = {*WINDOWS, "reach-clock-on"}
         assert origins(KEY, windows, [parent], [run(sent("a", 9.0))]) == ()
+    hung = replace(run(), signature="suite: soft lockup")
+    (found,) = origins(KEY, WINDOWS, [run(sent("a", 4.0))], [run(sent("a", 9.0)), hung])
+    assert found.culprit == 9.0
     (found,) = origins(KEY, WINDOWS, [failed, run(sent("a", 4.0))], [run(sent("a", 9.0))])
     assert found.parent == 4.0
 

@@ -34,16 +34,17 @@ def same_kernel(threshold: Threshold, values: Sequence[float], culprit: Sequence
         return absent(NAME, f"{len(values)} boots of the parent, at least {FEWEST} are needed")
     if drift := _drift(threshold, values):
         return failed(NAME, drift)
+    if by_mean(threshold):
+        # Where a commit repairs, all the scatter is its parent's.
+        return absent(NAME, "of shares and counts the boots of one side alone say too little")
     bad, worse = all_badness(threshold, values), all_badness(threshold, culprit)
     # Both directions are the same draw.
-    _, luck = stats.bootstrap_shift(bad, bad, level=WITHIN, mean=by_mean(threshold))
+    _, luck = stats.bootstrap_shift(bad, bad, level=WITHIN)
     change = centre(threshold, worse) - centre(threshold, bad)
     said = f"two series of {len(values)} boots of the parent differ by less than"
     said += f" {_worded(threshold, luck)} in {100 * WITHIN:.0f} of 100 draws,"
     said += f" the culprit from its parent by {_worded(threshold, change)}"
-    # Of shares and counts one side alone says too little: where a commit repairs, all the scatter
-    # is its parent's. Those were compared exactly.
-    return passed(NAME, said) if change > luck or by_mean(threshold) else failed(NAME, said)
+    return passed(NAME, said) if change > luck else failed(NAME, said)
 
 
 def _drift(threshold: Threshold, values: Sequence[float]) -> str:

@@ -25,8 +25,8 @@ RAW = "raw_sha256"
 class Examined:
     """A culprit and its parent: the searched metric, all windows of a boot (and in `explaining`
     those that explain the searched one), whether its profile isolates CPUs, the fresh boots of both
-    kernels, whether the device type is an emulator, and the files and functions that the culprit
-    changes.
+    kernels, whether the device type is an emulator, the files and functions that the culprit
+    changes, and in which part of the figure it was found (search/views.py; "": the whole).
     """
 
     threshold: Threshold
@@ -38,6 +38,7 @@ class Examined:
     changed: gates.Changed = gates.UNKNOWN
     explaining: tuple[Window, ...] = ()
     isolates: bool = True
+    part: str = ""
 
 
 def examine(what: Examined) -> tuple[Gate, ...]:
@@ -51,7 +52,7 @@ def examine(what: Examined) -> tuple[Gate, ...]:
     told = dict(both[-1].facts) if both else {}
     hashes = {run.run_id: dict(run.facts).get(RAW, "") for run in both}
     found = [
-        gates.hangs(_hung(what.parent), _hung(what.culprit), (len(what.parent), len(what.culprit))),
+        _hangs(what),
         gates.raw_data_differ({run: digest for run, digest in hashes.items() if digest}),
         *(
             gates.varies(
@@ -61,7 +62,9 @@ def examine(what: Examined) -> tuple[Gate, ...]:
             )
             for name, side in (("the parent", parent), ("the culprit", culprit))
         ),
-        aa.same_kernel(
+        gates.absent(aa.NAME, f"the commit was found {what.part}")
+        if what.part
+        else aa.same_kernel(
             what.threshold,
             *(_values(side, key.suite, key.name, key.window) for side in (parent, culprit)),
         ),
@@ -125,8 +128,18 @@ def _isolation(windows: Sequence[Window], parent: Sequence[Run]) -> Iterable[Gat
             yield gates.quiet(window.name, max(values))
 
 
-def _hung(runs: Sequence[Run]) -> list[str]:
-    return [run.reason for run in runs if run.status is RunStatus.HUNG]
+def _hangs(what: Examined) -> Gate:
+    if base.counts_hangs(what.threshold.key.suite):
+        return gates.absent(gates.HANGS, "hangs are what the searched figure counts")
+    parent, culprit = (
+        [run.reason for run in side if _hung(run)] for side in (what.parent, what.culprit)
+    )
+    return gates.hangs(parent, culprit, (len(what.parent), len(what.culprit)))
+
+
+def _hung(run: Run) -> bool:
+    """Also where the hang is a figure of another suite."""
+    return run.status is RunStatus.HUNG or (run.complete and bool(run.signature))
 
 
 def _functions(window: str, culprit: Sequence[Run]) -> tuple[dict[str, float], set[str]]:

@@ -64,6 +64,10 @@ class Changed:
 UNKNOWN = Changed()
 
 
+#: Name of a gate that is told apart.
+HANGS = "G9 hangs"
+
+
 def passed(name: str, reason: str = "") -> Gate:
     return Gate(name, GateStatus.PASS, reason)
 
@@ -273,7 +277,7 @@ def hangs(parent: Sequence[str], culprit: Sequence[str], boots: tuple[int, int])
     """G9: the culprit does not hang more often than its parent; a machine that stands still comes
     before any noise. Both are how their hung boots ended, `boots` are all boots of each side.
     """
-    name = "G9 hangs"
+    name = HANGS
     if not parent and not culprit:
         return passed(name, "no boot of either kernel hangs")
     said = f"{len(parent)} of {boots[0]} boots of the parent hang, {len(culprit)} of {boots[1]}"

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from rtbisect import stats
 from rtbisect.errors import ConfigError
 from rtbisect.judge.judge import judge
-from rtbisect.judge.scale import all_badness, by_mean, centre, effect_floor, effect_of
+from rtbisect.judge.scale import all_badness, by_mean, centre, effect_floor
 from rtbisect.model.campaign import Judgement, Level, Sample, Threshold, Verification
 from rtbisect.search.calibrate import looks
 from rtbisect.search.ledger import Booted, Built, Event, Ledger, evidence, ledger
@@ -286,7 +286,7 @@ def _decided(spec: VerifySpec, check: _Check, base: Sample, new: Sample) -> Veri
     if is_revert and status == "pass" and ratio is not None and ratio < REVERT_RECOVERY:
         status = "undecided"
     short = ratio is not None and ratio < FULL_RECOVERY and _falls_short(spec, base, new)
-    note = _note(spec, found, ratio, is_revert=is_revert, short=short)
+    note = _note(found, ratio, is_revert=is_revert, short=short)
     return Verification(check.name, status, found, note, ratio, short)
 
 
@@ -313,17 +313,14 @@ def _shift(threshold: Threshold, base: Sample, new: Sample) -> float:
     return centre(threshold, two) - centre(threshold, one)
 
 
-def _note(
-    spec: VerifySpec, found: Judgement, ratio: float | None, *, is_revert: bool, short: bool
-) -> str:
+def _note(found: Judgement, ratio: float | None, *, is_revert: bool, short: bool) -> str:
     said = f"{found.base.n}+{found.new.n} boots, {found.reason}"
     if ratio is None:
         return said
     what = "takes back" if is_revert else "explains"
     said += f"; {what} {100 * ratio:.0f}% of the shift between good and bad"
     if found.level is Level.REGRESSED and not is_revert and short:
-        whole = effect_of(spec.threshold, _shift(spec.threshold, *spec.endpoints))
-        said += f" (effect {whole:.3g} in all), so there may be a second culprit"
+        said += ", so there may be a second culprit"
     return said
 
 
