@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rtbisect.effects import Effects, sample
+from rtbisect.judge.scale import by_mean
 from rtbisect.model.campaign import MetricKey, TableRow, Threshold
 
 if TYPE_CHECKING:
@@ -70,7 +71,8 @@ def rows(
         values = sample(runs.get(sha, []), metric.key)
         if values.n:
             window = windows[metric.key.window]
-            found.append(TableRow(name, window.name, window.level, metric.key, metric.unit, values))
+            row = TableRow(name, window.name, window.level, metric.key, metric.unit, values)
+            found.append(replace(row, mean=by_mean(metric)))
     return tuple(found)
 
 

@@ -144,7 +144,9 @@ class _Judged:
         """The check with its numbers as a reader knows them."""
         if check.judgement is None:
             return check
-        return replace(check, judgement=self.figure.told(self.threshold, check.judgement))
+        told = self.figure.told(self.threshold, check.judgement)
+        note = check.note.replace(check.judgement.reason, told.reason, 1)
+        return replace(check, judgement=told, note=note)
 
     def sample(self, effects: Effects, runs: Iterable[Run]) -> Sample:
         found = (self.observe(effects, run) for run in runs)

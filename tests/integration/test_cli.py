@@ -558,12 +558,15 @@ FIGURES = tuple(
         MetricKey("epoll", name, "epoll-throughput"),
         "1/ms",
         Sample(values),
+        mean=name == "frozen",
     )
     for name, kernel, values in (
         ("events_per_ms_1", "base", (30.0, 20.0, 60.0)),
         ("events_per_ms_1", "tip", (24.0, 21.0, 40.0)),
         ("events_per_ms_8", "base", (0.0,)),
         ("events_per_ms_8", "tip", (2.0,)),
+        ("frozen", "base", (0.0, 0.0, 0.0)),
+        ("frozen", "tip", (0.0, 0.0, 1.0)),
     )
     for key in (MetricKey("epoll", name, "epoll-throughput"),)
 )
@@ -662,7 +665,8 @@ def test_a_check_has_a_row_for_each_figure(cli):
         ("epoll.events_per_ms_1", "-20%"),
         ("epoll.events_per_ms_8", "-"),
     ]
-    assert "30 [20..60]  24 [21..40]  -20%" in done.out
+    assert "0 [0..0] 0.333 [0..1.00]" in " ".join(done.out.split())
+    assert "30 [20..60] 24 [21..40] -20%" in " ".join(done.out.split())
     found = cli.run("resume", "check-2", "--json").data["figures"]
     assert [found[0][name] for name in ("base", "tip", "n")] == [[30, 20, 60], [24, 21, 40], [3, 3]]
 

@@ -15,6 +15,7 @@ import pytest
 
 from report_cases import BOARD, EPOLL, STORY, culprit_set, epoll, nothing, rcu, settings
 from rtbisect.errors import ConfigError, InfrastructureError, InternalError
+from rtbisect.judge.scale import badness
 from rtbisect.model.campaign import (
     Better,
     Cause,
@@ -328,12 +329,17 @@ def test_a_part_of_a_figure_is_told_in_its_own_words(mailer):
     threshold = next(each for each in epoll().thresholds if each.key == key)
     figure = Figure(view=2)
     quiet, loud = Sample((0.05, 0.06, 0.07)), Sample((2.1, 2.2, 2.3))
-    judged = Judgement(key, Level.REGRESSED, quiet, loud, 2.14, (2.0, 2.2), 0.001, "so")
+    reason = "new - base = +2.14 log, p = 0.001"
+    judged = Judgement(key, Level.REGRESSED, quiet, loud, 2.14, (2.0, 2.2), 0.001, reason)
     told = figure.told(threshold, judged)
+    assert told.reason == "new/base = 8.5, p = 0.001"
     assert told.effect == pytest.approx(8.5, rel=0.01)
     assert told.interval == pytest.approx((7.39, 9.03), rel=0.01)
     check = Verification("culprit vs parent d435a6cd", "pass", told)
-    text = shown_in(mailer, replace(epoll(), result=replace(EPOLL, verifications=(check,))))
+    found = replace(epoll(), result=replace(EPOLL, verifications=(check,)))
+    text = shown_in(mailer, found)
+    subject = parsed(mailer.draft(found, STORY).eml)["Subject"]
+    assert "on the watched CPU number 2 beside the others 1.06 -> 9.03" in subject
     named = f"{key.suite}.{key.name} on the watched CPU number 2 beside the others"
     assert f"{named} rises from a median of 1.06 (parent) to 9.03 (commit)" in text
     assert "a ratio of 8.50 (95% interval 7.39 to 9.03)" in text
@@ -352,6 +358,20 @@ def test_what_is_better_higher_and_the_spread_are_turned_back():
     told = Figure(around=3.0).told(higher, judged)
     assert (told.effect, told.figure) == (1.0, "in the spread of the boots")
     assert Figure().told(threshold, judged) is judged
+
+
+def test_a_mean_of_logarithms_is_told_as_one(mailer):
+    """One boot of 400 among zeros has the larger sum, and is not what was judged."""
+    key = EPOLL.metric
+    few, many = Sample((0.0,) * 25 + (400.0,)), Sample((0.0,) * 14 + (9.0,) * 12)
+    threshold = next(each for each in epoll().thresholds if each.key == key)
+    logs = [Sample(tuple(badness(threshold, v) for v in side.values)) for side in (few, many)]
+    judged = Judgement(key, Level.REGRESSED, *logs, 0.8, (0.4, 1.2), 0.004, "so")
+    check = Verification(
+        "culprit vs parent d435a6cd", "pass", Figure(mean=True).told(threshold, judged)
+    )
+    text = shown_in(mailer, replace(epoll(), result=replace(EPOLL, verifications=(check,))))
+    assert "in the mean of the boots, not in their median rises from a geometric mean of" in text
 
 
 def test_shares_are_told_as_means(mailer):

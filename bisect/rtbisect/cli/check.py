@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from statistics import median
+from statistics import fmean, median
 from typing import TYPE_CHECKING, TypeAlias
 
 import click
@@ -14,7 +14,7 @@ from rtbisect.cli.options import json_option, seed_option, site_option, site_pat
 from rtbisect.comparison import BASE, TIP
 from rtbisect.errors import Exit
 from rtbisect.model.campaign import CampaignRequest, Judgement, Outcome, Result
-from rtbisect.report.figures import spread
+from rtbisect.report.middles import spread
 from rtbisect.report.text import Column, table
 
 if TYPE_CHECKING:
@@ -105,21 +105,28 @@ def _pairs(result: Result | None) -> list[_Pair]:
     return [(row, tips[row.metric]) for row in rows if row.kernel == BASE and row.metric in tips]
 
 
+def _middle(row: TableRow) -> float:
+    return fmean(row.sample.values) if row.mean else median(row.sample.values)
+
+
 def _diff(before: float, after: float) -> str:
-    """The change of a median in percent; `-` from nothing."""
+    """The change in percent; `-` from nothing."""
     return f"{100 * (after - before) / before:+.0f}%" if before > 0 else "-"
 
 
 def _table(pairs: list[_Pair]) -> tuple[str, ...]:
-    """Before, after and difference of every figure, judged or not; medians with the range."""
+    """Before, after and difference of every figure, judged or not; medians (means of shares and
+    counts) with the range.
+    """
     if not pairs:
         return ()
     columns = [Column("figure"), Column("unit")]
     columns += [Column(title, right=True) for title in (BASE, TIP, "diff")]
     rows = []
-    for base, tip in pairs:
-        before, after = median(base.sample.values), median(tip.sample.values)
-        sides = spread(base.sample), spread(tip.sample)
+    for pair in pairs:
+        base, tip = pair
+        before, after = _middle(base), _middle(tip)
+        sides = (spread(row.sample, mean=row.mean) for row in pair)
         rows.append([str(base.metric), base.unit, *sides, _diff(before, after)])
     return table(columns, rows, WIDTH)
 
@@ -129,5 +136,5 @@ def _figure(pair: _Pair) -> dict[str, object]:
     found: dict[str, object] = {"metric": str(base.metric), "unit": base.unit}
     for name, row in ((BASE, base), (TIP, tip)):
         values = row.sample.values
-        found[name] = [median(values), min(values), max(values)]
+        found[name] = [_middle(row), min(values), max(values)]
     return found | {"n": [base.sample.n, tip.sample.n]}

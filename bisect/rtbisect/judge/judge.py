@@ -91,7 +91,7 @@ def _decided(
     (None: too few boots to trust it), all in badness.
     """
     shift, floor, worst = numbers
-    said = _effect_text(threshold, found.effect)
+    said = effect_text(threshold, found.effect)
     if shift >= floor and found.p <= alpha:
         level, reason = Level.REGRESSED, f"{said}, p = {found.p:.2g}"
     elif worst is not None and worst < floor:
@@ -107,7 +107,8 @@ def _decided(
     return replace(found, level=level, reason=reason + _limit_text(threshold, found))
 
 
-def _effect_text(threshold: Threshold, effect: float) -> str:
+def effect_text(threshold: Threshold, effect: float) -> str:
+    """`new/base = 2.1` or `new - base = +3 us`."""
     if threshold.scale is Scale.LOG:
         return f"new/base = {effect:.3g}"
     digits = f"{effect:+.0f}" if abs(effect) >= 100 else f"{effect:+.3g}"

@@ -141,7 +141,9 @@ class Observation:
 
 @dataclass(frozen=True, slots=True)
 class TableRow:
-    """A row of the factor table: one kernel under one level of the workload (or of the tool)."""
+    """A row of the factor table: one kernel under one level of the workload (or of the tool). With
+    `mean` boots are compared by their mean, else by their median.
+    """
 
     kernel: str
     window: str
@@ -149,6 +151,7 @@ class TableRow:
     metric: MetricKey
     unit: str
     sample: Sample
+    mean: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,12 +43,16 @@ class CommitText:
 
 @dataclass(frozen=True, slots=True)
 class Repaired:
-    """What a campaign has proved a commit to repair: the figure without and with it."""
+    """What a campaign has proved a commit to repair: the figure without and with it, or what of it
+    was judged (`figure`, with its own unit).
+    """
 
     campaign: str
     metric: MetricKey
     without: Sample
     with_it: Sample
+    figure: str = ""
+    unit: str = ""
 
 
 @dataclass(frozen=True, slots=True)

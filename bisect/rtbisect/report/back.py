@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rtbisect.report.figures import metric_name, spread, threshold_of
-from rtbisect.report.text import foreign
+from rtbisect.report.middles import metric_name, spread, threshold_of
+from rtbisect.report.text import ascii_line, foreign
 
 if TYPE_CHECKING:
     from rtbisect.model.campaign import Sample
@@ -30,10 +30,11 @@ def brings_back(report: ReportInput) -> tuple[str, ...]:
 
 def _measured(report: ReportInput, known: Repaired) -> str:
     limit = threshold_of(report, known.metric)
-    unit = limit.unit if limit else ""
+    unit = known.unit if known.figure else limit.unit if limit else ""
+    name = f"{metric_name(known.metric)} {ascii_line(known.figure, 80)}".rstrip()
     base, new = (_level(sample, unit) for sample in (known.without, known.with_it))
     return (
-        f"A revert brings back what the commit repairs: {metric_name(known.metric)} is {base} "
+        f"A revert brings back what the commit repairs: {name} is {base} "
         f"without the commit and {new} with it (campaign {foreign(known.campaign, 40)})."
     )
 

@@ -3,23 +3,30 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass, replace
-from statistics import fmean, median
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rtbisect.judge import scale
 from rtbisect.model.campaign import Scale
+from rtbisect.report.middles import (
+    by_mean,
+    centre,
+    judged_name,
+    judged_unit,
+    limit_of,
+    metric_name,
+    middle,
+    middle_word,
+    spread,
+    suffix,
+    threshold_of,
+)
 from rtbisect.report.text import TABLE, Column, ascii_line, foreign, number, table, unit_text
 
 if TYPE_CHECKING:
     from rtbisect.model.campaign import (
         Judgement,
-        MetricKey,
         Origin,
-        Sample,
         TableRow,
-        Threshold,
     )
     from rtbisect.model.report import ReportInput
 
@@ -53,72 +60,6 @@ class Claim:
     symptom: str
 
 
-def metric_name(key: MetricKey) -> str:
-    return ascii_line(f"{key.suite}.{key.name}", 40)
-
-
-def threshold_of(report: ReportInput, key: MetricKey) -> Threshold | None:
-    return next((limit for limit in report.thresholds if limit.key == key), None)
-
-
-def unit_of(report: ReportInput, key: MetricKey) -> str:
-    """Unit of a metric: by its threshold, else by the rows measured of it, else empty."""
-    limit = threshold_of(report, key)
-    if limit is not None:
-        return limit.unit
-    return next((row.unit for row in report.result.table if row.metric == key), "")
-
-
-def limit_of(report: ReportInput, judgement: Judgement) -> Threshold | None:
-    """The threshold of what was judged: of a part of a figure it has that part's unit."""
-    limit = threshold_of(report, judgement.key)
-    if limit is None or not judgement.figure:
-        return limit
-    statistic = scale.MEAN if judgement.mean else limit.statistic
-    return replace(limit, unit=judgement.unit, statistic=statistic)
-
-
-def judged_unit(report: ReportInput, judgement: Judgement) -> str:
-    """Unit of the numbers of a judgement."""
-    return judgement.unit if judgement.figure else unit_of(report, judgement.key)
-
-
-def judged_name(judgement: Judgement) -> str:
-    """The metric, and what of it was judged."""
-    part = f" {ascii_line(judgement.figure, 80)}" if judgement.figure else ""
-    return metric_name(judgement.key) + part
-
-
-def by_mean(limit: Threshold | None) -> bool:
-    """Whether the middle of boots is their mean: of shares and counts the median says nothing."""
-    return limit is not None and scale.by_mean(limit)
-
-
-def centre(sample: Sample, limit: Threshold | None = None) -> float:
-    """The middle of the boots that the figure is compared by."""
-    return fmean(sample.values) if by_mean(limit) else median(sample.values)
-
-
-def middle(sample: Sample, unit: str, limit: Threshold | None = None) -> str:
-    """Median over boots, or their mean."""
-    return number(centre(sample, limit), unit) if sample.values else "not measured"
-
-
-def spread(sample: Sample, unit: str = "", limit: Threshold | None = None) -> str:
-    """Median (or mean) with the range over boots: `8.60 [3.30..13.1]`, then the unit."""
-    if not sample.values:
-        return "not measured"
-    values = (centre(sample, limit), min(sample.values), max(sample.values))
-    whole = all(value == int(value) for value in values if math.isfinite(value))
-    middle_text, low, high = (number(value, whole=whole) for value in values)
-    return f"{middle_text} [{low}..{high}]{_suffix(unit)}"
-
-
-def _suffix(unit: str) -> str:
-    suffix = unit_text(unit)
-    return f" {suffix}" if suffix and not suffix.startswith("/") else suffix
-
-
 def effect_text(report: ReportInput, judgement: Judgement) -> str:
     """Ratio or difference with its interval; empty when the scale is not known."""
     limit = limit_of(report, judgement)
@@ -128,7 +69,7 @@ def effect_text(report: ReportInput, judgement: Judgement) -> str:
     effect, low, high = (
         number(value, sign=linear, whole=False) for value in (judgement.effect, *judgement.interval)
     )
-    unit = _suffix(limit.unit) if linear else ""
+    unit = suffix(limit.unit) if linear else ""
     what = "difference" if linear else "ratio"
     return f"a {what} of {effect}{unit} (95% interval {low} to {high}{unit})"
 
@@ -170,12 +111,12 @@ def claim(report: ReportInput) -> Claim | None:
         new_name=new_name,
         base=middle(base, unit, limit),
         new=middle(new, unit, limit),
-        middle="mean" if by_mean(limit) else "median",
+        middle=middle_word(limit),
         verb=verb,
         effect=effect_text(report, judgement),
         boots=f"{base.n} + {new.n} boots",
         p=f"p = {judgement.p:.2g}",
-        symptom=f"{metric_name(judgement.key)} {number(before)} -> {number(after, unit)}",
+        symptom=f"{judged_name(judgement)} {number(before)} -> {number(after, unit)}",
     )
 
 
@@ -213,7 +154,8 @@ def factor_table(report: ReportInput) -> tuple[str, ...]:
 
 def _heading(report: ReportInput, row: TableRow) -> str:
     """What a group of the factor table is of: `ipi.res_per_s in pf-on, /s, beside x:pf`."""
-    mean = "mean" if by_mean(threshold_of(report, row.metric)) else ""
+    limit = threshold_of(report, row.metric)
+    mean = middle_word(limit) if by_mean(limit) else ""
     level = "no workload" if row.workload == "none" else f"beside {row.workload}"
     place = f"{metric_name(row.metric)} in {row.metric.window}"
     parts = (place, unit_text(row.unit), level, mean)
@@ -331,7 +273,7 @@ def _effect(report: ReportInput, judgement: Judgement | None) -> str:
     effect, low, high = (
         number(value, whole=False) for value in (judgement.effect, *judgement.interval)
     )
-    return f"{effect} [{low}..{high}]{_suffix(limit.unit) if limit.scale is Scale.LINEAR else ''}"
+    return f"{effect} [{low}..{high}]{suffix(limit.unit) if limit.scale is Scale.LINEAR else ''}"
 
 
 def _weight(judgement: Judgement | None) -> tuple[str, str]:

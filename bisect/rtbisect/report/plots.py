@@ -7,14 +7,8 @@ import importlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from rtbisect.report.figures import (
-    by_mean,
-    centre,
-    headline,
-    judged_name,
-    judged_unit,
-    limit_of,
-)
+from rtbisect.report.figures import headline
+from rtbisect.report.middles import centre, judged_name, judged_unit, limit_of, middle_word
 from rtbisect.report.posterior import probability, top
 from rtbisect.report.text import ascii_line, foreign, unit_text
 
@@ -105,8 +99,8 @@ def _boots(figure_class: Any, report: ReportInput) -> Any:
     axes.set_yticks(range(2), [f"{name}\nn = {n}" for name, n in zip(names, sizes, strict=True)])
     axes.set_ylim(1.5, -0.5)
     axes.set_xlabel(_plain(f"{judged_name(judgement)} ({unit or 'no unit'}), one dot a boot"))
-    word = "mean" if by_mean(limit) else "median"
-    axes.set_title(f"Boots of both sides; the line is the {word}", fontsize=9, loc="left")
+    title = f"Boots of both sides; the line is the {middle_word(limit)}"
+    axes.set_title(title, fontsize=9, loc="left")
     _bare(axes)
     return figure
 

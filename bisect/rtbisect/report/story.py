@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rtbisect.report.figures import headline, judged_name, judged_unit, metric_name
+from rtbisect.report.figures import headline
+from rtbisect.report.middles import judged_name, judged_unit, metric_name
 from rtbisect.report.posterior import bars, probability
 from rtbisect.report.text import TABLE, ascii_line, cut, foreign, histogram, wrap
 from rtbisect.report.view import cost

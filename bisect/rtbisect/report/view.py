@@ -14,9 +14,9 @@ from rtbisect.report.figures import (
     claim,
     ends_table,
     factor_table,
-    metric_name,
     origin_table,
 )
+from rtbisect.report.middles import metric_name
 from rtbisect.report.posterior import probability, rows
 from rtbisect.report.text import TABLE, ascii_line, cut, foreign, wrap
 from rtbisect.report.workload import side

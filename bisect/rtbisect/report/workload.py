@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rtbisect.report.figures import metric_name, spread, threshold_of
+from rtbisect.report.middles import metric_name, spread, threshold_of
 from rtbisect.report.text import ascii_line
 
 if TYPE_CHECKING:

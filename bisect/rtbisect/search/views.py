@@ -7,6 +7,7 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
+from rtbisect.judge.judge import effect_text
 from rtbisect.judge.scale import MEAN, badness, by_mean, counted, effect_floor
 from rtbisect.model.campaign import Better, Observation, Sample, Scale, Threshold
 
@@ -112,6 +113,9 @@ class Figure:
             return math.exp(sign * value) if log else sign * value
 
         low, high = sorted(back(value) for value in found.interval)
+        unit = threshold.unit if self.mean or not log else "1"
+        before = effect_text(self.threshold(threshold), found.effect)
+        after = effect_text(replace(threshold, unit=unit), back(found.effect))
         return replace(
             found,
             base=Sample(tuple(back(value) - floor * log for value in found.base.values)),
@@ -119,8 +123,9 @@ class Figure:
             effect=back(found.effect),
             interval=(low, high),
             figure=str(self),
-            unit=threshold.unit if self.mean or not log else "1",
+            unit=unit,
             mean=self.mean,
+            reason=found.reason.replace(before, after, 1),
         )
 
 

@@ -37,4 +37,6 @@ def _told(rows: Iterable[sa.RowMapping], commit: str) -> Iterator[Repaired]:
             continue
         if repairs(asked) and found.culprit == commit and found.judgement is not None:
             judged = found.judgement
-            yield Repaired(row["id"], judged.key, judged.base, judged.new)
+            yield Repaired(
+                row["id"], judged.key, judged.base, judged.new, judged.figure, judged.unit
+            )

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Names and units of figures, and the middle of their boots, as mails print them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from statistics import fmean, median
+from typing import TYPE_CHECKING
+
+from rtbisect.judge import scale
+from rtbisect.model.campaign import Scale
+from rtbisect.report.text import ascii_line, number, unit_text
+
+if TYPE_CHECKING:
+    from rtbisect.model.campaign import Judgement, MetricKey, Sample, Threshold
+    from rtbisect.model.report import ReportInput
+
+
+def metric_name(key: MetricKey) -> str:
+    return ascii_line(f"{key.suite}.{key.name}", 40)
+
+
+def threshold_of(report: ReportInput, key: MetricKey) -> Threshold | None:
+    return next((limit for limit in report.thresholds if limit.key == key), None)
+
+
+def unit_of(report: ReportInput, key: MetricKey) -> str:
+    """Unit of a metric: by its threshold, else by the rows measured of it, else empty."""
+    limit = threshold_of(report, key)
+    if limit is not None:
+        return limit.unit
+    return next((row.unit for row in report.result.table if row.metric == key), "")
+
+
+def limit_of(report: ReportInput, judgement: Judgement) -> Threshold | None:
+    """The threshold of what was judged: of a part of a figure it has that part's unit."""
+    limit = threshold_of(report, judgement.key)
+    if limit is None or not judgement.figure:
+        return limit
+    statistic = scale.MEAN if judgement.mean else limit.statistic
+    return replace(limit, unit=judgement.unit, statistic=statistic)
+
+
+def judged_unit(report: ReportInput, judgement: Judgement) -> str:
+    """Unit of the numbers of a judgement."""
+    return judgement.unit if judgement.figure else unit_of(report, judgement.key)
+
+
+def judged_name(judgement: Judgement) -> str:
+    """The metric, and what of it was judged."""
+    part = f" {ascii_line(judgement.figure, 80)}" if judgement.figure else ""
+    return metric_name(judgement.key) + part
+
+
+def by_mean(limit: Threshold | None) -> bool:
+    """Whether the middle of boots is their mean: of shares and counts the median says nothing."""
+    return limit is not None and scale.by_mean(limit)
+
+
+def geometric(limit: Threshold | None) -> bool:
+    """Whether means of logarithms are compared."""
+    return limit is not None and by_mean(limit) and limit.scale is Scale.LOG
+
+
+def middle_word(limit: Threshold | None) -> str:
+    """What `centre` is."""
+    if geometric(limit):
+        return "geometric mean"
+    return "mean" if by_mean(limit) else "median"
+
+
+def centre(sample: Sample, limit: Threshold | None = None) -> float:
+    """The middle of the boots that the figure is compared by."""
+    if limit is None or not by_mean(limit):
+        return median(sample.values)
+    if geometric(limit):
+        return math.exp(fmean(math.log(v + limit.floor) for v in sample.values)) - limit.floor
+    return fmean(sample.values)
+
+
+def middle(sample: Sample, unit: str, limit: Threshold | None = None) -> str:
+    """Median over boots, or their mean."""
+    return number(centre(sample, limit), unit) if sample.values else "not measured"
+
+
+def spread(
+    sample: Sample, unit: str = "", limit: Threshold | None = None, *, mean: bool = False
+) -> str:
+    """Median (or mean) with the range over boots: `8.60 [3.30..13.1]`, then the unit."""
+    if not sample.values:
+        return "not measured"
+    centred = fmean(sample.values) if mean else centre(sample, limit)
+    values = (centred, min(sample.values), max(sample.values))
+    whole = all(value == int(value) for value in values if math.isfinite(value))
+    middle_text, low, high = (number(value, whole=whole) for value in values)
+    return f"{middle_text} [{low}..{high}]{suffix(unit)}"
+
+
+def suffix(unit: str) -> str:
+    """A unit behind a number."""
+    text = unit_text(unit)
+    return f" {text}" if text and not text.startswith("/") else text
