@@ -85,11 +85,17 @@ start_reader() {
     "$RTBISECT/bin/perf_epoll_reader" -k "$HOUSEKEEPING_CPU" -c "$WATCH" -d "$_dir/dose" "$@" \
         >"$_dir/reader.out" 2>"$_dir/reader.err" &
     READER_PID=$!
-    _tries=100
-    until grep -q '^ready$' "$_dir/reader.out" 2>/dev/null; do
+    await_ready "$READER_PID" 100 "$_dir/reader" "the reader"
+}
+
+# await_ready PID TRIES FILES WHAT: until the process has said "ready" in FILES.out, 20 ms a try; else FILES.err says that it
+# did not.
+await_ready() {
+    _tries=$2
+    until grep -q '^ready$' "$3.out" 2>/dev/null; do
         _tries=$((_tries - 1))
-        if [ "$_tries" -eq 0 ] || ! kill -0 "$READER_PID" 2>/dev/null; then
-            echo "the reader did not get ready" >>"$_dir/reader.err"
+        if [ "$_tries" -le 0 ] || ! kill -0 "$1" 2>/dev/null; then
+            echo "$4 did not get ready" >>"$3.err"
             return 1
         fi
         usleep 20000
@@ -126,9 +132,9 @@ beside_reader() {
 # of lines would take longer than what they tell of.
 KMSG=/dev/kmsg
 
-# log_begin WHAT: from here on.
+# log_begin WHAT [LEVEL]: from here on; with a level such as <0> also on the console.
 log_begin() {
-    echo "rtbisect: $1 begins" >"$KMSG"
+    echo "${2:-}rtbisect: $1 begins" >"$KMSG"
 }
 
 # log_since WHAT: the lines since then.

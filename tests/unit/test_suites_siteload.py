@@ -87,7 +87,7 @@ def on_device(tmp_path, program):
     (tools / "site-workload").write_text(program)
     (tools / "site-workload").chmod(0o755)
     lines = [
-        f". {SUITES}/lib.sh; . {SUITES}/siteload/siteload.sh",
+        f". {SUITES}/lib.sh; . {SUITES}/ipi/ipi.sh; . {SUITES}/siteload/siteload.sh",
         f"RESULTS={tmp_path} RTBISECT={tmp_path} WARM_UP_MS=0 WINDOW_MS=1 SITE_TRIES=20",
         "HOUSEKEEPING=0-1 ISOLATED=2-7 WATCH=2,3",
         'ipi_window() { usleep 200000; touch "$RESULTS/$1/counted"; }',

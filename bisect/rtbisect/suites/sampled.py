@@ -8,16 +8,10 @@ not in the kernel's own counters without it is the tool's: nobody has it who doe
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from functools import partial
 
 from rtbisect.model.lab import Window
 from rtbisect.suites import ipi
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from rtbisect.model.lab import Measurement
 
 NAME = "sampled"
 
@@ -38,9 +32,4 @@ WINDOWS = (
     ),
 )
 
-
-def parse(
-    files: Mapping[str, bytes], window: Window, watch: tuple[int, ...]
-) -> tuple[Measurement, ...]:
-    """The figures of suites/ipi.py under this suite's name."""
-    return tuple(replace(found, suite=NAME) for found in ipi.parse(files, window, watch))
+parse = partial(ipi.parse_as, NAME)

@@ -17,3 +17,8 @@ ipi_window() {
 ipi_complete() {
     all_files "$RESULTS/$1/before.txt" "$RESULTS/$1/after.txt" "$RESULTS/$1/window.txt"
 }
+
+# counted_window WINDOW: a whole window of them, and nothing else.
+counted_window() {
+    ipi_window "$1" "$WARM_UP_MS" "$WINDOW_MS" && ipi_complete "$1"
+}

@@ -7,14 +7,10 @@
 SAMPLED_TOOL="-m clock -p 20000 -x 16"
 
 window_sampled_off() {
-    sampled_window sampled-off
+    counted_window sampled-off
 }
 
 window_sampled_on() {
     # shellcheck disable=SC2086
-    beside_reader sampled-on sampled_window $SAMPLED_TOOL -c "$ISOLATED"
-}
-
-sampled_window() {
-    ipi_window "$1" "$WARM_UP_MS" "$WINDOW_MS" && ipi_complete "$1"
+    beside_reader sampled-on counted_window $SAMPLED_TOOL -c "$ISOLATED"
 }

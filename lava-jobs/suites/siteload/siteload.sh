@@ -6,7 +6,7 @@
 SITE_TRIES=250
 
 window_siteload_off() {
-    siteload_window siteload-off
+    counted_window siteload-off
 }
 
 # It runs in a session of its own, so that its children end with it, and has to live from "ready" to our signal.
@@ -16,22 +16,10 @@ window_siteload_on() {
     HOUSEKEEPING=$HOUSEKEEPING ISOLATED=$ISOLATED WATCH=$WATCH \
         setsid "$RTBISECT/bin/site-workload" </dev/null >"$_dir/workload.out" 2>"$_dir/workload.err" &
     _load=$!
-    siteload_ready && siteload_window siteload-on && kill -0 "$_load" 2>/dev/null || _ok=1
+    await_ready "$_load" "$SITE_TRIES" "$_dir/workload" "the workload" && counted_window siteload-on && kill -0 "$_load" 2>/dev/null || _ok=1
     siteload_stop
     [ "$_ok" -eq 0 ] || return 1
     rm -f "$_dir/workload.out" "$_dir/workload.err"
-}
-
-siteload_ready() {
-    _tries=$SITE_TRIES
-    until grep -q '^ready$' "$_dir/workload.out"; do
-        _tries=$((_tries - 1))
-        if [ "$_tries" -le 0 ] || ! kill -0 "$_load" 2>/dev/null; then
-            echo "the workload did not say ready" >>"$_dir/workload.err"
-            return 1
-        fi
-        usleep 20000
-    done
 }
 
 siteload_stop() {
@@ -43,8 +31,4 @@ siteload_stop() {
     done
     kill -KILL "-$_load" 2>/dev/null || true
     wait "$_load" 2>/dev/null || true
-}
-
-siteload_window() {
-    ipi_window "$1" "$WARM_UP_MS" "$WINDOW_MS" && ipi_complete "$1"
 }

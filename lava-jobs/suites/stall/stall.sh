@@ -23,7 +23,7 @@ window_stall() {
     # Of a boot that hangs nothing but the console comes back, and another window may hang, too. Stalls of RCU and blocked
     # tasks are told as errors.
     dmesg -n 4
-    echo "<0>rtbisect: window stall begins" >"$KMSG"
+    log_begin "window stall" "<0>"
     # After that panic the machine resets, and nobody waits for the timeout of the job.
     echo 1 >/proc/sys/kernel/panic
     _ok=0
