@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rtbisect.config import load_thresholds, state_dir
+from rtbisect.effects import sample
 from rtbisect.lab.windows import ALL_WINDOWS
 from rtbisect.model.campaign import Better, MetricKey, Scale
 from rtbisect.model.lab import Run
@@ -92,20 +93,13 @@ def spread(runs: Sequence[Run], limits: dict[MetricKey, Threshold]) -> None:
         )  # fmt: skip
 
 
-def values(limit: Threshold, runs: Sequence[Run]) -> list[float]:
-    return [
-        m.value for run in runs for m in run.measurements
-        if m.cpu is None and MetricKey(m.suite, m.name, m.window) == limit.key
-    ]  # fmt: skip
-
-
 def changed(
     limit: Threshold, sides: tuple[Sequence[Run], Sequence[Run]]
 ) -> tuple[list[float], list[float]]:
     """The figures of both halves, the second one worse by the smallest effect that counts: the gate
     A/A asks how far a culprit is from its parent.
     """
-    one, two = (values(limit, side) for side in sides)
+    one, two = (list(sample(side, limit.key).values) for side in sides)
     sign = 1 if limit.better is Better.LOWER else -1
     if limit.scale is Scale.LOG:
         return one, [(v + limit.floor) * limit.min_effect**sign - limit.floor for v in two]

@@ -143,11 +143,7 @@ def bootstrap_shift(
     mean: bool = False,
 ) -> tuple[float, float]:
     """Percentile bootstrap interval of median(new) - median(base), or of the means."""
-    one, two = _sample(base, "base"), _sample(new, "new")
-    rng = np.random.default_rng(seed)
-    centre = np.mean if mean else np.median
-    shifts = centre(rng.choice(two, (RESAMPLES, two.size)), axis=1)
-    shifts -= centre(rng.choice(one, (RESAMPLES, one.size)), axis=1)
+    shifts = _shifts(np.random.default_rng(seed), base, new, mean=mean)
     low, high = np.quantile(shifts, [(1 - level) / 2, (1 + level) / 2])
     return float(low), float(high)
 
@@ -165,14 +161,20 @@ def falls_short(  # noqa: PLR0913  (a question of two shifts)
     percentile bootstrap of all four samples with this one-sided level.
     """
     rng = np.random.default_rng(seed)
+    found = _shifts(rng, *part, mean=mean)
+    found -= share * _shifts(rng, *whole, mean=mean)
+    return float(np.quantile(found, level)) < 0
+
+
+def _shifts(
+    rng: np.random.Generator, base: Sequence[float], new: Sequence[float], *, mean: bool
+) -> Floats:
+    """RESAMPLES draws of median(new) - median(base), or of the means."""
+    one, two = _sample(base, "base"), _sample(new, "new")
     centre = np.mean if mean else np.median
-
-    def shifts(base: Sequence[float], new: Sequence[float]) -> Floats:
-        one, two = _sample(base, "base"), _sample(new, "new")
-        found = centre(rng.choice(two, (RESAMPLES, two.size)), axis=1)
-        return np.asarray(found - centre(rng.choice(one, (RESAMPLES, one.size)), axis=1))
-
-    return float(np.quantile(shifts(*part) - share * shifts(*whole), level)) < 0
+    shifts = centre(rng.choice(two, (RESAMPLES, two.size)), axis=1)
+    shifts -= centre(rng.choice(one, (RESAMPLES, one.size)), axis=1)
+    return np.asarray(shifts)
 
 
 def holm(p: Sequence[float]) -> tuple[float, ...]:

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from statistics import fmean, median
 from typing import TYPE_CHECKING, TypeAlias
 
 import click
@@ -14,7 +13,7 @@ from rtbisect.cli.options import json_option, seed_option, site_option, site_pat
 from rtbisect.comparison import BASE, TIP
 from rtbisect.errors import Exit
 from rtbisect.model.campaign import CampaignRequest, Judgement, Outcome, Result
-from rtbisect.report.middles import spread
+from rtbisect.report.middles import centre_of, spread
 from rtbisect.report.text import Column, table
 
 if TYPE_CHECKING:
@@ -57,15 +56,16 @@ def check(
 
 def conclude(output: Output, record: CampaignRecord, *, as_json: bool) -> int:
     """Print the answer with its judgements; gives the exit code."""
+    pairs = _pairs(record.result)
     data = runner.answer_of(output, record) | {
         "level": runner.level_of(record.result) if record.result else None,
         "judgements": _judgements(record.result),
-        "figures": [_figure(pair) for pair in _pairs(record.result)],
+        "figures": [_figure(pair) for pair in pairs],
     }
     text = runner.headline(record, record.result) if record.result else record.id
     if record.result:
         text += "".join(f"\n  {reason}" for reason in record.result.reasons)
-        text += "".join(f"\n{line}" for line in _table(_pairs(record.result)))
+        text += "".join(f"\n{line}" for line in _table(pairs))
     output.answer(data, text, as_json=as_json)
     return exit_of_check(record.result)
 
@@ -106,7 +106,7 @@ def _pairs(result: Result | None) -> list[_Pair]:
 
 
 def _middle(row: TableRow) -> float:
-    return fmean(row.sample.values) if row.mean else median(row.sample.values)
+    return centre_of(row.sample, mean=row.mean)
 
 
 def _diff(before: float, after: float) -> str:

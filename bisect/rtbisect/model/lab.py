@@ -172,3 +172,8 @@ class Run:
     @property
     def complete(self) -> bool:
         return self.status is RunStatus.COMPLETE
+
+    @property
+    def hung(self) -> bool:
+        """The boot stood still, also where that is a figure of a suite: then it has a signature."""
+        return self.status is RunStatus.HUNG or (self.complete and bool(self.signature))

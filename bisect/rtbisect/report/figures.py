@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from rtbisect.model.campaign import Scale
 from rtbisect.report.middles import (
-    by_mean,
     centre,
     judged_name,
     judged_unit,
@@ -127,7 +126,7 @@ def factor_table(report: ReportInput) -> tuple[str, ...]:
     rows = sorted(report.result.table, key=lambda row: not _searched(report, row))
     groups: dict[str, list[TableRow]] = {}
     for row in rows:
-        groups.setdefault(_heading(report, row), []).append(row)
+        groups.setdefault(_heading(row), []).append(row)
     if not groups:
         return ()
     columns = (
@@ -136,10 +135,7 @@ def factor_table(report: ReportInput) -> tuple[str, ...]:
         Column("n", right=True),
     )
     order = [row for group in groups.values() for row in group]
-    cells = [
-        (row.kernel, spread(row.sample, limit=threshold_of(report, row.metric)), str(row.sample.n))
-        for row in order
-    ]
+    cells = [(row.kernel, spread(row.sample, mean=row.mean), str(row.sample.n)) for row in order]
     head, rule, *rest = table(columns, cells, TABLE - 2)
     body, lines = iter(rest), [f"  {head}", f"  {rule}"]
     for heading, group in groups.items():
@@ -152,13 +148,11 @@ def factor_table(report: ReportInput) -> tuple[str, ...]:
     return tuple(lines)
 
 
-def _heading(report: ReportInput, row: TableRow) -> str:
+def _heading(row: TableRow) -> str:
     """What a group of the factor table is of: `ipi.res_per_s in pf-on, /s, beside x:pf`."""
-    limit = threshold_of(report, row.metric)
-    mean = middle_word(limit) if by_mean(limit) else ""
     level = "no workload" if row.workload == "none" else f"beside {row.workload}"
     place = f"{metric_name(row.metric)} in {row.metric.window}"
-    parts = (place, unit_text(row.unit), level, mean)
+    parts = (place, unit_text(row.unit), level, "mean" if row.mean else "")
     return foreign(", ".join(part for part in parts if part), TABLE - 2)
 
 

@@ -70,28 +70,28 @@ def middle_word(limit: Threshold | None) -> str:
     return "mean" if by_mean(limit) else "median"
 
 
-def centre(sample: Sample, limit: Threshold | None = None) -> float:
+def centre(sample: Sample, limit: Threshold | None) -> float:
     """The middle of the boots that the figure is compared by."""
-    if limit is None or not by_mean(limit):
-        return median(sample.values)
-    if geometric(limit):
+    if limit is not None and geometric(limit):
         return math.exp(fmean(math.log(v + limit.floor) for v in sample.values)) - limit.floor
-    return fmean(sample.values)
+    return centre_of(sample, mean=by_mean(limit))
 
 
-def middle(sample: Sample, unit: str, limit: Threshold | None = None) -> str:
+def centre_of(sample: Sample, *, mean: bool) -> float:
+    """The plain mean of the boots, or their median."""
+    return fmean(sample.values) if mean else median(sample.values)
+
+
+def middle(sample: Sample, unit: str, limit: Threshold | None) -> str:
     """Median over boots, or their mean."""
     return number(centre(sample, limit), unit) if sample.values else "not measured"
 
 
-def spread(
-    sample: Sample, unit: str = "", limit: Threshold | None = None, *, mean: bool = False
-) -> str:
+def spread(sample: Sample, unit: str = "", *, mean: bool = False) -> str:
     """Median (or mean) with the range over boots: `8.60 [3.30..13.1]`, then the unit."""
     if not sample.values:
         return "not measured"
-    centred = fmean(sample.values) if mean else centre(sample, limit)
-    values = (centred, min(sample.values), max(sample.values))
+    values = (centre_of(sample, mean=mean), min(sample.values), max(sample.values))
     whole = all(value == int(value) for value in values if math.isfinite(value))
     middle_text, low, high = (number(value, whole=whole) for value in values)
     return f"{middle_text} [{low}..{high}]{suffix(unit)}"

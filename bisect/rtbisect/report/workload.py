@@ -57,8 +57,8 @@ def side(report: ReportInput, *, loaded: bool) -> Side | None:
             return Side(
                 workload=ascii_line(base.workload, 40),
                 metric=metric_name(want),
-                base=spread(base.sample, base.unit, threshold_of(report, want)),
-                new=spread(new.sample, new.unit, threshold_of(report, want)),
+                base=spread(base.sample, base.unit, mean=base.mean),
+                new=spread(new.sample, new.unit, mean=new.mean),
                 apart=_apart(base.sample, new.sample),
             )
     return None

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rtbisect.judge.scale import FRACTION
-from rtbisect.model.lab import RunStatus
 from rtbisect.suites import base, ipi, rcutorture, reach
 from rtbisect.trust import aa, gates
 
@@ -132,14 +131,9 @@ def _hangs(what: Examined) -> Gate:
     if base.counts_hangs(what.threshold.key.suite):
         return gates.absent(gates.HANGS, "hangs are what the searched figure counts")
     parent, culprit = (
-        [run.reason for run in side if _hung(run)] for side in (what.parent, what.culprit)
+        [run.reason for run in side if run.hung] for side in (what.parent, what.culprit)
     )
     return gates.hangs(parent, culprit, (len(what.parent), len(what.culprit)))
-
-
-def _hung(run: Run) -> bool:
-    """Also where the hang is a figure of another suite."""
-    return run.status is RunStatus.HUNG or (run.complete and bool(run.signature))
 
 
 def _functions(window: str, culprit: Sequence[Run]) -> tuple[dict[str, float], set[str]]:

@@ -99,12 +99,9 @@ def _mean(
 
 
 def _looked(run: Run, windows: Collection[str]) -> bool:
-    """Whether a boot ran one of the windows to its end: lab/evidence.py tells which it did not, and
-    a boot with a signature hung before.
-    """
+    """Whether a boot ran one of the windows to its end; lab/evidence.py tells which it did not."""
     failed = {key.removeprefix(UNEXPLAINED) for key, _why in run.facts}
-    whole = run.complete and not run.signature
-    return whole and bool(set(run.window_order) & set(windows) - failed)
+    return run.complete and not run.hung and bool(set(run.window_order) & set(windows) - failed)
 
 
 def _of(run: Run, kinds: tuple[str, ...], windows: Collection[str]) -> list[Source]:
