@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import statistics
 from typing import TYPE_CHECKING, NamedTuple
 
 from rtbisect import factors
@@ -114,7 +115,12 @@ def origins_of(
 ) -> tuple[Origin, ...]:
     """What the change of the figure is made of, by the fresh boots of a culprit and its parent."""
     windows = {key.window, *(w.name for w in effects.setup.explaining_of(key.window))}
-    found = origins(key, windows, *(fresh.get(sha, []) for sha in (parents[0], culprit)))
+    sides = [fresh.get(sha, []) for sha in (parents[0], culprit)]
+    base, new = (sample(side, key).values for side in sides)
+    if not base or not new:
+        return ()
+    rises = statistics.median(new) > statistics.median(base)
+    found = origins(key, windows, *sides, rises=rises)
     for each in found:
         effects.tell(f"source: {100 * each.share:.0f}% of the change: {each.kind}: {each.name}")
     return found

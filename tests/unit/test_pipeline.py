@@ -265,6 +265,7 @@ def test_the_gates_look_at_the_fresh_boots(tmp_path):
         "G15 origin": "fail",
         "G16 dose": "n/a",
         "meaning": "pass",
+        "G4 sources": "n/a",
         "G11 reachability": "n/a",
     }
     # An emulator is no finding of its own.

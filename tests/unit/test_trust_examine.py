@@ -9,8 +9,8 @@ from campaigns import thresholds
 from rtbisect.believed import broken
 from rtbisect.config import load_thresholds
 from rtbisect.lab.windows import WINDOWS
-from rtbisect.model.lab import Measurement, Run, RunStatus
-from rtbisect.suites import sampled, stall
+from rtbisect.model.lab import Measurement, Run, RunStatus, Source
+from rtbisect.suites import sampled, senders, stall
 from rtbisect.trust.examine import Examined, examine
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -155,6 +155,23 @@ def test_a_culprit_in_the_counting_code_is_flagged():
 
     assert found("fs/eventpoll.c") == set()
     assert found("fs/eventpoll.c", "arch/x86/kernel/irq.c") == {"meaning"}
+
+
+def test_a_figure_that_rises_while_its_senders_do_not_is_flagged():
+    """Without a word of files: what /proc/interrupts counts is not what is sent."""
+
+    def told(boots, reschedules):
+        sources = (
+            Source("senders-pf", "reschedule", "irq_work/N: f", reschedules),
+            Source("senders-pf", "irq_work", "reader: g", 1000.0),
+        )
+        return tuple(replace(r, sources=sources, window_order=("senders-pf",)) for r in boots)
+
+    parent = told((run(n, value=0.07 + n / 1000) for n in range(4)), 88.0)
+    for sent, found in ((69.0, {"G4 sources"}), (1070.0, set())):
+        culprit = told((run(10 + n, value=1.07 + n / 100) for n in range(4)), sent)
+        asked = Examined(RATIO, OWN, False, parent, culprit, explaining=senders.WINDOWS)  # noqa: FBT003
+        assert {gate.name for gate in examine(asked) if not gate.ok} == found
 
 
 def test_boots_that_are_no_evidence_are_not_asked():

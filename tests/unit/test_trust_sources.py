@@ -5,9 +5,10 @@ from dataclasses import replace
 
 import pytest
 
-from rtbisect.model.campaign import MetricKey
+from rtbisect.model.campaign import GateStatus, MetricKey
 from rtbisect.model.lab import Run, RunStatus, Source
-from rtbisect.trust.sources import kinds_of, origins
+from rtbisect.trust import gates
+from rtbisect.trust.sources import kinds_of, origins, traced
 
 KEY = MetricKey("ipi", "res_per_s", "clock-on")
 WINDOWS = {"clock-on", "senders-clock"}
@@ -24,7 +25,7 @@ def sent(name, rate, kind="reschedule", window="senders-clock"):
 def test_shares_are_of_what_grew():
     parent = [run(sent("a", 1.0), sent("b", 4.0)), run(sent("a", 3.0), sent("b", 6.0))]
     culprit = [run(sent("a", 11.0), sent("c", 3.0), sent("x", 99.0, "call"))]
-    found = origins(KEY, WINDOWS, parent, culprit)
+    found = origins(KEY, WINDOWS, parent, culprit, rises=True)
     assert [(o.name, o.parent, o.culprit, o.share) for o in found] == [
         ("a", 2.0, 11.0, 0.75),
         ("c", 0.0, 3.0, 0.25),
@@ -32,17 +33,62 @@ def test_shares_are_of_what_grew():
 
 
 def test_a_repair_tells_what_went_away():
-    found = origins(KEY, WINDOWS, [run(sent("a", 9.0), sent("b", 1.0))], [run(sent("b", 2.0))])
+    parent, culprit = [run(sent("a", 9.0), sent("b", 1.0))], [run(sent("b", 2.0))]
+    found = origins(KEY, WINDOWS, parent, culprit, rises=False)
     assert [(o.name, o.share) for o in found] == [("a", 1.0)]
+    # What fell makes no rise: then something else is counted.
+    assert origins(KEY, WINDOWS, parent, culprit, rises=True) == ()
+
+
+def test_what_sends_is_seen_by_a_second_instrument():
+    """The figures of real boots of a commit that counts irq_work as rescheduling, and of one that
+    sends more.
+    """
+    key = replace(KEY, name="res_per_iwi")
+
+    def side(res, iwi):
+        return [run(sent("a", res), sent("b", iwi, "irq_work"))]
+
+    seen = traced(key, WINDOWS, side(87.6, 999.8), side(59.6, 861.1))
+    assert seen == pytest.approx((0.0876, 0.0692), abs=1e-4)
+    gate = gates.sources_agree(0.0733, 1.08, seen)
+    assert not gate.ok
+    assert "0.08762 -> 0.06921: what makes the figure does not change" in gate.reason
+    assert gates.sources_agree(1.08, 0.0733, seen[::-1]).ok is False
+    seen = traced(key, WINDOWS, side(49.9, 584.9), side(158.4, 214.2))
+    assert gates.sources_agree(0.0664, 0.676, seen).ok
+    assert traced(KEY, WINDOWS, side(49.9, 584.9), side(158.4, 214.2)) == (49.9, 158.4)
+    # Nothing that could be divided by, nobody who tells, too little to tell.
+    assert traced(key, WINDOWS, side(1.0, 0.0), side(1.0, 5.0)) is None
+    assert traced(key, WINDOWS, [], side(1.0, 5.0)) is None
+    assert traced(MetricKey("rcu", "p50_us", "x"), WINDOWS, side(1, 1), side(1, 1)) is None
+    for gate in (gates.sources_agree(1.0, 1.4, (9.0, 1.0)), gates.sources_agree(1.0, 9.0, None)):
+        assert gate.status is GateStatus.ABSENT
+
+
+@pytest.mark.parametrize(
+    ("base", "new", "seen", "good"),
+    [
+        (0.0, 40.0, (0.7, 241.0), True),
+        (0.0, 40.0, (0.0, 0.0), False),
+        (0.0, 40.0, (2.0, 3.0), False),
+        (2.0, 3.0, (2.0, 2.3), True),
+        (2.0, 3.0, (2.0, 2.1), False),
+        (40.0, 0.0, (241.0, 0.0), True),
+        (40.0, 0.0, (0.7, 241.0), False),
+    ],
+)
+def test_sources_change_by_a_fifth_of_it_at_least(base, new, seen, good):
+    gate = gates.sources_agree(base, new, seen)
+    assert gate.status is (GateStatus.PASS if good else GateStatus.FAIL)
 
 
 @pytest.mark.parametrize("status", [RunStatus.COMPLETE, RunStatus.INVALID])
 def test_nothing_is_said_where_a_side_tells_nothing(status):
     told = run(sent("a", 9.0), status=status)
     other = run(sent("a", 9.0, window="senders-pf"), ran=("pf-on", "senders-pf"))
-    assert origins(KEY, WINDOWS, [told], [other]) == ()
-    assert origins(KEY, WINDOWS, [other], [told]) == ()
-    assert origins(KEY, WINDOWS, [told], [told]) == ()
+    for sides in (([told], [other]), ([other], [told]), ([told], [told])):
+        assert origins(KEY, WINDOWS, *sides, rises=True) == ()
 
 
 def test_a_boot_that_saw_nothing_counts():
@@ -50,10 +96,11 @@ def test_a_boot_that_saw_nothing_counts():
     key = MetricKey("osnoise", "softirq_noise_us_per_s", "clock-on")
     other = Source("clock-on", "irq", "timer", 9.0, 9.0)
     timer = Source("clock-on", "softirq", "TIMER", 6.0, 12.0)
-    (found,) = origins(key, WINDOWS, [run(other)] * 5 + [run(other, timer)], [run(timer)])
+    parent = [run(other)] * 5 + [run(other, timer)]
+    (found,) = origins(key, WINDOWS, parent, [run(timer)], rises=True)
     assert (found.parent, found.culprit) == (2.0, 12.0)
     # A quiet parent and a noisy culprit are the clearest case.
-    (found,) = origins(key, WINDOWS, [run(), run()], [run(timer)])
+    (found,) = origins(key, WINDOWS, [run(), run()], [run(timer)], rises=True)
     assert (found.parent, found.culprit, found.share) == (0.0, 12.0, 1.0)
 
 
@@ -63,11 +110,12 @@ def test_a_boot_in_which_the_instrument_failed_says_nothing():
     reached = Source("reach-clock-on", "function", "f", 9.0)
     for parent in (failed, never, replace(never, sources=(reached,))):
         windows = {*WINDOWS, "reach-clock-on"}
-        assert origins(KEY, windows, [parent], [run(sent("a", 9.0))]) == ()
+        assert origins(KEY, windows, [parent], [run(sent("a", 9.0))], rises=True) == ()
     hung = replace(run(), signature="suite: soft lockup")
-    (found,) = origins(KEY, WINDOWS, [run(sent("a", 4.0))], [run(sent("a", 9.0)), hung])
+    base, new = run(sent("a", 4.0)), run(sent("a", 9.0))
+    (found,) = origins(KEY, WINDOWS, [base], [new, hung], rises=True)
     assert found.culprit == 9.0
-    (found,) = origins(KEY, WINDOWS, [failed, run(sent("a", 4.0))], [run(sent("a", 9.0))])
+    (found,) = origins(KEY, WINDOWS, [failed, base], [new], rises=True)
     assert found.parent == 4.0
 
 
@@ -79,7 +127,7 @@ def test_noise_in_time_is_told_in_time():
         Source("osnoise-off", "thread", "kworker", 1.0, 30.0),
         ran=("osnoise-off",),
     )
-    found = origins(key, {"osnoise-off"}, [base], [new])
+    found = origins(key, {"osnoise-off"}, [base], [new], rises=True)
     assert [(o.kind, o.parent, o.culprit, o.share) for o in found] == [
         ("thread", 0.0, 30.0, 0.75),
         ("irq", 50.0, 60.0, 0.25),

@@ -47,6 +47,9 @@ DOSE = ("events", "wakeups", "lost", "faults")
 #: Figures for each event, which another dose does not change.
 PER_EVENT = ("res_per_iwi",)
 
+#: What the window of the senders calls those events.
+EVENT_SOURCES = ("irq_work",)
+
 #: Shorter windows have too few counts to be a rate.
 SHORTEST_S = 0.1
 

@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
+import statistics
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rtbisect.judge.scale import FRACTION
 from rtbisect.suites import base, ipi, rcutorture, reach
-from rtbisect.trust import aa, gates
+from rtbisect.trust import aa, gates, sources
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -78,6 +79,7 @@ def examine(what: Examined) -> tuple[Gate, ...]:
         *_torture(what, parent, culprit),
         *(_isolation(what.windows, parent) if what.isolates else ()),
         gates.same_meaning(key.suite, what.files, base.counted_by(key.suite)),
+        _sources(what, parent, culprit),
         gates.reachable(what.changed, *_functions(key.window, culprit)),
     ]
     return tuple(found)
@@ -134,6 +136,16 @@ def _hangs(what: Examined) -> Gate:
         [run.reason for run in side if run.hung] for side in (what.parent, what.culprit)
     )
     return gates.hangs(parent, culprit, (len(what.parent), len(what.culprit)))
+
+
+def _sources(what: Examined, parent: Sequence[Run], culprit: Sequence[Run]) -> Gate:
+    key = what.threshold.key
+    windows = {key.window, *(window.name for window in what.explaining)}
+    sides = [_values(side, key.suite, key.name, key.window) for side in (parent, culprit)]
+    if not all(sides):
+        return gates.sources_agree(0.0, 0.0, None)
+    traced = sources.traced(key, windows, parent, culprit)
+    return gates.sources_agree(*(statistics.median(side) for side in sides), traced)
 
 
 def _functions(window: str, culprit: Sequence[Run]) -> tuple[dict[str, float], set[str]]:

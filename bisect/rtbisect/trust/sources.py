@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rtbisect.model.campaign import Origin
+from rtbisect.suites import ipi
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -52,33 +53,71 @@ def kinds_of(key: MetricKey) -> tuple[str, ...]:
 
 
 def origins(
-    key: MetricKey, windows: Collection[str], parent: Sequence[Run], culprit: Sequence[Run]
+    key: MetricKey,
+    windows: Collection[str],
+    parent: Sequence[Run],
+    culprit: Sequence[Run],
+    *,
+    rises: bool,
 ) -> tuple[Origin, ...]:
-    """The sources in which boots of parent and culprit differ most, by their share of all change
-    in the direction of the whole; none where a side has no boot that tells.
+    """The sources in which boots of parent and culprit differ most in the direction of the figure,
+    by their share of all change in it; none where a side has no boot that tells, or where all of
+    them together go the other way.
 
     A figure in us is told in typical us a second, any other in times a second.
     """
-    kinds, timed = kinds_of(key), "noise_us" in key.name
-    every = (*parent, *culprit)
-    # Where no boot tells of anything the kernel has no such instrument.
-    alike = next((family for family in _INSTRUMENTS if set(kinds) <= family), frozenset[str]())
-    told = {each.window for run in every for each in run.sources if each.kind in alike}
-    works = told & set(windows)
-    base, new = (_mean(runs, kinds, works, timed=timed) for runs in (parent, culprit))
-    if base is None or new is None:
+    found = _both(key, kinds_of(key), windows, (parent, culprit))
+    if found is None:
         return ()
+    base, new = found
     change = {each: new.get(each, 0.0) - base.get(each, 0.0) for each in base.keys() | new.keys()}
-    sign = 1.0 if sum(change.values()) > 0 else -1.0
-    whole = sum(amount for amount in change.values() if amount * sign > 0)
-    if not whole:
+    sign = 1.0 if rises else -1.0
+    if sum(change.values()) * sign <= 0:
         return ()
+    whole = sum(amount for amount in change.values() if amount * sign > 0)
     largest = sorted(change, key=lambda each: (-change[each] * sign, each))[:MOST]
     return tuple(
         Origin(kind, name, base.get((kind, name), 0.0), new.get((kind, name), 0.0), share)
         for kind, name in largest
         if (share := change[kind, name] / whole) >= LEAST
     )
+
+
+def traced(
+    key: MetricKey, windows: Collection[str], parent: Sequence[Run], culprit: Sequence[Run]
+) -> tuple[float, float] | None:
+    """What the instrument behind the sources saw of a figure on parent and culprit, a second or for
+    each event as the figure is; None where a side has no boot that tells.
+    """
+    sides = (parent, culprit)
+    found = _both(key, kinds_of(key), windows, sides)
+    if found is None:
+        return None
+    base, new = (sum(side.values()) for side in found)
+    if key.name not in ipi.PER_EVENT:
+        return base, new
+    events = _both(key, ipi.EVENT_SOURCES, windows, sides)
+    if events is None or not all(sum(side.values()) for side in events):
+        return None
+    return base / sum(events[0].values()), new / sum(events[1].values())
+
+
+def _both(
+    key: MetricKey,
+    kinds: tuple[str, ...],
+    windows: Collection[str],
+    sides: tuple[Sequence[Run], Sequence[Run]],
+) -> tuple[Mapping[tuple[str, str], float], Mapping[tuple[str, str], float]] | None:
+    """Means of the sources of these kinds on both sides; None where one of them does not tell."""
+    if not kinds:
+        return None
+    # Where no boot tells of anything the kernel has no such instrument.
+    alike = next((family for family in _INSTRUMENTS if set(kinds) <= family), frozenset[str]())
+    every = (*sides[0], *sides[1])
+    told = {each.window for run in every for each in run.sources if each.kind in alike}
+    works, timed = told & set(windows), "noise_us" in key.name
+    base, new = (_mean(runs, kinds, works, timed=timed) for runs in sides)
+    return None if base is None or new is None else (base, new)
 
 
 def _mean(
