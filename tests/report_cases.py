@@ -359,7 +359,44 @@ def culprit_set():
     )
 
 
-CASES = {"epoll": epoll, "rcu": rcu, "nothing": nothing, "culprit_set": culprit_set}
+def another_meaning():
+    """A commit after which the figure counts something else; its senders tell."""
+    title = "x86/irq: show all interrupts that may reschedule in one line"
+    graph = history(32, [(sha(24), title)])
+    against = (
+        Gate(
+            "meaning",
+            GateStatus.FAIL,
+            "the commit changes arch/x86/kernel/irq.c, which makes the figures of the suite ipi: "
+            "they may mean something else since",
+        ),
+        Gate(
+            "G4 sources",
+            GateStatus.FAIL,
+            "3.1 -> 22, by the instrument that names the sources 19 -> 18.2: what makes the figure "
+            "does not change as the figure does",
+        ),
+    )
+    reasons = (WHY, *(f"{gate.name}: {gate.reason}" for gate in against))
+    whole = epoll()
+    assert whole.culprit is not None
+    return replace(
+        whole,
+        campaign="meaning-0005",
+        graph=graph,
+        culprit=replace(whole.culprit, subject=title, files=("arch/x86/kernel/irq.c",)),
+        result=replace(EPOLL, reasons=reasons, gates=(*GATES, *against), origins=()),
+        message_id="<meaning-0005.1@lab.example.org>",
+    )
+
+
+CASES = {
+    "epoll": epoll,
+    "rcu": rcu,
+    "nothing": nothing,
+    "culprit_set": culprit_set,
+    "another_meaning": another_meaning,
+}
 STORY = (
     "The good end was built and booted 8 times.\n"
     "The bad end was built and booted 8 times; the ends differ.\n"

@@ -10,12 +10,13 @@ from dataclasses import replace
 from email import message_from_string
 from email.policy import default
 
+import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from report_cases import BOARD, EPOLL, STORY, TEMPLATES, epoll, rcu
 from report_cases import settings as site
-from rtbisect.model.campaign import Cause, Outcome, Sample, Verification
+from rtbisect.model.campaign import Cause, Gate, GateStatus, Outcome, Sample, Verification
 from rtbisect.report.figures import claim
 from rtbisect.report.mailer import MAX_BYTES, MAX_LINES, DraftMailer
 from rtbisect.report.message import Envelope, message, subject
@@ -166,7 +167,8 @@ def test_histograms_fit(base, new):
     assert all(len(line) <= 76 for line in lines)
 
 
-def test_the_longest_report_fits():
+@pytest.mark.parametrize("failing", [False, True])
+def test_the_longest_report_fits(failing):
     long = "word " * 400
     rows = tuple(replace(row, kernel=f"kernel {i}") for i, row in enumerate(EPOLL.table * 4))
     checks = EPOLL.verifications + tuple(
@@ -178,7 +180,10 @@ def test_the_longest_report_fits():
         verifications=checks,
         reasons=(long,) * 9,
         candidates=tuple((f"{i:040x}", 0.05) for i in range(20)),
-        gates=tuple(replace(gate, reason=long) for gate in EPOLL.gates),
+        gates=tuple(
+            Gate(f"G{n} gate", GateStatus.FAIL if failing else GateStatus.PASS, long)
+            for n in range(15)
+        ),
     )
     culprit = replace(rcu().culprit, subject=long, files=(long,) * 9, fixes=(long,) * 9)
     report = replace(
@@ -194,3 +199,4 @@ def test_the_longest_report_fits():
     assert len(body) <= MAX_BYTES
     assert body.isascii()
     assert STORY.splitlines()[0] not in body
+    assert ("G3 gate: word" in body, "G4 gate, G5 gate" in body) == (failing, failing)

@@ -13,7 +13,7 @@ from email.policy import default
 
 import pytest
 
-from report_cases import BOARD, EPOLL, STORY, culprit_set, epoll, nothing, rcu, settings
+from report_cases import BOARD, EPOLL, GATES, STORY, culprit_set, epoll, nothing, rcu, settings
 from rtbisect.errors import ConfigError, InfrastructureError, InternalError
 from rtbisect.judge.scale import badness
 from rtbisect.model.campaign import (
@@ -27,10 +27,11 @@ from rtbisect.model.campaign import (
     Verification,
 )
 from rtbisect.model.report import ReportState
-from rtbisect.report.mailer import DraftMailer, template_name
+from rtbisect.report.mailer import DETAILS, DraftMailer, template_name
 from rtbisect.report.message import date, guard
-from rtbisect.report.view import mailable
+from rtbisect.report.view import context, mailable
 from rtbisect.search.views import Figure
+from rtbisect.trust.gates import failed, passed
 
 
 @pytest.fixture
@@ -212,6 +213,21 @@ def test_long_logs_stay_in_their_file(mailer):
     long = body(mailer, asked, "git bisect good 1\n" * 41)
     assert "git bisect good" not in long
     assert "has 41 lines and is in the file bisect.log" in " ".join(long.split())
+
+
+@pytest.mark.parametrize("detail", [pytest.param(d, id=str(n)) for n, d in enumerate(DETAILS)])
+def test_what_speaks_against_a_report_is_never_cut(mailer, detail):
+    """However much else there is to tell, and said once."""
+    why = "the commit changes arch/x86/kernel/irq.c, which makes the figures of the suite"
+    gates = (failed("meaning", why), passed("G10 A/A", "two series of 6 boots differ by 1.1"))
+    reasons = (*(f"reason {n}" for n in range(9)), f"meaning: {why}")
+    asked = replace(epoll(), result=replace(EPOLL, gates=(*gates, GATES[0]), reasons=reasons))
+    text = " ".join(context(asked, mailer.bot, "", detail)["objections"])
+    assert text == f"meaning: {why}"
+    whole = " ".join(mailer.rendered(asked, "", detail).split())
+    assert whole.count("which makes the figures of the suite") == 1
+    assert whole.index(why) < whole.index("Since ")
+    assert "Boots of one kernel: two series of 6 boots differ by 1.1." in whole
 
 
 def test_every_outcome_has_a_mail(mailer):

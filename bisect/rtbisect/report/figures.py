@@ -193,9 +193,9 @@ def check_table(report: ReportInput) -> tuple[str, ...]:
     )
 
 
-def origin_table(report: ReportInput) -> tuple[str, ...]:
+def origin_table(report: ReportInput, most: int) -> tuple[str, ...]:
     """What the change of the searched figure is made of: shares and rates of each source."""
-    found = report.result.origins
+    found = report.result.origins[:most]
     if not found:
         return ()
     columns = (

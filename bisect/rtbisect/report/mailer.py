@@ -35,8 +35,11 @@ MAX_BYTES = 8000
 DETAILS = (
     Detail(),
     Detail(log=False),
-    Detail(log=False, notes=False, candidates=3, reasons=2),
-    Detail(log=False, notes=False, candidates=2, reasons=1),
+    Detail(log=False, facts=False),
+    Detail(log=False, facts=False, notes=False),
+    Detail(log=False, facts=False, notes=False, origins=3, candidates=3),
+    Detail(log=False, facts=False, notes=False, origins=3, candidates=3, reasons=2),
+    Detail(log=False, facts=False, notes=False, shown=False, origins=2, candidates=2, reasons=1),
 )
 
 _CAMPAIGN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
@@ -101,20 +104,24 @@ class DraftMailer:
 
     def body(self, report: ReportInput, log: str) -> str:
         """The text of the mail, shortened until it has MAX_LINES and MAX_BYTES."""
-        template = template_name(report)
         text = ""
         for detail in DETAILS:
-            try:
-                found = self.templates.get_template(template)
-                text = guard(found.render(context(report, self.bot, log, detail)))
-            except TemplateError as error:
-                raise ConfigError(
-                    f"template {template} in {self.settings.templates} does not work: {error}",
-                    "take the one that comes with rtbisect",
-                ) from error
+            text = self.rendered(report, log, detail)
             if text.count("\n") <= MAX_LINES and len(text) <= MAX_BYTES:
                 break
         return text
+
+    def rendered(self, report: ReportInput, log: str, detail: Detail) -> str:
+        """The text of the mail with so much detail."""
+        template = template_name(report)
+        try:
+            found = self.templates.get_template(template)
+            return guard(found.render(context(report, self.bot, log, detail)))
+        except TemplateError as error:
+            raise ConfigError(
+                f"template {template} in {self.settings.templates} does not work: {error}",
+                "take the one that comes with rtbisect",
+            ) from error
 
     def _campaign_log(self, report: ReportInput, told: str, folder: Path) -> str:
         asked = (

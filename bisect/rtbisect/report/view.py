@@ -21,8 +21,12 @@ from rtbisect.report.posterior import probability, rows
 from rtbisect.report.text import TABLE, ascii_line, cut, foreign, wrap
 from rtbisect.report.workload import side
 from rtbisect.suites import rcu
+from rtbisect.trust.aa import NAME as AA
+from rtbisect.trust.gates import HANGS, ORIGIN
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from rtbisect.model.campaign import Summary, Verification
     from rtbisect.model.report import CommitText, ReportInput
 
@@ -63,10 +67,15 @@ class Bot:
 
 @dataclass(frozen=True, slots=True)
 class Detail:
-    """How much a body tells; taken back until it fits."""
+    """How much a body tells; taken back until it fits. What gates hold against a report, and what
+    boots of one kernel say, always stay.
+    """
 
     log: bool = True
+    facts: bool = True
     notes: bool = True
+    shown: bool = True
+    origins: int = 5
     candidates: int = 5
     reasons: int = 5
 
@@ -112,6 +121,7 @@ def context(report: ReportInput, bot: Bot, log: str, detail: Detail) -> dict[str
     lines = log.splitlines()
     return {
         "banner": banner(report),
+        "objections": _objections(report),
         "mailable": mailable(report),
         "bot": bot,
         "message_id": report.message_id.strip().strip("<>"),
@@ -131,16 +141,16 @@ def context(report: ReportInput, bot: Bot, log: str, detail: Detail) -> dict[str
         "factors": factor_table(report),
         "checks": check_table(report),
         "ends": ends_table(report),
-        "origins": origin_table(report),
+        "origins": origin_table(report, detail.origins),
         "notes": _notes(result.verifications) if detail.notes else (),
         "revert": _check(result.verifications, "revert"),
         "layout": _check(result.verifications, "layout"),
-        "brings_back": brings_back(report)[: None if detail.notes else 1],
-        "shown": _shown(report) if detail.notes else (),
+        "brings_back": brings_back(report)[: None if detail.shown else 1],
+        "shown": _shown(report, _SHOWN if detail.shown else (AA,)),
         "reasons": _reasons(report, detail.reasons),
         "confidence": probability(result.confidence),
         "candidates": rows(result.candidates, report.graph, detail.candidates),
-        "machine": _machine(report, facts=detail.notes),
+        "machine": _machine(report, facts=detail.facts),
         "cost": cost(report.summary),
         "reproduce": _reproduce(report),
         "log": log_inline(lines) if detail.log and len(lines) <= LOG_LINES else (),
@@ -148,23 +158,36 @@ def context(report: ReportInput, bot: Bot, log: str, detail: Detail) -> dict[str
     }
 
 
-#: Gates whose finding a reader of the mail asks for, and how it begins there.
+#: Gates whose finding a reader of the mail asks for, and how it begins there, in their order.
 _SHOWN = {
-    "G9 hangs": "Hangs",
-    "G10 A/A": "Boots of one kernel",
+    AA: "Boots of one kernel",
+    HANGS: "Hangs",
     "G11 reachability": "Functions",
     "G11 rcutorture": "rcutorture",
     "G16 loop": "Two event rates",
 }
 
+#: Gates that failed and are told with their reason; of more the names are told.
+_MOST_OBJECTIONS = 4
 
-def _shown(report: ReportInput) -> tuple[str, ...]:
-    """What gates have found beside pass and fail."""
+
+def _shown(report: ReportInput, names: Iterable[str]) -> tuple[str, ...]:
+    """What these gates have found beside pass and fail."""
     return tuple(
-        f"{_SHOWN[gate.name]}: {foreign(gate.reason, 200)}."
+        f"{_SHOWN[name]}: {foreign(gate.reason, 200)}."
+        for name in names
         for gate in report.result.gates
-        if gate.name in _SHOWN
+        if gate.ok and gate.name == name
     )
+
+
+def _objections(report: ReportInput) -> tuple[str, ...]:
+    """Gates that failed. Of where the data come from the banner speaks."""
+    against = [gate for gate in report.result.gates if not gate.ok and gate.name != ORIGIN]
+    told = [f"{gate.name}: {foreign(gate.reason, 200)}" for gate in against[:_MOST_OBJECTIONS]]
+    if more := [gate.name for gate in against[_MOST_OBJECTIONS:]]:
+        told.append(f"{', '.join(more)}: see result.json")
+    return tuple(told)
 
 
 def short(revision: str) -> str:
@@ -226,8 +249,9 @@ def _check(checks: tuple[Verification, ...], name: str) -> str:
 
 
 def _reasons(report: ReportInput, count: int) -> tuple[str, ...]:
-    """`count` reasons at most, without those that the table of the ends tells."""
+    """`count` reasons at most, without those that the table of the ends tells, and the gates."""
     told = tuple(f"{judgement.key}: " for judgement in report.result.judgements)
+    told += tuple(f"{gate.name}: " for gate in report.result.gates if not gate.ok)
     kept = [reason for reason in report.result.reasons if not (told and reason.startswith(told))]
     return tuple(foreign(reason, 200) for reason in kept[:count])
 
