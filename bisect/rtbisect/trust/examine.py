@@ -141,11 +141,11 @@ def _hangs(what: Examined) -> Gate:
 def _sources(what: Examined, parent: Sequence[Run], culprit: Sequence[Run]) -> Gate:
     key = what.threshold.key
     windows = {key.window, *(window.name for window in what.explaining)}
-    sides = [_values(side, key.suite, key.name, key.window) for side in (parent, culprit)]
-    if not all(sides):
+    base, new = (_values(side, key.suite, key.name, key.window) for side in (parent, culprit))
+    if not base or not new:
         return gates.sources_agree(0.0, 0.0, None)
     traced = sources.traced(key, windows, parent, culprit)
-    return gates.sources_agree(*(statistics.median(side) for side in sides), traced)
+    return gates.sources_agree(statistics.median(base), statistics.median(new), traced)
 
 
 def _functions(window: str, culprit: Sequence[Run]) -> tuple[dict[str, float], set[str]]:
