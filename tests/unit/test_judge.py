@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from rtbisect.errors import ConfigError
-from rtbisect.judge.judge import judge, judge_all
+from rtbisect.judge.judge import effect_text, judge, judge_all
 from rtbisect.judge.scale import badness, effect_of
 from rtbisect.model.campaign import Better, Level, MetricKey, Sample, Scale, Threshold
 
@@ -139,3 +139,9 @@ def test_impossible_thresholds_and_values_are_refused():
 def test_effect_is_the_inverse_of_badness():
     shift = badness(RES, 9.5) - badness(RES, 4.5)
     assert effect_of(RES, shift) == pytest.approx(2.0)
+
+
+def test_a_share_has_no_unit_to_say():
+    share = replace(RES, scale=Scale.LINEAR, unit="1")
+    assert effect_text(share, -0.625) == "new - base = -0.625"
+    assert effect_text(replace(share, unit="us"), 3.0) == "new - base = +3 us"

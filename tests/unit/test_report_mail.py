@@ -2,6 +2,7 @@
 """What a draft says, to whom, and what it keeps to itself."""
 
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -13,7 +14,18 @@ from email.policy import default
 
 import pytest
 
-from report_cases import BOARD, EPOLL, GATES, STORY, culprit_set, epoll, nothing, rcu, settings
+from report_cases import (
+    BOARD,
+    EPOLL,
+    GATES,
+    RES_LIMIT,
+    STORY,
+    culprit_set,
+    epoll,
+    nothing,
+    rcu,
+    settings,
+)
 from rtbisect.errors import ConfigError, InfrastructureError, InternalError
 from rtbisect.judge.scale import badness
 from rtbisect.model.campaign import (
@@ -228,6 +240,23 @@ def test_what_speaks_against_a_report_is_never_cut(mailer, detail):
     assert whole.count("which makes the figures of the suite") == 1
     assert whole.index(why) < whole.index("Since ")
     assert "Boots of one kernel: two series of 6 boots differ by 1.1." in whole
+
+
+def test_checks_are_told_whole_and_without_medians_if_need_be(mailer):
+    """What they were made on is not cut; the medians stand in the table above."""
+
+    def of(check):
+        return f"parent {check.name.rpartition(' ')[2][:8]} "
+
+    fitting, wide = body(mailer, epoll()), body(mailer, rcu())
+    assert re.search(r"check +status +medians +effect", fitting)
+    assert re.search(r"check +status +effect", wide)
+    assert of(EPOLL.verifications[0]) in fitting
+    assert of(rcu().result.verifications[0]) in wide
+    shares = replace(RES_LIMIT, scale=Scale.LINEAR, statistic="fraction", unit="1")
+    assert re.search(
+        r"check +status +means +effect", body(mailer, replace(epoll(), thresholds=(shares,)))
+    )
 
 
 def test_every_outcome_has_a_mail(mailer):

@@ -108,11 +108,12 @@ def _decided(
 
 
 def effect_text(threshold: Threshold, effect: float) -> str:
-    """`new/base = 2.1` or `new - base = +3 us`."""
+    """`new/base = 2.1` or `new - base = +3 us`; a share has no unit to say."""
     if threshold.scale is Scale.LOG:
         return f"new/base = {effect:.3g}"
     digits = f"{effect:+.0f}" if abs(effect) >= 100 else f"{effect:+.3g}"
-    return f"new - base = {digits} {threshold.unit}".rstrip()
+    unit = "" if threshold.unit == "1" else f" {threshold.unit}"
+    return f"new - base = {digits}{unit}".rstrip()
 
 
 def _limit_text(threshold: Threshold, found: Judgement) -> str:

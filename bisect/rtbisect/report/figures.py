@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from rtbisect.model.campaign import Scale
 from rtbisect.report.middles import (
+    by_mean,
     centre,
     judged_name,
     judged_unit,
@@ -19,14 +20,21 @@ from rtbisect.report.middles import (
     suffix,
     threshold_of,
 )
-from rtbisect.report.text import TABLE, Column, ascii_line, foreign, number, table, unit_text
+from rtbisect.report.text import (
+    TABLE,
+    Column,
+    ascii_line,
+    fits,
+    foreign,
+    number,
+    table,
+    unit_text,
+)
 
 if TYPE_CHECKING:
-    from rtbisect.model.campaign import (
-        Judgement,
-        Origin,
-        TableRow,
-    )
+    from collections.abc import Sequence
+
+    from rtbisect.model.campaign import Judgement, Origin, TableRow, Threshold
     from rtbisect.model.report import ReportInput
 
 #: In the name of the checks of a culprit against one of its parents.
@@ -165,32 +173,45 @@ def _searched(report: ReportInput, row: TableRow) -> bool:
 def check_table(report: ReportInput) -> tuple[str, ...]:
     """The checks after the search: medians, effect with interval, p, boots.
 
-    In a parent check the parent stands first, in a revert check the reverted tip.
+    In a parent check the parent stands first, in a revert check the reverted tip. The medians
+    stand in the table of what was measured, too: without room they are left out here.
     """
     checks = report.result.verifications[:MAX_ROWS]
     if not checks:
         return ()
-    columns = (
+    limits = [limit_of(report, check.judgement) for check in checks if check.judgement]
+    columns = [
         Column("check"),
         Column("status"),
-        Column("medians", right=True),
+        Column(_middles(limits), right=True),
         Column("effect [95%]", right=True),
         Column("p", right=True),
         Column("n", right=True),
-    )
-    return table(
-        columns,
+    ]
+    rows = [
         [
-            (
-                _label(check.name),
-                check.status,
-                _medians(report, check.judgement),
-                _effect(report, check.judgement),
-                *_weight(check.judgement),
-            )
-            for check in checks
-        ],
-    )
+            _label(check.name),
+            check.status,
+            _medians(report, check.judgement),
+            _effect(report, check.judgement),
+            *_weight(check.judgement),
+        ]
+        for check in checks
+    ]
+    if not fits(columns, rows):
+        del columns[_MEDIANS]
+        for row in rows:
+            del row[_MEDIANS]
+    return table(columns, rows)
+
+
+#: Where the medians stand in the table of the checks.
+_MEDIANS = 2
+
+
+def _middles(limits: Sequence[Threshold | None]) -> str:
+    """What the middles of boots are in these rows."""
+    return "means" if limits and all(map(by_mean, limits)) else "medians"
 
 
 def origin_table(report: ReportInput, most: int) -> tuple[str, ...]:

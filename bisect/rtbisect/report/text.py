@@ -136,10 +136,7 @@ def table(
     stand in right columns, are not.
     """
     cells = [[foreign(cell, width) for cell in row] for row in rows]
-    widths = [
-        max(len(column.title), *(len(row[i]) for row in cells), 0)
-        for i, column in enumerate(columns)
-    ]
+    widths = _widths(columns, cells)
     spare = width - 2 * len(columns)
     left = [i for i, column in enumerate(columns) if not column.right]
     while sum(widths) > spare and left:
@@ -149,6 +146,18 @@ def table(
         widths[widest] -= 1
     lines = [[column.title for column in columns], ["-" * size for size in widths], *cells]
     return tuple(_row(columns, widths, line, width) for line in lines)
+
+
+def fits(columns: Sequence[Column], rows: Sequence[Sequence[str]], width: int = TABLE) -> bool:
+    """Whether no cell of the table is cut."""
+    return sum(_widths(columns, rows)) + 2 * len(columns) <= width
+
+
+def _widths(columns: Sequence[Column], cells: Sequence[Sequence[str]]) -> list[int]:
+    return [
+        max(len(column.title), *(len(row[i]) for row in cells), 0)
+        for i, column in enumerate(columns)
+    ]
 
 
 def _row(columns: Sequence[Column], widths: Sequence[int], cells: Sequence[str], width: int) -> str:
