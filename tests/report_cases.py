@@ -131,7 +131,7 @@ GATES = (
     Gate(
         "G11 reachability",
         GateStatus.PASS,
-        "of the 14 function(s) that the commit changes 10 ran, ep_poll_callback 750 times a second",
+        "of the 14 functions that the commit changes 10 ran, ep_poll_callback 750 times a second",
     ),
     Gate("G16 loop", GateStatus.PASS, "4.1 times the events make 3 times the interrupts"),
 )

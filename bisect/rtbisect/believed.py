@@ -140,7 +140,8 @@ def _counted(names: Sequence[str]) -> str:
     if not names:
         return "no function that a build tells of"
     more = ", ..." if len(names) > _NAMED else ""
-    return f"{len(names)} function(s): {', '.join(names[:_NAMED])}{more}"
+    what = "1 function" if len(names) == 1 else f"{len(names)} functions"
+    return f"{what}: {', '.join(names[:_NAMED])}{more}"
 
 
 def gates_of(  # noqa: PLR0913  (as above)

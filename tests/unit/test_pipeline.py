@@ -201,14 +201,14 @@ def test_the_proof_counts_the_functions_that_the_culprit_changes(tmp_path):
     gate = next(gate for gate in result.gates if gate.name == "G11 reachability")
     assert (gate.status.value, gate.reason) == (
         "pass",
-        "of the 2 function(s) that the commit changes 2 ran, ep_insert 2 times a second",
+        "of the 2 functions that the commit changes 2 ran, ep_insert 2 times a second",
     )
     told = [request for request in here.lab.requests if request.probes]
     assert [(r.revision, r.windows[-1].name) for r in told] == [(sha(5), "reach-pf-on")] * 3
     asked = [r for r in here.lab.requests if any(w.explains for w in r.windows)]
     assert len(asked) == 3
     assert any(
-        line == f"{sha(5)[:12]} changes the code of 2 function(s): ep_insert, ep_poll_callback"
+        line == f"{sha(5)[:12]} changes the code of 2 functions: ep_insert, ep_poll_callback"
         for line in parts.journal.story()
     )
 
@@ -224,7 +224,7 @@ def test_a_culprit_that_is_not_reached_is_not_mailed(tmp_path):
     setup, parts = here.open()
     pf_on = next(w for w in setup.windows if w.name == "pf-on")
     result, _report = pipeline.bisect(replace(setup, explaining=(reach.twin(pf_on),)), parts)
-    said = "G11 reachability: of the 1 function(s) that the commit changes none ran in the window"
+    said = "G11 reachability: the function that the commit changes did not run in the window"
     assert any(reason.startswith(said) for reason in result.reasons)
 
 

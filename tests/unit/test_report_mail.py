@@ -141,6 +141,31 @@ def test_claim_has_medians_unit_interval_boots_and_p(mailer):
     assert "a difference of +3.00 ms (95% interval +2.99 to +3.00 ms)" in linear
 
 
+@pytest.mark.parametrize(
+    ("floor", "base", "new", "said"),
+    [
+        (1.0, 0.0, 39.7, "a ratio of 40.7 with 1/s added to both (95%"),
+        (0.5, 8.0, 80.0, "a ratio of 9.47 with 0.5/s added to both (95%"),
+        (0.1, 8.0, 80.0, "a ratio of 9.89 (95%"),
+        (0.0, 8.0, 80.0, "a ratio of 10.0 (95%"),
+    ],
+)
+def test_a_ratio_is_that_of_the_medians_or_says_what_was_added(mailer, floor, base, new, said):
+    judgement = replace(
+        EPOLL.verifications[0].judgement,
+        base=Sample((base,) * 8),
+        new=Sample((new,) * 8),
+        effect=(new + floor) / (base + floor),
+    )
+    checks = (replace(EPOLL.verifications[0], judgement=judgement),)
+    asked = replace(
+        epoll(),
+        result=replace(EPOLL, verifications=checks),
+        thresholds=(replace(RES_LIMIT, floor=floor),),
+    )
+    assert said in " ".join(body(mailer, asked).split())
+
+
 def test_without_a_threshold_no_ratio_is_named(mailer):
     text = body(mailer, replace(epoll(), thresholds=()))
     assert "a ratio of 6" not in text

@@ -43,6 +43,8 @@ PARENT_CHECK = "vs parent"
 #: Rows that a mail prints of the checks and of the ends, and lines of the factor table.
 MAX_ROWS = 8
 MAX_FACTORS = 12
+#: Ratios that are the same to a reader.
+_SAME = 0.02
 #: Characters of a line of functions.
 MAX_SOURCE = 48
 
@@ -78,7 +80,20 @@ def effect_text(report: ReportInput, judgement: Judgement) -> str:
     )
     unit = suffix(limit.unit) if linear else ""
     what = "difference" if linear else "ratio"
-    return f"a {what} of {effect}{unit} (95% interval {low} to {high}{unit})"
+    added = "" if linear else _added(judgement, limit)
+    return f"a {what} of {effect}{unit}{added} (95% interval {low} to {high}{unit})"
+
+
+def _added(judgement: Judgement, limit: Threshold) -> str:
+    """What ratios are formed with, where a reader who divides the medians gets another one: the
+    floor keeps figures near nothing from making large ratios.
+    """
+    if not limit.floor or not judgement.base.values or not judgement.new.values:
+        return ""
+    base, new = (centre(side, limit) for side in (judgement.base, judgement.new))
+    if base > 0 and abs(judgement.effect * base - new) <= _SAME * abs(new):
+        return ""
+    return f" with {limit.floor:g}{suffix(limit.unit)} added to both"
 
 
 def headline(report: ReportInput) -> tuple[Judgement, str, str] | None:

@@ -292,17 +292,23 @@ def reachable(  # noqa: PLR0911  (a line for each thing that may be known)
             )
         return absent(name, "unknown: no function differs, the commit changes data or headers only")
     ran = {each: rate for each in functions if (rate := ran_per_s.get(each, 0.0)) > 0}
-    said = f"of the {len(functions)} function(s) that the commit changes"
+    one = len(functions) == 1
+    those = "the function" if one else f"of the {len(functions)} functions"
+    those += " that the commit changes"
     if ran:
         most = max(sorted(ran), key=lambda each: ran[each])
-        return passed(name, f"{said} {len(ran)} ran, {most} {ran[most]:.4g} times a second")
+        how = "runs:" if one else f"{len(ran)} ran,"
+        return passed(name, f"{those} {how} {most} {ran[most]:.4g} times a second")
     unknown = [each for each in functions if each not in ran_per_s]
     if not unknown:
-        return failed(name, f"{said} none ran in the window: {', '.join(functions[:4])}")
+        how = "did not run" if one else "none ran"
+        return failed(name, f"{those} {how} in the window: {', '.join(functions[:4])}")
     if not ran_per_s and not refused:
         return absent(name, "unknown: no boot counted functions")
+    if one:
+        return absent(name, f"unknown: {those} was not counted: {unknown[0]}")
     what = f"{unknown[0]} and {len(unknown) - 1} more were" if unknown[1:] else f"{unknown[0]} was"
-    return absent(name, f"unknown: {said} none was seen to run, but {what} not counted")
+    return absent(name, f"unknown: {those} none was seen to run, but {what} not counted")
 
 
 def hangs(parent: Sequence[str], culprit: Sequence[str], boots: tuple[int, int]) -> Gate:
