@@ -116,11 +116,11 @@ def origins_of(
     """What the change of the figure is made of, by the fresh boots of a culprit and its parent."""
     windows = {key.window, *(w.name for w in effects.setup.explaining_of(key.window))}
     sides = [fresh.get(sha, []) for sha in (parents[0], culprit)]
-    base, new = (sample(side, key).values for side in sides)
-    if not base or not new:
+    told = [sample(side, key).values for side in sides]
+    base, new = (statistics.median(each) if each else 0.0 for each in told)
+    if base == new:  # a part of the figure was judged, and the whole stands still
         return ()
-    rises = statistics.median(new) > statistics.median(base)
-    found = origins(key, windows, *sides, rises=rises)
+    found = origins(key, windows, *sides, rises=new > base)
     for each in found:
         effects.tell(f"source: {100 * each.share:.0f}% of the change: {each.kind}: {each.name}")
     return found
