@@ -13,7 +13,7 @@ from rtbisect.realtime import without_rt
 from rtbisect.suites import reach
 from rtbisect.trust import cause as causes
 from rtbisect.trust.examine import Examined, examine
-from rtbisect.trust.gates import ORIGIN
+from rtbisect.trust.gates import against
 from rtbisect.trust.sources import origins
 
 if TYPE_CHECKING:
@@ -177,7 +177,5 @@ def gates_of(  # noqa: PLR0913  (as above)
 
 
 def broken(gates: Sequence[Gate]) -> list[str]:
-    """Gates that keep a report from a list. That an emulator is one is no finding: the first line
-    of every draft says so.
-    """
-    return [f"{g.name}: {g.reason}" for g in gates if not g.ok and g.name != ORIGIN]
+    """What speaks against a report, as reasons."""
+    return [f"{gate.name}: {gate.reason}" for gate in against(gates)]

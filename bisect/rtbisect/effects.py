@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rtbisect.errors import InternalError
+from rtbisect.judge.scale import unit_behind
 from rtbisect.model.campaign import Observation, Sample
 from rtbisect.model.code import (
     WITHOUT_RT,
@@ -304,8 +305,7 @@ def figure(run: Run, key: MetricKey) -> float | None:
 
 def worded(threshold: Threshold, value: float) -> str:
     """A figure for the story; ratios have no unit to say."""
-    unit = "" if threshold.unit == "1" else f" {threshold.unit}"
-    return f"{value:.4g}{unit}"
+    return f"{value:.4g}{unit_behind(threshold)}"
 
 
 def duration(seconds: float) -> str:

@@ -7,7 +7,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rtbisect import stats
-from rtbisect.judge.scale import all_badness, by_mean, centre, effect_floor, effect_of
+from rtbisect.judge.scale import (
+    all_badness,
+    by_mean,
+    centre,
+    effect_floor,
+    effect_of,
+    unit_behind,
+)
 from rtbisect.model.campaign import Better, Judgement, Level, Scale
 
 if TYPE_CHECKING:
@@ -112,8 +119,7 @@ def effect_text(threshold: Threshold, effect: float) -> str:
     if threshold.scale is Scale.LOG:
         return f"new/base = {effect:.3g}"
     digits = f"{effect:+.0f}" if abs(effect) >= 100 else f"{effect:+.3g}"
-    unit = "" if threshold.unit == "1" else f" {threshold.unit}"
-    return f"new - base = {digits}{unit}".rstrip()
+    return f"new - base = {digits}{unit_behind(threshold)}".rstrip()
 
 
 def _limit_text(threshold: Threshold, found: Judgement) -> str:

@@ -52,6 +52,11 @@ def centre(threshold: Threshold, values: Sequence[float]) -> float:
     return stats.mean(values) if by_mean(threshold) else stats.median(values)
 
 
+def unit_behind(threshold: Threshold) -> str:
+    """The unit behind a number, with its space; ratios and shares have none to say."""
+    return "" if threshold.unit == "1" else f" {threshold.unit}"
+
+
 def counted(threshold: Threshold) -> bool:
     """Whether boots are numbers of events, of which more are worse."""
     return threshold.statistic == COUNT and threshold.better is Better.LOWER

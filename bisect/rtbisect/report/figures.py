@@ -20,16 +20,7 @@ from rtbisect.report.middles import (
     suffix,
     threshold_of,
 )
-from rtbisect.report.text import (
-    TABLE,
-    Column,
-    ascii_line,
-    fits,
-    foreign,
-    number,
-    table,
-    unit_text,
-)
+from rtbisect.report.text import TABLE, Column, ascii_line, foreign, number, table, unit_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -195,33 +186,25 @@ def check_table(report: ReportInput) -> tuple[str, ...]:
     if not checks:
         return ()
     limits = [limit_of(report, check.judgement) for check in checks if check.judgement]
-    columns = [
+    columns = (
         Column("check"),
         Column("status"),
-        Column(_middles(limits), right=True),
+        Column(_middles(limits), right=True, spare=True),
         Column("effect [95%]", right=True),
         Column("p", right=True),
         Column("n", right=True),
-    ]
+    )
     rows = [
-        [
+        (
             _label(check.name),
             check.status,
             _medians(report, check.judgement),
             _effect(report, check.judgement),
             *_weight(check.judgement),
-        ]
+        )
         for check in checks
     ]
-    if not fits(columns, rows):
-        del columns[_MEDIANS]
-        for row in rows:
-            del row[_MEDIANS]
     return table(columns, rows)
-
-
-#: Where the medians stand in the table of the checks.
-_MEDIANS = 2
 
 
 def _middles(limits: Sequence[Threshold | None]) -> str:

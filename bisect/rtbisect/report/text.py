@@ -121,10 +121,13 @@ def number(value: float, unit: str = "", *, sign: bool = False, whole: bool = Tr
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of a table; numbers stand right."""
+    """A column of a table; numbers stand right. One that is `spare` is left out where there is no
+    room for it.
+    """
 
     title: str
     right: bool = False
+    spare: bool = False
 
 
 def table(
@@ -132,11 +135,17 @@ def table(
 ) -> tuple[str, ...]:
     """Lines of a fixed-width table: title, rule, rows, indented by two.
 
-    Where it would be wider than `width` the widest left column is cut; numbers, which
-    stand in right columns, are not.
+    Where it would be wider than `width` spare columns are left out, then the widest left column
+    is cut; numbers, which stand in right columns, are not.
     """
     cells = [[foreign(cell, width) for cell in row] for row in rows]
-    widths = _widths(columns, cells)
+    widths = [
+        max(len(column.title), *(len(row[i]) for row in cells), 0)
+        for i, column in enumerate(columns)
+    ]
+    if sum(widths) + 2 * len(columns) > width and any(column.spare for column in columns):
+        kept = [i for i, column in enumerate(columns) if not column.spare]
+        return table([columns[i] for i in kept], [[row[i] for i in kept] for row in cells], width)
     spare = width - 2 * len(columns)
     left = [i for i, column in enumerate(columns) if not column.right]
     while sum(widths) > spare and left:
@@ -146,18 +155,6 @@ def table(
         widths[widest] -= 1
     lines = [[column.title for column in columns], ["-" * size for size in widths], *cells]
     return tuple(_row(columns, widths, line, width) for line in lines)
-
-
-def fits(columns: Sequence[Column], rows: Sequence[Sequence[str]], width: int = TABLE) -> bool:
-    """Whether no cell of the table is cut."""
-    return sum(_widths(columns, rows)) + 2 * len(columns) <= width
-
-
-def _widths(columns: Sequence[Column], cells: Sequence[Sequence[str]]) -> list[int]:
-    return [
-        max(len(column.title), *(len(row[i]) for row in cells), 0)
-        for i, column in enumerate(columns)
-    ]
 
 
 def _row(columns: Sequence[Column], widths: Sequence[int], cells: Sequence[str], width: int) -> str:

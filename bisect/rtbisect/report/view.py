@@ -22,7 +22,7 @@ from rtbisect.report.text import TABLE, ascii_line, cut, foreign, wrap
 from rtbisect.report.workload import side
 from rtbisect.suites import rcu
 from rtbisect.trust.aa import NAME as AA
-from rtbisect.trust.gates import HANGS, ORIGIN
+from rtbisect.trust.gates import HANGS, against
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -183,9 +183,9 @@ def _shown(report: ReportInput, names: Iterable[str]) -> tuple[str, ...]:
 
 def _objections(report: ReportInput) -> tuple[str, ...]:
     """Gates that failed. Of where the data come from the banner speaks."""
-    against = [gate for gate in report.result.gates if not gate.ok and gate.name != ORIGIN]
-    told = [f"{gate.name}: {foreign(gate.reason, 200)}" for gate in against[:_MOST_OBJECTIONS]]
-    if more := [gate.name for gate in against[_MOST_OBJECTIONS:]]:
+    found = against(report.result.gates)
+    told = [f"{gate.name}: {foreign(gate.reason, 200)}" for gate in found[:_MOST_OBJECTIONS]]
+    if more := [gate.name for gate in found[_MOST_OBJECTIONS:]]:
         told.append(f"{', '.join(more)}: see result.json")
     return tuple(told)
 
@@ -251,7 +251,7 @@ def _check(checks: tuple[Verification, ...], name: str) -> str:
 def _reasons(report: ReportInput, count: int) -> tuple[str, ...]:
     """`count` reasons at most, without those that the table of the ends tells, and the gates."""
     told = tuple(f"{judgement.key}: " for judgement in report.result.judgements)
-    told += tuple(f"{gate.name}: " for gate in report.result.gates if not gate.ok)
+    told += tuple(f"{gate.name}: " for gate in against(report.result.gates))
     kept = [reason for reason in report.result.reasons if not (told and reason.startswith(told))]
     return tuple(foreign(reason, 200) for reason in kept[:count])
 

@@ -49,6 +49,7 @@ def examine(what: Examined) -> tuple[Gate, ...]:
         tuple(run for run in side if run.complete) for side in (what.parent, what.culprit)
     )
     both = (*parent, *culprit)
+    figures = tuple(_values(side, key.suite, key.name, key.window) for side in (parent, culprit))
     told = dict(both[-1].facts) if both else {}
     hashes = {run.run_id: dict(run.facts).get(RAW, "") for run in both}
     found = [
@@ -57,17 +58,14 @@ def examine(what: Examined) -> tuple[Gate, ...]:
         *(
             gates.varies(
                 f"{key} of {name}",
-                _values(side, key.suite, key.name, key.window),
+                values,
                 fraction=what.threshold.statistic == FRACTION,
             )
-            for name, side in (("the parent", parent), ("the culprit", culprit))
+            for name, values in zip(("the parent", "the culprit"), figures, strict=True)
         ),
         gates.absent(aa.NAME, f"the commit was found {what.part}")
         if what.part
-        else aa.same_kernel(
-            what.threshold,
-            *(_values(side, key.suite, key.name, key.window) for side in (parent, culprit)),
-        ),
+        else aa.same_kernel(what.threshold, *figures),
         gates.origin(
             emulated=what.emulated, synthetic=window is not None and window.synthetic, told=told
         ),
@@ -79,7 +77,7 @@ def examine(what: Examined) -> tuple[Gate, ...]:
         *_torture(what, parent, culprit),
         *(_isolation(what.windows, parent) if what.isolates else ()),
         gates.same_meaning(key.suite, what.files, base.counted_by(key.suite)),
-        _sources(what, parent, culprit),
+        _sources(what, (parent, culprit), *figures),
         gates.reachable(what.changed, *_functions(key.window, culprit)),
     ]
     return tuple(found)
@@ -138,13 +136,14 @@ def _hangs(what: Examined) -> Gate:
     return gates.hangs(parent, culprit, (len(what.parent), len(what.culprit)))
 
 
-def _sources(what: Examined, parent: Sequence[Run], culprit: Sequence[Run]) -> Gate:
+def _sources(
+    what: Examined, sides: tuple[Sequence[Run], Sequence[Run]], base: list[float], new: list[float]
+) -> Gate:
     key = what.threshold.key
     windows = {key.window, *(window.name for window in what.explaining)}
-    base, new = (_values(side, key.suite, key.name, key.window) for side in (parent, culprit))
     if not base or not new:
         return gates.sources_agree(0.0, 0.0, None)
-    traced = sources.traced(key, windows, parent, culprit)
+    traced = sources.traced(key, windows, *sides)
     return gates.sources_agree(statistics.median(base), statistics.median(new), traced)
 
 

@@ -87,6 +87,13 @@ def absent(name: str, reason: str) -> Gate:
     return Gate(name, GateStatus.ABSENT, reason)
 
 
+def against(found: Sequence[Gate]) -> tuple[Gate, ...]:
+    """Those that keep a report from a list. That an emulator is one is no finding: the first line
+    of every draft says so.
+    """
+    return tuple(gate for gate in found if not gate.ok and gate.name != ORIGIN)
+
+
 def unit_identity(rows: Sequence[NoiseRow]) -> Gate:
     """G1: runtime, noise, the longest noises and the percentage agree in the unit that they claim.
 
