@@ -145,3 +145,7 @@ def test_a_share_has_no_unit_to_say():
     share = replace(RES, scale=Scale.LINEAR, unit="1")
     assert effect_text(share, -0.625) == "new - base = -0.625"
     assert effect_text(replace(share, unit="us"), 3.0) == "new - base = +3 us"
+    sides = Sample((0.0, 0.1) * 4), Sample((0.9, 1.0) * 4)
+    for unit, said in (("1", "the limit of 0.5 (0.05 ->"), ("us", "the limit of 0.5 us (0.05 ->")):
+        limited = replace(share, unit=unit, limit=0.5, min_effect=0.3)
+        assert said in judge(limited, *sides).reason

@@ -130,6 +130,7 @@ def _limit_text(threshold: Threshold, found: Judgement) -> str:
     sign = 1 if threshold.better is Better.LOWER else -1
     if sign * new > sign * threshold.limit >= sign * base:
         return (
-            f"; breaks the limit of {threshold.limit:g} {threshold.unit} ({base:.4g} -> {new:.4g})"
+            f"; breaks the limit of {threshold.limit:g}{unit_behind(threshold)}"
+            f" ({base:.4g} -> {new:.4g})"
         )
     return ""
