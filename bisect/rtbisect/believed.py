@@ -131,8 +131,9 @@ def probes_of(effects: Effects, parents: Sequence[str], culprit: str) -> tuple[s
     if not any(reach.NAME in window.suites for window in effects.setup.explaining):
         return ()
     functions = effects.changed(parents[0], culprit).functions or ()
-    effects.tell(f"{culprit[:12]} changes the code of {_counted(functions)}")
-    return tuple(functions[:MOST_PROBES])
+    names = tuple(function.name for function in functions)
+    effects.tell(f"{culprit[:12]} changes the code of {_counted(names)}")
+    return names[:MOST_PROBES]
 
 
 def _counted(names: Sequence[str]) -> str:

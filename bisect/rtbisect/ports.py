@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from rtbisect.model.campaign import Summary
-    from rtbisect.model.code import Build, BuildRequest, Change, Commit, CommitGraph
+    from rtbisect.model.code import Build, BuildRequest, Change, Commit, CommitGraph, Function
     from rtbisect.model.lab import Run, RunRequest
     from rtbisect.model.report import CommitText, Repaired, Report, ReportInput
 
@@ -51,7 +51,7 @@ class Builder(Protocol):
     def files(self, build: Build) -> frozenset[str]:
         """Files of the tree that a build was made from; empty when nobody knows."""
 
-    def changed(self, parent: Build, culprit: Build) -> tuple[str, ...] | None:
+    def changed(self, parent: Build, culprit: Build) -> tuple[Function, ...] | None:
         """Functions of `culprit` whose code `parent` does not have; None when nobody knows."""
 
 

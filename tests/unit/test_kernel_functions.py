@@ -8,9 +8,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from rtbisect.kernel.functions import NotElfError, changed, table
+from rtbisect.kernel import functions
+from rtbisect.kernel.functions import NotElfError, table
 
 pytestmark = pytest.mark.skipif(shutil.which("gcc") is None, reason="needs gcc, as builds do")
+
+
+def changed(parent, culprit):
+    return tuple(each.name for each in functions.changed(parent, culprit))
+
 
 SOURCE = """\
 extern int printf(const char *, ...);
@@ -99,6 +105,50 @@ def test_another_text_is_another_code(built, tmp_path):
 
     assert changed(of("one"), of("two")) == ("g",)
     assert changed(of("one"), of("one")) == ()
+
+
+BOOTS = """\
+extern int outside(int);
+#define KEPT __attribute__((noinline, noipa))
+KEPT static int sets(int a) {{ return outside(a) + {n}; }}
+KEPT static int jumped(int a) {{ return outside(a) * {n}; }}
+KEPT static int handed(int a) {{ return outside(a) - {n}; }}
+KEPT static int later(int a) {{ return outside(a) ^ {n}; }}
+int part(int a) __asm__("whole.part.0");
+KEPT int part(int a) {{ return outside(a) | {n}; }}
+KEPT int whole(int a) {{ return a ? part(a) : {n}; }}
+int (*told)(int);
+int user(int a) {{ return later(a) + sets(a) + jumped(a); }}
+__attribute__((section(".init.text"))) int begin(int a)
+{{
+    told = handed;
+    if (a > 3)
+        return sets(a) + part(a) + {n};
+    return jumped(a);
+}}
+"""
+
+
+def test_what_runs_at_boot_is_told(tmp_path):
+    """Code that is freed after booting, and what it calls; not what it only has the address of."""
+
+    def of(number):
+        source, path = tmp_path / f"{number}.c", tmp_path / f"{number}.o"
+        source.write_text(BOOTS.format(n=number))
+        options = ["-O2", "-fno-pic", "-mcmodel=kernel", "-ffreestanding"]
+        subprocess.run(["gcc", *options, "-c", source, "-o", path], check=True)
+        return table(path)
+
+    found = {each.name: each.at_boot for each in functions.changed(of(6), of(7))}
+    assert found == {
+        "begin": True,
+        "handed": False,
+        "jumped": True,
+        "later": False,
+        "sets": True,
+        "whole": True,
+        "whole.part.0": True,
+    }
 
 
 def test_functions_of_one_name_are_counted(tmp_path):

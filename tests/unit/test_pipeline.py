@@ -30,7 +30,7 @@ from rtbisect.model.campaign import (
     Sample,
     Scale,
 )
-from rtbisect.model.code import PROOF_LAYOUT, Build, BuildStatus, Commit, CommitGraph
+from rtbisect.model.code import PROOF_LAYOUT, Build, BuildStatus, Commit, CommitGraph, Function
 from rtbisect.model.command import REPAIR, turned
 from rtbisect.model.lab import Measurement, RunStatus, Source
 from rtbisect.search import engine
@@ -194,7 +194,7 @@ def test_the_proof_counts_the_functions_that_the_culprit_changes(tmp_path):
 
     here = world(tmp_path, 5)
     here.lab = FakeLab(boots(5), tell=tell)
-    here.builder.functions = {sha(5): ("ep_insert", "ep_poll_callback")}
+    here.builder.functions = {sha(5): (Function("ep_insert"), Function("ep_poll_callback"))}
     setup, parts = here.open()
     pf_on = next(w for w in setup.windows if w.name == "pf-on")
     result, _report = pipeline.bisect(replace(setup, explaining=(reach.twin(pf_on),)), parts)
@@ -220,7 +220,7 @@ def test_a_culprit_that_is_not_reached_is_not_mailed(tmp_path):
 
     here = world(tmp_path, 5)
     here.lab = FakeLab(boots(5), tell=tell)
-    here.builder.functions = {sha(5): ("elsewhere",)}
+    here.builder.functions = {sha(5): (Function("elsewhere"),)}
     setup, parts = here.open()
     pf_on = next(w for w in setup.windows if w.name == "pf-on")
     result, _report = pipeline.bisect(replace(setup, explaining=(reach.twin(pf_on),)), parts)

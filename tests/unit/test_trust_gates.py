@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from rtbisect.judge.judge import judge
 from rtbisect.model.campaign import Better, GateStatus, Level, MetricKey, Sample, Scale, Threshold
+from rtbisect.model.code import Function
 from rtbisect.model.lab import Measurement
 from rtbisect.trust import aa, crosscheck, gates
 from rtbisect.trust.gates import NoiseRow
@@ -243,7 +244,8 @@ def test_a_cpu_with_a_tick_is_not_isolated():
     assert not gates.quiet("CPU 2", 1000.0).ok
 
 
-REACHED = gates.Changed(("ep_insert", "ep_poll_callback"), built=True)
+REACHED = gates.Changed((Function("ep_insert"), Function("ep_poll_callback")), built=True)
+BOOTED = gates.Changed((Function("ep_insert"), Function("eventpoll_set", at_boot=True)))
 
 
 @pytest.mark.parametrize(
@@ -258,6 +260,10 @@ REACHED = gates.Changed(("ep_insert", "ep_poll_callback"), built=True)
         ),
         (REACHED, {"ep_poll_callback": 12.5}, {"ep_insert"}, "pass", "1 ran"),
         (REACHED, {"ep_insert": 0.0, "ep_poll_callback": 0.0}, (), "fail", "none ran"),
+        # What ran at boot may have set what the window meets.
+        (BOOTED, {"ep_insert": 0.0, "eventpoll_set": 0.0}, (), "n/a", "calls eventpoll_set while"),
+        (BOOTED, {"ep_insert": 2.0, "eventpoll_set": 0.0}, (), "pass", "ep_insert 2 times"),
+        (BOOTED, {"ep_insert": 0.0}, {"eventpoll_set"}, "n/a", "eventpoll_set was not counted"),
         # What could not be counted may have run.
         (REACHED, {"ep_insert": 0.0}, {"ep_poll_callback"}, "n/a", "unknown: of the 2"),
         (REACHED, {"ep_insert": 0.0}, (), "n/a", "ep_poll_callback was not counted"),

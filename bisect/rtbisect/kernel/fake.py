@@ -8,7 +8,7 @@ import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from rtbisect.model.code import Build, BuildRequest, BuildStatus
+from rtbisect.model.code import Build, BuildRequest, BuildStatus, Function
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -35,7 +35,7 @@ class FakeBuilder:
     store: ArtefactStore | None = None
     seconds: float = 10.0
     sources: frozenset[str] = frozenset()
-    functions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    functions: Mapping[str, tuple[Function, ...]] = field(default_factory=dict)
     requests: list[BuildRequest] = field(default_factory=list)
     _done: set[str] = field(default_factory=set)
 
@@ -46,7 +46,7 @@ class FakeBuilder:
         """Every kernel is made from the same files; empty when that is not known."""
         return self.sources
 
-    def changed(self, parent: Build, culprit: Build) -> tuple[str, ...] | None:  # noqa: ARG002
+    def changed(self, parent: Build, culprit: Build) -> tuple[Function, ...] | None:  # noqa: ARG002
         """What the commit of `culprit` is told to change."""
         return self.functions.get(culprit.revision)
 

@@ -6,8 +6,12 @@ A mark depends on the function alone, not on where it or what it refers to lies:
 linker fills in count by the name of what they mean, and so do the calls and jumps between functions
 of one section, which the assembler has filled in itself. What a function refers to may have other
 contents; that is no change of its code. One thing may make a function look changed that is not: a
-jump to a neighbour that gets out of the reach of its short form. x86_64 only (relocations: System V
-psABI, table 4.9).
+jump to a neighbour that gets out of the reach of its short form.
+
+Functions that run before anybody can count them are told apart: those that code calls which the
+kernel frees after booting (section .init.text), and that code itself.
+
+x86_64 only (relocations: System V psABI, table 4.9).
 """
 
 from __future__ import annotations
@@ -29,9 +33,10 @@ from rtbisect.kernel.elf import (
     Elf,
     NotElfError,
 )
+from rtbisect.model.code import Function
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
     from rtbisect.kernel.elf import Patch, Section, Symbol
@@ -42,6 +47,8 @@ _WIDTH = 4
 _RELATIVE = frozenset((2, 4, 9, 13, 15, 24, 41, 42))
 #: The processor counts from the end of its instruction: behind the field, and behind a constant.
 _AHEAD = (4, 5, 6, 8)
+#: What a call or a jump to another section has (R_X86_64_PC32, _PLT32).
+_CALLED = frozenset((2, 4))
 
 #: Calls and jumps with 32 and with 8 bits. The short ones reach so far.
 _FAR = re.compile(rb"[\xe8\xe9]|\x0f[\x80-\x8f]")
@@ -53,6 +60,8 @@ _SHORT_REACH = 130
 _NUMBERS = re.compile(rb"\.[0-9]+")
 #: Room before a function, which is none.
 _PADDING = (b"__pfx_", b"__cfi_")
+#: Code that the kernel frees after booting.
+_INIT = re.compile(rb"\.init\.text(\..*)?", re.DOTALL)
 #: Names that every tool of the kernel takes.
 _NAME = re.compile(rb"[A-Za-z_][A-Za-z0-9_.]{0,120}")
 _STRING_LIMIT = 512
@@ -69,61 +78,91 @@ class Place(NamedTuple):
 
 
 def table(vmlinux: Path) -> bytes:
-    """Lines of `name mark`, packed; NotElfError for a file that cannot be read as an object."""
+    """Lines of `name mark`, with a third word for code that runs at boot, packed; NotElfError for a
+    file that cannot be read as an object.
+    """
     try:
         with vmlinux.open("rb") as stream:
             rows = sorted(_functions(Elf(stream)))
     except UNREADABLE as error:
         raise NotElfError(f"{vmlinux.name} is not a readable ELF object") from error
-    return gzip.compress(b"".join(b"%b %b\n" % row for row in rows), mtime=0)
+    return gzip.compress(b"".join(b" ".join(row) + b"\n" for row in rows), mtime=0)
 
 
-def changed(parent: bytes, culprit: bytes) -> tuple[str, ...]:
-    """Names of the functions of `culprit` whose code is in no function of that name of `parent`,
+def changed(parent: bytes, culprit: bytes) -> tuple[Function, ...]:
+    """The functions, by name, of `culprit` whose code is in no function of that name of `parent`,
     by two tables. Several functions may have one name.
     """
     old: dict[bytes, Counter[bytes]] = {}
-    for name, mark in _rows(parent):
+    for name, mark, _ in _rows(parent):
         old.setdefault(_plain(name), Counter())[mark] += 1
-    found = set()
-    for name, mark in _rows(culprit):
+    found: dict[str, bool] = {}
+    for name, mark, at_boot in _rows(culprit):
         left = old.get(_plain(name), Counter())
         if left[mark]:
             left[mark] -= 1
         else:
-            found.add(name.decode("ascii"))
-    return tuple(sorted(found))
+            text = name.decode("ascii")
+            found[text] = found.get(text, False) or at_boot
+    return tuple(Function(*each) for each in sorted(found.items()))
 
 
-def _rows(packed: bytes) -> Iterator[tuple[bytes, bytes]]:
+def _rows(packed: bytes) -> Iterator[tuple[bytes, bytes, bool]]:
     for line in gzip.decompress(packed).splitlines():
-        name, _, mark = line.partition(b" ")
-        yield name, mark
+        name, mark, *boot = line.split(b" ")
+        yield name, mark, bool(boot)
 
 
-def _functions(elf: Elf) -> Iterator[tuple[bytes, bytes]]:
+def _functions(elf: Elf) -> Iterator[tuple[bytes, ...]]:
+    """The words of each line."""
+    rows: list[tuple[bytes, bytes, bool]] = []
+    called: set[bytes] = set()
     if not elf.is_relocatable:
         raise ValueError("no relocatable object")
     symbols = elf.symbols()
     places = _places(symbols)
     meant = _Meanings(elf, symbols, places)
-    own: dict[int, dict[tuple[int, int], bytes]] = {}
-    # Of several names of one place the one that sorts last counts, in every build.
-    for symbol in sorted(symbols, key=lambda symbol: (symbol.info, symbol.name)):
-        if symbol.kind == FUNCTION and symbol.size and symbol.is_here:
-            own.setdefault(symbol.section, {})[symbol.value, symbol.size] = symbol.name
+    own = _own(symbols)
     left = _OVERLAP * sum(section.size for section in elf.sections if section.kind != NOBITS)
     for number, section in enumerate(elf.sections):
         if not section.flags & EXECUTED or section.kind == NOBITS or number not in own:
             continue
         code = b"".join(elf.chunks(section))
-        marks = _Marks(code, elf.patches(number), places[number], meant)
+        patches, is_init = elf.patches(number), _INIT.fullmatch(section.name) is not None
+        if is_init:
+            called.update(_called(code, patches, meant))
+        marks = _Marks(code, patches, places[number], meant)
         for (start, size), name in own[number].items():
             left -= size
             if left < 0:
                 raise ValueError("functions that lie in each other")
             if _NAME.fullmatch(name) and not name.startswith(_PADDING):
-                yield name, marks.of(start, size)
+                rows.append((name, marks.of(start, size), is_init))
+    for name, mark, is_init in rows:
+        yield (name, mark, b"boot") if is_init or _base(name) in called else (name, mark)
+
+
+def _own(symbols: list[Symbol]) -> dict[int, dict[tuple[int, int], bytes]]:
+    """Names of functions by their place and size, by the number of their section."""
+    found: dict[int, dict[tuple[int, int], bytes]] = {}
+    # Of several names of one place the one that sorts last counts, in every build.
+    for symbol in sorted(symbols, key=lambda symbol: (symbol.info, symbol.name)):
+        if symbol.kind == FUNCTION and symbol.size and symbol.is_here:
+            found.setdefault(symbol.section, {})[symbol.value, symbol.size] = symbol.name
+    return found
+
+
+def _called(code: bytes, patches: Iterable[Patch], meant: _Meanings) -> Iterator[bytes]:
+    """Base names of what the code of a section calls in others, or jumps to."""
+    for patch in patches:
+        before = code[max(0, patch.offset - 2) : patch.offset]
+        if patch.kind in _CALLED and any(_FAR.fullmatch(before[-n:]) for n in (1, 2)):
+            yield _base(meant.callee(patch))
+
+
+def _base(name: bytes) -> bytes:
+    """Of a function and of all parts that a compiler makes of it: f of f.part.0 and f.cold."""
+    return name.partition(b".")[0]
 
 
 def _plain(name: bytes) -> bytes:
@@ -173,6 +212,16 @@ class _Meanings:
                 return place.name
         # Of what has no name only the kind counts: its place moves with all that lies before it.
         return b"%b%+d" % (held[0][0].name, held[0][1] - held[0][0].start) if held else section.name
+
+    def callee(self, patch: Patch) -> bytes:
+        """The symbol that a call means; b"" for one that has none."""
+        symbol = self._symbols[patch.symbol]
+        if symbol.kind != SECTION:
+            return symbol.name
+        places = self._places.get(symbol.section, [])
+        # The processor counts from the end of the call, which is that of its field.
+        found = _place(places, symbol.value + patch.addend + _WIDTH)
+        return found.name if found else b""
 
     def _text(self, number: int, section: Section, start: int) -> bytes:
         if number not in self._texts:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from rtbisect.artefacts import ArtefactStore
     from rtbisect.kernel.settings import BuildSettings
-    from rtbisect.model.code import BuildRequest
+    from rtbisect.model.code import BuildRequest, Function
 
 
 class _TreeError(Exception):
@@ -117,7 +117,7 @@ class KernelBuilder:
         text = self._store.path(build.files).read_bytes().decode("utf-8", "surrogateescape")
         return frozenset(text.split("\n"))
 
-    def changed(self, parent: Build, culprit: Build) -> tuple[str, ...] | None:
+    def changed(self, parent: Build, culprit: Build) -> tuple[Function, ...] | None:
         """Functions of `culprit` whose code `parent` does not have; None when that is not known."""
         if not parent.functions or not culprit.functions:
             return None

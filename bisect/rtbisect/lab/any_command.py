@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from rtbisect.command import failure, printable, run
 from rtbisect.errors import InfrastructureError
-from rtbisect.model.code import Build, BuildRequest, BuildStatus
+from rtbisect.model.code import Build, BuildRequest, BuildStatus, Function
 from rtbisect.model.command import SUITE, VALUE, WINDOW
 from rtbisect.model.lab import Measurement, Run, RunRequest, RunStatus
 
@@ -266,7 +266,7 @@ class NoBuild:
         """Nobody knows what the command reads."""
         return frozenset()
 
-    def changed(self, parent: Build, culprit: Build) -> tuple[str, ...] | None:  # noqa: ARG002
+    def changed(self, parent: Build, culprit: Build) -> tuple[Function, ...] | None:  # noqa: ARG002
         """Nor what it runs."""
         return None
 

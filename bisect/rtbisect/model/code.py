@@ -83,6 +83,16 @@ class BuildRequest:
 
 
 @dataclass(frozen=True, slots=True)
+class Function:
+    """A function of a kernel; `at_boot`: code that the kernel frees after booting is or calls it,
+    so it may have left something that lasts.
+    """
+
+    name: str
+    at_boot: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Build:
     """A build, also a failed one: then `first_error` says why and the artefacts are empty.
 

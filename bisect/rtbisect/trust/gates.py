@@ -16,6 +16,8 @@ from rtbisect.model.campaign import Gate, GateStatus
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
+    from rtbisect.model.code import Function
+
 #: Two instruments that count the same interrupts: their rates lie within this factor, or within so
 #: many a second. The tracer sees its runtime only, half of the window, and the dose is not even:
 #: where it ran, the ratio was 0.35 to 1.13 on 204 CPUs of recorded boots; elsewhere all were slack.
@@ -63,7 +65,7 @@ class Changed:
     known), and whether the kernel is built from a file that the commit touches (None: not known).
     """
 
-    functions: tuple[str, ...] | None = None
+    functions: tuple[Function, ...] | None = None
     built: bool | None = None
 
 
@@ -287,11 +289,12 @@ def reachable(  # noqa: PLR0911  (a line for each thing that may be known)
 ) -> Gate:
     """G11: something that the commit changes runs while the searched figure is measured.
     `ran_per_s` has the functions that were probed, `refused` those that cannot be. Unknown is no
-    pass.
+    pass, and what ran at boot is unknown: it may have set what the window then meets.
     """
-    name, functions = "G11 reachability", changed.functions
-    if functions is None:
+    name = "G11 reachability"
+    if changed.functions is None:
         return absent(name, "unknown: the builds do not tell which functions differ")
+    functions = [each.name for each in changed.functions]
     if not functions:
         if changed.built is False:
             return failed(
@@ -309,6 +312,10 @@ def reachable(  # noqa: PLR0911  (a line for each thing that may be known)
     unknown = [each for each in functions if each not in ran_per_s]
     if not unknown:
         how = "did not run" if one else "none ran"
+        at_boot = [each.name for each in changed.functions if each.at_boot]
+        if at_boot:
+            why = f"but the kernel calls {at_boot[0]} while it boots, and what that does may last"
+            return absent(name, f"unknown: {those} {how} in the window, {why}")
         return failed(name, f"{those} {how} in the window: {', '.join(functions[:4])}")
     if not ran_per_s and not refused:
         return absent(name, "unknown: no boot counted functions")
