@@ -23,7 +23,7 @@ from rtbisect.model.lab import Run, RunRequest, RunStatus
 from rtbisect.search.ledger import Silent
 from rtbisect.search.silent import Closure, shared, silent_pairs
 from rtbisect.suites import reach
-from rtbisect.trust.gates import Changed
+from rtbisect.trust.reached import Changed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -13,7 +13,7 @@ from rtbisect.judge.judge import judge
 from rtbisect.model.campaign import Better, GateStatus, Level, MetricKey, Sample, Scale, Threshold
 from rtbisect.model.code import Function
 from rtbisect.model.lab import Measurement
-from rtbisect.trust import aa, crosscheck, gates
+from rtbisect.trust import aa, crosscheck, gates, reached
 from rtbisect.trust.gates import NoiseRow
 
 FIELD = Path(__file__).resolve().parents[1] / "data" / "field"
@@ -244,8 +244,8 @@ def test_a_cpu_with_a_tick_is_not_isolated():
     assert not gates.quiet("CPU 2", 1000.0).ok
 
 
-REACHED = gates.Changed((Function("ep_insert"), Function("ep_poll_callback")), built=True)
-BOOTED = gates.Changed((Function("ep_insert"), Function("eventpoll_set", at_boot=True)))
+REACHED = reached.Changed((Function("ep_insert"), Function("ep_poll_callback")), built=True)
+BOOTED = reached.Changed((Function("ep_insert"), Function("eventpoll_set", at_boot=True)))
 
 
 @pytest.mark.parametrize(
@@ -269,14 +269,14 @@ BOOTED = gates.Changed((Function("ep_insert"), Function("eventpoll_set", at_boot
         (REACHED, {"ep_insert": 0.0}, (), "n/a", "ep_poll_callback was not counted"),
         (REACHED, {}, (), "n/a", "unknown: no boot counted"),
         (REACHED, {}, {"ep_insert", "ep_poll_callback"}, "n/a", "and 1 more were not counted"),
-        (gates.Changed(), {"f": 1.0}, (), "n/a", "unknown: the builds do not tell"),
-        (gates.Changed((), built=True), {}, (), "n/a", "data or headers"),
-        (gates.Changed(()), {}, (), "n/a", "unknown"),
-        (gates.Changed((), built=False), {}, (), "fail", "built from none of the files"),
+        (reached.Changed(), {"f": 1.0}, (), "n/a", "unknown: the builds do not tell"),
+        (reached.Changed((), built=True), {}, (), "n/a", "data or headers"),
+        (reached.Changed(()), {}, (), "n/a", "unknown"),
+        (reached.Changed((), built=False), {}, (), "fail", "built from none of the files"),
     ],
 )
 def test_a_culprit_is_reached_not_reached_or_unknown(changed, ran, refused, status, said):
-    gate = gates.reachable(changed, ran, refused)
+    gate = reached.reachable(changed, ran, refused)
     assert (gate.name, gate.status) == ("G11 reachability", GateStatus(status))
     assert said in gate.reason
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from rtbisect.judge.scale import FRACTION
 from rtbisect.suites import base, ipi, rcutorture, reach
-from rtbisect.trust import aa, gates, sources
+from rtbisect.trust import aa, gates, reached, sources
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -35,7 +35,7 @@ class Examined:
     parent: tuple[Run, ...]
     culprit: tuple[Run, ...]
     files: tuple[str, ...] = ()
-    changed: gates.Changed = gates.UNKNOWN
+    changed: reached.Changed = reached.UNKNOWN
     explaining: tuple[Window, ...] = ()
     isolates: bool = True
     part: str = ""
@@ -78,7 +78,7 @@ def examine(what: Examined) -> tuple[Gate, ...]:
         *(_isolation(what.windows, parent) if what.isolates else ()),
         gates.same_meaning(key.suite, what.files, base.counted_by(key.suite)),
         _sources(what, (parent, culprit), *figures),
-        gates.reachable(what.changed, *_functions(key.window, culprit)),
+        reached.reachable(what.changed, *_functions(key.window, culprit)),
     ]
     return tuple(found)
 

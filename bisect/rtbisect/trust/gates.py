@@ -14,9 +14,7 @@ from typing import TYPE_CHECKING
 from rtbisect.model.campaign import Gate, GateStatus
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
-
-    from rtbisect.model.code import Function
+    from collections.abc import Mapping, Sequence
 
 #: Two instruments that count the same interrupts: their rates lie within this factor, or within so
 #: many a second. The tracer sees its runtime only, half of the window, and the dose is not even:
@@ -57,19 +55,6 @@ class NoiseRow:
     max_single_us: float | None = None
     samples: int = 1
     exact: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class Changed:
-    """What a commit changes in a kernel: functions whose code differs from its parent's (None: not
-    known), and whether the kernel is built from a file that the commit touches (None: not known).
-    """
-
-    functions: tuple[Function, ...] | None = None
-    built: bool | None = None
-
-
-UNKNOWN = Changed()
 
 
 #: Name of a gate that is told apart.
@@ -282,47 +267,6 @@ def same_meaning(suite: str, files: Sequence[str], counted_by: Sequence[str]) ->
     if not counted_by:
         return absent(name, f"the figures of the suite {suite} are made by no file of the kernel")
     return passed(name, f"the commit changes none of the files that make the figures of {suite}")
-
-
-def reachable(  # noqa: PLR0911  (a line for each thing that may be known)
-    changed: Changed, ran_per_s: Mapping[str, float], refused: Collection[str]
-) -> Gate:
-    """G11: something that the commit changes runs while the searched figure is measured.
-    `ran_per_s` has the functions that were probed, `refused` those that cannot be. Unknown is no
-    pass, and what ran at boot is unknown: it may have set what the window then meets.
-    """
-    name = "G11 reachability"
-    if changed.functions is None:
-        return absent(name, "unknown: the builds do not tell which functions differ")
-    functions = [each.name for each in changed.functions]
-    if not functions:
-        if changed.built is False:
-            return failed(
-                name, "the kernel is built from none of the files that the commit changes"
-            )
-        return absent(name, "unknown: no function differs, the commit changes data or headers only")
-    ran = {each: rate for each in functions if (rate := ran_per_s.get(each, 0.0)) > 0}
-    one = len(functions) == 1
-    those = "the function" if one else f"of the {len(functions)} functions"
-    those += " that the commit changes"
-    if ran:
-        most = max(sorted(ran), key=lambda each: ran[each])
-        how = "runs:" if one else f"{len(ran)} ran,"
-        return passed(name, f"{those} {how} {most} {ran[most]:.4g} times a second")
-    unknown = [each for each in functions if each not in ran_per_s]
-    if not unknown:
-        how = "did not run" if one else "none ran"
-        at_boot = [each.name for each in changed.functions if each.at_boot]
-        if at_boot:
-            why = f"but the kernel calls {at_boot[0]} while it boots, and what that does may last"
-            return absent(name, f"unknown: {those} {how} in the window, {why}")
-        return failed(name, f"{those} {how} in the window: {', '.join(functions[:4])}")
-    if not ran_per_s and not refused:
-        return absent(name, "unknown: no boot counted functions")
-    if one:
-        return absent(name, f"unknown: {those} was not counted: {unknown[0]}")
-    what = f"{unknown[0]} and {len(unknown) - 1} more were" if unknown[1:] else f"{unknown[0]} was"
-    return absent(name, f"unknown: {those} none was seen to run, but {what} not counted")
 
 
 def hangs(parent: Sequence[str], culprit: Sequence[str], boots: tuple[int, int]) -> Gate:
