@@ -287,6 +287,12 @@ RATE = Threshold(
 )  # fmt: skip
 
 
+SLOWNESS = Threshold(
+    MetricKey("rcu", "p50_us", "rcu-off"), "us", Better.LOWER, Scale.LINEAR, "median",
+    500, None, 0, "primary", None, "r",
+)  # fmt: skip
+
+
 def test_boots_of_one_kernel_are_compared_like_a_culprit():
     steady = [8.0, 9.1, 7.4, 8.8, 9.5, 7.9, 8.3, 9.0, 7.7, 8.6, 9.2, 8.1]
     loud = [3 * value for value in steady]
@@ -298,6 +304,9 @@ def test_boots_of_one_kernel_are_compared_like_a_culprit():
     assert gate.reason.endswith("the culprit from its parent by a ratio of 2.89")
     ratio = float(gate.reason.split("ratio of ")[1].split()[0])
     assert 1.0 < ratio < 1.3
+    slow = [6000.0 + value for value in steady]
+    told = aa.same_kernel(SLOWNESS, slow, [9006.2 + value for value in steady]).reason
+    assert told.endswith("the culprit from its parent by 3006 us")
     drifting = [*steady[:6], *(2.5 * value for value in steady[6:])]
     assert "is worse than the first" in aa.same_kernel(RATE, drifting, loud).reason
     assert "is better than the first" in aa.same_kernel(RATE, drifting[::-1], loud).reason

@@ -11,6 +11,7 @@ from rtbisect.judge.scale import (
     all_badness,
     by_mean,
     centre,
+    digits,
     effect_floor,
     effect_of,
     unit_behind,
@@ -118,8 +119,7 @@ def effect_text(threshold: Threshold, effect: float) -> str:
     """`new/base = 2.1` or `new - base = +3 us`; a share has no unit to say."""
     if threshold.scale is Scale.LOG:
         return f"new/base = {effect:.3g}"
-    digits = f"{effect:+.0f}" if abs(effect) >= 100 else f"{effect:+.3g}"
-    return f"new - base = {digits}{unit_behind(threshold)}".rstrip()
+    return f"new - base = {digits(effect, '+')}{unit_behind(threshold)}".rstrip()
 
 
 def _limit_text(threshold: Threshold, found: Judgement) -> str:

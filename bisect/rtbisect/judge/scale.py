@@ -52,6 +52,13 @@ def centre(threshold: Threshold, values: Sequence[float]) -> float:
     return stats.mean(values) if by_mean(threshold) else stats.median(values)
 
 
+def digits(value: float, sign: str = "") -> str:
+    """A figure for a sentence: three digits, and never an exponent for a large one; `sign` as in a
+    format.
+    """
+    return f"{value:{sign}.0f}" if abs(value) >= 100 else f"{value:{sign}.3g}"
+
+
 def unit_behind(threshold: Threshold) -> str:
     """The unit behind a number, with its space; ratios and shares have none to say."""
     return "" if threshold.unit == "1" else f" {threshold.unit}"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from rtbisect import stats
 from rtbisect.judge.judge import judge
-from rtbisect.judge.scale import all_badness, by_mean, centre, effect_of, unit_behind
+from rtbisect.judge.scale import all_badness, by_mean, centre, digits, effect_of, unit_behind
 from rtbisect.model.campaign import Better, Level, Sample, Scale
 from rtbisect.trust.gates import absent, failed, passed
 
@@ -69,4 +69,4 @@ def _worded(threshold: Threshold, shift: float) -> str:
     effect = effect_of(threshold, shift if lower else -shift)
     if threshold.scale is Scale.LOG:
         return f"a ratio of {effect:.3g}"
-    return f"{effect:.3g}{unit_behind(threshold)}"
+    return f"{digits(effect)}{unit_behind(threshold)}"
