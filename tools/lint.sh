@@ -22,7 +22,8 @@ if [ "$(cat "$ansible/.lint-lock" 2>/dev/null)" != "$wanted" ]; then
     echo "$wanted" >"$ansible/.lint-lock"
 fi
 
-scripts=$(find .ci tools lava-jobs tests -type f \( -name '*.sh' -o -name init -o -name run \))
+scripts=$(find .ci tools lava-jobs tests -type f \( -name '*.sh' -o -name init -o -name run \
+    -o -path '*/vmetal/chassis' -o -path '*/vmetal/qemu' \))
 
 gate "ruff check" .venv/bin/ruff check
 gate "ruff format" .venv/bin/ruff format --check
