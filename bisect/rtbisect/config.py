@@ -10,27 +10,23 @@ from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
-from rtbisect import yamlfile
+from rtbisect import site_checks, yamlfile
 from rtbisect.errors import ConfigError, InternalError
 from rtbisect.kernelci_core import BuildTarget, Job, KernelCI, LabChoice
 from rtbisect.model.campaign import Better, MetricKey, Scale, Threshold
 from rtbisect.model.lab import DeviceType
 from rtbisect.site_schema import (
     DeviceParams,
+    LabAccess,
     MetricEntry,
     Ours,
     PlanParams,
     SiteFile,
     ThresholdsFile,
-    VariantEntry,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-
-#: The lab on this machine, the only one that this version drives.
-EMBEDDED = "lava-run://localhost/"
+    from collections.abc import Mapping
 
 
 def data_root() -> Path:
@@ -74,6 +70,15 @@ class Site:
     ours: Ours
     lab: LabChoice
     document: yamlfile.Document
+
+    @property
+    def access(self) -> LabAccess | None:
+        """How our lab is used where it has a server; None for the one on this machine."""
+        return None if self.lab.url == site_checks.EMBEDDED else self.ours.labs[self.lab.name]
+
+    def beside(self, path: str) -> Path:
+        """A path of the site file, which is relative to it."""
+        return self.path.parent / path
 
     def target(self, name: str) -> BuildTarget:
         """A build_config by its name, or the only one of a tree."""
@@ -129,7 +134,7 @@ class Site:
 
 def _planned(job: Job) -> PlannedJob:
     params = DeviceParams.model_validate(dict(job.device_params))
-    device = DeviceType(job.device_type, **params.model_dump())
+    device = DeviceType(job.device_type, boot=job.boot_method, **params.model_dump())
     return PlannedJob(device, job.plan, PlanParams.model_validate(dict(job.plan_params)))
 
 
@@ -140,114 +145,10 @@ def load_site(path: Path) -> Site:
         checked = SiteFile.model_validate(document.data)
     except ValidationError as error:
         raise document.refuse_invalid(error) from error
-    _check_references(document, checked)
+    site_checks.check(document, checked, data_root())
     kernelci = KernelCI(path)
     lab = next(lab for lab in kernelci.labs() if lab.name == checked.rtbisect.lab)
     return Site(path, kernelci, checked.rtbisect, lab, document)
-
-
-def _check_references(document: yamlfile.Document, site: SiteFile) -> None:
-    """Every name that is used must be defined; the error stands at the use."""
-    for known, name, place, what in _references(site):
-        if name not in known:
-            raise document.refuse(
-                place, f"unknown {what} {name!r}", f"defined: {', '.join(known) or 'none'}"
-            )
-    for name, config in site.build_configs.items():
-        if not (config.variants or site.build_configs_defaults.variants):
-            raise document.refuse(("build_configs", name), f"{name} has no variants")
-        reference = config.reference or site.build_configs_defaults.reference
-        if reference and reference.tree != config.tree:
-            raise document.refuse(
-                ("build_configs", name),
-                f"{name} is of tree {config.tree}, its reference of tree {reference.tree}",
-                "give it a `reference` in its own tree: only there is a merge base",
-            )
-    _check_supported(document, site)
-
-
-def _check_supported(document: yamlfile.Document, site: SiteFile) -> None:
-    """What this version cannot do is refused, never silently done otherwise."""
-    for name, device in site.device_types.items():
-        if not device.params.emulated:
-            raise document.refuse(
-                ("device_types", name, "params", "emulated"),
-                f"{EMBEDDED} runs QEMU, so {name} is emulated",
-                "say `emulated: true`: figures of an emulator are never mailed",
-            )
-    for name, environment in site.build_environments.items():
-        if environment.cc != "gcc":
-            raise document.refuse(
-                ("build_environments", name, "cc"),
-                f"build_environment {name}: cc {environment.cc!r} is not supported",
-                "this version builds with gcc",
-            )
-    lab = site.rtbisect.lab
-    if site.labs[lab].url != EMBEDDED:
-        raise document.refuse(
-            ("labs", lab, "url"),
-            f"lab {lab}: {site.labs[lab].url} is not supported",
-            f"this version runs jobs with {EMBEDDED} only",
-        )
-
-
-Reference = tuple["Mapping[str, object]", str, yamlfile.Place, str]
-
-
-def _references(site: SiteFile) -> Iterator[Reference]:
-    """(known names, used name, place of the use, kind) of every reference."""
-    top: yamlfile.Place = ("build_configs_defaults",)
-    at: yamlfile.Place
-    defaults = site.build_configs_defaults
-    yield from _of_variants(site, defaults.variants, (*top, "variants"))
-    if defaults.reference:
-        yield site.trees, defaults.reference.tree, (*top, "reference", "tree"), "tree"
-    for name, config in site.build_configs.items():
-        here: yamlfile.Place = ("build_configs", name)
-        yield site.trees, config.tree, (*here, "tree"), "tree"
-        yield from _of_variants(site, config.variants or {}, (*here, "variants"))
-        if config.reference:
-            yield site.trees, config.reference.tree, (*here, "reference", "tree"), "tree"
-    for name, system in site.file_systems.items():
-        yield site.file_system_types, system.type, ("file_systems", name, "type"), "type"
-    for name, plan in site.test_plans.items():
-        yield site.file_systems, plan.rootfs, ("test_plans", name, "rootfs"), "rootfs"
-        for k, suite in enumerate(plan.params.suites):
-            at = ("test_plans", name, "params", "suites", k)
-            yield _files("thresholds/*.yaml", "stem"), suite, at, "suite"
-    for name, device in site.device_types.items():
-        at = ("device_types", name, "params", "template")
-        yield _files("lava-jobs/devices/*", "name"), device.params.template, at, "template"
-    for i, test in enumerate(site.test_configs):
-        at = ("test_configs", i)
-        yield site.device_types, test.device_type, (*at, "device_type"), "device_type"
-        for k, plan_name in enumerate(test.test_plans):
-            yield site.test_plans, plan_name, (*at, "test_plans", k), "test_plan"
-    yield site.labs, site.rtbisect.lab, ("rtbisect", "lab"), "lab"
-
-
-def _files(pattern: str, part: str) -> dict[str, object]:
-    """Names (`stem` or `name`) that files of the checkout define."""
-    return dict.fromkeys(sorted(getattr(path, part) for path in data_root().glob(pattern)))
-
-
-def _of_variants(
-    site: SiteFile, entries: Mapping[str, VariantEntry], place: yamlfile.Place
-) -> Iterator[Reference]:
-    for name, entry in entries.items():
-        here = (*place, name)
-        at = (*here, "build_environment")
-        yield site.build_environments, entry.build_environment, at, "build_environment"
-        for i, part in enumerate(entry.fragments):
-            yield site.fragments, part, (*here, "fragments", i), "fragment"
-        for arch, inner in entry.architectures.items():
-            for i, part in enumerate(inner.fragments if inner else ()):
-                yield (
-                    site.fragments,
-                    part,
-                    (*here, "architectures", arch, "fragments", i),
-                    "fragment",
-                )
 
 
 def load_thresholds(folder: Path, suites: tuple[str, ...]) -> tuple[Threshold, ...]:

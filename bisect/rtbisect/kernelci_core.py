@@ -84,6 +84,7 @@ class Job:
     """A device type and a plan that match a build in a lab; `params` are the YAML's own."""
 
     device_type: str
+    boot_method: str
     device_params: tuple[tuple[str, Any], ...]
     plan: str
     plan_params: tuple[tuple[str, Any], ...]
@@ -143,6 +144,7 @@ class KernelCI:
         jobs = [
             Job(
                 device.name,
+                device.boot_method,
                 tuple(sorted(device.params.items())),
                 plan.name,
                 tuple(sorted(plan.params.items())),

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from rtbisect.model.campaign import Summary
     from rtbisect.model.code import Build, BuildRequest, Change, Commit, CommitGraph, Function
-    from rtbisect.model.lab import Run, RunRequest
+    from rtbisect.model.lab import DeviceType, Run, RunRequest
     from rtbisect.model.report import CommitText, Repaired, Report, ReportInput
 
 T = TypeVar("T")
@@ -55,13 +55,36 @@ class Builder(Protocol):
         """Functions of `culprit` whose code `parent` does not have; None when nobody knows."""
 
 
+class Note(Protocol):
+    """Keeps the external id of a step that is under way: a process group, a job of a server."""
+
+    @property
+    def left(self) -> str:
+        """What a session that was killed in this step noted last; "" when there was none."""
+
+    def __call__(self, external_id: str) -> None:
+        """Keep it, durably, before this returns."""
+
+
+class NoNote:
+    """A Note that keeps nothing, for who has nothing to resume."""
+
+    left = ""
+
+    def __call__(self, external_id: str) -> None:
+        """Nothing is kept."""
+
+
 class Lab(Protocol):
     """Boots kernels through LAVA."""
 
-    def run(self, request: RunRequest, note: Callable[[str], None]) -> Run:
+    def run(self, request: RunRequest, note: Note) -> Run:
         """One boot; `note` records the external id before it starts. Raises only for the
         lab (InfrastructureError) and the configuration (ConfigError).
         """
+
+    def width(self, device_type: DeviceType) -> int:
+        """Boots that can run at a time: devices of this type that take jobs."""
 
 
 class Journal(Protocol):
@@ -71,7 +94,7 @@ class Journal(Protocol):
     def campaign(self) -> str:
         """Identifier of the campaign."""
 
-    def step(self, key: str, kind: type[T], effect: Callable[[Callable[[str], None]], T]) -> T:
+    def step(self, key: str, kind: type[T], effect: Callable[[Note], T]) -> T:
         """Value of step `key`: recorded, or made now by `effect(note)` and then recorded."""
 
     def summary(self) -> Summary:

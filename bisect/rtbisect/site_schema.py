@@ -22,6 +22,9 @@ Address = Annotated[
 #: What stands before an address in a header without quotes; mails are ASCII throughout.
 PersonName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9 _'+-]{0,79}$")]
 
+#: Of the day, UTC.
+Hour = Annotated[int, Field(ge=0, le=23)]
+
 #: Boots of both ends that can be significant at half of the false-positive rate of 0.01.
 FEWEST_BOOTS = 5
 
@@ -98,6 +101,7 @@ class DeviceParams(Strict):
     memory_mib: int = Field(ge=256)
     emulated: bool
     cpu_model: str = ""
+    boot_s: int = Field(60, ge=10, le=3600)
 
 
 class DeviceTypeEntry(Loose):
@@ -182,10 +186,56 @@ class Person(Strict):
     address: Address
 
 
+class Serve(Strict):
+    """How machines of a lab reach us: they fetch artefacts and call when a job ended."""
+
+    url: Annotated[str, Field(pattern=r"^https?://[A-Za-z0-9.:\[\]-]{1,253}(/[A-Za-z0-9._~-]+)*$")]
+    listen: (
+        Annotated[str, Field(pattern=r"^([0-9.]{7,15}|\[[0-9A-Fa-f:]{2,45}\]):[0-9]{1,5}$")] | None
+    ) = None
+
+
+class LabAccess(Strict):
+    """How a lab behind a LAVA server is used; paths are relative to the site file."""
+
+    serve: Serve
+    token: Annotated[str, Field(min_length=1)] | None = None
+    ca: Annotated[str, Field(min_length=1)] | None = None
+    # Whether the token may go over a network without TLS.
+    plain_http: bool = False
+    # In which jobs are submitted; twice the same: all day.
+    hours: tuple[Hour, Hour] = (0, 0)
+    # Whether jobs of others go first.
+    yields: bool = False
+    # Whether its devices run on this machine: then never a build beside a boot.
+    here: bool = False
+
+
+class HostEntry(Strict):
+    """A host and its BMC. `device` is its name on the lab's LAVA server, if one drives it; `tag` is
+    a tag that no other device has there.
+    """
+
+    bmc: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9.:-]{0,253}$")]
+    user: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,15}$")]
+    password: Annotated[str, Field(min_length=1)]
+    port: int = Field(623, ge=1, le=65535)
+    # Not 0: that one takes any password.
+    cipher: int | None = Field(None, ge=1, le=17)
+    privilege: Literal["USER", "OPERATOR", "ADMINISTRATOR"] = "ADMINISTRATOR"
+    guid: Annotated[
+        str, Field(pattern=r"^([0-9A-Fa-f]{8}(-?[0-9A-Fa-f]{4}){3}-?[0-9A-Fa-f]{12})?$")
+    ] = ""
+    device: Annotated[str, Field(pattern=r"^([A-Za-z0-9][A-Za-z0-9_.+-]{0,63})?$")] = ""
+    tag: Annotated[str, Field(pattern=r"^([A-Za-z0-9][A-Za-z0-9_.+-]{0,63})?$")] = ""
+
+
 class Ours(Strict):
-    """The section `rtbisect:` of a site file."""
+    """The section `rtbisect:` of a site file. `labs` says how those with a server are used."""
 
     lab: Name
+    labs: dict[Name, LabAccess] = {}
+    hosts: dict[Name, HostEntry] = {}
     operator: Person
     bot: Person
     campaign: Campaign = Campaign()  # type: ignore[call-arg]

@@ -23,6 +23,13 @@ health_facts() {
     _fact max_cstate /sys/module/intel_idle/parameters/max_cstate
 }
 
+# System management interrupts since power-on, of CPU 0 (MSR_SMI_COUNT, Intel SDM 4): they stop
+# all CPUs, and no tracer of the kernel sees them. Nothing where the kernel has no msr device.
+_smi_count() {
+    [ -c /dev/cpu/0/msr ] || return 0
+    dd if=/dev/cpu/0/msr bs=8 count=1 skip=52 iflag=skip_bytes 2>/dev/null | od -A n -t u8 | tr -d ' '
+}
+
 # health_counters before|after: events that disturb what is measured.
 health_counters() {
     _sum=0 _hottest=
@@ -37,6 +44,7 @@ health_counters() {
     echo "throttled_$1=$_sum"
     echo "machine_checks_$1=$(awk '/^ *MCE:/ { for (i = 2; $i ~ /^[0-9]+$/; i++) n += $i } END { print n + 0 }' /proc/interrupts)"
     echo "temperature_millicelsius_$1=$_hottest"
+    echo "smi_$1=$(_smi_count)"
     # Read by single bytes, as the builtin does it, this file ends after the first digit.
     echo "tainted_$1=$(cat /proc/sys/kernel/tainted)"
 }

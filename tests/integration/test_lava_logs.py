@@ -32,7 +32,7 @@ def log_of(name):
 
 def test_a_complete_boot_from_log_to_figures():
     log = log_of("complete-rwlock")
-    assert classify(log, returncode=0, timed_out=False).status is RunStatus.COMPLETE
+    assert classify(log, ended="lava-run ended").status is RunStatus.COMPLETE
     found = evidence(recorded(), log)
     boot = {(m.suite, m.name, m.window): m.value for m in found.measurements if m.cpu is None}
     assert boot["ipi", "res_per_iwi", "pf-on"] == pytest.approx(0.05917, rel=1e-3)
@@ -62,7 +62,7 @@ def test_two_kernels_that_differ_by_one_lock():
 
 def test_a_boot_on_a_busy_host_did_not_give_its_dose():
     log = log_of("too-small-dose")
-    assert classify(log, returncode=0, timed_out=False).status is RunStatus.COMPLETE
+    assert classify(log, ended="lava-run ended").status is RunStatus.COMPLETE
     request = recorded()
     dose = evidence(request, log)
     (events,) = [m for m in dose.measurements if (m.name, m.window) == ("events_per_s", "pf-on")]
@@ -77,7 +77,7 @@ def test_a_boot_on_a_busy_host_did_not_give_its_dose():
 
 
 def test_a_guest_that_never_gets_to_its_prompt():
-    found = classify(log_of("hang-at-boot"), returncode=1, timed_out=False)
+    found = classify(log_of("hang-at-boot"), ended="lava-run ended")
     assert (found.status, found.ambiguous) == (RunStatus.BOOT_FAILED, False)
     assert found.signature == "boot hang: no login prompt"
 
@@ -92,24 +92,24 @@ def test_a_log_that_was_cut_anywhere_is_no_evidence():
     for share in (0.2, 0.5, 0.8, 0.95):
         log = lavalog.parse(text[: int(len(text) * share)])
         with pytest.raises(InfrastructureError):
-            classify(log, returncode=-9, timed_out=False)
+            classify(log, ended="lava-run ended")
 
 
 def test_a_truncated_kernel_image_asks_for_another_try():
-    found = classify(log_of("truncated-image"), returncode=1, timed_out=False)
+    found = classify(log_of("truncated-image"), ended="lava-run ended")
     assert (found.status, found.ambiguous) == (RunStatus.BOOT_FAILED, True)
 
 
 def test_a_file_with_another_hash_is_a_fault_of_the_lab():
     with pytest.raises(InfrastructureError, match="fetch a file"):
-        classify(log_of("wrong-sha256"), returncode=1, timed_out=False)
+        classify(log_of("wrong-sha256"), ended="lava-run ended")
 
 
 def test_a_missing_file_is_a_matter_of_configuration():
     with pytest.raises(ConfigError, match="refuses the job"):
-        classify(log_of("missing-file"), returncode=1, timed_out=False)
+        classify(log_of("missing-file"), ended="lava-run ended")
 
 
 def test_a_cancelled_job_says_nothing_about_the_kernel():
     with pytest.raises(InfrastructureError, match="cancelled"):
-        classify(log_of("cancelled"), returncode=1, timed_out=False)
+        classify(log_of("cancelled"), ended="lava-run ended")

@@ -50,7 +50,7 @@ def files():
 def measured(log):
     """Figures of a boot, or None where it is refused, or nobody can say how it ended."""
     try:
-        if classify(log, returncode=0, timed_out=False).status is not RunStatus.COMPLETE:
+        if classify(log, ended="lava-run ended").status is not RunStatus.COMPLETE:
             return None
         return evidence(ASKED, log).measurements
     except (InvalidBoot, InfrastructureError):

@@ -147,6 +147,26 @@ def test_a_kill_after_any_write_loses_at_most_the_open_step(tmp_path):
         assert repeated in ([], done_before[-1:] * 2)
 
 
+def test_an_open_step_is_told_what_was_left_until_it_notes_anew(tmp_path):
+    """A job on a server outlives any number of kills."""
+    store = CampaignStore(tmp_path)
+    campaign = store.create("bisect", "{}", "t")
+    seen = []
+
+    def effect(note, then):
+        seen.append(note.left)
+        if then is not None:
+            note(then)
+        raise Killed
+
+    for then in ("lava:key:7", None, "lava:other:8", None):
+        with pytest.raises(Killed):
+            StoreJournal(store.database, campaign).step(
+                "run/0001", Value, lambda note, then=then: effect(note, then)
+            )
+    assert seen == ["", "lava:key:7", "lava:key:7", "lava:other:8"]
+
+
 def test_two_campaigns_at_once_are_refused_with_the_holder(store):
     from rtbisect.errors import BusyError
 

@@ -25,15 +25,36 @@ FETCH = ["file-download", "download-retry", "deployimages"]
 TIMED_OUT = "lava-test-shell timed out after 15 seconds"
 
 
-def verdict(text, returncode=1, *, timed_out=False, emulated=False):
-    log = lavalog.parse(text)
-    return classify(log, returncode=returncode, timed_out=timed_out, emulated=emulated)
+def verdict(text, ended="lava-run ended with 1", *, emulated=False):
+    return classify(lavalog.parse(text), ended=ended, emulated=emulated)
 
 
 STALE = [
     "[    7.439685] Oops: int3: 0000 [#1] PREEMPT_RT SMP PTI",
     "[    7.460466] Kernel panic - not syncing: Fatal exception in interrupt",
 ]
+
+
+@pytest.mark.parametrize("after", [[], PANIC])
+def test_a_file_that_ipxe_could_not_fetch_is_the_labs(after):
+    """Also where a kernel panics because its ramdisk did not come."""
+    console = [
+        "iPXE>kernel tftp://10.0.2.2/17/kernel quiet console=ttyS0,115200n8",
+        "tftp://10.0.2.2/17/kernel... ok",
+        # iPXE's screen is 80 characters wide.
+        "tftp://10.0.2.2/17/tftp-deploy-lxnk0t/ramdisk/ramdisk.cpio.gz... No such file or ",
+        "directory (http://ipxe.org/2d03e13b)",
+        *after,
+    ]
+    text = failed_job(BOOT, "Job", "login-action timed out after 60 seconds", console)
+    with pytest.raises(InfrastructureError, match=r"iPXE could not fetch: .*ramdisk.*No such file"):
+        verdict(text)
+
+
+def test_what_ipxe_fetched_is_no_fault_of_the_lab():
+    console = ["tftp://10.0.2.2/17/kernel... ok", *PANIC]
+    text = failed_job(BOOT, "Job", "login-action timed out after 60 seconds", console)
+    assert verdict(text).status is RunStatus.BOOT_FAILED
 
 
 def test_a_stale_breakpoint_is_the_emulators():
@@ -222,12 +243,12 @@ def test_a_wrong_job_or_device_is_a_matter_of_configuration(text):
 
 
 def test_lava_run_that_never_ends_is_a_fault_of_the_lab():
-    with pytest.raises(InfrastructureError, match="its own timeouts"):
-        verdict(event("target", "booting"), -9, timed_out=True)
+    with pytest.raises(InfrastructureError, match="own timeouts, without a verdict"):
+        verdict(event("target", "booting"), "lava-run did not end within its own timeouts")
 
 
 def test_a_last_word_counts_although_lava_run_then_hung():
-    found = verdict(good_job({}, []), -9, timed_out=True)
+    found = verdict(good_job({}, []), "lava-run did not end within its own timeouts")
     assert found.status is RunStatus.COMPLETE
 
 

@@ -28,6 +28,9 @@ ROOT = Path(__file__).parents[2]
 LAVA_JOBS = ROOT / "lava-jobs"
 GOLDEN = ROOT / "tests/golden/jobs"
 
+#: A server that boots over the network.
+METAL = dataclasses.replace(DEVICE, name="smt-server", emulated=False, boot="ipxe", boot_s=600)
+
 #: An order that a campaign may draw.
 DRAWN = tuple(
     window
@@ -55,6 +58,7 @@ def job(asked=None, *, modules=True):
     asked = asked or request(DRAWN)
     return Job(
         request=asked,
+        key="0011223344556677",
         kernel=Resource(url.format("kernel"), "a" * 64),
         ramdisk=Resource(url.format("ramdisk.cpio.gz"), "c" * 64),
         modules=Resource(url.format("modules.tar.gz"), "b" * 64) if modules else None,
@@ -71,6 +75,12 @@ GOLDENS = {
     "all-windows.yaml": job(),
     "rcu-only.yaml": job(request(select(["rcu-off"]), window_ms=1000, rcu_calls=20)),
     "no-modules.yaml": job(request(select(["osnoise-off"])), modules=False),
+    "ipxe.yaml": dataclasses.replace(
+        job(request(select(["osnoise-off"]), device_type=METAL)),
+        priority="low",
+        callback="http://build.example.org:8790/ended/0011223344556677",
+        tags=("rt01",),
+    ),
 }
 
 

@@ -17,6 +17,7 @@ from rtbisect.artefacts import ArtefactStore
 from rtbisect.errors import BusyError, ConfigError, InfrastructureError
 from rtbisect.lab import host
 from rtbisect.lab.jobs import expected_cases
+from rtbisect.lab.lava import Patience
 from rtbisect.lab.lava_run import LavaRunLab, LavaRunSettings
 from rtbisect.lab.windows import select
 from rtbisect.model.lab import RunStatus
@@ -64,7 +65,12 @@ class Bench:
         types.mkdir(parents=True)
         (types / "qemu.jinja2").write_text("command: qemu\nextra: {{ extra_options }}\n")
         jobs = root / "lava-jobs"
-        for name in ("skeleton.yaml.j2", "suites/job.yaml.j2", "devices/qemu-smt.jinja2"):
+        for name in (
+            "skeleton.yaml.j2",
+            "boot/qemu.yaml.j2",
+            "suites/job.yaml.j2",
+            "devices/qemu-smt.jinja2",
+        ):
             (jobs / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(LAVA_JOBS / name, jobs / name)
         (jobs / "initramfs").mkdir()
@@ -80,7 +86,7 @@ class Bench:
             lava_jobs=jobs,
             busybox=busybox,
             lock_wait_s=0.0,
-            retry_pause_s=0.0,
+            patience=Patience(pause_s=0.0),
         )
         self.lab = LavaRunLab(self.settings, self.artefacts)
         self.notes = []

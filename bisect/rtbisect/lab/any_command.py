@@ -18,7 +18,7 @@ from rtbisect.command import failure, printable, run
 from rtbisect.errors import InfrastructureError
 from rtbisect.model.code import Build, BuildRequest, BuildStatus, Function
 from rtbisect.model.command import SUITE, VALUE, WINDOW
-from rtbisect.model.lab import Measurement, Run, RunRequest, RunStatus
+from rtbisect.model.lab import DeviceType, Measurement, Run, RunRequest, RunStatus
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -67,6 +67,10 @@ class CommandLab:
         self._settings = settings
         self._at = ""
         self._source = settings.work_dir
+
+    def width(self, device_type: DeviceType) -> int:  # noqa: ARG002
+        """There is one working tree."""
+        return 1
 
     def run(self, request: RunRequest, note: Callable[[str], None]) -> Run:
         """Run the command once. ConfigError when it cannot be started, InfrastructureError when

@@ -75,14 +75,17 @@ _HARMLESS = re.compile(r"-accel kvm|falling back|warning:|warn:", re.IGNORECASE)
 _STALE_BREAKPOINT = re.compile(r"\bOops: int3: ")
 
 
-def classify(log: LavaLog, *, returncode: int, timed_out: bool, emulated: bool = False) -> Verdict:
+#: What iPXE says of a file that did not come; its lines end at the edge of its screen.
+_IPXE = re.compile(r"^(?P<what>(?:tftp|https?)://\S+\.\.\. (?!ok\b)\S.*)")
+
+
+def classify(log: LavaLog, *, ended: str, emulated: bool = False) -> Verdict:
     """The verdict on a job; InfrastructureError or ConfigError when the kernel is not to blame.
 
-    `returncode` and `timed_out` are those of lava-run itself.
+    `ended` says how the job ended, for a log without LAVA's verdict: "lava-run ended with -9".
     """
     if log.job is None:
-        _no_last_word(log, returncode, timed_out)
-    assert log.job is not None
+        raise _no_last_word(log, ended)
     if emulated and any(_STALE_BREAKPOINT.search(line) for line in log.console):
         said = "the emulator ran into a breakpoint that was gone already (Oops: int3)"
         return Verdict(RunStatus.INVALID, said)
@@ -134,16 +137,12 @@ def _without_numbers(text: str) -> str:
     return re.sub(r"\b(?:0x)?[0-9a-f]*[0-9][0-9a-f]*\b", "N", printable(text, 120))
 
 
-def _no_last_word(log: LavaLog, returncode: int, timed_out: bool) -> None:  # noqa: FBT001
-    if timed_out:
-        raise InfrastructureError(
-            "lava-run did not end within its own timeouts", "a server may not answer; see the log"
-        )
+def _no_last_word(log: LavaLog, ended: str) -> InfrastructureError:
     words = log.errors or log.stray
     last = f": {printable(words[-1])}" if words else ""
-    raise InfrastructureError(
-        f"lava-run ended with {returncode} and without a verdict{last}",
-        "LAVA may be damaged: run `make setup`, and see the log of the job",
+    return InfrastructureError(
+        f"{ended}, without a verdict of LAVA{last}",
+        "a server may not answer, or LAVA is damaged: see the log of the job",
     )
 
 
@@ -185,6 +184,7 @@ def _finished(log: LavaLog) -> Verdict:
 
 
 def _at_boot(log: LavaLog, job: CaseResult) -> Verdict:
+    _ipxe_gave_up(log)
     broke = _broke(log)
     if broke:
         return broke
@@ -204,6 +204,15 @@ def _at_boot(log: LavaLog, job: CaseResult) -> Verdict:
     if any(r.case.startswith("kernel-messages") for r in log.failing):
         return Verdict(RunStatus.BOOT_FAILED, f"at boot: {_said(job)}", "boot: kernel messages")
     raise InfrastructureError(f"LAVA could not log in: {_said(job)}", "see the log of the job")
+
+
+def _ipxe_gave_up(log: LavaLog) -> None:
+    """A kernel or ramdisk that never arrived is the lab's, also where the kernel then panics."""
+    if match := next(filter(None, map(_IPXE.search, log.console)), None):
+        raise InfrastructureError(
+            f"iPXE could not fetch: {printable(match['what'])}",
+            "see to TFTP and network of the host",
+        )
 
 
 def _qemu_gave_up(log: LavaLog) -> None:

@@ -12,7 +12,7 @@ from rtbisect.model.lab import Run, RunStatus
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from rtbisect.model.lab import Measurement, RunRequest, Source
+    from rtbisect.model.lab import DeviceType, Measurement, RunRequest, Source
 
     Draw = Callable[[RunRequest, Random], Iterable[Measurement]]
     Tell = Callable[[RunRequest], Iterable[Source]]
@@ -29,7 +29,7 @@ class FakeLab:
     `notes` keep what was asked.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  (what a test may want)
         self,
         draw: Draw,
         script: Mapping[str, Iterable[Outcome]] | None = None,
@@ -37,7 +37,9 @@ class FakeLab:
         seed: int = 0,
         seconds: float = 20.0,
         tell: Tell = lambda _request: (),
+        devices: int = 1,
     ) -> None:
+        self.devices = devices
         self._draw = draw
         self._script = {revision: list(each) for revision, each in (script or {}).items()}
         self._seed = seed
@@ -68,6 +70,10 @@ class FakeLab:
             signature="" if complete else f"fake: {outcome.value}",
             sources=tuple(self._tell(request)) if complete else (),
         )
+
+    def width(self, device_type: DeviceType) -> int:  # noqa: ARG002
+        """As many devices as it was told of."""
+        return self.devices
 
     def _next(self, revision: str) -> Outcome:
         for key in (revision, "*"):

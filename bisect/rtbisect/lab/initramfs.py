@@ -15,7 +15,7 @@ import re
 import shutil
 import stat
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from rtbisect.artefacts import ArtefactStore
+    from rtbisect.model.lab import RunRequest
 
 #: Where our files lie on the device.
 PREFIX = "opt/rtbisect"
@@ -80,6 +81,12 @@ def base(inputs: Inputs, artefacts: ArtefactStore, index: Path) -> str:
     part.write_text(sha256, "ascii")
     part.replace(remembered)
     return sha256
+
+
+def of_request(request: RunRequest, inputs: Inputs, artefacts: ArtefactStore, index: Path) -> str:
+    """The ramdisk with the programs of all suites of a boot."""
+    suites = {suite for window in request.windows for suite in window.suites}
+    return base(replace(inputs, suites=tuple(sorted(suites))), artefacts, index)
 
 
 def newc(members: Iterable[Member]) -> bytes:

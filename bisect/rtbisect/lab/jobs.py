@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import math
 import re
+import secrets
 import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -21,9 +22,13 @@ from rtbisect.command import printable
 from rtbisect.errors import ConfigError, InternalError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from rtbisect.model.lab import DeviceType, RunRequest
+
+#: The boot method of a guest that LAVA starts.
+QEMU = "qemu"
 
 #: What init sets as prompt (lava-jobs/initramfs/init).
 PROMPT = "rt-lab:# "
@@ -90,13 +95,43 @@ class Timeouts:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """What a job text is made of. `modules` is None for a kernel without our modules."""
+    """What a job text is made of. `modules` is None for a kernel without our modules. By `key` a
+    job is found again on a server; `callback` is called there when it ends. Only devices that have
+    all `tags` there run it.
+    """
 
     request: RunRequest
+    key: str
     kernel: Resource
     ramdisk: Resource
     modules: Resource | None
     timeouts: Timeouts
+    priority: str = "medium"
+    callback: str = ""
+    tags: tuple[str, ...] = ()
+
+
+def new_key() -> str:
+    """What no other job of any campaign has in its name."""
+    return secrets.token_hex(8)
+
+
+def job_of(
+    request: RunRequest,
+    key: str,
+    ramdisk: str,
+    offer: Callable[[str, str], Resource],
+    timeouts: Timeouts,
+) -> Job:
+    """The job of a boot; `offer` puts an artefact (sha256, name) where LAVA fetches it."""
+    return Job(
+        request=request,
+        key=key,
+        kernel=offer(request.kernel, "kernel"),
+        ramdisk=offer(ramdisk, "ramdisk.cpio.gz"),
+        modules=offer(request.modules, "modules.tar.gz") if request.modules else None,
+        timeouts=timeouts,
+    )
 
 
 def timeouts_of(request: RunRequest) -> Timeouts:
@@ -108,7 +143,8 @@ def timeouts_of(request: RunRequest) -> Timeouts:
         else LONGEST_WINDOW * max(request.window_ms / 1000, each.least_s)
         for each in request.windows
     )
-    return Timeouts(test_s=max(Timeouts().test_s, math.ceil(needed_s)))
+    test_s = max(Timeouts().test_s, math.ceil(needed_s))
+    return Timeouts(boot_s=request.device_type.boot_s, test_s=test_s)
 
 
 #: Those that are not asked of a machine that isolates nothing.
@@ -139,17 +175,23 @@ def render_job(lava_jobs: Path, job: Job) -> str:
         _environment(jinja2.FileSystemLoader(lava_jobs))
         .get_template("skeleton.yaml.j2")
         .render(
-            job_name=printable(f"rtbisect {request.run_id} {request.revision}", 200),
+            # The key stands first: a server cuts long names.
+            job_name=printable(f"rtbisect {job.key} {request.run_id} {request.revision}", 200),
+            key=job.key,
+            priority=job.priority,
+            callback=job.callback,
             device_type=request.device_type.name,
             revision=printable(request.revision, 200),
             order=" ".join(window.name for window in request.windows),
-            boot_line=request.profile.boot_line,
+            boot=request.device_type.boot,
+            boot_line=_boot_line(request),
             kernel=job.kernel,
             ramdisk=job.ramdisk,
             modules=job.modules,
             prompt=PROMPT,
             command=_command(request),
             timeouts=job.timeouts,
+            tags=job.tags,
         )
     )
     return text.rstrip("\n") + "\n"
@@ -196,6 +238,14 @@ def render_device(
             "run `make setup`, or correct the device type in the site file",
         ) from error
     return yaml.safe_dump(yaml.safe_load(text), sort_keys=True, width=1000)
+
+
+def _boot_line(request: RunRequest) -> str:
+    """The boot line; a machine of a lab has its own console, by its device's template."""
+    words = request.profile.boot_line.split()
+    if request.device_type.boot == QEMU:
+        return " ".join(words)
+    return " ".join(word for word in words if not word.startswith("console="))
 
 
 def _check(request: RunRequest) -> None:

@@ -11,9 +11,7 @@ from __future__ import annotations
 import gzip
 import os
 import re
-import secrets
 import shutil
-import time
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,16 +19,13 @@ from typing import TYPE_CHECKING
 from rtbisect import command, locks
 from rtbisect.errors import ConfigError, InfrastructureError
 from rtbisect.lab import host, initramfs, jobs, lavalog
-from rtbisect.lab.classify import Verdict, classify
-from rtbisect.lab.evidence import Evidence, InvalidBoot, evidence, symptom
-from rtbisect.model.lab import Run, RunStatus
+from rtbisect.lab.lava import Ended, LavaLab, Patience
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from rtbisect.artefacts import ArtefactStore
-    from rtbisect.lab.lavalog import LavaLog
-    from rtbisect.model.lab import RunRequest
+    from rtbisect.model.lab import DeviceType, RunRequest
 
 #: Where LAVA itself works; it removes a job's folder unless it is killed.
 LAVA_SCRATCH = Path("/var/lib/lava/dispatcher/tmp")
@@ -61,8 +56,7 @@ class LavaRunSettings:
     timeouts: jobs.Timeouts | None = None
     accelerators: tuple[str, ...] = ()
     lock_wait_s: float = 900.0
-    retries: int = 2
-    retry_pause_s: float = 2.0
+    patience: Patience = Patience()  # noqa: RUF009  (frozen)
     workload: Path | None = None
 
     @property
@@ -86,62 +80,21 @@ class LavaRunSettings:
         return self.lava_root / "dispatcher.yaml"
 
 
-@dataclass(frozen=True, slots=True)
-class _Ended:
-    """A job that ended: its log as LAVA wrote it and as the artefact that keeps it.
-
-    `oom_kills` counts processes that the host killed meanwhile for want of memory.
-    """
-
-    log: LavaLog
-    artefact: str
-    returncode: int
-    timed_out: bool
-    oom_kills: int
-
-
-class LavaRunLab:
+class LavaRunLab(LavaLab):
     """`ports.Lab` over lava-run."""
 
     def __init__(self, settings: LavaRunSettings, artefacts: ArtefactStore) -> None:
+        super().__init__(settings.patience)
         self.settings = settings
         self.artefacts = artefacts
 
-    def run(self, request: RunRequest, note: Callable[[str], None]) -> Run:
-        """One boot. Faults of the lab are retried `retries` times, then raised."""
-        begin, load = time.monotonic(), os.getloadavg()[0]
-        ended, verdict = self._believed(request, note)
-        measured = None
-        if verdict.status is RunStatus.COMPLETE:
-            try:
-                measured = evidence(request, ended.log)
-            except InvalidBoot as error:
-                verdict = Verdict(RunStatus.INVALID, error.reason)
-        elif verdict.status is RunStatus.HUNG and (
-            seen := symptom(request, verdict.signature, ended.log.console)
-        ):
-            measured = Evidence(seen, ())
-            verdict = replace(verdict, status=RunStatus.COMPLETE)
-        return Run(
-            run_id=request.run_id,
-            revision=request.revision,
-            status=verdict.status,
-            reason=verdict.reason,
-            measurements=measured.measurements if measured else (),
-            facts=self._facts(measured),
-            window_order=tuple(window.name for window in request.windows),
-            log=ended.artefact,
-            seconds=round(time.monotonic() - begin, 3),
-            host_load=round(load, 2),
-            signature=verdict.signature,
-            sources=measured.sources if measured else (),
-        )
+    def width(self, device_type: DeviceType) -> int:  # noqa: ARG002
+        """This machine runs nothing beside what it measures."""
+        return 1
 
-    def _facts(self, measured: Evidence | None) -> tuple[tuple[str, str], ...]:
-        """What the guest told, and how it was run: numbers under KVM and TCG do not mix."""
-        if measured is None:
-            return ()
-        return (*measured.facts, ("accelerators", " ".join(self._accelerators())))
+    def _facts(self) -> tuple[tuple[str, str], ...]:
+        """Numbers under KVM and TCG do not mix."""
+        return (("accelerators", " ".join(self._accelerators())),)
 
     def _accelerators(self) -> tuple[str, ...]:
         return self.settings.accelerators or host.accelerators()
@@ -152,10 +105,11 @@ class LavaRunLab:
         `request` needs no kernel: a file stands in for it. Nothing is booted.
         """
         self._check_host()
-        job_id = f"rtbisect-{secrets.token_hex(6)}"
+        key = jobs.new_key()
+        job_id = f"rtbisect-{key}"
         with self._folder(job_id) as folder:
             stand_in = self.artefacts.put_bytes(b"stands in for a kernel\n")
-            self._write(request, folder, kernel=stand_in, modules="")
+            self._write(replace(request, kernel=stand_in, modules=""), folder, key)
             done = command.run(
                 [*self._argv(job_id, folder), "--validate", "job.yaml"],
                 cwd=folder,
@@ -171,48 +125,9 @@ class LavaRunLab:
             f"lava-run refuses a job: {command.printable(said)}", "run `make setup`, then try again"
         )
 
-    def _believed(self, request: RunRequest, note: Callable[[str], None]) -> tuple[_Ended, Verdict]:
-        """A job and its verdict. An ambiguous verdict is believed when it comes twice."""
-        doubted = False
-        faults = 0
-        while True:
-            try:
-                ended = self._job(request, note)
-                verdict = self._classify(ended, emulated=request.device_type.emulated)
-            except InfrastructureError as error:
-                faults += 1
-                if not error.retryable or faults > self.settings.retries:
-                    raise
-                time.sleep(self.settings.retry_pause_s)
-                continue
-            if not verdict.ambiguous or doubted:
-                return ended, verdict
-            doubted = True
-
-    def _classify(self, ended: _Ended, *, emulated: bool) -> Verdict:
-        try:
-            verdict = classify(
-                ended.log,
-                returncode=ended.returncode,
-                timed_out=ended.timed_out,
-                emulated=emulated,
-            )
-        except InfrastructureError as error:
-            hint = f"{error.hint} (log: artefact {ended.artefact[:12]})"
-            raise InfrastructureError(error.message, hint, retryable=error.retryable) from None
-        except ConfigError as error:
-            hint = f"{error.hint} (log: artefact {ended.artefact[:12]})"
-            raise ConfigError(error.message, hint) from None
-        if ended.oom_kills and verdict.status is not RunStatus.COMPLETE:
-            # A QEMU that was killed looks like a kernel that reset the machine.
-            raise InfrastructureError(
-                "this host ran out of memory while the job ran",
-                f"free memory or add some (log: artefact {ended.artefact[:12]})",
-            )
-        return verdict
-
-    def _job(self, request: RunRequest, note: Callable[[str], None]) -> _Ended:
-        job_id = f"rtbisect-{secrets.token_hex(6)}"
+    def _job(self, request: RunRequest, note: Callable[[str], None]) -> Ended:
+        key = jobs.new_key()
+        job_id = f"rtbisect-{key}"
         settings = self.settings
         with (
             locks.hold(
@@ -223,7 +138,7 @@ class LavaRunLab:
             ) as lock,
             self._folder(job_id) as folder,
         ):
-            self._write(request, folder, kernel=request.kernel, modules=request.modules)
+            self._write(request, folder, key)
             log = folder / "log.yaml"
             oom_kills = host.oom_kills()
             try:
@@ -241,32 +156,29 @@ class LavaRunLab:
             oom_kills = host.oom_kills() - oom_kills
             data = log.read_bytes()
         kept = self.artefacts.put_bytes(gzip.compress(data, mtime=0))
-        return _Ended(
-            lavalog.parse(command.decode(data)), kept, done.returncode, done.timed_out, oom_kills
-        )
+        how = f"lava-run ended with {done.returncode}"
+        if done.timed_out:
+            how = "lava-run did not end within its own timeouts"
+        starved = "this host ran out of memory while the job ran" if oom_kills else ""
+        return Ended(lavalog.parse(command.decode(data)), kept, how, starved=starved)
 
     def _timeouts(self, request: RunRequest) -> jobs.Timeouts:
         return self.settings.timeouts or jobs.timeouts_of(request)
 
-    def _write(self, request: RunRequest, folder: Path, *, kernel: str, modules: str) -> None:
+    def _write(self, request: RunRequest, folder: Path, key: str) -> None:
         """Job, device and links to the artefacts; the links have names that a log can show."""
         settings = self.settings
-        index = settings.work_dir / "initramfs"
-        suites = {suite for window in request.windows for suite in window.suites}
-        parts = initramfs.Inputs(
-            settings.lava_jobs,
-            settings.busybox,
-            suites=tuple(sorted(suites)),
-            workload=settings.workload,
+        parts = initramfs.Inputs(settings.lava_jobs, settings.busybox, workload=settings.workload)
+        ramdisk = initramfs.of_request(
+            request, parts, self.artefacts, settings.work_dir / "initramfs"
         )
-        ramdisk = initramfs.base(parts, self.artefacts, index)
-        job = jobs.Job(
-            request=request,
-            kernel=self._resource(folder / "kernel", kernel),
-            ramdisk=self._resource(folder / "ramdisk.cpio.gz", ramdisk),
-            modules=self._resource(folder / "modules.tar.gz", modules) if modules else None,
-            timeouts=self._timeouts(request),
-        )
+
+        def offer(sha256: str, name: str) -> jobs.Resource:
+            link = folder / name
+            link.symlink_to(self.artefacts.path(sha256).absolute())
+            return jobs.Resource(link.absolute().as_uri(), sha256)
+
+        job = jobs.job_of(request, key, ramdisk, offer, self._timeouts(request))
         device = jobs.render_device(
             settings.lava_jobs,
             settings.device_types,
@@ -275,10 +187,6 @@ class LavaRunLab:
         )
         (folder / "job.yaml").write_text(jobs.render_job(settings.lava_jobs, job), "utf-8")
         (folder / "device.yaml").write_text(device, "utf-8")
-
-    def _resource(self, link: Path, sha256: str) -> jobs.Resource:
-        link.symlink_to(self.artefacts.path(sha256).absolute())
-        return jobs.Resource(link.absolute().as_uri(), sha256)
 
     def _argv(self, job_id: str, folder: Path) -> list[str]:
         settings = self.settings

@@ -100,7 +100,9 @@ class DeviceType:
     """What jobs are rendered for. `emulated` is true for QEMU: its data are never mailable.
 
     `template` names a file of `lava-jobs/devices/`; `sockets`, `cores` (a socket) and
-    `threads` (a core) describe the topology that is also checked in the guest.
+    `threads` (a core) describe the topology that is also checked in the guest. `boot` is LAVA's
+    boot method, with a part of the job in `lava-jobs/boot/`; power-on to prompt takes at most
+    `boot_s`.
     """
 
     name: str
@@ -111,6 +113,8 @@ class DeviceType:
     memory_mib: int
     emulated: bool
     cpu_model: str = ""
+    boot: str = "qemu"
+    boot_s: int = 60
 
     @property
     def cpus(self) -> int:
@@ -152,7 +156,8 @@ class Run:
 
     `facts` are key/value pairs read in the guest (topology, clock source, RCU settings);
     `window_order` is the drawn order; `log` names the console log in the artefact store;
-    `layout` other than 0 is a build of the revision with another code layout.
+    `layout` other than 0 is a build of the revision with another code layout; `device` names the
+    host where there are several.
     """
 
     run_id: str
@@ -168,6 +173,7 @@ class Run:
     signature: str = ""
     layout: int = 0
     sources: tuple[Source, ...] = ()
+    device: str = ""
 
     @property
     def complete(self) -> bool:

@@ -8,6 +8,7 @@ what they recorded, the open one is taken up again. A kill loses at most that st
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import sqlalchemy as sa
@@ -24,8 +25,20 @@ if TYPE_CHECKING:
 
     from rtbisect.model.campaign import Summary
     from rtbisect.model.report import Repaired
+    from rtbisect.ports import Note
 
 T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class _StepNote:
+    """ports.Note of one step."""
+
+    left: str
+    keep: Callable[[str], None]
+
+    def __call__(self, external_id: str) -> None:
+        self.keep(external_id)
 
 
 class StoreJournal:
@@ -59,7 +72,7 @@ class StoreJournal:
     def campaign(self) -> str:
         return self._campaign
 
-    def step(self, key: str, kind: type[T], effect: Callable[[Callable[[str], None]], T]) -> T:
+    def step(self, key: str, kind: type[T], effect: Callable[[Note], T]) -> T:
         """See ports.Journal. An open step's leftover process group is ended first."""
         codec = db.codec(kind)
         row = self._row(key)
@@ -73,10 +86,10 @@ class StoreJournal:
                 return codec.validate_json(row["value"])
             except ValidationError as error:
                 raise InternalError(f"step {key} of {self._campaign} cannot be read") from error
-        if row is not None:
-            leftover.end_leftover(row["external_id"])
+        left = "" if row is None else str(row["external_id"])
+        leftover.end_leftover(left)
         self._start(key, kind.__name__, known=row is not None)
-        value = effect(lambda external_id: self._note(key, external_id))
+        value = effect(_StepNote(left, lambda external_id: self._note(key, external_id)))
         self._finish(key, db.to_json(kind, value))
         return value
 
@@ -132,7 +145,8 @@ class StoreJournal:
         now = self._clock()
         with self._db.write() as connection:
             if known:
-                connection.execute(self._update(key).values(started_s=now, external_id=""))
+                # What was noted stays: a job of a server outlives a second kill, too.
+                connection.execute(self._update(key).values(started_s=now))
             else:
                 seq = connection.execute(
                     sa.select(sa.func.count())

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What has to be true of a lab behind a LAVA server before a campaign can use it, claim by claim; a
+user's plain token is enough to ask.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import requests
+
+from rtbisect.command import printable
+from rtbisect.errors import RtbisectError
+from rtbisect.lab import standing
+from rtbisect.ports import NoNote
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from rtbisect.lab.lava_server import LavaServerLab
+    from rtbisect.model.lab import RunRequest
+
+#: Seconds to fetch a small file from ourselves.
+_FETCH_S = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """`holds` is None for one that was not asked."""
+
+    name: str
+    holds: bool | None
+    said: str
+
+
+def claims(lab: LavaServerLab, request: RunRequest, *, boot: bool) -> Iterator[Claim]:
+    """All claims in their order. `request` is a boot as a campaign would ask for one; with `boot`
+    its kernel is booted as a smoke test, else a file stands in for it and is only validated.
+    """
+    kind = request.device_type.name
+    yield _asked("server", lambda: f"LAVA {lab.rest.version()}")
+    yield _asked("token", lambda: _user(lab))
+    yield _asked("device type", lambda: _type(lab, kind))
+    yield _asked("devices", lambda: _devices(lab, kind))
+    yield _asked("artefacts", lambda: _served(lab))
+    yield _asked("job", lambda: _validated(lab, request))
+    if boot:
+        yield _asked("boot", lambda: _booted(lab, request))
+    else:
+        yield Claim("boot", None, "no kernel was given")
+
+
+class _Fails(Exception):  # noqa: N818  (the answer to a question)
+    """A claim does not hold, for this reason."""
+
+
+def _asked(name: str, ask: Callable[[], str]) -> Claim:
+    try:
+        return Claim(name, holds=True, said=printable(ask()))
+    except _Fails as reason:
+        return Claim(name, holds=False, said=printable(str(reason)))
+    except RtbisectError as error:
+        return Claim(name, holds=False, said=printable(str(error)))
+
+
+def _user(lab: LavaServerLab) -> str:
+    user = lab.rest.whoami()
+    if not user:
+        raise _Fails("the server takes us for nobody: a token is needed to submit jobs")
+    return f"user {user}"
+
+
+def _type(lab: LavaServerLab, kind: str) -> str:
+    seen = lab.rest.device_types()
+    if kind not in seen:
+        raise _Fails(f"{kind} is none of those that this user sees: {', '.join(seen) or 'none'}")
+    return f"{kind}, one of {len(seen)}"
+
+
+def _devices(lab: LavaServerLab, kind: str) -> str:
+    devices = lab.rest.devices(kind)
+    if reason := standing.hopeless(kind, devices):
+        raise _Fails(reason)
+    usable = [device for device in devices if not device.why_not]
+    waiting = len(lab.rest.queue(kind))
+    return f"{len(usable)} of {len(devices)} take jobs; {waiting} jobs wait"
+
+
+def _served(lab: LavaServerLab) -> str:
+    """Whether our own URL gives out what it should, as seen from here."""
+    data = b"fetched to see whether artefacts can be\n"
+    offered = lab.desk.offer(lab.artefacts.put_bytes(data), "probe")
+    try:
+        answer = requests.get(offered.url, timeout=_FETCH_S, allow_redirects=False)
+    except requests.RequestException as error:
+        raise _Fails(f"{offered.url} cannot be fetched ({type(error).__name__})") from error
+    if answer.status_code != 200 or hashlib.sha256(answer.content).hexdigest() != offered.sha256:
+        raise _Fails(f"{offered.url} gives something else ({answer.status_code})")
+    return f"{lab.desk.settings.url} serves them, as seen from here"
+
+
+def _validated(lab: LavaServerLab, request: RunRequest) -> str:
+    lab.preflight(request)
+    return "the server calls it valid"
+
+
+def _booted(lab: LavaServerLab, request: RunRequest) -> str:
+    run = lab.run(replace(request, run_id="smoke"), NoNote())
+    if not run.complete:
+        raise _Fails(f"{run.status.value}: {run.reason} (log: artefact {run.log[:12]})")
+    return f"on {run.device} in {run.seconds:.0f} s"

@@ -1,0 +1,318 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A LAVA server by its REST API v0.2 (lava_rest_app/v02): what is asked, and what may come back.
+
+Everything that a server says is foreign: bodies have a limit, values have types. Reading is tried
+again until the server has been out of reach for `outage_s`; submitting is not, because nobody
+knows whether a request without an answer arrived. Who submits looks for the job first.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+import requests
+
+from rtbisect.command import printable
+from rtbisect.errors import ConfigError, InfrastructureError
+from rtbisect.lab import lava_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+    from rtbisect.lab.lava_rows import DeviceState, JobState
+
+#: Bytes of an answer, and of the log of a job.
+LARGEST_ANSWER = 16 * 1024 * 1024
+LARGEST_LOG = 64 * 1024 * 1024
+
+#: Pages of a list that are read.
+MOST_PAGES = 50
+
+#: Answers of a server, or of a proxy before it, that come and go.
+_PASSING = frozenset((408, 425, 429, 500, 502, 503, 504))
+
+#: Seconds between tries of a request that a server did not answer; the last one goes on.
+_PAUSES_S = (1.0, 2.0, 5.0, 10.0, 30.0)
+
+
+class NoAnswerError(InfrastructureError):
+    """The server did not answer, or a proxy said so for it: nobody knows what it has done."""
+
+
+class GoneError(InfrastructureError):
+    """The server answers and does not know what is asked for, or does not show it to this user."""
+
+
+@dataclass(frozen=True, slots=True)
+class RestSettings:
+    """Where a server is, and whose token is used. `token` is a file with nothing else in it, `ca`
+    one with the certificates of a lab that signs its own.
+    """
+
+    url: str
+    token: Path | None = None
+    ca: Path | None = None
+    timeout_s: float = 30.0
+    outage_s: float = 900.0
+
+
+class LavaRest:
+    """One server; one user, one token."""
+
+    def __init__(
+        self,
+        settings: RestSettings,
+        *,
+        tell: Callable[[str], None] = lambda _line: None,
+        sleep: Callable[[float], None] = time.sleep,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.settings = settings
+        self._tell, self._sleep, self._clock = tell, sleep, clock
+        self._token = _token(settings.token) if settings.token is not None else ""
+        self._local = threading.local()
+
+    @property
+    def _session(self) -> requests.Session:
+        """A session a thread: several boots may be under way."""
+        found: requests.Session | None = getattr(self._local, "session", None)
+        if found is None:
+            found = self._local.session = requests.Session()
+            # Neither proxies nor a ~/.netrc of the environment: the token goes where we say.
+            found.trust_env = False
+            if self.settings.ca is not None:
+                found.verify = str(self.settings.ca)
+            if self._token:
+                found.headers["Authorization"] = f"Token {self._token}"
+        return found
+
+    def whoami(self) -> str:
+        """The user of the token; "" for nobody."""
+        return lava_rows.text(self._get("system/whoami/"), "user")
+
+    def version(self) -> str:
+        """Version of the server."""
+        return lava_rows.text(self._get("system/version/"), "version")
+
+    def validate(self, definition: str) -> None:
+        """ConfigError when the server calls the job invalid: it does so with status 200."""
+        answer = self._patiently(
+            lambda: self._call("POST", "jobs/validate/", body={"definition": definition})
+        )
+        said = lava_rows.text(_object(answer), "message")
+        if not said.startswith("Job valid"):
+            raise ConfigError(
+                f"{self.settings.url} refuses the job: {printable(said)}",
+                "its version of LAVA may be older than 2023.01",
+            )
+
+    def submit(self, definition: str) -> int:
+        """The id of the new job; NoAnswerError when it is not known whether there is one."""
+        answer = _object(self._call("POST", "jobs/", body={"definition": definition}))
+        ids = answer.get("job_ids")
+        if not isinstance(ids, list) or len(ids) != 1 or not str(ids[0]).isdecimal():
+            raise NoAnswerError(f"{self.settings.url} gave no job id", "see the server's log")
+        return int(ids[0])
+
+    def find(self, key: str) -> tuple[JobState, ...]:
+        """Jobs with `key` in their name, the oldest first."""
+        found = self._list("jobs/", {"description__contains": key, "ordering": "id"})
+        return tuple(job for job in map(lava_rows.job, found) if key in job.name)
+
+    def queue(self, device_type: str) -> tuple[JobState, ...]:
+        """Jobs that this user sees waiting for a device of a type, the oldest first."""
+        asked = {"state__in": "Submitted,Scheduling,Scheduled", "ordering": "id"}
+        found = self._list("jobs/", asked | {"requested_device_type": device_type})
+        return tuple(map(lava_rows.job, found))
+
+    def job(self, job: int) -> JobState:
+        """One job; GoneError when there is none."""
+        return lava_rows.job(self._get(f"jobs/{job}/"))
+
+    def log(self, job: int) -> bytes:
+        """The log of a job as the server keeps it; b"" while there is none."""
+        try:
+            return self._patiently(lambda: self._call("GET", f"jobs/{job}/logs/", log=True))
+        except GoneError:
+            return b""
+
+    def cases(self, job: int) -> tuple[Mapping[str, Any], ...]:
+        """Test cases of a job as the server keeps them."""
+        return tuple(self._list(f"jobs/{job}/tests/", {}))
+
+    def cancel(self, job: int) -> None:
+        """Ask for the end of a job; the server does so later."""
+        self._get(f"jobs/{job}/cancel/")
+
+    def devices(self, device_type: str) -> tuple[DeviceState, ...]:
+        """Devices of a type that are not retired."""
+        found = self._list("devices/", {"device_type": device_type, "ordering": "hostname"})
+        gone = self._offline()
+        return tuple(lava_rows.device(each, gone) for each in found)
+
+    def device(self, name: str) -> DeviceState:
+        """One device; GoneError when the server shows none of this name."""
+        row = self._get(f"devices/{quote(name, safe='')}/")
+        return lava_rows.device(row, self._offline())
+
+    def device_types(self) -> tuple[str, ...]:
+        """Names of the types that this user sees."""
+        return tuple(
+            sorted(lava_rows.text(each, "name") for each in self._list("devicetypes/", {}))
+        )
+
+    def _offline(self) -> set[str]:
+        """Workers that are out of reach."""
+        return {
+            lava_rows.text(each, "hostname")
+            for each in self._list("workers/", {})
+            if lava_rows.text(each, "state") == "Offline"
+        }
+
+    # --- one request, and a patient one ---
+
+    def _get(self, path: str, asked: Mapping[str, str] | None = None) -> dict[str, Any]:
+        return _object(self._patiently(lambda: self._call("GET", path, asked=asked)))
+
+    def _list(self, path: str, asked: Mapping[str, str]) -> list[dict[str, Any]]:
+        """All pages of a list (LAVA counts by limit and offset)."""
+        found: list[dict[str, Any]] = []
+        for _page in range(MOST_PAGES):
+            page = self._get(path, {**asked, "limit": "100", "offset": str(len(found))})
+            rows = page.get("results")
+            if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+                raise self._nonsense(path)
+            found += rows
+            if not rows or page.get("next") is None:
+                return found
+        return found
+
+    def _patiently(self, call: Callable[[], bytes]) -> bytes:
+        """The answer of a request that changes nothing, as soon as there is one."""
+        begin, tries = self._clock(), 0
+        while True:
+            try:
+                return call()
+            except NoAnswerError as error:
+                gone_s = self._clock() - begin
+                if gone_s >= self.settings.outage_s:
+                    raise InfrastructureError(
+                        f"{error.message}, for {gone_s:.0f} s now",
+                        "see to the server, then run `rtbisect resume`",
+                        retryable=False,
+                    ) from error
+                if tries == 0:
+                    self._tell(f"{error.message}; trying again")
+                self._sleep(_PAUSES_S[min(tries, len(_PAUSES_S) - 1)])
+                tries += 1
+
+    def _call(
+        self,
+        method: str,
+        path: str,
+        *,
+        asked: Mapping[str, str] | None = None,
+        body: object = None,
+        log: bool = False,
+    ) -> bytes:
+        """The body of one answer; NoAnswerError, GoneError, ConfigError else."""
+        url = f"{self.settings.url.rstrip('/')}/api/v0.2/{path}"
+        try:
+            answer = self._session.request(
+                method,
+                url,
+                params=dict(asked or {}),
+                json=body,
+                timeout=self.settings.timeout_s,
+                stream=True,
+                allow_redirects=False,
+            )
+            with answer:
+                data = _limited(answer, LARGEST_LOG if log else LARGEST_ANSWER)
+        except requests.RequestException as error:
+            raise NoAnswerError(
+                f"{self.settings.url} does not answer ({type(error).__name__})", "see to the server"
+            ) from error
+        if answer.status_code in (200, 201, 202, 204):
+            return data
+        raise self._refusal(answer.status_code, method, path, data)
+
+    def _refusal(self, status: int, method: str, path: str, data: bytes) -> Exception:
+        where, said = self.settings.url, printable(_said(data), 200)
+        if status in _PASSING:
+            return NoAnswerError(f"{where} answers {status}", "see to the server")
+        if status in (401, 403):
+            return ConfigError(
+                f"{where} does not take the token ({status}): {said}",
+                "make a new one there and put it into the token file, then run `rtbisect resume`",
+            )
+        if status == 404 and method == "GET":
+            return GoneError(f"{where} has no {path.rstrip('/')}", "it may have been cleaned up")
+        if status == 400 and method == "POST":
+            if "evices unavailable" in said:
+                return InfrastructureError(f"{where}: {said}", "see the devices on its pages")
+            return ConfigError(f"{where} refuses the job: {said}", "try `rtbisect config check`")
+        return InfrastructureError(
+            f"{where} answers {status} to {method} {path}: {said}", "is this a LAVA server?"
+        )
+
+    def _nonsense(self, path: str) -> InfrastructureError:
+        return InfrastructureError(
+            f"{self.settings.url}: {path} is no list of LAVA's", "is this a LAVA server?"
+        )
+
+
+def _token(path: Path) -> str:
+    try:
+        token = path.read_text("ascii").strip()
+    except (OSError, ValueError) as error:
+        raise ConfigError(
+            f"the token file {path} cannot be read: {error}", "put the server's token into it"
+        ) from error
+    if not token.isalnum() or len(token) > 256:
+        raise ConfigError(f"{path} holds no token", "it has letters and digits on one line")
+    if path.stat().st_mode & 0o077:
+        raise ConfigError(f"{path} can be read by others", f"run `chmod 600 {path}`")
+    return token
+
+
+def _limited(answer: requests.Response, most: int) -> bytes:
+    data = bytearray()
+    for part in answer.iter_content(1 << 16):
+        data += part
+        if len(data) > most:
+            raise InfrastructureError(
+                f"an answer of {printable(answer.url)} has more than {most} bytes",
+                "see the job there",
+                retryable=False,
+            )
+    return bytes(data)
+
+
+def _object(data: bytes) -> dict[str, Any]:
+    try:
+        found = json.loads(data)
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, dict):
+        raise InfrastructureError("an answer is no JSON object", "is this a LAVA server?")
+    return found
+
+
+def _said(data: bytes) -> str:
+    """What a refusal says: `message` or `detail` of its JSON, else its first words."""
+    try:
+        found = json.loads(data)
+    except (ValueError, RecursionError):
+        return data[:200].decode("utf-8", "replace")
+    if isinstance(found, dict):
+        for key in ("message", "detail"):
+            if key in found:
+                return str(found[key])
+    return str(found)

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Jobs and devices as a LAVA server shows them (lava_rest_app/base/serializers.py), typed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from rtbisect.command import printable
+from rtbisect.errors import InfrastructureError
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+
+@dataclass(frozen=True, slots=True)
+class JobState:
+    """A job as its server shows it: `state` and `health` in LAVA's words, times in ISO 8601."""
+
+    job: int
+    name: str
+    state: str
+    health: str
+    device_type: str
+    device: str
+    submitter: str
+    start_time: str
+    end_time: str
+
+    @property
+    def finished(self) -> bool:
+        return self.state == "Finished"
+
+    @property
+    def queued(self) -> bool:
+        return self.state in ("Submitted", "Scheduling", "Scheduled")
+
+    @property
+    def seconds(self) -> float | None:
+        """What it took on its device: the queue is no cost of a boot."""
+        try:
+            times = [datetime.fromisoformat(each) for each in (self.start_time, self.end_time)]
+            return max(0.0, (times[1] - times[0]).total_seconds())
+        except (ValueError, TypeError):
+            return None
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceState:
+    """A device as its server shows it, `health` and `state` in LAVA's words. `worker` is the
+    dispatcher that it hangs on, `offline` whether that one is out of reach, `shunned` why we do not
+    take its boots for evidence.
+    """
+
+    name: str
+    device_type: str
+    health: str
+    state: str
+    worker: str
+    offline: bool
+    shunned: str = ""
+
+    @property
+    def why_not(self) -> str:
+        """Why it takes no job; "" when it does, at once or after the one that it runs."""
+        if self.health not in ("Good", "Unknown", "Looping"):
+            return f"{self.name} is in {self.health.lower()}"
+        if self.offline:
+            return f"{self.name}'s worker {self.worker} is offline"
+        return f"{self.name} is quarantined ({self.shunned})" if self.shunned else ""
+
+
+def text(row: Mapping[str, Any], key: str) -> str:
+    """A value of a row as text; "" where there is none."""
+    value = row.get(key)
+    return "" if value is None else str(value)
+
+
+def job(row: Mapping[str, Any]) -> JobState:
+    """A row of jobs/."""
+    number = row.get("id")
+    if not isinstance(number, int):
+        raise InfrastructureError("a job of the server has no id", "is this a LAVA server?")
+    return JobState(
+        job=number,
+        name=text(row, "description"),
+        state=text(row, "state"),
+        health=text(row, "health"),
+        device_type=text(row, "requested_device_type"),
+        device=printable(text(row, "actual_device"), 100),
+        submitter=printable(text(row, "submitter"), 100),
+        start_time=text(row, "start_time"),
+        end_time=text(row, "end_time"),
+    )
+
+
+def device(row: Mapping[str, Any], gone: Collection[str]) -> DeviceState:
+    """A row of devices/; `gone` are workers that are offline."""
+    return DeviceState(
+        name=printable(text(row, "hostname"), 100),
+        device_type=text(row, "device_type"),
+        health=text(row, "health"),
+        state=text(row, "state"),
+        worker=printable(text(row, "worker_host"), 100),
+        offline=text(row, "worker_host") in gone,
+    )

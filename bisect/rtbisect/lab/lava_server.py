@@ -1,0 +1,354 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A lab behind a LAVA server, ours or somebody else's: submit, wait, read.
+
+Each job has a key of its own in its name, and the key is noted before the job is submitted. So a
+job is never submitted twice for want of an answer, and one that outlived us is taken up again.
+"""
+
+from __future__ import annotations
+
+import gzip
+import time
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import yaml
+
+from rtbisect import command, locks
+from rtbisect.errors import InfrastructureError
+from rtbisect.lab import initramfs, jobs, lavalog, standing
+from rtbisect.lab.lava import Ended, LavaLab, Patience
+from rtbisect.lab.lava_rest import GoneError, NoAnswerError
+from rtbisect.lab.lavalog import CaseResult
+from rtbisect.lab.standing import Manners
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from contextlib import AbstractContextManager
+
+    from rtbisect.artefacts import ArtefactStore
+    from rtbisect.lab.desk import Desk
+    from rtbisect.lab.lava_rest import LavaRest
+    from rtbisect.lab.lava_rows import DeviceState, JobState
+    from rtbisect.lab.lavalog import LavaLog
+    from rtbisect.lab.quarantine import Entry, Quarantine
+    from rtbisect.model.lab import DeviceType, RunRequest
+    from rtbisect.ports import Note
+
+#: LAVA's health of a job that somebody ended.
+CANCELLED = "Canceled"
+
+#: What a step notes: this, the key, and the id as soon as it is known.
+_NOTE = "lava"
+
+#: Seconds that LAVA may take beyond the timeouts of a job before we end it.
+_OVERTIME_S = 300.0
+
+#: Faults of the lab on one device, without a job that ended well between them.
+_MOST_FAULTS = 3
+
+#: Tries to submit a job that a server neither takes nor refuses.
+_MOST_TRIES = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """Seconds: between looks at a job (`called_s`: where the server calls when it ends), until
+    a request without an answer shows in the queue, until a queue without a device is left, and
+    until any queue is.
+    """
+
+    look_s: float = 2.0
+    called_s: float = 30.0
+    settle_s: float = 5.0
+    hopeless_s: float = 120.0
+    queue_s: float = 24 * 3600.0
+
+
+@dataclass(frozen=True, slots=True)
+class LavaServerSettings:
+    """`lab` is the lab's name in the site file; the rest as in `LavaRunSettings`. There is a
+    `machine_lock` where the devices are on this machine. Boots of devices in `quarantine` are no
+    evidence; one whose jobs end by faults of the lab again and again is put there.
+    """
+
+    lab: str
+    work_dir: Path
+    lava_jobs: Path
+    busybox: Path = Path("/bin/busybox")
+    priority: str = "medium"
+    tags: tuple[str, ...] = ()
+    workload: Path | None = None
+    timeouts: jobs.Timeouts | None = None
+    manners: Manners = Manners()  # noqa: RUF009  (frozen)
+    machine_lock: Path | None = None
+    lock_wait_s: float = 900.0
+    patience: Patience = Patience()  # noqa: RUF009  (frozen)
+    pace: Pace = Pace()
+    quarantine: Quarantine | None = None
+
+
+class LavaServerLab(LavaLab):
+    """`ports.Lab` over a LAVA server."""
+
+    def __init__(
+        self,
+        settings: LavaServerSettings,
+        rest: LavaRest,
+        desk: Desk,
+        artefacts: ArtefactStore,
+        tell: Callable[[str], None] = lambda _line: None,
+    ) -> None:
+        super().__init__(settings.patience)
+        self.settings = settings
+        self.rest, self.desk, self.artefacts = rest, desk, artefacts
+        self._tell = tell
+        self._done: set[str] = set()
+        self._told = ""
+        self._faults: dict[str, int] = {}
+
+    def width(self, device_type: DeviceType) -> int:
+        """Devices that take jobs; one where they share this machine."""
+        if self.settings.machine_lock is not None:
+            return 1
+        return max(1, sum(not each.why_not for each in self._devices(device_type.name)))
+
+    def _facts(self) -> tuple[tuple[str, str], ...]:
+        return (("lab", self.settings.lab),)
+
+    def preflight(self, request: RunRequest) -> None:
+        """Ask for the user and let the server validate the job of `request`, with a file that
+        stands in for a kernel; ConfigError with a hint. Nothing is submitted.
+        """
+        self.rest.whoami()
+        stand_in = self.artefacts.put_bytes(b"stands in for a kernel\n")
+        try:
+            self.rest.validate(self._text(replace(request, kernel=stand_in, modules=""), "0" * 16))
+        finally:
+            # Whoever boots next listens there.
+            self.desk.close()
+
+    def _job(self, request: RunRequest, note: Note) -> Ended:
+        with self._alone():
+            key, job = self._left(note.left)
+            text = self._text(request, key)
+            if job is None:
+                self._hold_back(request)
+                note(f"{_NOTE}:{key}")
+                job = self._submit(key, text)
+            note(f"{_NOTE}:{key}:{job}")
+            state = self._wait(request, key, job)
+        self._done.add(key)
+        self._end_twins(key, job)
+        data = self.rest.log(job)
+        kept = self.artefacts.put_bytes(gzip.compress(data, mtime=0))
+        if state.health == CANCELLED:
+            raise InfrastructureError(
+                f"job {job} of lab {self.settings.lab} was cancelled there",
+                f"ask why, then run `rtbisect resume` (log: artefact {kept[:12]})",
+                retryable=False,
+            )
+        return Ended(
+            log=self._with_verdict(lavalog.parse(command.decode(data)), job),
+            artefact=kept,
+            how=f"job {job} of lab {self.settings.lab} ended as {state.health}",
+            device=state.device,
+            seconds=state.seconds,
+        )
+
+    def _alone(self) -> AbstractContextManager[object]:
+        """Where the devices are on this machine, nothing else measures or builds meanwhile."""
+        lock = self.settings.machine_lock
+        if lock is None:
+            return nullcontext()
+        return locks.hold(lock, wait_s=self.settings.lock_wait_s, what="this machine", shared=True)
+
+    def _left(self, noted: str) -> tuple[str, int | None]:
+        """Key and id of the job that a session before this one left; a new key when none is, or
+        when that job was cancelled: it will never tell anything.
+        """
+        what, _, rest = noted.partition(":")
+        key, _, job = rest.partition(":")
+        if what != _NOTE or not key or key in self._done:
+            return jobs.new_key(), None
+        try:
+            found = (self.rest.job(int(job)),) if job.isdecimal() else self.rest.find(key)
+        except GoneError:
+            found = ()
+        if not found:
+            return (jobs.new_key(), None) if job else (key, None)
+        ended = found[0].finished and found[0].health == CANCELLED
+        return (jobs.new_key(), None) if ended else (key, found[0].job)
+
+    def _text(self, request: RunRequest, key: str) -> str:
+        """The job; from now on its artefacts are served."""
+        settings = self.settings
+        parts = initramfs.Inputs(settings.lava_jobs, settings.busybox, workload=settings.workload)
+        ramdisk = initramfs.of_request(
+            request, parts, self.artefacts, settings.work_dir / "initramfs"
+        )
+        job = jobs.job_of(request, key, ramdisk, self.desk.offer, self._timeouts(request))
+        callback = self.desk.expect(key)
+        job = replace(job, priority=settings.priority, callback=callback, tags=settings.tags)
+        return jobs.render_job(settings.lava_jobs, job)
+
+    def _timeouts(self, request: RunRequest) -> jobs.Timeouts:
+        return self.settings.timeouts or jobs.timeouts_of(request)
+
+    def _devices(self, kind: str) -> tuple[DeviceState, ...]:
+        """Devices of a type, with what we ourselves have against them."""
+        listed = self._listed()
+        return tuple(
+            replace(each, shunned=listed[each.name].reason) if each.name in listed else each
+            for each in self.rest.devices(kind)
+        )
+
+    def _listed(self) -> Mapping[str, Entry]:
+        return self.settings.quarantine.all() if self.settings.quarantine else {}
+
+    def _tell_of(self, device: str, fault: str) -> None:
+        if not device:
+            return
+        self._faults[device] = self._faults.get(device, 0) + 1 if fault else 0
+        if self._faults[device] == _MOST_FAULTS and self.settings.quarantine:
+            reason = f"{_MOST_FAULTS} faults in a row, the last one: {fault}"
+            self.settings.quarantine.put(device, reason, datetime.now(UTC))
+            self._tell(f"{device} is quarantined: {reason}; see `rtbisect host list`")
+
+    def _hold_back(self, request: RunRequest) -> None:
+        """Wait until manners allow a job more."""
+        begin, user = time.monotonic(), self.rest.whoami()
+        kind = request.device_type.name
+        while True:
+            devices, queue = self._devices(kind), self.rest.queue(kind)
+            reason = standing.hold_back(
+                self.settings.manners, datetime.now(UTC), user, queue, len(devices)
+            )
+            if not reason:
+                return
+            self._patient(begin, reason)
+            time.sleep(self.settings.pace.called_s)
+
+    def _submit(self, key: str, text: str) -> int:
+        """The id of the job with this key, which there is once, whatever the server answers."""
+        for _try in range(_MOST_TRIES):
+            try:
+                return self.rest.submit(text)
+            except NoAnswerError as error:
+                said = error.message
+                self._tell(f"{said}; looking whether the job arrived")
+            time.sleep(self.settings.pace.settle_s)
+            if found := self.rest.find(key):
+                return found[0].job
+        raise InfrastructureError(
+            f"lab {self.settings.lab} takes no job: {said}",
+            "see to the server, then run `rtbisect resume`",
+            retryable=False,
+        )
+
+    def _wait(self, request: RunRequest, key: str, job: int) -> JobState:
+        """The job when it has finished."""
+        pace, begin = self.settings.pace, time.monotonic()
+        deadline: float | None = None
+        hopeless: float | None = None
+        called = overdue = False
+        while True:
+            state = self.rest.job(job)
+            if state.finished:
+                return state
+            self._not_there(state)
+            now = time.monotonic()
+            if state.queued:
+                hopeless = self._queued(request, job, begin, hopeless)
+            elif deadline is None:
+                deadline = now + self._timeouts(request).job_s + _OVERTIME_S
+            elif now > deadline:
+                self._overdue(job, again=overdue)
+                deadline, overdue = now + _OVERTIME_S, True
+            # After a call the server still has to finish the job.
+            listens = self.desk.settings.bind is not None and not called
+            called = self.desk.wait(key, pace.called_s if listens else pace.look_s)
+
+    def _not_there(self, state: JobState) -> None:
+        """InfrastructureError when a job landed on a device that is quarantined; the job ends."""
+        entry = self._listed().get(state.device)
+        if entry is None:
+            return
+        self.rest.cancel(state.job)
+        raise InfrastructureError(
+            f"job {state.job} was given {state.device}, which is quarantined: {entry.reason}",
+            f"put {state.device} into maintenance in lab {self.settings.lab}, or release it:"
+            " `rtbisect host quarantine`",
+        )
+
+    def _queued(
+        self, request: RunRequest, job: int, begin: float, hopeless: float | None
+    ) -> float | None:
+        """Tell where the job stands; since when nothing will run it, and InfrastructureError when
+        that is too long ago.
+        """
+        kind, now = request.device_type.name, time.monotonic()
+        devices = self._devices(kind)
+        reason = standing.hopeless(kind, devices)
+        since = (hopeless or now) if reason else None
+        if since and now - since > self.settings.pace.hopeless_s:
+            self.rest.cancel(job)
+            raise InfrastructureError(
+                f"lab {self.settings.lab}: {reason}",
+                "put a device back into service, then run `rtbisect resume`",
+                retryable=False,
+            )
+        said = reason or standing.place(job, self.rest.queue(kind), devices)
+        self._patient(begin, f"job {job} waits: {said}")
+        return since
+
+    def _patient(self, begin: float, reason: str) -> None:
+        """Tell a new reason once; InfrastructureError when we have waited for too long."""
+        if reason != self._told:
+            self._told = reason
+            self._tell(f"lab {self.settings.lab}: {reason}")
+        if time.monotonic() - begin > self.settings.pace.queue_s:
+            raise InfrastructureError(
+                f"lab {self.settings.lab}: {reason}", "run `rtbisect resume` later", retryable=False
+            )
+
+    def _overdue(self, job: int, *, again: bool) -> None:
+        if again:
+            raise InfrastructureError(
+                f"job {job} of lab {self.settings.lab} does not end, not even cancelled",
+                "see to the worker of its device, then run `rtbisect resume`",
+                retryable=False,
+            )
+        self._tell(f"job {job} has outlived its own timeouts; it is cancelled")
+        self.rest.cancel(job)
+
+    def _end_twins(self, key: str, job: int) -> None:
+        """A request that seemed lost may have arrived after we looked."""
+        for twin in self.rest.find(key):
+            if twin.job != job and not twin.finished:
+                self.rest.cancel(twin.job)
+
+    def _with_verdict(self, log: LavaLog, job: int) -> LavaLog:
+        """The log with LAVA's verdict on the job, also where that is in the results only."""
+        if log.job is not None:
+            return log
+        for row in self.rest.cases(job):
+            if str(row.get("name")) == "job" and (told := _verdict(row)) is not None:
+                return replace(log, job=told)
+        return log
+
+
+def _verdict(row: object) -> CaseResult | None:
+    """LAVA's verdict as it stands in the results of a job: its metadata are YAML text."""
+    assert isinstance(row, dict)
+    try:
+        said = yaml.safe_load(str(row.get("metadata") or ""))
+    except (yaml.YAMLError, ValueError, RecursionError):
+        return None
+    if not isinstance(said, dict) or said.get("definition") != "lava":
+        return None
+    words = {name: str(said.get(name) or "") for name in ("error_type", "error_msg")}
+    return CaseResult("lava", "job", str(row.get("result")), **words)

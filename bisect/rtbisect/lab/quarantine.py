@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Our own list of devices whose boots are no evidence until a person has looked at them.
+
+It needs no right on a LAVA server: a job that lands on such a device is ended, and another one is
+asked for. The list is a file of the state directory, so that all campaigns there see it at once.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
+
+from rtbisect import locks
+from rtbisect.command import printable
+from rtbisect.errors import ConfigError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from contextlib import AbstractContextManager
+    from datetime import datetime
+    from pathlib import Path
+
+#: Characters of a reason.
+_LONGEST = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """Why a device is on the list, and since when (ISO 8601, UTC)."""
+
+    reason: str
+    since: str
+
+
+class Quarantine:
+    """The list of a state directory, by the names that devices have in their lab."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def all(self) -> Mapping[str, Entry]:
+        """Every device of the list; ConfigError when the file is none of ours."""
+        try:
+            told = json.loads(self._path.read_text("utf-8"))
+            return {str(name): Entry(**entry) for name, entry in sorted(told.items())}
+        except FileNotFoundError:
+            return {}
+        except (OSError, ValueError, TypeError, AttributeError) as error:
+            raise ConfigError(
+                f"the quarantine list {self._path} cannot be read", "mend or remove it"
+            ) from error
+
+    def put(self, device: str, reason: str, now: datetime) -> None:
+        """Put a device on the list; the first reason stays."""
+        with self._alone():
+            found = dict(self.all())
+            entry = Entry(printable(reason, _LONGEST), now.isoformat(timespec="seconds"))
+            found.setdefault(device, entry)
+            self._write(found)
+
+    def release(self, device: str) -> bool:
+        """Take a device off the list; whether it was on it."""
+        with self._alone():
+            found = dict(self.all())
+            was = found.pop(device, None) is not None
+            self._write(found)
+        return was
+
+    def _alone(self) -> AbstractContextManager[int]:
+        return locks.hold(
+            self._path.with_suffix(".lock"), wait_s=10.0, what="the list of quarantined devices"
+        )
+
+    def _write(self, found: Mapping[str, Entry]) -> None:
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        part = self._path.with_suffix(".part")
+        text = json.dumps({name: asdict(entry) for name, entry in found.items()}, indent=1)
+        with part.open("w", encoding="utf-8") as stream:
+            stream.write(text + "\n")
+            stream.flush()
+            os.fsync(stream.fileno())
+        part.replace(self._path)

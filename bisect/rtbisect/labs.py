@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The lab of a site: LAVA on this machine, or a LAVA server."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rtbisect.artefacts import ArtefactStore
+from rtbisect.config import data_root
+from rtbisect.errors import ConfigError
+from rtbisect.lab import vmetal
+from rtbisect.lab.desk import Desk, DeskSettings
+from rtbisect.lab.lava_private import PrivateServer
+from rtbisect.lab.lava_rest import LavaRest, RestSettings
+from rtbisect.lab.lava_run import PROGRAMS, LavaRunLab, LavaRunSettings
+from rtbisect.lab.lava_server import LavaServerLab, LavaServerSettings
+from rtbisect.lab.quarantine import Quarantine
+from rtbisect.lab.standing import Manners
+from rtbisect.lab.vmetal import VirtualHosts
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from rtbisect.config import Site
+    from rtbisect.site_schema import LabAccess
+
+#: One measurement or build at a time on a machine, whatever store asks for it.
+MACHINE_LOCK = Path("/run/lock/rtbisect-machine.lock")
+
+#: The device type of hosts behind a BMC (lava-jobs/devices).
+HOST_TYPE = "smt-server"
+
+#: That of guests which LAVA starts.
+GUEST_TYPE = "qemu-smt"
+
+#: Where `make setup` and we look for the state directory.
+STATE = "RTBISECT_STATE"
+
+
+def lab_of(
+    state: Path,
+    site: Site,
+    artefacts: ArtefactStore,
+    workload: Path | None,
+    tell: Callable[[str], None] = lambda _line: None,
+) -> LavaRunLab | LavaServerLab:
+    """The lab that a site names; `tell` hears what a person may want to know while it waits."""
+    access = site.access
+    if access is None:
+        return embedded(state, artefacts, workload)
+    settings = LavaServerSettings(
+        lab=site.lab.name,
+        work_dir=state / "lab",
+        lava_jobs=data_root() / "lava-jobs",
+        priority=site.lab.priority,
+        workload=workload,
+        manners=Manners(access.hours, yields=access.yields),
+        machine_lock=MACHINE_LOCK if access.here else None,
+        quarantine=quarantine(state),
+    )
+    desk = Desk(DeskSettings(access.serve.url, _address(access.serve.listen)), artefacts)
+    return LavaServerLab(settings, server_of(site, access, tell), desk, artefacts, tell)
+
+
+def embedded(
+    state: Path, artefacts: ArtefactStore | None = None, workload: Path | None = None
+) -> LavaRunLab:
+    """LAVA on this machine."""
+    return LavaRunLab(_embedded(state, workload), artefacts or ArtefactStore(state / "artefacts"))
+
+
+def server_of(
+    site: Site, access: LabAccess, tell: Callable[[str], None] = lambda _line: None
+) -> LavaRest:
+    """The server of a lab, as the user whose token the site has."""
+    return LavaRest(
+        RestSettings(
+            url=site.lab.url,
+            token=site.beside(access.token) if access.token else None,
+            ca=site.beside(access.ca) if access.ca else None,
+        ),
+        tell=tell,
+    )
+
+
+def check_embedded(state: Path) -> None:
+    """ConfigError when LAVA on this machine lacks something."""
+    lab = _embedded(state, None)
+    for path in (lab.lava_run, lab.python, lab.dispatcher, lab.device_types, lab.busybox):
+        if not path.exists():
+            raise ConfigError(f"{path} is not there", f"run `make setup` with {STATE}={state}")
+    for program, package in PROGRAMS.items():
+        if shutil.which(program) is None:
+            raise ConfigError(f"{program} of package {package} is not there", "run `make setup`")
+
+
+def quarantine(state: Path) -> Quarantine:
+    """The list of devices of a state directory whose boots are no evidence."""
+    return Quarantine(state / "lab/quarantine.json")
+
+
+def virtual_hosts(state: Path) -> VirtualHosts:
+    """The virtual bare-metal hosts of a state directory."""
+    return VirtualHosts(state / "lab/hosts", data_root() / "lava-jobs")
+
+
+def add_host(state: Path, name: str) -> None:
+    """Make a virtual host a device of the LAVA server of this machine."""
+    host = virtual_hosts(state).get(name)
+    console = data_root() / "lava-jobs/host/sol_console.py"
+    private_server().add_device(name, HOST_TYPE, vmetal.dictionary(host, console))
+
+
+def add_guest(name: str) -> None:
+    """Make a guest of QEMU a device of the LAVA server of this machine."""
+    private_server().add_device(name, GUEST_TYPE, vmetal.guest())
+
+
+def private_server() -> PrivateServer:
+    """The LAVA server of this machine."""
+    return PrivateServer(data_root() / "lava-jobs/devices")
+
+
+def _embedded(state: Path, workload: Path | None) -> LavaRunSettings:
+    return LavaRunSettings(
+        lava_root=state / "lava",
+        work_dir=state / "lab",
+        machine_lock=MACHINE_LOCK,
+        lava_jobs=data_root() / "lava-jobs",
+        workload=workload,
+    )
+
+
+def _address(listen: str | None) -> tuple[str, int] | None:
+    if listen is None:
+        return None
+    host, _, port = listen.rpartition(":")
+    return host.strip("[]"), int(port)

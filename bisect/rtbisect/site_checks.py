@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What the parts of a site file say of each other, and what of it this version can do."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+    from rtbisect import yamlfile
+    from rtbisect.site_schema import SiteFile, VariantEntry
+
+#: The lab on this machine.
+EMBEDDED = "lava-run://localhost/"
+
+#: Hosts to which nothing leaves this machine.
+LOOPBACK = ("127.0.0.1", "::1", "localhost")
+
+
+def check(document: yamlfile.Document, site: SiteFile, root: Path) -> None:
+    """Every name that is used must be defined (suites and device templates in the checkout `root`),
+    and what is asked must be what this version does; the error stands at the use.
+    """
+    for known, name, place, what in _references(site, root):
+        if name not in known:
+            raise document.refuse(
+                place, f"unknown {what} {name!r}", f"defined: {', '.join(known) or 'none'}"
+            )
+    for name, config in site.build_configs.items():
+        if not (config.variants or site.build_configs_defaults.variants):
+            raise document.refuse(("build_configs", name), f"{name} has no variants")
+        reference = config.reference or site.build_configs_defaults.reference
+        if reference and reference.tree != config.tree:
+            raise document.refuse(
+                ("build_configs", name),
+                f"{name} is of tree {config.tree}, its reference of tree {reference.tree}",
+                "give it a `reference` in its own tree: only there is a merge base",
+            )
+    _check_supported(document, site)
+
+
+def _check_supported(document: yamlfile.Document, site: SiteFile) -> None:
+    """What this version cannot do is refused, never silently done otherwise."""
+    for name, environment in site.build_environments.items():
+        if environment.cc != "gcc":
+            raise document.refuse(
+                ("build_environments", name, "cc"),
+                f"build_environment {name}: cc {environment.cc!r} is not supported",
+                "this version builds with gcc",
+            )
+    if site.labs[site.rtbisect.lab].url == EMBEDDED:
+        _check_embedded(document, site)
+    else:
+        _check_server(document, site)
+
+
+def _check_embedded(document: yamlfile.Document, site: SiteFile) -> None:
+    for name, device in site.device_types.items():
+        if not device.params.emulated:
+            raise document.refuse(
+                ("device_types", name, "params", "emulated"),
+                f"{EMBEDDED} runs QEMU, so {name} is emulated",
+                "say `emulated: true`: figures of an emulator are never mailed",
+            )
+
+
+def _check_server(document: yamlfile.Document, site: SiteFile) -> None:
+    lab = site.rtbisect.lab
+    url = urlsplit(site.labs[lab].url)
+    if url.scheme not in ("http", "https") or not url.hostname or url.query or url.fragment:
+        raise document.refuse(
+            ("labs", lab, "url"),
+            f"lab {lab}: {site.labs[lab].url} is no LAVA server",
+            f"give https://..., or {EMBEDDED} for this machine",
+        )
+    access = site.rtbisect.labs.get(lab)
+    if access is None:
+        raise document.refuse(
+            ("rtbisect", "lab"),
+            f"lab {lab} has a server, and rtbisect.labs does not say how it is used",
+            "docs/operations.md has an example",
+        )
+    if url.scheme == "http" and not (access.plain_http or url.hostname in LOOPBACK):
+        raise document.refuse(
+            ("labs", lab, "url"),
+            f"lab {lab}: a token for {url.hostname} would go over the network without TLS",
+            "use https, or say `plain_http: true` in rtbisect.labs",
+        )
+
+
+Reference = tuple["Mapping[str, object]", str, "yamlfile.Place", str]
+
+
+def _references(site: SiteFile, root: Path) -> Iterator[Reference]:
+    """(known names, used name, place of the use, kind) of every reference."""
+    top: yamlfile.Place = ("build_configs_defaults",)
+    at: yamlfile.Place
+    defaults = site.build_configs_defaults
+    yield from _of_variants(site, defaults.variants, (*top, "variants"))
+    if defaults.reference:
+        yield site.trees, defaults.reference.tree, (*top, "reference", "tree"), "tree"
+    for name, config in site.build_configs.items():
+        here: yamlfile.Place = ("build_configs", name)
+        yield site.trees, config.tree, (*here, "tree"), "tree"
+        yield from _of_variants(site, config.variants or {}, (*here, "variants"))
+        if config.reference:
+            yield site.trees, config.reference.tree, (*here, "reference", "tree"), "tree"
+    for name, system in site.file_systems.items():
+        yield site.file_system_types, system.type, ("file_systems", name, "type"), "type"
+    for name, plan in site.test_plans.items():
+        yield site.file_systems, plan.rootfs, ("test_plans", name, "rootfs"), "rootfs"
+        for k, suite in enumerate(plan.params.suites):
+            at = ("test_plans", name, "params", "suites", k)
+            yield _files(root, "thresholds/*.yaml", "stem"), suite, at, "suite"
+    for name, device in site.device_types.items():
+        at = ("device_types", name, "params", "template")
+        yield _files(root, "lava-jobs/devices/*", "name"), device.params.template, at, "template"
+        at = ("device_types", name, "boot_method")
+        # A file of the folder is named METHOD.yaml.j2.
+        methods = {
+            str(each).partition(".")[0]: None for each in _files(root, "lava-jobs/boot/*", "name")
+        }
+        yield methods, device.boot_method, at, "boot method"
+    for i, test in enumerate(site.test_configs):
+        at = ("test_configs", i)
+        yield site.device_types, test.device_type, (*at, "device_type"), "device_type"
+        for k, plan_name in enumerate(test.test_plans):
+            yield site.test_plans, plan_name, (*at, "test_plans", k), "test_plan"
+    yield from _of_labs(site)
+
+
+def _of_labs(site: SiteFile) -> Iterator[Reference]:
+    yield site.labs, site.rtbisect.lab, ("rtbisect", "lab"), "lab"
+    for name in site.rtbisect.labs:
+        yield site.labs, name, ("rtbisect", "labs", name), "lab"
+
+
+def _files(root: Path, pattern: str, part: str) -> dict[str, object]:
+    """Names (`stem` or `name`) that files of the checkout define."""
+    return dict.fromkeys(sorted(getattr(path, part) for path in root.glob(pattern)))
+
+
+def _of_variants(
+    site: SiteFile, entries: Mapping[str, VariantEntry], place: yamlfile.Place
+) -> Iterator[Reference]:
+    for name, entry in entries.items():
+        here = (*place, name)
+        at = (*here, "build_environment")
+        yield site.build_environments, entry.build_environment, at, "build_environment"
+        for i, part in enumerate(entry.fragments):
+            yield site.fragments, part, (*here, "fragments", i), "fragment"
+        for arch, inner in entry.architectures.items():
+            for i, part in enumerate(inner.fragments if inner else ()):
+                yield (
+                    site.fragments,
+                    part,
+                    (*here, "architectures", arch, "fragments", i),
+                    "fragment",
+                )
