@@ -7,7 +7,7 @@ import statistics
 from typing import TYPE_CHECKING, NamedTuple
 
 from rtbisect import factors
-from rtbisect.effects import Effects, in_turn, sample
+from rtbisect.effects import Effects, sample
 from rtbisect.model.campaign import Cause, MetricKey, Sample, Threshold
 from rtbisect.realtime import without_rt
 from rtbisect.suites import reach
@@ -100,9 +100,8 @@ def cause_of(
         return found
     effects.tell(f"cause: {found[1]}; more boots of both kernels")
     more = CAUSE_BOOTS - min(sum(run.complete for run in fresh[sha]) for sha in pair)
-    for turn in range(min(2 * max(0, more), effects.boots_left)):
-        sha = in_turn(pair, turn)
-        fresh[sha].append(effects.boot(sha, "cause", left=2 * more - turn - 1))
+    for run in effects.in_turn(pair, "cause", min(2 * max(0, more), effects.boots_left)):
+        fresh[run.revision].append(run)
     return judged()
 
 

@@ -9,12 +9,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rtbisect import factors
+from rtbisect.boots import Ask
 from rtbisect.effects import Effects, figure, sample, worded
 from rtbisect.judge.judge import judge_all
 from rtbisect.judge.scale import all_badness
 from rtbisect.model.campaign import Judgement, Level
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from rtbisect.model.campaign import TableRow, Threshold
     from rtbisect.model.lab import Run
     from rtbisect.setup import Setup
@@ -83,22 +86,32 @@ def _boot_both(effects: Effects, runs: dict[str, list[Run]], base: str, new: str
     barren = dict.fromkeys(runs, 0)
     turn = len(runs[base]) + len(runs[new])
     while True:
-        short = [sha for sha in (base, new) if _valid(runs[sha]) < want]
-        if not short:
+        missing = {sha: max(0, want - _valid(runs[sha])) for sha in (base, new)}
+        asks, turns = _coming(missing, (base, new), turn)
+        if not asks:
             return ""
-        # ABBA: drift of the host hits both sides alike.
-        sha = (base, new, new, base)[turn % 4]
-        turn += 1
-        if sha not in short:
-            continue
-        left = sum(want - _valid(runs[s]) for s in short) - 1
-        side = BASE if sha == base else TIP
-        run = effects.boot(sha, side, left)
-        _tell_figures(effects, side, run)
+        run = effects.boot(asks[0], asks[1:])
+        turn, sha = turns, run.revision
+        _tell_figures(effects, asks[0].purpose, run)
         runs[sha].append(run)
         barren[sha] = 0 if run.complete else barren[sha] + 1
         if barren[sha] >= MAX_BARREN:
             return f"{sha[:12]}: {barren[sha]} boots in a row are no evidence: {run.reason}"
+
+
+def _coming(missing: Mapping[str, int], pair: tuple[str, str], turn: int) -> tuple[list[Ask], int]:
+    """The boots that are wanted when all of them are evidence, and the turn behind the first."""
+    left, total, after = dict(missing), sum(missing.values()), 0
+    asks: list[Ask] = []
+    while len(asks) < total:
+        # ABBA: drift of the host hits both sides alike.
+        sha = (*pair, *reversed(pair))[turn % 4]
+        turn += 1
+        if left[sha] > 0:
+            left[sha] -= 1
+            asks.append(Ask(sha, BASE if sha == pair[0] else TIP, total - len(asks) - 1))
+            after = after or turn
+    return asks, after
 
 
 def _tell_figures(effects: Effects, side: str, run: Run) -> None:

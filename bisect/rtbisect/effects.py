@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rtbisect.boots import Ask, Boots
 from rtbisect.errors import InternalError
 from rtbisect.judge.scale import unit_behind
 from rtbisect.model.campaign import Observation, Sample
@@ -26,7 +27,7 @@ from rtbisect.suites import reach
 from rtbisect.trust.reached import Changed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from rtbisect.model.campaign import MetricKey, Threshold
     from rtbisect.model.lab import Window
@@ -49,8 +50,8 @@ class MaybeSha:
 class Effects:
     """Carries out builds and boots and remembers what they cost.
 
-    Runs are numbered in the order in which the pipeline asks for them; that order depends
-    only on recorded values, so a resumed campaign finds each run under its old number.
+    Runs are numbered in the order in which they begin; that order depends only on recorded
+    values, so a resumed campaign finds each run under its old number.
     """
 
     setup: Setup
@@ -58,6 +59,8 @@ class Effects:
     builds: dict[str, Build] = field(default_factory=dict)
     layouts: dict[tuple[str, int], Build] = field(default_factory=dict)
     runs: list[Run] = field(default_factory=list)
+    _boots: Boots | None = None
+    _width: int = 0
     _changes: Mapping[str, tuple[Change, ...]] | None = None
     _files: dict[str, frozenset[str]] = field(default_factory=dict)
     _changed: dict[tuple[str, str], Changed] = field(default_factory=dict)
@@ -145,61 +148,83 @@ class Effects:
         built = not files.isdisjoint(touched) if files and touched else None
         return Changed(self.parts.builder.changed(*builds), built)
 
-    def boot(  # noqa: PLR0913  (what a boot is for, and what it is to explain)
-        self,
-        sha: str,
-        purpose: str,
-        left: int = 0,
-        layout: int = 0,
-        explain: str = "",
-        probes: Sequence[str] = (),
-    ) -> Run:
-        """One fresh boot of a built revision; the order of its windows is drawn.
+    def boot(self, ask: Ask, ahead: Sequence[Ask] = ()) -> Run:
+        """One fresh boot of a built revision; the order of its windows is drawn. `ahead` are boots
+        that will likely be asked for after it: a lab with several devices begins them now.
 
-        `left` is the expected number of boots after this one, for the estimate. The windows that
-        explain the one named `explain` come after all that measure; one that counts functions only
-        where there are `probes`.
+        The windows that explain `ask.explain` come after all that measure; one that counts
+        functions only where there are `ask.probes`.
         """
-        build = self.build(sha, layout)
-        number = len(self.runs) + 1
+        if self._boots is None:
+            self._boots = Boots(self.width, self._prepared)
+        early = [each for each in ahead if self._is_built(each)][: max(0, self.boots_left - 1)]
+        run = self._boots.take(ask, early)
+        if (run.revision, run.layout) != (ask.sha, ask.layout):
+            raise InternalError(
+                f"boot {run.run_id} was recorded for {run.revision[:12]}, asked of {ask.sha[:12]}",
+                "it was begun by another version of rtbisect: start it again",
+            )
+        self.runs.append(run)
+        if not run.complete:
+            word, number = self.setup.run_word, run.run_id.rpartition("-r")[2]
+            said = f"{word} {number} of {ask.sha[:12]} ({ask.purpose})"
+            self.tell(f"{said}: {run.status.value}: {run.reason}")
+        return run
+
+    def in_turn(
+        self, pair: tuple[str, str], purpose: str, boots: int, layout: int = 0
+    ) -> Iterator[Run]:
+        """Boots of two kernels in turn: A B B A, so that drift counts for neither."""
+        asks = [
+            Ask(pair[(turn + turn // 2) % 2], purpose, boots - turn - 1, layout)
+            for turn in range(boots)
+        ]
+        for turn, ask in enumerate(asks):
+            yield self.boot(ask, asks[turn + 1 :])
+
+    @property
+    def width(self) -> int:
+        """Boots that the lab runs at a time; as it was when the campaign began."""
+        if not self._width:
+            self._width = self.parts.journal.step(
+                "devices", int, lambda _note: max(1, self.parts.lab.width(self.setup.device))
+            )
+        return self._width
+
+    def _is_built(self, ask: Ask) -> bool:
+        build = self.layouts.get((ask.sha, ask.layout)) if ask.layout else self.builds.get(ask.sha)
+        return build is not None and build.ok
+
+    def _prepared(self, number: int, ask: Ask) -> Callable[[], Run]:
+        """What carries out a boot."""
+        build = self.build(ask.sha, ask.layout)
         draw = random.Random(f"{self.setup.request.seed}/{number}")  # noqa: S311
         windows = list(self.setup.windows)
         draw.shuffle(windows)
         request = RunRequest(
             run_id=f"{self.parts.journal.campaign}-r{number}",
-            revision=sha,
+            revision=ask.sha,
             kernel=build.kernel,
             modules=build.modules,
             device_type=self.setup.device,
             profile=self.setup.profile,
-            windows=(*windows, *self._explaining(explain, probes)),
+            windows=(*windows, *self._explaining(ask.explain, ask.probes)),
             window_ms=self.setup.window_ms,
             rcu_calls=self.setup.rcu_calls,
-            probes=tuple(probes),
-            realtime=layout != WITHOUT_RT,
+            probes=ask.probes,
+            realtime=ask.layout != WITHOUT_RT,
         )
-        word = self.setup.run_word
-        what = f"{word} {number}: {sha[:12]} ({purpose})"
+        what = f"{self.setup.run_word} {number}: {ask.sha[:12]} ({ask.purpose})"
         # A command may take a second or an hour; nobody knows before the first run.
         timed = bool(self.runs) or not self.setup.command or self.setup.given_boot_s is not None
-        left_s = self.boot_cost_s() * (left + 1) if timed else None
-        self.parts.progress.step(what, number, number + left, left_s)
-        run = self.parts.journal.step(
+        left_s = self.boot_cost_s() * (ask.left + 1) if timed else None
+        self.parts.progress.step(what, number, number + ask.left, left_s)
+        journal, lab = self.parts.journal, self.parts.lab
+        return lambda: journal.step(
             f"run/{number:04d}",
             Run,
-            lambda note: replace(self.parts.lab.run(request, note), layout=layout),
+            lambda note: replace(lab.run(request, note), layout=ask.layout),
         )
-        if (run.revision, run.layout) != (sha, layout):
-            raise InternalError(
-                f"boot {number} was recorded for {run.revision[:12]} and is asked of {sha[:12]}",
-                "it was begun by another version of rtbisect: start it again",
-            )
-        self.runs.append(run)
-        if not run.complete:
-            self.tell(
-                f"{word} {number} of {sha[:12]} ({purpose}): {run.status.value}: {run.reason}"
-            )
-        return run
 
     def _explaining(self, name: str, probes: Sequence[str]) -> list[Window]:
         return [
@@ -221,7 +246,8 @@ class Effects:
     @property
     def boots_left(self) -> int:
         """Boots that the budget of the campaign still allows."""
-        return max(0, self.setup.limits.max_boots - len(self.runs))
+        begun = self._boots.begun if self._boots else 0
+        return max(0, self.setup.limits.max_boots - begun)
 
     @property
     def search_boots_left(self) -> int:
@@ -253,7 +279,7 @@ class Effects:
             if (m.suite, m.name, m.window) == (key.suite, key.name, key.window)
             and m.cpu is not None
         )
-        return Observation(run.revision, run.run_id, value, per_cpu, exposure)
+        return Observation(run.revision, run.run_id, value, per_cpu, exposure, run.device)
 
     def boot_cost_s(self) -> float:
         """Seconds of a boot: as told, else the median so far."""
@@ -288,11 +314,6 @@ class Effects:
         self.parts.progress.say(line)
 
 
-def in_turn(pair: tuple[str, str], turn: int) -> str:
-    """Which of two kernels is booted in this turn: A B B A, so that drift counts for neither."""
-    return pair[(turn + turn // 2) % 2]
-
-
 def figure(run: Run, key: MetricKey) -> float | None:
     """Value of a whole-boot figure, None when the run is no evidence or lacks it."""
     if run.status is not RunStatus.COMPLETE:
@@ -319,5 +340,6 @@ def duration(seconds: float) -> str:
 
 def sample(runs: Iterable[Run], key: MetricKey) -> Sample:
     """The figure over boots, in the order of the boots."""
-    values = (figure(run, key) for run in runs)
-    return Sample(tuple(value for value in values if value is not None))
+    found = [(value, run.device) for run in runs if (value := figure(run, key)) is not None]
+    hosts = tuple(host for _, host in found)
+    return Sample(tuple(value for value, _ in found), hosts if all(hosts) else ())

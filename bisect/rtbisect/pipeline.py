@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rtbisect import proof, several
+from rtbisect.boots import Ask
 from rtbisect.comparison import MAX_BARREN, PASS_CONFIDENCE, Ends, compare, worst
 from rtbisect.effects import Effects, sample, worded
 from rtbisect.judge.judge import judge
@@ -82,7 +83,8 @@ def try_revision(setup: Setup, parts: Parts, limit: float, boots: int) -> Result
     runs: list[Run] = []
     valid = barren = 0
     while valid < boots and barren < MAX_BARREN:
-        run = effects.boot(sha, "try", left=boots - valid - 1)
+        asks = [Ask(sha, "try", left) for left in range(boots - valid - 1, -1, -1)]
+        run = effects.boot(asks[0], asks[1:])
         runs.append(run)
         valid += run.complete
         barren = 0 if run.complete else barren + 1
@@ -179,7 +181,8 @@ def _beside(effects: Effects, threshold: Threshold, result: Result) -> Result:
     if given is None:
         return result
     boots = min(effects.setup.limits.verify_boots, effects.boots_left)
-    runs = [effects.boot(given, "given", boots - number - 1) for number in range(boots)]
+    asks = [Ask(given, "given", left) for left in range(boots - 1, -1, -1)]
+    runs = [effects.boot(ask, asks[number + 1 :]) for number, ask in enumerate(asks)]
     request, others = effects.setup.request, effects.evidence()
     bad = sample(others.get(request.bad, []), threshold.key)
     if judge(threshold, sample(runs, threshold.key), bad).level is not Level.REGRESSED:

@@ -7,11 +7,13 @@ What fails here is not mailed: a culprit that does not hold on fresh boots becom
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from rtbisect import factors
 from rtbisect.believed import NOTHING, believe, probes_of
+from rtbisect.boots import Ask
 from rtbisect.effects import Effects, worded
 from rtbisect.judge.judge import judge
 from rtbisect.judge.scale import all_badness, centre, shift_of
@@ -221,6 +223,14 @@ def _carry_out(
     state = verify.start(spec)
     fresh: dict[str, list[Run]] = {}
     probes = probes_of(effects, spec.parents, spec.culprit)
+
+    def asked(step: verify.Boot, begun: int) -> Ask:
+        """The boot of a step, when so many of its kernel have begun before."""
+        compared = step.revision in (spec.culprit, *spec.parents) and not step.layout
+        explain = judged.threshold.key.window if compared and begun < EXPLAINED_BOOTS else ""
+        with_probes = probes if step.revision == spec.culprit and explain else ()
+        return Ask(step.revision, step.purpose, step.left, step.layout, explain, tuple(with_probes))
+
     while not isinstance(step := verify.propose(state), verify.Done):
         if not effects.boots_left:
             break
@@ -230,17 +240,12 @@ def _carry_out(
             )
             state = verify.apply(state, failed)
             continue
-        told = len(fresh.get(step.revision, ()))
-        asked = step.revision in (spec.culprit, *spec.parents) and not step.layout
-        explain = judged.threshold.key.window if asked and told < EXPLAINED_BOOTS else ""
-        run = effects.boot(
-            step.revision,
-            step.purpose,
-            step.left,
-            step.layout,
-            explain,
-            probes if step.revision == spec.culprit and explain else (),
-        )
+        begun = Counter({sha: len(runs) for sha, runs in fresh.items()})
+        ahead = []
+        for coming in verify.coming(state, effects.width):
+            ahead.append(asked(coming, begun[coming.revision]))
+            begun[coming.revision] += not coming.layout
+        run = effects.boot(ahead[0], ahead[1:])
         if not step.layout:
             fresh.setdefault(step.revision, []).append(run)
         seen = judged.observe(effects, run)

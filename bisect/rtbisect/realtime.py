@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rtbisect.effects import Effects, in_turn, sample
+from rtbisect.effects import Effects, sample
 from rtbisect.factors import control_of, rows
 from rtbisect.judge.judge import judge
 from rtbisect.model.campaign import Level
@@ -37,9 +37,8 @@ def without_rt(
         if not effects.build(sha, WITHOUT_RT).ok:
             return (), f"{_PURPOSE} {sha[:12]} does not build, so nobody knows who is concerned"
     runs: dict[str, list[Run]] = {sha: [] for sha in pair}
-    for turn in range(boots):
-        sha = in_turn(pair, turn)
-        runs[sha].append(effects.boot(sha, _PURPOSE, boots - turn - 1, WITHOUT_RT))
+    for run in effects.in_turn(pair, _PURPOSE, boots, WITHOUT_RT):
+        runs[run.revision].append(run)
     found = judge(threshold, *(sample(runs[sha], threshold.key) for sha in pair))
     said = {
         Level.REGRESSED: f"{_PURPOSE} the kernels differ too: {found.reason}",

@@ -6,13 +6,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from rtbisect.boots import Ask
 from rtbisect.effects import duration, worded
 from rtbisect.model.campaign import Cause, Outcome, Result
 from rtbisect.model.code import layout_variant
 from rtbisect.search import engine
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from rtbisect.effects import Effects
     from rtbisect.model.campaign import Judgement, Threshold
@@ -61,15 +62,17 @@ def search(
             )
             state = replace(state, spec=costs)
             effects.tell(_forecast(effects, state))
-        for proposal in engine.propose(state):
+        tests = []
+        for proposal in engine.propose(state, free_hosts=effects.width):
             if isinstance(proposal, engine.Finish):
                 reason = effects.setup.in_words(proposal.reason)
                 effects.tell(f"search ends: {proposal.outcome.value}: {reason}")
                 return engine.answer(state)
-            for event in _carry_out(effects, state, proposal, threshold, spare):
-                state = engine.apply(state, event)
-                if isinstance(event, engine.Built):
-                    state = _eliminated(effects, state)
+            tests.append(proposal)
+            if (built := _built(effects, state, proposal)) is not None:
+                state = _eliminated(effects, engine.apply(state, built))
+        for event in _booted(effects, state, tests, threshold, spare):
+            state = engine.apply(state, event)
 
 
 def _within_budget(
@@ -110,30 +113,42 @@ def _eliminated(effects: Effects, state: engine.SearchState) -> engine.SearchSta
     return state if found.pairs == state.ledger.silent else engine.apply(state, found)
 
 
-def _carry_out(
+def _built(effects: Effects, state: engine.SearchState, test: engine.Test) -> engine.Built | None:
+    """The build of a proposed test, when the search has not heard of it."""
+    sha, layout = test.revision, test.layout
+    build = effects.build(sha, layout)
+    if engine.knows_build(state, sha, layout):
+        return None
+    return engine.Built(sha, build.ok, build.signature, build.seconds, layout)
+
+
+def _booted(
     effects: Effects,
     state: engine.SearchState,
-    proposal: engine.Test,
+    tests: Sequence[engine.Test],
     threshold: Threshold,
     spare: dict[str, list[Run]],
-) -> Iterable[engine.Event]:
-    """A proposed test as events: the build when the search has not heard of it, one boot."""
-    sha, layout = proposal.revision, proposal.layout
-    build = effects.build(sha, layout)
-    if not engine.knows_build(state, sha, layout):
-        yield engine.Built(sha, build.ok, build.signature, build.seconds, layout)
-    if not build.ok or not proposal.boot:
-        return
-    # A boot that was taken before says nothing of what measures now.
-    told = not layout and proposal.purpose != engine.AGAIN and bool(spare.get(sha))
+) -> Iterable[engine.Booted]:
+    """A boot of each proposed test that has a kernel, on as many devices as there are."""
     left = round(engine.forecast(state).boots)
-    run = spare[sha].pop(0) if told else effects.boot(sha, proposal.purpose, left, layout)
-    seen = effects.observe(run, threshold)
-    # What the comparison has told of its boots is not told again.
-    if seen is not None and not told:
-        what = f"{proposal.purpose} {sha[:12]} {layout_variant(layout)}".rstrip()
-        effects.tell(f"{what}: {threshold.key} = {worded(threshold, seen.value)}")
-    yield engine.Booted(sha, run.run_id, run.status, seen, run.seconds, layout)
+    wanted: list[tuple[Ask, Run | None]] = []
+    for test in tests:
+        sha = test.revision
+        if not (test.boot and effects.build(sha, test.layout).ok):
+            continue
+        # A boot that was taken before says nothing of what measures now.
+        known = not test.layout and test.purpose != engine.AGAIN and bool(spare.get(sha))
+        ask = Ask(sha, test.purpose, left, test.layout)
+        wanted.append((ask, spare[sha].pop(0) if known else None))
+    for number, (ask, told) in enumerate(wanted):
+        later = [other for other, known in wanted[number + 1 :] if known is None]
+        run = told or effects.boot(ask, later)
+        seen = effects.observe(run, threshold)
+        # What the comparison has told of its boots is not told again.
+        if seen is not None and told is None:
+            what = f"{ask.purpose} {ask.sha[:12]} {layout_variant(ask.layout)}".rstrip()
+            effects.tell(f"{what}: {threshold.key} = {worded(threshold, seen.value)}")
+        yield engine.Booted(ask.sha, run.run_id, run.status, seen, run.seconds, ask.layout)
 
 
 def result_of(

@@ -12,6 +12,7 @@ import pytest
 from campaigns import World, boots, line_of, sha
 
 from rtbisect import pipeline
+from rtbisect.boots import Ask
 from rtbisect.cli.check import exit_of_check
 from rtbisect.effects import Effects
 from rtbisect.errors import InfrastructureError, InternalError
@@ -310,9 +311,32 @@ def test_a_guard_warns_and_does_not_turn_a_check(tmp_path):
 def test_a_boot_recorded_for_another_revision_stops_the_resume(tmp_path):
     here = world(tmp_path, 4)
     effects = Effects(*here.open())
-    effects.boot(sha(0), "base")
+    effects.boot(Ask(sha(0), "base"))
     with pytest.raises(InternalError, match="recorded for"):
-        Effects(*here.open()).boot(sha(8), "tip")
+        Effects(*here.open()).boot(Ask(sha(8), "tip"))
+
+
+def test_two_devices_share_a_campaign(tmp_path):
+    """Boots run beside each other; a campaign that paused goes on with what it had begun."""
+    here = world(tmp_path, 5)
+    fault = InfrastructureError("no power", "see to it", retryable=False)
+    here.lab = FakeLab(boots(5), {sha(5): [RunStatus.COMPLETE, fault]}, devices=2)
+    with pytest.raises(InfrastructureError):
+        pipeline.bisect(*here.open())
+    begun = len(here.lab.requests)
+    # The number of devices is that of the begin: the order of the boots rests on it.
+    here.lab.devices = 1
+    result, _report = pipeline.bisect(*here.open())
+    assert (result.outcome, result.culprit) == (Outcome.CULPRIT, sha(5))
+    names = [request.run_id for request in here.lab.requests]
+    # One boot was taken up again, none was made twice.
+    assert sorted(set(names), key=lambda name: int(name.rpartition("-r")[2])) == [
+        f"{here.campaign}-r{number}" for number in range(1, len(set(names)) + 1)
+    ]
+    assert len(names) - len(set(names)) in (1, 2)
+    assert begun < len(names)
+    steps = here.open()[1].journal.summary()
+    assert steps.boots == len(set(names))
 
 
 def test_another_setup_does_not_go_on_with_a_campaign(tmp_path):

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from rtbisect import stats
+from rtbisect import blocks, stats
 from rtbisect.judge.scale import (
     all_badness,
     by_mean,
@@ -49,12 +49,19 @@ def judge(threshold: Threshold, base: Sample, new: Sample, *, alpha: float = 0.0
             f"no boots of {side}",
         )
     one, two = all_badness(threshold, base.values), all_badness(threshold, new.values)
+    hosts = (base.hosts, new.hosts)
+    alone = not base.hosts or not new.hosts or blocks.one_block(*hosts)
+    if not alone:
+        one, two = blocks.aligned((one, two), hosts)
     shift = centre(threshold, two) - centre(threshold, one)
     low, high = stats.bootstrap_shift(one, two, mean=by_mean(threshold))
     # One stray boot of the parent must not take back what ten others say; what is judged by its
     # mean is compared by its mean.
-    test = stats.permutation_p if by_mean(threshold) else stats.rank_p
-    p = test(one, two, alternative="greater")
+    if alone:
+        test = stats.permutation_p if by_mean(threshold) else stats.rank_p
+        p = test(one, two, alternative="greater")
+    else:
+        p = blocks.split_p(one, two, *hosts, ranks=not by_mean(threshold))
     first, second = effect_of(threshold, low), effect_of(threshold, high)
     found = Judgement(
         threshold.key,
@@ -104,7 +111,7 @@ def _decided(
         level, reason = Level.REGRESSED, f"{said}, p = {found.p:.2g}"
     elif worst is not None and worst < floor:
         level, reason = Level.PASS, f"{said}; the interval excludes the smallest effect that counts"
-    elif stats.smallest_p(found.base.n, found.new.n) > alpha:
+    elif _smallest_p(found) > alpha:
         level = Level.UNDECIDED
         reason = f"{said}; {found.base.n}+{found.new.n} boots cannot reach p <= {alpha:g}"
     elif shift >= floor:
@@ -113,6 +120,13 @@ def _decided(
         level = Level.UNDECIDED
         reason = f"{said}; the interval includes the smallest effect that counts"
     return replace(found, level=level, reason=reason + _limit_text(threshold, found))
+
+
+def _smallest_p(found: Judgement) -> float:
+    base, new = found.base, found.new
+    if base.hosts and new.hosts:
+        return blocks.smallest_p(base.hosts, new.hosts)
+    return stats.smallest_p(base.n, new.n)
 
 
 def effect_text(threshold: Threshold, effect: float) -> str:

@@ -93,9 +93,12 @@ class Threshold:
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """The boot summaries of one side, in `unit` of the metric; one value a boot."""
+    """The boot summaries of one side, in `unit` of the metric; one value a boot. `hosts` are the
+    hosts of the boots, empty where that is not known or is one.
+    """
 
     values: tuple[float, ...]
+    hosts: tuple[str, ...] = ()
 
     @property
     def n(self) -> int:
@@ -129,7 +132,8 @@ class Judgement:
 class Observation:
     """One boot as the search sees it: `value` is the boot summary of the searched metric
     (unit of the metric, not yet transformed); `per_cpu` the same figure per watched CPU;
-    `exposure` is by what a rate has to be multiplied to be a number of events.
+    `exposure` is by what a rate has to be multiplied to be a number of events; `host` is the host
+    of the boot where there are several.
     """
 
     revision: str
@@ -137,6 +141,7 @@ class Observation:
     value: float
     per_cpu: tuple[float, ...] = ()
     exposure: float = 1.0
+    host: str = ""
 
 
 @dataclass(frozen=True, slots=True)

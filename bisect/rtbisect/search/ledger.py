@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, TypeAlias
 
 from rtbisect.model.lab import RunStatus
-from rtbisect.search.views import Views, views
+from rtbisect.search.views import Views, views, without_hosts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -248,7 +248,7 @@ def ledger(threshold: Threshold, events: tuple[Event, ...]) -> Ledger:
         tally.boots,
         tally.silent,
         tally.shared,
-        {key: tuple(found) for key, found in tally.views.items()},
+        without_hosts(threshold, tally.views, tally.hosts),
         frozenset(tally.layouts_failed),
         tally.given_up,
     )
@@ -262,6 +262,7 @@ class _Tally:
     signatures: dict[str, str] = field(default_factory=dict)
     build_failed: set[str] = field(default_factory=set)
     views: dict[tuple[str, int], list[Views]] = field(default_factory=dict)
+    hosts: dict[tuple[str, int], list[str]] = field(default_factory=dict)
     failed: dict[str, list[RunStatus]] = field(default_factory=dict)
     invalid: dict[str, int] = field(default_factory=dict)
     silent: tuple[tuple[str, str], ...] = ()
@@ -292,7 +293,9 @@ class _Tally:
         found = evidence(self.threshold, event)
         if found is not None:
             self.given_up = 0
+            assert event.observation is not None
             self.views.setdefault((sha, event.layout), []).append(found)
+            self.hosts.setdefault((sha, event.layout), []).append(event.observation.host)
         if event.layout:
             key = (sha, event.layout)
             self.barren[key] = 0 if found else self.barren.get(key, 0) + 1

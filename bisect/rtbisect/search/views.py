@@ -7,12 +7,13 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
+from rtbisect import blocks
 from rtbisect.judge.judge import effect_text
 from rtbisect.judge.scale import MEAN, badness, by_mean, counted, effect_floor
 from rtbisect.model.campaign import Better, Observation, Sample, Scale, Threshold
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from rtbisect.model.campaign import Judgement
 
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
 #: What all CPUs of a boot share (the host, the temperature) cancels in the latter. Of counts: the
 #: rate of events and the exposure.
 Views: TypeAlias = tuple[float, ...]
+
+#: A revision and the number of its code layout.
+Kernel: TypeAlias = tuple[str, int]
 
 
 def views(threshold: Threshold, seen: Observation) -> Views:
@@ -39,6 +43,30 @@ def views(threshold: Threshold, seen: Observation) -> Views:
         return (whole,)
     total, others = math.fsum(each), len(each) - 1
     return (whole, *(value - (total - value) / others for value in each))
+
+
+def without_hosts(
+    threshold: Threshold, boots: Mapping[Kernel, Sequence[Views]], hosts: Mapping[Kernel, list[str]]
+) -> dict[Kernel, tuple[Views, ...]]:
+    """Views of boots by kernel, without what their hosts add to the whole; CPUs are compared within
+    a boot. Shares and counts have no such part.
+    """
+    if blocks.one_block(*hosts.values()) or by_mean(threshold):
+        return {kernel: tuple(found) for kernel, found in boots.items()}
+    added = blocks.offsets(
+        [
+            (repr(kernel), host, seen[0])
+            for kernel, names in hosts.items()
+            for host, seen in zip(names, boots[kernel], strict=True)
+        ]
+    )
+    return {
+        kernel: tuple(
+            (seen[0] - added[host], *seen[1:])
+            for host, seen in zip(hosts.get(kernel, ()), found, strict=True)
+        )
+        for kernel, found in boots.items()
+    }
 
 
 def common(boots: Iterable[Sequence[float]]) -> int:

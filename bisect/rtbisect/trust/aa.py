@@ -32,8 +32,8 @@ def same_kernel(threshold: Threshold, values: Sequence[float], culprit: Sequence
     """
     if len(values) < FEWEST or not culprit:
         return absent(NAME, f"{len(values)} boots of the parent, at least {FEWEST} are needed")
-    if drift := _drift(threshold, values):
-        return failed(NAME, drift)
+    if said := drift(threshold, values, "the parent's boots"):
+        return failed(NAME, said)
     if by_mean(threshold):
         # Where a commit repairs, all the scatter is its parent's.
         return absent(NAME, "of shares and counts the boots of one side alone say too little")
@@ -42,12 +42,12 @@ def same_kernel(threshold: Threshold, values: Sequence[float], culprit: Sequence
     _, luck = stats.bootstrap_shift(bad, bad, level=WITHIN)
     change = centre(threshold, worse) - centre(threshold, bad)
     said = f"two series of {len(values)} boots of the parent differ by less than"
-    said += f" {_worded(threshold, luck)} in {100 * WITHIN:.0f} of 100 draws,"
-    said += f" the culprit from its parent by {_worded(threshold, change)}"
+    said += f" {worded_shift(threshold, luck)} in {100 * WITHIN:.0f} of 100 draws,"
+    said += f" the culprit from its parent by {worded_shift(threshold, change)}"
     return passed(NAME, said) if change > luck else failed(NAME, said)
 
 
-def _drift(threshold: Threshold, values: Sequence[float]) -> str:
+def drift(threshold: Threshold, values: Sequence[float], whose: str) -> str:
     """Whether the first and the second half of the boots differ, in their order in time; "" where
     they do not, or are too few to tell.
     """
@@ -58,12 +58,12 @@ def _drift(threshold: Threshold, values: Sequence[float]) -> str:
     for one, two, how in ((first, second, "worse"), (second, first, "better")):
         found = judge(threshold, one, two, alpha=ALPHA)
         if found.level is Level.REGRESSED:
-            said = f"the second half of the parent's boots is {how} than the first"
+            said = f"the second half of {whose} is {how} than the first"
             return f"{said}: {found.reason}"
     return ""
 
 
-def _worded(threshold: Threshold, shift: float) -> str:
+def worded_shift(threshold: Threshold, shift: float) -> str:
     """A shift of badness as what it is of the figure."""
     lower = threshold.better is Better.LOWER
     effect = effect_of(threshold, shift if lower else -shift)

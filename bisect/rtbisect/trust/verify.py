@@ -170,8 +170,14 @@ def replay(spec: VerifySpec, events: Iterable[Event]) -> VerifyState:
 
 
 def propose(state: VerifyState) -> Proposal:
-    """The next boot. Boots go in rounds: one of each revision that needs one, in an order
-    drawn from the seed, so that a drift of the host meets both sides alike.
+    """The next boot."""
+    return next(iter(coming(state, 1)), Done())
+
+
+def coming(state: VerifyState, most: int) -> tuple[Boot, ...]:
+    """The next boots, at most so many, if all of them are evidence. They go in rounds: one of each
+    revision that needs one, in an order drawn from the seed, so that a drift of the host meets
+    both sides alike.
     """
     wanted: dict[_Kernel, int] = {}
     purpose: dict[_Kernel, str] = {}
@@ -180,14 +186,15 @@ def propose(state: VerifyState) -> Proposal:
             wanted[kernel] = max(wanted.get(kernel, 0), check.wanted)
             purpose.setdefault(kernel, check.purpose)
     have = {kernel: len(state.ledger.views.get(kernel, ())) for kernel in wanted}
-    short = [kernel for kernel in wanted if have[kernel] < wanted[kernel]]
-    if not short:
-        return Done()
-    done = min(have[kernel] for kernel in short)
-    rank = _order(state.spec, done)
-    best = min((k for k in short if have[k] == done), key=lambda k: (k[1], rank[k[0]]))
-    left = sum(wanted[kernel] - have[kernel] for kernel in short)
-    return Boot(best[0], purpose[best], left, best[1])
+    found: list[Boot] = []
+    while len(found) < most and (short := [k for k in wanted if have[k] < wanted[k]]):
+        done = min(have[kernel] for kernel in short)
+        rank = _order(state.spec, done)
+        best = min((k for k in short if have[k] == done), key=lambda k: (k[1], rank[k[0]]))
+        left = sum(wanted[kernel] - have[kernel] for kernel in short)
+        found.append(Boot(best[0], purpose[best], left, best[1]))
+        have[best] += 1
+    return tuple(found)
 
 
 def verifications(state: VerifyState) -> tuple[Verification, ...]:

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Boots of a campaign on as many devices as its lab has.
+
+The pipeline asks for one boot after the other. Who asks may say which boots will likely be wanted
+after this one; those are begun early, as long as a device is free, and are there when they are
+asked for. Boots are numbered in the order in which they begin. That order depends on recorded
+values alone and on no clock, so a resumed campaign begins the same ones under the same numbers.
+"""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from rtbisect.model.lab import Run
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """A boot that is wanted: of a built revision, in a layout of its code, with windows that
+    explain the one named `explain` and functions that they probe. `purpose` and `left` (the
+    expected number of boots after it) are for the story; boots that differ in nothing else are the
+    same.
+    """
+
+    sha: str
+    purpose: str = field(compare=False)
+    left: int = field(default=0, compare=False)
+    layout: int = 0
+    explain: str = ""
+    probes: tuple[str, ...] = ()
+
+
+class _Begun:
+    """A boot under way, in a thread that ends with the program."""
+
+    def __init__(self, ask: Ask, work: Callable[[], Run]) -> None:
+        self.ask = ask
+        self._work = work
+        self._run: Run | None = None
+        self._error: BaseException | None = None
+        self._thread = threading.Thread(target=self._do, daemon=True)
+        self._thread.start()
+
+    def result(self) -> Run:
+        """The run, or the error of the lab."""
+        self._thread.join()
+        if self._error is not None:
+            raise self._error
+        assert self._run is not None
+        return self._run
+
+    def _do(self) -> None:
+        try:
+            self._run = self._work()
+        except BaseException as error:  # noqa: BLE001  (raised where the boot is asked for)
+            self._error = error
+
+
+class Boots:
+    """At most `width` boots at a time. `prepare(number, ask)` gives what carries a boot out; that
+    may run in another thread.
+    """
+
+    def __init__(self, width: int, prepare: Callable[[int, Ask], Callable[[], Run]]) -> None:
+        self._width = width
+        self._prepare = prepare
+        self._waiting: list[_Begun] = []
+        #: Boots that have begun, asked for or not.
+        self.begun = 0
+
+    def take(self, ask: Ask, ahead: Sequence[Ask] = ()) -> Run:
+        """The run of a boot that is wanted now. `ahead` are those that will likely be wanted after
+        it, in their order. One that is not asked for next after all waits for who does.
+        """
+        if self._width <= 1:
+            self.begun += 1
+            return self._prepare(self.begun, ask)()
+        mine = self._found(ask, self._waiting) or self._begin(ask)
+        self._waiting.remove(mine)
+        known, busy = list(self._waiting), 1
+        for guess in ahead:
+            if busy == self._width:
+                break
+            if early := self._found(guess, known):
+                known.remove(early)
+            else:
+                self._begin(guess)
+            busy += 1
+        return mine.result()
+
+    @staticmethod
+    def _found(ask: Ask, among: Sequence[_Begun]) -> _Begun | None:
+        return next((each for each in among if each.ask == ask), None)
+
+    def _begin(self, ask: Ask) -> _Begun:
+        self.begun += 1
+        made = _Begun(ask, self._prepare(self.begun, ask))
+        self._waiting.append(made)
+        return made
