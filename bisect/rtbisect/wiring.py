@@ -4,14 +4,13 @@
 from __future__ import annotations
 
 import hashlib
-import shutil
 import time
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rtbisect import locks
+from rtbisect import labs, locks
 from rtbisect.artefacts import ArtefactStore
 from rtbisect.config import (
     Site,
@@ -23,7 +22,6 @@ from rtbisect.errors import ConfigError
 from rtbisect.kernel.kbuild import KernelBuilder
 from rtbisect.kernel.settings import BuildSettings
 from rtbisect.lab import any_command
-from rtbisect.lab.lava_run import PROGRAMS, LavaRunLab, LavaRunSettings
 from rtbisect.lab.profile import host_profile
 from rtbisect.lab.windows import explaining, of_suites
 from rtbisect.model.campaign import CampaignRequest, Limits, Scale
@@ -42,17 +40,13 @@ if TYPE_CHECKING:
     from rtbisect.kernelci_core import BuildTarget
     from rtbisect.ports import Journal, Progress
 
-#: One measurement or build at a time on a machine, whatever store asks for it.
-MACHINE_LOCK = Path("/run/lock/rtbisect-machine.lock")
+MACHINE_LOCK = labs.MACHINE_LOCK
 
 #: Seconds to wait for a measurement of somebody else.
 MACHINE_WAIT_S = 900.0
 
 #: Nothing is free: not even a command that takes no time.
 SMALLEST_COST_S = 0.01
-
-#: Where `make setup` and we look for the state directory.
-STATE = "RTBISECT_STATE"
 
 
 class SystemClock:
@@ -73,12 +67,18 @@ def assemble(
         return _command_parts(state, request, journal, progress)
     site = load_site(Path(request.site))
     target = site.target(request.tree)
-    setup = _setup(site, target, request)
+    setup = setup_of(site, target, request)
     artefacts = ArtefactStore(state / "artefacts")
     parts = Parts(
         tree=tree_of(state, target),
-        builder=_builder(state, site, artefacts, setup.profile.boot_line),
-        lab=_lab(state, artefacts, _kept(artefacts, site.workload(site.job(target)), setup)),
+        builder=builder_of(state, site, artefacts, setup.profile.boot_line),
+        lab=labs.lab_of(
+            state,
+            site,
+            artefacts,
+            _kept(artefacts, site.workload(site.job(target)), setup),
+            progress.say,
+        ),
         journal=journal,
         mailer=DraftMailer(
             ReportSettings(
@@ -161,7 +161,8 @@ def command_tree(state: Path, repo: str) -> GitTree:
     )
 
 
-def _setup(site: Site, target: BuildTarget, request: CampaignRequest) -> Setup:
+def setup_of(site: Site, target: BuildTarget, request: CampaignRequest) -> Setup:
+    """What a campaign on a target works with; ConfigError when its plan does not fit."""
     planned = site.job(target)
     suites = tuple(planned.params.suites)
     limits = load_thresholds(data_root() / "thresholds", suites)
@@ -227,7 +228,7 @@ def _kept(artefacts: ArtefactStore, program: Path | None, setup: Setup) -> Path 
 
 def check_target(site: Site, target: BuildTarget) -> PlannedJob:
     """The job of a build_config, when everything that a campaign reads can be made."""
-    _setup(site, target, CampaignRequest("check", str(site.path), target.name, "", ""))
+    setup_of(site, target, CampaignRequest("check", str(site.path), target.name, "", ""))
     return site.job(target)
 
 
@@ -269,7 +270,8 @@ def tree_of(state: Path, target: BuildTarget) -> GitTree:
     )
 
 
-def _builder(state: Path, site: Site, artefacts: ArtefactStore, boot_line: str) -> KernelBuilder:
+def builder_of(state: Path, site: Site, artefacts: ArtefactStore, boot_line: str) -> KernelBuilder:
+    """What builds the kernels of a site."""
     settings = BuildSettings(
         root=state / "build",
         machine_lock=MACHINE_LOCK,
@@ -280,34 +282,17 @@ def _builder(state: Path, site: Site, artefacts: ArtefactStore, boot_line: str) 
     return KernelBuilder(settings, artefacts)
 
 
-def _lab(state: Path, artefacts: ArtefactStore, workload: Path | None) -> LavaRunLab:
-    return LavaRunLab(replace(_lab_settings(state), workload=workload), artefacts)
-
-
-def _lab_settings(state: Path) -> LavaRunSettings:
-    return LavaRunSettings(
-        lava_root=state / "lava",
-        work_dir=state / "lab",
-        machine_lock=MACHINE_LOCK,
-        lava_jobs=data_root() / "lava-jobs",
-    )
-
-
-def preflight(state: Path) -> None:
-    """Disk, memory, compiler and LAVA before anything is started.
+def preflight(state: Path, site: Path | None = None) -> None:
+    """Disk, memory, compiler and the lab of `site` (None: the one on this machine) before anything
+    is started.
 
     ConfigError says what is missing, InfrastructureError that disk or memory are short.
     """
     make_folder(state)
     settings = BuildSettings(root=state / "build", machine_lock=MACHINE_LOCK)
     KernelBuilder(settings, ArtefactStore(state / "artefacts")).preflight()
-    lab = _lab_settings(state)
-    for path in (lab.lava_run, lab.python, lab.dispatcher, lab.device_types, lab.busybox):
-        if not path.exists():
-            raise ConfigError(f"{path} is not there", f"run `make setup` with {STATE}={state}")
-    for program, package in PROGRAMS.items():
-        if shutil.which(program) is None:
-            raise ConfigError(f"{program} of package {package} is not there", "run `make setup`")
+    if site is None or load_site(site).access is None:
+        labs.check_embedded(state)
 
 
 def validate_job(state: Path, request: CampaignRequest) -> None:
@@ -316,10 +301,18 @@ def validate_job(state: Path, request: CampaignRequest) -> None:
     """
     site = load_site(Path(request.site))
     target = site.target(request.tree)
-    setup = _setup(site, target, request)
-    job = RunRequest(
+    setup = setup_of(site, target, request)
+    with locks.hold(MACHINE_LOCK, wait_s=MACHINE_WAIT_S, what="this machine", shared=True):
+        artefacts = ArtefactStore(state / "artefacts")
+        workload = _kept(artefacts, site.workload(site.job(target)), setup)
+        labs.lab_of(state, site, artefacts, workload).preflight(probe(setup, request.bad))
+
+
+def probe(setup: Setup, revision: str) -> RunRequest:
+    """A boot as the campaign will ask for it, without a kernel."""
+    return RunRequest(
         run_id="preflight",
-        revision=request.bad,
+        revision=revision,
         kernel="",
         modules="",
         device_type=setup.device,
@@ -328,7 +321,3 @@ def validate_job(state: Path, request: CampaignRequest) -> None:
         window_ms=setup.window_ms,
         rcu_calls=setup.rcu_calls,
     )
-    with locks.hold(MACHINE_LOCK, wait_s=MACHINE_WAIT_S, what="this machine", shared=True):
-        artefacts = ArtefactStore(state / "artefacts")
-        workload = _kept(artefacts, site.workload(site.job(target)), setup)
-        _lab(state, artefacts, workload).preflight(job)

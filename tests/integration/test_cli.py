@@ -235,6 +235,23 @@ def wrong_lab(data):
     data["labs"]["embedded"]["url"] = "https://lava.example.org/"
 
 
+def served(data, url, name="embedded"):
+    data["labs"]["embedded"]["url"] = url
+    data["rtbisect"]["labs"] = {name: {"serve": {"url": "http://build.example.org:8790"}}}
+
+
+def plain_lab(data):
+    served(data, "http://lava.example.org/")
+
+
+def no_lab(data):
+    served(data, "ftp://lava.example.org/")
+
+
+def lab_of_nobody(data):
+    served(data, "https://lava.example.org/", "nosuch")
+
+
 def wrong_suite(data):
     data["test_plans"]["rt-latency"]["params"]["suites"][1] = "noise"
 
@@ -260,7 +277,10 @@ def too_few_cpus(data):
 @pytest.mark.parametrize(
     ("change", "needle", "said"),
     [
-        (wrong_lab, "lava.example.org", "not supported"),
+        (wrong_lab, "  lab: embedded", "rtbisect.labs does not say how it is used"),
+        (plain_lab, "lava.example.org", "without TLS"),
+        (no_lab, "ftp://lava", "is no LAVA server"),
+        (lab_of_nobody, "  nosuch:", "unknown lab 'nosuch'"),
         (wrong_suite, "- noise", "unknown suite 'noise'"),
         (wrong_reference, "  rt:", "its reference of tree stable-rt"),
         (wrong_branch, "upload-pack", "branch"),

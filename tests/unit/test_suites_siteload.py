@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from rtbisect import wiring
 from rtbisect.artefacts import ArtefactStore
 from rtbisect.config import load_site
 from rtbisect.errors import ConfigError
 from rtbisect.model.campaign import CampaignRequest
-from rtbisect.wiring import _kept, _setup
+from rtbisect.wiring import _kept
 
 ROOT = Path(__file__).resolve().parents[2]
 SUITES = ROOT / "lava-jobs/suites"
@@ -27,7 +28,9 @@ def setup_of(tmp_path, suites, workload=""):
     path = tmp_path / "site.yaml"
     path.write_text(text)
     site = load_site(path)
-    return _setup(site, site.target("stable-rt"), CampaignRequest("check", str(path), "", "", ""))
+    return wiring.setup_of(
+        site, site.target("stable-rt"), CampaignRequest("check", str(path), "", "", "")
+    )
 
 
 def test_the_level_of_the_workload_is_its_name_and_what_is_in_it(tmp_path):

@@ -16,6 +16,8 @@ from rtbisect.cli import (
     check,
     config,
     demo,
+    host,
+    lab,
     report,
     resume,
     status,
@@ -70,6 +72,8 @@ for command in (
     report.report,
     tryrev.try_revision,
     config.config,
+    host.host,
+    lab.lab,
 ):
     main.add_command(command)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rtbisect.cli.demo import seed_of, source_option, walk
+from rtbisect.cli.demo import lab_option, seed_of, source_option, walk
 from rtbisect.cli.options import json_option
 from rtbisect.demo.cases import CASES
 from rtbisect.demo.plan import plan
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 )
 @click.option("--commits", type=click.IntRange(4, 240), default=64, show_default=True)
 @source_option
+@lab_option
 @json_option
 @click.pass_obj
 def case(
@@ -33,10 +34,11 @@ def case(
     seed: int | None,
     commits: int,
     source: Path,
+    lab: Path | None,
     as_json: bool,
 ) -> int:
     """Make a kernel history of the kind NAME, walk the whole road, compare with the truth.
 
     Exit codes and JSON keys are those of `demo`.
     """
-    return walk(output, plan(seed_of(seed), commits, name), source, as_json=as_json)
+    return walk(output, plan(seed_of(seed), commits, name), source, lab, as_json=as_json)

@@ -13,8 +13,9 @@ from rtbisect import wiring
 from rtbisect.cli import runner
 from rtbisect.cli.options import json_option
 from rtbisect.cli.output import Output, PlainProgress
+from rtbisect.config import load_site
 from rtbisect.demo import truth as truths
-from rtbisect.demo.cases import CASES, KINDS, SUITES, site_text
+from rtbisect.demo.cases import CASES, KINDS, SUITES, on_lab, site_text
 from rtbisect.demo.history import DemoRefs, make_history
 from rtbisect.demo.plan import plan
 from rtbisect.demo.repo import make_repo
@@ -39,6 +40,13 @@ source_option = click.option(
 )
 
 
+lab_option = click.option(
+    "--lab",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Site file whose lab boots the kernels (default: this machine).",
+)
+
+
 @click.command(epilog="Example: rtbisect demo --seed 7 --commits 64 --json")
 @click.option(
     "--seed", type=click.IntRange(0, 2**63 - 1), help="Draws the history (default: at random)."
@@ -47,6 +55,7 @@ source_option = click.option(
 @click.option("--kind", type=click.Choice(KINDS), help="What happens (default: drawn by the seed).")
 @click.option("--hard", is_flag=True, help="Put the culprit into a stretch that does not build.")
 @source_option
+@lab_option
 @json_option
 @click.pass_obj
 def demo(
@@ -56,6 +65,7 @@ def demo(
     kind: str | None,
     hard: bool,
     source: Path,
+    lab: Path | None,
     as_json: bool,
 ) -> int:
     """Make a kernel history with a drawn culprit, find it, prove it, draft the mail.
@@ -63,7 +73,8 @@ def demo(
     The truth lies in one file that only the comparison at the end opens. Exit code 0: the
     answer is the truth; 1: it is not; 4: there is no answer.
     """
-    return walk(output, plan(seed_of(seed), commits, kind, hard=hard), source, as_json=as_json)
+    drawn = plan(seed_of(seed), commits, kind, hard=hard)
+    return walk(output, drawn, source, lab, as_json=as_json)
 
 
 def seed_of(given: int | None) -> int:
@@ -71,16 +82,18 @@ def seed_of(given: int | None) -> int:
     return secrets.randbelow(10**6) if given is None else given
 
 
-def walk(output: Output, drawn: Plan, source: Path, *, as_json: bool) -> int:
-    """The whole road on a drawn history, and the comparison with its truth; the exit code."""
+def walk(output: Output, drawn: Plan, source: Path, lab: Path | None, *, as_json: bool) -> int:
+    """The whole road on a drawn history, and the comparison with its truth; the exit code. `lab` is
+    a site file whose lab boots the kernels.
+    """
     truth = output.state / "demo" / "truth" / f"{drawn.name}.json"
-    wiring.preflight(output.state)
+    wiring.preflight(output.state, lab)
     refs = _history(output, drawn, source, truth)
     case = CASES[drawn.kind]
     suite, _, metric = case.metric.partition(" ")
     request = CampaignRequest(
         kind="demo",
-        site=str(_site(output, refs.repo, case)),
+        site=str(_site(output, refs.repo, case, lab)),
         tree="demo",
         good=refs.good,
         bad=refs.bad,
@@ -101,12 +114,16 @@ def _history(output: Output, drawn: Plan, source: Path, truth: Path) -> DemoRefs
     return make_history(repo, drawn, truth)
 
 
-def _site(output: Output, repo: Path, case: Case) -> Path:
+def _site(output: Output, repo: Path, case: Case, lab: Path | None) -> Path:
     """The demo's site: the shipped one with the path of the repository and what is measured."""
+    text = site_text(SITE.read_text(encoding="utf-8"), str(repo), case)
     # A campaign keeps the name of its site: each set of suites has a file of its own.
     name = "site.yaml" if case.suites == SUITES else f"site-{'-'.join(case.suites)}.yaml"
+    if lab is not None:
+        other = load_site(lab)
+        text, name = on_lab(text, other), f"{other.lab.name}-{name}"
     place = output.state / "demo" / name
-    place.write_text(site_text(SITE.read_text(encoding="utf-8"), str(repo), case), encoding="utf-8")
+    place.write_text(text, encoding="utf-8")
     return place
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pydantic import TypeAdapter, ValidationError
@@ -53,7 +54,7 @@ def _preflight(output: Output, request: CampaignRequest) -> None:
     """Whether the campaign can run here; once for each process that runs it, never recorded."""
     if request.kind == RUN:
         return
-    wiring.preflight(output.state)
+    wiring.preflight(output.state, Path(request.site))
     PlainProgress().say("LAVA validates the job; waits while another campaign measures here")
     wiring.validate_job(output.state, request)
 

@@ -5,8 +5,14 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import yaml
 
 from rtbisect.model.campaign import Cause
+
+if TYPE_CHECKING:
+    from rtbisect.config import Site
 
 #: What the demo measures.
 SUITES = ("ipi", "osnoise", "rcu")
@@ -38,6 +44,22 @@ def site_text(template: str, repo: str, case: Case) -> str:
     for mark, value in values.items():
         template = template.replace(mark, json.dumps(value))
     return template
+
+
+def on_lab(text: str, other: Site) -> str:
+    """The demo's site file on the lab of another site, with the device type of its first target."""
+    demo, theirs = yaml.safe_load(text), yaml.safe_load(other.path.read_text(encoding="utf-8"))
+    device, lab = other.job(other.kernelci.targets()[0]).device.name, other.lab.name
+    (here,) = demo["labs"].values()
+    demo["device_types"] = {device: theirs["device_types"][device]}
+    demo["test_configs"] = [{"device_type": device, "test_plans": list(demo["test_plans"])}]
+    demo["labs"] = {lab: theirs["labs"][lab] | {"filters": here["filters"]}}
+    demo["rtbisect"]["lab"] = lab
+    if lab in (accesses := theirs["rtbisect"].get("labs", {})):
+        paths = {key: str(other.beside(accesses[lab][key]).absolute())
+                 for key in ("token", "ca") if accesses[lab].get(key)}  # fmt: skip
+        demo["rtbisect"]["labs"] = {lab: accesses[lab] | paths}
+    return yaml.safe_dump(demo, sort_keys=False)
 
 
 CASES = {

@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The first day of a host: is it the machine that its device type says, is it quiet, and is it the
+same from boot to boot? Told claim by claim from boots of one kernel.
+"""
+
+from __future__ import annotations
+
+import re
+import statistics
+from typing import TYPE_CHECKING
+
+from rtbisect import stats
+from rtbisect.effects import sample
+from rtbisect.judge.scale import all_badness, by_mean, effect_floor
+from rtbisect.lab.claims import Claim
+from rtbisect.model.campaign import Scale
+from rtbisect.model.lab import RunStatus
+from rtbisect.trust import aa
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from rtbisect.model.campaign import Threshold
+    from rtbisect.model.lab import DeviceType, Run
+
+#: A boot that takes so many times the median one has met something.
+_SLOW = 1.5
+
+#: What tells one machine, firmware or set-up from another (lava-jobs/suites/health.sh).
+_SAME = (
+    "cpu_model", "microcode", "dmi_vendor", "dmi_product", "bios_version", "governor", "turbo_off",
+    "boost", "cpuidle_driver", "max_cstate", "hypervisor",
+)  # fmt: skip
+
+
+def claims(
+    runs: Sequence[Run], kind: DeviceType, thresholds: Sequence[Threshold]
+) -> Iterator[Claim]:
+    """All claims in their order, from boots of one kernel on one host in their order in time."""
+    good = [run for run in runs if run.complete]
+    yield _boots(runs)
+    if not good:
+        return
+    facts = [dict(run.facts) for run in good]
+    yield _boot_time(good)
+    yield _all("SMT", facts, "smt_active", "1" if kind.threads > 1 else "0")
+    yield _all("clock source", facts, "clocksource", "tsc")
+    yield _isolation(facts)
+    yield _governor(facts)
+    yield _idle(facts)
+    yield _still("throttling", facts, "throttled")
+    yield _still("machine checks", facts, "machine_checks")
+    yield _still("SMI", facts, "smi")
+    yield _one_machine(facts)
+    for threshold in thresholds:
+        yield _spread(threshold, good)
+
+
+def _boots(runs: Sequence[Run]) -> Claim:
+    bad = [run for run in runs if not run.complete]
+    said = f"{len(runs) - len(bad)} of {len(runs)} boots measured"
+    if bad:
+        said += f"; {bad[0].status.value}: {bad[0].reason}"
+    ill = any(run.status is not RunStatus.SKIPPED for run in bad)
+    return Claim("boots", holds=bool(runs) and not ill, said=said)
+
+
+def _boot_time(good: Sequence[Run]) -> Claim:
+    took = [run.seconds for run in good]
+    middle, most = statistics.median(took), max(took)
+    said = f"a job takes {middle:.0f} s, the slowest took {most:.0f} s"
+    return Claim("boot time", holds=most <= _SLOW * middle, said=said)
+
+
+def _all(name: str, facts: Sequence[dict[str, str]], key: str, wanted: str) -> Claim:
+    seen = sorted({each.get(key, "") for each in facts})
+    holds = None if seen == [""] else seen == [wanted]
+    return Claim(name, holds=holds, said=f"{key} is {_worded(seen)}, wanted {wanted}")
+
+
+def _isolation(facts: Sequence[dict[str, str]]) -> Claim:
+    asked = {each.get("isolated_asked", "") for each in facts}
+    seen = {each.get(key, "") for each in facts for key in ("isolated", "nohz_full")}
+    said = f"isolated and nohz_full are {_worded(sorted(seen))}, asked was {_worded(sorted(asked))}"
+    return Claim("isolation", holds=seen == asked, said=said)
+
+
+def _governor(facts: Sequence[dict[str, str]]) -> Claim:
+    seen = sorted({each.get("governor", "") for each in facts})
+    holds = None if seen == [""] else seen == ["performance"]
+    return Claim("frequency", holds=holds, said=f"governor {_worded(seen)}, wanted performance")
+
+
+def _idle(facts: Sequence[dict[str, str]]) -> Claim:
+    """Deep idle states wake late. Which ones are right is the site's choice, so they are told."""
+    words = [f"{key} {_worded(sorted({each.get(key, '') for each in facts}))}"
+             for key in ("cpuidle_driver", "max_cstate")]  # fmt: skip
+    return Claim("idle states", holds=None, said=", ".join(words))
+
+
+def _still(name: str, facts: Sequence[dict[str, str]], key: str) -> Claim:
+    """A counter that must not move while a boot measures."""
+    moved = []
+    for each in facts:
+        before, after = each.get(f"{key}_before", ""), each.get(f"{key}_after", "")
+        if not all(re.fullmatch(r"[0-9]{1,18}", text) for text in (before, after)):
+            return Claim(name, holds=None, said="this machine does not tell")
+        moved.append(int(after) - int(before))
+    said = f"{sum(moved)} in {len(moved)} boots"
+    return Claim(name, holds=not any(moved), said=said)
+
+
+def _one_machine(facts: Sequence[dict[str, str]]) -> Claim:
+    differ = {key: sorted({each.get(key, "") for each in facts}) for key in _SAME}
+    said = [f"{key} is {_worded(seen)}" for key, seen in differ.items() if len(seen) > 1]
+    model = f"{facts[0].get('cpu_model', '')}, microcode {facts[0].get('microcode', '')}"
+    return Claim("one machine", holds=not said, said="; ".join(said) or model)
+
+
+def _spread(threshold: Threshold, good: Sequence[Run]) -> Claim:
+    """Two series of boots of one kernel differ by less than what counts as a regression."""
+    name = f"spread of {threshold.key.suite}.{threshold.key.name}"
+    values = sample(good, threshold.key).values
+    if len(values) < aa.FEWEST:
+        said = f"{len(values)} boots have it, at least {aa.FEWEST} are needed"
+        return Claim(name, holds=None, said=said)
+    if drift := aa.drift(threshold, values, "its boots"):
+        return Claim(name, holds=False, said=drift)
+    bad = all_badness(threshold, values)
+    _, luck = stats.bootstrap_shift(bad, bad, level=aa.WITHIN, mean=by_mean(threshold))
+    said = (
+        f"two series of {len(values)} boots differ by less than {aa.worded_shift(threshold, luck)}"
+    )
+    said += f" in {100 * aa.WITHIN:.0f} of 100 draws; a regression is one by"
+    least = f"{threshold.min_effect:g}"
+    said += f" a ratio of {least}" if threshold.scale is Scale.LOG else f" {least} {threshold.unit}"
+    return Claim(name, holds=luck < effect_floor(threshold), said=said)
+
+
+def _worded(seen: Sequence[str]) -> str:
+    return " and ".join(each or "unknown" for each in seen)

@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`rtbisect host`: hosts of a site by their BMCs."""
+
+from __future__ import annotations
+
+import os
+import sys
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from rtbisect import hosts, inspection, labs
+from rtbisect.cli.claims import tell_claims
+from rtbisect.cli.options import json_option, site_option, site_path
+from rtbisect.cli.output import PlainProgress
+from rtbisect.config import load_site
+from rtbisect.errors import ConfigError, Exit, RtbisectError
+from rtbisect.lab import bmc
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from rtbisect.cli.output import Output
+    from rtbisect.config import Site
+    from rtbisect.hosts import Host
+    from rtbisect.lab.lava_rest import LavaRest
+
+
+@click.group(no_args_is_help=False, epilog="Example: rtbisect host list --site site.yaml")
+def host() -> None:
+    """Look at hosts, and switch those that nothing else drives."""
+
+
+@host.command("list", epilog="Example: rtbisect host list --json")
+@site_option
+@json_option
+@click.pass_obj
+def list_hosts(output: Output, site: Path | None, as_json: bool) -> int:
+    """All hosts: power, what the LAVA server shows of them, and our quarantine list."""
+    loaded = load_site(site_path(site))
+    rest, listed = hosts.server(loaded), labs.quarantine(output.state).all()
+    rows = []
+    for each in hosts.all_of(loaded):
+        entry = listed.get(each.listed_as)
+        row = {"host": each.name, "device": each.device, **_seen(each, rest)}
+        rows.append(row | {"quarantined": entry.reason if entry else ""})
+    lines = [
+        f"{row['host']}: power {row['power']}"
+        + (f", LAVA {row['health']} {row['state']}" if row["device"] else "")
+        + (f", quarantined: {row['quarantined']}" if row["quarantined"] else "")
+        + "".join(f"; {each}" for each in row["faults"])
+        for row in rows
+    ]
+    output.answer({"hosts": rows}, "\n".join(lines) or "no host", as_json=as_json)
+    return int(Exit.LAB if any(row["faults"] for row in rows) else Exit.ANSWERED)
+
+
+@host.command(epilog="Example: rtbisect host power rt01 cycle")
+@click.argument("name")
+@click.argument(
+    "how",
+    type=click.Choice(["status", bmc.ON, bmc.OFF, bmc.CYCLE, bmc.RESET, bmc.SOFT]),
+    default="status",
+)
+@site_option
+@json_option
+@click.pass_obj
+def power(output: Output, name: str, how: str, site: Path | None, as_json: bool) -> int:
+    """Power of the host NAME."""
+    loaded = load_site(site_path(site))
+    found = hosts.named(loaded, name)
+    if how != "status":
+        _ours(output, loaded, found)
+        found.bmc.switch(how)
+    on = found.bmc.power()
+    said = f"{name}: {f'{how}; ' if how != 'status' else ''}power is {'on' if on else 'off'}"
+    output.answer({"host": name, "asked": how, "on": on}, said, as_json=as_json)
+    return 0
+
+
+@host.command(epilog="Example: rtbisect host console rt01")
+@click.argument("name")
+@site_option
+@click.option("--take", is_flag=True, help="End a session that somebody else has.")
+@click.pass_obj
+def console(output: Output, name: str, site: Path | None, take: bool) -> int:
+    """Serial console of the host NAME over IPMI; ~. at the begin of a line ends it."""
+    loaded = load_site(site_path(site))
+    found = hosts.named(loaded, name)
+    _ours(output, loaded, found)
+    if not sys.stdin.isatty():
+        raise ConfigError("a console needs a terminal", "call it from one")
+    if take:
+        found.bmc.end_console()
+    argv = found.bmc.console_command()
+    try:
+        os.execvp(argv[0], argv)  # noqa: S606  (argv list; the terminal becomes ipmitool's)
+    except OSError as error:
+        raise ConfigError(
+            f"{argv[0]} cannot be run: {error.strerror}", "install ipmitool"
+        ) from error
+
+
+@host.command(epilog="Example: rtbisect host health rt01 --json")
+@click.argument("name")
+@site_option
+@json_option
+@click.pass_obj
+def health(output: Output, name: str, site: Path | None, as_json: bool) -> int:
+    """Sensors and event log of the host NAME; exit code 3 when a sensor is out of its limits."""
+    found = hosts.named(load_site(site_path(site)), name).bmc
+    sensors, events = found.sensors(), found.events()
+    bad = [each for each in sensors if each.value is not None and each.status != "ok"]
+    data = {
+        "host": name,
+        "sensors": [
+            {"name": s.name, "value": s.value, "unit": s.unit, "status": s.status} for s in sensors
+        ],
+        "events": [{"number": each.number, "text": each.text} for each in events],
+        "well": not bad,
+    }
+    lines = [f"{s.name}: {s.value:g} {s.unit}, {s.status}" for s in sensors if s.value is not None]
+    lines += [f"event {each.number}: {each.text}" for each in events]
+    output.answer(data, "\n".join(lines) or f"{name}: no sensor, no event", as_json=as_json)
+    return int(Exit.LAB if bad else Exit.ANSWERED)
+
+
+@host.command(epilog="Example: rtbisect host accept rt01 --boots 12")
+@click.argument("name")
+@site_option
+@click.option("--tree", help="Tree or build_config whose kernel is booted (default: the first).")
+@click.option("--boots", type=click.IntRange(2, 100), default=10, show_default=True)
+@json_option
+@click.pass_obj
+def accept(
+    output: Output, name: str, site: Path | None, tree: str | None, boots: int, as_json: bool
+) -> int:
+    """First day of the host NAME: boot one kernel again and again, and tell claim by claim whether
+    the host can be measured.
+    """
+    progress = PlainProgress()
+    asked = inspection.FirstDay(name, tree, boots)
+    found = inspection.host_claims(output.state, site_path(site), asked, progress)
+    return tell_claims(output, found, "accepted", as_json=as_json)
+
+
+@host.command(epilog='Example: rtbisect host quarantine rt01 --reason "fan 2 is slow"')
+@click.argument("name")
+@click.option("--reason", help="Why its boots are no evidence.")
+@click.option("--release", is_flag=True, help="Take it off the list.")
+@site_option
+@json_option
+@click.pass_obj
+def quarantine(
+    output: Output, name: str, reason: str | None, release: bool, site: Path | None, as_json: bool
+) -> int:
+    """Put the host NAME on our own list: its boots are no evidence until it is released."""
+    if bool(reason) == release:
+        raise ConfigError("give either --reason or --release", "see `--help`")
+    device = hosts.named(load_site(site_path(site)), name).listed_as
+    kept = labs.quarantine(output.state)
+    if release:
+        was = kept.release(device)
+        said = f"{name} is released" if was else f"{name} was not on the list"
+    else:
+        assert reason is not None
+        kept.put(device, reason, datetime.now(UTC))
+        said = f"{name} is quarantined: {kept.all()[device].reason}"
+    on = device in kept.all()
+    output.answer({"host": name, "device": device, "quarantined": on}, said, as_json=as_json)
+    return 0
+
+
+def _ours(output: Output, site: Site, found: Host) -> None:
+    hosts.may_switch(found, hosts.server(site), labs.quarantine(output.state).all())
+
+
+def _seen(found: Host, rest: LavaRest | None) -> dict[str, Any]:
+    """What BMC and server say of a host; what they cannot say stands in `faults`."""
+    row: dict[str, Any] = {"power": "unknown", "health": "", "state": "", "faults": []}
+    try:
+        row["power"] = "on" if found.bmc.power() else "off"
+    except RtbisectError as error:
+        row["faults"].append(error.message)
+    try:
+        device = hosts.shown(found, rest)
+    except RtbisectError as error:
+        row["faults"].append(error.message)
+    else:
+        if device is not None:
+            row |= {"health": device.health, "state": device.state}
+    return row

@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`rtbisect lab`: machines and servers of a lab of our own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from rtbisect import inspection, labs
+from rtbisect.cli.claims import tell_claims
+from rtbisect.cli.options import json_option, site_option, site_path
+from rtbisect.cli.output import PlainProgress
+from rtbisect.lab.vmetal import IPMI_PORT, HostSpec
+
+if TYPE_CHECKING:
+    from rtbisect.cli.output import Output
+    from rtbisect.lab.lava_private import ServerState
+    from rtbisect.lab.vmetal import Host
+
+
+@click.group(no_args_is_help=False, epilog="Example: rtbisect lab host up vm1")
+def lab() -> None:
+    """Run machines of a lab on this one."""
+
+
+@lab.command(epilog="Example: rtbisect lab check --site site.yaml --kernel bzImage")
+@site_option
+@click.option("--tree", help="Tree or build_config whose plan is tried (default: the first).")
+@click.option("--kernel", type=click.Path(exists=True, dir_okay=False, path_type=Path),
+              help="A bzImage with PREEMPT_RT to boot there once.")  # fmt: skip
+@json_option
+@click.pass_obj
+def check(
+    output: Output, site: Path | None, tree: str | None, kernel: Path | None, as_json: bool
+) -> int:
+    """Ask the lab of a site, ours or somebody else's, for all that a campaign needs of it."""
+    progress = PlainProgress()
+    found = inspection.lab_claims(output.state, site_path(site), tree, kernel, progress)
+    return tell_claims(output, found, "usable", as_json=as_json)
+
+
+@lab.group(no_args_is_help=False, epilog="Example: rtbisect lab host status --json")
+def host() -> None:
+    """Virtual bare-metal hosts: QEMU with SMT behind a real IPMI responder."""
+
+
+@host.command(epilog="Example: rtbisect lab host up vm1 --cores 2 --tftp /srv/tftp")
+@click.argument("name")
+@click.option("--cores", type=click.IntRange(1, 64), default=4, show_default=True)
+@click.option("--threads", type=click.IntRange(1, 2), default=2, show_default=True)
+@click.option("--memory-mib", type=click.IntRange(256), default=1024, show_default=True)
+@click.option("--tftp", type=click.Path(exists=True, file_okay=False, resolve_path=True),
+              help="Folder that the machine boots from over the network.")  # fmt: skip
+@click.option("--bootfile", default="", help="File in it that the firmware asks for.")
+@click.option("--console", type=click.Choice(["sol", "tcp"]), default="sol", show_default=True,
+              help="SOL of the BMC, or a TCP port.")  # fmt: skip
+@json_option
+@click.pass_obj
+def up(
+    output: Output,
+    name: str,
+    cores: int,
+    threads: int,
+    memory_mib: int,
+    tftp: str | None,
+    bootfile: str,
+    console: str,
+    as_json: bool,
+) -> int:
+    """Make the host NAME or start its BMC; the machine itself stays off."""
+    spec = HostSpec(
+        name=name,
+        cores=cores,
+        threads=threads,
+        memory_mib=memory_mib,
+        tftp=tftp or "",
+        bootfile=bootfile,
+        sol=console == "sol",
+    )
+    made = labs.virtual_hosts(output.state).up(spec)
+    row = _row(made)
+    text = f"{name} is up: ipmitool -I lanplus -C 3 -H {made.address} -p {IPMI_PORT}"
+    output.answer(row, f"{text} -U {row['user']} -f {row['password']}", as_json=as_json)
+    return 0
+
+
+@host.command(epilog="Example: rtbisect lab host down vm1")
+@click.argument("name")
+@click.option("--forget", is_flag=True, help="Remove its folder, too.")
+@json_option
+@click.pass_obj
+def down(output: Output, name: str, forget: bool, as_json: bool) -> int:
+    """End machine and BMC of the host NAME."""
+    hosts = labs.virtual_hosts(output.state)
+    if forget:
+        hosts.remove(name)
+    else:
+        hosts.down(name)
+    output.answer({"host": name, "up": False}, f"{name} is down", as_json=as_json)
+    return 0
+
+
+@host.command(epilog="Example: rtbisect lab host status --json")
+@json_option
+@click.pass_obj
+def status(output: Output, as_json: bool) -> int:
+    """All virtual hosts of this state directory."""
+    hosts = labs.virtual_hosts(output.state)
+    rows = [_row(hosts.get(name)) for name in hosts.names()]
+    lines = [
+        f"{row['host']}: BMC {'up' if row['up'] else 'down'} at {row['address']}, machine"
+        f" {'on' if row['on'] else 'off'}, {row['cores']} cores x {row['threads']} threads"
+        for row in rows
+    ]
+    output.answer({"hosts": rows}, "\n".join(lines) or "no virtual host", as_json=as_json)
+    return 0
+
+
+@lab.group(no_args_is_help=False, epilog="Example: rtbisect lab server status --json")
+def server() -> None:
+    """A LAVA server of our own on this machine, on loopback alone; as root."""
+
+
+@server.command("up", epilog="Example: rtbisect lab server up")
+@json_option
+@click.pass_obj
+def server_up(output: Output, as_json: bool) -> int:
+    """Set the server up where it is not, and start what does not run."""
+    return _told(output, labs.private_server().up(), as_json=as_json)
+
+
+@server.command("down", epilog="Example: rtbisect lab server down")
+@click.option("--forget", is_flag=True, help="Remove its data and settings, too.")
+@json_option
+@click.pass_obj
+def server_down(output: Output, forget: bool, as_json: bool) -> int:
+    """Stop the server; jobs that run are lost."""
+    made = labs.private_server()
+    if forget:
+        made.forget()
+    else:
+        made.down()
+    return _told(output, made.state(), as_json=as_json)
+
+
+@server.command("status", epilog="Example: rtbisect lab server status --json")
+@json_option
+@click.pass_obj
+def server_status(output: Output, as_json: bool) -> int:
+    """What of the server runs."""
+    return _told(output, labs.private_server().state(), as_json=as_json)
+
+
+@server.command("add", epilog="Example: rtbisect lab server add vm1")
+@click.argument("name")
+@click.option("--guest", is_flag=True, help="A guest that LAVA starts, of the type qemu-smt.")
+@json_option
+@click.pass_obj
+def server_add(output: Output, name: str, guest: bool, as_json: bool) -> int:
+    """Make the virtual host NAME a device of the server, of the type smt-server."""
+    if guest:
+        labs.add_guest(name)
+    else:
+        labs.add_host(output.state, name)
+    kind = labs.GUEST_TYPE if guest else labs.HOST_TYPE
+    data = {"device": name, "device_type": kind}
+    output.answer(data, f"{name} is a device of type {kind}", as_json=as_json)
+    return 0
+
+
+def _told(output: Output, found: ServerState, *, as_json: bool) -> int:
+    data = {
+        "url": found.url,
+        "up": found.up,
+        "running": list(found.running),
+        "token": str(found.token),
+    }
+    running = ", ".join(found.running) or "nothing"
+    output.answer(data, f"{found.url}: {running} runs; token in {found.token}", as_json=as_json)
+    return 0
+
+
+def _row(made: Host) -> dict[str, Any]:
+    running = made.up
+    settings = made.bmc.settings
+    password: Path = settings.password
+    return {
+        "host": made.spec.name,
+        "up": running,
+        "on": running and made.bmc.power(),
+        "address": made.address,
+        "port": settings.port,
+        "user": settings.user,
+        "password": str(password),
+        "guid": made.guid,
+        "mac": made.mac,
+        "cores": made.spec.cores,
+        "threads": made.spec.threads,
+        "memory_mib": made.spec.memory_mib,
+        "console": "sol" if made.spec.sol else "tcp",
+    }

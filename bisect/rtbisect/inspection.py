@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A lab, or one host of it, tried before campaigns use it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from rtbisect import acceptance, hosts, labs
+from rtbisect.artefacts import ArtefactStore
+from rtbisect.command import printable
+from rtbisect.config import load_site
+from rtbisect.errors import ConfigError, InfrastructureError
+from rtbisect.lab.claims import Claim, claims
+from rtbisect.lab.lava_server import LavaServerLab
+from rtbisect.model.campaign import CampaignRequest
+from rtbisect.model.lab import RunStatus
+from rtbisect.ports import NoNote
+from rtbisect.store.db import make_folder
+from rtbisect.suites import ipi
+from rtbisect.wiring import build_pattern, builder_of, probe, setup_of, tree_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from rtbisect.config import Site
+    from rtbisect.hosts import Host
+    from rtbisect.model.code import Build
+    from rtbisect.model.lab import Run
+    from rtbisect.ports import Progress
+    from rtbisect.setup import Setup
+
+
+def lab_claims(
+    state: Path, place: Path, tree: str | None, kernel: Path | None, progress: Progress
+) -> Iterator[Claim]:
+    """What holds of the lab of a site, for the plan of `tree` (None: the first build_config);
+    ConfigError when it has no server. With `kernel`, a bzImage, it is booted there.
+    """
+    site, setup = _planned(place, tree)
+    make_folder(state)
+    artefacts = ArtefactStore(state / "artefacts")
+    lab = _served(state, site, artefacts, progress)
+    request = probe(setup, kernel.name if kernel else "")
+    if kernel is not None:
+        # A kernel of somebody else has none of our modules: windows that need none.
+        plain = tuple(each for each in setup.windows if set(each.suites) <= {ipi.NAME})
+        windows = plain[:1] or setup.windows[:1]
+        request = replace(request, kernel=artefacts.put_file(kernel), windows=windows)
+    return claims(lab, request, boot=kernel is not None)
+
+
+@dataclass(frozen=True, slots=True)
+class FirstDay:
+    """A host of a site, and how often the kernel at the tip of `tree` is booted there; None is the
+    first build_config.
+    """
+
+    host: str
+    tree: str | None
+    boots: int
+
+
+def host_claims(state: Path, place: Path, asked: FirstDay, progress: Progress) -> Iterator[Claim]:
+    """What the first day of a host shows; its kernel is built here. ConfigError when no LAVA server
+    drives the host, or when it cannot be told apart from others of its type; InfrastructureError
+    when the lab fails.
+    """
+    site, setup = _planned(place, asked.tree)
+    host = hosts.named(site, asked.host)
+    make_folder(state)
+    artefacts = ArtefactStore(state / "artefacts")
+    lab = _served(state, site, artefacts, progress)
+    if host.tag:
+        lab.settings = replace(lab.settings, tags=(host.tag,))
+    kind = setup.device.name
+    hosts.only_there(host, kind, lab.rest.devices(kind))
+    yield _firmware(host)
+    build = _built(state, site, setup, artefacts, progress)
+    request = replace(probe(setup, build.revision), kernel=build.kernel, modules=build.modules)
+    runs: list[Run] = []
+    for number in range(1, asked.boots + 1):
+        run = lab.run(replace(request, run_id=f"accept-{number}"), NoNote())
+        progress.say(f"boot {number} of {asked.boots}: {_told(run)}")
+        if run.device and run.device != host.device:
+            raise InfrastructureError(
+                f"a job landed on {run.device}", f"give {host.device} a tag of its own"
+            )
+        runs.append(run)
+    yield from acceptance.claims(runs, setup.device, setup.thresholds)
+
+
+def _planned(place: Path, tree: str | None) -> tuple[Site, Setup]:
+    """A site and what a campaign on one of its targets would work with."""
+    site = load_site(place)
+    if site.access is None:
+        raise ConfigError(f"lab {site.lab.name} has no server", "`make test-road` tries this one")
+    target = site.target(tree or site.kernelci.targets()[0].name)
+    return site, setup_of(site, target, CampaignRequest("check", str(place), target.name, "", ""))
+
+
+def _served(
+    state: Path,
+    site: Site,
+    artefacts: ArtefactStore,
+    progress: Progress,
+) -> LavaServerLab:
+    lab = labs.lab_of(state, site, artefacts, None, progress.say)
+    assert isinstance(lab, LavaServerLab)
+    return lab
+
+
+def _firmware(host: Host) -> Claim:
+    """What the BMC says of itself and of the sensors."""
+    power, sensors = host.bmc.power(), host.bmc.sensors()
+    bad = [each.name for each in sensors if each.value is not None and each.status != "ok"]
+    said = f"power is {'on' if power else 'off'}, {len(sensors)} sensors"
+    said += f"; out of limits: {', '.join(bad)}" if bad else ""
+    return Claim("BMC", holds=not bad, said=said)
+
+
+def _built(
+    state: Path, site: Site, setup: Setup, artefacts: ArtefactStore, progress: Progress
+) -> Build:
+    target = site.target(setup.tree)
+    tree = tree_of(state, target)
+    revision = tree.resolve(target.branch)
+    progress.say(f"build {revision[:12]}")
+    pattern = replace(
+        build_pattern(site, target, tuple(site.job(target).params.suites)), revision=revision
+    )
+    builder = builder_of(state, site, artefacts, setup.profile.boot_line)
+    build = builder.build(tree.checkout(revision), pattern, NoNote())
+    if not build.ok:
+        raise ConfigError(
+            f"{target.name} at {revision[:12]} does not build: {printable(build.first_error)}",
+            "accept a host by a kernel that builds",
+        )
+    return build
+
+
+def _told(run: Run) -> str:
+    if run.status is RunStatus.COMPLETE:
+        return f"{run.seconds:.0f} s on {run.device}"
+    return f"{run.status.value}: {run.reason}"

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The first day of a host, told from boots."""
+
+import pytest
+
+from rtbisect import acceptance
+from rtbisect.model.campaign import Better, MetricKey, Scale, Threshold
+from rtbisect.model.lab import DeviceType, Measurement, Run, RunStatus
+
+KIND = DeviceType("smt-server", "smt-server.jinja2", 1, 4, 2, 1024, emulated=False)
+KEY = MetricKey("ipi", "res_per_s", "pf-off")
+RATE = Threshold(
+    KEY, "1/s", Better.LOWER, Scale.LOG, "median", 1.5, None, 1.0, "primary", None, "r"
+)
+FACTS = {
+    "smt_active": "1", "clocksource": "tsc", "isolated": "2-7", "nohz_full": "2-7",
+    "isolated_asked": "2-7", "governor": "performance", "cpuidle_driver": "intel_idle",
+    "max_cstate": "1", "throttled_before": "3", "throttled_after": "3",
+    "machine_checks_before": "0", "machine_checks_after": "0", "cpu_model": "A CPU",
+    "microcode": "0x1",
+}  # fmt: skip
+STEADY = (10.0, 10.4, 9.8, 10.1, 10.2, 9.9)
+
+
+def boots(values=STEADY, seconds=60.0, last=(), **facts):
+    """Boots that tell the same, the last one what `last` has."""
+    told = FACTS | facts
+    return [
+        Run(
+            f"r{n}", "a" * 40, RunStatus.COMPLETE, seconds=seconds,
+            facts=tuple((told | (dict(last) if n + 1 == len(values) else {})).items()),
+            measurements=(Measurement("ipi", "res_per_s", "pf-off", value, "1/s"),),
+        )
+        for n, value in enumerate(values)
+    ]  # fmt: skip
+
+
+def told(runs, *thresholds):
+    return {claim.name: claim for claim in acceptance.claims(runs, KIND, thresholds or (RATE,))}
+
+
+def test_a_good_host_is_accepted():
+    found = told(boots())
+    assert {name: claim.holds for name, claim in found.items()} == {
+        "boots": True,
+        "boot time": True,
+        "SMT": True,
+        "clock source": True,
+        "isolation": True,
+        "frequency": True,
+        "idle states": None,
+        "throttling": True,
+        "machine checks": True,
+        "SMI": None,
+        "one machine": True,
+        "spread of ipi.res_per_s": True,
+    }
+    assert found["spread of ipi.res_per_s"].said.endswith("a regression is one by a ratio of 1.5")
+    assert found["idle states"].said == "cpuidle_driver intel_idle, max_cstate 1"
+
+
+@pytest.mark.parametrize(
+    ("claim", "change", "said"),
+    [
+        ("SMT", {"smt_active": "0"}, "smt_active is 0, wanted 1"),
+        ("clock source", {"last": {"clocksource": "hpet"}}, "clocksource is hpet and tsc"),
+        ("isolation", {"nohz_full": ""}, "isolated and nohz_full are unknown and 2-7"),
+        ("frequency", {"governor": "powersave"}, "governor powersave, wanted performance"),
+        ("throttling", {"last": {"throttled_after": "5"}}, "2 in 6 boots"),
+        ("machine checks", {"machine_checks_after": "1"}, "6 in 6 boots"),
+        ("SMI", {"smi_before": "10", "smi_after": "12"}, "12 in 6 boots"),
+        ("one machine", {"last": {"microcode": "0x2"}}, "microcode is 0x1 and 0x2"),
+        ("spread of ipi.res_per_s", {"values": (10, 30, 4, 22, 9, 17)}, "a ratio of"),
+    ],
+)
+def test_what_is_wrong_is_told(claim, change, said):
+    found = told(boots(**change))
+    assert found[claim].holds is False
+    assert said in found[claim].said
+    assert all(each.holds is not False for name, each in found.items() if name != claim)
+
+
+def test_a_host_that_drifts_is_told():
+    found = told(boots((10.0, 10.4, 9.8, 10.1, 10.2, 9.9, 25.0, 26.0, 24.8, 25.1, 25.2, 24.9)))
+    assert found["spread of ipi.res_per_s"].holds is False
+    assert "the second half of its boots is worse than the first" in (
+        found["spread of ipi.res_per_s"].said
+    )
+
+
+def test_boots_that_fail_are_told():
+    bad = Run("r9", "a" * 40, RunStatus.INVALID, "the CPU throttled itself 4 times")
+    found = told([*boots(), bad])
+    assert (found["boots"].holds, found["boots"].said) == (
+        False,
+        "6 of 7 boots measured; invalid: the CPU throttled itself 4 times",
+    )
+    assert list(told([bad])) == ["boots"]
+    assert told([])["boots"].holds is False
+
+
+def test_few_boots_tell_no_spread():
+    assert told(boots(STEADY[:5]))["spread of ipi.res_per_s"].holds is None
+
+
+def test_one_slow_boot_is_told():
+    runs = boots()
+    runs[2] = Run("r2", "a" * 40, RunStatus.COMPLETE, seconds=100.0, facts=runs[0].facts)
+    assert told(runs)["boot time"].holds is False

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Who may switch a host."""
+
+import dataclasses
+from pathlib import Path
+
+import pytest
+
+from rtbisect import hosts
+from rtbisect.errors import ConfigError
+from rtbisect.hosts import Host
+from rtbisect.lab.bmc import Bmc, BmcSettings
+from rtbisect.lab.lava_rows import DeviceState
+
+
+class Server:
+    """LavaRest, as far as a host is concerned."""
+
+    def __init__(self, health, state):
+        self._told = health, state
+
+    def device(self, name):
+        return DeviceState(name, "x86-rt", *self._told, "lab1", offline=False)
+
+
+def host(device="rt01-lava"):
+    return Host("rt01", Bmc(BmcSettings("192.0.2.7", "rtbisect", Path("password"))), device)
+
+
+def test_nobody_else_drives_a_host_without_a_server():
+    hosts.may_switch(host(), None, {})
+    hosts.may_switch(host(device=""), Server("Good", "Running"), {})
+
+
+@pytest.mark.parametrize(
+    ("health", "state", "listed", "said"),
+    [
+        ("Good", "Idle", {"rt01-lava": 1}, "driven by the LAVA server: health Good"),
+        ("Good", "Running", {"rt01-lava": 1}, "driven by the LAVA server"),
+        ("Maintenance", "Running", {"rt01-lava": 1}, "health Maintenance, Running"),
+        ("Maintenance", "Idle", {}, "somebody else's reason"),
+        ("Maintenance", "Idle", {"rt01": 1}, "somebody else's reason"),
+    ],
+)
+def test_a_host_of_a_server_is_left_alone(health, state, listed, said):
+    with pytest.raises(ConfigError, match=said):
+        hosts.may_switch(host(), Server(health, state), listed)
+
+
+def test_a_host_in_maintenance_with_our_reason_is_ours():
+    hosts.may_switch(host(), Server("Maintenance", "Idle"), {"rt01-lava": 1})
+
+
+def device(name, health="Good"):
+    return DeviceState(name, "smt-server", health, "Idle", "lab1", offline=False)
+
+
+def test_jobs_that_could_land_elsewhere_are_not_sent():
+    rt01, rt02 = device("rt01-lava"), device("rt02")
+    with pytest.raises(ConfigError, match="may land on rt02, too"):
+        hosts.only_there(host(), "smt-server", [rt01, rt02])
+    hosts.only_there(dataclasses.replace(host(), tag="rt01"), "smt-server", [rt01, rt02])
+    hosts.only_there(host(), "smt-server", [rt01, device("rt02", "Maintenance")])
+    with pytest.raises(ConfigError, match="has no device rt01-lava"):
+        hosts.only_there(host(), "smt-server", [rt02])
+    with pytest.raises(ConfigError, match="no LAVA server drives rt01"):
+        hosts.only_there(host(device=""), "smt-server", [rt01])
