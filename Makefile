@@ -24,7 +24,7 @@ REFUSAL = $(shell PYTHON='$(PYTHON)' RTBISECT_STATE='$(RTBISECT_STATE)' AGAIN='$
   RTBISECT_GOALS='$(RTBISECT_GOALS)' tools/setup.sh refusal)
 
 .NOTPARALLEL:
-.PHONY: help setup demo test test-unit test-integration test-road test-fresh lint lock bench-road bench-gate bench-search bench-propose bench-silent
+.PHONY: help setup setup-lab demo test test-lab test-unit test-integration test-road test-fresh test-playbooks lint lock bench-road bench-gate bench-search bench-propose bench-silent bench-lab
 .DEFAULT_GOAL := help
 
 help:
@@ -36,6 +36,11 @@ help:
 setup:
 	$(eval refusal := $(REFUSAL))$(if $(refusal),$(error $(refusal)))
 	@tools/setup.sh
+
+## make setup-lab         setup, then packages for a LAVA server on this machine; as root
+setup-lab: setup
+	@ANSIBLE_CONFIG=ansible.cfg ANSIBLE_REMOTE_TEMP=$(CURDIR)/.ansible-venv/home/tmp LC_ALL=C.UTF-8 \
+	  .ansible-venv/bin/ansible-playbook playbooks/lab.yml </dev/null
 
 ## make demo              setup, then find a known commit in a real kernel; ARGS="..." are passed on
 demo: setup
@@ -54,11 +59,19 @@ test-integration: setup
 
 ## make test-road         real kernels, built and booted (slow): tests/road
 test-road: setup
-	@tools/tier.sh road tests/road
+	@PYTEST_ADDOPTS=--ignore=tests/road/lab tools/tier.sh road tests/road
+
+## make test-lab          a real LAVA server and hosts that it boots over the network (slow, not in test)
+test-lab: setup-lab
+	@tools/tier.sh lab tests/road/lab
 
 ## make test-fresh        setup, unit tests and one boot inside a new minimal Debian 12; as root
 test-fresh:
 	@tools/test_fresh.sh
+
+## make test-playbooks    LAVA server and worker by playbook inside a new minimal Debian 12; as root
+test-playbooks:
+	@tools/test_fresh.sh tools/test_playbooks.sh
 
 ## make lint              every gate, one after the other; fails when one of them does
 lint: setup
@@ -83,6 +96,10 @@ bench-search: setup
 ## make bench-propose     seconds and memory of the choice of the next test
 bench-propose: setup
 	@$(RUN) tools/bench_propose.py $(ARGS)
+
+## make bench-lab         what a LAVA server costs, how busy two devices are; after setup-lab
+bench-lab: setup-lab
+	@$(RUN) tools/bench_lab.py $(ARGS)
 
 ## make bench-silent      how many commits of a range cannot change the kernel, and do they; needs ARGS
 bench-silent: setup

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A host behind a BMC: real ipmitool, SOL, iPXE and TFTP, driven by a real LAVA server."""
+
+import os
+import pty
+import signal
+import threading
+import time
+from dataclasses import replace
+
+import pytest
+
+from rtbisect.errors import InfrastructureError
+from rtbisect.lab.jobs import Timeouts
+from rtbisect.lab.vmetal import HostSpec
+from rtbisect.model.lab import RunStatus
+from rtbisect.ports import NoNote
+
+#: A boot needs 25 s here; the firmware shows itself within two.
+SHORT = Timeouts(boot_s=60)
+
+
+class Held:
+    """A SOL session of somebody else."""
+
+    def __init__(self, host):
+        argv = host.bmc.console_command()
+        self.pid, self.terminal = pty.fork()
+        if self.pid == 0:
+            os.execvp(argv[0], argv)
+        time.sleep(2.0)
+
+    def close(self):
+        os.kill(self.pid, signal.SIGKILL)
+        os.close(self.terminal)
+        os.waitpid(self.pid, 0)
+
+
+@pytest.fixture
+def request_on(request_of, metal):
+    def make(run_id, *names, **changes):
+        return request_of(run_id, *(names or ("rcu-off",)), device_type=metal, **changes)
+
+    return make
+
+
+def test_a_boot_over_the_network(served, host, request_on):
+    run = served.run(request_on("metal"), NoNote())
+    assert run.status is RunStatus.COMPLETE, run.reason
+    facts = dict(run.facts)
+    assert (run.device, facts["smt_active"], facts["isolated"]) == (host.spec.name, "1", "2-7")
+    # The console came over SOL, and LAVA has switched the host off.
+    assert host.bmc.power() is False
+
+
+def test_a_panic_is_the_kernels_here_too(served, host, request_on, fault):
+    request = request_on("metal-panic")
+    line = request.profile.boot_line + " rdinit=/nowhere init=/nowhere"
+    broken = request_on("metal-panic", profile=replace(request.profile, boot_line=line))
+    with fault("kernel panics at boot, bare metal") as told:
+        run = served.run(broken, NoNote())
+        told(f"{run.status.value}: {run.reason}")
+    assert run.status is RunStatus.BOOT_FAILED
+    assert "panic" in run.reason.lower()
+
+
+def test_a_dead_bmc_is_the_labs(once, hosts, host, request_on, fault):
+    hosts.down(host.spec.name)
+    with pytest.raises(InfrastructureError), fault("BMC dead"):
+        once(timeouts=SHORT).run(request_on("dead-bmc"), NoNote())
+
+
+def test_a_wrong_password_is_the_labs(once, host, request_on, fault):
+    right = host.bmc.settings.password.read_text()
+    host.bmc.settings.password.write_text("wrong")
+    try:
+        with pytest.raises(InfrastructureError), fault("wrong password of the BMC"):
+            once(timeouts=SHORT).run(request_on("password"), NoNote())
+    finally:
+        host.bmc.settings.password.write_text(right)
+
+
+def test_a_host_that_never_powers_off_is_the_labs(once, host, request_on, fault):
+    (host.folder / "run/stuck").touch()
+    host.bmc.switch("on")
+    time.sleep(8)
+    try:
+        with pytest.raises(InfrastructureError), fault("host never powers off"):
+            once(timeouts=SHORT).run(request_on("stuck"), NoNote())
+    finally:
+        (host.folder / "run/stuck").unlink()
+
+
+def test_a_file_that_tftp_does_not_have_is_the_labs(once, hosts, host, request_on, fault, tmp_path):
+    hosts.down(host.spec.name)
+    hosts.up(HostSpec(host.spec.name, tftp=str(tmp_path)))
+    try:
+        with (
+            pytest.raises(InfrastructureError, match="iPXE could not fetch"),
+            fault("TFTP has no kernel"),
+        ):
+            once(timeouts=SHORT).run(request_on("tftp"), NoNote())
+    finally:
+        hosts.down(host.spec.name)
+
+
+def test_a_console_that_somebody_has_is_taken(served, host, request_on, fault):
+    """SOL has one session: LAVA's ends the other one before it begins its own."""
+    held = Held(host)
+    try:
+        with fault("SOL held by another session") as told:
+            run = served.run(request_on("sol"), NoNote())
+            told(f"{run.status.value} {run.reason}")
+    finally:
+        held.close()
+    assert run.complete, run.reason
+
+
+def test_a_host_that_is_switched_off_in_a_suite_counts_for_nothing(once, host, request_on, fault):
+    def off():
+        path = host.folder / "run/console.log"
+        begin = path.stat().st_size if path.exists() else 0
+        while b"LAVA_SIGNAL_STARTRUN" not in path.read_bytes()[begin:]:
+            time.sleep(0.2)
+        host.bmc.switch("off")
+
+    threading.Thread(target=off, daemon=True).start()
+    request = request_on("off", "osnoise-off", window_ms=30_000)
+    with fault("host loses power in a suite") as told:
+        run = once().run(request, NoNote())
+        told(f"{run.status.value}: {run.reason}")
+    assert not run.complete
+    assert run.measurements == ()

@@ -1,0 +1,302 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The road through a real LAVA server: real jobs, and faults that are done to them."""
+
+import os
+import signal
+import threading
+import time
+from dataclasses import replace
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+import requests
+
+from rtbisect.errors import ConfigError, InfrastructureError
+from rtbisect.lab import daemons
+from rtbisect.lab.claims import claims
+from rtbisect.lab.jobs import Timeouts
+from rtbisect.lab.lava_rest import LavaRest, RestSettings
+from rtbisect.lab.lava_server import LavaServerLab, Pace
+from rtbisect.model.lab import RunStatus
+
+
+class Note:
+    """ports.Note; `left` is what a session before this one noted."""
+
+    def __init__(self, left=""):
+        self.left = left
+        self.kept = []
+
+    def __call__(self, external_id):
+        self.kept.append(external_id)
+
+    @property
+    def job(self):
+        return int(self.kept[-1].rpartition(":")[2])
+
+
+def test_a_boot_is_the_same_by_both_roads(lab, served, guests, request_of):
+    request = request_of("both-roads", "rcu-off")
+    runs = [lab().run(request, Note()), served.run(request, Note())]
+    assert [run.status for run in runs] == [RunStatus.COMPLETE] * 2, [run.reason for run in runs]
+    told = [[(m.suite, m.name, m.window, m.unit, m.cpu) for m in run.measurements] for run in runs]
+    assert told[0] == told[1]
+    facts = [dict(run.facts) for run in runs]
+    for key in ("uname_v", "cmdline", "isolated", "nohz_full", "smt_active", "cpu_model"):
+        assert facts[0][key] == facts[1][key], key
+    assert runs[1].device in guests
+
+
+def test_a_plain_user_is_enough(served, request_of):
+    found = list(claims(served, request_of("claims", "rcu-off"), boot=False))
+    assert [claim.name for claim in found if claim.holds is False] == []
+    assert found[1].said == "user rtbisect"
+
+
+class Killed(BaseException):
+    """What ends a session that is killed: nobody catches it."""
+
+
+class LastWords(Note):
+    """Notes the id of the job, and is killed."""
+
+    def __call__(self, external_id):
+        super().__call__(external_id)
+        if len(self.kept) == 2:
+            raise Killed
+
+
+def test_a_killed_session_leaves_a_job_that_is_taken_up_again(served, request_of):
+    request = request_of("taken-up", "rcu-off")
+    first = LastWords()
+    with pytest.raises(Killed):
+        served.run(request, first)
+    run = served.run(request, second := Note(first.kept[-1]))
+    assert run.complete, run.reason
+    assert second.job == first.job
+    key = first.kept[-1].split(":")[1]
+    assert len(served.rest.find(key)) == 1
+
+
+def running(served, note):
+    """Wait until the job of `note` runs on its device."""
+    while len(note.kept) < 2 or served.rest.job(note.job).state != "Running":
+        time.sleep(0.2)
+
+
+def meanwhile(act):
+    threading.Thread(target=act, daemon=True).start()
+
+
+def test_a_job_that_a_person_cancels_pauses_the_campaign(served, request_of, fault):
+    note = Note()
+
+    def cancel():
+        running(served, note)
+        served.rest.cancel(note.job)
+
+    meanwhile(cancel)
+    with pytest.raises(InfrastructureError, match="was cancelled there"), fault("job cancelled"):
+        served.run(request_of("cancelled", "rcu-off"), note)
+
+
+def test_a_kernel_that_panics_is_the_kernels_fault(served, request_of, fault):
+    request = request_of("panic", "rcu-off")
+    # rdinit alone falls back to the shell of the initramfs; a requested init must exist.
+    line = request.profile.boot_line + " rdinit=/nowhere init=/nowhere"
+    broken = replace(request, profile=replace(request.profile, boot_line=line))
+    with fault("kernel panics at boot") as told:
+        run = served.run(broken, Note())
+        told(f"{run.status.value}: {run.reason}")
+    assert run.status is RunStatus.BOOT_FAILED
+    assert "panic" in run.reason.lower()
+
+
+def test_a_hang_at_boot_is_the_kernels(served, once, request_of, fault):
+    request = request_of("boot-hang", "rcu-off")
+    line = request.profile.boot_line + " rdinit=/bin/cat"
+    hangs = replace(request, profile=replace(request.profile, boot_line=line))
+    with fault("hang at boot") as told:
+        run = once(timeouts=Timeouts(boot_s=20)).run(hangs, Note())
+        told(f"{run.status.value}: {run.reason}")
+    assert run.status is RunStatus.BOOT_FAILED
+    assert "hang" in run.reason
+
+
+def test_a_hang_in_a_test_is_the_kernels(once, request_of, fault):
+    request = request_of("hang", "osnoise-off", window_ms=600_000)
+    with fault("hang in a suite") as told:
+        run = once(timeouts=Timeouts(test_s=12)).run(request, Note())
+        told(f"{run.status.value}: {run.reason}")
+    assert run.status is RunStatus.HUNG
+    assert run.measurements == ()
+
+
+def test_a_kernel_image_that_is_cut_off_is_no_evidence(served, once, request_of, fault):
+    request = request_of("cut", "rcu-off")
+    store = served.artefacts
+    whole = store.path(request.kernel).read_bytes()
+    cut = store.put_bytes(whole[: len(whole) // 2])
+    with fault("kernel image cut off") as told:
+        run = once(timeouts=Timeouts(boot_s=20)).run(replace(request, kernel=cut), Note())
+        told(f"{run.status.value}: {run.reason}")
+    assert run.status is RunStatus.BOOT_FAILED
+    assert run.measurements == ()
+
+
+def test_a_token_that_is_none_stops_with_what_to_do(served, server, tmp_path, request_of, fault):
+    wrong = tmp_path / "token"
+    wrong.write_text("0" * 32 + "\n")
+    wrong.chmod(0o600)
+    rest = LavaRest(RestSettings(server.url, wrong))
+    lab = LavaServerLab(served.settings, rest, served.desk, served.artefacts)
+    with pytest.raises(ConfigError, match="does not take the token"), fault("token revoked"):
+        lab.run(request_of("no-token", "rcu-off"), Note())
+
+
+@pytest.fixture
+def offers(served, monkeypatch):
+    """Change what the desk says that it gives out."""
+
+    def change(how):
+        offer = served.desk.offer
+        monkeypatch.setattr(served.desk, "offer", lambda *words: how(offer(*words)))
+
+    return change
+
+
+def test_an_artefact_with_another_sha256_is_no_verdict(once, offers, request_of, fault):
+    offers(lambda offered: replace(offered, sha256="0" * 64))
+    with pytest.raises((ConfigError, InfrastructureError)), fault("artefact, wrong sha256"):
+        once().run(request_of("wrong-sum", "rcu-off"), Note())
+
+
+def test_an_artefact_that_is_gone_is_no_verdict(once, offers, request_of, fault):
+    offers(lambda offered: replace(offered, url=f"{offered.url}-gone/x"))
+    with pytest.raises((ConfigError, InfrastructureError)), fault("artefact, 404"):
+        once().run(request_of("gone", "rcu-off"), Note())
+
+
+def test_a_server_that_restarts_in_a_job_loses_nothing(served, server, request_of, fault):
+    note = Note()
+
+    def restart():
+        running(served, note)
+        daemons.end(server.folder, "web")
+        daemons.end(server.folder, "scheduler")
+        time.sleep(3.0)
+        server.up()
+
+    meanwhile(restart)
+    with fault("server restarts in a job") as told:
+        run = served.run(request_of("restart", "rcu-off"), note)
+        told(run.status.value)
+    assert run.complete, run.reason
+
+
+def test_a_worker_that_is_killed_in_a_job_loses_nothing(served, server, request_of, fault):
+    note = Note()
+
+    def kill():
+        running(served, note)
+        os.kill(daemons.runs(server.folder, "worker"), signal.SIGKILL)
+        time.sleep(3.0)
+        server.up()
+
+    meanwhile(kill)
+    with fault("worker killed in a job") as told:
+        run = served.run(request_of("worker", "rcu-off"), note)
+        told(run.status.value)
+    assert run.complete, run.reason
+
+
+def test_a_database_that_restarts_in_a_job_loses_nothing(served, server, request_of, fault):
+    note = Note()
+
+    def restart():
+        running(served, note)
+        server._as("postgres", [*server._pg_ctl(), "-w", "-m", "fast", "restart"])
+
+    meanwhile(restart)
+    with fault("database restarts in a job") as told:
+        run = served.run(request_of("database", "rcu-off"), note)
+        told(run.status.value)
+    assert run.complete, run.reason
+
+
+def test_a_call_that_is_lost_costs_a_pause(served, once, request_of, monkeypatch, fault):
+    nobody = "http://127.0.0.1:9/ended/"
+    monkeypatch.setattr(served.desk, "expect", lambda key: nobody + key)
+    with fault("callback lost") as told:
+        run = once(pace=Pace(called_s=5.0)).run(request_of("lost-call", "rcu-off"), Note())
+        told(run.status.value)
+    assert run.complete, run.reason
+
+
+def test_devices_that_are_out_of_service_are_named(once, server, guests, request_of, fault):
+    for name in guests:
+        server.health(name, "MAINTENANCE")
+    try:
+        lab = once(pace=Pace(hopeless_s=3.0))
+        with (
+            pytest.raises(InfrastructureError, match=f"{guests[0]} is in maintenance"),
+            fault("devices taken offline"),
+        ):
+            lab.run(request_of("offline", "rcu-off"), Note())
+    finally:
+        for name in guests:
+            server.health(name, "GOOD")
+
+
+class Proxy(BaseHTTPRequestHandler):
+    """In front of the server; answers to the first jobs that are submitted are dropped, and the
+    first looks at them are 502.
+    """
+
+    target, drops, bad = "", 0, 0
+
+    def do_GET(self):
+        if "/jobs/" in self.path and type(self).bad > 0:
+            type(self).bad -= 1
+            self.send_error(502)
+            return
+        self._pass_on(None)
+
+    def do_POST(self):
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        self._pass_on(body)
+
+    def _pass_on(self, body):
+        kept = {k: v for k, v in self.headers.items() if k in ("Authorization", "Content-Type")}
+        answer = requests.request(
+            self.command, self.target + self.path, data=body, headers=kept, timeout=30
+        )
+        if body is not None and self.path.endswith("/jobs/") and type(self).drops > 0:
+            type(self).drops -= 1
+            self.connection.close()
+            return
+        self.send_response(answer.status_code)
+        self.send_header("Content-Type", answer.headers["Content-Type"])
+        self.send_header("Content-Length", str(len(answer.content)))
+        self.end_headers()
+        self.wfile.write(answer.content)
+
+    def log_message(self, *_words):
+        pass
+
+
+def test_an_answer_that_is_lost_is_no_second_job(served, server, request_of, fault):
+    Proxy.target, Proxy.drops, Proxy.bad = server.url, 1, 2
+    with ThreadingHTTPServer(("127.0.0.1", 0), Proxy) as front:
+        meanwhile(front.serve_forever)
+        url = f"http://127.0.0.1:{front.server_address[1]}"
+        rest = LavaRest(RestSettings(url, server.token))
+        lab = LavaServerLab(served.settings, rest, served.desk, served.artefacts)
+        with fault("answer to a submission lost, then 502") as told:
+            run = lab.run(request_of("lost-answer", "rcu-off"), note := Note())
+            told(run.status.value)
+        front.shutdown()
+    assert run.complete, run.reason
+    key = note.kept[-1].split(":")[1]
+    assert len(served.rest.find(key)) == 1
+    assert Proxy.drops == 0
