@@ -47,11 +47,11 @@ play() { # <what for> [option ...]
 play "check mode, before anything is there" --check
 play "for real"
 play "again"
-grep -q 'changed=0 ' "$work/log" || {
+if grep -q 'changed=[1-9]' "$work/log"; then
     grep -B3 '^changed:' "$work/log" >&2
     echo "test-playbooks: the second run changed something" >&2
     exit 1
-}
+fi
 play "check mode, again" --check
 manage() { runuser -u lavaserver -- lava-server manage "$@"; }
 manage devices list | grep -q rt01
