@@ -8,8 +8,25 @@ import os
 import shutil
 import tempfile
 from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
 
 from rtbisect.errors import InfrastructureError, InternalError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+def write_whole(place: Path, fill: Callable[[BinaryIO], object], mode: int = 0o644) -> None:
+    """Write a file aside, to the disk, and put it in place by rename: who reads sees the old file
+    or the new one, never a part. OSError when the disk refuses.
+    """
+    handle, name = tempfile.mkstemp(dir=place.parent, prefix=f".{place.name}.")
+    with os.fdopen(handle, "wb") as stream:
+        fill(stream)
+        stream.flush()
+        os.fsync(stream.fileno())
+    Path(name).chmod(mode)
+    Path(name).replace(place)
 
 
 class ArtefactStore:
@@ -36,14 +53,8 @@ class ArtefactStore:
             place = self._place(sha256)
             if not place.is_file():
                 place.parent.mkdir(parents=True, exist_ok=True)
-                handle, name = tempfile.mkstemp(dir=place.parent)
-                with os.fdopen(handle, "wb") as copy:
-                    stream.seek(0)
-                    shutil.copyfileobj(stream, copy)
-                    copy.flush()
-                    os.fsync(copy.fileno())
-                Path(name).chmod(0o644)
-                Path(name).replace(place)
+                stream.seek(0)
+                write_whole(place, lambda copy: shutil.copyfileobj(stream, copy))
         return sha256
 
     def put_bytes(self, data: bytes) -> str:
@@ -53,13 +64,7 @@ class ArtefactStore:
         if not place.is_file():
             with self._guard():
                 place.parent.mkdir(parents=True, exist_ok=True)
-                handle, name = tempfile.mkstemp(dir=place.parent)
-                with os.fdopen(handle, "wb") as copy:
-                    copy.write(data)
-                    copy.flush()
-                    os.fsync(copy.fileno())
-                Path(name).chmod(0o644)
-                Path(name).replace(place)
+                write_whole(place, lambda copy: copy.write(data))
         return sha256
 
     def _place(self, sha256: str) -> Path:

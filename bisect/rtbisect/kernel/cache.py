@@ -9,17 +9,17 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import tempfile
 from dataclasses import asdict, replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rtbisect.artefacts import write_whole
 from rtbisect.errors import InfrastructureError
 from rtbisect.kernel.settings import BUILDER_VERSION, OWN_FRAGMENT
 from rtbisect.model.code import Build, BuildStatus
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from rtbisect.artefacts import ArtefactStore
     from rtbisect.model.code import BuildRequest
 
@@ -59,12 +59,8 @@ class BuildCache:
         """Keep a build; InfrastructureError when the disk refuses."""
         try:
             self._root.mkdir(parents=True, exist_ok=True)
-            handle, name = tempfile.mkstemp(dir=self._root)
-            with os.fdopen(handle, "w", encoding="utf-8") as stream:
-                json.dump(asdict(build), stream, sort_keys=True)
-                stream.flush()
-                os.fsync(stream.fileno())
-            Path(name).replace(self._root / f"{key}.json")
+            record = json.dumps(asdict(build), sort_keys=True).encode()
+            write_whole(self._root / f"{key}.json", lambda file: file.write(record), mode=0o600)
         except OSError as error:
             raise InfrastructureError(
                 f"cannot keep a build record in {self._root}: {error.strerror}",

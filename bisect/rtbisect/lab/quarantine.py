@@ -8,11 +8,11 @@ asked for. The list is a file of the state directory, so that all campaigns ther
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 from rtbisect import locks
+from rtbisect.artefacts import write_whole
 from rtbisect.command import printable
 from rtbisect.errors import ConfigError
 
@@ -75,10 +75,5 @@ class Quarantine:
 
     def _write(self, found: Mapping[str, Entry]) -> None:
         self._path.parent.mkdir(parents=True, exist_ok=True)
-        part = self._path.with_suffix(".part")
-        text = json.dumps({name: asdict(entry) for name, entry in found.items()}, indent=1)
-        with part.open("w", encoding="utf-8") as stream:
-            stream.write(text + "\n")
-            stream.flush()
-            os.fsync(stream.fileno())
-        part.replace(self._path)
+        text = json.dumps({name: asdict(entry) for name, entry in found.items()}, indent=1) + "\n"
+        write_whole(self._path, lambda file: file.write(text.encode()))

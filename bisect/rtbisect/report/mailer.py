@@ -4,15 +4,13 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import tempfile
 from dataclasses import asdict, dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, TemplateError
 
+from rtbisect.artefacts import write_whole
 from rtbisect.errors import ConfigError, InfrastructureError, InternalError
 from rtbisect.model.campaign import Cause, Outcome
 from rtbisect.model.report import Report, ReportState
@@ -25,6 +23,8 @@ from rtbisect.report.view import Bot, Detail, context, mailable, short
 from rtbisect.search.bisectlog import FIX_SIDES, SIDES, bisect_log
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from rtbisect.model.report import ReportInput
 
 #: A maintainer reads this much; lists accept more.
@@ -159,13 +159,8 @@ def template_name(report: ReportInput) -> str:
 def keep(path: Path, text: str) -> None:
     """Write by rename, so that a reader sees the old file or the new one."""
     try:
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        with os.fdopen(handle, "w", encoding="ascii", newline="\n") as stream:
-            stream.write(text)
-            stream.flush()
-            os.fsync(stream.fileno())
-        Path(name).chmod(0o644)
-        Path(name).replace(path)
+        data = text.encode("ascii")
+        write_whole(path, lambda file: file.write(data))
     except OSError as error:
         raise _disk(path.parent, error) from error
 
