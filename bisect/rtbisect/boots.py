@@ -35,6 +35,11 @@ class Ask:
     probes: tuple[str, ...] = ()
 
 
+def in_turn(pair: tuple[str, str], turn: int) -> str:
+    """Which of two kernels is booted in this turn: A B B A, so that drift counts for neither."""
+    return pair[(turn + turn // 2) % 2]
+
+
 class _Begun:
     """A boot under way, in a thread that ends with the program."""
 

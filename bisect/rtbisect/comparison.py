@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rtbisect import factors
-from rtbisect.boots import Ask
+from rtbisect.boots import Ask, in_turn
 from rtbisect.effects import Effects, figure, sample, worded
 from rtbisect.judge.judge import judge_all
 from rtbisect.judge.scale import all_badness
@@ -104,8 +104,7 @@ def _coming(missing: Mapping[str, int], pair: tuple[str, str], turn: int) -> tup
     left, total, after = dict(missing), sum(missing.values()), 0
     asks: list[Ask] = []
     while len(asks) < total:
-        # ABBA: drift of the host hits both sides alike.
-        sha = (*pair, *reversed(pair))[turn % 4]
+        sha = in_turn(pair, turn)
         turn += 1
         if left[sha] > 0:
             left[sha] -= 1

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rtbisect.boots import Ask, Boots
+from rtbisect.boots import Ask, Boots, in_turn
 from rtbisect.errors import InternalError
 from rtbisect.judge.scale import unit_behind
 from rtbisect.model.campaign import Observation, Sample
@@ -174,13 +174,15 @@ class Effects:
     def in_turn(
         self, pair: tuple[str, str], purpose: str, boots: int, layout: int = 0
     ) -> Iterator[Run]:
-        """Boots of two kernels in turn: A B B A, so that drift counts for neither."""
-        asks = [
-            Ask(pair[(turn + turn // 2) % 2], purpose, boots - turn - 1, layout)
-            for turn in range(boots)
-        ]
-        for turn, ask in enumerate(asks):
-            yield self.boot(ask, asks[turn + 1 :])
+        """Boots of two kernels in turn."""
+        return self.boot_all(
+            [Ask(in_turn(pair, turn), purpose, boots - turn - 1, layout) for turn in range(boots)]
+        )
+
+    def boot_all(self, asks: Sequence[Ask]) -> Iterator[Run]:
+        """Boots that are all wanted, in their order."""
+        for number, ask in enumerate(asks):
+            yield self.boot(ask, asks[number + 1 :])
 
     @property
     def width(self) -> int:

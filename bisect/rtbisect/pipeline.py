@@ -83,7 +83,7 @@ def try_revision(setup: Setup, parts: Parts, limit: float, boots: int) -> Result
     runs: list[Run] = []
     valid = barren = 0
     while valid < boots and barren < MAX_BARREN:
-        asks = [Ask(sha, "try", left) for left in range(boots - valid - 1, -1, -1)]
+        asks = [Ask(sha, "try", left) for left in reversed(range(boots - valid))]
         run = effects.boot(asks[0], asks[1:])
         runs.append(run)
         valid += run.complete
@@ -181,8 +181,7 @@ def _beside(effects: Effects, threshold: Threshold, result: Result) -> Result:
     if given is None:
         return result
     boots = min(effects.setup.limits.verify_boots, effects.boots_left)
-    asks = [Ask(given, "given", left) for left in range(boots - 1, -1, -1)]
-    runs = [effects.boot(ask, asks[number + 1 :]) for number, ask in enumerate(asks)]
+    runs = list(effects.boot_all([Ask(given, "given", left) for left in reversed(range(boots))]))
     request, others = effects.setup.request, effects.evidence()
     bad = sample(others.get(request.bad, []), threshold.key)
     if judge(threshold, sample(runs, threshold.key), bad).level is not Level.REGRESSED:
