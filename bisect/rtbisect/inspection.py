@@ -18,7 +18,7 @@ from rtbisect.model.lab import RunStatus
 from rtbisect.ports import NoNote
 from rtbisect.store.db import make_folder
 from rtbisect.suites import ipi
-from rtbisect.wiring import build_pattern, builder_of, probe, setup_of, tree_of
+from rtbisect.wiring import builder_of, probe, setup_of, tree_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -114,7 +114,7 @@ def _served(
 def _firmware(host: Host) -> Claim:
     """What the BMC says of itself and of the sensors."""
     power, sensors = host.bmc.power(), host.bmc.sensors()
-    bad = [each.name for each in sensors if each.value is not None and each.status != "ok"]
+    bad = [each.name for each in sensors if each.out_of_limits]
     said = f"power is {'on' if power else 'off'}, {len(sensors)} sensors"
     said += f"; out of limits: {', '.join(bad)}" if bad else ""
     return Claim("BMC", holds=not bad, said=said)
@@ -127,11 +127,9 @@ def _built(
     tree = tree_of(state, target)
     revision = tree.resolve(target.branch)
     progress.say(f"build {revision[:12]}")
-    pattern = replace(
-        build_pattern(site, target, tuple(site.job(target).params.suites)), revision=revision
-    )
     builder = builder_of(state, site, artefacts, setup.profile.boot_line)
-    build = builder.build(tree.checkout(revision), pattern, NoNote())
+    asked = replace(setup.build, revision=revision)
+    build = builder.build(tree.checkout(revision), asked, NoNote())
     if not build.ok:
         raise ConfigError(
             f"{target.name} at {revision[:12]} does not build: {printable(build.first_error)}",

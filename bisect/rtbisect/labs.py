@@ -29,12 +29,6 @@ if TYPE_CHECKING:
 #: One measurement or build at a time on a machine, whatever store asks for it.
 MACHINE_LOCK = Path("/run/lock/rtbisect-machine.lock")
 
-#: The device type of hosts behind a BMC (lava-jobs/devices).
-HOST_TYPE = "smt-server"
-
-#: That of guests which LAVA starts.
-GUEST_TYPE = "qemu-smt"
-
 #: Where `make setup` and we look for the state directory.
 STATE = "RTBISECT_STATE"
 
@@ -110,12 +104,12 @@ def add_host(state: Path, name: str) -> None:
     """Make a virtual host a device of the LAVA server of this machine."""
     host = virtual_hosts(state).get(name)
     console = data_root() / "lava-jobs/host/sol_console.py"
-    private_server().add_device(name, HOST_TYPE, vmetal.dictionary(host, console))
+    private_server().add_device(name, vmetal.HOST_TYPE, vmetal.dictionary(host, console))
 
 
 def add_guest(name: str) -> None:
     """Make a guest of QEMU a device of the LAVA server of this machine."""
-    private_server().add_device(name, GUEST_TYPE, vmetal.guest())
+    private_server().add_device(name, vmetal.GUEST_TYPE, vmetal.guest())
 
 
 def private_server() -> PrivateServer:

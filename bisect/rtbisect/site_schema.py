@@ -22,6 +22,9 @@ Address = Annotated[
 #: What stands before an address in a header without quotes; mails are ASCII throughout.
 PersonName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9 _'+-]{0,79}$")]
 
+#: Of a device or a tag on a LAVA server; "" for none.
+LavaName = Annotated[str, Field(pattern=r"^([A-Za-z0-9][A-Za-z0-9_.+-]{0,63})?$")]
+
 #: Of the day, UTC.
 Hour = Annotated[int, Field(ge=0, le=23)]
 
@@ -226,8 +229,8 @@ class HostEntry(Strict):
     guid: Annotated[
         str, Field(pattern=r"^([0-9A-Fa-f]{8}(-?[0-9A-Fa-f]{4}){3}-?[0-9A-Fa-f]{12})?$")
     ] = ""
-    device: Annotated[str, Field(pattern=r"^([A-Za-z0-9][A-Za-z0-9_.+-]{0,63})?$")] = ""
-    tag: Annotated[str, Field(pattern=r"^([A-Za-z0-9][A-Za-z0-9_.+-]{0,63})?$")] = ""
+    device: LavaName = ""
+    tag: LavaName = ""
 
 
 class Ours(Strict):

@@ -111,7 +111,7 @@ def health(output: Output, name: str, site: Path | None, as_json: bool) -> int:
     """Sensors and event log of the host NAME; exit code 3 when a sensor is out of its limits."""
     found = hosts.named(load_site(site_path(site)), name).bmc
     sensors, events = found.sensors(), found.events()
-    bad = [each for each in sensors if each.value is not None and each.status != "ok"]
+    bad = any(each.out_of_limits for each in sensors)
     data = {
         "host": name,
         "sensors": [

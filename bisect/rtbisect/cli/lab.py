@@ -12,7 +12,7 @@ from rtbisect import inspection, labs
 from rtbisect.cli.claims import tell_claims
 from rtbisect.cli.options import json_option, site_option, site_path
 from rtbisect.cli.output import PlainProgress
-from rtbisect.lab.vmetal import IPMI_PORT, HostSpec
+from rtbisect.lab.vmetal import GUEST_TYPE, HOST_TYPE, IPMI_PORT, HostSpec
 
 if TYPE_CHECKING:
     from rtbisect.cli.output import Output
@@ -164,7 +164,7 @@ def server_add(output: Output, name: str, guest: bool, as_json: bool) -> int:
         labs.add_guest(name)
     else:
         labs.add_host(output.state, name)
-    kind = labs.GUEST_TYPE if guest else labs.HOST_TYPE
+    kind = GUEST_TYPE if guest else HOST_TYPE
     data = {"device": name, "device_type": kind}
     output.answer(data, f"{name} is a device of type {kind}", as_json=as_json)
     return 0

@@ -64,6 +64,10 @@ class Sensor:
     unit: str
     status: str
 
+    @property
+    def out_of_limits(self) -> bool:
+        return self.value is not None and self.status != "ok"
+
 
 @dataclass(frozen=True, slots=True)
 class Event:

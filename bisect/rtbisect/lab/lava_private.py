@@ -79,7 +79,6 @@ class ServerState:
     url: str
     running: tuple[str, ...]
     token: Path
-    version: str = ""
 
     @property
     def up(self) -> bool:

@@ -40,6 +40,9 @@ PROGRAMS = {
     "qemu-system-x86_64": "qemu-system-x86",
 }
 
+#: Our device types on a LAVA server: hosts behind a BMC, and guests that LAVA starts.
+HOST_TYPE, GUEST_TYPE = "smt-server", "qemu-smt"
+
 #: The BMC's users: one that may switch, one that may only read.
 USER, READER = "admin", "reader"
 
@@ -116,7 +119,7 @@ class Host:
 
 def guest() -> str:
     """A guest of our device type for QEMU, as a device of a LAVA server on this machine."""
-    return _dictionary("qemu-smt", {"accelerators": list(accelerators())})
+    return _dictionary(GUEST_TYPE, {"accelerators": list(accelerators())})
 
 
 def dictionary(host: Host, console: Path) -> str:
@@ -135,7 +138,7 @@ def dictionary(host: Host, console: Path) -> str:
     }
     if not host.spec.sol:
         words["console"] = f"socat -,raw,echo=0 TCP:{host.address}:{CONSOLE_PORT}"
-    return _dictionary("smt-server", words)
+    return _dictionary(HOST_TYPE, words)
 
 
 def _dictionary(kind: str, words: Mapping[str, object]) -> str:
