@@ -32,6 +32,7 @@ from rtbisect.lab.vmetal import HostSpec
 from rtbisect.lab.windows import select
 from rtbisect.model.code import Build
 from rtbisect.model.lab import Run, RunRequest
+from rtbisect.ports import KeptNote
 from rtbisect.store.campaigns import CampaignStore
 from rtbisect.store.journal import recorded
 
@@ -48,18 +49,6 @@ UP_S = 45.0
 
 DEVICES = ("qemu-smt-1", "qemu-smt-2")
 PORT = 8791
-
-
-class Note:
-    """ports.Note that remembers the last word."""
-
-    left = ""
-
-    def __init__(self) -> None:
-        self.last = ""
-
-    def __call__(self, external_id: str) -> None:
-        self.last = external_id
 
 
 def newest_build(state: Path) -> Build:
@@ -93,12 +82,12 @@ def both_roads(state: Path, served: LavaServerLab, request: RunRequest, boots: i
     queued = []
     for _ in range(boots):
         for name, lab in (("lava-run", plain), ("server", served)):
-            note, begin = Note(), time.monotonic()
+            note, begin = KeptNote(), time.monotonic()
             run = lab.run(request, note)
             took[name].append(time.monotonic() - begin)
             assert run.log, run.reason
             if name == "server":
-                job = served.rest.job(int(note.last.rpartition(":")[2]))
+                job = served.rest.job(int(note.kept[-1].rpartition(":")[2]))
                 queued.append(took[name][-1] - (stamp(job.end_time) - stamp(job.start_time)))
     middle = {name: statistics.median(each) for name, each in took.items()}
     for name, each in took.items():
@@ -115,9 +104,9 @@ def two_devices(served: LavaServerLab, request: RunRequest, boots: int) -> None:
 
     def prepare(_number: int, _ask: Ask) -> Callable[[], Run]:
         def run() -> Run:
-            note = Note()
+            note = KeptNote()
             found = served.run(request, note)
-            jobs.append(int(note.last.rpartition(":")[2]))
+            jobs.append(int(note.kept[-1].rpartition(":")[2]))
             return found
 
         return run

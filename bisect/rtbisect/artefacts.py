@@ -46,6 +46,10 @@ class ArtefactStore:
             )
         return found
 
+    def has(self, sha256: str) -> bool:
+        """Whether the artefact is there."""
+        return self._place(sha256).is_file()
+
     def put_file(self, source: Path) -> str:
         """Copy a file into the store and give its sha256."""
         with self._guard(), source.open("rb") as stream:

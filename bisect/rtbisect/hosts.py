@@ -10,9 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rtbisect import labs
 from rtbisect.command import printable
-from rtbisect.errors import ConfigError
+from rtbisect.errors import ConfigError, InfrastructureError
 from rtbisect.lab.bmc import Bmc, BmcSettings
 
 if TYPE_CHECKING:
@@ -55,14 +54,21 @@ def named(site: Site, name: str) -> Host:
     return _host(site, name)
 
 
-def server(site: Site) -> LavaRest | None:
-    """The LAVA server of a site's lab; None for LAVA on this machine."""
-    return None if site.access is None else labs.server_of(site, site.access)
-
-
 def shown(host: Host, rest: LavaRest | None) -> DeviceState | None:
     """The host as its LAVA server shows it; None where no server drives it."""
     return rest.device(host.device) if rest is not None and host.device else None
+
+
+def ailing(bmc: Bmc) -> str:
+    """What is wrong with a host as its BMC tells, "" for nothing; ConfigError when the BMC refuses
+    us.
+    """
+    try:
+        bmc.power()
+        bad = [each.name for each in bmc.sensors() if each.out_of_limits]
+    except InfrastructureError as error:
+        return error.message
+    return f"out of limits: {', '.join(bad)}" if bad else ""
 
 
 def may_switch(host: Host, rest: LavaRest | None, listed: Mapping[str, object]) -> None:

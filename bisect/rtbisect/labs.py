@@ -4,14 +4,17 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rtbisect import hosts
 from rtbisect.artefacts import ArtefactStore
 from rtbisect.config import data_root
 from rtbisect.errors import ConfigError
 from rtbisect.lab import vmetal
 from rtbisect.lab.desk import Desk, DeskSettings
+from rtbisect.lab.known_good import KnownGood
 from rtbisect.lab.lava_private import PrivateServer
 from rtbisect.lab.lava_rest import LavaRest, RestSettings
 from rtbisect.lab.lava_run import PROGRAMS, LavaRunLab, LavaRunSettings
@@ -44,6 +47,7 @@ def lab_of(
     access = site.access
     if access is None:
         return embedded(state, artefacts, workload)
+    virtual = virtual_hosts(state) if access.here else None
     settings = LavaServerSettings(
         lab=site.lab.name,
         work_dir=state / "lab",
@@ -53,6 +57,8 @@ def lab_of(
         manners=Manners(access.hours, yields=access.yields),
         machine_lock=MACHINE_LOCK if access.here else None,
         quarantine=quarantine(state),
+        known_good=known_good(state, artefacts),
+        examine=lambda device: _ailing(site, virtual, device),
     )
     desk = Desk(DeskSettings(access.serve.url, _address(access.serve.listen)), artefacts)
     return LavaServerLab(settings, server_of(site, access, tell), desk, artefacts, tell)
@@ -62,7 +68,9 @@ def embedded(
     state: Path, artefacts: ArtefactStore | None = None, workload: Path | None = None
 ) -> LavaRunLab:
     """LAVA on this machine."""
-    return LavaRunLab(_embedded(state, workload), artefacts or ArtefactStore(state / "artefacts"))
+    store = artefacts or ArtefactStore(state / "artefacts")
+    settings = replace(_embedded(state, workload), known_good=known_good(state, store))
+    return LavaRunLab(settings, store)
 
 
 def server_of(
@@ -79,6 +87,11 @@ def server_of(
     )
 
 
+def server_at(site: Site) -> LavaRest | None:
+    """The LAVA server of a site's lab; None for LAVA on this machine."""
+    return None if site.access is None else server_of(site, site.access)
+
+
 def check_embedded(state: Path) -> None:
     """ConfigError when LAVA on this machine lacks something."""
     lab = _embedded(state, None)
@@ -93,6 +106,21 @@ def check_embedded(state: Path) -> None:
 def quarantine(state: Path) -> Quarantine:
     """The list of devices of a state directory whose boots are no evidence."""
     return Quarantine(state / "lab/quarantine.json")
+
+
+def known_good(state: Path, artefacts: ArtefactStore) -> KnownGood:
+    """Kernels that booted to the end, of a state directory."""
+    return KnownGood(state / "lab/known-good.json", artefacts)
+
+
+def _ailing(site: Site, virtual: VirtualHosts | None, device: str) -> str:
+    """What is wrong with a device of the lab, as its BMC tells where we know it."""
+    known = {host.listed_as: host.bmc for host in hosts.all_of(site)}
+    if device in known:
+        return hosts.ailing(known[device])
+    if virtual is not None and device in virtual.names():
+        return hosts.ailing(virtual.get(device).bmc)
+    return ""
 
 
 def virtual_hosts(state: Path) -> VirtualHosts:

@@ -75,6 +75,17 @@ class NoNote:
         """Nothing is kept."""
 
 
+class KeptNote:
+    """A Note in memory: `kept` has all that was noted. For tests and measurements."""
+
+    def __init__(self, left: str = "") -> None:
+        self.left = left
+        self.kept: list[str] = []
+
+    def __call__(self, external_id: str) -> None:
+        self.kept.append(external_id)
+
+
 class Lab(Protocol):
     """Boots kernels through LAVA."""
 

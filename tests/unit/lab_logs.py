@@ -5,7 +5,9 @@ import base64
 import gzip
 import hashlib
 import io
+import shutil
 import tarfile
+from pathlib import Path
 
 import yaml
 
@@ -16,6 +18,22 @@ from rtbisect.model.lab import DeviceType, RunRequest
 DEVICE = DeviceType("qemu-smt", "qemu-smt.jinja2", 1, 4, 2, 1024, emulated=True)
 
 CPUS = 8
+
+
+def small_lava_jobs(root, *more):
+    """A folder lava-jobs with the least that makes a job (`more`: further files of ours), and a
+    busybox: `lava_jobs` and `busybox` of the settings of a lab.
+    """
+    jobs, ours = root / "lava-jobs", Path(__file__).parents[2] / "lava-jobs"
+    for name in ("skeleton.yaml.j2", "boot/qemu.yaml.j2", "suites/job.yaml.j2", *more):
+        (jobs / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ours / name, jobs / name)
+    (jobs / "initramfs").mkdir()
+    (jobs / "initramfs/init").write_text("#!/bin/sh\n")
+    busybox = root / "busybox"
+    busybox.write_text("#!/bin/sh\necho sh\n")
+    busybox.chmod(0o755)
+    return {"lava_jobs": jobs, "busybox": busybox}
 
 
 def request(windows=WINDOWS, **changes):
@@ -128,7 +146,7 @@ FACTS = {
 
 def files(asked, facts=None, **changes):
     """All files of a good boot for the windows of `asked`; `changes` replace by name."""
-    facts = FACTS | (facts or {})
+    facts = FACTS | {"cmdline": asked.profile.boot_line} | (facts or {})
     found = {
         "order.txt": (" ".join(w.name for w in asked.windows) + "\n").encode(),
         "preflight/facts.txt": "".join(f"{k}={v}\n" for k, v in facts.items()).encode(),

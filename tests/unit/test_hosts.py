@@ -9,7 +9,7 @@ import pytest
 from rtbisect import hosts
 from rtbisect.errors import ConfigError
 from rtbisect.hosts import Host
-from rtbisect.lab.bmc import Bmc, BmcSettings
+from rtbisect.lab.bmc import Bmc, BmcSettings, DeadBmcError, Sensor
 from rtbisect.lab.lava_rows import DeviceState
 
 
@@ -45,6 +45,32 @@ def test_nobody_else_drives_a_host_without_a_server():
 def test_a_host_of_a_server_is_left_alone(health, state, listed, said):
     with pytest.raises(ConfigError, match=said):
         hosts.may_switch(host(), Server(health, state), listed)
+
+
+class Sick:
+    """Bmc, as far as its health is concerned."""
+
+    def __init__(self, *sensors, error=None):
+        self._sensors, self._error = sensors, error
+
+    def power(self):
+        if self._error:
+            raise self._error
+        return True
+
+    def sensors(self):
+        return self._sensors
+
+
+def test_a_host_ails_when_its_bmc_says_so():
+    fan, hot = Sensor("fan 1", 900.0, "RPM", "ok"), Sensor("inlet", 61.0, "degrees C", "cr")
+    assert hosts.ailing(Sick(fan, Sensor("fan 2", None, "RPM", "ns"))) == ""
+    assert hosts.ailing(Sick(fan, hot)) == "out of limits: inlet"
+    dead = DeadBmcError("BMC 192.0.2.7 port 623 does not answer", "see to it")
+    assert hosts.ailing(Sick(error=dead)) == dead.message
+    # That it refuses us is no fault of the host.
+    with pytest.raises(ConfigError):
+        hosts.ailing(Sick(error=ConfigError("refuses", "correct it")))
 
 
 def test_a_host_in_maintenance_with_our_reason_is_ours():

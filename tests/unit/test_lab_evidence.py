@@ -119,6 +119,20 @@ def test_the_machine_has_to_be_the_one_that_was_asked_for(key, value):
     assert value in reason(files(ASKED, facts={key: value}))
 
 
+def test_a_boot_line_that_lost_characters_is_another_machine():
+    line = ASKED.profile.boot_line
+    word = line.split()[-1]
+    for told in (line[: -len(word)], line[:-1], ""):
+        said = f"the boot line arrived without {'' if told else line.split()[0]}"
+        assert reason(files(ASKED, facts={"cmdline": told})).startswith(said)
+    assert word in reason(files(ASKED, facts={"cmdline": line[:-1]}))
+    # A host has a console of its own.
+    host = replace(ASKED, device_type=replace(DEVICE, boot="ipxe"))
+    told = line.replace("console=ttyS0,115200", "console=ttyS1,115200n8")
+    content = files(host, facts={"cmdline": told})
+    assert evidence(host, log_of(content, asked=host)).measurements
+
+
 def test_the_dose_has_to_be_at_least_half_of_nominal():
     half = changed("clock-on/window.txt", window_txt(dose=dose(1500)))
     assert evidence(ASKED, log_of(half)).measurements

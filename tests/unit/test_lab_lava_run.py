@@ -5,13 +5,11 @@ import dataclasses
 import fcntl
 import gzip
 import os
-import shutil
 import sys
-from pathlib import Path
 
 import pytest
 import yaml
-from lab_logs import DEVICE, STARTED, block, failed_job, files, good_job, request
+from lab_logs import DEVICE, STARTED, block, failed_job, files, good_job, request, small_lava_jobs
 
 from rtbisect.artefacts import ArtefactStore
 from rtbisect.errors import BusyError, ConfigError, InfrastructureError
@@ -23,8 +21,6 @@ from rtbisect.lab.windows import select
 from rtbisect.model.lab import RunStatus
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="another user gets a /var/lib of its own")
-
-LAVA_JOBS = Path(__file__).parents[2] / "lava-jobs"
 
 #: Plays the first answer that is left, keeps what it was given, and tells about the lock.
 STAND_IN = """\
@@ -64,27 +60,12 @@ class Bench:
         types = self.lava / "root/usr/share/lava-server/device-types"
         types.mkdir(parents=True)
         (types / "qemu.jinja2").write_text("command: qemu\nextra: {{ extra_options }}\n")
-        jobs = root / "lava-jobs"
-        for name in (
-            "skeleton.yaml.j2",
-            "boot/qemu.yaml.j2",
-            "suites/job.yaml.j2",
-            "devices/qemu-smt.jinja2",
-        ):
-            (jobs / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(LAVA_JOBS / name, jobs / name)
-        (jobs / "initramfs").mkdir()
-        (jobs / "initramfs/init").write_text("#!/bin/sh\n")
-        busybox = root / "busybox"
-        busybox.write_text("#!/bin/sh\necho sh\n")
-        busybox.chmod(0o755)
         self.artefacts = ArtefactStore(root / "artefacts")
         self.settings = LavaRunSettings(
             lava_root=self.lava,
             work_dir=root / "work",
             machine_lock=self.lava / "machine.lock",
-            lava_jobs=jobs,
-            busybox=busybox,
+            **small_lava_jobs(root, "devices/qemu-smt.jinja2"),
             lock_wait_s=0.0,
             patience=Patience(pause_s=0.0),
         )

@@ -3,17 +3,15 @@
 
 import dataclasses
 import gzip
-import shutil
 import threading
 import time
 import urllib.error
 import urllib.request
 from datetime import UTC, datetime
-from pathlib import Path
 
 import pytest
 import yaml
-from lab_logs import block, failed_job, files, good_job, request
+from lab_logs import block, failed_job, files, good_job, request, small_lava_jobs
 from lava_rest_server import TOKEN, LavaServer
 
 from rtbisect.artefacts import ArtefactStore
@@ -29,21 +27,10 @@ from rtbisect.lab.lava_server import LavaServerLab, LavaServerSettings, Pace
 from rtbisect.lab.quarantine import Quarantine
 from rtbisect.lab.standing import Manners
 from rtbisect.model.lab import RunStatus
+from rtbisect.ports import KeptNote
 
-LAVA_JOBS = Path(__file__).parents[2] / "lava-jobs"
 KEY = "fedcba9876543210"
 POWER = failed_job(["pdu-reboot", "reset-device"], "Infrastructure", "'power' failed")
-
-
-class Note:
-    """ports.Note; `left` is what a killed session noted."""
-
-    def __init__(self, left=""):
-        self.left = left
-        self.kept = []
-
-    def __call__(self, external_id):
-        self.kept.append(external_id)
 
 
 class Bench:
@@ -54,20 +41,10 @@ class Bench:
         self.token = root / "token"
         self.token.write_text(f"{TOKEN}\n")
         self.token.chmod(0o600)
-        jobs = root / "lava-jobs"
-        for name in ("skeleton.yaml.j2", "boot/qemu.yaml.j2", "suites/job.yaml.j2"):
-            (jobs / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(LAVA_JOBS / name, jobs / name)
-        (jobs / "initramfs").mkdir()
-        (jobs / "initramfs/init").write_text("#!/bin/sh\n")
-        busybox = root / "busybox"
-        busybox.write_text("#!/bin/sh\necho sh\n")
-        busybox.chmod(0o755)
         self.settings = LavaServerSettings(
             lab="ours",
             work_dir=root / "work",
-            lava_jobs=jobs,
-            busybox=busybox,
+            **small_lava_jobs(root),
             patience=Patience(retries=1, pause_s=0.0),
             pace=Pace(look_s=0.0, called_s=0.0, settle_s=0.0, hopeless_s=-1.0),
         )
@@ -88,7 +65,7 @@ class Bench:
         return request(kernel=self.artefacts.put_bytes(b"kernel"), modules="")
 
     def run(self, note=None, **rest):
-        return self.lab(**rest).run(self.request(), note or Note())
+        return self.lab(**rest).run(self.request(), note or KeptNote())
 
 
 def good():
@@ -108,7 +85,7 @@ def bench(tmp_path):
 def test_a_good_boot_is_complete_and_told_with_its_host(bench):
     bench.server.logs = [bench.good]
     bench.server.looks = 3
-    run = bench.run(note := Note())
+    run = bench.run(note := KeptNote())
     assert (run.status, run.device, run.seconds) == (RunStatus.COMPLETE, "host-1", 42.25)
     assert run.measurements
     assert dict(run.facts)["lab"] == "ours"
@@ -160,13 +137,13 @@ def test_a_job_that_outlived_us_is_taken_up_again(bench, known):
     lab = bench.lab()
     number = lab.rest.submit(lab._text(bench.request(), KEY))
     left = f"lava:{KEY}:{number}" if known == "by its id" else f"lava:{KEY}"
-    assert bench.run(Note(left)).status is RunStatus.COMPLETE
+    assert bench.run(KeptNote(left)).status is RunStatus.COMPLETE
     assert len(bench.server.submitted()) == 1
 
 
 def test_a_job_that_never_arrived_is_submitted_under_the_noted_key(bench):
     bench.server.logs = [bench.good]
-    assert bench.run(Note(f"lava:{KEY}")).status is RunStatus.COMPLETE
+    assert bench.run(KeptNote(f"lava:{KEY}")).status is RunStatus.COMPLETE
     (job,) = bench.server.submitted()
     assert KEY in job["description"]
 
@@ -180,14 +157,14 @@ def test_a_job_that_will_never_tell_is_not_taken_up(bench, what):
     if what == "cancelled":
         number = lab.rest.submit(lab._text(bench.request(), KEY))
         lab.rest.cancel(number)
-    run = lab.run(bench.request(), note := Note(f"lava:{KEY}:{number}"))
+    run = lab.run(bench.request(), note := KeptNote(f"lava:{KEY}:{number}"))
     assert run.status is RunStatus.COMPLETE
     assert not any(KEY in kept for kept in note.kept)
 
 
 def test_what_another_road_left_is_nothing_to_take_up(bench):
     bench.server.logs = [bench.good]
-    assert bench.run(Note("pgid:12:34:56")).status is RunStatus.COMPLETE
+    assert bench.run(KeptNote("pgid:12:34:56")).status is RunStatus.COMPLETE
 
 
 def test_a_fault_of_the_lab_is_tried_again_as_another_job(bench):
@@ -195,7 +172,7 @@ def test_a_fault_of_the_lab_is_tried_again_as_another_job(bench):
     bench.server.ends = ["Incomplete", "Complete"]
     lab = bench.lab()
     number = lab.rest.submit(lab._text(bench.request(), KEY))
-    run = lab.run(bench.request(), Note(f"lava:{KEY}:{number}"))
+    run = lab.run(bench.request(), KeptNote(f"lava:{KEY}:{number}"))
     assert run.status is RunStatus.COMPLETE
     one, other = bench.server.submitted()
     assert KEY in one["description"]
@@ -240,7 +217,7 @@ def test_the_verdict_may_stand_in_the_results_only(bench):
 
     bench.server._submit = with_results
     with pytest.raises(InfrastructureError, match="pdu-reboot failed: no power"):
-        lab.run(bench.request(), Note())
+        lab.run(bench.request(), KeptNote())
 
 
 def test_a_log_without_any_verdict_is_a_fault_of_the_lab(bench):
@@ -541,11 +518,39 @@ def test_a_device_that_fails_again_and_again_is_quarantined(bench, listed):
     lab = bench.lab()
     bench.server.logs = [POWER, bench.good, POWER, POWER, POWER]
     # A boot that ends well in between takes the fault back.
-    assert lab.run(bench.request(), Note()).complete
+    assert lab.run(bench.request(), KeptNote()).complete
     with pytest.raises(InfrastructureError):
-        lab.run(bench.request(), Note())
+        lab.run(bench.request(), KeptNote())
     assert listed.all() == {}
     with pytest.raises(InfrastructureError):
-        lab.run(bench.request(), Note())
+        lab.run(bench.request(), KeptNote())
     assert listed.all()["host-1"].reason.startswith("3 faults in a row, the last one: ")
     assert any(line.startswith("host-1 is quarantined: 3 faults") for line in bench.told)
+
+
+def test_a_device_whose_bmc_tells_of_a_fault_is_quarantined_before_a_campaign(bench, listed):
+    bench.server.devices.append(bench.server.device("host-2"))
+    faults = {"host-1": "BMC 192.0.2.7 port 623 does not answer"}
+    examine = lambda name: faults.get(name, "")  # noqa: E731
+    bench.settings = dataclasses.replace(bench.settings, examine=examine)
+    lab = bench.lab()
+    lab.preflight(bench.request())
+    assert list(listed.all()) == ["host-1"]
+    assert listed.all()["host-1"].reason == f"found before a campaign: {faults['host-1']}"
+    assert any("host-1 is quarantined" in line for line in bench.told)
+    # Who is out of service is not asked.
+    faults["host-2"] = "out of limits: inlet"
+    bench.server.devices[1]["health"] = "Maintenance"
+    lab.preflight(bench.request())
+    assert list(listed.all()) == ["host-1"]
+
+
+def test_a_fault_is_told_with_what_the_bmc_says(bench):
+    def refused(_name):
+        raise ConfigError("the BMC refuses the password", "correct it")
+
+    bench.server.logs = [POWER] * 2
+    bench.server.ends = ["Incomplete"] * 2
+    bench.settings = dataclasses.replace(bench.settings, examine=refused)
+    with pytest.raises(InfrastructureError, match=r"pdu-reboot failed.*refuses the password"):
+        bench.run()

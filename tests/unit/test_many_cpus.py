@@ -28,6 +28,7 @@ FACTS = {
     "smt_active": "1",
     "clocksource": "tsc",
     "hz": "1000",
+    "cmdline": PROFILE.boot_line,
 }
 
 #: Lines of a server: named vectors, and interrupts of many devices.

@@ -39,7 +39,7 @@ def host() -> None:
 def list_hosts(output: Output, site: Path | None, as_json: bool) -> int:
     """All hosts: power, what the LAVA server shows of them, and our quarantine list."""
     loaded = load_site(site_path(site))
-    rest, listed = hosts.server(loaded), labs.quarantine(output.state).all()
+    rest, listed = labs.server_at(loaded), labs.quarantine(output.state).all()
     rows = []
     for each in hosts.all_of(loaded):
         entry = listed.get(each.listed_as)
@@ -173,7 +173,7 @@ def quarantine(
 
 
 def _ours(output: Output, site: Site, found: Host) -> None:
-    hosts.may_switch(found, hosts.server(site), labs.quarantine(output.state).all())
+    hosts.may_switch(found, labs.server_at(site), labs.quarantine(output.state).all())
 
 
 def _seen(found: Host, rest: LavaRest | None) -> dict[str, Any]:

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """How a job ended. `ambiguous` asks for one more try before it is believed.
+    """How a job ended. An `ambiguous` one, an end without a word of the kernel, may be the lab's as
+    well: it asks for another try, and for a kernel that is known to boot there.
 
     COMPLETE means only that the job ran to its end: its numbers are still to be checked.
     `signature` names the way in which a kernel failed, so that two failures can be told
@@ -189,9 +190,7 @@ def _at_boot(log: LavaLog, job: CaseResult) -> Verdict:
     if broke:
         return broke
     if "timed out" in job.error_msg:
-        stall = stall_of(log.console)
-        what = stall or "no login prompt"
-        return Verdict(RunStatus.BOOT_FAILED, f"hang at boot: {what}", f"boot hang: {what}")
+        return _hang(log, RunStatus.BOOT_FAILED, "at boot", "no login prompt")
     if "closed" in job.error_msg:
         _qemu_gave_up(log)
         # A reset, or an image that is no kernel: QEMU shows neither.
@@ -227,8 +226,7 @@ def _in_suite(log: LavaLog, job: CaseResult) -> Verdict:
     if broke:
         return broke
     if "timed out" in job.error_msg:
-        what = stall_of(log.console) or "no output"
-        return Verdict(RunStatus.HUNG, f"hang in a suite: {what}", f"suite hang: {what}")
+        return _hang(log, RunStatus.HUNG, "in a suite", "no output")
     if "closed" in job.error_msg:
         _qemu_gave_up(log)
         return Verdict(
@@ -240,6 +238,15 @@ def _in_suite(log: LavaLog, job: CaseResult) -> Verdict:
     if job.error_type == "Infrastructure":
         raise InfrastructureError(f"LAVA lost the device: {_said(job)}", "see the log of the job")
     return Verdict(RunStatus.INVALID, f"the suites stopped: {_said(job)}")
+
+
+def _hang(log: LavaLog, status: RunStatus, where: str, silent: str) -> Verdict:
+    """A kernel that tells of its stall hangs; a host without power or console is as silent as one
+    that hangs.
+    """
+    stall = stall_of(log.console)
+    what, part = stall or silent, where.rsplit(maxsplit=1)[-1]
+    return Verdict(status, f"hang {where}: {what}", f"{part} hang: {what}", ambiguous=not stall)
 
 
 def _said(job: CaseResult) -> str:

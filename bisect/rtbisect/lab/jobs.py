@@ -184,7 +184,7 @@ def render_job(lava_jobs: Path, job: Job) -> str:
             revision=printable(request.revision, 200),
             order=" ".join(window.name for window in request.windows),
             boot=request.device_type.boot,
-            boot_line=_boot_line(request),
+            boot_line=boot_line(request),
             kernel=job.kernel,
             ramdisk=job.ramdisk,
             modules=job.modules,
@@ -240,7 +240,7 @@ def render_device(
     return yaml.safe_dump(yaml.safe_load(text), sort_keys=True, width=1000)
 
 
-def _boot_line(request: RunRequest) -> str:
+def boot_line(request: RunRequest) -> str:
     """The boot line; a machine of a lab has its own console, by its device's template."""
     words = request.profile.boot_line.split()
     if request.device_type.boot == QEMU:

@@ -12,11 +12,15 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from rtbisect.errors import ConfigError, InfrastructureError
+from rtbisect.lab import bzimage
 from rtbisect.lab.classify import Verdict, classify
 from rtbisect.lab.evidence import Evidence, InvalidBoot, evidence, symptom
 from rtbisect.model.lab import Run, RunStatus
+from rtbisect.ports import NoNote
 
 if TYPE_CHECKING:
+    from rtbisect.artefacts import ArtefactStore
+    from rtbisect.lab.known_good import KnownGood
     from rtbisect.lab.lavalog import LavaLog
     from rtbisect.model.lab import DeviceType, RunRequest
     from rtbisect.ports import Note
@@ -46,11 +50,21 @@ class Ended:
     starved: str = ""
 
 
+#: Jobs of a known-good kernel until one lands on the device that it has to answer for.
+_MOST_ANSWERS = 3
+
+
 class LavaLab(ABC):
     """`ports.Lab` over the jobs of one LAVA; how a job is run is left to the roads."""
 
-    def __init__(self, patience: Patience) -> None:
+    def __init__(
+        self, patience: Patience, artefacts: ArtefactStore, known_good: KnownGood | None
+    ) -> None:
         self._patience = patience
+        self.artefacts = artefacts
+        self._known_good = known_good
+        #: Kernels whose silence was found to be their own, with the way in which they end.
+        self._blamed: set[tuple[str, str]] = set()
 
     @abstractmethod
     def _job(self, request: RunRequest, note: Note) -> Ended:
@@ -67,9 +81,14 @@ class LavaLab(ABC):
     def _tell_of(self, device: str, fault: str) -> None:  # noqa: B027  (a road with one device has no choice)
         """A job on a device ended by a fault of the lab, or ("") by none."""
 
+    def _why(self, device: str) -> str:  # noqa: ARG002  (a road may know)
+        """What is wrong with a device as far as something else than LAVA tells; "" for nothing."""
+        return ""
+
     def run(self, request: RunRequest, note: Note) -> Run:
         """One boot. Faults of the lab are tried again, then raised."""
         begin, load = time.monotonic(), os.getloadavg()[0]
+        self._whole(request)
         ended, verdict = self._believed(request, note)
         measured = None
         if verdict.status is RunStatus.COMPLETE:
@@ -98,9 +117,20 @@ class LavaLab(ABC):
             device=ended.device,
         )
 
+    def _whole(self, request: RunRequest) -> None:
+        """ConfigError for a kernel image that was cut off: it would look like a broken kernel."""
+        if lacks := bzimage.missing(self.artefacts.path(request.kernel)):
+            raise ConfigError(
+                f"the kernel image {request.kernel[:12]} of {request.revision[:12]} is cut off:"
+                f" {lacks} bytes are missing",
+                "free disk space and build it again",
+            )
+
     def _believed(self, request: RunRequest, note: Note) -> tuple[Ended, Verdict]:
-        """A job and its verdict. An ambiguous verdict is believed when it comes twice."""
-        doubted = False
+        """A job and its verdict. An end without a word is believed when it comes twice, and a
+        kernel that is known to boot does not end so on that device.
+        """
+        silent: list[str] = []
         faults = 0
         while True:
             device = ""
@@ -108,17 +138,61 @@ class LavaLab(ABC):
                 ended = self._job(request, note)
                 device = ended.device
                 verdict = _verdict(ended, emulated=request.device_type.emulated)
+                if verdict.ambiguous:
+                    silent.append(device)
+                    if not self._its_own(request, verdict, silent):
+                        continue
             except InfrastructureError as error:
-                self._tell_of(device, error.message)
+                fault = self._explained(error, device)
+                self._tell_of(device, fault.message)
                 faults += 1
-                if not error.retryable or faults > self._patience.retries:
-                    raise
+                if not fault.retryable or faults > self._patience.retries:
+                    raise fault from error
                 time.sleep(self._patience.pause_s)
                 continue
             self._tell_of(device, "")
-            if not verdict.ambiguous or doubted:
-                return ended, verdict
-            doubted = True
+            if verdict.status is RunStatus.COMPLETE and self._known_good:
+                self._known_good.put(request)
+            return ended, verdict
+
+    def _its_own(self, request: RunRequest, verdict: Verdict, silent: list[str]) -> bool:
+        """Whether ending without a word is the kernel's own doing, after it did so on the devices
+        `silent`; False asks for another try, InfrastructureError says that it is the lab's.
+        """
+        blamed = (request.kernel, verdict.signature)
+        if blamed in self._blamed:
+            return True
+        if len(silent) < 2:
+            return False
+        if len(set(silent)) == 1:
+            self._answers(request, verdict, silent[-1])
+        self._blamed.add(blamed)
+        return True
+
+    def _answers(self, request: RunRequest, verdict: Verdict, device: str) -> None:
+        """Boot a kernel that is known to boot; InfrastructureError when it fails there, too."""
+        good = self._known_good.instead_of(request) if self._known_good else None
+        if good is None:
+            return
+        for _try in range(_MOST_ANSWERS):
+            ended = self._job(good, NoNote())
+            if ended.device != device:
+                continue
+            found = _verdict(ended, emulated=request.device_type.emulated)
+            if found.status in (RunStatus.BOOT_FAILED, RunStatus.HUNG):
+                raise InfrastructureError(
+                    f"{verdict.reason}; so does {good.revision[:12]}, which booted before"
+                    f" ({found.reason})",
+                    f"see to power, console and network of {device or 'the device'}",
+                )
+            return
+
+    def _explained(self, error: InfrastructureError, device: str) -> InfrastructureError:
+        """A fault with what else is known of its device."""
+        why = self._why(device) if device else ""
+        if not why:
+            return error
+        return InfrastructureError(f"{error.message}; {why}", error.hint, retryable=error.retryable)
 
 
 def _verdict(ended: Ended, *, emulated: bool) -> Verdict:

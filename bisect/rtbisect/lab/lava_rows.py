@@ -7,8 +7,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+import yaml
+
 from rtbisect.command import printable
 from rtbisect.errors import InfrastructureError
+from rtbisect.lab.lavalog import CaseResult
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -105,3 +108,16 @@ def device(row: Mapping[str, Any], gone: Collection[str]) -> DeviceState:
         worker=printable(text(row, "worker_host"), 100),
         offline=text(row, "worker_host") in gone,
     )
+
+
+def verdict(row: object) -> CaseResult | None:
+    """LAVA's verdict as it stands in the results of a job: its metadata are YAML text."""
+    assert isinstance(row, dict)
+    try:
+        said = yaml.safe_load(str(row.get("metadata") or ""))
+    except (yaml.YAMLError, ValueError, RecursionError):
+        return None
+    if not isinstance(said, dict) or said.get("definition") != "lava":
+        return None
+    words = {name: str(said.get(name) or "") for name in ("error_type", "error_msg")}
+    return CaseResult("lava", "job", str(row.get("result")), **words)

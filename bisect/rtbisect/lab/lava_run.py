@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from rtbisect.artefacts import ArtefactStore
+    from rtbisect.lab.known_good import KnownGood
     from rtbisect.model.lab import DeviceType, RunRequest
 
 #: Where LAVA itself works; it removes a job's folder unless it is killed.
@@ -58,6 +59,7 @@ class LavaRunSettings:
     lock_wait_s: float = 900.0
     patience: Patience = Patience()  # noqa: RUF009  (frozen)
     workload: Path | None = None
+    known_good: KnownGood | None = None
 
     @property
     def device_types(self) -> Path:
@@ -84,9 +86,8 @@ class LavaRunLab(LavaLab):
     """`ports.Lab` over lava-run."""
 
     def __init__(self, settings: LavaRunSettings, artefacts: ArtefactStore) -> None:
-        super().__init__(settings.patience)
+        super().__init__(settings.patience, artefacts, settings.known_good)
         self.settings = settings
-        self.artefacts = artefacts
 
     def width(self, device_type: DeviceType) -> int:  # noqa: ARG002
         """This machine runs nothing beside what it measures."""

@@ -15,14 +15,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import yaml
-
 from rtbisect import command, locks
-from rtbisect.errors import InfrastructureError
-from rtbisect.lab import initramfs, jobs, lavalog, standing
+from rtbisect.errors import ConfigError, InfrastructureError
+from rtbisect.lab import initramfs, jobs, lava_rows, lavalog, standing
 from rtbisect.lab.lava import Ended, LavaLab, Patience
 from rtbisect.lab.lava_rest import GoneError, NoAnswerError
-from rtbisect.lab.lavalog import CaseResult
 from rtbisect.lab.standing import Manners
 
 if TYPE_CHECKING:
@@ -31,6 +28,7 @@ if TYPE_CHECKING:
 
     from rtbisect.artefacts import ArtefactStore
     from rtbisect.lab.desk import Desk
+    from rtbisect.lab.known_good import KnownGood
     from rtbisect.lab.lava_rest import LavaRest
     from rtbisect.lab.lava_rows import DeviceState, JobState
     from rtbisect.lab.lavalog import LavaLog
@@ -72,7 +70,8 @@ class Pace:
 class LavaServerSettings:
     """`lab` is the lab's name in the site file; the rest as in `LavaRunSettings`. There is a
     `machine_lock` where the devices are on this machine. Boots of devices in `quarantine` are no
-    evidence; one whose jobs end by faults of the lab again and again is put there.
+    evidence; one whose jobs end by faults of the lab again and again is put there. `examine` says
+    what is wrong with a device as its BMC tells, "" when nothing is or nobody can tell.
     """
 
     lab: str
@@ -89,6 +88,8 @@ class LavaServerSettings:
     patience: Patience = Patience()  # noqa: RUF009  (frozen)
     pace: Pace = Pace()
     quarantine: Quarantine | None = None
+    known_good: KnownGood | None = None
+    examine: Callable[[str], str] = lambda _device: ""
 
 
 class LavaServerLab(LavaLab):
@@ -102,9 +103,9 @@ class LavaServerLab(LavaLab):
         artefacts: ArtefactStore,
         tell: Callable[[str], None] = lambda _line: None,
     ) -> None:
-        super().__init__(settings.patience)
+        super().__init__(settings.patience, artefacts, settings.known_good)
         self.settings = settings
-        self.rest, self.desk, self.artefacts = rest, desk, artefacts
+        self.rest, self.desk = rest, desk
         self._tell = tell
         self._done: set[str] = set()
         self._told = ""
@@ -121,9 +122,13 @@ class LavaServerLab(LavaLab):
 
     def preflight(self, request: RunRequest) -> None:
         """Ask for the user and let the server validate the job of `request`, with a file that
-        stands in for a kernel; ConfigError with a hint. Nothing is submitted.
+        stands in for a kernel; ConfigError with a hint. Nothing is submitted. A device whose BMC
+        tells of a fault is quarantined.
         """
         self.rest.whoami()
+        for device in self._devices(request.device_type.name):
+            if not device.why_not and (fault := self.settings.examine(device.name)):
+                self._quarantine(device.name, f"found before a campaign: {fault}")
         stand_in = self.artefacts.put_bytes(b"stands in for a kernel\n")
         try:
             self.rest.validate(self._text(replace(request, kernel=stand_in, modules=""), "0" * 16))
@@ -213,8 +218,17 @@ class LavaServerLab(LavaLab):
         if not device:
             return
         self._faults[device] = self._faults.get(device, 0) + 1 if fault else 0
-        if self._faults[device] == _MOST_FAULTS and self.settings.quarantine:
-            reason = f"{_MOST_FAULTS} faults in a row, the last one: {fault}"
+        if self._faults[device] == _MOST_FAULTS:
+            self._quarantine(device, f"{_MOST_FAULTS} faults in a row, the last one: {fault}")
+
+    def _why(self, device: str) -> str:
+        try:
+            return self.settings.examine(device)
+        except ConfigError as error:
+            return error.message
+
+    def _quarantine(self, device: str, reason: str) -> None:
+        if self.settings.quarantine is not None:
             self.settings.quarantine.put(device, reason, datetime.now(UTC))
             self._tell(f"{device} is quarantined: {reason}; see `rtbisect host list`")
 
@@ -336,19 +350,6 @@ class LavaServerLab(LavaLab):
         if log.job is not None:
             return log
         for row in self.rest.cases(job):
-            if str(row.get("name")) == "job" and (told := _verdict(row)) is not None:
+            if str(row.get("name")) == "job" and (told := lava_rows.verdict(row)) is not None:
                 return replace(log, job=told)
         return log
-
-
-def _verdict(row: object) -> CaseResult | None:
-    """LAVA's verdict as it stands in the results of a job: its metadata are YAML text."""
-    assert isinstance(row, dict)
-    try:
-        said = yaml.safe_load(str(row.get("metadata") or ""))
-    except (yaml.YAMLError, ValueError, RecursionError):
-        return None
-    if not isinstance(said, dict) or said.get("definition") != "lava":
-        return None
-    words = {name: str(said.get(name) or "") for name in ("error_type", "error_msg")}
-    return CaseResult("lava", "job", str(row.get("result")), **words)

@@ -18,17 +18,11 @@ from rtbisect.lab.jobs import Timeouts
 from rtbisect.lab.lava_rest import LavaRest, RestSettings
 from rtbisect.lab.lava_server import LavaServerLab, Pace
 from rtbisect.model.lab import RunStatus
+from rtbisect.ports import KeptNote
 
 
-class Note:
-    """ports.Note; `left` is what a session before this one noted."""
-
-    def __init__(self, left=""):
-        self.left = left
-        self.kept = []
-
-    def __call__(self, external_id):
-        self.kept.append(external_id)
+class Note(KeptNote):
+    """The note of a boot; `job` is the server's number of it."""
 
     @property
     def job(self):
