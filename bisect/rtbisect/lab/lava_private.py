@@ -34,7 +34,7 @@ FOLDER = Path("/var/lib/rtbisect/lava-server")
 WORKER = "lab1"
 
 ETC = Path("/etc/lava-server")
-SETTINGS = ETC / "settings.d/50-rtbisect.yaml"
+SETTINGS = ETC / "settings.d/90-rtbisect-private.yaml"
 DEVICES = ETC / "dispatcher-config/devices"
 TYPES = ETC / "dispatcher-config/device-types"
 OUTPUT = Path("/var/lib/lava-server/default/media/job-output")
@@ -135,6 +135,7 @@ class PrivateServer:
         """Stop the server and remove its data, its settings, and the logs of its jobs, whose
         numbers begin anew.
         """
+        _only_ours()
         self.down()
         SETTINGS.unlink(missing_ok=True)
         for job in OUTPUT.glob("*") if OUTPUT.is_dir() else ():
@@ -157,8 +158,6 @@ class PrivateServer:
     def health(self, name: str, health: str) -> None:
         """Say how a device is, in LAVA's words: GOOD, MAINTENANCE, RETIRED."""
         self._manage("devices", "update", "--health", health, name)
-
-    # --- set-up ---
 
     def _alone(self) -> AbstractContextManager[int]:
         """One command at a time sets up, starts or stops."""
@@ -290,8 +289,6 @@ class PrivateServer:
                 )
             time.sleep(0.2)
 
-    # --- commands ---
-
     def _kept(self, name: str) -> str:
         """A secret of this server, made once."""
         path = self.folder / name
@@ -338,9 +335,7 @@ def _token(details: str) -> str:
 
 def _postgresql() -> Path:
     """The newest installed one."""
-    found = sorted(
-        Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: int(path.parent.name)
-    )
+    found = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda at: int(at.parent.name))
     if not found:
         raise ConfigError("PostgreSQL is not there", "install the package postgresql")
     return found[-1]
@@ -352,3 +347,14 @@ def _check() -> None:
     for place, package in PACKAGES.items():
         if not Path(place).exists():
             raise ConfigError(f"{place} is not there", f"install the package {package}")
+    _only_ours()
+
+
+def _only_ours() -> None:
+    """ConfigError where a LAVA server was set up that is none of ours: LAVA's places are fixed."""
+    for other in sorted(SETTINGS.parent.glob("*.yaml")):
+        if other != SETTINGS and "DATABASES" in other.read_text("utf-8", "replace"):
+            raise ConfigError(
+                f"this machine has another LAVA server already, by {other}",
+                "use that one as a lab of the site file (docs/operations.md); nothing was done",
+            )
