@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING
 from rtbisect import proof, several
 from rtbisect.boots import Ask
 from rtbisect.comparison import MAX_BARREN, PASS_CONFIDENCE, Ends, compare, worst
-from rtbisect.effects import Effects, sample, worded
+from rtbisect.effects import Effects, figure, sample, worded
+from rtbisect.judge import hosts
 from rtbisect.judge.judge import judge
 from rtbisect.judge.scale import by_mean, centre
 from rtbisect.model.campaign import (
@@ -31,7 +32,7 @@ from rtbisect.model.campaign import (
 )
 from rtbisect.model.command import GIVEN, RUN, CommandRequest, repairs
 from rtbisect.model.lab import RunStatus
-from rtbisect.model.report import Report, ReportInput
+from rtbisect.model.report import HostPart, Report, ReportInput
 from rtbisect.searching import result_of, search, unanswered
 from rtbisect.trust import verify
 
@@ -269,6 +270,7 @@ def _report(effects: Effects, graph: CommitGraph, result: Result) -> Report:
         command=_command(setup, result),
         repair=repairs(setup.request),
         repaired=parts.journal.repaired_by(result.culprit) if result.culprit else (),
+        hosts=_hosts(effects, result),
     )
     story = "\n".join(parts.journal.story())
 
@@ -278,6 +280,19 @@ def _report(effects: Effects, graph: CommitGraph, result: Result) -> Report:
         return parts.mailer.draft(replace(facts, message_id=name), story)
 
     return parts.journal.step("report", Report, draft)
+
+
+def _hosts(effects: Effects, result: Result) -> tuple[HostPart, ...]:
+    found = next((t for t in effects.setup.thresholds if t.key == result.metric), None)
+    if found is None:
+        return ()
+    seen = ((run, figure(run, found.key)) for run in effects.runs if run.complete)
+    boots = [
+        (f"{run.revision} {run.layout}", run.device, value)
+        for run, value in seen
+        if value is not None
+    ]
+    return hosts.parts(found, boots)
 
 
 def _command(setup: Setup, result: Result) -> str:

@@ -38,7 +38,7 @@ from rtbisect.model.campaign import (
     Scale,
     Verification,
 )
-from rtbisect.model.report import ReportState
+from rtbisect.model.report import HostPart, ReportState
 from rtbisect.report.mailer import DETAILS, DraftMailer, template_name
 from rtbisect.report.message import date, guard
 from rtbisect.report.view import context, mailable
@@ -241,6 +241,21 @@ def test_nothing_found_lists_every_judged_metric(mailer):
     assert sum(line.startswith("  ipi.res_per_s@") for line in text.splitlines()) == 2
     many = replace(silent, judgements=judged * 6)
     assert "  4 more metrics in result.json" in body(mailer, replace(nothing(), result=many))
+
+
+def test_several_hosts_are_told_with_what_each_adds(mailer):
+    two = (HostPart("rt01", 30, 1.021), HostPart("rt02", 12, 0.949))
+    told = body(mailer, replace(lab(epoll()), hosts=two))
+    assert "  hosts        rt01: 30 boots, +2.1%; rt02: 12 boots, -5.1%. Compared" in told
+    assert "hosts" not in body(mailer, lab(epoll()))
+    # On a linear scale it is a difference.
+    report = replace(epoll(), hosts=two)
+    linear = replace(RES_LIMIT, scale=Scale.LINEAR)
+    told = body(mailer, replace(report, thresholds=(linear,)))
+    assert "rt01: 30 boots, +1.02 1/s" in told
+    unknown = tuple(replace(host, adds=None) for host in two)
+    told = body(mailer, replace(epoll(), hosts=unknown))
+    assert "rt02: 12 boots. Not told apart from" in told
 
 
 def test_long_logs_stay_in_their_file(mailer):

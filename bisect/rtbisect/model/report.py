@@ -56,13 +56,25 @@ class Repaired:
 
 
 @dataclass(frozen=True, slots=True)
+class HostPart:
+    """A host with its boots that tell the judged figure, and what it adds to that figure: a ratio
+    where its threshold is on LOG, a difference in its unit on LINEAR. None where nobody can tell:
+    no kernel ran on two hosts, or means were compared.
+    """
+
+    name: str
+    boots: int
+    adds: float | None
+
+
+@dataclass(frozen=True, slots=True)
 class ReportInput:
     """Everything a mail may say. Templates print nothing that is not in here.
 
     `thresholds` give unit and scale of each metric in `result` (without the primary one
     a mail names no ratio); `command` is the command line that repeats the campaign. With
     `repair` a commit was searched that makes things better; `repaired` is what other campaigns know
-    the culprit to repair.
+    the culprit to repair. `hosts` are those of the boots where there are several.
     """
 
     campaign: str
@@ -89,6 +101,7 @@ class ReportInput:
     command: str = ""
     repair: bool = False
     repaired: tuple[Repaired, ...] = ()
+    hosts: tuple[HostPart, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,11 +16,11 @@ from rtbisect.report.figures import (
     factor_table,
     origin_table,
 )
+from rtbisect.report.machine import machine_rows
 from rtbisect.report.middles import metric_name
 from rtbisect.report.posterior import probability, rows
-from rtbisect.report.text import TABLE, ascii_line, cut, foreign, wrap
+from rtbisect.report.text import TABLE, ascii_line, cut, foreign
 from rtbisect.report.workload import side
-from rtbisect.suites import rcu
 from rtbisect.trust.aa import NAME as AA
 from rtbisect.trust.gates import HANGS, against
 
@@ -29,28 +29,6 @@ if TYPE_CHECKING:
 
     from rtbisect.model.campaign import Summary, Verification
     from rtbisect.model.report import CommitText, ReportInput
-
-#: Facts of the guest that a reader asks for first; the others are in result.json.
-TOLD_FACTS = (
-    "uname_r",
-    "smt_active",
-    "online",
-    "nohz_full",
-    "rcu_nocbs",
-    "clocksource",
-    "hz",
-    "tainted",
-)
-
-#: What decides how long a grace period takes (kernel/rcu/tree.c), for figures of the suite rcu.
-RCU_FACTS = (
-    "rcu_jiffies_till_first_fqs",
-    "rcu_jiffies_till_next_fqs",
-    "rcu_jiffies_till_sched_qs",
-    "rcu_normal_wake_from_gp",
-    "rcu_expedited",
-    "rcu_normal",
-)
 
 #: Inline bisect logs are at most this long.
 LOG_LINES = 40
@@ -150,7 +128,7 @@ def context(report: ReportInput, bot: Bot, log: str, detail: Detail) -> dict[str
         "reasons": _reasons(report, detail.reasons),
         "confidence": probability(result.confidence),
         "candidates": rows(result.candidates, report.graph, detail.candidates),
-        "machine": _machine(report, facts=detail.facts),
+        "machine": machine_rows(report, facts=detail.facts),
         "cost": cost(report.summary),
         "reproduce": _reproduce(report),
         "log": log_inline(lines) if detail.log and len(lines) <= LOG_LINES else (),
@@ -254,49 +232,6 @@ def _reasons(report: ReportInput, count: int) -> tuple[str, ...]:
     told += tuple(f"{gate.name}: " for gate in against(report.result.gates))
     kept = [reason for reason in report.result.reasons if not (told and reason.startswith(told))]
     return tuple(foreign(reason, 200) for reason in kept[:count])
-
-
-def _field(name: str, value: str, lines: int = 3) -> str:
-    """`name  value`, wrapped with a hanging indent; at most `lines` lines."""
-    text = wrap(foreign(value, 500) or "not known", first=f"  {name:<13}", rest=" " * 15)
-    kept = text.split("\n")
-    if len(kept) > lines:
-        kept = [*kept[: lines - 1], f"{kept[lines - 1][:68]} ..."]
-    return "\n".join(kept)
-
-
-def _machine(report: ReportInput, *, facts: bool) -> tuple[str, ...]:
-    device, profile = report.device, report.profile
-    smt = "SMT on" if device.threads > 1 and profile.smt else "SMT off"
-    kind = f"{ascii_line(device.name, 40)}{' (emulated)' if device.emulated else ''}"
-    model = f", {ascii_line(device.cpu_model, 50)}" if device.cpu_model else ""
-    told = dict(report.facts)
-    metric = report.result.metric
-    keys = TOLD_FACTS + (RCU_FACTS if metric is not None and metric.suite == rcu.NAME else ())
-    guest = [f"{key}={ascii_line(told[key], 40)}" for key in keys if told.get(key)]
-    fields = [
-        _field("device", f"{kind}{model}"),
-        _field(
-            "topology",
-            f"{device.sockets} x {device.cores} x {device.threads} (sockets, cores, threads), "
-            f"{smt}, {device.memory_mib} MiB",
-        ),
-        _field(
-            "CPUs",
-            f"{'isolated' if profile.isolates else 'not isolated'} "
-            f"{ascii_line(profile.isolated, 60)}; "
-            f"housekeeping {ascii_line(profile.housekeeping, 60)}; "
-            f"watched {ascii_line(profile.watch, 60)}; profile {ascii_line(profile.name, 30)}",
-        ),
-        _field("boot line", ascii_line(profile.boot_line, 400), lines=5),
-        _field("config", ascii_line(report.config_name, 50)),
-        f"  sha256 {ascii_line(report.config_sha256, 64)}",
-        _field("compiler", ascii_line(report.compiler, 120)),
-        _field("release", ascii_line(report.release, 60)),
-    ]
-    if facts and guest:
-        fields.append(_field("in the guest", ", ".join(guest), lines=4))
-    return tuple(fields)
 
 
 def _reproduce(report: ReportInput) -> tuple[str, ...]:
