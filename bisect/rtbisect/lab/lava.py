@@ -164,28 +164,26 @@ class LavaLab(ABC):
             return True
         if len(silent) < 2:
             return False
-        if len(set(silent)) == 1:
-            self._answers(request, verdict, silent[-1])
+        self._answers(request, verdict, silent)
         self._blamed.add(blamed)
         return True
 
-    def _answers(self, request: RunRequest, verdict: Verdict, device: str) -> None:
-        """Boot a kernel that is known to boot; InfrastructureError when it fails there, too."""
+    def _answers(self, request: RunRequest, verdict: Verdict, silent: list[str]) -> None:
+        """Boot a kernel that is known to boot; InfrastructureError when it fails, too."""
         good = self._known_good.instead_of(request) if self._known_good else None
         if good is None:
             return
         for _try in range(_MOST_ANSWERS):
             ended = self._job(good, NoNote())
-            if ended.device != device:
-                continue
             found = _verdict(ended, emulated=request.device_type.emulated)
             if found.status in (RunStatus.BOOT_FAILED, RunStatus.HUNG):
                 raise InfrastructureError(
                     f"{verdict.reason}; so does {good.revision[:12]}, which booted before"
                     f" ({found.reason})",
-                    f"see to power, console and network of {device or 'the device'}",
+                    f"see to power, console and network of {ended.device or 'the device'}",
                 )
-            return
+            if ended.device in silent:
+                return
 
     def _explained(self, error: InfrastructureError, device: str) -> InfrastructureError:
         """A fault with what else is known of its device."""

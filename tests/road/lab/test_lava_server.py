@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The road through a real LAVA server: real jobs, and faults that are done to them."""
 
+import contextlib
 import os
+import shutil
 import signal
+import subprocess
 import threading
 import time
 from dataclasses import replace
@@ -10,11 +13,13 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 import requests
+import yaml
 
 from rtbisect.errors import ConfigError, InfrastructureError
 from rtbisect.lab import daemons
 from rtbisect.lab.claims import claims
 from rtbisect.lab.jobs import Timeouts
+from rtbisect.lab.known_good import KnownGood
 from rtbisect.lab.lava_rest import LavaRest, RestSettings
 from rtbisect.lab.lava_server import LavaServerLab, Pace
 from rtbisect.model.lab import RunStatus
@@ -126,16 +131,66 @@ def test_a_hang_in_a_test_is_the_kernels(once, request_of, fault):
     assert run.measurements == ()
 
 
-def test_a_kernel_image_that_is_cut_off_is_no_evidence(served, once, request_of, fault):
+def test_a_panic_in_a_test_is_the_kernels(once, request_of, fault):
+    lab = once()
+    text = lab._text
+
+    def panics(*words):
+        job = yaml.safe_load(text(*words))
+        (test,) = (action["test"] for action in job["actions"] if "test" in action)
+        steps = test["definitions"][0]["repository"]["run"]["steps"]
+        steps.insert(0, "echo c >/proc/sysrq-trigger")
+        return yaml.safe_dump(job)
+
+    lab._text = panics
+    with fault("kernel panics in a suite") as told:
+        run = lab.run(request_of("suite-panic", "rcu-off"), Note())
+        told(f"{run.status.value}: {run.reason}")
+    assert run.status is RunStatus.HUNG
+    assert "sysrq" in run.reason
+    assert run.measurements == ()
+
+
+def test_a_kernel_image_that_is_cut_off_is_not_booted(served, once, request_of, fault):
     request = request_of("cut", "rcu-off")
     store = served.artefacts
     whole = store.path(request.kernel).read_bytes()
     cut = store.put_bytes(whole[: len(whole) // 2])
-    with fault("kernel image cut off") as told:
-        run = once(timeouts=Timeouts(boot_s=20)).run(replace(request, kernel=cut), Note())
+    with pytest.raises(ConfigError, match="is cut off"), fault("kernel image cut off"):
+        once().run(replace(request, kernel=cut), Note())
+
+
+@pytest.fixture
+def known(served, tmp_path, request_of):
+    """Another image of the kernel that requests have, known to boot."""
+    store = served.artefacts
+    mine = request_of("known", "rcu-off")
+    other = store.put_bytes(store.path(mine.kernel).read_bytes() + b"\0")
+    found = KnownGood(tmp_path / "known-good.json", store)
+    found.put(replace(mine, kernel=other))
+    return found
+
+
+def test_a_prompt_that_no_kernel_gets_to_is_the_labs(once, known, request_of, fault):
+    with pytest.raises(InfrastructureError, match="so does"), fault("no kernel gets to its prompt"):
+        once(timeouts=Timeouts(boot_s=3), known_good=known).run(
+            request_of("silent", "rcu-off"), Note()
+        )
+
+
+def test_a_kernel_that_hangs_where_another_one_boots_is_to_blame(once, known, request_of, fault):
+    request = request_of("own-silence", "rcu-off")
+    store = known._artefacts
+    # A jump to itself where the kernel would unpack itself (boot.rst: 64-bit entry point).
+    image = bytearray(store.path(request.kernel).read_bytes())
+    begin = ((image[0x1F1] or 4) + 1) * 512
+    for entry in (begin, begin + 0x200):
+        image[entry : entry + 2] = b"\xeb\xfe"
+    hangs = replace(request, kernel=store.put_bytes(bytes(image)))
+    with fault("kernel hangs at once, another one boots") as told:
+        run = once(timeouts=Timeouts(boot_s=20), known_good=known).run(hangs, Note())
         told(f"{run.status.value}: {run.reason}")
     assert run.status is RunStatus.BOOT_FAILED
-    assert run.measurements == ()
 
 
 def test_a_token_that_is_none_stops_with_what_to_do(served, server, tmp_path, request_of, fault):
@@ -171,51 +226,48 @@ def test_an_artefact_that_is_gone_is_no_verdict(once, offers, request_of, fault)
         once().run(request_of("gone", "rcu-off"), Note())
 
 
-def test_a_server_that_restarts_in_a_job_loses_nothing(served, server, request_of, fault):
-    note = Note()
+@pytest.fixture
+def disturbed(served, request_of, fault):
+    """Run a job and do something to the lab while it runs; the boot has to be complete."""
 
+    def go(what, act):
+        note = Note()
+
+        def disturb():
+            running(served, note)
+            act()
+
+        meanwhile(disturb)
+        with fault(what) as told:
+            run = served.run(request_of(what.replace(" ", "-"), "rcu-off"), note)
+            told(run.status.value)
+        assert run.complete, run.reason
+
+    return go
+
+
+def test_a_server_that_restarts_in_a_job_loses_nothing(disturbed, server):
     def restart():
-        running(served, note)
         daemons.end(server.folder, "web")
         daemons.end(server.folder, "scheduler")
         time.sleep(3.0)
         server.up()
 
-    meanwhile(restart)
-    with fault("server restarts in a job") as told:
-        run = served.run(request_of("restart", "rcu-off"), note)
-        told(run.status.value)
-    assert run.complete, run.reason
+    disturbed("server restarts in a job", restart)
 
 
-def test_a_worker_that_is_killed_in_a_job_loses_nothing(served, server, request_of, fault):
-    note = Note()
-
+def test_a_worker_that_is_killed_in_a_job_loses_nothing(disturbed, server):
     def kill():
-        running(served, note)
         os.kill(daemons.runs(server.folder, "worker"), signal.SIGKILL)
         time.sleep(3.0)
         server.up()
 
-    meanwhile(kill)
-    with fault("worker killed in a job") as told:
-        run = served.run(request_of("worker", "rcu-off"), note)
-        told(run.status.value)
-    assert run.complete, run.reason
+    disturbed("worker killed in a job", kill)
 
 
-def test_a_database_that_restarts_in_a_job_loses_nothing(served, server, request_of, fault):
-    note = Note()
-
-    def restart():
-        running(served, note)
-        server._as("postgres", [*server._pg_ctl(), "-w", "-m", "fast", "restart"])
-
-    meanwhile(restart)
-    with fault("database restarts in a job") as told:
-        run = served.run(request_of("database", "rcu-off"), note)
-        told(run.status.value)
-    assert run.complete, run.reason
+def test_a_database_that_restarts_in_a_job_loses_nothing(disturbed, server):
+    words = [*server._pg_ctl(), "-w", "-m", "fast", "restart"]
+    disturbed("database restarts in a job", lambda: server._as("postgres", words))
 
 
 def test_a_call_that_is_lost_costs_a_pause(served, once, request_of, monkeypatch, fault):
@@ -225,6 +277,47 @@ def test_a_call_that_is_lost_costs_a_pause(served, once, request_of, monkeypatch
         run = once(pace=Pace(called_s=5.0)).run(request_of("lost-call", "rcu-off"), Note())
         told(run.status.value)
     assert run.complete, run.reason
+
+
+def test_a_call_that_is_forged_ends_no_job(served, request_of, fault):
+    """Whoever sees the job's text can call; the server itself is asked then."""
+    note, answers = Note(), []
+
+    def forge():
+        running(served, note)
+        key = note.kept[-1].split(":")[1]
+        url = f"{served.desk.settings.url}/ended/{key}"
+        for token in ("forged", key, key):
+            answer = requests.post(url, "{}", headers={"Authorization": token}, timeout=10)
+            answers.append(answer.status_code)
+            time.sleep(0.5)
+
+    meanwhile(forge)
+    with fault("callback forged") as told:
+        run = served.run(request_of("forged", "rcu-off"), note)
+        told(run.status.value)
+    assert run.complete, run.reason
+    assert answers == [403, 200, 200]
+
+
+@contextlib.contextmanager
+def small_disk(place):
+    """A disk with room for a job's texts, not for a kernel."""
+    mount, umount = shutil.which("mount"), shutil.which("umount")
+    subprocess.run([mount, "-t", "tmpfs", "-o", "size=512k", "none", place], check=True)
+    try:
+        yield
+    finally:
+        subprocess.run([umount, "-l", place], check=True)
+
+
+def test_a_dispatcher_whose_disk_is_full_is_the_labs(once, request_of, fault):
+    with (
+        small_disk("/var/lib/lava/dispatcher/tmp"),
+        pytest.raises(InfrastructureError),
+        fault("disk full on the dispatcher"),
+    ):
+        once().run(request_of("full", "rcu-off"), Note())
 
 
 def test_devices_that_are_out_of_service_are_named(once, server, guests, request_of, fault):
@@ -244,7 +337,7 @@ def test_devices_that_are_out_of_service_are_named(once, server, guests, request
 
 class Proxy(BaseHTTPRequestHandler):
     """In front of the server; answers to the first jobs that are submitted are dropped, and the
-    first looks at them are 502.
+    first looks at them are 500 and 502.
     """
 
     target, drops, bad = "", 0, 0
@@ -252,7 +345,7 @@ class Proxy(BaseHTTPRequestHandler):
     def do_GET(self):
         if "/jobs/" in self.path and type(self).bad > 0:
             type(self).bad -= 1
-            self.send_error(502)
+            self.send_error(502 if type(self).bad % 2 else 500)
             return
         self._pass_on(None)
 
@@ -286,7 +379,7 @@ def test_an_answer_that_is_lost_is_no_second_job(served, server, request_of, fau
         url = f"http://127.0.0.1:{front.server_address[1]}"
         rest = LavaRest(RestSettings(url, server.token))
         lab = LavaServerLab(served.settings, rest, served.desk, served.artefacts)
-        with fault("answer to a submission lost, then 502") as told:
+        with fault("answer to a submission lost, then 500 and 502") as told:
             run = lab.run(request_of("lost-answer", "rcu-off"), note := Note())
             told(run.status.value)
         front.shutdown()
