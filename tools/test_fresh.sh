@@ -8,6 +8,7 @@
 #   RTBISECT_TEST_CA     certificate bundle to trust inside (else PIP_CERT, SSL_CERT_FILE), for a
 #                        network that has a certificate authority of its own
 #   DEBIAN_MIRROR, DEBIAN_SECURITY_MIRROR
+#   DEBIAN_SUITE         bookworm; sid to look what a newer LAVA does (nothing else is promised there)
 #
 # Root's mounts are never touched from here: bubblewrap makes a mount namespace before it mounts
 # anything, and what it mounted ends with it. (A plain chroot would not do: the sandbox under test
@@ -30,7 +31,7 @@ clean() {
 }
 
 make_machine() { # <folder>
-    local root=$1 suite=bookworm proxy=""
+    local root=$1 suite=${DEBIAN_SUITE:-bookworm} proxy=""
     local mirror=${DEBIAN_MIRROR:-http://deb.debian.org/debian}
     local security=${DEBIAN_SECURITY_MIRROR:-http://deb.debian.org/debian-security}
     local ca=${RTBISECT_TEST_CA:-${PIP_CERT:-${SSL_CERT_FILE:-}}}
@@ -39,8 +40,9 @@ make_machine() { # <folder>
         give_up "debootstrap failed; its log is $root.log"
     }
     rm -f "$root.log"
-    cat >"$root/etc/apt/sources.list" <<EOF
-deb $mirror $suite main
+    echo "deb $mirror $suite main" >"$root/etc/apt/sources.list"
+    # What is never released has no updates.
+    [[ $suite == sid ]] || cat >>"$root/etc/apt/sources.list" <<EOF
 deb $mirror $suite-updates main
 deb $security $suite-security main
 EOF
