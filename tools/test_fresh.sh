@@ -8,7 +8,7 @@
 #   RTBISECT_TEST_CA     certificate bundle to trust inside (else PIP_CERT, SSL_CERT_FILE), for a
 #                        network that has a certificate authority of its own
 #   DEBIAN_MIRROR, DEBIAN_SECURITY_MIRROR
-#   DEBIAN_SUITE         bookworm; sid to look what a newer LAVA does (nothing else is promised there)
+#   DEBIAN_SUITE         bookworm, or a later Debian with the LAVA of its backports: trixie-backports
 #
 # Root's mounts are never touched from here: bubblewrap makes a mount namespace before it mounts
 # anything, and what it mounted ends with it. (A plain chroot would not do: the sandbox under test
@@ -31,21 +31,26 @@ clean() {
 }
 
 make_machine() { # <folder>
-    local root=$1 suite=${DEBIAN_SUITE:-bookworm} proxy=""
+    local root=$1 newest=${DEBIAN_SUITE:-bookworm} proxy="" suite
     local mirror=${DEBIAN_MIRROR:-http://deb.debian.org/debian}
     local security=${DEBIAN_SECURITY_MIRROR:-http://deb.debian.org/debian-security}
     local ca=${RTBISECT_TEST_CA:-${PIP_CERT:-${SSL_CERT_FILE:-}}}
+    suite=${newest%-backports}
     debootstrap --variant=minbase "$suite" "$root" "$mirror" >"$root.log" 2>&1 || {
         tail -5 "$root.log" >&2
         give_up "debootstrap failed; its log is $root.log"
     }
     rm -f "$root.log"
-    echo "deb $mirror $suite main" >"$root/etc/apt/sources.list"
-    # What is never released has no updates.
-    [[ $suite == sid ]] || cat >>"$root/etc/apt/sources.list" <<EOF
+    cat >"$root/etc/apt/sources.list" <<EOF
+deb $mirror $suite main
 deb $mirror $suite-updates main
 deb $security $suite-security main
 EOF
+    if [[ $newest != "$suite" ]]; then
+        echo "deb $mirror $newest main" >>"$root/etc/apt/sources.list"
+        printf 'Package: src:lava\nPin: release n=%s\nPin-Priority: 900\n' "$newest" \
+            >"$root/etc/apt/preferences.d/lava"
+    fi
     rm -rf "$root"/var/lib/apt/lists/*
     cp --dereference /etc/resolv.conf /etc/hosts "$root/etc/"
     eval "$(apt-config shell proxy Acquire::http::Proxy)"

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,8 @@ from rtbisect.artefacts import ArtefactStore
 from rtbisect.command import printable
 from rtbisect.config import load_site
 from rtbisect.errors import ConfigError, InfrastructureError
-from rtbisect.lab.claims import Claim, claims
+from rtbisect.lab.claims import Claim, claims, first_claims
+from rtbisect.lab.lava_rest import LavaRest, RestSettings
 from rtbisect.lab.lava_server import LavaServerLab
 from rtbisect.model.campaign import CampaignRequest
 from rtbisect.model.lab import RunStatus
@@ -49,6 +51,15 @@ def lab_claims(
         windows = plain[:1] or setup.windows[:1]
         request = replace(request, kernel=artefacts.put_file(kernel), windows=windows)
     return claims(lab, request, boot=kernel is not None)
+
+
+def server_claims(url: str, token: Path | None) -> Iterator[Claim]:
+    """What the LAVA server at `url` tells who has the token in a file; ConfigError when the URL is
+    none, or the file.
+    """
+    if not re.fullmatch(r"https?://[A-Za-z0-9.:\[\]_-]+/?[A-Za-z0-9._/-]*", url):
+        raise ConfigError(f"{printable(url)} is no address of a server", "https://HOST/ is one")
+    return first_claims(LavaRest(RestSettings(url=url, token=token)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from lava_rest_server import TOKEN, LavaServer
 from rtbisect.artefacts import ArtefactStore
 from rtbisect.errors import ConfigError, InfrastructureError
 from rtbisect.lab import standing
-from rtbisect.lab.claims import claims
+from rtbisect.lab.claims import Claim, claims, first_claims
 from rtbisect.lab.desk import Desk, DeskSettings
 from rtbisect.lab.jobs import expected_cases
 from rtbisect.lab.lava import Patience
@@ -440,6 +440,23 @@ def test_each_claim_fails_with_its_reason(open_bench):
     assert "cannot be fetched" in found["artefacts"][1]
     assert found["job"][0] is False
     assert found["boot"][0] is False
+
+
+def test_a_server_is_asked_before_there_is_a_site_file(bench):
+    server = bench.server
+    server.devices += [server.device("host-2", "Bad"), server.device("host-3")]
+    found = list(first_claims(bench.rest()))
+    assert [(claim.name, claim.holds) for claim in found] == [
+        ("server", True),
+        ("token", True),
+        ("device types", True),
+        ("job", None),
+    ]
+    assert found[2].said == "devices that take jobs: qemu-smt (2)"
+    server.devices = [server.device("host-2", "Bad")]
+    assert list(first_claims(bench.rest()))[2] == Claim(
+        "device types", holds=False, said="no device of any of 1 types takes jobs"
+    )
 
 
 # --- queues and manners ---

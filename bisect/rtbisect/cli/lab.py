@@ -26,6 +26,9 @@ def lab() -> None:
 
 
 @lab.command(epilog="Example: rtbisect lab check --site site.yaml --kernel bzImage")
+@click.argument("url", required=False)
+@click.option("--token", type=click.Path(path_type=Path),
+              help="File with your token, for URL.")  # fmt: skip
 @site_option
 @click.option("--tree", help="Tree or build_config whose plan is tried (default: the first).")
 @click.option("--kernel", type=click.Path(exists=True, dir_okay=False, path_type=Path),
@@ -33,10 +36,20 @@ def lab() -> None:
 @json_option
 @click.pass_obj
 def check(
-    output: Output, site: Path | None, tree: str | None, kernel: Path | None, as_json: bool
+    output: Output,
+    url: str | None,
+    token: Path | None,
+    site: Path | None,
+    tree: str | None,
+    kernel: Path | None,
+    as_json: bool,
 ) -> int:
-    """Ask the lab of a site, ours or somebody else's, for all that a campaign needs of it."""
+    """Ask the lab of a site, ours or somebody else's, for all that a campaign needs of it. With the
+    URL of a LAVA server: only what it shows a user who has no site file yet.
+    """
     progress = PlainProgress()
+    if url is not None:
+        return tell_claims(output, inspection.server_claims(url, token), "usable", as_json=as_json)
     found = inspection.lab_claims(output.state, site_path(site), tree, kernel, progress)
     return tell_claims(output, found, "usable", as_json=as_json)
 

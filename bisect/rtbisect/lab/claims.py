@@ -6,6 +6,7 @@ user's plain token is enough to ask.
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -19,8 +20,12 @@ from rtbisect.ports import NoNote
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from rtbisect.lab.lava_rest import LavaRest
     from rtbisect.lab.lava_server import LavaServerLab
     from rtbisect.model.lab import RunRequest
+
+#: Types of devices that are named.
+_MOST_TYPES = 30
 
 #: Seconds to fetch a small file from ourselves.
 _FETCH_S = 10.0
@@ -41,7 +46,7 @@ def claims(lab: LavaServerLab, request: RunRequest, *, boot: bool) -> Iterator[C
     """
     kind = request.device_type.name
     yield _asked("server", lambda: f"LAVA {lab.rest.version()}")
-    yield _asked("token", lambda: _user(lab))
+    yield _asked("token", lambda: _user(lab.rest))
     yield _asked("device type", lambda: _type(lab, kind))
     yield _asked("devices", lambda: _devices(lab, kind))
     yield _asked("artefacts", lambda: _served(lab))
@@ -50,6 +55,15 @@ def claims(lab: LavaServerLab, request: RunRequest, *, boot: bool) -> Iterator[C
         yield _asked("boot", lambda: _booted(lab, request))
     else:
         yield Claim("boot", None, "no kernel was given")
+
+
+def first_claims(rest: LavaRest) -> Iterator[Claim]:
+    """What a server tells a user who has no site file yet."""
+    yield _asked("server", lambda: f"LAVA {rest.version()}")
+    yield _asked("token", lambda: _user(rest))
+    yield _asked("device types", lambda: _usable(rest))
+    said = "whether this user may submit to a type, the site file and `--kernel` tell"
+    yield Claim("job", None, said)
 
 
 class _Fails(Exception):  # noqa: N818  (the answer to a question)
@@ -65,8 +79,8 @@ def _asked(name: str, ask: Callable[[], str]) -> Claim:
         return Claim(name, holds=False, said=printable(str(error)))
 
 
-def _user(lab: LavaServerLab) -> str:
-    user = lab.rest.whoami()
+def _user(rest: LavaRest) -> str:
+    user = rest.whoami()
     if not user:
         raise _Fails("the server takes us for nobody: a token is needed to submit jobs")
     return f"user {user}"
@@ -77,6 +91,18 @@ def _type(lab: LavaServerLab, kind: str) -> str:
     if kind not in seen:
         raise _Fails(f"{kind} is none of those that this user sees: {', '.join(seen) or 'none'}")
     return f"{kind}, one of {len(seen)}"
+
+
+def _usable(rest: LavaRest) -> str:
+    """Types with devices that take jobs; asked for at once, a lab may have hundreds."""
+    free: Counter[str] = Counter()
+    for device in rest.devices():
+        free[device.device_type] += not device.why_not
+    told = [f"{kind} ({number})" for kind, number in sorted(free.items()) if number]
+    if not told:
+        raise _Fails(f"no device of any of {len(rest.device_types())} types takes jobs")
+    more = f" and {len(told) - _MOST_TYPES} more" if len(told) > _MOST_TYPES else ""
+    return f"devices that take jobs: {', '.join(told[:_MOST_TYPES])}{more}"
 
 
 def _devices(lab: LavaServerLab, kind: str) -> str:

@@ -150,9 +150,10 @@ class LavaRest:
         """Ask for the end of a job; the server does so later."""
         self._get(f"jobs/{job}/cancel/")
 
-    def devices(self, device_type: str) -> tuple[DeviceState, ...]:
-        """Devices of a type that are not retired."""
-        found = self._list("devices/", {"device_type": device_type, "ordering": "hostname"})
+    def devices(self, device_type: str = "") -> tuple[DeviceState, ...]:
+        """Devices of a type, or of all types that this user sees, that are not retired."""
+        kind = {"device_type": device_type} if device_type else {}
+        found = self._list("devices/", {**kind, "ordering": "hostname"})
         gone = self._offline()
         return tuple(lava_rows.device(each, gone) for each in found)
 
