@@ -8,7 +8,7 @@ import statistics
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rtbisect import factors
+from rtbisect import blocks, factors, stats
 from rtbisect.boots import Ask, in_turn
 from rtbisect.effects import Effects, figure, sample, worded
 from rtbisect.judge.judge import judge_all
@@ -67,18 +67,36 @@ def compare(effects: Effects, base: str, new: str) -> Ends:
     judgements: tuple[Judgement, ...] = ()
     looks = sorted({limits.calibrate_min, limits.calibrate_max})
     for look in looks:
-        barren = _boot_both(effects, runs, base, new, look)
+        barren, reached = _to_look(effects, runs, (base, new), look)
         if barren:
             return Ends((), Level.UNDECIDED, barren)
         judgements = _judge(effects.setup, runs[base], runs[new], ALPHA / LOOKS)
         level = _overall(effects.setup, judgements)
-        effects.tell(f"look at {look}+{look} boots: {level.value}")
+        effects.tell(f"look at {reached}+{reached} boots: {level.value}")
         if level is not Level.UNDECIDED:
             break
     level = _overall(effects.setup, judgements)
     wanted = [(t, side) for t in effects.setup.thresholds for side in ((BASE, base), (TIP, new))]
     table = factors.rows(effects.setup, wanted, runs)
-    return Ends(judgements, level, f"{look}+{look} boots compared", table=table)
+    return Ends(judgements, level, f"{reached}+{reached} boots compared", table=table)
+
+
+def _to_look(
+    effects: Effects, runs: dict[str, list[Run]], pair: tuple[str, str], look: int
+) -> tuple[str, int]:
+    """Boot both revisions for a look, and say how many valid boots they have then; or a reason why
+    one side has not. On several hosts labels are exchanged within each: so many more boots as make
+    the look as sharp as on one host. That follows from where boots landed, not from their figures.
+    """
+    asked = look
+    while True:
+        if barren := _boot_both(effects, runs, *pair, look):
+            return barren, look
+        hosts = [[run.device for run in runs[sha] if run.complete] for sha in pair]
+        as_sharp = blocks.smallest_p(*hosts) <= stats.smallest_p(asked, asked)
+        if as_sharp or blocks.one_block(*hosts) or look >= effects.setup.limits.calibrate_max:
+            return "", look
+        look += 1
 
 
 def _boot_both(effects: Effects, runs: dict[str, list[Run]], base: str, new: str, want: int) -> str:

@@ -6,6 +6,7 @@ import os
 import tempfile
 from dataclasses import replace
 from pathlib import Path
+from random import Random
 from types import SimpleNamespace
 
 import pytest
@@ -337,6 +338,32 @@ def test_two_devices_share_a_campaign(tmp_path):
     assert begun < len(names)
     steps = here.open()[1].journal.summary()
     assert steps.boots == len(set(names))
+
+
+def test_hosts_are_no_part_of_what_kernels_differ_in(tmp_path):
+    """One of two hosts tells three times as much of each kernel; boots land where the lab likes."""
+
+    def place(request):
+        return ("rt01", "rt02")[Random(request.run_id).random() < 0.3]
+
+    def draw(request, random):
+        more = 3.0 if place(request) == "rt02" else 1.0
+        found = scaled(plain(request, random), ("res_per_s", "pf-on"), more)
+        return scaled(found, ("res_per_iwi", "pf-on"), more)
+
+    plain = boots(5)
+    here = world(tmp_path, 5)
+    here.lab = FakeLab(draw, place=place)
+    result, _report = pipeline.bisect(*here.open())
+    assert (result.outcome, result.culprit) == (Outcome.CULPRIT, sha(5))
+    facts, story = here.mailer.drafts[0]
+    one, two = facts.hosts
+    assert (one.name, two.name) == ("rt01", "rt02")
+    assert one.boots + two.boots == len(here.lab.requests)
+    assert 2.5 < two.adds / one.adds < 3.5
+    # Within hosts six boots a side cannot say what they say on one host.
+    assert "look at 6+6 boots" not in story
+    assert "look at 8+8 boots: regressed" in story
 
 
 def test_another_setup_does_not_go_on_with_a_campaign(tmp_path):

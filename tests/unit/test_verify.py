@@ -42,16 +42,19 @@ SPEC = verify.VerifySpec(
 )
 
 
-def play(spec, level, status=None):
-    """Boot what is proposed; `level` gives the median of each revision."""
+def play(spec, level, status=None, place=lambda _revision, _number: ("", 1.0)):
+    """Boot what is proposed; `level` gives the median of each revision, `place` the host of a boot
+    and by how much it tells more.
+    """
     rng = random.Random(1)
     state, order = verify.start(spec), []
     while isinstance(step := verify.propose(state), verify.Boot):
         order.append(step.revision)
         assert len(order) < 200
         how = (status or {}).get(step.revision, RunStatus.COMPLETE)
-        value = level[step.revision] * rng.uniform(0.9, 1.1)
-        seen = Observation(step.revision, f"run{len(order)}", value)
+        host, more = place(step.revision, len(order))
+        value = level[step.revision] * more * rng.uniform(0.9, 1.1)
+        seen = Observation(step.revision, f"run{len(order)}", value, host=host)
         if how is not RunStatus.COMPLETE:
             seen = None
         event = verify.Booted(step.revision, f"run{len(order)}", how, seen, 20.0)
@@ -83,6 +86,28 @@ def test_boots_are_interleaved_in_an_order_of_the_seed():
     assert order == same
     orders = {tuple(play(replace(SPEC, seed=s), GOOD)[1]) for s in range(5)}
     assert len(orders) > 1
+
+
+FAST, SLOW = ("rt01", 1.0), ("rt02", 5.0)
+
+
+def test_a_slow_host_is_no_culprit():
+    """All boots of one kernel on a host that tells five times as much."""
+    same = dict.fromkeys(GOOD, 10)
+    state, order = play(SPEC, same, place=lambda sha, _n: SLOW if sha == "culprit" else FAST)
+    found = verify.verifications(state)[0]
+    assert found.status == "undecided"
+    assert "cannot reach" in found.note
+    assert order.count("culprit") == SPEC.boots_max
+    mixed, _ = play(SPEC, same, place=lambda _sha, n: (FAST, SLOW)[n // 4 % 2])
+    assert verify.verifications(mixed)[0].status == "fail"
+
+
+def test_a_culprit_is_confirmed_on_two_unlike_hosts():
+    state, _ = play(SPEC, GOOD, place=lambda _sha, n: (FAST, SLOW)[n // 4 % 2])
+    assert verify.confirmed(state)
+    share = int(verify.verifications(state)[0].note.split("explains ")[1].split("%")[0])
+    assert 85 <= share <= 115
 
 
 def test_a_wrong_culprit_fails():

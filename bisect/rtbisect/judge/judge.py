@@ -48,11 +48,8 @@ def judge(threshold: Threshold, base: Sample, new: Sample, *, alpha: float = 0.0
             1.0,
             f"no boots of {side}",
         )
-    one, two = all_badness(threshold, base.values), all_badness(threshold, new.values)
-    hosts = (base.hosts, new.hosts)
-    alone = not base.hosts or not new.hosts or blocks.one_block(*hosts)
-    if not alone:
-        one, two = blocks.aligned((one, two), hosts)
+    one, two = sides(threshold, base, new)
+    alone = _one_host(base, new)
     shift = centre(threshold, two) - centre(threshold, one)
     low, high = stats.bootstrap_shift(one, two, mean=by_mean(threshold))
     # One stray boot of the parent must not take back what ten others say; what is judged by its
@@ -61,7 +58,7 @@ def judge(threshold: Threshold, base: Sample, new: Sample, *, alpha: float = 0.0
         test = stats.permutation_p if by_mean(threshold) else stats.rank_p
         p = test(one, two, alternative="greater")
     else:
-        p = blocks.split_p(one, two, *hosts, ranks=not by_mean(threshold))
+        p = blocks.split_p(one, two, base.hosts, new.hosts, ranks=not by_mean(threshold))
     first, second = effect_of(threshold, low), effect_of(threshold, high)
     found = Judgement(
         threshold.key,
@@ -75,6 +72,28 @@ def judge(threshold: Threshold, base: Sample, new: Sample, *, alpha: float = 0.0
     )
     worst = high if min(base.n, new.n) >= PASS_BOOTS else None
     return _decided(threshold, found, (shift, floor, worst), alpha)
+
+
+def sides(
+    threshold: Threshold, base: Sample, new: Sample
+) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """Badness of both sides, without what their hosts add."""
+    one, two = all_badness(threshold, base.values), all_badness(threshold, new.values)
+    if _one_host(base, new):
+        return one, two
+    one, two = blocks.aligned((one, two), (base.hosts, new.hosts))
+    return one, two
+
+
+def smallest_p(base: Sample, new: Sample) -> float:
+    """Smallest one-sided p that so many boots on these hosts can have."""
+    if _one_host(base, new):
+        return stats.smallest_p(base.n, new.n)
+    return blocks.smallest_p(base.hosts, new.hosts)
+
+
+def _one_host(base: Sample, new: Sample) -> bool:
+    return not base.hosts or not new.hosts or blocks.one_block(base.hosts, new.hosts)
 
 
 def judge_all(
@@ -111,7 +130,7 @@ def _decided(
         level, reason = Level.REGRESSED, f"{said}, p = {found.p:.2g}"
     elif worst is not None and worst < floor:
         level, reason = Level.PASS, f"{said}; the interval excludes the smallest effect that counts"
-    elif _smallest_p(found) > alpha:
+    elif smallest_p(found.base, found.new) > alpha:
         level = Level.UNDECIDED
         reason = f"{said}; {found.base.n}+{found.new.n} boots cannot reach p <= {alpha:g}"
     elif shift >= floor:
@@ -120,13 +139,6 @@ def _decided(
         level = Level.UNDECIDED
         reason = f"{said}; the interval includes the smallest effect that counts"
     return replace(found, level=level, reason=reason + _limit_text(threshold, found))
-
-
-def _smallest_p(found: Judgement) -> float:
-    base, new = found.base, found.new
-    if base.hosts and new.hosts:
-        return blocks.smallest_p(base.hosts, new.hosts)
-    return stats.smallest_p(base.n, new.n)
 
 
 def effect_text(threshold: Threshold, effect: float) -> str:

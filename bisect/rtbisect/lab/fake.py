@@ -25,8 +25,8 @@ class FakeLab:
     `random` is seeded by `seed`, revision and run id: the same run has the same numbers,
     in whatever order runs are made. `script` has outcomes by revision, used up one a run;
     "*" is for every revision. An exception in it is raised. When a script is used up, or
-    there is none, boots are complete. `tell` gives what the figures come from. `requests` and
-    `notes` keep what was asked.
+    there is none, boots are complete. `tell` gives what the figures come from, `place` the host of
+    a boot. `requests` and `notes` keep what was asked.
     """
 
     def __init__(  # noqa: PLR0913  (what a test may want)
@@ -38,8 +38,10 @@ class FakeLab:
         seconds: float = 20.0,
         tell: Tell = lambda _request: (),
         devices: int = 1,
+        place: Callable[[RunRequest], str] = lambda _request: "",
     ) -> None:
         self.devices = devices
+        self._place = place
         self._draw = draw
         self._script = {revision: list(each) for revision, each in (script or {}).items()}
         self._seed = seed
@@ -69,6 +71,7 @@ class FakeLab:
             seconds=self._seconds,
             signature="" if complete else f"fake: {outcome.value}",
             sources=tuple(self._tell(request)) if complete else (),
+            device=self._place(request),
         )
 
     def width(self, device_type: DeviceType) -> int:  # noqa: ARG002

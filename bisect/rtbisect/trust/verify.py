@@ -15,14 +15,16 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from rtbisect import stats
 from rtbisect.errors import ConfigError
-from rtbisect.judge.judge import judge
-from rtbisect.judge.scale import all_badness, by_mean, centre, effect_floor
+from rtbisect.judge.judge import judge, sides, smallest_p
+from rtbisect.judge.scale import by_mean, centre, effect_floor
 from rtbisect.model.campaign import Judgement, Level, Sample, Threshold, Verification
 from rtbisect.search.calibrate import looks
 from rtbisect.search.ledger import Booted, Built, Event, Ledger, evidence, ledger
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
+
+    from rtbisect.model.campaign import Observation
 
 #: Name of the check against a parent.
 PARENT = "culprit vs parent"
@@ -104,15 +106,14 @@ class VerifyState:
         return ledger(self.spec.threshold, self.events)
 
     @cached_property
-    def raw(self) -> dict[_Kernel, tuple[float, ...]]:
-        """Valid values per kernel in `unit`, in the order of the boots."""
-        found: dict[_Kernel, list[float]] = {}
+    def raw(self) -> dict[_Kernel, Sample]:
+        """Valid values per kernel in `unit` with their hosts, in the order of the boots."""
+        found: dict[_Kernel, list[Observation]] = {}
         for event in self.events:
             if isinstance(event, Booted) and evidence(self.spec.threshold, event):
                 assert event.observation is not None
-                value = event.observation.value
-                found.setdefault((event.revision, event.layout), []).append(value)
-        return {kernel: tuple(values) for kernel, values in found.items()}
+                found.setdefault((event.revision, event.layout), []).append(event.observation)
+        return {kernel: _sample(seen) for kernel, seen in found.items()}
 
     @cached_property
     def checks(self) -> tuple[_Check, ...]:
@@ -267,14 +268,23 @@ def _examined(state: VerifyState, check: _Check) -> _Check:
         if check.layout and sha in state.ledger.layouts_failed:
             note = f"{sha[:12]} does not build or run with another layout"
             return replace(check, verification=Verification(check.name, "n/a", None, note))
-    base, new = (state.raw.get(kernel, ()) for kernel in check.kernels)
+    base, new = (state.raw.get(kernel, Sample(())) for kernel in check.kernels)
     for boots in check.looks:
-        if min(len(base), len(new)) < boots:
+        if min(base.n, new.n) < boots:
             return replace(check, wanted=boots)
-        found = _decided(state.spec, check, Sample(base[:boots]), Sample(new[:boots]))
+        found = _decided(state.spec, check, _first(base, boots), _first(new, boots))
         if found.status != "undecided":
             break
     return replace(check, verification=found)
+
+
+def _sample(seen: Sequence[Observation]) -> Sample:
+    hosts = tuple(each.host for each in seen)
+    return Sample(tuple(each.value for each in seen), hosts if all(hosts) else ())
+
+
+def _first(sample: Sample, boots: int) -> Sample:
+    return Sample(sample.values[:boots], sample.hosts[:boots])
 
 
 def _decided(spec: VerifySpec, check: _Check, base: Sample, new: Sample) -> Verification:
@@ -284,7 +294,7 @@ def _decided(spec: VerifySpec, check: _Check, base: Sample, new: Sample) -> Veri
         alpha = max(alpha, LAYOUT_ALPHA / len(check.looks))
     if is_revert and base.n == spec.revert_boots:
         # Three boots a side cannot reach alpha: then only full separation passes.
-        alpha = max(alpha, stats.smallest_p(base.n, new.n))
+        alpha = max(alpha, smallest_p(base, new))
     found = judge(spec.threshold, base, new, alpha=alpha)
     ratio = _recovery(spec, base, new)
     status = {Level.REGRESSED: "pass", Level.PASS: "fail", Level.UNDECIDED: "undecided"}[
@@ -308,15 +318,12 @@ def _recovery(spec: VerifySpec, base: Sample, new: Sample) -> float | None:
 
 def _falls_short(spec: VerifySpec, base: Sample, new: Sample) -> bool:
     """Below FULL_RECOVERY, by more than what luck makes of so few boots."""
-    whole, part = (
-        (all_badness(spec.threshold, one.values), all_badness(spec.threshold, two.values))
-        for one, two in (spec.endpoints, (base, new))
-    )
+    whole, part = (sides(spec.threshold, *pair) for pair in (spec.endpoints, (base, new)))
     return stats.falls_short(whole, part, FULL_RECOVERY, level=SURE, mean=by_mean(spec.threshold))
 
 
 def _shift(threshold: Threshold, base: Sample, new: Sample) -> float:
-    one, two = all_badness(threshold, base.values), all_badness(threshold, new.values)
+    one, two = sides(threshold, base, new)
     return centre(threshold, two) - centre(threshold, one)
 
 
