@@ -21,11 +21,12 @@ import random
 import statistics
 import sys
 from collections import Counter, defaultdict
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rtbisect.config import load_thresholds, state_dir
-from rtbisect.effects import sample
+from rtbisect.figures import sample
 from rtbisect.lab.windows import ALL_WINDOWS
 from rtbisect.model.campaign import Better, MetricKey, Scale
 from rtbisect.model.lab import Run
@@ -99,11 +100,13 @@ def changed(
     """The figures of both halves, the second one worse by the smallest effect that counts: the gate
     A/A asks how far a culprit is from its parent.
     """
-    one, two = (list(sample(side, limit.key).values) for side in sides)
+    one, two = (sample(side, limit.key) for side in sides)
     sign = 1 if limit.better is Better.LOWER else -1
     if limit.scale is Scale.LOG:
-        return one, [(v + limit.floor) * limit.min_effect**sign - limit.floor for v in two]
-    return one, [v + sign * limit.min_effect for v in two]
+        worse = [(v + limit.floor) * limit.min_effect**sign - limit.floor for v in two.values]
+    else:
+        worse = [v + sign * limit.min_effect for v in two.values]
+    return one, replace(two, values=tuple(worse))
 
 
 def trips(runs: Sequence[Run], limits: Sequence[Threshold]) -> None:

@@ -10,7 +10,7 @@ import statistics
 from typing import TYPE_CHECKING
 
 from rtbisect import stats
-from rtbisect.effects import sample
+from rtbisect.figures import sample
 from rtbisect.judge.scale import all_badness, by_mean, effect_floor
 from rtbisect.lab.claims import Claim
 from rtbisect.model.campaign import Scale
@@ -120,11 +120,12 @@ def _one_machine(facts: Sequence[dict[str, str]]) -> Claim:
 def _spread(threshold: Threshold, good: Sequence[Run]) -> Claim:
     """Two series of boots of one kernel differ by less than what counts as a regression."""
     name = f"spread of {threshold.key.suite}.{threshold.key.name}"
-    values = sample(good, threshold.key).values
+    boots = sample(good, threshold.key)
+    values = boots.values
     if len(values) < aa.FEWEST:
         said = f"{len(values)} boots have it, at least {aa.FEWEST} are needed"
         return Claim(name, holds=None, said=said)
-    if drift := aa.drift(threshold, values, "its boots"):
+    if drift := aa.drift(threshold, boots, "its boots"):
         return Claim(name, holds=False, said=drift)
     bad = all_badness(threshold, values)
     _, luck = stats.bootstrap_shift(bad, bad, level=aa.WITHIN, mean=by_mean(threshold))

@@ -7,7 +7,7 @@ import statistics
 from typing import TYPE_CHECKING, NamedTuple
 
 from rtbisect import factors
-from rtbisect.effects import Effects, sample
+from rtbisect.figures import sample
 from rtbisect.model.campaign import Cause, MetricKey, Sample, Threshold
 from rtbisect.realtime import without_rt
 from rtbisect.suites import reach
@@ -19,6 +19,7 @@ from rtbisect.trust.sources import origins
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from rtbisect.effects import Effects
     from rtbisect.model.campaign import Gate, Origin, TableRow
     from rtbisect.model.lab import Run
 

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from rtbisect import blocks, factors, stats
 from rtbisect.boots import Ask, in_turn
-from rtbisect.effects import Effects, figure, sample, worded
+from rtbisect.effects import Effects, worded
+from rtbisect.figures import figure, sample
 from rtbisect.judge.judge import judge_all
 from rtbisect.judge.scale import all_badness
 from rtbisect.model.campaign import Judgement, Level

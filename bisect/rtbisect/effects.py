@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 
 from rtbisect.boots import Ask, Boots, in_turn
 from rtbisect.errors import InternalError
+from rtbisect.figures import figure
 from rtbisect.judge.scale import unit_behind
-from rtbisect.model.campaign import Observation, Sample
+from rtbisect.model.campaign import Observation
 from rtbisect.model.code import (
     WITHOUT_RT,
     Build,
@@ -20,16 +21,16 @@ from rtbisect.model.code import (
     CommitGraph,
     layout_variant,
 )
-from rtbisect.model.lab import Run, RunRequest, RunStatus
+from rtbisect.model.lab import Run, RunRequest
 from rtbisect.search.ledger import Silent
 from rtbisect.search.silent import Closure, shared, silent_pairs
 from rtbisect.suites import reach
 from rtbisect.trust.reached import Changed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from rtbisect.model.campaign import MetricKey, Threshold
+    from rtbisect.model.campaign import Threshold
     from rtbisect.model.lab import Window
     from rtbisect.setup import Parts, Setup
 
@@ -316,16 +317,6 @@ class Effects:
         self.parts.progress.say(line)
 
 
-def figure(run: Run, key: MetricKey) -> float | None:
-    """Value of a whole-boot figure, None when the run is no evidence or lacks it."""
-    if run.status is not RunStatus.COMPLETE:
-        return None
-    for m in run.measurements:
-        if m.cpu is None and (m.suite, m.name, m.window) == (key.suite, key.name, key.window):
-            return m.value
-    return None
-
-
 def worded(threshold: Threshold, value: float) -> str:
     """A figure for the story; ratios have no unit to say."""
     return f"{value:.4g}{unit_behind(threshold)}"
@@ -338,10 +329,3 @@ def duration(seconds: float) -> str:
     if seconds < 5400:
         return f"{seconds / 60:.0f} min"
     return f"{seconds / 3600:.1f} h"
-
-
-def sample(runs: Iterable[Run], key: MetricKey) -> Sample:
-    """The figure over boots, in the order of the boots."""
-    found = [(value, run.device) for run in runs if (value := figure(run, key)) is not None]
-    hosts = tuple(host for _, host in found)
-    return Sample(tuple(value for value, _ in found), hosts if all(hosts) else ())

@@ -6,13 +6,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from rtbisect.effects import Effects, sample
+from rtbisect.figures import sample
 from rtbisect.judge.scale import by_mean
 from rtbisect.model.campaign import MetricKey, TableRow, Threshold
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from rtbisect.effects import Effects
     from rtbisect.model.lab import Run
     from rtbisect.setup import Setup
 

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING
 from rtbisect import proof, several
 from rtbisect.boots import Ask
 from rtbisect.comparison import MAX_BARREN, PASS_CONFIDENCE, Ends, compare, worst
-from rtbisect.effects import Effects, figure, sample, worded
+from rtbisect.effects import Effects, worded
+from rtbisect.figures import figure, sample
 from rtbisect.judge import hosts
 from rtbisect.judge.judge import judge
 from rtbisect.judge.scale import by_mean, centre

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rtbisect.effects import Effects, sample
 from rtbisect.factors import control_of, rows
+from rtbisect.figures import sample
 from rtbisect.judge.judge import judge
 from rtbisect.model.campaign import Level
 from rtbisect.model.code import WITHOUT_RT
 
 if TYPE_CHECKING:
+    from rtbisect.effects import Effects
     from rtbisect.model.campaign import TableRow, Threshold
     from rtbisect.model.lab import Run
 

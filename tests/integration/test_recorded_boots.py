@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from rtbisect.config import load_thresholds
-from rtbisect.effects import figure
+from rtbisect.figures import figure
 from rtbisect.judge.judge import judge
 from rtbisect.lab.evidence import evidence
 from rtbisect.lab.lavalog import parse

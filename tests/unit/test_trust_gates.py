@@ -293,10 +293,14 @@ SLOWNESS = Threshold(
 )  # fmt: skip
 
 
+def same_kernel(threshold, parent, culprit):
+    return aa.same_kernel(threshold, Sample(tuple(parent)), Sample(tuple(culprit)))
+
+
 def test_boots_of_one_kernel_are_compared_like_a_culprit():
     steady = [8.0, 9.1, 7.4, 8.8, 9.5, 7.9, 8.3, 9.0, 7.7, 8.6, 9.2, 8.1]
     loud = [3 * value for value in steady]
-    gate = aa.same_kernel(RATE, steady, loud)
+    gate = same_kernel(RATE, steady, loud)
     assert gate.status is GateStatus.PASS
     assert gate.reason.startswith(
         "two series of 12 boots of the parent differ by less than a ratio"
@@ -305,29 +309,42 @@ def test_boots_of_one_kernel_are_compared_like_a_culprit():
     ratio = float(gate.reason.split("ratio of ")[1].split()[0])
     assert 1.0 < ratio < 1.3
     slow = [6000.0 + value for value in steady]
-    told = aa.same_kernel(SLOWNESS, slow, [9006.2 + value for value in steady]).reason
+    told = same_kernel(SLOWNESS, slow, [9006.2 + value for value in steady]).reason
     assert told.endswith("the culprit from its parent by 3006 us")
     drifting = [*steady[:6], *(2.5 * value for value in steady[6:])]
-    assert "is worse than the first" in aa.same_kernel(RATE, drifting, loud).reason
-    assert "is better than the first" in aa.same_kernel(RATE, drifting[::-1], loud).reason
-    assert not aa.same_kernel(RATE, drifting, loud).ok
-    assert aa.same_kernel(RATE, steady[:5], loud).status is GateStatus.ABSENT
-    assert aa.same_kernel(RATE, steady, []).status is GateStatus.ABSENT
+    assert "is worse than the first" in same_kernel(RATE, drifting, loud).reason
+    assert "is better than the first" in same_kernel(RATE, drifting[::-1], loud).reason
+    assert not same_kernel(RATE, drifting, loud).ok
+    assert same_kernel(RATE, steady[:5], loud).status is GateStatus.ABSENT
+    assert same_kernel(RATE, steady, []).status is GateStatus.ABSENT
+
+
+def test_what_hosts_add_is_neither_drift_nor_luck():
+    steady = [8.0, 9.1, 7.4, 8.8, 9.5, 7.9, 8.3, 9.0, 7.7, 8.6, 9.2, 8.1]
+    for hosts in (("rt01",) * 6 + ("rt02",) * 6, ("rt01", "rt02") * 6):
+        values = [
+            v * (3.0 if host == "rt02" else 1.0) for v, host in zip(steady, hosts, strict=True)
+        ]
+        parent = Sample(tuple(values), hosts)
+        culprit = Sample(tuple(3 * v for v in values), hosts)
+        gate = aa.same_kernel(RATE, parent, culprit)
+        assert gate.status is GateStatus.PASS, gate.reason
+        assert not aa.same_kernel(RATE, Sample(parent.values), Sample(culprit.values)).ok
 
 
 def test_shares_of_one_side_say_too_little_of_luck():
     share = replace(RATE, statistic="fraction", scale=Scale.LINEAR)
-    gate = aa.same_kernel(share, [0.0, 0.0, 0.0, 1.0, 1.0, 1.0], [1.0] * 6)
+    gate = same_kernel(share, [0.0, 0.0, 0.0, 1.0, 1.0, 1.0], [1.0] * 6)
     assert gate.status is GateStatus.ABSENT
 
 
 def test_six_boots_that_luck_alone_makes_differ_trip_too():
     """Halves of three boots have no p below 0.05: what tells is what luck makes of all six."""
     drifting = [1.0, 1.01, 1.02, 1000.0, 1001.0, 1002.0]
-    gate = aa.same_kernel(RATE, drifting, [1500.0] * 6)
+    gate = same_kernel(RATE, drifting, [1500.0] * 6)
     assert gate.status is GateStatus.FAIL
     assert "of 6 boots of the parent differ by less than a ratio of" in gate.reason
-    assert aa.same_kernel(RATE, drifting[:3] * 2, [1500.0] * 6).ok
+    assert same_kernel(RATE, drifting[:3] * 2, [1500.0] * 6).ok
 
 
 def test_a_culprit_that_hangs_comes_before_noise():

@@ -6,14 +6,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rtbisect import stats
-from rtbisect.judge.judge import judge
-from rtbisect.judge.scale import all_badness, by_mean, centre, digits, effect_of, unit_behind
+from rtbisect.judge.judge import judge, sides, smallest_p
+from rtbisect.judge.scale import by_mean, centre, digits, effect_of, unit_behind
 from rtbisect.model.campaign import Better, Level, Sample, Scale
 from rtbisect.trust.gates import absent, failed, passed
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from rtbisect.model.campaign import Gate, Threshold
 
 NAME = "G10 A/A"
@@ -26,34 +24,35 @@ ALPHA = 0.005
 WITHIN = 0.99
 
 
-def same_kernel(threshold: Threshold, values: Sequence[float], culprit: Sequence[float]) -> Gate:
+def same_kernel(threshold: Threshold, parent: Sample, culprit: Sample) -> Gate:
     """The boots of the parent do not drift, and what luck makes of two series of them is less than
-    what the culprit's boots differ from them by.
+    what the culprit's boots differ from them by; what hosts add is no luck.
     """
-    if len(values) < FEWEST or not culprit:
-        return absent(NAME, f"{len(values)} boots of the parent, at least {FEWEST} are needed")
-    if said := drift(threshold, values, "the parent's boots"):
+    if parent.n < FEWEST or not culprit.n:
+        return absent(NAME, f"{parent.n} boots of the parent, at least {FEWEST} are needed")
+    if said := drift(threshold, parent, "the parent's boots"):
         return failed(NAME, said)
     if by_mean(threshold):
         # Where a commit repairs, all the scatter is its parent's.
         return absent(NAME, "of shares and counts the boots of one side alone say too little")
-    bad, worse = all_badness(threshold, values), all_badness(threshold, culprit)
+    bad, worse = sides(threshold, parent, culprit)
     # Both directions are the same draw.
     _, luck = stats.bootstrap_shift(bad, bad, level=WITHIN)
     change = centre(threshold, worse) - centre(threshold, bad)
-    said = f"two series of {len(values)} boots of the parent differ by less than"
+    said = f"two series of {parent.n} boots of the parent differ by less than"
     said += f" {worded_shift(threshold, luck)} in {100 * WITHIN:.0f} of 100 draws,"
     said += f" the culprit from its parent by {worded_shift(threshold, change)}"
     return passed(NAME, said) if change > luck else failed(NAME, said)
 
 
-def drift(threshold: Threshold, values: Sequence[float], whose: str) -> str:
+def drift(threshold: Threshold, boots: Sample, whose: str) -> str:
     """Whether the first and the second half of the boots differ, in their order in time; "" where
     they do not, or are too few to tell.
     """
-    half = len(values) // 2
-    first, second = Sample(tuple(values[:half])), Sample(tuple(values[half:]))
-    if stats.smallest_p(first.n, second.n) > ALPHA:
+    half = boots.n // 2
+    first = Sample(boots.values[:half], boots.hosts[:half])
+    second = Sample(boots.values[half:], boots.hosts[half:])
+    if smallest_p(first, second) > ALPHA:
         return ""
     for one, two, how in ((first, second, "worse"), (second, first, "better")):
         found = judge(threshold, one, two, alpha=ALPHA)

@@ -7,6 +7,7 @@ import statistics
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from rtbisect.figures import sample
 from rtbisect.judge.scale import FRACTION
 from rtbisect.suites import base, ipi, rcutorture, reach
 from rtbisect.trust import aa, gates, reached, sources
@@ -14,7 +15,7 @@ from rtbisect.trust import aa, gates, reached, sources
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from rtbisect.model.campaign import Gate, MetricKey, Threshold
+    from rtbisect.model.campaign import Gate, MetricKey, Sample, Threshold
     from rtbisect.model.lab import Run, Window
 
 #: The fact of a boot that its raw files are told by (lab/evidence.py).
@@ -49,7 +50,7 @@ def examine(what: Examined) -> tuple[Gate, ...]:
         tuple(run for run in side if run.complete) for side in (what.parent, what.culprit)
     )
     both = (*parent, *culprit)
-    figures = tuple(_values(side, key.suite, key.name, key.window) for side in (parent, culprit))
+    figures = sample(parent, key), sample(culprit, key)
     told = dict(both[-1].facts) if both else {}
     hashes = {run.run_id: dict(run.facts).get(RAW, "") for run in both}
     found = [
@@ -58,10 +59,10 @@ def examine(what: Examined) -> tuple[Gate, ...]:
         *(
             gates.varies(
                 f"{key} of {name}",
-                values,
+                found.values,
                 fraction=what.threshold.statistic == FRACTION,
             )
-            for name, values in zip(("the parent", "the culprit"), figures, strict=True)
+            for name, found in zip(("the parent", "the culprit"), figures, strict=True)
         ),
         gates.absent(aa.NAME, f"the commit was found {what.part}")
         if what.part
@@ -137,14 +138,15 @@ def _hangs(what: Examined) -> Gate:
 
 
 def _sources(
-    what: Examined, sides: tuple[Sequence[Run], Sequence[Run]], base: list[float], new: list[float]
+    what: Examined, sides: tuple[Sequence[Run], Sequence[Run]], base: Sample, new: Sample
 ) -> Gate:
     key = what.threshold.key
     windows = {key.window, *(window.name for window in what.explaining)}
-    if not base or not new:
+    if not base.n or not new.n:
         return gates.sources_agree(0.0, 0.0, None)
     traced = sources.traced(key, windows, *sides)
-    return gates.sources_agree(statistics.median(base), statistics.median(new), traced)
+    middles = (statistics.median(base.values), statistics.median(new.values))
+    return gates.sources_agree(*middles, traced)
 
 
 def _functions(window: str, culprit: Sequence[Run]) -> tuple[dict[str, float], set[str]]:
