@@ -33,6 +33,9 @@ if TYPE_CHECKING:
     from rtbisect.ports import Progress
     from rtbisect.setup import Setup
 
+#: Seconds until a server that does not answer is told: a person waits.
+_OUTAGE_S = 3.0
+
 
 def lab_claims(
     state: Path, place: Path, tree: str | None, kernel: Path | None, progress: Progress
@@ -59,7 +62,7 @@ def server_claims(url: str, token: Path | None) -> Iterator[Claim]:
     """
     if not re.fullmatch(r"https?://[A-Za-z0-9.:\[\]_-]+/?[A-Za-z0-9._/-]*", url):
         raise ConfigError(f"{printable(url)} is no address of a server", "https://HOST/ is one")
-    return first_claims(LavaRest(RestSettings(url=url, token=token)))
+    return first_claims(LavaRest(RestSettings(url=url, token=token, outage_s=_OUTAGE_S)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +122,7 @@ def _served(
 ) -> LavaServerLab:
     lab = labs.lab_of(state, site, artefacts, None, progress.say)
     assert isinstance(lab, LavaServerLab)
+    lab.rest = LavaRest(replace(lab.rest.settings, outage_s=_OUTAGE_S), tell=progress.say)
     return lab
 
 

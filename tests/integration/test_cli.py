@@ -869,3 +869,11 @@ def test_a_lock_of_ours_is_what_the_program_waits_for(cli):
     with locks.hold(cli.state / "campaign.lock", what="test"):
         (row,) = cli.run("watch", "--once", "--json").data["trees"]
         assert row["exit"] == 5
+
+
+def test_a_server_is_asked_by_its_url_alone(cli):
+    done = cli.run("lab", "check", "https://lava.example.org x")
+    assert (done.code, "is no address of a server" in done.err) == (2, True)
+    done = cli.run("lab", "check", "http://127.0.0.1:9", "--json")
+    assert (done.code, done.data["usable"]) == (3, False)
+    assert set(done.data["claims"][0]) == {"claim", "holds", "said"}
