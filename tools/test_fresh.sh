@@ -48,7 +48,7 @@ deb $security $suite-security main
 EOF
     if [[ $newest != "$suite" ]]; then
         echo "deb $mirror $newest main" >>"$root/etc/apt/sources.list"
-        printf 'Package: src:lava\nPin: release n=%s\nPin-Priority: 900\n' "$newest" \
+        printf 'Package: src:lava src:python-django\nPin: release n=%s\nPin-Priority: 900\n' "$newest" \
             >"$root/etc/apt/preferences.d/lava"
     fi
     rm -rf "$root"/var/lib/apt/lists/*
