@@ -53,6 +53,8 @@ PACKAGES = {
 #: Users: the database's, the one that administers the server, and the one whose jobs are ours.
 POSTGRES, LAVA, ADMIN, BOT = "postgres", "lavaserver", "admin", "rtbisect"
 
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,80}")
+
 #: Seconds for the server to answer, and for a step of its set-up.
 _ANSWERS_S = 60.0
 _STEP_S = 300.0
@@ -94,20 +96,14 @@ class PrivateServer:
         self.folder = folder
         self.ports = ports or Ports()
 
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.ports.web}"
-
-    @property
-    def token(self) -> Path:
-        """File with the token of the user whose jobs are ours."""
-        return self.folder / f"{BOT}.token"
+        #: Where it answers, and the file with the token of the user whose jobs are ours.
+        self.url = f"http://127.0.0.1:{self.ports.web}"
+        self.token = folder / f"{BOT}.token"
 
     def state(self) -> ServerState:
         running = [name for name in _DAEMONS if daemons.runs(self.folder, name)]
-        if self._database_runs():
-            running.insert(0, "database")
-        return ServerState(self.url, tuple(running), self.token)
+        database = ["database"] if self._database_runs() else []
+        return ServerState(self.url, (*database, *running), self.token)
 
     def up(self) -> ServerState:
         """Set the server up where it is not, and start what does not run."""
@@ -144,9 +140,8 @@ class PrivateServer:
 
     def add_device(self, name: str, device_type: str, dictionary: str) -> None:
         """Make a device of the worker, or give it another dictionary (Jinja2 text)."""
-        for word in (name, device_type):
-            if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,80}", word):
-                raise ConfigError(f"{word!r} is no name of a device", "see docs/operations.md")
+        if bad := [x for x in (name, device_type) if not _NAME.fullmatch(x)]:
+            raise ConfigError(f"{bad[0]!r} is no name of a device", "see docs/operations.md")
         place = DEVICES / f"{name}.jinja2"
         place.write_text(dictionary, "utf-8")
         shutil.chown(place, LAVA, LAVA)
@@ -181,8 +176,8 @@ class PrivateServer:
             self._as(POSTGRES, words)
         if not self._database_runs():
             options = f"-p {self.ports.database} -k {data} -c listen_addresses=127.0.0.1"
-            log = str(data / "server.log")
-            self._as(POSTGRES, [*self._pg_ctl(), "-w", "-l", log, "-o", options, "start"])
+            words = ["-w", "-l", str(data / "server.log"), "-o", options, "start"]
+            self._as(POSTGRES, [*self._pg_ctl(), *words])
 
     def _pg_ctl(self) -> list[str]:
         return [str(_postgresql() / "pg_ctl"), "-D", str(self.folder / "database")]
@@ -250,13 +245,14 @@ class PrivateServer:
         """Start the daemons that do not run."""
         web, events = self.ports.web, self.ports.events
         gunicorn = shutil.which("gunicorn3") or shutil.which("gunicorn") or "gunicorn3"
-        # Who publishes events and who sends them is one user, as the socket has to be both's.
+        # Who publishes events and who sends them is one user: the socket is both's. gthread is the
+        # class of workers that needs nothing which a version of LAVA may lack.
         manage = ["setpriv", f"--reuid={LAVA}", f"--regid={LAVA}", "--init-groups", "--"]
         manage += ["lava-server", "manage"]
         words: Mapping[str, Sequence[str]] = {
             "web": [
-                gunicorn, "lava_server.wsgi", "-u", LAVA, "-g", LAVA, "--worker-class", "eventlet",
-                "--workers", "2", "--bind", f"127.0.0.1:{web}",
+                gunicorn, "lava_server.wsgi", "-u", LAVA, "-g", LAVA, "--worker-class", "gthread",
+                "--workers", "2", "--threads", "4", "--bind", f"127.0.0.1:{web}",
             ],
             "publisher": [*manage, "lava-publisher", "--host", "127.0.0.1", "--port", str(events)],
             "scheduler": [*manage, "lava-scheduler"],
@@ -285,7 +281,8 @@ class PrivateServer:
                 said = type(error).__name__
             if time.monotonic() > deadline:
                 raise InfrastructureError(
-                    f"{self.url} does not answer ({said})", f"see {self.folder}/lava/web.log"
+                    f"{self.url} does not answer ({said})",
+                    f"see web.log in {self.folder}/run and lava",
                 )
             time.sleep(0.2)
 
