@@ -133,8 +133,9 @@ def dictionary(host: Host, console: Path) -> str:
         "bmc_cipher": 3,
         "mac": host.mac,
         "scripts": str(console.parent),
-        # Milliseconds. A line that comes at once loses characters on its way to the firmware.
-        "boot_character_delay": 1,
+        # Milliseconds. A serial line has room for 16 characters until the firmware reads them, which
+        # on a busy machine takes a while.
+        "boot_character_delay": 5,
     }
     if not host.spec.sol:
         words["console"] = f"socat -,raw,echo=0 TCP:{host.address}:{CONSOLE_PORT}"
