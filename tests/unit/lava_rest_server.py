@@ -30,6 +30,8 @@ class LavaServer:
         self.looks = 1
         self.hidden = 0
         self.cancelled = []
+        #: GET in LAVA 2023.01, POST in 2026.10.
+        self.cancels_by = "GET"
         self.seen = []
         self.devices = [self.device("host-1")]
         self.workers = [{"hostname": "lab1", "state": "Online"}]
@@ -90,11 +92,13 @@ class LavaServer:
             found = re.fullmatch(r"jobs/(\d+)/(logs/|cancel/|tests/)?", path)
             if found is None or int(found[1]) not in self.jobs:
                 return 404, {"detail": "Not found."}
-            return self._of_job(self.jobs[int(found[1])], found[2])
+            return self._of_job(method, self.jobs[int(found[1])], found[2])
 
-    def _of_job(self, job, what):
+    def _of_job(self, method, job, what):
         if what == "logs/":
             return 200, job["log"]
+        if what == "cancel/" and method != self.cancels_by:
+            return 405, {"detail": f'Method "{method}" not allowed.'}
         if what == "cancel/":
             self.cancelled.append(job["id"])
             job.update(state="Finished", health="Canceled")

@@ -134,6 +134,12 @@ def test_the_guest_reaches_no_network_and_qemu_runs_in_a_sandbox(tmp_path):
     )
 
 
+def test_templates_of_a_newer_lava_have_their_filter(tmp_path):
+    newer = QEMU + "interface: {{ arch | qemu_guest_fs_interface(guestfs_interface) }}\n"
+    (tmp_path / "qemu.jinja2").write_text(newer)
+    assert yaml.safe_load(render_device(LAVA_JOBS, tmp_path, DEVICE))["interface"] == "ide"
+
+
 def test_a_device_that_cannot_be_rendered_is_refused(tmp_path):
     with pytest.raises(ConfigError, match=r"qemu\.jinja2"):
         render_device(LAVA_JOBS, tmp_path, DEVICE)

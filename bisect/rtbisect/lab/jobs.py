@@ -215,6 +215,8 @@ def render_device(
         trim_blocks=True,
         autoescape=False,  # noqa: S701  (YAML, not HTML)
     )
+    # A filter of newer versions of LAVA (lava_common/jinja.py of 2026.10), for x86.
+    environment.filters["qemu_guest_fs_interface"] = lambda _arch, asked: asked or "ide"
     context: dict[str, Any] = {
         "arch": "x86_64",
         "sockets": device.sockets,

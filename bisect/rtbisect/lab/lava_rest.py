@@ -49,6 +49,10 @@ class GoneError(InfrastructureError):
     """The server answers and does not know what is asked for, or does not show it to this user."""
 
 
+class MethodError(InfrastructureError):
+    """The server has another method for this (405): they differ between versions of LAVA."""
+
+
 @dataclass(frozen=True, slots=True)
 class RestSettings:
     """Where a server is, and whose token is used. `token` is a file with nothing else in it, `ca`
@@ -148,7 +152,11 @@ class LavaRest:
 
     def cancel(self, job: int) -> None:
         """Ask for the end of a job; the server does so later."""
-        self._get(f"jobs/{job}/cancel/")
+        path = f"jobs/{job}/cancel/"
+        try:
+            self._patiently(lambda: self._call("POST", path))
+        except MethodError:  # LAVA 2023.01
+            self._get(path)
 
     def devices(self, device_type: str = "") -> tuple[DeviceState, ...]:
         """Devices of a type, or of all types that this user sees, that are not retired."""
@@ -259,7 +267,8 @@ class LavaRest:
             if "evices unavailable" in said:
                 return InfrastructureError(f"{where}: {said}", "see the devices on its pages")
             return ConfigError(f"{where} refuses the job: {said}", "try `rtbisect config check`")
-        return InfrastructureError(
+        kind = MethodError if status == 405 else InfrastructureError
+        return kind(
             f"{where} answers {status} to {method} {path}: {said}", "is this a LAVA server?"
         )
 

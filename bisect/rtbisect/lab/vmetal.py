@@ -133,8 +133,8 @@ def dictionary(host: Host, console: Path) -> str:
         "bmc_cipher": 3,
         "mac": host.mac,
         "scripts": str(console.parent),
-        # Milliseconds. A serial line has room for 16 characters until the firmware reads them, which
-        # on a busy machine takes a while.
+        # Milliseconds. A serial line has room for 16 characters until the firmware reads them: on a
+        # busy machine that takes a while.
         "boot_character_delay": 5,
     }
     if not host.spec.sol:

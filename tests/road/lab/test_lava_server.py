@@ -173,7 +173,7 @@ def known(served, tmp_path, request_of):
 
 def test_a_prompt_that_no_kernel_gets_to_is_the_labs(once, known, request_of, fault):
     with pytest.raises(InfrastructureError, match="so does"), fault("no kernel gets to its prompt"):
-        once(timeouts=Timeouts(boot_s=3), known_good=known).run(
+        once(timeouts=Timeouts(boot_s=1), known_good=known).run(
             request_of("silent", "rcu-off"), Note()
         )
 
