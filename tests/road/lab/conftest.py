@@ -65,6 +65,11 @@ def server(prepared):
     made = labs.private_server()
     had = made.state()
     made.up()
+    # Jobs would land on them, and tell of their faults.
+    there = LavaRest(RestSettings(made.url, made.token)).devices()
+    others = [each.name for each in there if not each.why_not and each.name not in (*GUESTS, HOST)]
+    if others:
+        pytest.fail(f"put {', '.join(others)} into maintenance on the LAVA server first")
     for name in GUESTS:
         labs.add_guest(name)
     yield made
