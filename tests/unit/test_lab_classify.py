@@ -180,6 +180,7 @@ def test_an_end_without_a_word_asks_for_another_try(text, status):
 
 
 LAB = {
+    "disk full on the dispatcher": failed_job(FETCH, "Bug", "[Errno 28] No space left on device"),
     "sha256 does not match": failed_job(FETCH, "Job", "sha256 for 'kernel' does not match."),
     "power control fails": failed_job(
         ["pdu-reboot", "reset-device", "bootloader-retry", "power-off"],
@@ -213,6 +214,11 @@ LAB = {
     "nothing at all": "",
     "a traceback": "Traceback (most recent call last):\nImportError: No module named pexpect\n",
 }
+
+
+def test_a_full_disk_is_no_bug():
+    with pytest.raises(InfrastructureError, match="the dispatcher's disk is full"):
+        verdict(LAB["disk full on the dispatcher"])
 
 
 @pytest.mark.parametrize("name", LAB)

@@ -109,6 +109,9 @@ def classify(log: LavaLog, *, ended: str, emulated: bool = False) -> Verdict:
     )
 
 
+#: How Python, in which LAVA is written, says it.
+_DISK_FULL = "[Errno 28]"
+
 _VALIDATE_HINT = "an artefact is missing or the job is wrong; try `rtbisect config check`"
 _FETCH_HINT = "check the disk, and the server that serves the artefacts"
 _POWER_HINT = "check power control and serial console of the device"
@@ -150,6 +153,8 @@ def _no_last_word(log: LavaLog, ended: str) -> InfrastructureError:
 def _not_the_kernel(job: CaseResult) -> None:
     if job.error_type == "Canceled":
         raise InfrastructureError("the job was cancelled", "run `rtbisect resume`")
+    if _DISK_FULL in job.error_msg:
+        raise InfrastructureError(f"the dispatcher's disk is full: {_said(job)}", "free some there")
     if job.error_type == "Bug":
         raise InfrastructureError(f"LAVA has a bug: {_said(job)}", "see the log of the job")
     if job.error_type == "Configuration":
