@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from rtbisect import stats
 from rtbisect.figures import sample
-from rtbisect.judge.scale import all_badness, by_mean, effect_floor
+from rtbisect.judge.scale import all_badness, by_mean, effect_floor, unit_behind
 from rtbisect.lab.claims import Claim
 from rtbisect.model.campaign import Scale
 from rtbisect.model.lab import RunStatus
@@ -118,15 +118,18 @@ def _one_machine(facts: Sequence[dict[str, str]]) -> Claim:
 
 
 def _spread(threshold: Threshold, good: Sequence[Run]) -> Claim:
-    """Two series of boots of one kernel differ by less than what counts as a regression."""
-    name = f"spread of {threshold.key.suite}.{threshold.key.name}"
+    """Two series of boots of one kernel differ by less than what counts as a regression. Of a
+    figure that is only shown, and decides nothing, the spread is told.
+    """
+    name = f"spread of {threshold.key}"
+    decides = threshold.role != "shown"
     boots = sample(good, threshold.key)
     values = boots.values
     if len(values) < aa.FEWEST:
         said = f"{len(values)} boots have it, at least {aa.FEWEST} are needed"
         return Claim(name, holds=None, said=said)
     if drift := aa.drift(threshold, boots, "its boots"):
-        return Claim(name, holds=False, said=drift)
+        return Claim(name, holds=False if decides else None, said=drift)
     bad = all_badness(threshold, values)
     _, luck = stats.bootstrap_shift(bad, bad, level=aa.WITHIN, mean=by_mean(threshold))
     said = (
@@ -134,8 +137,9 @@ def _spread(threshold: Threshold, good: Sequence[Run]) -> Claim:
     )
     said += f" in {100 * aa.WITHIN:.0f} of 100 draws; a regression is one by"
     least = f"{threshold.min_effect:g}"
-    said += f" a ratio of {least}" if threshold.scale is Scale.LOG else f" {least} {threshold.unit}"
-    return Claim(name, holds=luck < effect_floor(threshold), said=said)
+    ratio = threshold.scale is Scale.LOG
+    said += f" a ratio of {least}" if ratio else f" {least}{unit_behind(threshold)}"
+    return Claim(name, holds=luck < effect_floor(threshold) if decides else None, said=said)
 
 
 def _worded(seen: Sequence[str]) -> str:

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The first day of a host, told from boots."""
 
+from dataclasses import replace
+
 import pytest
 
 from rtbisect import acceptance
@@ -53,9 +55,9 @@ def test_a_good_host_is_accepted():
         "machine checks": True,
         "SMI": None,
         "one machine": True,
-        "spread of ipi.res_per_s": True,
+        f"spread of {KEY}": True,
     }
-    assert found["spread of ipi.res_per_s"].said.endswith("a regression is one by a ratio of 1.5")
+    assert found[f"spread of {KEY}"].said.endswith("a regression is one by a ratio of 1.5")
     assert found["idle states"].said == "cpuidle_driver intel_idle, max_cstate 1"
 
 
@@ -70,7 +72,7 @@ def test_a_good_host_is_accepted():
         ("machine checks", {"machine_checks_after": "1"}, "6 in 6 boots"),
         ("SMI", {"smi_before": "10", "smi_after": "12"}, "12 in 6 boots"),
         ("one machine", {"last": {"microcode": "0x2"}}, "microcode is 0x1 and 0x2"),
-        ("spread of ipi.res_per_s", {"values": (10, 30, 4, 22, 9, 17)}, "a ratio of"),
+        (f"spread of {KEY}", {"values": (10, 30, 4, 22, 9, 17)}, "a ratio of"),
     ],
 )
 def test_what_is_wrong_is_told(claim, change, said):
@@ -82,10 +84,23 @@ def test_what_is_wrong_is_told(claim, change, said):
 
 def test_a_host_that_drifts_is_told():
     found = told(boots((10.0, 10.4, 9.8, 10.1, 10.2, 9.9, 25.0, 26.0, 24.8, 25.1, 25.2, 24.9)))
-    assert found["spread of ipi.res_per_s"].holds is False
+    assert found[f"spread of {KEY}"].holds is False
     assert "the second half of its boots is worse than the first" in (
-        found["spread of ipi.res_per_s"].said
+        found[f"spread of {KEY}"].said
     )
+
+
+def test_a_figure_that_decides_nothing_refuses_no_host():
+    shown = replace(RATE, role="shown")
+    for values in ((10, 30, 4, 22, 9, 17), (10.0,) * 6 + (25.0,) * 6):
+        found = told(boots(values), shown)[f"spread of {KEY}"]
+        assert found.holds is None
+        assert "differ" in found.said or "is worse than" in found.said
+
+
+def test_a_share_has_no_unit():
+    share = replace(RATE, unit="1", scale=Scale.LINEAR, min_effect=0.1)
+    assert told(boots(), share)[f"spread of {KEY}"].said.endswith("a regression is one by 0.1")
 
 
 def test_boots_that_fail_are_told():
@@ -100,7 +115,7 @@ def test_boots_that_fail_are_told():
 
 
 def test_few_boots_tell_no_spread():
-    assert told(boots(STEADY[:5]))["spread of ipi.res_per_s"].holds is None
+    assert told(boots(STEADY[:5]))[f"spread of {KEY}"].holds is None
 
 
 def test_one_slow_boot_is_told():

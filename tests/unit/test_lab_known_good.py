@@ -155,6 +155,18 @@ def test_the_newest_kernels_are_kept_and_no_kernel_answers_for_itself(tmp_path):
     assert known.instead_of(first).kernel == third.kernel
 
 
+def test_kernels_that_take_turns_write_the_list_once(tmp_path):
+    store = ArtefactStore(tmp_path)
+    known = KnownGood(place := tmp_path / "lab/known.json", store)
+    pair = [replace(request(modules=""), kernel=store.put_bytes(bytes([n]))) for n in (1, 2)]
+    for each in pair:
+        known.put(each)
+    written = place.stat().st_ino
+    for each in pair:
+        known.put(each)
+    assert place.stat().st_ino == written
+
+
 @pytest.mark.parametrize("text", ["", "[]", "{", '{"qemu-smt": [{"kernel": 1}]}', '{"a": 1}'])
 def test_a_list_that_is_none_is_empty(tmp_path, text):
     place = tmp_path / "known.json"

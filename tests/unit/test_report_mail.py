@@ -64,6 +64,14 @@ def lab(report):
     return replace(report, device=BOARD, synthetic_workload=False)
 
 
+def test_a_machine_of_a_lab_keeps_its_own_console(mailer):
+    told = "boot line    console=ttyS0 panic=0"
+    assert told in body(mailer, rcu())
+    text = body(mailer, replace(rcu(), device=replace(BOARD, boot="ipxe")))
+    assert "console=" not in text
+    assert "boot line    panic=0" in text
+
+
 def test_a_draft_goes_to_the_operator_alone(mailer):
     mail = parsed(mailer.draft(rcu(), STORY).eml)
     assert [a.addr_spec for a in mail["To"].addresses] == ["olga@lab.example.org"]

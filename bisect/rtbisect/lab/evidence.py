@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from rtbisect.command import printable
 from rtbisect.errors import ConfigError
 from rtbisect.lab import console
-from rtbisect.lab.jobs import LONGEST_WINDOW, boot_line, expected_cases, has_smt
+from rtbisect.lab.jobs import LONGEST_WINDOW, expected_cases, has_smt
 from rtbisect.lab.profile import parse_cpus
 from rtbisect.suites import base, rcu, rcutorture, reported
 from rtbisect.suites.siteload import SITE
@@ -181,7 +181,8 @@ def _check_facts(request: RunRequest, facts: Mapping[str, str]) -> None:
     device, profile = request.device_type, request.profile
     # A console that loses characters garbles the line that LAVA types to a firmware.
     told = facts.get("cmdline", "").split()
-    if lost := [word for word in boot_line(request).split() if word not in told]:
+    asked = request.profile.line_on(request.device_type).split()
+    if lost := [word for word in asked if word not in told]:
         raise InvalidBoot(f"the boot line arrived without {printable(' '.join(lost))}")
     isolated = parse_cpus(profile.isolated)
     every = range(0, device.cpus, 1 if profile.smt else device.threads)

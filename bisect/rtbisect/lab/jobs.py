@@ -27,9 +27,6 @@ if TYPE_CHECKING:
 
     from rtbisect.model.lab import DeviceType, RunRequest
 
-#: The boot method of a guest that LAVA starts.
-QEMU = "qemu"
-
 #: What init sets as prompt (lava-jobs/initramfs/init).
 PROMPT = "rt-lab:# "
 
@@ -184,7 +181,7 @@ def render_job(lava_jobs: Path, job: Job) -> str:
             revision=printable(request.revision, 200),
             order=" ".join(window.name for window in request.windows),
             boot=request.device_type.boot,
-            boot_line=boot_line(request),
+            boot_line=request.profile.line_on(request.device_type),
             kernel=job.kernel,
             ramdisk=job.ramdisk,
             modules=job.modules,
@@ -240,14 +237,6 @@ def render_device(
             "run `make setup`, or correct the device type in the site file",
         ) from error
     return yaml.safe_dump(yaml.safe_load(text), sort_keys=True, width=1000)
-
-
-def boot_line(request: RunRequest) -> str:
-    """The boot line; a machine of a lab has its own console, by its device's template."""
-    words = request.profile.boot_line.split()
-    if request.device_type.boot == QEMU:
-        return " ".join(words)
-    return " ".join(word for word in words if not word.startswith("console="))
 
 
 def _check(request: RunRequest) -> None:

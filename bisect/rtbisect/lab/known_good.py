@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rtbisect.artefacts import ArtefactStore
     from rtbisect.model.lab import RunRequest
 
-#: Kernels that are kept for each type: the newest, and one to answer for that one.
+#: Kernels that are kept for each type: the last new one, and one to answer for that one.
 _KEPT = 2
 
 #: What is kept of a request: what differs between kernels in one job.
@@ -41,11 +41,11 @@ class KnownGood:
         found = self._read()
         kind = request.device_type.name
         rows = found.get(kind, [])
-        if rows and rows[0]["kernel"] == request.kernel:
+        # Kernels of a proof take turns: one that is there is not written again.
+        if any(row["kernel"] == request.kernel for row in rows):
             return
         mine = {name: getattr(request, name) for name in _FIELDS}
-        others = [row for row in rows if row["kernel"] != request.kernel]
-        found[kind] = [mine, *others][:_KEPT]
+        found[kind] = [mine, *rows][:_KEPT]
         text = json.dumps(found, indent=1) + "\n"
         self._path.parent.mkdir(parents=True, exist_ok=True)
         write_whole(self._path, lambda file: file.write(text.encode()))

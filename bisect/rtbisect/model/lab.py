@@ -71,6 +71,9 @@ class Window:
         return "page faults alone" if self.synthetic else "none"
 
 
+#: LAVA's boot method of a guest, whose console is ours.
+QEMU = "qemu"
+
 #: Names of profiles: isolation by boot line or as the kernel comes, the priority of the tracer's
 #: threads, SMT off.
 PROFILE = r"(tuned|as-is)(?:\+fifo:([1-9][0-9]?))?(\+nosmt)?"
@@ -93,6 +96,13 @@ class HostProfile:
     isolates: bool = True
     smt: bool = True
     fifo: int = 0
+
+    def line_on(self, device: DeviceType) -> str:
+        """The boot line of a job; a machine of a lab has its own console, by its template."""
+        words = self.boot_line.split()
+        if device.boot == QEMU:
+            return " ".join(words)
+        return " ".join(word for word in words if not word.startswith("console="))
 
 
 @dataclass(frozen=True, slots=True)

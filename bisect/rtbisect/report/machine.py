@@ -61,7 +61,7 @@ def machine_rows(report: ReportInput, *, facts: bool) -> tuple[str, ...]:
             f"housekeeping {ascii_line(profile.housekeeping, 60)}; "
             f"watched {ascii_line(profile.watch, 60)}; profile {ascii_line(profile.name, 30)}",
         ),
-        _field("boot line", ascii_line(profile.boot_line, 400), lines=5),
+        _field("boot line", ascii_line(profile.line_on(device), 400), lines=5),
         _field("config", ascii_line(report.config_name, 50)),
         f"  sha256 {ascii_line(report.config_sha256, 64)}",
         _field("compiler", ascii_line(report.compiler, 120)),

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 import pytest
 
+from rtbisect import hosts as known_hosts
 from rtbisect import labs
 from rtbisect.artefacts import ArtefactStore
 from rtbisect.config import data_root, load_site
@@ -93,11 +94,17 @@ def served(road, server):
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     desk = Desk(DeskSettings(f"http://127.0.0.1:{port}", ("127.0.0.1", port)), artefacts)
+
+    def ailing(device):
+        made = labs.virtual_hosts(road)
+        return known_hosts.ailing(made.get(device).bmc) if device in made.names() else ""
+
     settings = LavaServerSettings(
         lab="ours",
         work_dir=road / "lab",
         lava_jobs=data_root() / "lava-jobs",
         machine_lock=labs.MACHINE_LOCK,
+        examine=ailing,
     )
     yield LavaServerLab(settings, LavaRest(RestSettings(server.url, server.token)), desk, artefacts)
     desk.close()

@@ -68,7 +68,8 @@ def test_a_panic_is_the_kernels_here_too(served, host, request_on, fault):
 
 def test_a_dead_bmc_is_the_labs(once, hosts, host, request_on, fault):
     hosts.down(host.spec.name)
-    with pytest.raises(InfrastructureError), fault("BMC dead"):
+    dead = pytest.raises(InfrastructureError, match=r"BMC .* does not answer")
+    with dead, fault("BMC dead"):
         once(timeouts=SHORT).run(request_on("dead-bmc"), NoNote())
 
 
@@ -76,7 +77,8 @@ def test_a_wrong_password_is_the_labs(once, host, request_on, fault):
     right = host.bmc.settings.password.read_text()
     host.bmc.settings.password.write_text("wrong")
     try:
-        with pytest.raises(InfrastructureError), fault("wrong password of the BMC"):
+        refused = pytest.raises(InfrastructureError, match=r"BMC .* refuses user")
+        with refused, fault("wrong password of the BMC"):
             once(timeouts=SHORT).run(request_on("password"), NoNote())
     finally:
         host.bmc.settings.password.write_text(right)
