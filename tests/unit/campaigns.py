@@ -10,7 +10,14 @@ from rtbisect.kernel.fake import FakeBuilder
 from rtbisect.lab.fake import FakeLab
 from rtbisect.lab.profile import host_profile
 from rtbisect.lab.windows import WINDOWS
-from rtbisect.model.campaign import CampaignRequest, Limits
+from rtbisect.model.campaign import (
+    Better,
+    CampaignRequest,
+    Limits,
+    MetricKey,
+    Scale,
+    Threshold,
+)
 from rtbisect.model.code import BuildRequest, Commit, CommitGraph
 from rtbisect.model.lab import DeviceType, Measurement
 from rtbisect.model.report import Report, ReportState
@@ -21,6 +28,21 @@ from rtbisect.trees.fake import FakeTree
 
 ROOT = Path(__file__).resolve().parents[2]
 SUITES = ("ipi", "osnoise", "rcu")
+
+#: A rate that is worse when there is more of it, judged by ratio.
+RES = Threshold(
+    key=MetricKey("interrupts", "res", "on"),
+    unit="1/s",
+    better=Better.LOWER,
+    scale=Scale.LOG,
+    statistic="median",
+    min_effect=1.5,
+    limit=None,
+    floor=0.5,
+    role="primary",
+    control=None,
+    reason="",
+)
 
 
 @cache

@@ -5,33 +5,22 @@ import random
 from dataclasses import replace
 
 import pytest
+from campaigns import RES
 
 from rtbisect import blocks, stats
 from rtbisect.judge.judge import judge
 from rtbisect.model.campaign import (
-    Better,
     Level,
     MetricKey,
     Observation,
     Sample,
     Scale,
-    Threshold,
 )
 from rtbisect.model.lab import RunStatus
 from rtbisect.search.ledger import Booted, ledger
 
-LIMIT = Threshold(
-    key=MetricKey("ipi", "res_per_s", "on"),
-    unit="1/s",
-    better=Better.LOWER,
-    scale=Scale.LINEAR,
-    statistic="median",
-    min_effect=2.0,
-    limit=None,
-    floor=0.0,
-    role="primary",
-    control=None,
-    reason="",
+LIMIT = replace(
+    RES, key=MetricKey("ipi", "res_per_s", "on"), scale=Scale.LINEAR, min_effect=2.0, floor=0.0
 )
 
 

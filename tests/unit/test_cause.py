@@ -1,23 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 from dataclasses import replace
 
-from rtbisect.model.campaign import Better, Cause, MetricKey, Sample, Scale, Threshold
+from campaigns import RES
+
+from rtbisect.model.campaign import Cause, MetricKey, Sample
 from rtbisect.trust.cause import cause
 
 OFF = MetricKey("interrupts", "res", "off")
-ON = Threshold(
-    key=MetricKey("interrupts", "res", "on"),
-    unit="1/s",
-    better=Better.LOWER,
-    scale=Scale.LOG,
-    statistic="median",
-    min_effect=1.5,
-    limit=None,
-    floor=0.5,
-    role="primary",
-    control=OFF,
-    reason="",
-)
+ON = replace(RES, control=OFF)
 QUIET = Sample((1.0, 1.1, 1.2, 1.3, 1.1, 1.2))
 LOUD = Sample((9.0, 9.5, 9.1, 9.8, 9.4, 9.9))
 NONE = Sample(())

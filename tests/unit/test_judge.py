@@ -4,25 +4,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from campaigns import RES
 
 from rtbisect.errors import ConfigError
 from rtbisect.judge.judge import effect_text, judge, judge_all
 from rtbisect.judge.scale import badness, effect_of
-from rtbisect.model.campaign import Better, Level, MetricKey, Sample, Scale, Threshold
+from rtbisect.model.campaign import Better, Level, MetricKey, Sample, Scale
 
-RES = Threshold(
-    key=MetricKey("interrupts", "res", "on"),
-    unit="1/s",
-    better=Better.LOWER,
-    scale=Scale.LOG,
-    statistic="median",
-    min_effect=1.5,
-    limit=None,
-    floor=0.5,
-    role="primary",
-    control=None,
-    reason="",
-)
 POOL = Path(__file__).parents[1] / "data" / "eventpoll-lock-tcg.csv"
 
 

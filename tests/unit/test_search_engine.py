@@ -2,28 +2,15 @@
 from dataclasses import dataclass, field, replace
 
 import pytest
+from campaigns import RES
 
 from rtbisect.errors import ConfigError
-from rtbisect.model.campaign import Better, MetricKey, Observation, Outcome, Scale, Threshold
+from rtbisect.model.campaign import Observation, Outcome
 from rtbisect.model.code import Commit, CommitGraph
 from rtbisect.model.lab import RunStatus
 from rtbisect.search import engine
 from rtbisect.search.graph import Ancestry
 from rtbisect.search.rehearse import rehearse
-
-THRESHOLD = Threshold(
-    key=MetricKey("interrupts", "res", "on"),
-    unit="1/s",
-    better=Better.LOWER,
-    scale=Scale.LOG,
-    statistic="median",
-    min_effect=1.5,
-    limit=None,
-    floor=0.5,
-    role="primary",
-    control=None,
-    reason="",
-)
 
 
 def chain(size):
@@ -33,7 +20,7 @@ def chain(size):
 
 
 def spec(graph=None, **changes):
-    return engine.SearchSpec(chain(16) if graph is None else graph, THRESHOLD, 0, **changes)
+    return engine.SearchSpec(chain(16) if graph is None else graph, RES, 0, **changes)
 
 
 def built(sha, signature, *, ok=True):

@@ -2,28 +2,25 @@
 """More than one culprit, and revisions that one culprit does not explain."""
 
 import random
+from dataclasses import replace
 
 import pytest
+from campaigns import RES
 
-from rtbisect.model.campaign import Better, MetricKey, Observation, Outcome, Scale, Threshold
+from rtbisect.model.campaign import MetricKey, Observation, Outcome, Scale
 from rtbisect.model.code import Commit, CommitGraph
 from rtbisect.model.lab import RunStatus
 from rtbisect.search import engine, stop
 from rtbisect.search.predictive import contradictions
 from rtbisect.search.rehearse import events, rehearse
 
-THRESHOLD = Threshold(
+THRESHOLD = replace(
+    RES,
     key=MetricKey("rcu", "p50_us", "off"),
     unit="us",
-    better=Better.LOWER,
     scale=Scale.LINEAR,
-    statistic="median",
     min_effect=0.2,
-    limit=None,
     floor=0.0,
-    role="primary",
-    control=None,
-    reason="",
 )
 
 

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from campaigns import RES
 
-from rtbisect.model.campaign import Better, MetricKey, Outcome, Scale, Threshold
+from rtbisect.model.campaign import Outcome, Scale
 from rtbisect.model.code import Commit, CommitGraph
 from rtbisect.model.lab import RunStatus
 from rtbisect.search import engine
@@ -17,19 +18,6 @@ from rtbisect.search.graph import Ancestry
 from rtbisect.search.rehearse import rehearse
 
 POOL = Path(__file__).parents[1] / "data" / "eventpoll-lock-tcg.csv"
-RES = Threshold(
-    key=MetricKey("interrupts", "res", "on"),
-    unit="1/s",
-    better=Better.LOWER,
-    scale=Scale.LOG,
-    statistic="median",
-    min_effect=1.5,
-    limit=None,
-    floor=0.5,
-    role="primary",
-    control=None,
-    reason="",
-)
 
 
 def pool(column):

@@ -3,38 +3,22 @@ import random
 from dataclasses import replace
 
 import pytest
+from campaigns import RES
 
 from rtbisect import stats
 from rtbisect.errors import ConfigError
 from rtbisect.model.campaign import (
-    Better,
     Level,
-    MetricKey,
     Observation,
     Sample,
-    Scale,
-    Threshold,
 )
 from rtbisect.model.lab import RunStatus
 from rtbisect.trust import verify
 
-THRESHOLD = Threshold(
-    key=MetricKey("interrupts", "res", "on"),
-    unit="1/s",
-    better=Better.LOWER,
-    scale=Scale.LOG,
-    statistic="median",
-    min_effect=1.5,
-    limit=None,
-    floor=0.5,
-    role="primary",
-    control=None,
-    reason="",
-)
 SPEC = verify.VerifySpec(
     culprit="culprit",
     parents=("parent",),
-    threshold=THRESHOLD,
+    threshold=RES,
     seed=3,
     revert="revert",
     tip="tip",
@@ -128,7 +112,7 @@ def test_every_parent_of_a_merge_is_compared():
 
 def test_undecided_pairs_get_a_second_look_and_no_third():
     wide = {"culprit": 16.5, "parent": 11.0}
-    threshold = replace(THRESHOLD, min_effect=1.45)
+    threshold = replace(RES, min_effect=1.45)
     state, order = play(replace(SPEC, threshold=threshold, revert=None), GOOD | wide)
     found = verify.verifications(state)[0]
     assert order.count("culprit") in (6, 10)
