@@ -3,22 +3,67 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from rtbisect.cli.options import json_option
-from rtbisect.errors import ConfigError
+from rtbisect.errors import ConfigError, Exit
+from rtbisect.report.lint.mail import MOST_BYTES
+from rtbisect.report.lint.rules import RULES
+from rtbisect.report.lint.rules import lint as lint_mail
 from rtbisect.store.campaigns import CampaignStore
 
 if TYPE_CHECKING:
     from rtbisect.cli.output import Output
+    from rtbisect.report.lint.mail import Finding
 
 
 @click.group(no_args_is_help=False, epilog="Example: rtbisect report show demo-1")
 def report() -> None:
     """Look at report drafts; nothing is mailed from here."""
+
+
+@report.command(epilog="Example: rtbisect report lint report.eml")
+@click.argument("file", required=False, type=click.Path(path_type=Path))
+@click.option("--rules", "as_rules", is_flag=True, help="Print the rules instead.")
+@json_option
+@click.pass_obj
+def lint(output: Output, file: Path | None, as_rules: bool, as_json: bool) -> int:
+    """Hold a mail (FILE, or `-` for standard input) against the rules for regression mails.
+
+    Exits with 1 when there are findings.
+    """
+    if as_rules:
+        rows = [{"rule": rule.name, "why": rule.why} for rule in RULES]
+        text = "\n".join(f"{row['rule']:<18}{row['why']}" for row in rows)
+        output.answer({"rules": rows}, text, as_json=as_json)
+        return 0
+    if file is None:
+        raise ConfigError("no mail to look at", "give its FILE, or `-` for standard input")
+    found = lint_mail(_bytes_of(file))
+    rows = [{"rule": each.rule, "where": each.where, "said": each.said} for each in found]
+    text = "\n".join(_finding(each) for each in found) or "no findings"
+    output.answer({"file": str(file), "findings": rows}, text, as_json=as_json)
+    return int(Exit.REGRESSED) if found else int(Exit.ANSWERED)
+
+
+def _finding(found: Finding) -> str:
+    where = f"{found.where}: " if found.where else ""
+    return f"{found.rule:<18}{where}{found.said}"
+
+
+def _bytes_of(file: Path) -> bytes:
+    """A mail; more of it than rules look at is not read."""
+    try:
+        if str(file) == "-":
+            return sys.stdin.buffer.read(MOST_BYTES)
+        with file.open("rb") as mail:
+            return mail.read(MOST_BYTES)
+    except OSError as error:
+        raise ConfigError(f"{file}: {error.strerror}", "give a file that holds a mail") from error
 
 
 @report.command(epilog="Example: rtbisect report show demo-1 --json")

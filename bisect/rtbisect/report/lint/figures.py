@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Tables of somebody's mail: which figures cannot be what they are called."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+_TOKEN = re.compile(r"[0-9][0-9.,]*%?")
+
+
+class _Figure(NamedTuple):
+    """A number of a row; `digits` behind its point, `at` the column of its last character."""
+
+    text: str
+    value: float
+    digits: int
+    at: int
+
+
+def sums_as_maxima(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
+    """Rows of osnoise whose "maximum" is the sum of the noise: with R the runtime, X the maximum
+    and A the share available in percent, A = 100 (R - X) / R to the last digit. Gives line and
+    name of the column.
+    """
+    for place, row in _rows(lines):
+        head = _head(lines, place)
+        if head is None:
+            continue
+        for share in row:
+            if not 0 < share.value < 100 or not (share.text.endswith("%") or share.digits >= 2):
+                continue
+            for total in row:
+                for part in row:
+                    name = _name(head, part.at)
+                    if "max" not in name.lower() or not 0 < part.value < total.value:
+                        continue
+                    available = 100 * (total.value - part.value) / total.value
+                    if share.digits and abs(available - share.value) < 10.0**-share.digits:
+                        yield place, name
+
+
+def same_counters(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
+    """Counts of five digits or more that two kernels share: in one row of a table with a kernel a
+    column, or in two rows with one label. Round numbers are set, not counted.
+    """
+    seen: dict[tuple[str, str], int] = {}
+    for place, row in _rows(lines):
+        label = _label(lines[place])
+        told: set[str] = set()
+        for figure in row:
+            plain = figure.text.replace(",", "").rstrip("%")
+            if figure.digits or len(plain) < 5 or plain.endswith("000"):
+                continue
+            if plain in told or (label and (label, plain) in seen):
+                yield place, plain
+            told.add(plain)
+        if label:
+            seen |= {(label, plain): place for plain in told}
+
+
+def _rows(lines: Sequence[str]) -> Iterator[tuple[int, list[_Figure]]]:
+    for place, line in enumerate(lines):
+        found = []
+        for token in _TOKEN.finditer(line):
+            before = line[token.start() - 1 : token.start()]
+            after = line[token.end() : token.end() + 1]
+            # Parts of names, versions, ids and dates are no figures.
+            if (before and not before.isspace()) or (after and after not in " |)"):
+                continue
+            text = token[0].rstrip(".,")
+            plain = text.replace(",", "").rstrip("%")
+            if re.fullmatch(r"[0-9]+(\.[0-9]+)?", plain):
+                digits = len(plain.partition(".")[2])
+                found.append(_Figure(text, float(plain), digits, token.end()))
+        if len(found) >= 2:
+            yield place, found
+
+
+def _head(lines: Sequence[str], place: int) -> str | None:
+    """The line above a row that names its columns."""
+    for line in reversed(lines[max(0, place - 12) : place]):
+        if len(re.findall(r"[A-Za-z_%]{3,}", line)) >= 3 and not _TOKEN.search(line):
+            return line
+        if not line.strip():
+            continue
+    return None
+
+
+def _name(head: str, at: int) -> str:
+    """The word of the head whose end, or middle, is the closest to the end of a figure."""
+    words = [(abs(word.end() - at), word[0]) for word in re.finditer(r"\S+", head)]
+    return min(words)[1] if words else ""
+
+
+def _label(line: str) -> str:
+    """What a row is about, as in /proc/interrupts: LOC, IWI, RES; kernels differ in the rest."""
+    found = re.search(r"\b([A-Z]{3}):", line)
+    return found[1] if found else ""

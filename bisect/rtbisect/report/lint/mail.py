@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A mail as the rules see it; whatever the bytes are, they become something to look at."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from email import message_from_bytes
+from email.policy import compat32
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from email.message import Message
+
+#: A longer mail is not read by anybody.
+MOST_BYTES = 4_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What is wrong: `where` is a header or `line N` of the body, "" for the whole mail."""
+
+    rule: str
+    where: str
+    said: str
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A rule by name; `why` says in one line what it is good for, with its source."""
+
+    name: str
+    why: str
+    check: Callable[[Mail], Iterator[tuple[str, str]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Mail:
+    """`raw` is the message as it came; `lines` its text, decoded as far as that goes."""
+
+    raw: Message
+    lines: tuple[str, ...]
+    text_bytes: bytes
+
+    def header(self, name: str) -> str:
+        """A header unfolded, "" where there is none; the first of several."""
+        return re.sub(r"\s*\n\s+", " ", str(self.raw.get(name, ""))).strip()
+
+    def count(self, name: str) -> int:
+        return len(self.raw.get_all(name) or ())
+
+    @property
+    def subject(self) -> str:
+        return self.header("Subject")
+
+    @property
+    def body(self) -> str:
+        return "\n".join(self.lines)
+
+    @property
+    def claim(self) -> str:
+        """The first paragraph that says something, on one line: no banner, heading or list."""
+        for paragraph in re.split(r"\n[ \t]*\n", self.body.strip()):
+            words = paragraph.split()
+            if len(words) >= _SENTENCE and words[0] != "-" and not BANNER.match(paragraph):
+                return " ".join(words)
+        return ""
+
+    @property
+    def public(self) -> bool:
+        """Whether it goes to others than an operator."""
+        return not self.subject.lower().startswith("[internal]")
+
+    @property
+    def outcome(self) -> str:
+        """What the campaign answered, "" where the mail does not say."""
+        return self.header("X-rtbisect-Outcome").split(";")[0].strip()
+
+    @property
+    def cause(self) -> str:
+        found = re.search(r"\bcause=([a-z-]+)", self.header("X-rtbisect-Outcome"))
+        return found[1] if found else ""
+
+    @property
+    def kind(self) -> str:
+        """Which of our mails it is, "" for a person's."""
+        return self.header("X-rtbisect-Kind")
+
+    @property
+    def report(self) -> bool:
+        """Whether it accuses a commit, or may: a person's mail does unless it says otherwise."""
+        return not self.kind and self.outcome in ("", "culprit")
+
+
+#: The first line of a mail that is not for a list.
+BANNER = re.compile(r"(?i)(emulator data|synthetic workload|internal:|gate .* failed:)")
+#: Words of a paragraph that is no heading and no greeting.
+_SENTENCE = 8
+
+
+def read(data: bytes) -> Mail:
+    """The mail of these bytes; never an error."""
+    raw = message_from_bytes(data[:MOST_BYTES], policy=compat32)
+    part = next((part for part in raw.walk() if not part.is_multipart()), raw)
+    decoded = part.get_payload(decode=True)
+    payload = decoded if isinstance(decoded, bytes) else b""
+    text = payload.decode(_charset(part), "replace").replace("\r\n", "\n")
+    return Mail(raw, tuple(text.split("\n")), payload)
+
+
+def _charset(part: Message) -> str:
+    name = part.get_content_charset() or "us-ascii"
+    try:
+        "".encode(name)
+    except (LookupError, ValueError):
+        return "ascii"
+    return name
+
+
+def number(line: int) -> str:
+    """`where` of a line, counted from 0."""
+    return f"line {line + 1}"

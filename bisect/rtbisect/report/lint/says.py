@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Rules on what a mail says that accuses a commit: what reviewers asked first, and what made them
+throw a report away. Sources: reporting-regressions.rst, reporting-issues.rst, and threads in which
+reports were refuted (docs/reports.md names them by what was wrong).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from rtbisect.report.lint.figures import same_counters, sums_as_maxima
+from rtbisect.report.lint.mail import BANNER, Mail, Rule, number
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    Found = Iterator[tuple[str, str]]
+
+_UNIT = r"(?:us|ns|ms|s|/s|/ms|%|per second|times|kB|MB|irqs?|IPIs?)"
+_NUMBER = re.compile(rf"\b[0-9][0-9.,]*(?:\s?{_UNIT}\b|%|/m?s\b)|\b[0-9]+ (?:of|out of) [0-9]+\b")
+
+#: What has to be said somewhere: name, pattern, what is missing, where it is asked for.
+_MUST: tuple[tuple[str, str, str, str], ...] = (
+    (
+        "versions",
+        r"(?i)(?<![\w\[])(v[0-9][\w.-]*|[0-9a-f]{8,40}|[a-z][\w/-]{2,})\.\.\w|last good.*first bad|\bgood\b.*\bbad\b",
+        "names no last good and first bad revision",
+        "reporting-regressions.rst asks for both",
+    ),
+    (
+        "smt",
+        r"(?i)\bSMT\b|hyper-?threading|siblings? (off|on|offline|online)|threads? (a|per) core",
+        "does not say whether SMT is on",
+        "two maintainers asked that first of a report on isolated CPUs",
+    ),
+    (
+        "machine",
+        r"(?i)\b(xeon|epyc|ryzen|core i[3579]|opteron|atom|qemu|skylake|haswell|device|hardware)\b",
+        "does not say on what machine",
+        "reviewers asked what hardware was in use",
+    ),
+    (
+        "boot-line",
+        r"(?i)\b(isolcpus|nohz_full|rcu_nocbs)=|boot line|cmdline|command line",
+        "does not tell the boot line",
+        "isolation is what the boot line makes of it",
+    ),
+    (
+        "compiler",
+        r"(?i)\b(gcc|clang|compiler)\b",
+        "does not name the compiler",
+        "layout and instructions follow it (reporting-regressions.rst)",
+    ),
+    (
+        "config",
+        r"(?i)\bconfig(uration)?\b|\bCONFIG_[A-Z0-9_]+|defconfig",
+        "does not tell the configuration",
+        "a regression needs similar configurations (reporting-regressions.rst)",
+    ),
+    (
+        "boots",
+        r"(?i)\b[0-9]+ ?(\+ ?[0-9]+ )?(boots|runs)\b|\bn ?= ?[0-9]+|\b(boots|runs) +(each|per)\b",
+        "does not say how many boots the figures come from",
+        "samples of one boot are not independent",
+    ),
+    (
+        "spread",
+        (
+            r"\[ ?[0-9.,]+ ?\.\. ?[0-9.,]+ ?\]|95 ?%|\+-|\u00b1|\b[0-9]+ of [0-9]+\b"
+            r"|(?i:std ?dev|stddev|interval|min.*max)"
+        ),
+        "tells no spread",
+        "a difference is one only beside what luck makes of two series",
+    ),
+    (
+        "controls",
+        (
+            r"(?i)\bA/A\b|boots of one kernel|same (build|kernel)\b.*(twice|again|repeated)"
+            r"|(without|with no|no) (the |such a |any )?(workload|reader|tracer|load)"
+            r"|reader +(no|off)\b"
+        ),
+        "has no control: no row without the workload, no kernel against itself",
+        "the matrix of controls is what reports were thanked for",
+    ),
+    (
+        "revert",
+        r"(?i)\brevert",
+        "does not say whether a revert was tested",
+        "the second question after: is it still there?",
+    ),
+    (
+        "tip",
+        r"(?i)\btip\b|\bmainline\b|still (bad|there|present|happens)|\blatest\b|\bnewest\b|-next\b",
+        "does not say whether the newest kernel has it",
+        "the first question of a stable maintainer",
+    ),
+)
+
+
+def _must(pattern: str, said: str) -> Callable[[Mail], Found]:
+    compiled = re.compile(pattern, re.DOTALL)
+
+    def check(mail: Mail) -> Found:
+        if mail.report and not compiled.search(mail.body):
+            yield "", said
+
+    return check
+
+
+def _claim(mail: Mail) -> Found:
+    if mail.report and len(_NUMBER.findall(mail.claim)) < 2:
+        yield "line 1", "the first paragraph has no figure and no value to compare it with"
+
+
+def _sums(mail: Mail) -> Found:
+    for place, name in sums_as_maxima(mail.lines):
+        said = f"{name}: (runtime - it) / runtime is the share available, so it is a sum"
+        yield number(place), said
+
+
+def _nanoseconds(mail: Mail) -> Found:
+    for place, line in enumerate(mail.lines):
+        if re.search(r"\b[0-9]+(\.[0-9]+)? ?ns\b", line) and re.search(r"(?i)noise", line):
+            yield number(place), "osnoise counts whole microseconds: ns cannot be its unit"
+
+
+def _counters(mail: Mail) -> Found:
+    for place, value in same_counters(mail.lines):
+        yield number(place), f"two kernels have the same count {value}: one of them is a copy"
+
+
+#: Tools that measure with what they may accuse; the kernel's own tracer does not.
+_TOOL = re.compile(r"(?i)\b(eosnoise|bpftrace|e?bpf|perf (record|trace|stat|buffers?))\b")
+_TRACER = re.compile(r"(?i)\brtla\b|in-kernel|kernel'?s? (own )?(osnoise )?tracer|the kernel's own")
+
+
+def _instrument(mail: Mail) -> Found:
+    if mail.cause == "tool-induced" and mail.public:
+        yield "", "the tool makes the effect: nothing of it is the kernel's"
+    elif mail.report and (tool := _TOOL.search(mail.body)) and not _TRACER.search(mail.body):
+        yield (
+            "",
+            f"{tool[0]} measures, and no row is by the kernel's own tracer: it may be the tool",
+        )
+
+
+def _asks(mail: Mail) -> Found:
+    text = " ".join(mail.body.split())
+    asked = r"(please|should|must|could you|can you|ask(ing)? (for|you)|request|needs? to|consider)"
+    for found in re.finditer(rf"(?i)([^.]*?)\b{asked}\b[^.]{{0,40}}\brevert", text):
+        if not re.search(r"(?i)\bnot\b|n't\b|\bno\b", found[0]):
+            yield "", "asks for a revert: say what one would bring back and leave it to people"
+            return
+
+
+def _placeholder(mail: Mail) -> Found:
+    for place, line in enumerate(mail.lines):
+        if found := re.search(
+            r"\bN{2,}\b|\bN\.N\b|<\.\.\.>|\{\{|\{%|\bNone\b|\bnan\b|\bTODO\b|\bXXX\b", line
+        ):
+            yield number(place), f"has a gap: {found[0]}"
+
+
+def _for_lists(mail: Mail) -> Found:
+    """Data of an emulator or of our own workload go to nobody but the operator."""
+    if not mail.public or mail.header("X-rtbisect-State") == "draft":
+        return
+    for place, line in enumerate(mail.lines):
+        if BANNER.match(line) or "(emulated)" in line:
+            yield number(place), "says itself that it is not for others"
+            return
+
+
+def _evidence(mail: Mail) -> Found:
+    if mail.subject.startswith("[REGRESSION]") and mail.header("X-rtbisect-State") != "draft":
+        if not re.search(r"(?m)^(?!\s*(?:Closes|Link):).*https?://", mail.body):
+            yield "", "no link to the data: log, configuration, raw figures"
+        elif "SHA256SUMS" not in mail.body:
+            yield "", "the data behind the link are not named by SHA256SUMS"
+
+
+def _one(mail: Mail) -> Found:
+    fixes = {line.split()[1][:12] for line in mail.lines if re.match(r"\s*Fixes: [0-9a-f]", line)}
+    if len(fixes) > 1:
+        yield "", f"names {len(fixes)} commits: one issue a mail"
+
+
+RULES = (
+    Rule("claim", "many read the subject and one sentence (reporting-issues.rst)", _claim),
+    *(Rule(name, why, _must(pattern, said)) for name, pattern, said, why in _MUST),
+    Rule("sum-as-maximum", "the figure of a withdrawn report was a sum, not a maximum", _sums),
+    Rule("nanoseconds", "values below a microsecond cannot exist (trace_osnoise.c)", _nanoseconds),
+    Rule("same-counter", "counters of two boots never agree to the digit", _counters),
+    Rule("instrument", "a tool that is part of the effect proves nothing", _instrument),
+    Rule("asks-revert", "a commit that repairs something is not reverted for a figure", _asks),
+    Rule("placeholder", "an unfinished mail is worse than none", _placeholder),
+    Rule("not-for-lists", "an emulator's figures say nothing about hardware", _for_lists),
+    Rule("evidence", "raw data by link, for years (reporting-issues.rst)", _evidence),
+    Rule("one-issue", "a mail of two issues is closed with one of them", _one),
+)

@@ -1,0 +1,214 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Rules of mails, on our golden mails, a mail as a withdrawn report had it, and one change each."""
+
+from pathlib import Path
+
+import pytest
+
+from rtbisect.report.lint.rules import RULES, lint
+
+DATA = Path(__file__).resolve().parents[1]
+GOLDEN = sorted((DATA / "golden/mails").glob("*.eml"))
+WITHDRAWN = (DATA / "data/mails/withdrawn.eml").read_bytes()
+
+HEADERS = """\
+From: rtbisect <rtbisect@lab.example.org>
+To: An Author <author@kernel.example.org>
+Cc: regressions@lists.linux.dev
+Subject: [REGRESSION] epoll: Take another lock: ipi.res_per_s 8.55 -> 59.8/s
+Date: Sat, 31 Jan 2026 10:20:30 +0000
+Message-ID: <epoll-1@lab.example.org>
+In-Reply-To: <patch-1@kernel.example.org>
+References: <cover@kernel.example.org> <patch-1@kernel.example.org>
+X-rtbisect-Outcome: culprit; cause=kernel
+Content-Type: text/plain; charset="us-ascii"
+Content-Transfer-Encoding: 7bit
+"""
+BODY = """\
+Since 0123456789ab ("epoll: Take another lock") the rate of reschedule
+IPIs rises from 8.55/s to 59.8/s on isolated CPUs.
+
+#regzbot introduced: 0123456789ab
+#regzbot title: epoll: IPIs on isolated CPUs
+
+Found in v6.12..v6.13-rc1, 8 boots each, still bad on the tip.
+
+  kernel   RES/s [min..max]
+  -------  ----------------
+  parent   8.55 [3.30..13.1]
+  culprit  59.8 [40.7..82.6]
+
+Without the workload nothing changes. A revert was tested.
+SMT is on. The machine is a Xeon, boot line
+nohz_full=2-7; gcc 12, config rt. Data:
+https://lab.example.org/epoll-1/ with SHA256SUMS.
+
+  Reported-by: rtbisect <rtbisect@lab.example.org>
+  Closes: https://lists.example.org/r/epoll-1@lab.example.org
+  Fixes: 0123456789ab ("epoll: Take another lock")
+"""
+
+
+def mail(headers=HEADERS, body=BODY):
+    return f"{headers}\n{body}".encode()
+
+
+def rules(data):
+    return [finding.rule for finding in lint(data)]
+
+
+@pytest.mark.parametrize("path", GOLDEN, ids=lambda path: path.stem)
+def test_our_mails_are_clean(path):
+    assert lint(path.read_bytes()) == ()
+
+
+def test_a_good_mail_is_clean():
+    assert lint(mail()) == ()
+
+
+def test_the_withdrawn_report_is_refused():
+    found = rules(WITHDRAWN)
+    told = {finding.rule: finding for finding in lint(WITHDRAWN)}
+    assert set(found) == {
+        "subject", "encoding", "width", "regression-mark", "claim", "versions", "smt", "machine",
+        "compiler", "config", "boots", "spread", "controls", "tip", "sum-as-maximum",
+        "nanoseconds", "same-counter", "instrument", "asks-revert",
+    }  # fmt: skip
+    assert "MAX_NOISE" in told["sum-as-maximum"].said
+    assert "eosnoise" in told["instrument"].said
+    assert "588245" in told["same-counter"].said
+
+
+HEADER_CHANGES = [
+    ("Content-Type: text/plain", "Content-Type: text/html", "plain-text"),
+    ('charset="us-ascii"', 'charset="us-ascii"; format=flowed', "flowed"),
+    ("7bit", "8bit", "encoding"),
+    ("us-ascii", "iso-8859-1", "charset"),
+    ("Subject: [REG", "Subject: =?utf-8?q?x?= [REG", "subject"),
+    ("8.55 -> 59.8/s\n", "8.55 -> 59.8/s " + "x" * 90 + "\n", "subject"),
+    ("From: ", "From: a@example.org\nFrom: ", "headers"),
+    ("Date: Sat, 31 Jan 2026 10:20:30 +0000\n", "", "headers"),
+    ("<epoll-1@lab.example.org>", "epoll-1", "message-id"),
+    ("31 Jan 2026", "31 Jan 2999", "date"),
+    ("31 Jan 2026", "31 Jan 1970", "date"),
+    ("Date: Sat", "Date: some day, Sat 99", "date"),
+    ("author@kernel.example.org", "author@", "recipients"),
+    ("Cc: ", "Cc: author@kernel.example.org, ", "recipients"),
+    ("Cc: ", "Bcc: hidden@example.org\nCc: ", "recipients"),
+    ("Cc: ", "Cc: " + ", ".join(f"m{n}@example.org" for n in range(40)) + ", ", "recipients"),
+    (" <patch-1@kernel.example.org>\nX-", "\nX-", "thread"),
+    ("In-Reply-To: <", "In-Reply-To: <a@b> <", "thread"),
+    ("Cc: regressions@lists.linux.dev\n", "", "regression-mark"),
+    ("cause=kernel", "cause=workload-dependent", "regression-mark"),
+    ("[REGRESSION] epoll", "regression of epoll", "regression-mark"),
+    ("cause=kernel", "cause=tool-induced", "instrument"),
+    ("cause=kernel", "cause=workload-dependent", "regzbot-right"),
+    ("X-", "X-rtbisect-State: draft\nX-", "regzbot-right"),
+]  # fmt: skip
+
+BODY_CHANGES = [
+    ("IPIs rises", "IPIs <b>rises</b> <br>", "plain-text"),
+    ("8.55/s to", "8.55/s \u2192", "charset"),
+    ("Found in", "Found in 5 \u00b5s", "charset"),
+    ("Without the workload", "Without the workload and " + "so on " * 12, "width"),
+    ("  parent   8.55", "  parent " + "x " * 30 + "  8.55", "width"),
+    ("A revert", "A revert\n" * 130, "size"),
+    ("A revert", "A revert\n" + ("x" * 60 + "\n") * 140, "size"),
+    ("  parent   ", "  parent\t", "clean"),
+    ("Xeon, boot line\n", "Xeon, boot line \n", "clean"),
+    ("IPIs rises", "IPIs\x1b[31m rises", "clean"),
+    ("SMT is", "---\nSMT is", "clean"),
+    ("SMT is", "From here SMT is", "clean"),
+    ("\n\nFound", "\n\n\nFound", "clean"),
+    ("  Reported-by", "  Tested-by: rtbisect <rtbisect@lab.example.org>\n  Reported-by", "personal-tag"),
+    ("epoll-1@lab.example.org\n  Fixes", "another@lab.example.org\n  Fixes", "closes"),
+    ("  Closes: https://lists.example.org/r/epoll-1@lab.example.org\n", "", "closes"),
+    ("  Closes: https://lists.example.org/r/epoll-1@lab.example.org\n", "", "offered-tags"),
+    ("another lock\")\n", "another\n   lock\")\n", "fixes"),
+    ("Fixes: 0123456789ab", "Fixes: 01234567", "fixes"),
+    ("#regzbot intro", "# regzbot intro", "regzbot-form"),
+    ("\n\nFound", "\nFound", "regzbot-form"),
+    ("#regzbot title", "#regzbot dup-of: x\n#regzbot title", "regzbot-form"),
+    ("#regzbot introduced: 0123456789ab\n", "", "regzbot-form"),
+    ("introduced: 0123456789ab", "introduced: 0123", "regzbot-id"),
+    ("introduced: 0123456789ab", "introduced: v6.12.3..v6.13-rc1", "regzbot-id"),
+    ("the rate of reschedule\nIPIs rises from 8.55/s to 59.8/s", "there are many IPIs", "claim"),
+    ("v6.12..v6.13-rc1", "a tree", "versions"),
+    ("SMT is on. ", "", "smt"),
+    ("machine is a Xeon", "thing is big", "machine"),
+    ("boot line\nnohz_full=2-7", "as usual", "boot-line"),
+    ("gcc 12, ", "", "compiler"),
+    ("config rt", "as usual", "config"),
+    ("8 boots each", "often", "boots"),
+    ("Without the workload", "On all of them", "controls"),
+    ("A revert was tested.", "", "revert"),
+    ("still bad on the tip", "", "tip"),
+    ("A revert was tested.", "Please do revert it.", "asks-revert"),
+    ("8.55/s to", "NN/s to", "placeholder"),
+    ("The machine is", "The device (emulated) is", "not-for-lists"),
+    (" with SHA256SUMS", "", "evidence"),
+    ("https://lab.example.org/epoll-1/", "ask us", "evidence"),
+    ("  Fixes:", '  Fixes: abcdefabcdef ("another")\n  Fixes:', "one-issue"),
+    ("A revert was", "Noise was 10 ns. A revert was", "nanoseconds"),
+    ("gcc 12", "bpftrace, gcc 12", "instrument"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("old", "new", "rule"), HEADER_CHANGES)
+def test_what_is_wrong_with_headers_is_found(old, new, rule):
+    assert old in HEADERS
+    assert rule in rules(mail(HEADERS.replace(old, new, 1)))
+
+
+@pytest.mark.parametrize(("old", "new", "rule"), BODY_CHANGES)
+def test_what_is_wrong_with_a_body_is_found(old, new, rule):
+    assert old in BODY
+    changed = mail(body=BODY.replace(old, new, 1))
+    assert rule in rules(changed)
+
+
+def test_no_spread_is_found():
+    body = BODY.replace(" [3.30..13.1]", "").replace(" [40.7..82.6]", "")
+    body = body.replace(" [min..max]", "")
+    assert rules(mail(body=body)) == ["spread"]
+
+
+def test_every_rule_is_tried():
+    tried = {rule for *_, rule in (*HEADER_CHANGES, *BODY_CHANGES)}
+    assert {rule.name for rule in RULES} == tried | {"spread", "sum-as-maximum", "same-counter"}
+
+
+@pytest.mark.parametrize("asked", ["We are not asking for a revert.", "Don't revert it, please."])
+def test_who_does_not_ask_for_a_revert_is_not_found_to(asked):
+    assert rules(mail(body=BODY.replace("A revert was tested.", asked))) == []
+
+
+def test_attachments_are_found():
+    data = b"""Content-Type: multipart/mixed; boundary="x"\n\n--x\nContent-Type: text/plain\n
+text\n--x\nContent-Type: image/png\n\nx\n--x--\n"""
+    assert rules(data)[0] == "plain-text"
+
+
+def test_a_table_that_is_right_is_left_alone():
+    rows = """\
+  CPU     RUNTIME      NOISE   %AVAIL  MAX_NOISE  MAX_SINGLE
+    1    53100000     304896    99.425       6978          56
+    2    53100000     304000    99.427       6978          56
+"""
+    assert rules(mail(body=BODY.replace("Without", rows + "\nWithout"))) == []
+
+
+def test_other_mails_of_ours_accuse_nobody():
+    headers = HEADERS.replace("X-rtbisect-Outcome", "X-rtbisect-Kind: digest\nX-rtbisect-Outcome")
+    headers = headers.replace("[REGRESSION] epoll", "[internal] tonight").replace(
+        "kernel\n", "none\n"
+    )
+    headers = headers.replace("Cc: regressions@lists.linux.dev\n", "")
+    assert rules(mail(headers, "All is well.\n")) == []
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b"\0" * 100, b"\xff\xfe", b"Subject", b": x", b"\n\n\n", bytes(range(256)) * 20]
+)
+def test_what_is_no_mail_is_no_error(data):
+    assert "headers" in rules(data)
