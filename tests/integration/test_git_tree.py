@@ -349,6 +349,20 @@ def test_what_a_commit_says_that_it_repairs(repo, make):
     assert make(repo.path).describe(repo.commit("none")).fixes == ()
 
 
+def test_who_signed_a_commit_and_where_it_was_discussed(repo, make):
+    repo.commit("start")
+    tags = (
+        "Signed-off-by: P <p@example.org>\nLink: https://patch.msgid.link/1@example.org\n"
+        "Signed-off-by: Q <q@example.org>"
+    )
+    text = make(repo.path).describe(repo.commit(f"one\n\nText.\n\n{tags}", a_c="1"))
+    assert text.signed_off == ("P <p@example.org>", "Q <q@example.org>")
+    assert text.links == ("https://patch.msgid.link/1@example.org",)
+    assert text.fixes == ()
+    assert text.committer.startswith("Person")
+    assert text.committer_email.endswith("@example.org")
+
+
 def test_ls_remote(repo):
     sha = repo.commit("start")
     repo("branch", "feature/main")

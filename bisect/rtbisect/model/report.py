@@ -28,8 +28,8 @@ class ReportState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class CommitText:
-    """Foreign text of one commit, for the mail; never trusted as headers or markup. `fixes` are
-    what its Fixes: tags say.
+    """Foreign text of one commit, for the mail; never trusted as headers or markup. `fixes`,
+    `links` and `signed_off` are what its Fixes:, Link: and Signed-off-by: tags say.
     """
 
     sha: str
@@ -39,6 +39,10 @@ class CommitText:
     date: str
     files: tuple[str, ...]
     fixes: tuple[str, ...] = ()
+    committer: str = ""
+    committer_email: str = ""
+    signed_off: tuple[str, ...] = ()
+    links: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

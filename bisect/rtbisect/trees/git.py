@@ -23,8 +23,9 @@ __all__ = ["GitTree", "GitTreeSettings", "heads", "ls_remote"]
 
 #: Longest subject that is kept, in characters.
 SUBJECT_LIMIT = 300
-#: Fixes: tags of a commit that are told.
-MOST_TAGS = 8
+#: Tags of a commit that are read, and how many of each kind.
+_TAGS = ("Fixes", "Signed-off-by", "Link")
+MOST_TAGS = 16
 
 #: Seconds to wait for a checkout of another campaign.
 LOCK_WAIT_S = 1800.0
@@ -189,15 +190,18 @@ class GitTree:
 
     def describe(self, sha: str) -> CommitText:
         git = self._git()
-        form = "--format=%H%x00%s%x00%an%x00%ae%x00%aI%x00"
-        form += "%(trailers:key=Fixes,valueonly,unfold,separator=%x00)"
+        form = "--format=%H%x00%s%x00%an%x00%ae%x00%aI%x00%cn%x00%ce"
+        form += "".join(
+            f"%x00%(trailers:key={key},valueonly,unfold,separator=%x1f)" for key in _TAGS
+        )
         done = git.try_("rev-list", "--no-commit-header", "--max-count=1", form, full_sha(sha))
         if not done.ok:
             raise ConfigError(
                 f"commit {sha[:12]} is not in {self._settings.repo}", "fetch it there"
             )
         words = done.stdout.removesuffix("\n").split("\0")
-        found, subject, author, email, date, *fixes = words
+        found, subject, author, email, date, committer, committer_email, *tags = words
+        fixes, signed_off, links = map(_values, tags)
         listing = git(
             "diff-tree", "-r", "-z", "--root", "--name-only", "--no-commit-id", "--no-renames",
             *self._against(git, sha),
@@ -210,7 +214,11 @@ class GitTree:
             printable(email),
             printable(date),
             files,
-            tuple(printable(tag, SUBJECT_LIMIT) for tag in fixes[:MOST_TAGS] if tag.strip()),
+            fixes,
+            printable(committer),
+            printable(committer_email),
+            signed_off,
+            links,
         )
 
     @staticmethod
@@ -218,6 +226,12 @@ class GitTree:
         """A merge is shown against its first parent, everything else against its parent."""
         parents = git("rev-list", "--parents", "--max-count=1", sha).split()[1:]
         return (parents[0], sha) if len(parents) > 1 else (sha,)
+
+
+def _values(tags: str) -> tuple[str, ...]:
+    """Values of one tag, those told first of which there are MOST_TAGS at most."""
+    kept = [tag for tag in tags.split("\x1f") if tag.strip()]
+    return tuple(printable(tag, SUBJECT_LIMIT) for tag in kept[:MOST_TAGS])
 
 
 def _commit(line: str) -> Commit:

@@ -24,7 +24,10 @@ _NUMBER = re.compile(rf"\b[0-9][0-9.,]*(?:\s?{_UNIT}\b|%|/m?s\b)|\b[0-9]+ (?:of|
 _MUST: tuple[tuple[str, str, str, str], ...] = (
     (
         "versions",
-        r"(?i)(?<![\w\[])(v[0-9][\w.-]*|[0-9a-f]{8,40}|[a-z][\w/-]{2,})\.\.\w|last good.*first bad|\bgood\b.*\bbad\b",
+        (
+            r"(?i)(?<![\w\[])(v[0-9][\w.-]*|[0-9a-f]{8,40}|[a-z][\w/-]{2,})\.\.\w"
+            r"|last good.*first bad|\bgood\b.*\bbad\b"
+        ),
         "names no last good and first bad revision",
         "reporting-regressions.rst asks for both",
     ),

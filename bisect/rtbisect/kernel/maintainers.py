@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Whom the tree under test names for files: its own scripts/get_maintainer.pl, in the sandbox.
+
+The script and MAINTAINERS are foreign: what they print is a proposal that `report.recipients`
+holds against the site's rules.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rtbisect import command
+from rtbisect.command import printable
+from rtbisect.errors import InfrastructureError
+from rtbisect.kernel.sandbox import SRC, Sandbox
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+SCRIPT = "scripts/get_maintainer.pl"
+
+#: Files that are asked for; the first ones of a commit say whose it is.
+_MOST_FILES = 40
+#: Lines that are read, and bytes that the script may write.
+_MOST_LINES = 60
+_MOST_BYTES = 256 * 1024
+_TIMEOUT_S = 120.0
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """Lines as `Name <address> (role)`; `why_not` says why there are none."""
+
+    lines: tuple[str, ...] = ()
+    why_not: str = ""
+
+
+def maintainers(source: Path, files: Sequence[str]) -> Named:
+    """Lines of get_maintainer.pl for `files` of the tree at `source`. A script that is missing,
+    fails or does not end gives none: a report is proposed without it, and says so.
+    InfrastructureError when the sandbox itself does not start.
+    """
+    if not (source / SCRIPT).is_file():
+        return Named(why_not=f"the tree has no {SCRIPT}")
+    asked = [name for name in files[:_MOST_FILES] if (source / name).is_file()]
+    if not asked:
+        return Named(why_not="none of the files of the commit is in the tree now")
+    with tempfile.TemporaryDirectory(prefix="rtbisect-maintainers-") as name:
+        return _ask(source, asked, Path(name))
+
+
+def _ask(source: Path, files: Sequence[str], place: Path) -> Named:
+    folders = [place / part for part in ("out", "modules", "fragments", "ccache")]
+    for folder in folders:
+        folder.mkdir()
+    # The script runs as a user that has to enter them.
+    place.chmod(0o755)
+    sandbox = Sandbox(source, *folders)
+    told, erred = place / "told", place / "erred"
+    words = ["env", f"--chdir={SRC}", "perl", SCRIPT, "--nogit", "--nogit-fallback", "--roles"]
+    words += ["--norolestats", "--remove-duplicates", "-f", "--", *(f"./{each}" for each in files)]
+    argv = sandbox.argv(["prlimit", f"--fsize={_MOST_BYTES}", "--", *words])
+    try:
+        done = command.run(
+            argv, cwd=place, timeout_s=_TIMEOUT_S, log=told, error_log=erred, clear=True
+        )
+    except InfrastructureError as error:
+        return Named(why_not=f"{SCRIPT}: {error.message}")
+    if not done.ok:
+        last = (_lines(erred) or ["no word"])[-1]
+        return Named(why_not=f"{SCRIPT} failed: {printable(last, 120)}")
+    lines = [printable(line, 300) for line in _lines(told)]
+    return Named(tuple(line for line in lines if "@" in line)[:_MOST_LINES])
+
+
+def _lines(path: Path) -> list[str]:
+    if not path.is_file():
+        return []
+    text = path.read_bytes()[:_MOST_BYTES].decode("utf-8", "replace")
+    return [line.strip() for line in text.split("\n") if line.strip()]

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Whom a report goes to, and why not to others."""
+
+from dataclasses import replace
+
+import pytest
+
+from rtbisect.errors import ConfigError
+from rtbisect.model.campaign import Cause
+from rtbisect.model.mail import MailRules
+from rtbisect.model.report import CommitText
+from rtbisect.report.recipients import propose, refused
+
+COMMIT = CommitText(
+    "a" * 40,
+    "epoll: Take another lock",
+    "An Author",
+    "author@kernel.example.org",
+    "2026-01-05T10:00:00+00:00",
+    ("fs/eventpoll.c",),
+    committer="A Committer",
+    committer_email="committer@kernel.example.org",
+    signed_off=("An Author <author@kernel.example.org>", "Third <third@kernel.example.org>"),
+    links=(
+        "https://lore.kernel.org/r/cover@kernel.example.org",
+        "https://patch.msgid.link/p1@x.example",
+    ),
+)
+NAMED = (
+    "Viro <viro@kernel.example.org> (maintainer:FILESYSTEMS (VFS))",
+    "fs@lists.example.org (open list:FILESYSTEMS)",
+)
+RULES = MailRules(
+    lists=(("eventpoll", "rt@lists.example.org"),), kinds=(("main", "mainline"), ("lts", "stable"))
+)
+NOW = "2026-02-01T10:00:00+00:00"
+
+
+def found(commit=COMMIT, rules=RULES, *, cause=Cause.KERNEL, tree="main", named=NAMED, now=NOW):
+    return propose(commit, cause, tree, rules, named, now)
+
+
+def test_who_wrote_and_who_keeps_it():
+    who = found()
+    assert [str(each) for each in who.to] == [
+        "An Author <author@kernel.example.org>",
+        "A Committer <committer@kernel.example.org>",
+    ]
+    assert [(each.address, each.reason) for each in who.cc] == [
+        ("regressions@lists.linux.dev", "the list for regressions in mainline"),
+        ("rt@lists.example.org", "the site's list for eventpoll"),
+        ("viro@kernel.example.org", "get_maintainer.pl: maintainer:FILESYSTEMS (VFS"),
+        ("fs@lists.example.org", "get_maintainer.pl: open list:FILESYSTEMS"),
+        ("third@kernel.example.org", "signed it off"),
+    ]
+    assert who.dropped == ()
+
+
+@pytest.mark.parametrize(
+    ("tree", "cause", "lists"),
+    [
+        ("main", Cause.KERNEL, {"regressions@lists.linux.dev"}),
+        ("lts", Cause.KERNEL, {"regressions@lists.linux.dev", "stable@vger.kernel.org"}),
+        ("lts", Cause.WORKLOAD_DEPENDENT, set()),
+        ("another", Cause.KERNEL, set()),
+    ],
+)
+def test_lists_for_regressions_get_regressions_of_their_trees(tree, cause, lists):
+    who = found(tree=tree, cause=cause)
+    assert {each.address for each in who.cc if not each.address.endswith("example.org")} == lists
+
+
+def test_the_patch_is_answered_while_it_is_fresh():
+    assert found().parent == "<p1@x.example>"
+    old = found(now="2026-06-01T10:00:00+00:00")
+    assert (old.parent, old.thread) == ("", "a thread of its own: the patch is 147 days old")
+    assert found(now="2025-06-01T10:00:00+00:00").parent == ""
+    assert found(replace(COMMIT, date="some day")).parent == ""
+    bad = ("https://lore.kernel.org/r/", "https://lore.kernel.org/r/a%0AX:b@c", "mail me at a@b")
+    assert found(replace(COMMIT, links=bad)).thread.endswith("the commit links to no patch")
+
+
+def test_rules_of_the_site():
+    rules = replace(RULES, deny=("@lists.example.org",), opted_out=("VIRO@kernel.example.org",))
+    who = found(rules=rules)
+    assert {each.address: each.reason for each in who.dropped} == {
+        "rt@lists.example.org": "the site denies it",
+        "fs@lists.example.org": "the site denies it",
+        "viro@kernel.example.org": "opted out",
+    }
+    only = found(rules=replace(RULES, allow=("*@kernel.example.org",)))
+    assert all(address.endswith("@kernel.example.org") for address in only.addresses)
+    assert found(rules=replace(RULES, most=3)).addresses == (
+        "author@kernel.example.org", "committer@kernel.example.org", "regressions@lists.linux.dev",
+    )  # fmt: skip
+    with pytest.raises(ConfigError, match="nobody is left"):
+        found(rules=replace(RULES, deny=("*",)))
+
+
+def test_where_the_author_takes_no_mail_another_is_written_to():
+    who = found(replace(COMMIT, author_email="1+a@users.noreply.example.org", committer_email="x"))
+    assert [each.address for each in who.to] == ["regressions@lists.linux.dev"]
+    assert [each.reason for each in who.dropped] == ["takes no mail", "is no mail address"]
+
+
+def test_hundreds_are_cut():
+    many = tuple(f"M <m{n}@example.org> (maintainer:X)" for n in range(400))
+    who = found(named=many)
+    assert len(who.addresses) == RULES.most
+    assert len(who.dropped) > 380
+
+
+def test_an_address_that_a_person_adds_is_held_against_the_rules():
+    assert refused("a@example.org", MailRules()) == ""
+    assert refused("a@example.org", MailRules(allow=("@example.net",)))
+    assert refused("a b", MailRules()) == "is no mail address"
