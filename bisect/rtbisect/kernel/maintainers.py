@@ -53,12 +53,12 @@ def maintainers(source: Path, files: Sequence[str]) -> Named:
 
 
 def _ask(source: Path, files: Sequence[str], place: Path) -> Named:
-    folders = [place / part for part in ("out", "modules", "fragments", "ccache")]
-    for folder in folders:
+    out, modules, fragments, ccache = (place / name for name in ("o", "modules", "f", "ccache"))
+    for folder in (out, modules, fragments, ccache):
         folder.mkdir()
     # The script runs as a user that has to enter them.
     place.chmod(0o755)
-    sandbox = Sandbox(source, *folders)
+    sandbox = Sandbox(source, out, modules, fragments, ccache)
     told, erred = place / "told", place / "erred"
     words = ["env", f"--chdir={SRC}", "perl", SCRIPT, "--nogit", "--nogit-fallback", "--roles"]
     words += ["--norolestats", "--remove-duplicates", "-f", "--", *(f"./{each}" for each in files)]

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Ways of sending that end on this machine: files, an mbox, a sendmail command."""
+
+from __future__ import annotations
+
+import mailbox
+import os
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from rtbisect import command
+from rtbisect.artefacts import write_whole
+from rtbisect.command import printable
+from rtbisect.errors import InfrastructureError
+from rtbisect.post.transport import Delivered, Doubt, Ended, Later, Refused
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from rtbisect.model.mail import OutMail
+
+_SENDMAIL_S = 120.0
+
+#: sysexits.h: what may be tried again.
+_LATER = (69, 71, 75)
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """A file `<Message-ID>.eml` for each mail; who sends them is somebody else."""
+
+    folder: Path
+
+    def send(self, mail: OutMail, before_end: Callable[[], None]) -> Ended:  # noqa: ARG002
+        """Write by rename: a mail that is there is there whole, and once however often it is
+        written.
+        """
+        name = re.sub(r"[^A-Za-z0-9.@_-]", "_", mail.message_id.strip("<>"))
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            write_whole(
+                self.folder / f"{name}.eml", lambda file: file.write(mail.text.encode("ascii"))
+            )
+        except OSError as error:
+            return Later(f"{self.folder}: {error.strerror}")
+        return Delivered(f"written to {self.folder / name}.eml")
+
+
+@dataclass(frozen=True, slots=True)
+class Mbox:
+    """An mbox that mails are appended to, each once by its Message-ID."""
+
+    path: Path
+
+    def send(self, mail: OutMail, before_end: Callable[[], None]) -> Ended:  # noqa: ARG002
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            box = mailbox.mbox(self.path)
+            box.lock()
+            try:
+                there = any(each["Message-ID"] == mail.message_id for each in box)
+                if not there:
+                    box.add(mail.text.encode("ascii"))
+                    box.flush()
+                    _sync(self.path)
+            finally:
+                box.close()
+        except (OSError, mailbox.Error) as error:
+            return Later(f"{self.path}: {error}")
+        return Delivered(f"{'was' if there else 'is'} in {self.path}")
+
+
+def _sync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+@dataclass(frozen=True, slots=True)
+class Sendmail:
+    """The sendmail command of a mail server on this machine."""
+
+    program: str
+    folder: Path
+
+    def send(self, mail: OutMail, before_end: Callable[[], None]) -> Ended:
+        # From its start on the program may have taken the mail.
+        before_end()
+        argv = [self.program, "-i", "-f", mail.sender, "--", *mail.recipients]
+        try:
+            done = command.run(
+                argv, cwd=self.folder, timeout_s=_SENDMAIL_S, stdin=mail.text.encode("ascii")
+            )
+        except InfrastructureError as error:
+            return Doubt(error.message)
+        if done.ok:
+            return Delivered(f"{self.program} took it")
+        last = printable((done.stderr.strip().split("\n") or [""])[-1], 200)
+        said = f"{self.program} ended with {done.returncode}: {last}"
+        if done.returncode in _LATER:
+            return Later(said)
+        return Refused(said) if done.returncode > 0 else Doubt(said)

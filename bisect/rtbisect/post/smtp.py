@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""SMTP (RFC 5321) with TLS and login, one mail a connection.
+
+The mail may have arrived from the moment in which its last dot is sent: everything before that can
+be tried again, and nothing after it.
+"""
+
+from __future__ import annotations
+
+import re
+import smtplib
+import ssl
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from ipaddress import ip_address
+from typing import TYPE_CHECKING
+
+from rtbisect.command import printable
+from rtbisect.errors import ConfigError
+from rtbisect.post.transport import Delivered, Doubt, Ended, Later, Refused
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from rtbisect.model.mail import OutMail
+
+#: The last line of a mail.
+_END = b".\r\n"
+
+
+@dataclass(frozen=True, slots=True)
+class SmtpSettings:
+    """A server that takes our mail. `security`: tls (from the first byte), starttls, or none, which
+    is for this machine alone; `password` is a file, `ca` one with certificates that are trusted in
+    place of the system's.
+    """
+
+    host: str
+    port: int = 587
+    security: str = "starttls"
+    user: str = ""
+    password: Path | None = None
+    ca: Path | None = None
+    hello: str = ""
+    timeout_s: float = 120.0
+
+    @property
+    def where(self) -> str:
+        return f"mail server {self.host} port {self.port}"
+
+
+class SmtpTransport:
+    """Implements `Transport`."""
+
+    def __init__(self, settings: SmtpSettings) -> None:
+        self.settings = settings
+        if settings.security == "none" and not _here(settings.host):
+            said = f"{settings.where}: security none is for this machine alone"
+            raise ConfigError(said, "write `security: starttls` or `tls`")
+
+    def send(self, mail: OutMail, before_end: Callable[[], None]) -> Ended:
+        try:
+            smtp = self._connected()
+        except (OSError, smtplib.SMTPException) as error:
+            return Later(self._said(error))
+        try:
+            found = self._open(smtp, mail)
+            if not isinstance(found, tuple):
+                return found
+            ended = self._text(smtp, mail, before_end)
+            return replace(ended, refused=found) if isinstance(ended, Delivered) else ended
+        finally:
+            with suppress(OSError, smtplib.SMTPException):
+                smtp.close()
+
+    def _connected(self) -> smtplib.SMTP:
+        """A session that is logged in; ConfigError for what stays wrong."""
+        told = self.settings
+        smtp: smtplib.SMTP | None = None
+        try:
+            if told.security == "tls":
+                smtp = smtplib.SMTP_SSL(
+                    told.host, told.port, told.hello or None, timeout=told.timeout_s,
+                    context=self._context(),
+                )  # fmt: skip
+            else:
+                smtp = smtplib.SMTP(
+                    told.host, told.port, told.hello or None, timeout=told.timeout_s
+                )
+            self._greet(smtp)
+        except Exception as error:
+            if smtp is not None:
+                smtp.close()
+            ours = self._ours(error)
+            if ours is error:
+                raise
+            raise ours from error
+        return smtp
+
+    def _greet(self, smtp: smtplib.SMTP) -> None:
+        smtp.ehlo_or_helo_if_needed()
+        if self.settings.security == "starttls":
+            smtp.starttls(context=self._context())
+            smtp.ehlo_or_helo_if_needed()
+        if self.settings.user:
+            smtp.login(self.settings.user, self._password())
+
+    def _ours(self, error: Exception) -> Exception:
+        """What a person has to change is a ConfigError; the rest may pass by itself."""
+        told = self.settings
+        match error:
+            case ssl.SSLCertVerificationError():
+                said = f"its certificate is not trusted ({error.verify_message})"
+                hint = "give the right `host`, or its `ca`"
+            case smtplib.SMTPAuthenticationError() if error.smtp_code >= 500:
+                said = f"refuses user {printable(told.user)}: {_words(error.smtp_error)}"
+                hint = "correct user and password of the section mail:"
+            case smtplib.SMTPNotSupportedError():
+                said = str(error)
+                hint = "see `security` and `user` of the section mail:"
+            case _:
+                return error
+        return ConfigError(f"{told.where}: {said}", hint)
+
+    def _context(self) -> ssl.SSLContext:
+        ca = self.settings.ca
+        try:
+            return ssl.create_default_context(cafile=str(ca) if ca else None)
+        except OSError as error:
+            raise ConfigError(f"{ca}: {error}", "give a file with certificates") from error
+
+    def _password(self) -> str:
+        place = self.settings.password
+        if place is None:
+            raise ConfigError(
+                f"{self.settings.where}: a user and no password", "name a file with `password`"
+            )
+        try:
+            return place.read_text(encoding="utf-8").strip("\n")
+        except (OSError, ValueError) as error:
+            raise ConfigError(
+                f"{place}: {error}", "put the password of the mail server into it"
+            ) from error
+
+    def _open(self, smtp: smtplib.SMTP, mail: OutMail) -> Ended | tuple[str, ...]:
+        """Sender and recipients; those that were refused when the server wants the text."""
+        try:
+            code, said = smtp.mail(mail.sender)
+            if code != 250:
+                return _ended(code, f"sender: {_words(said)}")
+            refused = []
+            for address in mail.recipients:
+                code, said = smtp.rcpt(address)
+                # One that is to come later would get a second mail, or none.
+                if code // 100 == 4:
+                    return Later(f"{address}: {code} {_words(said)}")
+                if code not in (250, 251):
+                    refused.append(f"{address}: {code} {_words(said)}")
+            if len(refused) == len(mail.recipients):
+                return Refused(refused[0] if refused else "no recipients")
+            code, said = smtp.docmd("DATA")
+            return tuple(refused) if code == 354 else _ended(code, _words(said))
+        except (OSError, smtplib.SMTPException) as error:
+            return Later(self._said(error))
+
+    def _text(self, smtp: smtplib.SMTP, mail: OutMail, before_end: Callable[[], None]) -> Ended:
+        lines = mail.text.rstrip("\n").split("\n")
+        text = "".join(f".{line}\r\n" if line.startswith(".") else f"{line}\r\n" for line in lines)
+        try:
+            smtp.send(text.encode("ascii"))
+        except (OSError, smtplib.SMTPException) as error:
+            return Later(self._said(error))
+        before_end()
+        try:
+            smtp.send(_END)
+            code, said = smtp.getreply()
+        except (OSError, smtplib.SMTPException) as error:
+            return Doubt(self._said(error))
+        if code == 250:
+            with suppress(OSError, smtplib.SMTPException):
+                smtp.quit()
+            return Delivered(_words(said))
+        return _ended(code, _words(said))
+
+    def _said(self, error: Exception) -> str:
+        return f"{self.settings.where}: {printable(' '.join(str(error).split()), 200)}"
+
+
+def _ended(code: int, said: str) -> Ended:
+    """What an answer that is no yes means (RFC 5321, 4.2.1)."""
+    return Refused(f"{code} {said}") if code // 100 == 5 else Later(f"{code} {said}")
+
+
+def _words(said: bytes | str) -> str:
+    text = said.decode("ascii", "replace") if isinstance(said, bytes) else said
+    return printable(" ".join(text.split()), 200)
+
+
+def _here(host: str) -> bool:
+    if re.fullmatch(r"localhost\.?", host, re.IGNORECASE):
+        return True
+    try:
+        return ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False

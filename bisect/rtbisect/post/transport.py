@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""How a mail leaves, and how that ends. Each way of sending implements `Transport`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from rtbisect.model.mail import OutMail
+
+
+@dataclass(frozen=True, slots=True)
+class Delivered:
+    """It has arrived at the next hop; `refused` are recipients that hop did not take."""
+
+    answer: str
+    refused: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Later:
+    """It has not arrived, and may be tried again."""
+
+    answer: str
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """It has not arrived, and another try would end the same way."""
+
+    answer: str
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """It may have arrived: nobody answered after its end."""
+
+    answer: str
+
+
+Ended = Delivered | Later | Refused | Doubt
+
+
+class Transport(Protocol):
+    """Sends one mail; ConfigError where the site has to be changed first."""
+
+    def send(self, mail: OutMail, before_end: Callable[[], None]) -> Ended:
+        """Send; `before_end` is called right before the step after which the mail may have
+        arrived, and not at all where the mail did not come so far.
+        """

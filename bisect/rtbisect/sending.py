@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Mails of the outbox on their way, one after the other."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rtbisect.post.transport import Delivered, Doubt, Ended, Later, Refused
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from rtbisect.model.mail import OutMail
+    from rtbisect.post.transport import Transport
+    from rtbisect.store.outbox import Outbox
+
+
+def send_due(
+    outbox: Outbox,
+    transport: Transport,
+    now_s: Callable[[], float],
+    tell: Callable[[OutMail], None] = lambda _mail: None,
+) -> tuple[OutMail, ...]:
+    """Send what is due, each mail once; gives them as they stand now, first those that an earlier
+    session left in doubt. ConfigError where the transport has to be set up first: nothing is lost.
+    """
+    with outbox.sender():
+        ended = list(outbox.settle())
+        for mail in ended:
+            tell(mail)
+        for mail in list(outbox.due(now_s())):
+            before_end = outbox.begin(mail)
+            now = _noted(outbox, mail, transport.send(mail, before_end), now_s)
+            ended.append(now)
+            tell(now)
+    return tuple(ended)
+
+
+def _noted(outbox: Outbox, mail: OutMail, end: Ended, now_s: Callable[[], float]) -> OutMail:
+    match end:
+        case Delivered(answer, refused):
+            return outbox.sent(mail, answer, refused)
+        case Later(answer):
+            return outbox.later(mail, answer, now_s())
+        case Refused(answer):
+            return outbox.refuse(mail, answer)
+        case Doubt(answer):
+            return outbox.doubt(mail, answer)

@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The outbox: mails that a person has approved, each sent once.
+
+Before a try begins, the store notes it durably, with the machine's boot id. Right before the step
+after which the mail may have arrived, a mark is laid beside the store, without waiting for the
+disk: it survives the process. Who finds a try that was noted and not ended knows then:
+
+- a mark: the mail may have arrived; in doubt, and a person says so;
+- no mark, and the machine has not been down: it did not come so far; it is tried again;
+- no mark, and the machine was down, which may have lost it: in doubt.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import sqlalchemy as sa
+
+from rtbisect import locks
+from rtbisect.errors import ConfigError
+from rtbisect.model.mail import MailState, OutMail
+from rtbisect.store import db
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from contextlib import AbstractContextManager
+
+#: Seconds until the next try: twice as many each time, up to the last.
+FIRST_S = 60.0
+LONGEST_S = 4 * 3600.0
+#: Then the mail waits for a person; with the pauses above that is after two days.
+MOST_TRIES = 20
+
+BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
+
+table = sa.Table(
+    "outbox",
+    db.metadata,
+    sa.Column("message_id", sa.Text, primary_key=True),
+    sa.Column("campaign", sa.Text, nullable=False),
+    sa.Column("kind", sa.Text, nullable=False),
+    sa.Column("sender", sa.Text, nullable=False),
+    sa.Column("recipients", sa.Text, nullable=False),
+    sa.Column("text", sa.Text, nullable=False),
+    sa.Column("approved_by", sa.Text, nullable=False),
+    sa.Column("approved_at", sa.Text, nullable=False),
+    sa.Column("state", sa.Text, nullable=False),
+    sa.Column("tries", sa.Integer, nullable=False),
+    sa.Column("next_s", sa.Float, nullable=False),
+    sa.Column("answer", sa.Text, nullable=False),
+    sa.Column("refused", sa.Text, nullable=False),
+    # The boot id of the try that is under way, "" when none is.
+    sa.Column("trying", sa.Text, nullable=False, server_default=""),
+)
+
+
+class Outbox:
+    """The outbox of one state directory."""
+
+    def __init__(self, state: Path, boot_id: str | None = None) -> None:
+        self.database = db.Database(state / "rtbisect.sqlite3")
+        self._marks = state / "outbox"
+        self._lock = state / "outbox.lock"
+        self._boot = boot_id or BOOT_ID.read_text(encoding="ascii").strip()
+
+    def sender(self) -> AbstractContextManager[int]:
+        """Be the one process that sends; BusyError when there is another."""
+        return locks.hold(self._lock, what="the outbox")
+
+    def put(self, mail: OutMail) -> None:
+        """Queue a mail; ConfigError when one with its Message-ID is there."""
+        row = _row(mail)
+        with self.database.write() as connection:
+            made = connection.execute(
+                sa.insert(table).prefix_with("OR IGNORE").values(**row, trying="")
+            )
+        if not made.rowcount:
+            raise ConfigError(
+                f"{mail.message_id} is in the outbox already", "see `rtbisect mail list`"
+            )
+
+    def all(self) -> tuple[OutMail, ...]:
+        """All mails, oldest first."""
+        query = sa.select(table).order_by(sa.text("rowid"))
+        with self.database.write() as connection:
+            rows = [dict(row) for row in connection.execute(query).mappings()]
+        return tuple(_mail(row) for row in rows)
+
+    def get(self, message_id: str) -> OutMail:
+        """One mail; ConfigError when there is none."""
+        for mail in self.all():
+            if message_id.strip("<>") == mail.message_id.strip("<>"):
+                return mail
+        raise ConfigError(f"no mail {message_id!r} in the outbox", "see `rtbisect mail list`")
+
+    def due(self, now_s: float) -> Iterator[OutMail]:
+        """Mails whose time has come; one that would wait longer than pauses last met a clock that
+        was wrong.
+        """
+        for mail in self.all():
+            if mail.state is MailState.QUEUED and not now_s < mail.next_s <= now_s + LONGEST_S:
+                yield mail
+
+    def settle(self) -> tuple[OutMail, ...]:
+        """End tries that a process left behind; gives those that are in doubt since. Only the
+        sender may do that.
+        """
+        query = sa.select(table.c.message_id, table.c.trying).where(table.c.trying != "")
+        with self.database.write() as connection:
+            left = [tuple(row) for row in connection.execute(query)]
+        found = []
+        for message_id, boot in left:
+            if self._mark(message_id).exists() or boot != self._boot:
+                found.append(self.doubt(self.get(message_id), "the sender was killed at its end"))
+            else:
+                self._write(message_id, trying="")
+        return tuple(found)
+
+    def begin(self, mail: OutMail) -> Callable[[], None]:
+        """Note a try; gives what to call right before the mail may have arrived."""
+        mark = self._mark(mail.message_id)
+        self._marks.mkdir(parents=True, exist_ok=True)
+        mark.unlink(missing_ok=True)
+        self._write(mail.message_id, trying=self._boot)
+
+        def before_end() -> None:
+            mark.touch()
+
+        return before_end
+
+    def sent(self, mail: OutMail, answer: str, refused: Sequence[str] = ()) -> OutMail:
+        return self._end(mail, state=MailState.SENT, answer=answer, refused=tuple(refused))
+
+    def refuse(self, mail: OutMail, answer: str) -> OutMail:
+        return self._end(mail, state=MailState.REFUSED, answer=answer)
+
+    def doubt(self, mail: OutMail, answer: str) -> OutMail:
+        return self._end(mail, state=MailState.IN_DOUBT, answer=answer)
+
+    def later(self, mail: OutMail, answer: str, now_s: float) -> OutMail:
+        """Try again after a pause that grows, or hold the mail for a person."""
+        tries = mail.tries + 1
+        if tries >= MOST_TRIES:
+            return self._end(mail, state=MailState.HELD, answer=answer, tries=tries)
+        pause = min(FIRST_S * 2.0 ** (tries - 1), LONGEST_S)
+        return self._end(
+            mail, state=MailState.QUEUED, answer=answer, tries=tries, next_s=now_s + pause
+        )
+
+    def decide(self, mail: OutMail, state: MailState, why: str) -> OutMail:
+        """What a person says of a mail that waits for one."""
+        if mail.state not in (MailState.IN_DOUBT, MailState.HELD, MailState.REFUSED):
+            raise ConfigError(
+                f"{mail.message_id} is {mail.state}: there is nothing to decide",
+                "see `rtbisect mail list`",
+            )
+        again = {"tries": 0, "next_s": 0.0} if state is MailState.QUEUED else {}
+        return self._end(mail, state=state, answer=why, **again)
+
+    def drop(self, mail: OutMail) -> None:
+        """Take a mail that was not sent out of the outbox."""
+        query = sa.delete(table).where(
+            table.c.message_id == mail.message_id,
+            table.c.state.in_([MailState.QUEUED, MailState.HELD, MailState.REFUSED]),
+            table.c.trying == "",
+        )
+        with self.database.write() as connection:
+            if not connection.execute(query).rowcount:
+                raise ConfigError(
+                    f"{mail.message_id} is {mail.state}, or just being sent",
+                    "a mail that has left cannot be taken back: see `rtbisect report withdraw`",
+                )
+
+    def _end(self, mail: OutMail, **changes: Any) -> OutMail:
+        self._write(mail.message_id, trying="", **changes)
+        # In this order: a kill between the two leaves a doubt, never a second mail.
+        with suppress(OSError):
+            self._mark(mail.message_id).unlink()
+        return replace(mail, **changes)
+
+    def _write(self, message_id: str, **changes: Any) -> None:
+        plain = {
+            name: json.dumps(value) if isinstance(value, tuple) else value
+            for name, value in changes.items()
+        }
+        query = sa.update(table).where(table.c.message_id == message_id).values(**plain)
+        with self.database.write() as connection:
+            connection.execute(query)
+
+    def _mark(self, message_id: str) -> Path:
+        return self._marks / hashlib.sha256(message_id.encode()).hexdigest()[:32]
+
+
+def _row(mail: OutMail) -> dict[str, Any]:
+    return {
+        name: json.dumps(value) if isinstance(value, tuple) else value
+        for name in OutMail.__slots__
+        for value in [getattr(mail, name)]
+    }
+
+
+def _mail(row: dict[str, Any]) -> OutMail:
+    values = {name: row[name] for name in OutMail.__slots__}
+    values["state"] = MailState(values["state"])
+    for name in ("recipients", "refused"):
+        values[name] = tuple(json.loads(values[name]))
+    return OutMail(**values)
