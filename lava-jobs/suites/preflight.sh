@@ -113,6 +113,16 @@ _fact() {
     echo "$1=$LINE"
 }
 
+# A kernel keeps tsc-early until it has measured the rate of its TSC, a second after it has booted
+# and later on a busy machine; windows are not begun under a clock that is about to change.
+_await_clock() {
+    _tries=100
+    while read_line $_CLOCKSOURCE && [ "$LINE" = tsc-early ] && [ $_tries -gt 0 ]; do
+        usleep 100000
+        _tries=$((_tries - 1))
+    done
+}
+
 _facts() {
     echo "uname_v=$VERSION"
     _fact uname_r /proc/sys/kernel/osrelease
@@ -167,12 +177,13 @@ preflight_collect() {
     SIBLINGS=$(grep . "$_CPU_DIR"/cpu[0-9]*/topology/thread_siblings_list |
         sed 's,.*/cpu\([0-9]*\)/[^:]*,\1,')
     UNKNOWN_PARAMETERS=$(dmesg | sed -n 's/.*Unknown kernel command line parameters "\([^"]*\)".*/\1/p')
+    _await_clock
     _facts >"$RESULTS/preflight/facts.txt"
     _cases >"$RESULTS/preflight/cases.txt"
 }
 
 preflight_report() {
-    # The clocks settle after a second or so; this one is from after the windows.
+    # A clock that changed in a window is told by how it differs from the one before.
     {
         _fact clocksource_after $_CLOCKSOURCE
         health_counters after
