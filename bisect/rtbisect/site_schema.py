@@ -10,17 +10,11 @@ from __future__ import annotations
 import re
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import Field, field_validator, model_validator
 
+from rtbisect.mail_schema import Mail
 from rtbisect.model.lab import PROFILE
-
-Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.+-]{0,63}$")]
-Branch = Annotated[str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_./+-]{0,199}$")]
-Address = Annotated[
-    str, Field(pattern=r"^[A-Za-z0-9._+-]{1,64}@[A-Za-z0-9-]{1,63}(\.[A-Za-z0-9-]{1,63}){0,8}$")
-]
-#: What stands before an address in a header without quotes; mails are ASCII throughout.
-PersonName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9 _'+-]{0,79}$")]
+from rtbisect.schema_words import Branch, Loose, Name, Person, Strict
 
 #: Of a device or a tag on a LAVA server; "" for none.
 LavaName = Annotated[str, Field(pattern=r"^([A-Za-z0-9][A-Za-z0-9_.+-]{0,63})?$")]
@@ -30,18 +24,6 @@ Hour = Annotated[int, Field(ge=0, le=23)]
 
 #: Boots of both ends that can be significant at half of the false-positive rate of 0.01.
 FEWEST_BOOTS = 5
-
-
-class Strict(BaseModel):
-    """Unknown keys are mistakes."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class Loose(BaseModel):
-    """KernelCI objects: keys that we do not read belong to kernelci-core."""
-
-    model_config = ConfigDict(extra="allow", frozen=True)
 
 
 class TreeEntry(Loose):
@@ -184,11 +166,6 @@ class BuildLimits(Strict):
     timeout_s: int = Field(3600, ge=60)
 
 
-class Person(Strict):
-    name: PersonName
-    address: Address
-
-
 class Serve(Strict):
     """How machines of a lab reach us: they fetch artefacts and call when a job ended."""
 
@@ -241,6 +218,7 @@ class Ours(Strict):
     hosts: dict[Name, HostEntry] = {}
     operator: Person
     bot: Person
+    mail: Mail = Mail()  # type: ignore[call-arg]
     campaign: Campaign = Campaign()  # type: ignore[call-arg]
     build: BuildLimits = BuildLimits()  # type: ignore[call-arg]
 

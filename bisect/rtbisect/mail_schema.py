@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The section `mail:` of a site: who approves, whom we write to, how mail leaves and comes in.
+
+Without it nothing can be approved, and nothing leaves.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+
+from rtbisect.schema_words import Address, Name, Person, Strict
+
+Path = Annotated[str, Field(min_length=1)]
+#: An address, `@host`, or one with `*` in it.
+Pattern = Annotated[str, Field(pattern=r"^[A-Za-z0-9._+*@-]{1,128}$")]
+Host = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9.:-]{0,253}$")]
+User = Annotated[str, Field(pattern=r"^[!-~]{1,128}$")]
+
+
+class Smtp(Strict):
+    """A server that takes our mail; `password` and `ca` are files, relative to the site file."""
+
+    host: Host
+    port: int = Field(587, ge=1, le=65535)
+    # none: for a server on this machine alone.
+    security: Literal["tls", "starttls", "none"] = "starttls"
+    user: User | None = None
+    password: Path | None = None
+    ca: Path | None = None
+
+    @model_validator(mode="after")
+    def _whole(self) -> Smtp:
+        if (self.user is None) != (self.password is None):
+            raise ValueError("user and password go together")
+        if self.user and self.security == "none":
+            raise ValueError("a password needs security tls or starttls")
+        return self
+
+
+class Send(Strict):
+    """How mail leaves; one of these. `files` is a folder, `mbox` a file, `sendmail` a program."""
+
+    smtp: Smtp | None = None
+    files: Path | None = None
+    mbox: Path | None = None
+    sendmail: Path | None = None
+
+    @model_validator(mode="after")
+    def _one(self) -> Send:
+        if sum(each is not None for each in (self.smtp, self.files, self.mbox, self.sendmail)) != 1:
+            raise ValueError("give one of smtp, files, mbox, sendmail")
+        return self
+
+
+class Evidence(Strict):
+    """Where data of reports are published: files are put into `folder`, and read at `url`."""
+
+    folder: Path
+    url: Annotated[
+        str, Field(pattern=r"^https?://[A-Za-z0-9.:\[\]-]{1,253}(/[A-Za-z0-9._~-]+)*/?$")
+    ]
+
+
+class Imap(Strict):
+    """A mailbox on a server, always over TLS."""
+
+    host: Host
+    port: int = Field(993, ge=1, le=65535)
+    user: User
+    password: Path
+    ca: Path | None = None
+    folder: Name = "INBOX"
+
+
+class Inbox(Strict):
+    """Where replies come in; one of these. `maildir` is a folder."""
+
+    maildir: Path | None = None
+    imap: Imap | None = None
+
+    @model_validator(mode="after")
+    def _one(self) -> Inbox:
+        if (self.maildir is None) == (self.imap is None):
+            raise ValueError("give one of maildir, imap")
+        return self
+
+
+class Commands(Strict):
+    """Whose commands in replies count. `trusted` are hosts whose Authentication-Results: header is
+    believed (the authserv-id of RFC 8601): our own mail server, which takes away forged ones.
+    """
+
+    people: list[Address] = []
+    trusted: list[Host] = []
+
+
+class Mail(Strict):
+    """See docs/reports.md; patterns and lists as in `model.mail.MailRules`."""
+
+    approvers: list[Person] = []
+    send: Send | None = None
+    archive: Annotated[str, Field(pattern=r"^https?://[^\s]{3,200}/$")] = (
+        "https://lore.kernel.org/r/"
+    )
+    evidence: Evidence | None = None
+    allow: list[Pattern] = []
+    deny: list[Pattern] = []
+    opted_out: list[Pattern] = []
+    most: int = Field(20, ge=1, le=40)
+    lists: dict[Name, Address] = {}
+    trees: dict[Name, Literal["mainline", "next", "stable", "rt", "other"]] = {}
+    inbox: Inbox | None = None
+    commands: Commands = Commands()
