@@ -277,7 +277,7 @@ def _report(effects: Effects, graph: CommitGraph, result: Result) -> Report:
 
     def draft(_note: object) -> Report:
         # Campaigns are numbered in each store, so that their names alone would not do.
-        name = f"{parts.journal.campaign}.{secrets.token_hex(8)}@rtbisect.invalid"
+        name = f"{parts.journal.campaign}.{secrets.token_hex(8)}"
         return parts.mailer.draft(replace(facts, message_id=name), story)
 
     return parts.journal.step("report", Report, draft)

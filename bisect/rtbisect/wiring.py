@@ -80,19 +80,25 @@ def assemble(
             progress.say,
         ),
         journal=journal,
-        mailer=DraftMailer(
-            ReportSettings(
-                out_dir=state / "reports",
-                templates=data_root() / "reports",
-                bot_name=site.ours.bot.name,
-                bot_address=site.ours.bot.address,
-                operator=setup.operator,
-            )
-        ),
+        mailer=mailer_of(state, site, setup.operator),
         clock=SystemClock(),
         progress=progress,
     )
     return setup, parts
+
+
+def mailer_of(state: Path, site: Site, operator: str) -> DraftMailer:
+    """What writes the mails of a site."""
+    return DraftMailer(
+        ReportSettings(
+            out_dir=state / "reports",
+            templates=data_root() / "reports",
+            bot_name=site.ours.bot.name,
+            bot_address=site.ours.bot.address,
+            operator=operator,
+            archive=site.ours.mail.archive,
+        )
+    )
 
 
 def _command_parts(

@@ -7,11 +7,11 @@ import shutil
 import subprocess
 import sys
 from collections import Counter
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 import pytest
+from mail_server import Server
 
 from rtbisect import command
 from rtbisect.errors import BusyError, ConfigError
@@ -44,30 +44,6 @@ def mail(number=1):
         identity, f"bisect-{number}", "regression", "rtbisect@lab.example.org",
         ("first@example.org", "second@example.org"), TEXT.format(identity), "A Person", "2026",
     )  # fmt: skip
-
-
-class Server:
-    """A mail server; `taken` has what it took."""
-
-    def __init__(self, root, *words):
-        self.folder = root
-        self.folder.mkdir(exist_ok=True)
-        argv = [sys.executable, "-I", str(HERE / "smtp_server.py"), str(root), *map(str, words)]
-        self.process = subprocess.Popen(argv, stdout=subprocess.PIPE, text=True)
-        self.port = int(self.process.stdout.readline())
-
-    def taken(self):
-        whole = [p for p in sorted(self.folder.iterdir()) if not p.suffix and p.name != "c.pem"]
-        return [path.read_bytes() for path in whole]
-
-    def transport(self, **changes):
-        plain = SmtpSettings("127.0.0.1", self.port, "none", hello="lab.example.org", timeout_s=3.0)
-        return SmtpTransport(replace(plain, **changes))
-
-    def close(self):
-        self.process.kill()
-        self.process.wait()
-        self.process.stdout.close()
 
 
 @pytest.fixture

@@ -8,7 +8,6 @@ from email.policy import default
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rtbisect.model.campaign import Cause
 from rtbisect.model.mail import MailRules
 from rtbisect.model.report import CommitText
 from rtbisect.report.lint.form import ADDRESS
@@ -38,9 +37,8 @@ HOSTILE = st.text(max_size=60) | st.sampled_from(
     st.lists(HOSTILE, max_size=6).map(tuple),
 )
 def test_no_commit_adds_a_header(commit, named):
-    who = propose(
-        commit, Cause.KERNEL, "main", MailRules(), (*named, "L <l@lists.example.org> (list)"), NOW
-    )
+    named = (*named, "L <l@lists.example.org> (list)")
+    who = propose(commit, "main", MailRules(), named, NOW, tracked=True)
     text = "".join(
         f"{name}: {', '.join(map(str, each))}\n" for name, each in (("To", who.to), ("Cc", who.cc))
     )

@@ -18,7 +18,7 @@ from report_cases import BOARD, EPOLL, STORY, TEMPLATES, epoll, rcu
 from report_cases import settings as site
 from rtbisect.model.campaign import Cause, Gate, GateStatus, Outcome, Sample, Verification
 from rtbisect.report.figures import claim
-from rtbisect.report.mailer import MAX_BYTES, MAX_LINES, DraftMailer
+from rtbisect.report.mailer import MAX_BYTES, MAX_LINES, DraftMailer, marks
 from rtbisect.report.message import Envelope, message, subject
 from rtbisect.report.story import appendix, story
 from rtbisect.report.text import histogram
@@ -112,7 +112,15 @@ def reports(draw):
 def rendered(report, log_lines):
     body = MAILER.body(report, "# comment that says nothing\n" * log_lines)
     title = subject(report, claim(report), mailable=mailable(report))
-    return title, body, message(report, Envelope(MAILER.bot, report.operator, title), body)
+    headers = Envelope(
+        MAILER.bot,
+        (report.operator,),
+        title,
+        report.date,
+        report.message_id,
+        marks=(*marks(report), ("State", "draft")),
+    )
+    return title, body, message(headers, body)
 
 
 @QUICK

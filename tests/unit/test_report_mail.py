@@ -39,6 +39,7 @@ from rtbisect.model.campaign import (
     Verification,
 )
 from rtbisect.model.report import HostPart, ReportState
+from rtbisect.report.kept import read_input
 from rtbisect.report.mailer import DETAILS, DraftMailer, template_name
 from rtbisect.report.message import date, guard
 from rtbisect.report.view import context, mailable
@@ -324,9 +325,11 @@ def test_files_beside_the_mail(mailer, tmp_path):
     assert sorted(p.name for p in folder.iterdir()) == [
         "bisect.log",
         "campaign.log",
+        "input.json",
         "report.eml",
         "result.json",
     ]
+    assert read_input(folder) == epoll()
     assert report.path == str(folder / "report.eml")
     assert report.state is ReportState.DRAFT
     assert (folder / "report.eml").read_text("ascii") == report.eml
@@ -371,10 +374,16 @@ def test_operator_of_the_site_is_the_fallback(mailer):
     assert mail["To"].addresses[0].addr_spec == "olga@lab.example.org"
 
 
-@pytest.mark.parametrize("message_id", ["", "<a@b>\nBcc: x@y", "no-at-sign"])
+@pytest.mark.parametrize("message_id", ["", "<a@b>\nBcc: x@y", "two@at@signs"])
 def test_bad_message_ids_are_ours(mailer, message_id):
     with pytest.raises(InternalError, match="not a Message-ID"):
         mailer.draft(replace(epoll(), message_id=message_id), "")
+
+
+def test_a_message_id_is_of_the_bots_host(mailer):
+    report = mailer.draft(replace(epoll(), message_id="bisect-1.0123"), "")
+    assert report.message_id == "bisect-1.0123@lab.example.org"
+    assert parsed(report.eml)["Message-ID"] == "<bisect-1.0123@lab.example.org>"
 
 
 def test_dates_are_utc_and_checked():

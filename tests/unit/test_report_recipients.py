@@ -6,7 +6,6 @@ from dataclasses import replace
 import pytest
 
 from rtbisect.errors import ConfigError
-from rtbisect.model.campaign import Cause
 from rtbisect.model.mail import MailRules
 from rtbisect.model.report import CommitText
 from rtbisect.report.recipients import propose, refused
@@ -36,8 +35,8 @@ RULES = MailRules(
 NOW = "2026-02-01T10:00:00+00:00"
 
 
-def found(commit=COMMIT, rules=RULES, *, cause=Cause.KERNEL, tree="main", named=NAMED, now=NOW):
-    return propose(commit, cause, tree, rules, named, now)
+def found(commit=COMMIT, rules=RULES, *, tracked=True, tree="main", named=NAMED, now=NOW):
+    return propose(commit, tree, rules, named, now, tracked=tracked)
 
 
 def test_who_wrote_and_who_keeps_it():
@@ -57,16 +56,16 @@ def test_who_wrote_and_who_keeps_it():
 
 
 @pytest.mark.parametrize(
-    ("tree", "cause", "lists"),
+    ("tree", "tracked", "lists"),
     [
-        ("main", Cause.KERNEL, {"regressions@lists.linux.dev"}),
-        ("lts", Cause.KERNEL, {"regressions@lists.linux.dev", "stable@vger.kernel.org"}),
-        ("lts", Cause.WORKLOAD_DEPENDENT, set()),
-        ("another", Cause.KERNEL, set()),
+        ("main", True, {"regressions@lists.linux.dev"}),
+        ("lts", True, {"regressions@lists.linux.dev", "stable@vger.kernel.org"}),
+        ("lts", False, set()),
+        ("another", True, set()),
     ],
 )
-def test_lists_for_regressions_get_regressions_of_their_trees(tree, cause, lists):
-    who = found(tree=tree, cause=cause)
+def test_lists_for_regressions_get_regressions_of_their_trees(tree, tracked, lists):
+    who = found(tree=tree, tracked=tracked)
     assert {each.address for each in who.cc if not each.address.endswith("example.org")} == lists
 
 

@@ -18,6 +18,7 @@ from rtbisect.cli import (
     demo,
     host,
     lab,
+    mail,
     report,
     resume,
     status,
@@ -74,6 +75,7 @@ for command in (
     config.config,
     host.host,
     lab.lab,
+    mail.mail,
 ):
     main.add_command(command)
 

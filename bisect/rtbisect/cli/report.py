@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from rtbisect import approval
 from rtbisect.cli.options import json_option
+from rtbisect.cli.runner import request_of
 from rtbisect.errors import ConfigError, Exit
 from rtbisect.report.lint.mail import MOST_BYTES
 from rtbisect.report.lint.rules import RULES
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
 
 @click.group(no_args_is_help=False, epilog="Example: rtbisect report show demo-1")
 def report() -> None:
-    """Look at report drafts; nothing is mailed from here."""
+    """Look at report drafts, propose and approve a mail; `mail send` sends it."""
 
 
 @report.command(epilog="Example: rtbisect report lint report.eml")
@@ -87,5 +89,66 @@ def show(output: Output, campaign: str, as_json: bool) -> int:
         "path": record.report.path,
         "eml": text,
     }
+    output.answer(data, text, as_json=as_json)
+    return 0
+
+
+@report.command(epilog="Example: rtbisect report propose bisect-3 --by 'A Person'")
+@click.argument("campaign")
+@click.option("--by", required=True, help="Name or address of who will approve it.")
+@click.option("--use-case", default="", help="Whom the regression hurts, in a sentence; without it "
+              "the mail is no [REGRESSION].")  # fmt: skip
+@json_option
+@click.pass_obj
+def propose(output: Output, campaign: str, by: str, use_case: str, as_json: bool) -> int:
+    """Write the mail of CAMPAIGN for other people, to be read, edited and approved.
+
+    Exits with 1 when rules find something in it.
+    """
+    record = CampaignStore(output.state).get(campaign)
+    made = approval.make_proposal(output.state, record, request_of(record), by, use_case)
+    people = made.recipients
+    rows = [
+        {"header": header, "address": each.address, "name": each.name, "reason": each.reason}
+        for header, group in (("To", people.to), ("Cc", people.cc), ("dropped", people.dropped))
+        for each in group
+    ]
+    found = [{"rule": e.rule, "where": e.where, "said": e.said} for e in made.findings]
+    lines = [f"{row['header']:<8}{row['address']}  ({row['reason']})" for row in rows]
+    lines += [people.thread, *([made.note] if made.note else []), *map(_finding, made.findings)]
+    lines += [f"{made.path}: read it, edit it, then `rtbisect report approve {campaign} --by ...`"]
+    data = {
+        "campaign": campaign,
+        "path": str(made.path),
+        "eml": made.text,
+        "recipients": rows,
+        "in_reply_to": people.parent,
+        "thread": people.thread,
+        "findings": found,
+        "note": made.note,
+    }
+    output.answer(data, made.text + "\n" + "\n".join(lines), as_json=as_json)
+    return int(Exit.REGRESSED) if found else int(Exit.ANSWERED)
+
+
+@report.command(epilog="Example: rtbisect report approve bisect-3 --by 'A Person'")
+@click.argument("campaign")
+@click.option("--by", required=True, help="Your name or address, as the site file has it.")
+@json_option
+@click.pass_obj
+def approve(output: Output, campaign: str, by: str, as_json: bool) -> int:
+    """Answer for the mail of CAMPAIGN: it goes to the outbox as it lies there."""
+    store = CampaignStore(output.state)
+    record = store.get(campaign)
+    mail = approval.approve(output.state, store, record, request_of(record), by)
+    data = {
+        "campaign": campaign,
+        "state": "approved",
+        "message_id": mail.message_id,
+        "recipients": list(mail.recipients),
+        "approved_by": mail.approved_by,
+    }
+    text = f"approved by {mail.approved_by}: `rtbisect mail send` sends it to "
+    text += ", ".join(mail.recipients)
     output.answer(data, text, as_json=as_json)
     return 0

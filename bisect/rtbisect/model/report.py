@@ -23,13 +23,17 @@ class ReportState(StrEnum):
     DRAFT = "draft"
     APPROVED = "approved"
     SENT = "sent"
+    ANSWERED = "answered"
+    RETESTED = "retested"
+    FIXED = "fixed"
     WITHDRAWN = "withdrawn"
 
 
 @dataclass(frozen=True, slots=True)
 class CommitText:
     """Foreign text of one commit, for the mail; never trusted as headers or markup. `fixes`,
-    `links` and `signed_off` are what its Fixes:, Link: and Signed-off-by: tags say.
+    `links` and `signed_off` are what its Fixes:, Link: and Signed-off-by: tags say; `upstream` is
+    the mainline commit that a backport names, "" for any other.
     """
 
     sha: str
@@ -43,6 +47,7 @@ class CommitText:
     committer_email: str = ""
     signed_off: tuple[str, ...] = ()
     links: tuple[str, ...] = ()
+    upstream: str = ""
 
 
 @dataclass(frozen=True, slots=True)

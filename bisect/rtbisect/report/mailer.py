@@ -15,21 +15,20 @@ from rtbisect.errors import ConfigError, InfrastructureError, InternalError
 from rtbisect.model.campaign import Cause, Outcome
 from rtbisect.model.report import Report, ReportState
 from rtbisect.report.figures import claim
-from rtbisect.report.message import Envelope, guard, message, subject
+from rtbisect.report.kept import INPUT, input_json
+from rtbisect.report.lint.form import MAX_BYTES, MAX_LINES
+from rtbisect.report.message import Envelope, guard, message, own_id, subject
 from rtbisect.report.plots import draw
 from rtbisect.report.story import appendix, story
 from rtbisect.report.text import ascii_line, wrap
-from rtbisect.report.view import Bot, Detail, context, mailable, short
+from rtbisect.report.view import Bot, Detail, banner, context, mailable, short
 from rtbisect.search.bisectlog import FIX_SIDES, SIDES, bisect_log
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from rtbisect.model.report import ReportInput
-
-#: A maintainer reads this much; lists accept more.
-MAX_LINES = 120
-MAX_BYTES = 8000
+    from rtbisect.report.public import Public
 
 #: From everything down to what must be said; the first that fits is taken.
 DETAILS = (
@@ -77,19 +76,24 @@ class DraftMailer:
         `story` is the told lines, one a line. ConfigError for a bad address or a missing
         template, InfrastructureError when the folder cannot be written.
         """
+        report = replace(report, message_id=own_id(report.message_id, self.bot))
         folder = folder_of(self.settings.out_dir, report.campaign)
         log = bisect_log_of(report)
         body = self.body(report, log)
         headers = Envelope(
             self.bot,
-            report.operator or self.settings.operator,
-            subject(report, claim(report), mailable=mailable(report)),
+            to=(report.operator or self.settings.operator,),
+            subject=subject(report, claim(report), mailable=mailable(report)),
+            date=report.date,
+            message_id=report.message_id,
+            marks=(*marks(report), ("State", "draft")),
         )
-        eml = message(report, headers, body)
+        eml = message(headers, body)
         told = self._campaign_log(report, story, folder)
         keep(folder / "bisect.log", log)
         keep(folder / "campaign.log", told)
         keep(folder / "result.json", result_json(report))
+        keep(folder / INPUT, input_json(report))
         # The mail comes last: where it is, everything that it names is there too.
         keep(folder / "report.eml", eml)
         return Report(
@@ -102,21 +106,41 @@ class DraftMailer:
             story=told,
         )
 
-    def body(self, report: ReportInput, log: str) -> str:
+    def public(self, report: ReportInput, public: Public) -> str:
+        """The mail for other people, as a person may approve it; ConfigError where the report is
+        not for them.
+        """
+        check_mailable(report)
+        headers = Envelope(
+            self.bot,
+            to=tuple(map(str, public.recipients.to)),
+            cc=tuple(map(str, public.recipients.cc)),
+            subject=subject(report, claim(report), mailable=True, marked=bool(public.use_case)),
+            date=public.date,
+            message_id=report.message_id,
+            parent=public.recipients.parent,
+            marks=(*marks(report), ("Reviewed-By", public.approver)),
+        )
+        return message(headers, self.body(report, bisect_log_of(report), public))
+
+    def body(self, report: ReportInput, log: str, public: Public | None = None) -> str:
         """The text of the mail, shortened until it has MAX_LINES and MAX_BYTES."""
         text = ""
         for detail in DETAILS:
-            text = self.rendered(report, log, detail)
+            text = self.rendered(report, log, detail, public)
             if text.count("\n") <= MAX_LINES and len(text) <= MAX_BYTES:
                 break
         return text
 
-    def rendered(self, report: ReportInput, log: str, detail: Detail) -> str:
+    def rendered(
+        self, report: ReportInput, log: str, detail: Detail, public: Public | None = None
+    ) -> str:
         """The text of the mail with so much detail."""
         template = template_name(report)
         try:
             found = self.templates.get_template(template)
-            return guard(found.render(context(report, self.bot, log, detail)))
+            told = context(report, self.bot, log, detail) | {"public": public}
+            return guard(found.render(told), commands=public is not None)
         except TemplateError as error:
             raise ConfigError(
                 f"template {template} in {self.settings.templates} does not work: {error}",
@@ -139,6 +163,18 @@ class DraftMailer:
             names = ", ".join(path.name for path in plots.files)
             text += "\n" + wrap(plots.note or f"Plots: {names}") + "\n"
         return text
+
+
+def check_mailable(report: ReportInput) -> None:
+    """ConfigError where a report is for the operator alone, whoever wants to send it."""
+    if not mailable(report):
+        raise ConfigError(banner(report).rstrip("."), "nothing of it is sent to others")
+
+
+def marks(report: ReportInput) -> tuple[tuple[str, str], ...]:
+    """Our own headers: they find the campaign again."""
+    outcome = f"{report.result.outcome}; cause={report.result.cause}"
+    return ("Campaign", report.campaign), ("Outcome", outcome)
 
 
 def template_name(report: ReportInput) -> str:

@@ -56,11 +56,19 @@ _ACTIVE = re.compile(r"#|>|From |---|diff |Index: |[A-Za-z-]+-by:")
 
 @dataclass(frozen=True, slots=True)
 class Envelope:
-    """The headers that differ between mails."""
+    """The headers that differ between mails. `to` and `cc` are addresses as `address` takes them;
+    `parent` is the Message-ID that the mail answers; `date` is ISO 8601; `marks` are our own
+    headers, without `X-rtbisect-`.
+    """
 
     bot: Bot
-    operator: str
+    to: tuple[str, ...]
     subject: str
+    date: str
+    message_id: str
+    cc: tuple[str, ...] = ()
+    parent: str = ""
+    marks: tuple[tuple[str, str], ...] = ()
 
 
 def address(text: str, what: str) -> Address:
@@ -96,39 +104,55 @@ def date(text: str) -> datetime:
     return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
 
 
-def subject(report: ReportInput, claim: Claim | None, *, mailable: bool) -> str:
-    """Culprit title and symptom; `[REGRESSION]` only for a mailable one of the kernel's own."""
+def subject(
+    report: ReportInput, claim: Claim | None, *, mailable: bool, marked: bool = True
+) -> str:
+    """Culprit title and symptom; `[REGRESSION]` only for a mailable one of the kernel's own, and
+    where `marked` says that it hurts somebody.
+    """
     result = report.result
     if report.culprit is None or result.outcome != "culprit":
         what = f"{result.outcome} in {short(report.good)}..{short(report.bad)}"
         metric = f"{result.metric.suite}.{result.metric.name}" if result.metric else report.tree
         return header_text(f"[internal] {what}: {metric}")
     symptom = claim.symptom if claim is not None else str(result.metric or "not measured")
-    mark = "" if result.cause != "kernel" else "[REGRESSION] "
+    mark = "[REGRESSION] " if result.cause == "kernel" and marked else ""
     mark = mark if mailable else "[internal] "
     room = 130 - len(mark) - len(symptom)
     return header_text(f"{mark}{header_text(report.culprit.subject, room)}: {symptom}", 140)
 
 
-def guard(body: str) -> str:
-    """One blank line at most between paragraphs, and no line that a mail tool acts upon."""
+def guard(body: str, *, commands: bool = False) -> str:
+    """One blank line at most between paragraphs, and no line that a mail tool acts upon; with
+    `commands` but those to regzbot, which nothing foreign can write (`text.foreign`).
+    """
     lines: list[str] = []
     for line in (raw.rstrip() for raw in body.strip("\n").split("\n")):
         if line or (lines and lines[-1]):
-            lines.append(f" {line}" if _ACTIVE.match(line) else line)
+            active = _ACTIVE.match(line) and not (commands and line.startswith("#regzbot "))
+            lines.append(f" {line}" if active else line)
     return "\n".join(lines) + "\n"
 
 
-def message(report: ReportInput, envelope: Envelope, body: str) -> str:
-    """The complete mail. The operator is the one recipient of a draft."""
+def own_id(text: str, bot: Bot) -> str:
+    """A Message-ID, whose right side is the bot's host where it has none."""
+    return text if "@" in text else f"{text}@{bot.address.rpartition('@')[2]}"
+
+
+def message(envelope: Envelope, body: str) -> str:
+    """The complete mail."""
     mail = EmailMessage(policy=POLICY)
     mail["From"] = address(f"{envelope.bot.name} <{envelope.bot.address}>", "the bot's address")
-    mail["To"] = address(envelope.operator, "the operator's address")
+    for name, people in (("To", envelope.to), ("Cc", envelope.cc)):
+        if people:
+            mail[name] = [address(each, f"the address in {name}:") for each in people]
     mail["Subject"] = envelope.subject
-    mail["Date"] = date(report.date)
-    mail["Message-ID"] = message_id(report.message_id)
-    mail["X-rtbisect-Campaign"] = header_text(report.campaign, 60)
-    mail["X-rtbisect-Outcome"] = f"{report.result.outcome}; cause={report.result.cause}"
-    mail["X-rtbisect-State"] = "draft"
+    mail["Date"] = date(envelope.date)
+    mail["Message-ID"] = message_id(envelope.message_id)
+    if envelope.parent:
+        mail["In-Reply-To"] = message_id(envelope.parent)
+        mail["References"] = message_id(envelope.parent)
+    for name, value in envelope.marks:
+        mail[f"X-rtbisect-{name}"] = header_text(value, 100)
     mail.set_content(body, subtype="plain", charset="us-ascii", cte="7bit")
     return mail.as_string(policy=POLICY)

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from rtbisect.errors import ConfigError
-from rtbisect.model.campaign import Cause
 from rtbisect.model.mail import Recipient, Recipients
 from rtbisect.report.lint.form import ADDRESS, MESSAGE_ID
 from rtbisect.report.lint.tags import REGRESSIONS
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
 STABLE = "stable@vger.kernel.org"
 
 #: Trees whose regressions are tracked.
-_TRACKED = {"mainline", "next", "stable"}
+TRACKED = {"mainline", "next", "stable"}
 
 #: A patch is answered while people have it in mind: about one release.
 _FRESH = timedelta(days=70)
@@ -58,19 +57,21 @@ def plain_name(text: str) -> str:
 
 def propose(  # noqa: PLR0913  (one commit, and all that is known about it)
     commit: CommitText,
-    cause: Cause,
     tree: str,
     rules: MailRules,
     maintainers: Sequence[str],
     now_iso: str,
+    *,
+    tracked: bool,
 ) -> Recipients:
     """Recipients of a report on `commit` in `tree`, `maintainers` being lines of get_maintainer.pl.
-    ConfigError when nobody is left to write to.
+    `tracked`: it is a regression of the kernel itself that hurts somebody, for the lists that track
+    such. ConfigError when nobody is left to write to.
     """
     kept: dict[str, Recipient] = {}
     dropped: dict[str, Recipient] = {}
     main: list[str] = []
-    for each, first in _found(commit, cause, tree, rules, maintainers):
+    for each, first in _found(commit, tree, rules, maintainers, tracked=tracked):
         key = each.address.lower()
         if key in kept:
             continue
@@ -99,14 +100,19 @@ def propose(  # noqa: PLR0913  (one commit, and all that is known about it)
 
 
 def _found(
-    commit: CommitText, cause: Cause, tree: str, rules: MailRules, maintainers: Sequence[str]
+    commit: CommitText,
+    tree: str,
+    rules: MailRules,
+    maintainers: Sequence[str],
+    *,
+    tracked: bool,
 ) -> Iterator[tuple[Recipient, bool]]:
     """Everybody by weight, and whether for To:; the least come last, where a cap cuts."""
     yield Recipient(commit.author_email, commit.author, "author of the commit"), True
     if commit.committer_email:
         yield Recipient(commit.committer_email, commit.committer, "committer"), True
     kind = dict(rules.kinds).get(tree, "other")
-    if cause is Cause.KERNEL and kind in _TRACKED:
+    if tracked and kind in TRACKED:
         yield Recipient(REGRESSIONS, "", f"the list for regressions in {kind}"), False
         if kind == "stable":
             yield Recipient(STABLE, "", "the commit is in a stable series"), False

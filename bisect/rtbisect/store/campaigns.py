@@ -91,6 +91,15 @@ class CampaignStore:
                 )
             )
 
+    def set_report(self, identity: str, report: Report) -> None:
+        """Keep where the report of a campaign stands now."""
+        with self.database.write() as connection:
+            connection.execute(
+                sa.update(db.campaign)
+                .where(db.campaign.c.id == identity)
+                .values(report=db.to_json(Report, report))
+            )
+
     def note(self, identity: str, note: str) -> None:
         """Say why a campaign paused; it stays resumable."""
         with self.database.write() as connection:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,11 @@ __all__ = ["GitTree", "GitTreeSettings", "heads", "ls_remote"]
 
 #: Longest subject that is kept, in characters.
 SUBJECT_LIMIT = 300
+#: How a backport names its mainline commit (Documentation/process/stable-kernel-rules.rst).
+_UPSTREAM = re.compile(
+    r"^(?:commit|\[ Upstream commit) ([0-9a-f]{40})(?: upstream\.?| \])\s*$", re.MULTILINE
+)
+
 #: Tags of a commit that are read, and how many of each kind.
 _TAGS = ("Fixes", "Signed-off-by", "Link")
 MOST_TAGS = 16
@@ -194,14 +200,16 @@ class GitTree:
         form += "".join(
             f"%x00%(trailers:key={key},valueonly,unfold,separator=%x1f)" for key in _TAGS
         )
+        form += "%x00%b"
         done = git.try_("rev-list", "--no-commit-header", "--max-count=1", form, full_sha(sha))
         if not done.ok:
             raise ConfigError(
                 f"commit {sha[:12]} is not in {self._settings.repo}", "fetch it there"
             )
         words = done.stdout.removesuffix("\n").split("\0")
-        found, subject, author, email, date, committer, committer_email, *tags = words
+        found, subject, author, email, date, committer, committer_email, *tags, body = words
         fixes, signed_off, links = map(_values, tags)
+        upstream = _UPSTREAM.search(body)
         listing = git(
             "diff-tree", "-r", "-z", "--root", "--name-only", "--no-commit-id", "--no-renames",
             *self._against(git, sha),
@@ -219,6 +227,7 @@ class GitTree:
             printable(committer_email),
             signed_off,
             links,
+            upstream[1] if upstream else "",
         )
 
     @staticmethod

@@ -1,0 +1,273 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""From a draft to a mail that may leave: proposed to a person, read, approved by name, queued.
+
+Three things hold a report back whatever a person wants: data of an emulator or of a workload of
+ours (gate G15), another gate that failed, and a finding of a rule (`report.lint`).
+"""
+
+from __future__ import annotations
+
+import email
+import json
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from email.policy import default
+from email.utils import getaddresses
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rtbisect import wiring
+from rtbisect.artefacts import write_whole
+from rtbisect.config import Site, load_site
+from rtbisect.errors import BusyError, ConfigError
+from rtbisect.kernel.maintainers import Named, maintainers
+from rtbisect.model.mail import MailRules, OutMail, Recipients
+from rtbisect.model.report import ReportInput, ReportState
+from rtbisect.post.local import Files, Mbox, Sendmail
+from rtbisect.post.smtp import SmtpSettings, SmtpTransport
+from rtbisect.report.kept import read_input
+from rtbisect.report.lint.rules import lint
+from rtbisect.report.mailer import check_mailable, keep
+from rtbisect.report.public import Public
+from rtbisect.report.recipients import TRACKED, plain_name, propose, refused
+from rtbisect.report.text import foreign
+from rtbisect.store.outbox import Outbox
+
+if TYPE_CHECKING:
+    from rtbisect.model.campaign import CampaignRequest
+    from rtbisect.model.report import CommitText, Report
+    from rtbisect.post.transport import Transport
+    from rtbisect.report.lint.mail import Finding
+    from rtbisect.schema_words import Person
+    from rtbisect.store.campaigns import CampaignRecord, CampaignStore
+
+#: The mail for other people, and who gets it, beside the draft.
+PUBLIC = "public.eml"
+RECIPIENTS = "recipients.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """A mail that a person may edit and approve. `note` says what could not be asked."""
+
+    path: Path
+    text: str
+    recipients: Recipients
+    findings: tuple[Finding, ...]
+    note: str = ""
+
+
+def make_proposal(
+    state: Path, record: CampaignRecord, request: CampaignRequest, by: str, use_case: str = ""
+) -> Proposal:
+    """Write the mail for other people beside the draft of a campaign; ConfigError where it is for
+    the operator alone. `by` is the name or the address of who will approve it; `use_case` a
+    sentence on whom the regression hurts.
+    """
+    site, draft, report = _known(record, request)
+    who = approver(site, by)
+    check_mailable(report)
+    commit = report.culprit
+    assert commit is not None, "only a report on a commit is mailable"
+    target = site.target(request.tree)
+    kind = site.ours.mail.trees.get(target.tree, "other")
+    tracked = bool(use_case) and report.result.cause == "kernel"
+    named = _maintainers(state, site, request, commit)
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    people = propose(commit, target.tree, rules_of(site), named.lines, now, tracked=tracked)
+    regzbot = tracked and kind in TRACKED
+    public = Public(
+        recipients=people,
+        approver=f"{who.name} <{who.address}>",
+        date=now,
+        evidence=_evidence(site, record.id),
+        use_case=foreign(use_case, 200) if tracked else "",
+        introduced=_introduced(commit, kind) if regzbot else "",
+        title=foreign(f"{commit.subject}: {report.result.metric}", 90),
+        commands=site.ours.mail.inbox is not None,
+    )
+    text = wiring.mailer_of(state, site, report.operator).public(report, public)
+    folder = Path(draft.path).parent
+    _keep_recipients(folder, people)
+    keep(folder / PUBLIC, text)
+    return Proposal(folder / PUBLIC, text, people, lint(text.encode()), named.why_not)
+
+
+def approve(
+    state: Path, store: CampaignStore, record: CampaignRecord, request: CampaignRequest, by: str
+) -> OutMail:
+    """Queue the mail of a campaign as it lies there, edited or not, in the name of a person."""
+    site, draft, report = _known(record, request)
+    who = approver(site, by)
+    if draft.state is not ReportState.DRAFT:
+        raise ConfigError(f"the report of {record.id} is {draft.state}", "see `rtbisect mail list`")
+    folder = Path(draft.path).parent
+    try:
+        data = (folder / PUBLIC).read_bytes()
+    except OSError as error:
+        hint = f"`rtbisect report propose {record.id}` writes it; read it first"
+        raise ConfigError(f"{folder / PUBLIC}: {error.strerror}", hint) from error
+    # What holds a report back is asked of its data, not of a file that anybody may edit.
+    check_mailable(report)
+    if found := lint(data):
+        told = "; ".join(f"{each.rule}: {each.where} {each.said}" for each in found[:3])
+        raise ConfigError(f"{len(found)} findings: {told}", f"correct {folder / PUBLIC}")
+    _check_not_told(store, record, report)
+    mail = _queued(data, record.id, who, draft, folder, site)
+    Outbox(state).put(mail)
+    store.set_report(record.id, replace(draft, state=ReportState.APPROVED))
+    return mail
+
+
+def _known(record: CampaignRecord, request: CampaignRequest) -> tuple[Site, Report, ReportInput]:
+    if record.report is None or not request.site:
+        raise ConfigError(f"campaign {record.id} has no draft", "see `rtbisect status`")
+    report = read_input(Path(record.report.path).parent)
+    return load_site(Path(request.site)), record.report, replace(
+        report, message_id=record.report.message_id
+    )  # fmt: skip
+
+
+def approver(site: Site, by: str) -> Person:
+    """The person that the site lets approve; ConfigError for anybody else."""
+    people = site.ours.mail.approvers
+    for each in people:
+        if by.strip().lower() in (each.name.lower(), each.address.lower()):
+            return each
+    known = ", ".join(each.name for each in people) or "nobody"
+    raise ConfigError(
+        f"{by!r} approves nothing at this site", f"{site.path} names, in mail: approvers: {known}"
+    )
+
+
+def rules_of(site: Site) -> MailRules:
+    """What the site says of whom it writes to."""
+    mail = site.ours.mail
+    return MailRules(
+        allow=tuple(mail.allow),
+        deny=tuple(mail.deny),
+        opted_out=tuple(mail.opted_out),
+        lists=tuple(mail.lists.items()),
+        kinds=tuple(mail.trees.items()),
+        most=mail.most,
+    )
+
+
+def transport_of(state: Path, site: Site) -> Transport:
+    """How mail of a site leaves; ConfigError where it does not say."""
+    send = site.ours.mail.send
+    if send is None:
+        raise ConfigError(f"{site.path} does not say how mail leaves", "write mail: send: there")
+    if send.files is not None:
+        return Files(site.beside(send.files))
+    if send.mbox is not None:
+        return Mbox(site.beside(send.mbox))
+    if send.sendmail is not None:
+        return Sendmail(str(site.beside(send.sendmail)), state)
+    smtp = send.smtp
+    assert smtp is not None, "the schema wants one of the four"
+    return SmtpTransport(
+        SmtpSettings(
+            host=smtp.host,
+            port=smtp.port,
+            security=smtp.security,
+            user=smtp.user or "",
+            password=site.beside(smtp.password) if smtp.password else None,
+            ca=site.beside(smtp.ca) if smtp.ca else None,
+            hello=site.ours.bot.address.rpartition("@")[2],
+        )
+    )
+
+
+def _maintainers(state: Path, site: Site, request: CampaignRequest, commit: CommitText) -> Named:
+    """Whom the tree names; a tree that is in use is not waited for."""
+    tree = wiring.tree_of(state, site.target(request.tree))
+    try:
+        return maintainers(tree.checkout(commit.sha), commit.files)
+    except BusyError as error:
+        return Named(why_not=f"get_maintainer.pl was not asked: {error.message}")
+
+
+def _evidence(site: Site, campaign: str) -> str:
+    found = site.ours.mail.evidence
+    return f"{found.url.rstrip('/')}/{campaign}/" if found is not None else ""
+
+
+def _introduced(commit: CommitText, kind: str) -> str:
+    """The commit for regzbot, which wants mainline's id also where a backport of it failed."""
+    return commit.upstream if kind == "stable" else commit.sha
+
+
+def _keep_recipients(folder: Path, people: Recipients) -> None:
+    text = json.dumps(asdict(people), indent=1, sort_keys=True) + "\n"
+    write_whole(folder / RECIPIENTS, lambda file: file.write(text.encode("ascii")))
+
+
+def _check_not_told(store: CampaignStore, record: CampaignRecord, report: ReportInput) -> None:
+    """ConfigError when another campaign has told the same: same commit, or same title elsewhere."""
+    assert report.culprit is not None, "only a report on a commit is mailable"
+    for other in store.all():
+        told = other.report
+        if other.id == record.id or told is None or told.state in _UNTOLD:
+            continue
+        try:
+            theirs = read_input(Path(told.path).parent).culprit
+        except ConfigError:
+            theirs = None
+        same = other.result is not None and other.result.culprit == report.culprit.sha
+        if same or (theirs is not None and theirs.subject == report.culprit.subject):
+            raise ConfigError(
+                f"campaign {other.id} has told of the same commit ({told.state})",
+                "answer in its thread, or withdraw it first",
+            )
+
+
+_UNTOLD = (ReportState.DRAFT, ReportState.WITHDRAWN)
+
+
+def _queued(  # noqa: PLR0913  (a mail, and all that it is held against)
+    data: bytes, campaign: str, who: Person, draft: Report, folder: Path, site: Site
+) -> OutMail:
+    """The mail of the file, whose recipients were proposed, or are allowed by the site."""
+    mail = email.message_from_bytes(data, policy=default)
+    people = [
+        address
+        for name in ("To", "Cc")
+        for _, address in getaddresses([str(each) for each in mail.get_all(name, [])])
+    ]
+    _check_people(people, folder, site)
+    own = str(mail["Message-ID"]).strip()
+    if own.strip("<>") != draft.message_id.strip("<>"):
+        raise ConfigError(f"the Message-ID of {folder / PUBLIC} was changed", "put it back")
+    named = str(mail["X-rtbisect-Reviewed-By"])
+    if who.address not in named:
+        said = f"the mail says that {plain_name(named) or 'nobody'} has read it, not {who.name}"
+        raise ConfigError(said, f"`rtbisect report propose {campaign} --by {who.name!r}`")
+    return OutMail(
+        message_id=own,
+        campaign=campaign,
+        kind="report",
+        sender=site.ours.bot.address,
+        recipients=tuple(people),
+        text=data.decode("ascii"),
+        approved_by=f"{who.name} <{who.address}>",
+        approved_at=datetime.now(UTC).isoformat(timespec="seconds"),
+    )
+
+
+def _check_people(people: list[str], folder: Path, site: Site) -> None:
+    """ConfigError for a recipient that was neither proposed nor allowed by name."""
+    try:
+        known = json.loads((folder / RECIPIENTS).read_text("ascii"))
+        proposed = {each["address"].lower() for part in ("to", "cc") for each in known[part]}
+    except (OSError, ValueError, KeyError, TypeError):
+        proposed = set()
+    rules = rules_of(site)
+    for address in people:
+        why = refused(address, rules)
+        if not why and address.lower() not in proposed and not rules.allow:
+            why = "was not proposed; put it into mail: allow: or lists: of the site file"
+        if why:
+            raise ConfigError(f"{address[:80]} {why}", f"correct {folder / PUBLIC}")
+    if not people:
+        raise ConfigError(f"{folder / PUBLIC} has no recipients", "see recipients.json beside it")

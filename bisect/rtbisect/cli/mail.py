@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`rtbisect mail`: what has been approved, on its way."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from rtbisect import approval
+from rtbisect.cli.options import json_option, site_option, site_path
+from rtbisect.cli.output import PlainProgress
+from rtbisect.config import load_site
+from rtbisect.errors import Exit
+from rtbisect.model.mail import MailState
+from rtbisect.model.report import ReportState
+from rtbisect.sending import send_due
+from rtbisect.store.campaigns import CampaignStore
+from rtbisect.store.outbox import Outbox
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from rtbisect.cli.output import Output
+    from rtbisect.model.mail import OutMail
+
+#: What waits for a person.
+_WAIT = (MailState.IN_DOUBT, MailState.REFUSED, MailState.HELD)
+
+
+@click.group(no_args_is_help=False, epilog="Example: rtbisect mail list --json")
+def mail() -> None:
+    """Mails that a person has approved: look at them, send them."""
+
+
+@mail.command("list", epilog="Example: rtbisect mail list --json")
+@json_option
+@click.pass_obj
+def list_mails(output: Output, as_json: bool) -> int:
+    """The outbox, oldest mail first."""
+    mails = Outbox(output.state).all()
+    text = "\n".join(map(_line, mails)) or "the outbox is empty"
+    output.answer({"mails": [_row(each) for each in mails]}, text, as_json=as_json)
+    return 0
+
+
+@mail.command(epilog="Example: rtbisect mail send --site site.yaml")
+@site_option
+@json_option
+@click.pass_obj
+def send(output: Output, site: Path | None, as_json: bool) -> int:
+    """Send what is due, each mail once; exits with 3 while something waits for a person.
+
+    Fits a timer. A mail that may have arrived already is in doubt and never sent again by itself.
+    """
+    loaded = load_site(site_path(site))
+    progress = PlainProgress()
+    outbox = Outbox(output.state)
+    ended = send_due(
+        outbox,
+        approval.transport_of(output.state, loaded),
+        time.time,
+        lambda each: progress.say(_line(each)),
+    )
+    store = CampaignStore(output.state)
+    for each in ended:
+        _tell_campaign(store, each)
+    rows = [_row(each) for each in ended]
+    left = [each for each in outbox.all() if each.state in _WAIT]
+    text = f"{sum(each.state is MailState.SENT for each in ended)} sent, {len(left)} wait for you"
+    output.answer({"mails": rows, "waiting": len(left)}, text, as_json=as_json)
+    return int(Exit.LAB) if left else int(Exit.ANSWERED)
+
+
+@mail.command(epilog="Example: rtbisect mail decide ID sent --why 'it is in the archive'")
+@click.argument("message_id")
+@click.argument("what", type=click.Choice(["sent", "again"]))
+@click.option("--why", required=True, help="What you looked at.")
+@json_option
+@click.pass_obj
+def decide(output: Output, message_id: str, what: str, why: str, as_json: bool) -> int:
+    """Say of a mail that waits for you that it was sent, or is to be sent again."""
+    outbox = Outbox(output.state)
+    state = MailState.SENT if what == "sent" else MailState.QUEUED
+    with outbox.sender():
+        outbox.settle()
+        found = outbox.decide(outbox.get(message_id), state, f"a person: {why[:200]}")
+    _tell_campaign(CampaignStore(output.state), found)
+    output.answer(_row(found), _line(found), as_json=as_json)
+    return 0
+
+
+@mail.command(epilog="Example: rtbisect mail drop ID")
+@click.argument("message_id")
+@json_option
+@click.pass_obj
+def drop(output: Output, message_id: str, as_json: bool) -> int:
+    """Take a mail that was not sent out of the outbox; its report is a draft again."""
+    outbox = Outbox(output.state)
+    with outbox.sender():
+        outbox.settle()
+        found = outbox.get(message_id)
+        outbox.drop(found)
+    _set_state(CampaignStore(output.state), found, ReportState.DRAFT)
+    row = {"message_id": found.message_id, "dropped": True}
+    output.answer(row, f"{found.message_id} is dropped", as_json=as_json)
+    return 0
+
+
+def _tell_campaign(store: CampaignStore, found: OutMail) -> None:
+    if found.state is MailState.SENT:
+        _set_state(store, found, ReportState.SENT)
+
+
+def _set_state(store: CampaignStore, found: OutMail, state: ReportState) -> None:
+    if found.kind == "report" and (report := store.get(found.campaign).report) is not None:
+        store.set_report(found.campaign, replace(report, state=state))
+
+
+def _row(found: OutMail) -> dict[str, Any]:
+    return {
+        "message_id": found.message_id,
+        "campaign": found.campaign,
+        "kind": found.kind,
+        "state": found.state.value,
+        "recipients": list(found.recipients),
+        "refused": list(found.refused),
+        "approved_by": found.approved_by,
+        "approved_at": found.approved_at,
+        "tries": found.tries,
+        "answer": found.answer,
+    }
+
+
+def _line(found: OutMail) -> str:
+    people = f"{len(found.recipients)} recipients"
+    if found.refused:
+        people += f", {len(found.refused)} of them refused ({'; '.join(found.refused[:3])})"
+    said = f" ({found.answer})" if found.answer else ""
+    return f"{found.state:<9}{found.campaign}  {found.message_id}  {people}{said}"

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a mail to other people has that its draft has not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rtbisect.model.mail import Recipients
+
+
+@dataclass(frozen=True, slots=True)
+class Public:
+    """`approver` is who has read the mail and answers for it; `evidence` where its data are
+    published, "" for nowhere; `use_case` says in a sentence whom it hurts: only with it, and the
+    kernel as the cause, the mail is a [REGRESSION]. `introduced` is the mainline commit for
+    regzbot, "" for none; `title` its title there. With `commands` replies may ask for tests.
+    """
+
+    recipients: Recipients
+    approver: str
+    date: str
+    evidence: str = ""
+    use_case: str = ""
+    introduced: str = ""
+    title: str = ""
+    commands: bool = False

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The real SMTP server of the tests, as a process that a test starts."""
+
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+from rtbisect.post.smtp import SmtpSettings, SmtpTransport
+
+HERE = Path(__file__).parent
+
+
+class Server:
+    """A mail server; `taken` has what it took."""
+
+    def __init__(self, root, *words):
+        self.folder = root
+        self.folder.mkdir(exist_ok=True)
+        argv = [sys.executable, "-I", str(HERE / "smtp_server.py"), str(root), *map(str, words)]
+        self.process = subprocess.Popen(argv, stdout=subprocess.PIPE, text=True)
+        self.port = int(self.process.stdout.readline())
+
+    def taken(self):
+        whole = [p for p in sorted(self.folder.iterdir()) if not p.suffix and p.name != "c.pem"]
+        return [path.read_bytes() for path in whole]
+
+    def transport(self, **changes):
+        plain = SmtpSettings("127.0.0.1", self.port, "none", hello="lab.example.org", timeout_s=3.0)
+        return SmtpTransport(replace(plain, **changes))
+
+    def close(self):
+        self.process.kill()
+        self.process.wait()
+        self.process.stdout.close()

@@ -1,0 +1,311 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""From a draft to a mail that other people get: real git, a real get_maintainer.pl, real SMTP."""
+
+import email
+import json
+import shutil
+import subprocess
+import sys
+from contextlib import closing
+from dataclasses import replace
+from email.policy import default
+from pathlib import Path
+
+import pytest
+import yaml
+from mail_server import Server
+from pydantic import TypeAdapter
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from report_cases import BOARD, GATES, epoll, rcu, settings
+from rtbisect.cli import app
+from rtbisect.model.campaign import CampaignRequest, Gate, GateStatus
+from rtbisect.report.lint.rules import lint
+from rtbisect.report.mailer import DraftMailer
+from rtbisect.store.campaigns import CampaignStore
+
+pytestmark = pytest.mark.skipif(
+    not all(shutil.which(tool) for tool in ("bwrap", "perl", "git")), reason="needs bwrap, perl"
+)
+
+ROOT = Path(__file__).resolve().parents[2]
+SCRIPT = """#!/usr/bin/perl
+print "Keeper <keeper\\@kernel.example.org> (maintainer:RCU)\\n";
+print "rcu\\@lists.example.org (open list:RCU)\\n" if "@ARGV" =~ /tree.c/;
+print "stranger\\@elsewhere.example.com (reviewer)\\n";
+"""
+TRAILERS = "Signed-off-by: Zo <zo@kernel.example.org>"
+WHO = "Ada Admin"
+USE = "Hosts that run packet processing on isolated CPUs miss their deadlines."
+
+
+class World:
+    """A store with one finished campaign, a tree and a site."""
+
+    def __init__(self, root, capsys):
+        self.root, self.capsys = root, capsys
+        self.state = root / "state"
+        self.tree = root / "tree"
+        self.sha = self._tree()
+        self.mail = {
+            "approvers": [{"name": WHO, "address": "ada@lab.example.org"}],
+            "send": {"mbox": str(root / "out.mbox")},
+            "evidence": {"folder": str(root / "www"), "url": "https://lab.example.org/evidence"},
+            "deny": ["@elsewhere.example.com"],
+            "trees": {"stable-rt": "mainline"},
+        }
+
+    def _git(self, *words):
+        argv = ["git", "-c", "user.name=Zo", "-c", "user.email=zo@kernel.example.org", *words]
+        done = subprocess.run(argv, cwd=self.tree, capture_output=True, check=True, text=True)
+        return done.stdout.strip()
+
+    def _tree(self):
+        for name, text in (
+            ("scripts/get_maintainer.pl", SCRIPT),
+            ("kernel/rcu/tree.c", "int x;\n"),
+        ):
+            (self.tree / name).parent.mkdir(parents=True, exist_ok=True)
+            (self.tree / name).write_text(text)
+        self._git("init", "-q", "-b", "linux-6.12.y-rt")
+        self._git("add", "-A")
+        self._git("commit", "-q", "-m", f"rcu: Delay the first scan\n\nText.\n\n{TRAILERS}")
+        return self._git("rev-parse", "HEAD")
+
+    @property
+    def site(self):
+        text = (ROOT / "site.example.yaml").read_text()
+        text = text.replace("https://git.example.org/linux-stable-rt.git", str(self.tree))
+        found = yaml.safe_load(text)
+        found["rtbisect"]["mail"] = self.mail
+        place = self.root / "site.yaml"
+        place.write_text(yaml.safe_dump(found))
+        return place
+
+    def campaign(self, report, **changes):
+        """A finished campaign of that report."""
+        report = replace(report, **changes)
+        if report.culprit is not None:
+            report = replace(
+                report,
+                culprit=replace(
+                    report.culprit, sha=self.sha, files=("kernel/rcu/tree.c",),
+                    author_email="zo@kernel.example.org",
+                ),
+                result=replace(report.result, culprit=self.sha),
+            )  # fmt: skip
+        store = CampaignStore(self.state)
+        request = CampaignRequest("bisect", str(self.site), "stable-rt", "a", "b")
+        text = TypeAdapter(CampaignRequest).dump_json(request).decode()
+        name = store.create("bisect", text, "now")
+        made = DraftMailer(settings(self.state / "reports")).draft(
+            replace(report, campaign=name, message_id=f"{name}.0123"), ""
+        )
+        store.finish(name, report.result, made)
+        return name
+
+    def __call__(self, *words):
+        """Exit code and answer of a command."""
+        code = app.run(["--state", str(self.state), *words, "--json"])
+        return code, json.loads(self.capsys.readouterr().out)
+
+    def public(self, name):
+        return self.state / "reports" / name / "public.eml"
+
+
+@pytest.fixture
+def world(tmp_path, capsys):
+    return World(tmp_path, capsys)
+
+
+def mails(world):
+    return email.message_from_bytes((world.root / "out.mbox").read_bytes(), policy=default)
+
+
+def test_a_report_of_the_kernel_goes_to_who_has_to_know(world):
+    name = world.campaign(rcu())
+    code, made = world("report", "propose", name, "--by", WHO, "--use-case", USE)
+    assert (code, made["findings"], made["note"]) == (0, [], "")
+    assert [(each["header"], each["address"]) for each in made["recipients"]] == [
+        ("To", "zo@kernel.example.org"),
+        ("Cc", "regressions@lists.linux.dev"),
+        ("Cc", "keeper@kernel.example.org"),
+        ("Cc", "rcu@lists.example.org"),
+        ("dropped", "stranger@elsewhere.example.com"),
+    ]
+    assert made["eml"] == world.public(name).read_text()
+    assert f"#regzbot introduced: {world.sha}\n" in made["eml"]
+    assert "Closes: https://lore.kernel.org/r/bisect-1.0123@lab.example.org" in made["eml"]
+    code, told = world("report", "approve", name, "--by", "ada@lab.example.org")
+    assert (code, told["approved_by"]) == (0, "Ada Admin <ada@lab.example.org>")
+    assert world("report", "show", name)[1]["state"] == "approved"
+    code, told = world("mail", "send", "--site", str(world.site))
+    assert (code, told["waiting"], told["mails"][0]["state"]) == (0, 0, "sent")
+    assert world("report", "show", name)[1]["state"] == "sent"
+    sent = mails(world)
+    assert sent["Message-ID"] == "<bisect-1.0123@lab.example.org>"
+    assert sent["Subject"].startswith("[REGRESSION] rcu: Delay the first scan")
+    assert "Ada Admin <ada@lab.example.org> has read it" in " ".join(sent.get_content().split())
+    # Nothing of it goes twice.
+    assert world("mail", "send", "--site", str(world.site))[1]["mails"] == []
+    assert world("report", "approve", name, "--by", WHO)[0] == 2
+
+
+def test_without_a_use_case_it_is_no_regression_for_the_list(world):
+    name = world.campaign(rcu())
+    code, made = world("report", "propose", name, "--by", WHO)
+    assert (code, made["findings"]) == (0, [])
+    assert "[REGRESSION]" not in made["eml"]
+    assert "regzbot" not in made["eml"]
+    assert "regressions@" not in made["eml"]
+
+
+def test_what_depends_on_a_workload_is_told_and_not_tracked(world):
+    name = world.campaign(epoll(), device=BOARD, synthetic_workload=False)
+    code, made = world("report", "propose", name, "--by", WHO, "--use-case", USE)
+    assert (code, made["findings"]) == (0, [])
+    assert "regzbot" not in made["eml"]
+
+
+def test_by_smtp(world):
+    with closing(Server(world.root / "server")) as server:
+        world.mail["send"] = {
+            "smtp": {"host": "127.0.0.1", "port": server.port, "security": "none"}
+        }
+        name = world.campaign(rcu())
+        world("report", "propose", name, "--by", WHO)
+        assert world("report", "approve", name, "--by", WHO)[0] == 0
+        code, told = world("mail", "send", "--site", str(world.site))
+        assert (code, [each["state"] for each in told["mails"]]) == (0, ["sent"])
+        (taken,) = server.taken()
+    people = taken.split(b"\n")[1].decode().split()
+    assert people == told["mails"][0]["recipients"]
+    assert len(people) == 3
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"device": replace(BOARD, emulated=True)}, "Emulator data"),
+        ({"synthetic_workload": True}, "Synthetic workload"),
+        ({"repair": True}, "Internal"),
+    ],
+)
+def test_no_person_can_approve_what_is_for_the_operator(world, changes, said):
+    name = world.campaign(rcu(), **changes)
+    for words in (("propose", name, "--by", WHO), ("approve", name, "--by", WHO)):
+        code, told = world("report", *words)
+        assert code == 2
+        assert said in told["error"] or words[0] == "approve"
+    # Neither by writing the mail by hand.
+    world.public(name).write_bytes(b"From: a@example.org\n\nx\n")
+    code, told = world("report", "approve", name, "--by", WHO)
+    assert (code, said in told["error"]) == (2, True)
+    assert world("mail", "list")[1]["mails"] == []
+
+
+def test_a_gate_that_failed_holds_it_back(world):
+    broken = (*GATES, Gate("G10 A/A", GateStatus.FAIL, "two series differ"))
+    report = rcu()
+    name = world.campaign(report, result=replace(report.result, gates=broken))
+    code, told = world("report", "propose", name, "--by", WHO)
+    assert (code, "G10 A/A" in told["error"]) == (2, True)
+
+
+def test_only_those_approve_whom_the_site_names(world):
+    name = world.campaign(rcu())
+    assert world("report", "propose", name, "--by", "Somebody")[0] == 2
+    world("report", "propose", name, "--by", WHO)
+    world.mail["approvers"].append({"name": "Bob", "address": "bob@lab.example.org"})
+    assert world.site
+    code, told = world("report", "approve", name, "--by", "Bob")
+    assert (code, "Ada Admin" in told["error"] or "not Bob" in told["error"]) == (2, True)
+    world.mail["approvers"] = []
+    assert world.site
+    code, told = world("report", "approve", name, "--by", WHO)
+    assert (code, "approves nothing" in told["error"]) == (2, True)
+
+
+EDITS = [
+    (b"Seen on one type", b"We sign it: Seen on one type", None),
+    (b"To: ", b"To: victim@example.org, ", "victim@example.org was not proposed"),
+    (b"To: ", b"To: stranger@elsewhere.example.com, ", "the site denies it"),
+    (b"Message-ID: <", b"Message-ID: <x", "findings"),
+    (b"compiler     gcc", b"made by      cc", "findings: compiler"),
+    (b"\n\nSince", b"\n\nPlease revert this.\n\nSince", "findings: asks-revert"),
+    (b"\n\nSince", b"\n\n" + b"Long and longer lines " * 9 + b"\n\nSince", "findings: width"),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "said"), EDITS)
+def test_a_mail_may_be_edited_within_the_rules(world, old, new, said):
+    name = world.campaign(rcu())
+    world("report", "propose", name, "--by", WHO)
+    data = world.public(name).read_bytes()
+    assert old in data
+    world.public(name).write_bytes(data.replace(old, new, 1))
+    code, told = world("report", "approve", name, "--by", WHO)
+    if said is None:
+        assert code == 0, told
+        assert b"We sign it" in world.public(name).read_bytes()
+    else:
+        assert (code, said in told["error"]) == (2, True), told
+        assert world("mail", "list")[1]["mails"] == []
+
+
+def test_the_same_is_told_once(world):
+    first, second = world.campaign(rcu()), world.campaign(rcu())
+    for name in (first, second):
+        world("report", "propose", name, "--by", WHO)
+    assert world("report", "approve", first, "--by", WHO)[0] == 0
+    code, told = world("report", "approve", second, "--by", WHO)
+    assert (code, f"{first} has told" in told["error"]) == (2, True)
+    # What is taken back before it is sent is a draft again.
+    identity = world("mail", "list")[1]["mails"][0]["message_id"]
+    assert world("mail", "drop", identity)[0] == 0
+    assert world("report", "approve", second, "--by", WHO)[0] == 0
+
+
+def test_approving_needs_a_mail_that_was_read(world):
+    name = world.campaign(rcu())
+    code, told = world("report", "approve", name, "--by", WHO)
+    assert (code, "report propose" in told["hint"]) == (2, True)
+
+
+def test_a_site_that_says_nothing_of_mail_sends_nothing(world):
+    name = world.campaign(rcu())
+    world.mail = {}
+    assert world.site
+    assert world("report", "propose", name, "--by", WHO)[0] == 2
+    code, told = world("mail", "send", "--site", str(world.site))
+    assert (code, "how mail leaves" in told["error"]) == (2, True)
+
+
+def test_a_mail_in_doubt_waits_for_a_person(world):
+    with closing(Server(world.root / "server", "--fault", "cut")) as server:
+        world.mail["send"] = {
+            "smtp": {"host": "127.0.0.1", "port": server.port, "security": "none"}
+        }
+        name = world.campaign(rcu())
+        world("report", "propose", name, "--by", WHO)
+        world("report", "approve", name, "--by", WHO)
+        code, told = world("mail", "send", "--site", str(world.site))
+        assert (code, told["waiting"], told["mails"][0]["state"]) == (3, 1, "in doubt")
+        assert world("mail", "send", "--site", str(world.site))[1]["mails"] == []
+        assert len(server.taken()) == 1
+    identity = told["mails"][0]["message_id"]
+    assert world("mail", "drop", identity)[0] == 2
+    assert world("mail", "decide", identity, "sent", "--why", "in the archive")[0] == 0
+    assert world("report", "show", name)[1]["state"] == "sent"
+
+
+def test_what_people_get_is_clean(world):
+    name = world.campaign(rcu())
+    world("report", "propose", name, "--by", WHO, "--use-case", USE)
+    data = world.public(name).read_bytes()
+    assert lint(data) == ()
+    mail = email.message_from_bytes(data, policy=default)
+    assert not mail.defects
+    assert {"To", "Cc", "X-rtbisect-Reviewed-By"} <= set(mail.keys())
+    assert "Before it is sent" not in mail.get_content()
