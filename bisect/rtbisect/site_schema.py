@@ -210,6 +210,15 @@ class HostEntry(Strict):
     tag: LavaName = ""
 
 
+class Kcidb(Strict):
+    """Reports for KCIDB: the name that it knows us by, and a folder that takes a file a campaign;
+    who submits them is somebody else.
+    """
+
+    origin: Annotated[str, Field(pattern=r"^[a-z0-9_]{1,64}$")]
+    spool: Annotated[str, Field(min_length=1)]
+
+
 class Ours(Strict):
     """The section `rtbisect:` of a site file. `labs` says how those with a server are used."""
 
@@ -219,6 +228,7 @@ class Ours(Strict):
     operator: Person
     bot: Person
     mail: Mail = Mail()  # type: ignore[call-arg]
+    kcidb: Kcidb | None = None
     campaign: Campaign = Campaign()  # type: ignore[call-arg]
     build: BuildLimits = BuildLimits()  # type: ignore[call-arg]
 

@@ -89,6 +89,7 @@ def assemble(
 
 def mailer_of(state: Path, site: Site, operator: str) -> DraftMailer:
     """What writes the mails of a site."""
+    kcidb = site.ours.kcidb
     return DraftMailer(
         ReportSettings(
             out_dir=state / "reports",
@@ -97,6 +98,7 @@ def mailer_of(state: Path, site: Site, operator: str) -> DraftMailer:
             bot_address=site.ours.bot.address,
             operator=operator,
             archive=site.ours.mail.archive,
+            kcidb=(kcidb.origin, site.beside(kcidb.spool)) if kcidb else None,
         )
     )
 

@@ -380,6 +380,14 @@ def test_bad_message_ids_are_ours(mailer, message_id):
         mailer.draft(replace(epoll(), message_id=message_id), "")
 
 
+def test_a_spool_for_kcidb_gets_a_file_a_campaign(tmp_path):
+    spool = tmp_path / "spool/kcidb"
+    made = DraftMailer(settings(tmp_path, kcidb=("rtbisect", spool)))
+    made.draft(rcu(), STORY)
+    found = json.loads((spool / "rcu-0002.json").read_text())
+    assert found["issues"][0]["misc"]["first_bad"] == rcu().result.culprit
+
+
 def test_a_message_id_is_of_the_bots_host(mailer):
     report = mailer.draft(replace(epoll(), message_id="bisect-1.0123"), "")
     assert report.message_id == "bisect-1.0123@lab.example.org"

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,6 +15,8 @@ from rtbisect import approval
 from rtbisect.cli.options import json_option
 from rtbisect.cli.runner import request_of
 from rtbisect.errors import ConfigError, Exit
+from rtbisect.report.kcidb import kcidb_json
+from rtbisect.report.kept import read_input
 from rtbisect.report.lint.mail import MOST_BYTES
 from rtbisect.report.lint.rules import RULES
 from rtbisect.report.lint.rules import lint as lint_mail
@@ -151,4 +155,22 @@ def approve(output: Output, campaign: str, by: str, as_json: bool) -> int:
     text = f"approved by {mail.approved_by}: `rtbisect mail send` sends it to "
     text += ", ".join(mail.recipients)
     output.answer(data, text, as_json=as_json)
+    return 0
+
+
+@report.command("kcidb", epilog="Example: rtbisect report kcidb bisect-3 --origin mylab")
+@click.argument("campaign")
+@click.option("--origin", default="rtbisect", show_default=True, metavar="NAME",
+              help="Name that KCIDB knows you by (a-z, 0-9, _).")  # fmt: skip
+@json_option
+@click.pass_obj
+def for_kcidb(output: Output, campaign: str, origin: str, as_json: bool) -> int:
+    """Print CAMPAIGN in KCIDB's format; `kcidb:` of a site file writes such files by itself."""
+    record = CampaignStore(output.state).get(campaign)
+    if record.report is None:
+        raise ConfigError(f"campaign {campaign} has no draft", "see `rtbisect status`")
+    if not re.fullmatch(r"[a-z0-9_]{1,64}", origin):
+        raise ConfigError(f"{origin!r} is no origin of KCIDB", "a-z, 0-9 and _ make one")
+    text = kcidb_json(read_input(Path(record.report.path).parent), origin)
+    output.answer(json.loads(text), text, as_json=as_json)
     return 0

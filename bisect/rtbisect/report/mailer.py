@@ -15,6 +15,7 @@ from rtbisect.errors import ConfigError, InfrastructureError, InternalError
 from rtbisect.model.campaign import Cause, Outcome
 from rtbisect.model.report import Report, ReportState
 from rtbisect.report.figures import claim
+from rtbisect.report.kcidb import kcidb_json
 from rtbisect.report.kept import INPUT, input_json
 from rtbisect.report.lint.form import MAX_BYTES, MAX_LINES
 from rtbisect.report.message import Envelope, guard, message, own_id, subject
@@ -50,7 +51,8 @@ class ReportSettings:
 
     `operator` gets every draft whose input names nobody else; `archive` is the address
     that a Message-ID is appended to for the Closes: tag; `plots` draws PNG files beside
-    the mail when matplotlib is installed.
+    the mail when matplotlib is installed; `kcidb` is our origin there and the folder that takes a
+    file a campaign.
     """
 
     out_dir: Path
@@ -60,6 +62,7 @@ class ReportSettings:
     bot_address: str = "rtbisect@lab.example.org"
     archive: str = "https://lists.example.org/r/"
     plots: bool = True
+    kcidb: tuple[str, Path] | None = None
 
 
 class DraftMailer:
@@ -94,6 +97,9 @@ class DraftMailer:
         keep(folder / "campaign.log", told)
         keep(folder / "result.json", result_json(report))
         keep(folder / INPUT, input_json(report))
+        if self.settings.kcidb is not None:
+            origin, spool = self.settings.kcidb
+            keep(_made(spool) / f"{report.campaign}.json", kcidb_json(report, origin))
         # The mail comes last: where it is, everything that it names is there too.
         keep(folder / "report.eml", eml)
         return Report(
@@ -221,7 +227,10 @@ def _bullet(text: str) -> str:
 def folder_of(out_dir: Path, campaign: str) -> Path:
     if not _CAMPAIGN.fullmatch(campaign):
         raise InternalError(f"not the name of a campaign: {ascii_line(campaign, 60)!r}")
-    folder = out_dir / campaign
+    return _made(out_dir / campaign)
+
+
+def _made(folder: Path) -> Path:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
