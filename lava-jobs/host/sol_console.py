@@ -32,6 +32,8 @@ ESCAPE = "\x1d"
 BEGIN_S = 30.0
 PAUSE_S = 1.0
 SETTLE_S = 0.2
+#: Seconds in which a host echoes what is typed, if it does.
+ECHO_S = 0.1
 
 
 def arguments() -> list[str]:
@@ -98,19 +100,30 @@ class Session:
 
 
 def relay(session: Session) -> bool:
-    """Carry bytes both ways; False when nobody listens any more, True when the session ended."""
+    """Carry bytes both ways; False when nobody listens any more, True when the session ended.
+
+    What is typed goes byte by byte, each one after the host has said something to the one before
+    or has been silent for ECHO_S: a packet of several is lost as a whole, and a serial port without
+    flow control takes no more than its firmware reads.
+    """
+    typed, free = b"", 0.0
     while True:
-        ready = select.select([0, session.terminal], [], [])[0]
+        left = max(0.0, free - time.monotonic()) if typed else None
+        ready = select.select([0, session.terminal], [], [], left)[0]
         if session.terminal in ready:
             data = session.read()
             if not data:
                 return True
             tell(data)
+            free = 0.0
         if 0 in ready:
             data = os.read(0, 4096)
             if not data:
                 return False
-            os.write(session.terminal, data)
+            typed += data
+        if typed and time.monotonic() >= free:
+            os.write(session.terminal, typed[:1])
+            typed, free = typed[1:], time.monotonic() + ECHO_S
 
 
 def tell(data: bytes) -> None:

@@ -13,7 +13,8 @@ import pytest
 
 SCRIPT = Path(__file__).parents[2] / "lava-jobs/host/sol_console.py"
 
-#: `sol activate` answers with what it read, without the first byte of a session; "end" ends it.
+#: `sol activate` answers with what it read, without the first byte of a session; a "!" ends it, and
+#: behind a "?" it echoes nothing until there is a "." and then tells all.
 STAND_IN = """\
 #!{python}
 import os, pathlib, sys, tty
@@ -30,10 +31,16 @@ if refusals.exists():
 tty.setraw(0)
 os.write(1, b"[SOL Session operational.  Use ~? for help]\\r\\nfirmware\\r\\n")
 os.read(0, 1)
+kept = b""
 while True:
     data = os.read(0, 100)
-    if data.startswith(b"end"):
+    if data == b"!":
         sys.exit(1)
+    if kept or data == b"?":
+        kept += data
+        if data != b".":
+            continue
+        data, kept = kept, b""
     os.write(1, b"<" + data + b">")
 """
 
@@ -87,10 +94,21 @@ def test_a_console_outlives_its_sessions_and_loses_no_byte(console):
     assert console.until(b"firmware").startswith(b"firmware")
     console.type(b"\x02")
     assert b"<\x02>" in console.until(b">")
-    console.type(b"end")
+    console.type(b"!")
     assert b"firmware" in console.until(b"firmware")
     console.type(b"~.")
-    assert b"<~.>" in console.until(b">")
+    assert b"<~><.>" in console.until(b"<.>")
     calls = console.calls()
     words = "-I lanplus -H 192.0.2.7 -p 16623 -U admin -f pw -N 1 -R 3 -e \x1d -C 3 sol"
     assert calls == [f"{words} {what}" for what in ("deactivate", "activate") * 3]
+
+
+def test_a_byte_follows_when_the_host_has_echoed_the_one_before(console):
+    """All of a packet is lost with it; and a host that echoes nothing gets its bytes, too."""
+    console.until(b"firmware")
+    line = b"kernel console=ttyS0,115200 nohz_full=2-7\r"
+    console.type(line)
+    told = console.until(b"<\r>")
+    assert told.strip() == b"".join(b"<%c>" % byte for byte in line).strip()
+    console.type(b"?secret.")
+    assert b"<?secret.>" in console.until(b".>")
