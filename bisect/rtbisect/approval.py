@@ -21,10 +21,9 @@ from rtbisect.artefacts import write_whole
 from rtbisect.config import Site, load_site
 from rtbisect.errors import BusyError, ConfigError
 from rtbisect.kernel.maintainers import Named, maintainers
-from rtbisect.model.mail import MailRules, OutMail, Recipients
+from rtbisect.mailroom import rules_of
+from rtbisect.model.mail import OutMail, Recipients
 from rtbisect.model.report import ReportInput, ReportState
-from rtbisect.post.local import Files, Mbox, Sendmail
-from rtbisect.post.smtp import SmtpSettings, SmtpTransport
 from rtbisect.report.kept import read_input
 from rtbisect.report.lint.rules import lint
 from rtbisect.report.mailer import check_mailable, keep
@@ -36,7 +35,6 @@ from rtbisect.store.outbox import Outbox
 if TYPE_CHECKING:
     from rtbisect.model.campaign import CampaignRequest
     from rtbisect.model.report import CommitText, Report
-    from rtbisect.post.transport import Transport
     from rtbisect.report.lint.mail import Finding
     from rtbisect.schema_words import Person
     from rtbisect.store.campaigns import CampaignRecord, CampaignStore
@@ -137,45 +135,6 @@ def approver(site: Site, by: str) -> Person:
     known = ", ".join(each.name for each in people) or "nobody"
     raise ConfigError(
         f"{by!r} approves nothing at this site", f"{site.path} names, in mail: approvers: {known}"
-    )
-
-
-def rules_of(site: Site) -> MailRules:
-    """What the site says of whom it writes to."""
-    mail = site.ours.mail
-    return MailRules(
-        allow=tuple(mail.allow),
-        deny=tuple(mail.deny),
-        opted_out=tuple(mail.opted_out),
-        lists=tuple(mail.lists.items()),
-        kinds=tuple(mail.trees.items()),
-        most=mail.most,
-    )
-
-
-def transport_of(state: Path, site: Site) -> Transport:
-    """How mail of a site leaves; ConfigError where it does not say."""
-    send = site.ours.mail.send
-    if send is None:
-        raise ConfigError(f"{site.path} does not say how mail leaves", "write mail: send: there")
-    if send.files is not None:
-        return Files(site.beside(send.files))
-    if send.mbox is not None:
-        return Mbox(site.beside(send.mbox))
-    if send.sendmail is not None:
-        return Sendmail(str(site.beside(send.sendmail)), state)
-    smtp = send.smtp
-    assert smtp is not None, "the schema wants one of the four"
-    return SmtpTransport(
-        SmtpSettings(
-            host=smtp.host,
-            port=smtp.port,
-            security=smtp.security,
-            user=smtp.user or "",
-            password=site.beside(smtp.password) if smtp.password else None,
-            ca=site.beside(smtp.ca) if smtp.ca else None,
-            hello=site.ours.bot.address.rpartition("@")[2],
-        )
     )
 
 

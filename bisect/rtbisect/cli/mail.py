@@ -4,27 +4,35 @@
 from __future__ import annotations
 
 import time
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from rtbisect import approval
+from rtbisect import approval, mailroom, polling
 from rtbisect.cli.options import json_option, site_option, site_path
 from rtbisect.cli.output import PlainProgress
 from rtbisect.config import load_site
-from rtbisect.errors import Exit
+from rtbisect.errors import ConfigError, Exit
 from rtbisect.model.mail import MailState
 from rtbisect.model.report import ReportState
+from rtbisect.polling import Stores
+from rtbisect.post.inbox import ImapBox
 from rtbisect.sending import send_due
 from rtbisect.store.campaigns import CampaignStore
 from rtbisect.store.outbox import Outbox
+from rtbisect.store.replies import Replies, ReplyState
+from rtbisect.wiring import SystemClock
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from rtbisect.cli.output import Output
     from rtbisect.model.mail import OutMail
+    from rtbisect.post.inbox import Inbox
+    from rtbisect.store.replies import KeptReply
 
 #: What waits for a person.
 _WAIT = (MailState.IN_DOUBT, MailState.REFUSED, MailState.HELD)
@@ -60,7 +68,7 @@ def send(output: Output, site: Path | None, as_json: bool) -> int:
     outbox = Outbox(output.state)
     ended = send_due(
         outbox,
-        approval.transport_of(output.state, loaded),
+        mailroom.transport_of(output.state, loaded),
         time.time,
         lambda each: progress.say(_line(each)),
     )
@@ -107,6 +115,83 @@ def drop(output: Output, message_id: str, as_json: bool) -> int:
     row = {"message_id": found.message_id, "dropped": True}
     output.answer(row, f"{found.message_id} is dropped", as_json=as_json)
     return 0
+
+
+@mail.command(epilog="Example: rtbisect mail poll --site site.yaml")
+@site_option
+@json_option
+@click.pass_obj
+def poll(output: Output, site: Path | None, as_json: bool) -> int:
+    """Read replies to our mails from the site's inbox; fits a timer."""
+    loaded = load_site(site_path(site))
+    stores = Stores(Replies(output.state), Outbox(output.state), CampaignStore(output.state))
+    with _open(mailroom.inbox_of(loaded)) as inbox:
+        now = SystemClock().now_iso()
+        found = tuple(polling.poll(inbox, stores, mailroom.trust_of(loaded), now))
+    return _answer_replies(output, found, as_json=as_json)
+
+
+@mail.command(epilog="Example: rtbisect mail replies --json")
+@json_option
+@click.pass_obj
+def replies(output: Output, as_json: bool) -> int:
+    """Replies that were read, oldest first, but those that nobody has to look at."""
+    found = Replies(output.state).all([s for s in ReplyState if s is not ReplyState.IGNORED])
+    return _answer_replies(output, found, as_json=as_json)
+
+
+@mail.command(epilog="Example: rtbisect mail accept 0123456789ab --by 'A Person'")
+@click.argument("key")
+@click.option("--by", required=True, help="Your name or address, as the site file has it.")
+@site_option
+@json_option
+@click.pass_obj
+def accept(output: Output, key: str, by: str, site: Path | None, as_json: bool) -> int:
+    """Let the commands of the reply KEY count, although nothing proves who sent it."""
+    who = approval.approver(load_site(site_path(site)), by)
+    kept = Replies(output.state)
+    found = kept.get(key)
+    if found.state is not ReplyState.WAITING:
+        raise ConfigError(f"reply {key} is {found.state}", "see `rtbisect mail replies`")
+    kept.set(key, ReplyState.ACCEPTED, f"accepted by {who.name} <{who.address}>")
+    return _answer_replies(output, (kept.get(key),), as_json=as_json)
+
+
+@contextmanager
+def _open(inbox: Inbox) -> Iterator[Inbox]:
+    """An inbox whose connection, if it has one, ends with the command."""
+    try:
+        yield inbox
+    finally:
+        if isinstance(inbox, ImapBox):
+            inbox.close()
+
+
+def _answer_replies(output: Output, found: Sequence[KeptReply], *, as_json: bool) -> int:
+    rows = [
+        {
+            "key": each.key,
+            "message_id": each.message_id,
+            "campaign": each.campaign,
+            "sender": each.sender,
+            "subject": each.subject,
+            "at": each.at,
+            "asked": [{"command": name, "argument": argument} for name, argument in each.asked],
+            "state": each.state.value,
+            "why": each.why,
+        }
+        for each in found
+    ]
+    text = "\n".join(map(_reply_line, found)) or "no replies"
+    output.answer({"replies": rows}, text, as_json=as_json)
+    return 0
+
+
+def _reply_line(found: KeptReply) -> str:
+    asked = ", ".join(f"{name} {argument}".strip() for name, argument in found.asked) or "-"
+    why = f" ({found.why})" if found.why else ""
+    who = f"{found.campaign or '-'}  {found.sender or '?'}"
+    return f"{found.key}  {found.state:<9}{who}: {asked}{why}"
 
 
 def _tell_campaign(store: CampaignStore, found: OutMail) -> None:

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Replies from the inbox into the store, each once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from rtbisect.errors import ConfigError
+from rtbisect.model.report import ReportState
+from rtbisect.post.replies import Reply, Trust, read_reply
+from rtbisect.store.replies import KeptReply, ReplyState, key_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from rtbisect.post.inbox import Inbox
+    from rtbisect.store.campaigns import CampaignStore
+    from rtbisect.store.outbox import Outbox
+    from rtbisect.store.replies import Replies
+
+
+@dataclass(frozen=True, slots=True)
+class Stores:
+    """Where replies, our own mails and campaigns lie."""
+
+    replies: Replies
+    outbox: Outbox
+    campaigns: CampaignStore
+
+
+def poll(inbox: Inbox, stores: Stores, trust: Trust, now_iso: str) -> Iterator[KeptReply]:
+    """Keep what has come in and give it, message by message; one is done with after it is kept."""
+    for arrived in inbox.arrived():
+        found = read_reply(arrived.data, threads_of(stores), trust, giant=arrived.giant)
+        kept = _kept(found, key_of(arrived.data), now_iso)
+        new = stores.replies.put(kept)
+        if new and kept.state is not ReplyState.IGNORED:
+            _answered(stores.campaigns, kept.campaign)
+        inbox.done(arrived)
+        if new:
+            yield kept
+
+
+def threads_of(stores: Stores) -> Mapping[str, str]:
+    """Campaigns by the Message-IDs of our mails and of what was answered to them."""
+    ours = {mail.message_id: mail.campaign for mail in stores.outbox.all()}
+    theirs = {
+        reply.message_id: reply.campaign
+        for reply in stores.replies.all()
+        if reply.campaign and reply.message_id and reply.state is not ReplyState.IGNORED
+    }
+    return theirs | ours
+
+
+def _kept(found: Reply, key: str, now_iso: str) -> KeptReply:
+    if found.ignored:
+        state, why = ReplyState.IGNORED, found.ignored
+    elif not found.asked:
+        state, why = ReplyState.NOTED, found.untrusted
+    elif found.untrusted:
+        state, why = ReplyState.WAITING, found.untrusted
+    else:
+        state, why = ReplyState.ACCEPTED, "signed by who may ask"
+    return KeptReply(
+        key=key,
+        message_id=found.message_id,
+        campaign=found.campaign,
+        sender=found.sender,
+        subject=found.subject,
+        at=now_iso,
+        asked=tuple((each.name, each.argument) for each in found.asked),
+        state=state,
+        why=why,
+    )
+
+
+def _answered(campaigns: CampaignStore, campaign: str) -> None:
+    """A report that was sent has an answer now."""
+    try:
+        report = campaigns.get(campaign).report
+    except ConfigError:
+        return
+    if report is not None and report.state is ReportState.SENT:
+        campaigns.set_report(campaign, replace(report, state=ReportState.ANSWERED))

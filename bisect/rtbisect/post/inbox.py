@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Where replies come in: a Maildir, or a mailbox on an IMAP server. A message is handed out until
+somebody says that it is done with; it stays where it is, marked as seen.
+"""
+
+from __future__ import annotations
+
+import imaplib
+import re
+import ssl
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+from rtbisect.command import printable
+from rtbisect.errors import ConfigError, InfrastructureError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+#: Of a longer one the head alone is read: nobody writes so much to say a word.
+MOST_BYTES = 1_000_000
+#: Messages of one look.
+MOST = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Arrived:
+    """A message: `key` is its name in the inbox; of a `giant` one only the first part is here."""
+
+    key: str
+    data: bytes
+    giant: bool = False
+
+
+class Inbox(Protocol):
+    """Messages that nobody is done with yet."""
+
+    def arrived(self) -> Iterator[Arrived]:
+        """Those there are, oldest first."""
+
+    def done(self, arrived: Arrived) -> None:
+        """Hand this one out no more."""
+
+
+class Maildir:
+    """A Maildir that a mail server delivers into."""
+
+    def __init__(self, folder: Path) -> None:
+        if not (folder / "new").is_dir() or not (folder / "cur").is_dir():
+            raise ConfigError(f"{folder} is no Maildir", "give a folder with new, cur and tmp")
+        self._folder = folder
+
+    def arrived(self) -> Iterator[Arrived]:
+        new = [path for path in (self._folder / "new").iterdir() if path.is_file()]
+        for path in sorted(new, key=lambda path: (path.stat().st_mtime, path.name))[:MOST]:
+            with path.open("rb") as file:
+                data = file.read(MOST_BYTES + 1)
+            yield Arrived(path.name, data[:MOST_BYTES], giant=len(data) > MOST_BYTES)
+
+    def done(self, arrived: Arrived) -> None:
+        target = self._folder / "cur" / f"{arrived.key.split(':')[0]}:2,S"
+        with suppress(FileNotFoundError):
+            (self._folder / "new" / arrived.key).rename(target)
+
+
+@dataclass(frozen=True, slots=True)
+class ImapSettings:
+    """A mailbox; `password` and `ca` are files."""
+
+    host: str
+    port: int
+    user: str
+    password: Path
+    ca: Path | None = None
+    folder: str = "INBOX"
+    timeout_s: float = 60.0
+
+
+class ImapBox:
+    """A mailbox on a server, over TLS (RFC 9051, by the commands that RFC 3501 has, too)."""
+
+    def __init__(self, settings: ImapSettings) -> None:
+        self._settings = settings
+        self._where = f"mailbox of {settings.user} on {settings.host}"
+        self._imap = self._opened()
+
+    def _opened(self) -> imaplib.IMAP4_SSL:
+        told = self._settings
+        try:
+            password = told.password.read_text(encoding="utf-8").strip("\n")
+            context = ssl.create_default_context(cafile=str(told.ca) if told.ca else None)
+        except (OSError, ValueError) as error:
+            raise ConfigError(f"{self._where}: {error}", "see mail: inbox: of the site") from error
+        try:
+            imap = imaplib.IMAP4_SSL(
+                told.host, told.port, ssl_context=context, timeout=told.timeout_s
+            )
+        except ssl.SSLCertVerificationError as error:
+            said = f"{self._where}: the certificate is not trusted ({error.verify_message})"
+            raise ConfigError(said, "give the right `host`, or its `ca`") from error
+        except (OSError, imaplib.IMAP4.error) as error:
+            raise InfrastructureError(f"{self._where}: {error}", "try again later") from error
+        try:
+            imap.login(told.user, password)
+            self._said(imap.select(f'"{told.folder}"'))
+        except imaplib.IMAP4.error as error:
+            with suppress(OSError, imaplib.IMAP4.error):
+                imap.shutdown()
+            said = printable(str(error).replace(password, "..."), 200)
+            raise ConfigError(f"{self._where}: {said}", "correct user and password") from error
+        return imap
+
+    def arrived(self) -> Iterator[Arrived]:
+        found = self._ask("SEARCH", "UNSEEN")
+        for key in (found[0] or b"").split()[:MOST]:
+            name = key.decode("ascii")
+            size = re.search(
+                rb"RFC822\.SIZE (\d+)", b"".join(_bytes(self._ask("FETCH", name, "(RFC822.SIZE)")))
+            )
+            parts = self._ask("FETCH", name, f"(BODY.PEEK[]<0.{MOST_BYTES}>)")
+            data = next((part[1] for part in parts if isinstance(part, tuple)), b"")
+            yield Arrived(name, data, giant=size is not None and int(size[1]) > MOST_BYTES)
+
+    def done(self, arrived: Arrived) -> None:
+        self._ask("STORE", arrived.key, "+FLAGS", r"(\Seen)")
+
+    def close(self) -> None:
+        with suppress(OSError, imaplib.IMAP4.error):
+            self._imap.logout()
+
+    def _ask(self, *words: str) -> list[Any]:
+        try:
+            return self._said(self._imap.uid(*words))
+        except (OSError, imaplib.IMAP4.error) as error:
+            raise InfrastructureError(f"{self._where}: {error}", "try again later") from error
+
+    def _said(self, answer: tuple[str, list[Any]]) -> list[Any]:
+        how, found = answer
+        if how != "OK":
+            raise imaplib.IMAP4.error(f"{how}: {found[0] if found else ''}")
+        return found
+
+
+def _bytes(parts: list[Any]) -> list[bytes]:
+    return [part if isinstance(part, bytes) else part[0] for part in parts if part]

@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a reply says: to which report, from whom, and whether its commands count.
+
+Everything in it may be forged but what our own mail server has written on top of it: its
+Authentication-Results: header (RFC 8601), which says whose DKIM signature was good.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from email import message_from_bytes
+from email.policy import compat32
+from email.utils import getaddresses
+from typing import TYPE_CHECKING
+
+from rtbisect.command import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from email.message import Message
+
+#: What a reply may ask for; the words behind are its argument.
+COMMANDS = ("test", "bisect", "retest", "invalid", "dup")
+
+_COMMAND = re.compile(r"#rtbisect[ \t]+([a-z]+)(?:[ \t]*:)?(?:[ \t]+(.*))?")
+_PROGRAMS = ("X-Autoreply", "X-Autorespond", "X-Autoresponder")
+_ID = re.compile(r"<[^\s<>]{1,200}>")
+#: Commands of one mail; a person asks for one.
+_MOST = 5
+_LONGEST = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A command with its argument."""
+
+    name: str
+    argument: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """`campaign` is the report's, "" where the mail is in no thread of ours; `ignored` says why
+    nobody looks at it, "" for one that somebody wrote to us; `untrusted` says why its commands wait
+    for a person, "" where they count.
+    """
+
+    message_id: str
+    sender: str
+    subject: str
+    campaign: str
+    asked: tuple[Asked, ...]
+    ignored: str = ""
+    untrusted: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Trust:
+    """Our own address, those whose commands count, and the servers whose word on DKIM we take."""
+
+    own: str
+    people: Sequence[str] = ()
+    servers: Sequence[str] = ()
+
+
+def read_reply(data: bytes, threads: Mapping[str, str], trust: Trust, *, giant: bool) -> Reply:
+    """The reply of these bytes; never an error. `threads` gives the campaign of our Message-IDs."""
+    mail = message_from_bytes(data, policy=compat32)
+    sender = _sender(mail)
+    named = (
+        _ID.findall(_header(mail, "In-Reply-To")) + _ID.findall(_header(mail, "References"))[::-1]
+    )
+    campaign = next((threads[each] for each in named if each in threads), "")
+    identity = (_ID.findall(_header(mail, "Message-ID")) or [""])[0]
+    ignored = _why_ignored(mail, sender, trust)
+    if not campaign:
+        ignored = ignored or "is in no thread of ours"
+    text, odd = ("", "is too large") if giant else _text(mail)
+    asked = _asked(text) if not ignored else ()
+    untrusted = _why_untrusted(mail, sender, trust) if asked else odd
+    subject = printable(" ".join(_header(mail, "Subject").split()), 120)
+    return Reply(printable(identity, 250), sender, subject, campaign, asked, ignored, untrusted)
+
+
+def _header(mail: Message, name: str) -> str:
+    return str(mail.get(name, ""))[:8000]
+
+
+def _sender(mail: Message) -> str:
+    """The one address in From:, "" where there is none or are several."""
+    if len(mail.get_all("From") or ()) != 1:
+        return ""
+    found = [address for _, address in getaddresses([_header(mail, "From")]) if address]
+    return found[0].lower() if len(found) == 1 and found[0].isascii() else ""
+
+
+def _why_ignored(mail: Message, sender: str, trust: Trust) -> str:
+    """Programs that answer programs make loops (RFC 3834)."""
+    if not sender:
+        return "has no sender"
+    if sender == trust.own.lower():
+        return "is from ourselves"
+    by_program = _header(mail, "Auto-Submitted").split(";")[0].strip().lower() not in ("", "no")
+    if by_program or any(name in mail for name in _PROGRAMS):
+        return "was sent by a program"
+    by_server = _header(mail, "Return-Path").strip() == "<>"
+    by_server = by_server or mail.get_content_type() == "multipart/report"
+    if by_server or re.match(r"(mailer-daemon|postmaster|no-?reply)@", sender):
+        return "was sent by a mail server"
+    return ""
+
+
+def _text(mail: Message) -> tuple[str, str]:
+    """The plain text of a mail, and why there is none."""
+    for part in mail.walk():
+        if part.get_content_type() == "text/plain" and not part.get_filename():
+            payload = part.get_payload(decode=True)
+            data = payload if isinstance(payload, bytes) else b""
+            charset = part.get_content_charset() or "utf-8"
+            try:
+                return data.decode(charset, "replace"), ""
+            except LookupError:
+                return data.decode("utf-8", "replace"), ""
+    return "", "has no plain text"
+
+
+def _asked(text: str) -> tuple[Asked, ...]:
+    """Commands on lines of their own; what is quoted or indented is somebody else's."""
+    found = []
+    for line in text.splitlines():
+        match = _COMMAND.fullmatch(line.rstrip())
+        if match and match[1] in COMMANDS:
+            found.append(Asked(match[1], printable((match[2] or "").strip(), _LONGEST)))
+    return tuple(found[:_MOST])
+
+
+def _why_untrusted(mail: Message, sender: str, trust: Trust) -> str:
+    if sender not in {each.lower() for each in trust.people}:
+        return f"{printable(sender, 80)} is not among those whose commands count"
+    # Only the topmost one is by who delivered the mail to us: those below came with it.
+    results = " ".join(_header(mail, "Authentication-Results").split())
+    server, _, told = results.partition(";")
+    if (
+        not results
+        or server.split()[:1] == []
+        or server.split()[0].lower() not in {each.lower() for each in trust.servers}
+    ):
+        return "no server that we trust says whether it is signed"
+    domain = sender.rpartition("@")[2]
+    told = re.sub(r"\([^()]*\)", " ", told)
+    for method in told.split(";"):
+        passed = re.match(r"\s*dkim\s*=\s*pass\b", method, re.IGNORECASE)
+        signer = re.search(r"\bheader\.d\s*=\s*\"?([A-Za-z0-9.-]+)", method)
+        if passed and signer and _aligned(signer[1].lower(), domain):
+            return ""
+    return f"it has no good DKIM signature of {printable(domain, 80)}"
+
+
+def _aligned(signer: str, domain: str) -> bool:
+    """Whether a signature of `signer` speaks for `domain`: the same, or what it is a part of; a
+    top-level domain speaks for nobody.
+    """
+    return "." in signer and (domain == signer or domain.endswith(f".{signer}"))

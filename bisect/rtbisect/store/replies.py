@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Replies to our mails, and what was asked in them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+import sqlalchemy as sa
+
+from rtbisect.errors import ConfigError
+from rtbisect.store import db
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+
+class ReplyState(StrEnum):
+    """IGNORED: nobody looks at it; NOTED: it asks for nothing; WAITING: a person has to say that
+    its commands count; ACCEPTED: they do; DONE: they were carried out.
+    """
+
+    IGNORED = "ignored"
+    NOTED = "noted"
+    WAITING = "waiting"
+    ACCEPTED = "accepted"
+    DONE = "done"
+
+
+@dataclass(frozen=True, slots=True)
+class KeptReply:
+    """A reply as it is kept: `key` is its number for a person, `asked` pairs of command and
+    argument; `why` says what its state comes from.
+    """
+
+    key: str
+    message_id: str
+    campaign: str
+    sender: str
+    subject: str
+    at: str
+    asked: tuple[tuple[str, str], ...]
+    state: ReplyState
+    why: str = ""
+
+
+table = sa.Table(
+    "reply",
+    db.metadata,
+    sa.Column("key", sa.Text, primary_key=True),
+    sa.Column("message_id", sa.Text, nullable=False),
+    sa.Column("campaign", sa.Text, nullable=False),
+    sa.Column("sender", sa.Text, nullable=False),
+    sa.Column("subject", sa.Text, nullable=False),
+    sa.Column("at", sa.Text, nullable=False),
+    sa.Column("asked", sa.Text, nullable=False),
+    sa.Column("state", sa.Text, nullable=False),
+    sa.Column("why", sa.Text, nullable=False),
+)
+
+
+def key_of(data: bytes) -> str:
+    """The key of a message: the same one that comes twice is one."""
+    return hashlib.sha256(data).hexdigest()[:12]
+
+
+class Replies:
+    """The replies of one state directory."""
+
+    def __init__(self, state: Path) -> None:
+        self.database = db.Database(state / "rtbisect.sqlite3")
+
+    def put(self, reply: KeptReply) -> bool:
+        """Keep a reply; False when it is there already."""
+        row = {name: getattr(reply, name) for name in KeptReply.__slots__}
+        row["asked"] = json.dumps(reply.asked)
+        with self.database.write() as connection:
+            made = connection.execute(sa.insert(table).prefix_with("OR IGNORE").values(**row))
+        return bool(made.rowcount)
+
+    def all(self, states: Sequence[ReplyState] = tuple(ReplyState)) -> tuple[KeptReply, ...]:
+        """Replies in these states, oldest first."""
+        query = sa.select(table).where(table.c.state.in_(states)).order_by(sa.text("rowid"))
+        with self.database.write() as connection:
+            rows = [dict(row) for row in connection.execute(query).mappings()]
+        return tuple(_reply(row) for row in rows)
+
+    def get(self, key: str) -> KeptReply:
+        """One reply; ConfigError when there is none."""
+        for reply in self.all():
+            if reply.key == key:
+                return reply
+        raise ConfigError(f"no reply {key!r}", "see `rtbisect mail replies`")
+
+    def set(self, key: str, state: ReplyState, why: str) -> None:
+        with self.database.write() as connection:
+            connection.execute(
+                sa.update(table).where(table.c.key == key).values(state=state, why=why)
+            )
+
+
+def _reply(row: dict[str, Any]) -> KeptReply:
+    asked = tuple((name, argument) for name, argument in json.loads(row["asked"]))
+    return KeptReply(**(row | {"asked": asked, "state": ReplyState(row["state"])}))

@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Replies: kind ones, forged ones, those of programs."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rtbisect.post.replies import Asked, Trust, read_reply
+
+TRUST = Trust("bot@lab.example.org", ("ada@kernel.example.org",), ("mx.lab.example.org",))
+THREADS = {"<r1@lab.example.org>": "bisect-1", "<r2@lab.example.org>": "bisect-2"}
+GOOD = (
+    "mx.lab.example.org; spf=pass smtp.mailfrom=x; dkim=pass (2048-bit) header.d=kernel.example.org"
+)
+
+HEADERS = {
+    "Authentication-Results": GOOD,
+    "From": "Ada <ada@kernel.example.org>",
+    "Subject": "Re: a report",
+    "Message-ID": "<a1@kernel.example.org>",
+    "In-Reply-To": "<r1@lab.example.org>",
+    "References": "<r1@lab.example.org>",
+}
+
+
+def reply(body="#rtbisect test fixes/one\n", *, giant=False, raw=(), **changes):
+    told = HEADERS | {name.replace("_", "-"): value for name, value in changes.items()}
+    lines = [*raw, *(f"{name}: {value}" for name, value in told.items() if value is not None)]
+    data = ("\n".join(lines) + "\n\n" + body).encode()
+    return read_reply(data, THREADS, TRUST, giant=giant)
+
+
+def test_a_signed_word_of_who_may_ask_counts():
+    found = reply()
+    assert (found.campaign, found.sender) == ("bisect-1", "ada@kernel.example.org")
+    assert found.asked == (Asked("test", "fixes/one"),)
+    assert (found.ignored, found.untrusted) == ("", "")
+
+
+@pytest.mark.parametrize(
+    ("changes", "why"),
+    [
+        ({"From": "Eve <eve@kernel.example.org>"}, "not among those"),
+        ({"From": "Ada <ada@kernel.example.org>, Eve <eve@example.org>"}, None),
+        ({"Authentication_Results": None}, "no server that we trust"),
+        ({"Authentication_Results": GOOD.replace("mx.lab", "mx.evil")}, "no server that we trust"),
+        ({"Authentication_Results": GOOD.replace("dkim=pass", "dkim=fail")}, "no good DKIM"),
+        ({"Authentication_Results": GOOD.replace("dkim=pass", "x=dkim=pass")}, "no good DKIM"),
+        ({"Authentication_Results": GOOD.replace("d=kernel", "d=evil")}, "no good DKIM"),
+        ({"Authentication_Results": GOOD.replace("=kernel.example.org", "=org")}, "no good DKIM"),
+        ({"Authentication_Results": "mx.lab.example.org; none"}, "no good DKIM"),
+        (
+            {"Authentication_Results": "mx.lab.example.org; dkim=fail (dkim=pass header.d="
+             "kernel.example.org) header.d=kernel.example.org"},
+            "no good DKIM",
+        ),
+    ],
+)  # fmt: skip
+def test_what_nobody_proves_waits_for_a_person(changes, why):
+    found = reply(**changes)
+    if why is None:
+        assert found.ignored == "has no sender"
+    else:
+        assert why in found.untrusted
+        assert found.asked
+        assert not found.ignored
+
+
+def test_only_the_topmost_results_are_our_servers():
+    forged = reply(raw=("Authentication-Results: mx.evil.example.org; dkim=pass header.d=x.org",))
+    assert "no server that we trust" in forged.untrusted
+    # Ours on top of a forged one: what ours says counts.
+    good = f"Authentication-Results: {GOOD}"
+    ours = reply(raw=(good.replace("dkim=pass", "dkim=fail"),))
+    assert "no good DKIM" in ours.untrusted
+
+
+def test_a_signature_of_the_organisation_speaks_for_its_hosts():
+    assert (
+        reply(Authentication_Results=GOOD.replace("kernel.example.org", "example.org")).untrusted
+        == ""
+    )
+
+
+@pytest.mark.parametrize(
+    ("changes", "why"),
+    [
+        ({"Auto_Submitted": "auto-replied"}, "by a program"),
+        ({"X_Autoreply": "yes"}, "by a program"),
+        ({"Return_Path": "<>"}, "by a mail server"),
+        ({"From": "MAILER-DAEMON@mx.example.org"}, "by a mail server"),
+        ({"From": "Bot <bot@lab.example.org>"}, "from ourselves"),
+        ({"From": None}, "has no sender"),
+        ({"Content_Type": "multipart/report"}, "by a mail server"),
+        ({"In_Reply_To": "<x@y>", "References": "<z@y>"}, "no thread of ours"),
+    ],
+)
+def test_programs_and_strangers_are_not_answered(changes, why):
+    found = reply(**changes)
+    assert why in found.ignored
+    assert found.asked == ()
+
+
+def test_list_servers_are_no_programs():
+    assert reply(Precedence="bulk", List_Id="<rt.lists.example.org>").ignored == ""
+
+
+@pytest.mark.parametrize(
+    ("body", "asked"),
+    [
+        ("Hello\n\n#rtbisect test: fixes/two  \nBye\n", [("test", "fixes/two")]),
+        ("> #rtbisect test x\n", []),
+        (" #rtbisect test x\n", []),
+        ("#rtbisect explode x\n", []),
+        ("say #rtbisect test x\n", []),
+        (
+            "#rtbisect retest\n#rtbisect invalid the tool\n",
+            [("retest", ""), ("invalid", "the tool")],
+        ),
+        ("#rtbisect dup <x@y>\r\n", [("dup", "<x@y>")]),
+        ("#rtbisect retest\n" * 50, [("retest", "")] * 5),
+        ("#rtbisect test " + "x" * 2000, None),
+        ("#rtbisect test a\x1b[2Jb\n", None),
+    ],
+)
+def test_commands_stand_on_lines_of_their_own(body, asked):
+    found = reply(body)
+    if asked is not None:
+        assert [(each.name, each.argument) for each in found.asked] == asked
+    else:
+        (one,) = found.asked
+        assert one.argument.isprintable()
+        assert len(one.argument) <= 320
+
+
+def test_html_and_giants_have_no_commands():
+    assert (
+        reply("<p>#rtbisect test x</p>", Content_Type="text/html").untrusted == "has no plain text"
+    )
+    found = reply(giant=True)
+    assert (found.asked, found.untrusted) == ((), "is too large")
+
+
+def test_the_last_mail_of_ours_in_a_thread_is_meant():
+    found = reply(In_Reply_To="<x@y>", References="<r1@lab.example.org> <r2@lab.example.org> <x@y>")
+    assert found.campaign == "bisect-2"
+
+
+def test_a_part_of_a_mail_may_be_encoded():
+    body = """--x
+Content-Type: text/plain; charset=nonsense
+Content-Transfer-Encoding: base64
+
+I3J0YmlzZWN0IHJldGVzdAo=
+--x
+Content-Type: text/html
+
+<p>
+--x--
+"""
+    found = reply(body, Content_Type='multipart/alternative; boundary="x"')
+    assert [each.name for each in found.asked] == ["retest"]
+
+
+@given(st.binary(max_size=400), st.booleans())
+def test_no_bytes_are_an_error(data, giant):
+    found = read_reply(data, THREADS, TRUST, giant=giant)
+    assert found.ignored
+    assert found.subject.isprintable()
+    head = b"From: ada@kernel.example.org\nIn-Reply-To: <r1@lab.example.org>\n"
+    assert read_reply(head + data, THREADS, TRUST, giant=giant).asked == () or b"#rtbisect" in data
