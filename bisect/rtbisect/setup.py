@@ -9,12 +9,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rtbisect.errors import ConfigError
+from rtbisect.model.campaign import (  # noqa: TC001  (pydantic reads the annotations)
+    CampaignRequest,
+    Limits,
+    Threshold,
+)
+from rtbisect.model.code import BuildRequest  # noqa: TC001
 from rtbisect.model.command import repairs
+from rtbisect.model.lab import DeviceType, HostProfile, Window  # noqa: TC001
 
 if TYPE_CHECKING:
-    from rtbisect.model.campaign import CampaignRequest, Limits, Threshold
-    from rtbisect.model.code import BuildRequest
-    from rtbisect.model.lab import DeviceType, HostProfile, Window
     from rtbisect.ports import Builder, Clock, Journal, Lab, Mailer, Progress, Tree
 
 

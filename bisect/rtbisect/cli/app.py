@@ -19,6 +19,7 @@ from rtbisect.cli import (
     host,
     lab,
     mail,
+    rejudge,
     report,
     resume,
     status,
@@ -76,6 +77,7 @@ for command in (
     host.host,
     lab.lab,
     mail.mail,
+    rejudge.rejudge,
 ):
     main.add_command(command)
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from rtbisect import approval
+from rtbisect.bundle import write_bundle
 from rtbisect.cli.options import json_option
 from rtbisect.cli.runner import request_of
 from rtbisect.errors import ConfigError, Exit
@@ -173,4 +174,19 @@ def for_kcidb(output: Output, campaign: str, origin: str, as_json: bool) -> int:
         raise ConfigError(f"{origin!r} is no origin of KCIDB", "a-z, 0-9 and _ make one")
     text = kcidb_json(read_input(Path(record.report.path).parent), origin)
     output.answer(json.loads(text), text, as_json=as_json)
+    return 0
+
+
+@report.command(epilog="Example: rtbisect report bundle bisect-3 /srv/www/evidence/bisect-3")
+@click.argument("campaign")
+@click.argument("folder", type=click.Path(path_type=Path))
+@json_option
+@click.pass_obj
+def bundle(output: Output, campaign: str, folder: Path, as_json: bool) -> int:
+    """Write the evidence of CAMPAIGN to FOLDER, where `rejudge` needs nothing else."""
+    record = CampaignStore(output.state).get(campaign)
+    files = write_bundle(output.state, record, request_of(record), folder.absolute())
+    names = [str(path.relative_to(folder.absolute())) for path in files]
+    data = {"campaign": campaign, "folder": str(folder), "files": names}
+    output.answer(data, "\n".join([f"{folder}:", *names]), as_json=as_json)
     return 0

@@ -1,0 +1,283 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The evidence of a campaign as a folder that stands for itself: what was measured, the kernels
+that differ, and the answer, which anybody can judge again from it.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import re
+import shutil
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from rtbisect import __version__, pipeline, wiring
+from rtbisect.artefacts import ArtefactStore, write_whole
+from rtbisect.errors import ConfigError, InternalError
+from rtbisect.model.campaign import Outcome, Result
+from rtbisect.model.code import Build, CommitGraph
+from rtbisect.replay import (
+    Answers,
+    HeardBuilder,
+    HeardTree,
+    NoLab,
+    NoMailer,
+    Silence,
+    ToldBuilder,
+    ToldTree,
+    place_in,
+)
+from rtbisect.setup import Parts, Setup
+from rtbisect.store.campaigns import CampaignStore
+from rtbisect.store.export import Step, steps_in, steps_of
+from rtbisect.store.journal import StoreJournal, recorded
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from rtbisect.model.campaign import CampaignRequest
+    from rtbisect.ports import Journal
+    from rtbisect.store.campaigns import CampaignRecord
+
+#: Of the folder; a program of another one does not read it.
+FORMAT = 1
+
+SUMS = "SHA256SUMS"
+_MANIFEST, _JOURNAL, _ANSWERS, _SETUP = (
+    "manifest.json",
+    "journal.jsonl.gz",
+    "answers.json.gz",
+    "setup.json",
+)
+#: Files of the draft that go with it.
+_DRAFT = ("bisect.log", "campaign.log", "result.json", "posterior.png", "boots.png")
+#: A bundle is somebody else's file: more than this of one is not read.
+_MOST_BYTES = 256 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """The answer that a bundle holds, and what its measurements say now; None where they come to no
+    answer, with the reason in `why`.
+    """
+
+    campaign: str
+    told: Result
+    now: Result | None
+    why: str = ""
+
+    @property
+    def same(self) -> bool:
+        """Nothing of the answer differs, to the last digit."""
+        return self.told == self.now
+
+
+def write_bundle(
+    state: Path, record: CampaignRecord, request: CampaignRequest, folder: Path
+) -> tuple[Path, ...]:
+    """Fill `folder` (made here, and not there before) with the evidence of a finished campaign;
+    gives its files. ConfigError where the campaign cannot be judged again as it was.
+    """
+    if record.result is None or request.kind in ("check", "try"):
+        raise ConfigError(
+            f"campaign {record.id} has no answer of a search", "see `rtbisect status`"
+        )
+    store = CampaignStore(state)
+    steps = steps_of(store.database, record.id)
+    answers = Answers()
+
+    def asked(journal: Journal) -> tuple[Setup, Parts]:
+        setup, parts = wiring.assemble(state, request, journal, Silence())
+        tree, builder = HeardTree(parts.tree, answers), HeardBuilder(parts.builder, answers)
+        return setup, _parts(tree, builder, journal)
+
+    result, setup = _again(steps, request.kind, asked)
+    if result != record.result:
+        raise ConfigError(
+            f"campaign {record.id} is judged otherwise now ({result.outcome})",
+            "it was made by another version of rtbisect; run it again",
+        )
+    if folder.exists():
+        raise ConfigError(f"{folder} is there already", "give another folder")
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}.") as made:
+        place = Path(made) / "bundle"
+        place.mkdir()
+        _fill(place, store, record, Evidence(setup, steps, answers, result))
+        # Who publishes it serves it to everybody.
+        place.chmod(0o755)
+        place.rename(folder)
+    return tuple(sorted(path for path in folder.rglob("*") if path.is_file()))
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """All that the answer of a campaign follows from, and the answer."""
+
+    setup: Setup
+    steps: tuple[Step, ...]
+    answers: Answers
+    result: Result
+
+
+def _parts(tree: Any, builder: Any, journal: Journal) -> Parts:
+    """Parts that answer questions, and do nothing."""
+    return Parts(tree, builder, NoLab(), journal, NoMailer(), wiring.SystemClock(), Silence())
+
+
+def _again(
+    steps: Iterable[Step], kind: str, assembled: Callable[[Journal], tuple[Setup, Parts]]
+) -> tuple[Result, Setup]:
+    """The pipeline run over a journal, in a store of its own."""
+    with tempfile.TemporaryDirectory(prefix="rtbisect-rejudge-") as state:
+        store = CampaignStore(Path(state))
+        name = store.create(kind, "{}", "")
+        steps_in(store.database, name, steps)
+        setup, parts = assembled(StoreJournal(store.database, name))
+        result, _ = pipeline.bisect(setup, parts)
+    return result, setup
+
+
+def _fill(place: Path, store: CampaignStore, record: CampaignRecord, found: Evidence) -> None:
+    manifest = {
+        "format": FORMAT,
+        "campaign": record.id,
+        "created": record.created,
+        "rtbisect": __version__,
+        "request": json.loads(record.request),
+        "result": TypeAdapter(Result).dump_python(found.result, mode="json"),
+    }
+    _write(place / _MANIFEST, json.dumps(manifest, indent=1, sort_keys=True))
+    _write(place / _SETUP, TypeAdapter(Setup).dump_json(found.setup, indent=1).decode())
+    lines = (
+        json.dumps(step.as_row(), sort_keys=True) for step in steps_of(store.database, record.id)
+    )
+    _write(place / _JOURNAL, "".join(f"{line}\n" for line in lines))
+    _write(place / _ANSWERS, found.answers.to_json())
+    if record.report is not None:
+        drafts = Path(record.report.path).parent
+        for name in _DRAFT:
+            if (drafts / name).is_file():
+                shutil.copyfile(drafts / name, place / name)
+    _kernels(place, store, record, found)
+    names = sorted(path for path in place.rglob("*") if path.is_file())
+    sums = [f"{_sha256(path)}  {path.relative_to(place)}" for path in names]
+    _write(place / SUMS, "".join(f"{line}\n" for line in sums))
+
+
+def _kernels(place: Path, store: CampaignStore, record: CampaignRecord, found: Evidence) -> None:
+    """Image, modules and configuration of the culprit and its parents, else of the two ends."""
+    artefacts = ArtefactStore(store.state / "artefacts")
+    wanted = {found.setup.request.good, found.setup.request.bad}
+    if found.result.outcome is Outcome.CULPRIT:
+        graphs = recorded(store.database, record.id, CommitGraph)
+        wanted = {
+            sha
+            for graph in graphs
+            for commit in graph.commits
+            if commit.sha == found.result.culprit
+            for sha in (commit.sha, *commit.parents)
+        }
+    for build in recorded(store.database, record.id, Build):
+        if build.revision not in wanted or build.variant or not build.ok:
+            continue
+        folder = place / "kernels" / build.revision[:12]
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, sha256 in (
+            ("bzImage", build.kernel), ("modules.tar.gz", build.modules), ("config", build.config),
+        ):  # fmt: skip
+            if sha256 and artefacts.has(sha256):
+                shutil.copyfile(artefacts.path(sha256), folder / name)
+
+
+def rejudge(folder: Path) -> Judged:
+    """Judge the measurements of a bundle again, with nothing but the bundle; ConfigError where it
+    is not whole, or not one that this version reads.
+    """
+    check_sums(folder)
+    try:
+        manifest = json.loads(_read(folder, _MANIFEST))
+        if manifest["format"] != FORMAT:
+            raise ConfigError(
+                f"{folder} has format {manifest['format']}, this program reads {FORMAT}",
+                f"use rtbisect {manifest['rtbisect']}",
+            )
+        told = TypeAdapter(Result).validate_python(manifest["result"])
+        setup = TypeAdapter(Setup).validate_json(_read(folder, _SETUP))
+        answers = Answers.from_json(_read(folder, _ANSWERS))
+        rows = [json.loads(line) for line in _read(folder, _JOURNAL).splitlines()]
+        steps = [Step.of(row) for row in rows]
+        campaign = str(manifest["campaign"])
+    except (ValidationError, ValueError, KeyError, TypeError) as error:
+        raise ConfigError(
+            f"{folder} cannot be read: {type(error).__name__}", "it was made by another version"
+        ) from error
+    tree, builder = ToldTree(answers), ToldBuilder(answers)
+    try:
+        now, _ = _again(
+            steps, setup.request.kind, lambda journal: (setup, _parts(tree, builder, journal))
+        )
+    except (ConfigError, InternalError) as error:
+        # The measurements ask for boots or builds that nobody has made.
+        return Judged(campaign, told, None, error.message)
+    return Judged(campaign, told, now)
+
+
+def check_sums(folder: Path) -> None:
+    """ConfigError unless each file of a bundle has the sum that SHA256SUMS says."""
+    lines = _read(folder, SUMS).decode("utf-8", "replace").splitlines()
+    named = set()
+    for line in lines:
+        match = re.fullmatch(r"([0-9a-f]{64})  ((?!/|\.\.)[A-Za-z0-9._/-]{1,200})", line)
+        if match is None or ".." in match[2].split("/"):
+            raise ConfigError(
+                f"{folder / SUMS} has a line that is none", "it is not a whole bundle"
+            )
+        place = folder / match[2]
+        named.add(match[2])
+        if not place.is_file() or place.is_symlink() or _sha256(place) != match[1]:
+            raise ConfigError(f"{place} is not as {SUMS} says", "get the bundle again")
+    for name in (_MANIFEST, _SETUP, _JOURNAL, _ANSWERS):
+        if name not in named:
+            raise ConfigError(f"{folder / SUMS} does not name {name}", "it is not a whole bundle")
+
+
+def _read(folder: Path, name: str) -> bytes:
+    place = place_in(folder, name)
+    try:
+        with gzip.open(place) if name.endswith(".gz") else place.open("rb") as file:
+            data = file.read(_MOST_BYTES + 1)
+    except (OSError, EOFError) as error:
+        raise ConfigError(f"{place}: {error}", "get the bundle again") from error
+    if len(data) > _MOST_BYTES:
+        raise ConfigError(f"{place} is too large", "it is no bundle of ours")
+    return data
+
+
+def _write(place: Path, text: str) -> None:
+    data = text.encode("utf-8", "surrogateescape")
+    if place.name.endswith(".gz"):
+        data = gzip.compress(data, mtime=0)
+    write_whole(place, lambda file: file.write(data))
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def differences(judged: Judged) -> Iterable[str]:
+    """What of the answer is another now, a line each."""
+    if judged.now is None:
+        yield f"no answer: {judged.why}"
+        return
+    for name in ("outcome", "cause", "culprit", "confidence", "metric", "reasons", "gates"):
+        told, now = getattr(judged.told, name), getattr(judged.now, name)
+        if told != now:
+            yield f"{name}: {told} -> {now}"

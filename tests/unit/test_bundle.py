@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Evidence of a campaign: judged again from its folder alone, and refused when it is not whole."""
+
+import gzip
+import hashlib
+import json
+from dataclasses import replace
+
+import pytest
+from campaigns import World, boots, line_of, sha
+
+from rtbisect import bundle, pipeline
+from rtbisect.bundle import Evidence, differences, rejudge
+from rtbisect.errors import ConfigError
+from rtbisect.lab.fake import FakeLab
+from rtbisect.model.campaign import Outcome
+from rtbisect.replay import Answers, HeardBuilder, HeardTree
+from rtbisect.store.export import steps_of
+
+
+@pytest.fixture
+def campaign(tmp_path):
+    """A finished campaign on the fakes, its evidence, and its folder."""
+    graph = line_of(8)
+    reverts = {(graph.bad, sha(5)): sha(10**6)}
+    world = World(tmp_path / "state", graph, FakeLab(boots(5), None), reverts=reverts)
+    setup, parts = world.open()
+    result, _ = pipeline.bisect(setup, parts)
+    world.store.finish(world.campaign, result, None)
+    steps = steps_of(world.store.database, world.campaign)
+    answers = Answers()
+
+    def heard(journal):
+        tree, builder = HeardTree(parts.tree, answers), HeardBuilder(parts.builder, answers)
+        return setup, bundle._parts(tree, builder, journal)
+
+    again, _ = bundle._again(steps, "bisect", heard)
+    assert again == result
+    folder = tmp_path / "bundle"
+    folder.mkdir()
+    record = world.store.get(world.campaign)
+    bundle._fill(folder, world.store, record, Evidence(setup, steps, answers, result))
+    return world, result, folder
+
+
+def sums(folder):
+    """Make SHA256SUMS true again after a change."""
+    names = sorted(p for p in folder.rglob("*") if p.is_file() and p.name != bundle.SUMS)
+    lines = [
+        f"{hashlib.sha256(p.read_bytes()).hexdigest()}  {p.relative_to(folder)}" for p in names
+    ]
+    (folder / bundle.SUMS).write_text("".join(f"{line}\n" for line in lines))
+
+
+def test_a_bundle_gives_the_same_answer_to_the_last_digit(campaign):
+    world, result, folder = campaign
+    assert result.outcome is Outcome.CULPRIT
+    found = rejudge(folder)
+    assert found.same
+    assert found.now == result
+    assert found.campaign == world.campaign
+    assert list(differences(found)) == []
+
+
+def test_other_measurements_give_another_answer(campaign):
+    _, result, folder = campaign
+    place = folder / "journal.jsonl.gz"
+    rows = [json.loads(line) for line in gzip.decompress(place.read_bytes()).splitlines()]
+    bad = [row for row in rows if row["kind"] == "Run" and result.culprit in row["value"]]
+    assert bad
+    for row in bad:
+        run = json.loads(row["value"])
+        for each in run["measurements"]:
+            each["value"] *= 0.01
+        row["value"] = json.dumps(run)
+    place.write_bytes(gzip.compress("".join(json.dumps(row) + "\n" for row in rows).encode()))
+    with pytest.raises(ConfigError, match="is not as SHA256SUMS says"):
+        rejudge(folder)
+    sums(folder)
+    found = rejudge(folder)
+    assert not found.same
+    assert list(differences(found))
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("manifest.json", "{}", "cannot be read"),
+        ("manifest.json", "[", "cannot be read"),
+        ("manifest.json", '{"format": 99, "rtbisect": "9"}', "has format 99"),
+        ("setup.json", "{}", "cannot be read"),
+        ("answers.json.gz", "x", "answers.json.gz"),
+        ("journal.jsonl.gz", "x", "journal.jsonl.gz"),
+    ],
+)
+def test_a_folder_that_is_no_bundle_is_refused(campaign, name, text, said):
+    folder = campaign[2]
+    (folder / name).write_text(text)
+    sums(folder)
+    with pytest.raises(ConfigError, match=said):
+        rejudge(folder)
+
+
+@pytest.mark.parametrize("line", ["x", f"{'0' * 64}  ../../etc/passwd", f"{'0' * 64}  /etc/passwd"])
+def test_sums_name_files_of_the_bundle_alone(campaign, line):
+    folder = campaign[2]
+    place = folder / bundle.SUMS
+    place.write_text(place.read_text() + line + "\n")
+    with pytest.raises(ConfigError, match="a line that is none"):
+        rejudge(folder)
+
+
+def test_a_file_that_is_missing_or_a_link_is_told(campaign, tmp_path):
+    folder = campaign[2]
+    (folder / "setup.json").rename(tmp_path / "setup.json")
+    with pytest.raises(ConfigError, match="is not as"):
+        rejudge(folder)
+    (folder / "setup.json").symlink_to(tmp_path / "setup.json")
+    with pytest.raises(ConfigError, match="is not as"):
+        rejudge(folder)
+    (folder / bundle.SUMS).unlink()
+    with pytest.raises(ConfigError, match="has no file SHA256SUMS"):
+        rejudge(folder)
+
+
+def test_a_campaign_that_is_not_finished_has_no_evidence(campaign, tmp_path):
+    world, _, _ = campaign
+    record = replace(world.store.get(world.campaign), result=None)
+    with pytest.raises(ConfigError, match="no answer of a search"):
+        bundle.write_bundle(world.state, record, world.request, tmp_path / "b")
