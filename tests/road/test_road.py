@@ -82,7 +82,9 @@ def test_a_missing_artefact_is_never_the_kernels_fault(lab, request_of):
         lab().run(request_of("road-missing", "rcu-off", kernel="ab" * 32), note)
 
 
-def test_a_real_bisection_finds_the_commit_that_slows_grace_periods(road, site, history, kernel):
+def test_a_real_bisection_finds_the_commit_that_slows_grace_periods(
+    road, site, history, kernel, tmp_path
+):
     repo, refs, truth = history
     assert kernel.revision == refs.good
     done = subprocess.run(
@@ -102,6 +104,23 @@ def test_a_real_bisection_finds_the_commit_that_slows_grace_periods(road, site, 
     assert "emulator" in eml.split("\n\n", 1)[1].split("\n", 1)[0].lower()
     replay(repo, Path(answer["report"]).with_name("bisect.log"), road / "replay.git")
     assert ref(road / "replay.git", "refs/bisect/bad") == known.culprit
+    judged_again_elsewhere(road, answer, tmp_path)
+
+
+def judged_again_elsewhere(road, answer, folder):
+    """The evidence, moved to another place, gives the same answer with another state directory."""
+    program = Path(sys.executable).with_name("rtbisect")
+    made = [program, "--state", road, "report", "bundle", answer["campaign"], folder / "made"]
+    subprocess.run(made, capture_output=True, timeout=600, check=True)
+    (folder / "made").rename(folder / "elsewhere")
+    kernels = list((folder / "elsewhere/kernels").iterdir())
+    assert answer["culprit"][:12] in {path.name for path in kernels}
+    assert len(kernels) == 2
+    argv = [program, "--state", folder / "state", "rejudge", folder / "elsewhere", "--json"]
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=600, check=True)
+    again = json.loads(done.stdout)
+    assert (again["same"], again["culprit"]) == (True, answer["culprit"])
+    assert again["confidence"] == answer["confidence"]
 
 
 def git(*words):

@@ -205,3 +205,43 @@ def test_the_state_directory_follows_option_environment_and_xdg(tmp_path):
     assert state_dir(None, {"RTBISECT_STATE": "/x", "XDG_STATE_HOME": "/y"}) == Path("/x")
     assert state_dir(None, {"XDG_STATE_HOME": "/y"}) == Path("/y/rtbisect")
     assert state_dir(None, {"HOME": "/h"}) == Path("/h/.local/state/rtbisect")
+
+
+def test_the_section_for_mail_in_the_example_is_one(tmp_path):
+    lines = EXAMPLE.split("\n")
+    begin = lines.index("  # mail:")
+    end = next(n for n, line in enumerate(lines) if line.startswith("  # kcidb:"))
+    for number in range(begin, end + 1):
+        lines[number] = lines[number].replace("  # ", "  ", 1)
+    place = tmp_path / "site.yaml"
+    place.write_text("\n".join(lines))
+    mail = load_site(place).ours.mail
+    assert [each.name for each in mail.approvers] == ["A Person"]
+    assert mail.send.smtp.security == "starttls"
+    assert load_site(place).ours.kcidb.origin == "mylab"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("send: {files: out}", "send: {files: out, mbox: b}", "one of smtp"),
+        ("send: {files: out}", "send: {}", "one of smtp"),
+        ("send: {files: out}", "send: {smtp: {host: m.example.org, user: x}}", "go together"),
+        (
+            "send: {files: out}",
+            "send: {smtp: {host: localhost, user: x, password: p, security: none}}",
+            "needs security",
+        ),
+        ("send: {files: out}", "inbox: {maildir: a, imap: null, x: 1}", "x"),
+        ("send: {files: out}", "deny: ['a b']", "deny"),
+        ("send: {files: out}", "trees: {x: nothing}", "trees"),
+    ],
+)
+def test_mistakes_in_the_section_for_mail_are_named(tmp_path, old, new, said):
+    place = tmp_path / "site.yaml"
+    whole = EXAMPLE.replace("  campaign:\n", f"  mail:\n    {old}\n  campaign:\n", 1)
+    place.write_text(whole)
+    assert load_site(place).ours.mail.send.files == "out"
+    place.write_text(whole.replace(old, new))
+    with pytest.raises(ConfigError, match=said):
+        load_site(place)
