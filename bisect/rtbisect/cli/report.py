@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import re
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,12 +17,15 @@ from rtbisect.bundle import write_bundle
 from rtbisect.cli.options import json_option
 from rtbisect.cli.runner import request_of
 from rtbisect.errors import ConfigError, Exit
+from rtbisect.model.report import ReportState
 from rtbisect.report.kcidb import kcidb_json
 from rtbisect.report.kept import read_input
 from rtbisect.report.lint.mail import MOST_BYTES
 from rtbisect.report.lint.rules import RULES
 from rtbisect.report.lint.rules import lint as lint_mail
 from rtbisect.store.campaigns import CampaignStore
+from rtbisect.store.outbox import Outbox
+from rtbisect.withdrawal import write_withdrawal
 
 if TYPE_CHECKING:
     from rtbisect.cli.output import Output
@@ -189,4 +193,33 @@ def bundle(output: Output, campaign: str, folder: Path, as_json: bool) -> int:
     names = [str(path.relative_to(folder.absolute())) for path in files]
     data = {"campaign": campaign, "folder": str(folder), "files": names}
     output.answer(data, "\n".join([f"{folder}:", *names]), as_json=as_json)
+    return 0
+
+
+@report.command(
+    epilog="Example: rtbisect report withdraw bisect-3 --by 'A Person' --why '...' --send"
+)
+@click.argument("campaign")
+@click.option("--by", required=True, help="Your name or address, as the site file has it.")
+@click.option("--why", required=True, help="What was wrong, in a sentence.")
+@click.option("--send", "queue", is_flag=True, help="Queue it; without this it is only shown.")
+@json_option
+@click.pass_obj
+def withdraw(output: Output, campaign: str, by: str, why: str, queue: bool, as_json: bool) -> int:
+    """Withdraw the report of CAMPAIGN in its own thread, from all who got it."""
+    store = CampaignStore(output.state)
+    record = store.get(campaign)
+    mail = write_withdrawal(output.state, record, request_of(record), by, why)
+    if queue and record.report is not None:
+        Outbox(output.state).put(mail)
+        store.set_report(campaign, replace(record.report, state=ReportState.WITHDRAWN))
+    data = {
+        "campaign": campaign,
+        "message_id": mail.message_id,
+        "recipients": list(mail.recipients),
+        "eml": mail.text,
+        "queued": queue,
+    }
+    last = "`rtbisect mail send` sends it" if queue else "with --send it goes to the outbox"
+    output.answer(data, f"{mail.text}\n{last}", as_json=as_json)
     return 0

@@ -26,6 +26,7 @@ from rtbisect.report.view import Bot, Detail, banner, context, mailable, short
 from rtbisect.search.bisectlog import FIX_SIDES, SIDES, bisect_log
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from rtbisect.model.report import ReportInput
@@ -129,6 +130,11 @@ class DraftMailer:
         )
         return message(headers, self.body(report, bisect_log_of(report), public))
 
+    def notice(self, template: str, headers: Envelope, told: Mapping[str, Any]) -> str:
+        """A mail that accuses nobody, from its template and what that prints."""
+        body = self._rendered(template, dict(told) | {"bot": self.bot})
+        return message(headers, guard(body, commands=True))
+
     def body(self, report: ReportInput, log: str, public: Public | None = None) -> str:
         """The text of the mail, shortened until it has MAX_LINES and MAX_BYTES."""
         text = ""
@@ -142,11 +148,12 @@ class DraftMailer:
         self, report: ReportInput, log: str, detail: Detail, public: Public | None = None
     ) -> str:
         """The text of the mail with so much detail."""
-        template = template_name(report)
+        told = context(report, self.bot, log, detail) | {"public": public}
+        return guard(self._rendered(template_name(report), told), commands=public is not None)
+
+    def _rendered(self, template: str, told: dict[str, Any]) -> str:
         try:
-            found = self.templates.get_template(template)
-            told = context(report, self.bot, log, detail) | {"public": public}
-            return guard(found.render(told), commands=public is not None)
+            return self.templates.get_template(template).render(told)
         except TemplateError as error:
             raise ConfigError(
                 f"template {template} in {self.settings.templates} does not work: {error}",

@@ -57,8 +57,8 @@ _ACTIVE = re.compile(r"#|>|From |---|diff |Index: |[A-Za-z-]+-by:")
 @dataclass(frozen=True, slots=True)
 class Envelope:
     """The headers that differ between mails. `to` and `cc` are addresses as `address` takes them;
-    `parent` is the Message-ID that the mail answers; `date` is ISO 8601; `marks` are our own
-    headers, without `X-rtbisect-`.
+    `parent` is the Message-ID that the mail answers, `thread` those before it; `date` is ISO 8601;
+    `marks` are our own headers, without `X-rtbisect-`.
     """
 
     bot: Bot
@@ -68,6 +68,7 @@ class Envelope:
     message_id: str
     cc: tuple[str, ...] = ()
     parent: str = ""
+    thread: tuple[str, ...] = ()
     marks: tuple[tuple[str, str], ...] = ()
 
 
@@ -151,7 +152,8 @@ def message(envelope: Envelope, body: str) -> str:
     mail["Message-ID"] = message_id(envelope.message_id)
     if envelope.parent:
         mail["In-Reply-To"] = message_id(envelope.parent)
-        mail["References"] = message_id(envelope.parent)
+        before = [each for each in envelope.thread if each != envelope.parent]
+        mail["References"] = " ".join(map(message_id, (*before, envelope.parent)))
     for name, value in envelope.marks:
         mail[f"X-rtbisect-{name}"] = header_text(value, 100)
     mail.set_content(body, subtype="plain", charset="us-ascii", cte="7bit")

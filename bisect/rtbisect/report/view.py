@@ -110,7 +110,7 @@ def context(report: ReportInput, bot: Bot, log: str, detail: Detail) -> dict[str
         "bad": short(report.bad),
         "commits": len(report.graph),
         "metric": metric_name(result.metric) if result.metric else "the judged metrics",
-        "culprit": _commit(report.culprit) if report.culprit else None,
+        "culprit": commit_view(report.culprit) if report.culprit else None,
         "claim": claim(report),
         "off": side(report, loaded=False),
         "on": side(report, loaded=True),
@@ -194,7 +194,7 @@ class CommitView:
     fixes: str
 
 
-def _commit(commit: CommitText) -> CommitView:
+def commit_view(commit: CommitText) -> CommitView:
     head = foreign(commit.sha, 40)[:12]
     subject = ascii_line(commit.subject, 90)
     plain = commit.subject == subject == foreign(subject, 90)

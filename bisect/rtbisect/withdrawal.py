@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A report that turned out to be wrong is withdrawn in its own thread, to all who got it."""
+
+from __future__ import annotations
+
+import email
+import secrets
+from datetime import UTC, datetime
+from email.policy import default
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rtbisect import wiring
+from rtbisect.approval import approver
+from rtbisect.config import load_site
+from rtbisect.errors import ConfigError
+from rtbisect.model.mail import MailState, OutMail
+from rtbisect.report.kept import read_input
+from rtbisect.report.lint.rules import lint
+from rtbisect.report.mailer import keep
+from rtbisect.report.message import Envelope, own_id
+from rtbisect.report.text import foreign, header_text
+from rtbisect.report.view import commit_view
+from rtbisect.store.outbox import Outbox
+
+if TYPE_CHECKING:
+    from rtbisect.model.campaign import CampaignRequest
+    from rtbisect.store.campaigns import CampaignRecord
+
+KIND = "withdrawal"
+
+
+def write_withdrawal(
+    state: Path, record: CampaignRecord, request: CampaignRequest, by: str, why: str
+) -> OutMail:
+    """The mail that withdraws the report of a campaign, kept beside it and not yet queued;
+    ConfigError where the report has not left, or was withdrawn.
+    """
+    site = load_site(Path(request.site))
+    who = approver(site, by)
+    sent = _report_of(state, record)
+    report = read_input(Path(record.report.path).parent) if record.report else None
+    if report is None or report.culprit is None:
+        raise ConfigError(f"campaign {record.id} has no report", "see `rtbisect status`")
+    mailer = wiring.mailer_of(state, site, report.operator)
+    told = email.message_from_string(sent.text, policy=default)
+    reason = foreign(why, 400).rstrip(".") + "."
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    headers = Envelope(
+        mailer.bot,
+        to=tuple(str(each) for each in told["To"].addresses),
+        cc=tuple(str(each) for each in told["Cc"].addresses) if told["Cc"] else (),
+        subject=header_text(f"Re: {told['Subject']}", 150),
+        date=now,
+        message_id=own_id(f"{record.id}.{secrets.token_hex(8)}.{KIND}", mailer.bot),
+        parent=sent.message_id,
+        thread=tuple(str(told["References"] or "").split()),
+        marks=(("Campaign", record.id), ("Kind", KIND)),
+    )
+    tracked = any(line.startswith("#regzbot introduced:") for line in sent.text.split("\n"))
+    text = mailer.notice(
+        "withdrawal.txt.j2",
+        headers,
+        {
+            "why": reason,
+            "short": foreign(why, 100),
+            "tracked": tracked,
+            "culprit": commit_view(report.culprit),
+            "approver": f"{who.name} <{who.address}>",
+        },
+    )
+    if found := lint(text.encode()):
+        each = found[0]
+        raise ConfigError(f"{each.rule}: {each.where} {each.said}", "say it in other words")
+    keep(Path(record.report.path if record.report else "").parent / f"{KIND}.eml", text)
+    return OutMail(
+        message_id=f"<{headers.message_id}>",
+        campaign=record.id,
+        kind=KIND,
+        sender=sent.sender,
+        recipients=sent.recipients,
+        text=text,
+        approved_by=f"{who.name} <{who.address}>",
+        approved_at=now,
+    )
+
+
+def _report_of(state: Path, record: CampaignRecord) -> OutMail:
+    """The report as it left; one in doubt may have."""
+    mails = [mail for mail in Outbox(state).all() if mail.campaign == record.id]
+    if any(mail.kind == KIND for mail in mails):
+        raise ConfigError(f"the report of {record.id} is withdrawn", "see `rtbisect mail list`")
+    for mail in mails:
+        if mail.kind == "report" and mail.state in (MailState.SENT, MailState.IN_DOUBT):
+            return mail
+    raise ConfigError(
+        f"the report of {record.id} has not left",
+        "`rtbisect mail drop` takes it back where it waits",
+    )
