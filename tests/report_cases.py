@@ -390,12 +390,93 @@ def another_meaning():
     )
 
 
+STALL = MetricKey("stall", "frozen_periods", "stall")
+STALL_LIMIT = replace(
+    RES_LIMIT, key=STALL, unit="1", scale=Scale.LINEAR, statistic="fraction", min_effect=0.2,
+    floor=0.0, control=None,
+)  # fmt: skip
+MANY = Sample((1.0, 0.0, 1.0, 1.0, 0.0, 1.0, 1.0, 0.0, 1.0, 1.0, 0.0, 1.0))
+NONE = Sample((0.0,) * 12)
+
+
+def hang():
+    """A commit that makes machines stand still, on a real one."""
+    title = "eventpoll: Replace spinlock with rwlock"
+    effect = (0.667, (0.417, 0.917), 0.0013)
+    result = replace(
+        EPOLL,
+        cause=Cause.KERNEL,
+        metric=STALL,
+        judgement=judged(STALL, NONE, MANY, *effect),
+        verifications=(
+            Verification(
+                f"culprit vs parent {sha(23)[:12]}", "pass", judged(STALL, NONE, MANY, *effect)
+            ),
+            Verification("revert on tip", "pass", judged(STALL, NONE, MANY, *effect)),
+        ),
+        table=(
+            replace(row("parent", "epoll-cfs-bandwidth", STALL, "1", NONE), mean=True),
+            replace(row("culprit", "epoll-cfs-bandwidth", STALL, "1", MANY), mean=True),
+        ),
+        gates=(),
+        origins=(),
+    )
+    whole = epoll()
+    assert whole.culprit is not None
+    return replace(
+        whole,
+        campaign="hang-0006",
+        tree="stable-rt",
+        graph=history(32, [(sha(24), title)]),
+        culprit=replace(whole.culprit, subject=title),
+        result=result,
+        device=BOARD,
+        synthetic_workload=False,
+        thresholds=(STALL_LIMIT,),
+        message_id="<hang-0006.1@lab.example.org>",
+        command=whole.command.replace("--suite ipi", "--suite stall").replace(
+            "res_per_s@clock-on", "frozen_periods@stall"
+        ),
+    )
+
+
+def backport():
+    """The commit that ends it, for those who do not have it."""
+    whole = hang()
+    assert whole.culprit is not None
+    title = "eventpoll: Replace rwlock with spinlock"
+    effect = (-0.667, (-0.917, -0.417), 0.0013)
+    found = judged(STALL, MANY, NONE, *effect)
+    return replace(
+        whole,
+        campaign="backport-0007",
+        graph=history(32, [(sha(24), title)]),
+        culprit=replace(whole.culprit, subject=title),
+        result=replace(
+            whole.result,
+            judgement=found,
+            verifications=(
+                Verification(f"culprit vs parent {sha(23)[:12]}", "pass", found),
+                Verification("revert on tip", "pass", found),
+            ),
+            table=(
+                replace(row("parent", "epoll-cfs-bandwidth", STALL, "1", MANY), mean=True),
+                replace(row("culprit", "epoll-cfs-bandwidth", STALL, "1", NONE), mean=True),
+            ),
+        ),
+        repair=True,
+        message_id="<backport-0007.1@lab.example.org>",
+    )
+
+
 CASES = {
     "epoll": epoll,
     "rcu": rcu,
     "nothing": nothing,
     "culprit_set": culprit_set,
     "another_meaning": another_meaning,
+    "hang": hang,
+    "backport": backport,
 }
 STORY = (
     "The good end was built and booted 8 times.\n"

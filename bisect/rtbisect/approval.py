@@ -28,7 +28,7 @@ from rtbisect.report.kept import read_input
 from rtbisect.report.lint.rules import lint
 from rtbisect.report.mailer import check_mailable, keep
 from rtbisect.report.public import Public
-from rtbisect.report.recipients import TRACKED, plain_name, propose, refused
+from rtbisect.report.recipients import TRACKED, Purpose, plain_name, propose, refused
 from rtbisect.report.text import foreign
 from rtbisect.store.outbox import Outbox
 
@@ -69,10 +69,11 @@ def make_proposal(
     assert commit is not None, "only a report on a commit is mailable"
     target = site.target(request.tree)
     kind = site.ours.mail.trees.get(target.tree, "other")
-    tracked = bool(use_case) and report.result.cause == "kernel"
+    tracked = bool(use_case) and report.result.cause == "kernel" and not report.repair
     named = _maintainers(state, site, request, commit)
     now = datetime.now(UTC).isoformat(timespec="seconds")
-    people = propose(commit, target.tree, rules_of(site), named.lines, now, tracked=tracked)
+    purpose = Purpose.BACKPORT if report.repair else Purpose.TRACKED if tracked else Purpose.TOLD
+    people = propose(commit, target.tree, rules_of(site), named.lines, now, purpose)
     regzbot = tracked and kind in TRACKED
     public = Public(
         recipients=people,

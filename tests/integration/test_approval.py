@@ -19,7 +19,7 @@ from pydantic import TypeAdapter
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from report_cases import BOARD, GATES, epoll, rcu, settings
+from report_cases import BOARD, GATES, backport, epoll, hang, rcu, settings
 from rtbisect.cli import app
 from rtbisect.model.campaign import CampaignRequest, Gate, GateStatus
 from rtbisect.report.lint.rules import lint
@@ -356,3 +356,23 @@ def test_a_reason_writes_no_headers_or_commands(world):
     assert mail["Bcc"] is None
     assert "\n#regzbot fix" not in told["eml"]
     assert "Signed-off-by:" not in told["eml"]
+
+
+def test_stable_is_asked_to_pick_what_ends_a_hang(world):
+    name = world.campaign(backport())
+    code, made = world("report", "propose", name, "--by", WHO)
+    assert (code, made["findings"]) == (0, [])
+    people = {each["address"]: each["header"] for each in made["recipients"]}
+    assert people["stable@vger.kernel.org"] == "Cc"
+    assert "regressions@lists.linux.dev" not in people
+    assert f"  commit {world.sha}\n" in made["eml"]
+    assert "Reported-by" not in made["eml"]
+    assert world("report", "approve", name, "--by", WHO)[0] == 0
+
+
+def test_a_hang_is_a_regression_of_the_kernel(world):
+    name = world.campaign(hang())
+    code, made = world("report", "propose", name, "--by", WHO, "--use-case", USE)
+    assert (code, made["findings"]) == (0, [])
+    assert "Subject: [REGRESSION] eventpoll: Replace spinlock" in made["eml"]
+    assert "8 of 12 boots" in made["eml"]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from rtbisect.model.mail import MailRules
 from rtbisect.model.report import CommitText
 from rtbisect.report.lint.form import ADDRESS
-from rtbisect.report.recipients import propose
+from rtbisect.report.recipients import Purpose, propose
 
 COMMIT = CommitText("a" * 40, "title", "An Author", "author@kernel.example.org", "", ("fs/x.c",))
 NOW = "2026-02-01T10:00:00+00:00"
@@ -38,7 +38,7 @@ HOSTILE = st.text(max_size=60) | st.sampled_from(
 )
 def test_no_commit_adds_a_header(commit, named):
     named = (*named, "L <l@lists.example.org> (list)")
-    who = propose(commit, "main", MailRules(), named, NOW, tracked=True)
+    who = propose(commit, "main", MailRules(), named, NOW, Purpose.TRACKED)
     text = "".join(
         f"{name}: {', '.join(map(str, each))}\n" for name, each in (("To", who.to), ("Cc", who.cc))
     )

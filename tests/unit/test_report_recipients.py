@@ -8,7 +8,7 @@ import pytest
 from rtbisect.errors import ConfigError
 from rtbisect.model.mail import MailRules
 from rtbisect.model.report import CommitText
-from rtbisect.report.recipients import propose, refused
+from rtbisect.report.recipients import Purpose, propose, refused
 
 COMMIT = CommitText(
     "a" * 40,
@@ -36,7 +36,8 @@ NOW = "2026-02-01T10:00:00+00:00"
 
 
 def found(commit=COMMIT, rules=RULES, *, tracked=True, tree="main", named=NAMED, now=NOW):
-    return propose(commit, tree, rules, named, now, tracked=tracked)
+    purpose = Purpose.TRACKED if tracked else Purpose.TOLD
+    return propose(commit, tree, rules, named, now, purpose)
 
 
 def test_who_wrote_and_who_keeps_it():
@@ -113,3 +114,9 @@ def test_an_address_that_a_person_adds_is_held_against_the_rules():
     assert refused("a@example.org", MailRules()) == ""
     assert refused("a@example.org", MailRules(allow=("@example.net",)))
     assert refused("a b", MailRules()) == "is no mail address"
+
+
+def test_stable_is_asked_to_pick_a_repair():
+    who = propose(COMMIT, "main", RULES, (), NOW, Purpose.BACKPORT)
+    assert "stable@vger.kernel.org" in who.addresses
+    assert "regressions@lists.linux.dev" not in who.addresses

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rtbisect.report.middles import metric_name, spread, threshold_of
+from rtbisect.report.middles import metric_name, seen, spread, threshold_of
 from rtbisect.report.text import ascii_line, foreign
 
 if TYPE_CHECKING:
@@ -41,6 +41,6 @@ def _measured(report: ReportInput, known: Repaired) -> str:
 
 def _level(sample: Sample, unit: str) -> str:
     """A median with its range; of a figure that is 0 or 1 the boots that have it."""
-    if sample.values and set(sample.values) <= {0.0, 1.0}:
-        return f"seen in {sum(sample.values):.0f} of {sample.n} boots"
+    if found := seen(sample):
+        return f"seen in {found}"
     return f"{spread(sample, unit)} ({sample.n} boots)"

@@ -16,6 +16,7 @@ from rtbisect.report.middles import (
     metric_name,
     middle,
     middle_word,
+    seen,
     spread,
     suffix,
     threshold_of,
@@ -43,7 +44,7 @@ MAX_SOURCE = 48
 @dataclass(frozen=True, slots=True)
 class Claim:
     """The headline: two medians (or means, as `middle` says) and what lies between them, as
-    printed.
+    printed. `base_seen` and `new_seen` are the boots that have a figure which is 0 or 1.
     """
 
     metric: str
@@ -58,6 +59,8 @@ class Claim:
     boots: str
     p: str
     symptom: str
+    base_seen: str = ""
+    new_seen: str = ""
 
 
 def effect_text(report: ReportInput, judgement: Judgement) -> str:
@@ -117,6 +120,9 @@ def claim(report: ReportInput) -> Claim | None:
         verb = "stays"
     else:
         verb = "rises" if after > before else "falls"
+    seen_base, seen_new = seen(base), seen(new)
+    shares = bool(seen_base and seen_new)
+    told = f"{number(before)} -> {number(after, unit)}"
     return Claim(
         metric=judged_name(judgement),
         window=ascii_line(judgement.key.window, 30),
@@ -129,7 +135,9 @@ def claim(report: ReportInput) -> Claim | None:
         effect=effect_text(report, judgement),
         boots=f"{base.n} + {new.n} boots",
         p=f"p = {judgement.p:.2g}",
-        symptom=f"{judged_name(judgement)} {number(before)} -> {number(after, unit)}",
+        symptom=f"{judged_name(judgement)} {f'{seen_base} -> {seen_new}' if shares else told}",
+        base_seen=seen_base if shares else "",
+        new_seen=seen_new if shares else "",
     )
 
 

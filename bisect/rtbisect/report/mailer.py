@@ -22,7 +22,7 @@ from rtbisect.report.message import Envelope, guard, message, own_id, subject
 from rtbisect.report.plots import draw
 from rtbisect.report.story import appendix, story
 from rtbisect.report.text import ascii_line, wrap
-from rtbisect.report.view import Bot, Detail, banner, context, mailable, short
+from rtbisect.report.view import Bot, Detail, banner, context, mailable, short, stands_still
 from rtbisect.search.bisectlog import FIX_SIDES, SIDES, bisect_log
 
 if TYPE_CHECKING:
@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 
     from rtbisect.model.report import ReportInput
     from rtbisect.report.public import Public
+
+#: Of a mail that asks for a repair to be picked.
+BACKPORT = "backport"
 
 #: From everything down to what must be said; the first that fits is taken.
 DETAILS = (
@@ -187,7 +190,8 @@ def check_mailable(report: ReportInput) -> None:
 def marks(report: ReportInput) -> tuple[tuple[str, str], ...]:
     """Our own headers: they find the campaign again."""
     outcome = f"{report.result.outcome}; cause={report.result.cause}"
-    return ("Campaign", report.campaign), ("Outcome", outcome)
+    found = (("Campaign", report.campaign), ("Outcome", outcome))
+    return (*found, ("Kind", BACKPORT)) if report.repair and stands_still(report) else found
 
 
 def template_name(report: ReportInput) -> str:
@@ -196,10 +200,11 @@ def template_name(report: ReportInput) -> str:
     if result.outcome is Outcome.NO_REGRESSION:
         return "no_regression.txt.j2"
     if result.outcome is Outcome.CULPRIT and report.culprit is not None:
+        still = stands_still(report)
         if report.repair:
-            return "repair.txt.j2"
+            return "backport.txt.j2" if still else "repair.txt.j2"
         if result.cause is Cause.KERNEL:
-            return "regression.txt.j2"
+            return "hang.txt.j2" if still else "regression.txt.j2"
         if result.cause is Cause.WORKLOAD_DEPENDENT:
             return "workload_dependent.txt.j2"
     return "inconclusive.txt.j2"

@@ -117,7 +117,8 @@ def subject(
         metric = f"{result.metric.suite}.{result.metric.name}" if result.metric else report.tree
         return header_text(f"[internal] {what}: {metric}")
     symptom = claim.symptom if claim is not None else str(result.metric or "not measured")
-    mark = "[REGRESSION] " if result.cause == "kernel" and marked else ""
+    mark = "[REGRESSION] " if result.cause == "kernel" and marked and not report.repair else ""
+    mark = "backport request: " if report.repair else mark
     mark = mark if mailable else "[internal] "
     room = 130 - len(mark) - len(symptom)
     return header_text(f"{mark}{header_text(report.culprit.subject, room)}: {symptom}", 140)

@@ -97,6 +97,13 @@ def spread(sample: Sample, unit: str = "", *, mean: bool = False) -> str:
     return f"{middle_text} [{low}..{high}]{suffix(unit)}"
 
 
+def seen(sample: Sample) -> str:
+    """How many boots have a figure that is 0 or 1; "" for any other figure."""
+    if not sample.values or not set(sample.values) <= {0.0, 1.0}:
+        return ""
+    return f"{sum(sample.values):.0f} of {sample.n} boots"
+
+
 def suffix(unit: str) -> str:
     """A unit behind a number."""
     text = unit_text(unit)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from datetime import datetime, timedelta
+from enum import StrEnum
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
@@ -29,6 +30,17 @@ STABLE = "stable@vger.kernel.org"
 
 #: Trees whose regressions are tracked.
 TRACKED = {"mainline", "next", "stable"}
+
+
+class Purpose(StrEnum):
+    """What a report is for. TRACKED: it is a regression of the kernel itself that hurts somebody,
+    for the lists that track such; BACKPORT: it is a repair that stable is asked to pick.
+    """
+
+    TOLD = "told"
+    TRACKED = "tracked"
+    BACKPORT = "backport"
+
 
 #: A patch is answered while people have it in mind: about one release.
 _FRESH = timedelta(days=70)
@@ -61,17 +73,15 @@ def propose(  # noqa: PLR0913  (one commit, and all that is known about it)
     rules: MailRules,
     maintainers: Sequence[str],
     now_iso: str,
-    *,
-    tracked: bool,
+    purpose: Purpose = Purpose.TOLD,
 ) -> Recipients:
     """Recipients of a report on `commit` in `tree`, `maintainers` being lines of get_maintainer.pl.
-    `tracked`: it is a regression of the kernel itself that hurts somebody, for the lists that track
-    such. ConfigError when nobody is left to write to.
+    ConfigError when nobody is left to write to.
     """
     kept: dict[str, Recipient] = {}
     dropped: dict[str, Recipient] = {}
     main: list[str] = []
-    for each, first in _found(commit, tree, rules, maintainers, tracked=tracked):
+    for each, first in _found(commit, tree, rules, maintainers, purpose):
         key = each.address.lower()
         if key in kept:
             continue
@@ -104,18 +114,19 @@ def _found(
     tree: str,
     rules: MailRules,
     maintainers: Sequence[str],
-    *,
-    tracked: bool,
+    purpose: Purpose,
 ) -> Iterator[tuple[Recipient, bool]]:
     """Everybody by weight, and whether for To:; the least come last, where a cap cuts."""
     yield Recipient(commit.author_email, commit.author, "author of the commit"), True
     if commit.committer_email:
         yield Recipient(commit.committer_email, commit.committer, "committer"), True
     kind = dict(rules.kinds).get(tree, "other")
-    if tracked and kind in TRACKED:
+    if purpose is Purpose.TRACKED and kind in TRACKED:
         yield Recipient(REGRESSIONS, "", f"the list for regressions in {kind}"), False
         if kind == "stable":
             yield Recipient(STABLE, "", "the commit is in a stable series"), False
+    if purpose is Purpose.BACKPORT:
+        yield Recipient(STABLE, "", "is asked to pick the repair"), False
     text = " ".join((commit.subject, *commit.files)).lower()
     for word, address in rules.lists:
         if word.lower() in text:

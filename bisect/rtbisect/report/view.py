@@ -58,14 +58,22 @@ class Detail:
     reasons: int = 5
 
 
+def stands_still(report: ReportInput) -> bool:
+    """Whether the figure is that boots stand still, in some of them and not in others."""
+    found = claim(report)
+    return bool(found and found.base_seen) and report.result.cause is Cause.KERNEL
+
+
 def mailable(report: ReportInput) -> bool:
-    """Whether a list may ever get it: real machine, foreign workload, a proven culprit."""
+    """Whether a list may ever get it: real machine, foreign workload, a proven culprit; of repairs
+    those of boots that stand still.
+    """
     return (
         not report.device.emulated
         and not report.synthetic_workload
         and report.result.outcome is Outcome.CULPRIT
         and report.culprit is not None
-        and not report.repair
+        and (not report.repair or stands_still(report))
         and report.result.cause in {Cause.KERNEL, Cause.WORKLOAD_DEPENDENT}
         and all(gate.ok for gate in report.result.gates)
     )

@@ -90,7 +90,7 @@ class Mail:
     @property
     def report(self) -> bool:
         """Whether it accuses a commit, or may: a person's mail does unless it says otherwise."""
-        return not self.kind and self.outcome in ("", "culprit")
+        return self.kind in ("", "backport") and self.outcome in ("", "culprit")
 
 
 #: The first line of a mail that is not for a list.

@@ -55,7 +55,7 @@ def _fixes(mail: Mail) -> Found:
 
 
 def _offered(mail: Mail) -> Found:
-    if mail.public and mail.cause == "kernel" and mail.report:
+    if mail.public and mail.cause == "kernel" and mail.report and not mail.kind:
         for tag in ("Reported-by:", "Closes:", "Fixes:"):
             if not any(line.strip().startswith(tag) for line in mail.lines):
                 yield "", f"offers no {tag} to who fixes it"
