@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from rtbisect import wiring
 from rtbisect.artefacts import write_whole
+from rtbisect.bundle import SUMS
 from rtbisect.config import Site, load_site
 from rtbisect.errors import BusyError, ConfigError
 from rtbisect.kernel.maintainers import Named, maintainers
@@ -111,6 +112,7 @@ def approve(
     if found := lint(data):
         told = "; ".join(f"{each.rule}: {each.where} {each.said}" for each in found[:3])
         raise ConfigError(f"{len(found)} findings: {told}", f"correct {folder / PUBLIC}")
+    _check_published(site, record.id)
     _check_not_told(store, record, report)
     mail = _queued(data, record.id, who, draft, folder, site)
     Outbox(state).put(mail)
@@ -146,6 +148,22 @@ def _maintainers(state: Path, site: Site, request: CampaignRequest, commit: Comm
         return maintainers(tree.checkout(commit.sha), commit.files)
     except BusyError as error:
         return Named(why_not=f"get_maintainer.pl was not asked: {error.message}")
+
+
+def evidence_folder(site: Site, campaign: str) -> Path | None:
+    """Where the data of a campaign are published; None where a site publishes none."""
+    found = site.ours.mail.evidence
+    return site.beside(found.folder) / campaign if found is not None else None
+
+
+def _check_published(site: Site, campaign: str) -> None:
+    """ConfigError when a mail would point to data that are not there."""
+    folder = evidence_folder(site, campaign)
+    if folder is not None and not (folder / SUMS).is_file():
+        raise ConfigError(
+            f"the data of {campaign} are not in {folder}",
+            f"`rtbisect report bundle {campaign}` puts them there",
+        )
 
 
 def _evidence(site: Site, campaign: str) -> str:

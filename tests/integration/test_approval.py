@@ -9,6 +9,7 @@ import subprocess
 import sys
 from contextlib import closing
 from dataclasses import replace
+from datetime import UTC, datetime
 from email.policy import default
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from pydantic import TypeAdapter
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from report_cases import BOARD, GATES, backport, epoll, hang, rcu, settings
+from rtbisect import labs
 from rtbisect.cli import app
 from rtbisect.model.campaign import CampaignRequest, Gate, GateStatus
 from rtbisect.report.lint.rules import lint
@@ -99,11 +101,14 @@ class World:
         store = CampaignStore(self.state)
         request = CampaignRequest("bisect", str(self.site), "stable-rt", "a", "b")
         text = TypeAdapter(CampaignRequest).dump_json(request).decode()
-        name = store.create("bisect", text, "now")
+        name = store.create("bisect", text, datetime.now(UTC).isoformat())
         made = DraftMailer(settings(self.state / "reports")).draft(
             replace(report, campaign=name, message_id=f"{name}.0123"), ""
         )
         store.finish(name, report.result, made)
+        published = self.root / "www" / name
+        published.mkdir(parents=True)
+        (published / "SHA256SUMS").touch()
         return name
 
     def __call__(self, *words):
@@ -274,6 +279,15 @@ def test_approving_needs_a_mail_that_was_read(world):
     assert (code, "report propose" in told["hint"]) == (2, True)
 
 
+def test_a_mail_points_to_data_that_are_there(world):
+    name = world.campaign(rcu())
+    world("report", "propose", name, "--by", WHO)
+    (world.root / "www" / name / "SHA256SUMS").unlink()
+    code, told = world("report", "approve", name, "--by", WHO)
+    assert (code, "are not in" in told["error"]) == (2, True)
+    assert "report bundle" in told["hint"]
+
+
 def test_a_site_that_says_nothing_of_mail_sends_nothing(world):
     name = world.campaign(rcu())
     world.mail = {}
@@ -376,3 +390,32 @@ def test_a_hang_is_a_regression_of_the_kernel(world):
     assert (code, made["findings"]) == (0, [])
     assert "Subject: [REGRESSION] eventpoll: Replace spinlock" in made["eml"]
     assert "8 of 12 boots" in made["eml"]
+
+
+def test_the_operator_hears_what_waits(world):
+    name = world.campaign(rcu())
+    store = CampaignStore(world.state)
+    stopped = store.create("bisect", "{}", "2026-01-01T00:00:00+00:00")
+    store.note(stopped, "lab ours: no device fits\n#regzbot fix: x")
+    labs.quarantine(world.state).put("vm1", "BMC does not answer", datetime.now(UTC))
+    site = ("--site", str(world.site))
+    code, told = world("report", "digest", *site)
+    assert (code, told["queued"]) == (3, False)
+    assert any(name in line for line in told["drafts"])
+    assert any(stopped in line for line in told["paused"])
+    assert lint(told["eml"].encode()) == ()
+    assert "\n#regzbot" not in told["eml"]
+    code, told = world("report", "digest", "--lab", "--by", WHO, "--send", *site)
+    assert (code, told["queued"]) == (3, True)
+    assert "BMC does not answer" in told["eml"]
+    assert lint(told["eml"].encode()) == ()
+    assert world("mail", "send", *site)[1]["mails"][0]["recipients"] == ["operator@lab.example.org"]
+
+
+def test_a_lab_that_is_well_is_no_mail(world):
+    world.campaign(rcu())
+    site = ("--site", str(world.site))
+    code, told = world("report", "digest", "--lab", "--by", WHO, "--send", *site)
+    assert (code, told["queued"]) == (0, False)
+    assert world("report", "digest", "--by", "Somebody", "--send", *site)[0] == 2
+    assert world("mail", "list")[1]["mails"] == []

@@ -51,7 +51,7 @@ def test_golden_mails_keep_the_rules(case):
     assert raw.isascii()
     mail = message_from_bytes(raw, policy=default)
     assert not mail.defects
-    assert [name for name in mail.keys() if name != "X-rtbisect-Kind"] == HEADERS
+    assert [name for name in mail if name != "X-rtbisect-Kind"] == HEADERS
     assert mail.get_content_type() == "text/plain"
     assert mail.get_content_charset() == "us-ascii"
     assert mail["Content-Transfer-Encoding"] == "7bit"

@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import re
 import sys
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,8 +14,10 @@ import click
 
 from rtbisect import approval
 from rtbisect.bundle import write_bundle
-from rtbisect.cli.options import json_option
+from rtbisect.cli.options import json_option, site_option, site_path
 from rtbisect.cli.runner import request_of
+from rtbisect.config import load_site
+from rtbisect.digest import digest, write_digest
 from rtbisect.errors import ConfigError, Exit
 from rtbisect.model.report import ReportState
 from rtbisect.report.kcidb import kcidb_json
@@ -25,6 +27,7 @@ from rtbisect.report.lint.rules import RULES
 from rtbisect.report.lint.rules import lint as lint_mail
 from rtbisect.store.campaigns import CampaignStore
 from rtbisect.store.outbox import Outbox
+from rtbisect.wiring import SystemClock
 from rtbisect.withdrawal import write_withdrawal
 
 if TYPE_CHECKING:
@@ -181,15 +184,23 @@ def for_kcidb(output: Output, campaign: str, origin: str, as_json: bool) -> int:
     return 0
 
 
-@report.command(epilog="Example: rtbisect report bundle bisect-3 /srv/www/evidence/bisect-3")
+@report.command(epilog="Example: rtbisect report bundle bisect-3")
 @click.argument("campaign")
-@click.argument("folder", type=click.Path(path_type=Path))
+@click.argument("folder", required=False, type=click.Path(path_type=Path))
 @json_option
 @click.pass_obj
-def bundle(output: Output, campaign: str, folder: Path, as_json: bool) -> int:
-    """Write the evidence of CAMPAIGN to FOLDER, where `rejudge` needs nothing else."""
+def bundle(output: Output, campaign: str, folder: Path | None, as_json: bool) -> int:
+    """Write the evidence of CAMPAIGN to FOLDER, where `rejudge` needs nothing else.
+
+    Without FOLDER it is published where the site file says (mail: evidence:).
+    """
     record = CampaignStore(output.state).get(campaign)
-    files = write_bundle(output.state, record, request_of(record), folder.absolute())
+    request = request_of(record)
+    if folder is None and request.site:
+        folder = approval.evidence_folder(load_site(Path(request.site)), campaign)
+    if folder is None:
+        raise ConfigError("no folder for the evidence", "give one, or mail: evidence: of the site")
+    files = write_bundle(output.state, record, request, folder.absolute())
     names = [str(path.relative_to(folder.absolute())) for path in files]
     data = {"campaign": campaign, "folder": str(folder), "files": names}
     output.answer(data, "\n".join([f"{folder}:", *names]), as_json=as_json)
@@ -223,3 +234,34 @@ def withdraw(output: Output, campaign: str, by: str, why: str, queue: bool, as_j
     last = "`rtbisect mail send` sends it" if queue else "with --send it goes to the outbox"
     output.answer(data, f"{mail.text}\n{last}", as_json=as_json)
     return 0
+
+
+@report.command(
+    "digest", epilog="Example: rtbisect report digest --hours 24 --by 'A Person' --send"
+)
+@click.option("--hours", type=click.IntRange(1, 24 * 366), default=24, show_default=True)
+@click.option("--lab", "lab_only", is_flag=True, help="What is wrong with the lab, alone.")
+@click.option("--by", default="", help="Name or address of an approver of the site; for --send.")
+@click.option("--send", "queue", is_flag=True, help="Queue it for the operator, if there is "
+              "anything to tell.")  # fmt: skip
+@site_option
+@json_option
+@click.pass_obj
+def make_digest(
+    output: Output, hours: int, lab_only: bool, by: str, queue: bool, site: Path | None,
+    as_json: bool,
+) -> int:  # fmt: skip
+    """Tell the operator what happened and what waits for a person; with --lab only of the lab.
+
+    Fits a timer. Exits with 3 while the lab is in the way of a campaign.
+    """
+    loaded = load_site(site_path(site))
+    who = approval.approver(loaded, by) if queue else None
+    found = digest(output.state, hours, SystemClock().now_iso())
+    name = f"{who.name} <{who.address}>" if who else ""
+    mail = write_digest(output.state, loaded, found, lab_only=lab_only, by=name)
+    send = queue and (found.ill or not lab_only)
+    if send:
+        Outbox(output.state).put(mail)
+    output.answer({"eml": mail.text, "queued": send} | asdict(found), mail.text, as_json=as_json)
+    return int(Exit.LAB) if found.ill else int(Exit.ANSWERED)

@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Mails to the operator on the store as a whole: the night's digest, and what the lab lacks."""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+
+from rtbisect import labs, wiring
+from rtbisect.errors import InternalError
+from rtbisect.model.mail import MailState, OutMail
+from rtbisect.model.report import ReportState
+from rtbisect.report.message import Envelope, own_id
+from rtbisect.report.text import TABLE, cut, foreign
+from rtbisect.store.campaigns import CampaignStore
+from rtbisect.store.outbox import Outbox
+from rtbisect.store.replies import Replies, ReplyState
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from rtbisect.config import Site
+    from rtbisect.store.campaigns import CampaignRecord
+
+#: Rows of a part; of more the number is told.
+_MOST = 15
+
+
+@dataclass(frozen=True, slots=True)
+class Digest:
+    """What there is to tell, a line each."""
+
+    hours: int
+    ended: tuple[str, ...]
+    paused: tuple[str, ...]
+    waiting: tuple[str, ...]
+    drafts: tuple[str, ...]
+    devices: tuple[str, ...]
+
+    @property
+    def ill(self) -> bool:
+        """Whether the lab is in the way."""
+        return bool(self.paused or self.devices)
+
+
+def digest(state: Path, hours: int, now_iso: str) -> Digest:
+    """The store of `state` as it is now; `ended` are campaigns that began in the last `hours`."""
+    store = CampaignStore(state)
+    active, since = store.active(), datetime.fromisoformat(now_iso) - timedelta(hours=hours)
+    records = list(_readable(store))
+    new = [each for each in records if each.state == "done" and _begun(each) >= since]
+    stopped = [each for each in records if each.state == "running" and each.id != active]
+    mails = [
+        f"{each.state}: {each.campaign} {each.kind}, {each.answer}"
+        for each in Outbox(state).all()
+        if each.state in (MailState.IN_DOUBT, MailState.REFUSED, MailState.HELD)
+    ]
+    replies = [
+        f"reply {each.key} to {each.campaign}: {each.why}"
+        for each in Replies(state).all([ReplyState.WAITING])
+    ]
+    drafts = [
+        f"{each.id}: {_answer(each)}"
+        for each in records
+        if each.report and each.report.state is ReportState.DRAFT and each.result
+        and each.result.culprit
+    ]  # fmt: skip
+    quarantined = labs.quarantine(state).all()
+    return Digest(
+        hours=hours,
+        ended=_lines(f"{each.id}: {_answer(each)}" for each in new),
+        paused=_lines(f"{each.id}: {each.note or 'its process was killed'}" for each in stopped),
+        waiting=_lines([*mails, *replies]),
+        drafts=_lines(drafts),
+        devices=_lines(f"{name}: {entry.reason}" for name, entry in quarantined.items()),
+    )
+
+
+def _readable(store: CampaignStore) -> Iterable[CampaignRecord]:
+    """Campaigns but those that another version made."""
+    for name in store.names():
+        try:
+            yield store.get(name)
+        except InternalError:
+            continue
+
+
+def _begun(record: CampaignRecord) -> datetime:
+    return datetime.fromisoformat(record.created)
+
+
+def _answer(record: CampaignRecord) -> str:
+    result = record.result
+    if result is None:
+        return "no answer"
+    who = f" {result.culprit[:12]}" if result.culprit else ""
+    sure = f", confidence {result.confidence:.3f}" if result.confidence else ""
+    return f"{result.outcome}{who}, cause {result.cause}{sure}"
+
+
+def _lines(rows: Iterable[str]) -> tuple[str, ...]:
+    found = [f"  {cut(foreign(row, 300), TABLE - 2)}" for row in rows]
+    more = [f"  and {len(found) - _MOST} more"] if len(found) > _MOST else []
+    return (*found[:_MOST], *more)
+
+
+def write_digest(state: Path, site: Site, found: Digest, *, lab_only: bool, by: str) -> OutMail:
+    """The mail to the site's operator: of all, or of the lab alone; not queued."""
+    operator = f"{site.ours.operator.name} <{site.ours.operator.address}>"
+    mailer = wiring.mailer_of(state, site, operator)
+    now = wiring.SystemClock().now_iso()
+    kind = "infrastructure" if lab_only else "digest"
+    told = f"{len(found.paused)} campaigns paused, {len(found.devices)} devices in quarantine"
+    if not lab_only:
+        told = f"{len(found.ended)} campaigns, {len(found.drafts)} drafts, {told}"
+    headers = Envelope(
+        mailer.bot,
+        to=(operator,),
+        subject=f"[internal] {kind}: {told}",
+        date=now,
+        message_id=own_id(f"{kind}.{secrets.token_hex(8)}", mailer.bot),
+        marks=(("Kind", kind),),
+    )
+    names = ("hours", "ended", "paused", "waiting", "drafts", "devices")
+    text = mailer.notice(f"{kind}.txt.j2", headers, {name: getattr(found, name) for name in names})
+    return OutMail(
+        message_id=f"<{headers.message_id}>",
+        campaign="",
+        kind=kind,
+        sender=site.ours.bot.address,
+        recipients=(site.ours.operator.address,),
+        text=text,
+        approved_by=by,
+        approved_at=now,
+    )
