@@ -56,7 +56,17 @@ _MANIFEST, _JOURNAL, _ANSWERS, _SETUP = (
     "setup.json",
 )
 #: Files of the draft that go with it.
-_DRAFT = ("bisect.log", "campaign.log", "result.json", "posterior.png", "boots.png")
+_DRAFT = (
+    "bisect.log",
+    "campaign.log",
+    "result.json",
+    "posterior.png",
+    "boots.png",
+    "histogram.png",
+    "trend.png",
+    "cpus.png",
+    "index.html",
+)
 #: A bundle is somebody else's file: more than this of one is not read.
 _MOST_BYTES = 256 << 20
 

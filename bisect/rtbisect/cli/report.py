@@ -16,16 +16,20 @@ from rtbisect import approval
 from rtbisect.bundle import write_bundle
 from rtbisect.cli.options import json_option, site_option, site_path
 from rtbisect.cli.runner import request_of
-from rtbisect.config import load_site
+from rtbisect.config import data_root, load_site
 from rtbisect.digest import digest, write_digest
 from rtbisect.errors import ConfigError, Exit
+from rtbisect.model.lab import Run
 from rtbisect.model.report import ReportState
 from rtbisect.report.kcidb import kcidb_json
 from rtbisect.report.kept import read_input
 from rtbisect.report.lint.mail import MOST_BYTES
 from rtbisect.report.lint.rules import RULES
 from rtbisect.report.lint.rules import lint as lint_mail
+from rtbisect.report.page import write_page
+from rtbisect.report.view import Bot
 from rtbisect.store.campaigns import CampaignStore
+from rtbisect.store.journal import recorded
 from rtbisect.store.outbox import Outbox
 from rtbisect.wiring import SystemClock
 from rtbisect.withdrawal import write_withdrawal
@@ -265,3 +269,21 @@ def make_digest(
         Outbox(output.state).put(mail)
     output.answer({"eml": mail.text, "queued": send} | asdict(found), mail.text, as_json=as_json)
     return int(Exit.LAB) if found.ill else int(Exit.ANSWERED)
+
+
+@report.command(epilog="Example: rtbisect report page bisect-3")
+@click.argument("campaign")
+@json_option
+@click.pass_obj
+def page(output: Output, campaign: str, as_json: bool) -> int:
+    """Write CAMPAIGN as one page of HTML with its pictures, beside the draft."""
+    store = CampaignStore(output.state)
+    record = store.get(campaign)
+    if record.report is None:
+        raise ConfigError(f"campaign {campaign} has no draft", "see `rtbisect status`")
+    folder = Path(record.report.path).parent
+    runs = recorded(store.database, campaign, Run)
+    bot = Bot("rtbisect", "", "")
+    made = write_page(read_input(folder), runs, folder, data_root() / "reports", bot)
+    output.answer({"campaign": campaign, "path": str(made)}, str(made), as_json=as_json)
+    return 0

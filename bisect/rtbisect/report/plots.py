@@ -46,14 +46,14 @@ def draw(report: ReportInput, folder: Path, loader: Callable[[], Any | None] = l
         return Plots((), "plots skipped: matplotlib is not installed (extra `plots`)")
     files = []
     if report.result.candidates:
-        files.append(_save(_posterior(figure, report), folder / "posterior.png"))
+        files.append(save(_posterior(figure, report), folder / "posterior.png"))
     found = headline(report)
     if found is not None and found[0].base.values and found[0].new.values:
-        files.append(_save(_boots(figure, report), folder / "boots.png"))
+        files.append(save(_boots(figure, report), folder / "boots.png"))
     return Plots(tuple(files), "" if files else "plots skipped: nothing was measured")
 
 
-def _save(figure: Any, path: Path) -> Path:
+def save(figure: Any, path: Path) -> Path:
     """By rename, so that a page never shows half a picture."""
     part = path.with_name(f".{path.name}.part")
     figure.savefig(part, format="png", dpi=DPI, metadata={"Software": None})
@@ -63,7 +63,7 @@ def _save(figure: Any, path: Path) -> Path:
 def _posterior(figure_class: Any, report: ReportInput) -> Any:
     shown, left, mass = top(report.result.candidates, 12)
     subjects = {commit.sha: commit.subject for commit in report.graph.commits}
-    labels = [f"{sha[:12]}  {_plain(subjects.get(sha, ''))}" for sha, _ in shown]
+    labels = [f"{sha[:12]}  {plain(subjects.get(sha, ''))}" for sha, _ in shown]
     values = [value for _, value in shown]
     if left:
         labels.append(f"{left} more commits together")
@@ -78,7 +78,7 @@ def _posterior(figure_class: Any, report: ReportInput) -> Any:
     axes.set_xlabel("posterior probability to be the culprit")
     for place, value in zip(places, values, strict=True):
         axes.text(value + 0.01, place, probability(value), va="center", fontsize=8)
-    _bare(axes)
+    bare(axes)
     return figure
 
 
@@ -98,10 +98,10 @@ def _boots(figure_class: Any, report: ReportInput) -> Any:
     sizes = (judgement.base.n, judgement.new.n)
     axes.set_yticks(range(2), [f"{name}\nn = {n}" for name, n in zip(names, sizes, strict=True)])
     axes.set_ylim(1.5, -0.5)
-    axes.set_xlabel(_plain(f"{judged_name(judgement)} ({unit or 'no unit'}), one dot a boot"))
+    axes.set_xlabel(plain(f"{judged_name(judgement)} ({unit or 'no unit'}), one dot a boot"))
     title = f"Boots of both sides; the line is the {middle_word(limit)}"
     axes.set_title(title, fontsize=9, loc="left")
-    _bare(axes)
+    bare(axes)
     return figure
 
 
@@ -110,11 +110,11 @@ def _spread_out(count: int) -> Sequence[float]:
     return [0.12 * ((i * 2) % 5 - 2) / 2 for i in range(count)]
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
     """Foreign text as it is: a dollar would start mathematics."""
     return foreign(ascii_line(text), 48).replace("$", r"\$")
 
 
-def _bare(axes: Any) -> None:
+def bare(axes: Any) -> None:
     for name in ("top", "right"):
         axes.spines[name].set_visible(False)

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A campaign on one page of HTML, its pictures beside it: no script, nothing from elsewhere."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, TemplateError
+
+from rtbisect.artefacts import write_whole
+from rtbisect.errors import ConfigError
+from rtbisect.report.mailer import bisect_log_of
+from rtbisect.report.pictures import draw_page
+from rtbisect.report.view import Bot, Detail, context
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from rtbisect.model.lab import Run
+    from rtbisect.model.report import ReportInput
+
+PAGE = "index.html"
+
+#: Pictures in their order, and what they show.
+PICTURES = {
+    "posterior.png": "Which commit: posterior probability",
+    "histogram.png": "Parent and commit: boots by their figure",
+    "boots.png": "Parent and commit: each boot",
+    "trend.png": "Boots in the order of the campaign",
+    "cpus.png": "By revision and CPU: median over boots",
+}
+
+#: Of the draft, as far as they are there.
+_FILES = ("report.eml", "campaign.log", "bisect.log", "result.json", "SHA256SUMS")
+
+
+def write_page(
+    report: ReportInput, runs: Sequence[Run], folder: Path, templates: Path, bot: Bot
+) -> Path:
+    """Draw the pictures and write the page into `folder`, where the draft lies; gives its path."""
+    draw_page(report, runs, folder)
+    told = context(report, bot, bisect_log_of(report), Detail())
+    # Subjects and names are foreign: whatever is printed is escaped.
+    environment = Environment(
+        loader=FileSystemLoader(templates), undefined=StrictUndefined, autoescape=True,
+        trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True,
+    )  # fmt: skip
+    parts = (
+        ("Measured (over boots of each kernel)", told["factors"]),
+        ("Checks on fresh boots", told["checks"]),
+        ("Judged metrics of the two ends", told["ends"]),
+        ("What the change is made of", told["origins"]),
+        ("Machine and kernel", told["machine"]),
+        ("Reproduce", told["reproduce"]),
+    )
+    values = told | {
+        "campaign": report.campaign,
+        "pictures": [
+            {"file": name, "title": title}
+            for name, title in PICTURES.items()
+            if (folder / name).is_file()
+        ],
+        "parts": parts,
+        "files": [name for name in _FILES if (folder / name).is_file()],
+    }
+    try:
+        text = environment.get_template("page.html.j2").render(values)
+    except TemplateError as error:
+        raise ConfigError(
+            f"template page.html.j2 in {templates} does not work: {error}",
+            "take the one that comes with rtbisect",
+        ) from error
+    write_whole(folder / PAGE, lambda file: file.write(text.encode("utf-8")))
+    return folder / PAGE

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The page of a campaign: pictures as far as something was measured, foreign text escaped."""
+
+import re
+import sys
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from report_cases import CASES, LOUD, QUIET, RES_ON, TEMPLATES, epoll, sha
+from rtbisect.model.lab import Measurement, Run, RunStatus
+from rtbisect.report.page import write_page
+from rtbisect.report.view import Bot
+
+BOT = Bot("rtbisect", "bot@lab.example.org", "https://lists.example.org/r/")
+PNG = b"\x89PNG\r\n"
+
+
+def runs():
+    """Boots of parent and culprit, with a figure a CPU."""
+    return [
+        Run(
+            f"r{n}", sha(number), RunStatus.COMPLETE,
+            measurements=(
+                Measurement(RES_ON.suite, RES_ON.name, RES_ON.window, value, "1/s"),
+                *(
+                    Measurement(RES_ON.suite, RES_ON.name, RES_ON.window, value * cpu, "1/s", cpu)
+                    for cpu in (2, 3, 4)
+                ),
+            ),
+        )
+        for number, sample in ((23, QUIET), (24, LOUD))
+        for n, value in enumerate(sample.values)
+    ]  # fmt: skip
+
+
+class Checked(HTMLParser):
+    """Tags that are open, and those that were seen."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.seen = [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.seen.append((tag, dict(attrs)))
+        if tag not in ("meta", "img"):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+
+def page(report, tmp_path, boots=()):
+    text = write_page(report, boots, tmp_path, TEMPLATES, BOT).read_text("utf-8")
+    found = Checked(text)
+    assert found.open == []
+    return text, found.seen
+
+
+def test_a_page_shows_what_was_measured(tmp_path):
+    pytest.importorskip("matplotlib")
+    text, tags = page(epoll(), tmp_path, runs())
+    shown = [attrs["src"] for tag, attrs in tags if tag == "img"]
+    assert shown == ["histogram.png", "trend.png", "cpus.png"]
+    for name in shown:
+        assert (tmp_path / name).read_bytes().startswith(PNG)
+    assert "8.55/s (parent) and 59.8/s (commit)" in text
+    assert "Emulator data" in text
+
+
+@pytest.mark.parametrize("name", sorted(CASES))
+def test_every_answer_has_a_page(tmp_path, name):
+    text, _ = page(CASES[name](), tmp_path)
+    assert str(CASES[name]().result.outcome) in text
+
+
+def test_foreign_text_is_escaped_and_nothing_is_fetched(tmp_path):
+    evil = '<script>alert(1)</script><img src="https://evil.example.org/x">'
+    report = epoll()
+    report = replace(
+        report, tree=evil, culprit=replace(report.culprit, subject=evil), compiler=evil
+    )
+    text, tags = page(report, tmp_path)
+    names = {tag for tag, _ in tags}
+    assert "script" not in names
+    links = [value for _, attrs in tags for key, value in attrs.items() if key in ("src", "href")]
+    assert all(re.fullmatch(r"[a-zA-Z0-9.]+", link) for link in links)
+    assert "default-src 'none'" in text
+
+
+def test_without_matplotlib_there_is_a_page(tmp_path):
+    from rtbisect.report.pictures import draw_page
+
+    assert draw_page(epoll(), runs(), tmp_path, lambda: None) == ()
