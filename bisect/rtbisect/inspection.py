@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from rtbisect import acceptance, hosts, labs
 from rtbisect.artefacts import ArtefactStore
+from rtbisect.builders import builder_of
 from rtbisect.command import printable
 from rtbisect.config import load_site
 from rtbisect.errors import ConfigError, InfrastructureError
@@ -20,7 +21,7 @@ from rtbisect.model.lab import RunStatus
 from rtbisect.ports import NoNote
 from rtbisect.store.db import make_folder
 from rtbisect.suites import ipi
-from rtbisect.wiring import builder_of, probe, setup_of, tree_of
+from rtbisect.wiring import probe, setup_of, tree_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

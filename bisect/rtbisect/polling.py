@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from rtbisect.errors import ConfigError
+from rtbisect.errors import ConfigError, InternalError
 from rtbisect.model.report import ReportState
 from rtbisect.post.replies import Reply, Trust, read_reply
 from rtbisect.store.replies import KeptReply, ReplyState, key_of
@@ -34,7 +35,7 @@ def poll(inbox: Inbox, stores: Stores, trust: Trust, now_iso: str) -> Iterator[K
     for arrived in inbox.arrived():
         found = read_reply(arrived.data, threads_of(stores), trust, giant=arrived.giant)
         kept = _kept(found, key_of(arrived.data), now_iso)
-        new = stores.replies.put(kept)
+        new = stores.replies.put(kept, arrived.data)
         if new and kept.state is not ReplyState.IGNORED:
             _answered(stores.campaigns, kept.campaign)
         inbox.done(arrived)
@@ -43,8 +44,16 @@ def poll(inbox: Inbox, stores: Stores, trust: Trust, now_iso: str) -> Iterator[K
 
 
 def threads_of(stores: Stores) -> Mapping[str, str]:
-    """Campaigns by the Message-IDs of our mails and of what was answered to them."""
+    """Campaigns by the Message-IDs of our mails, of drafts, which an operator may hand on, and of
+    what was answered to them.
+    """
     ours = {mail.message_id: mail.campaign for mail in stores.outbox.all()}
+    for name in stores.campaigns.names():
+        # One that another version made has no thread here.
+        with suppress(InternalError):
+            report = stores.campaigns.get(name).report
+            if report is not None:
+                ours[f"<{report.message_id.strip('<>')}>"] = name
     theirs = {
         reply.message_id: reply.campaign
         for reply in stores.replies.all()

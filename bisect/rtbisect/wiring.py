@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rtbisect import labs, locks
+from rtbisect import builders, labs, locks
 from rtbisect.artefacts import ArtefactStore
 from rtbisect.config import (
     Site,
@@ -26,7 +26,14 @@ from rtbisect.lab.profile import host_profile
 from rtbisect.lab.windows import explaining, of_suites
 from rtbisect.model.campaign import CampaignRequest, Limits, Scale
 from rtbisect.model.code import BuildRequest
-from rtbisect.model.command import RUN, SUITE, WINDOW, CommandRequest, repairs, turned
+from rtbisect.model.command import (
+    RUN,
+    SUITE,
+    WINDOW,
+    CommandRequest,
+    repairs,
+    turned,
+)
 from rtbisect.model.lab import DeviceType, HostProfile, RunRequest, Window
 from rtbisect.report.keeper import LogKeeper
 from rtbisect.report.mailer import DraftMailer, ReportSettings
@@ -71,7 +78,7 @@ def assemble(
     artefacts = ArtefactStore(state / "artefacts")
     parts = Parts(
         tree=tree_of(state, target),
-        builder=builder_of(state, site, artefacts, setup.profile.boot_line),
+        builder=builders.of_setup(state, site, artefacts, setup),
         lab=labs.lab_of(
             state,
             site,
@@ -276,18 +283,6 @@ def tree_of(state: Path, target: BuildTarget) -> GitTree:
             lock=worktree.with_suffix(".lock"),
         )
     )
-
-
-def builder_of(state: Path, site: Site, artefacts: ArtefactStore, boot_line: str) -> KernelBuilder:
-    """What builds the kernels of a site."""
-    settings = BuildSettings(
-        root=state / "build",
-        machine_lock=MACHINE_LOCK,
-        boot_line=boot_line,
-        timeout_s=float(site.ours.build.timeout_s),
-        jobs=site.ours.build.jobs,
-    )
-    return KernelBuilder(settings, artefacts)
 
 
 def preflight(state: Path, site: Path | None = None) -> None:

@@ -21,9 +21,19 @@ from pydantic import TypeAdapter
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from report_cases import BOARD, GATES, backport, epoll, hang, rcu, settings
-from rtbisect import labs
+from rtbisect import abtest, labs
 from rtbisect.cli import app
-from rtbisect.model.campaign import CampaignRequest, Gate, GateStatus
+from rtbisect.errors import ConfigError
+from rtbisect.judge.judge import judge
+from rtbisect.model.campaign import (
+    CampaignRequest,
+    Gate,
+    GateStatus,
+    Level,
+    Outcome,
+    Sample,
+    TableRow,
+)
 from rtbisect.report.lint.rules import lint
 from rtbisect.report.mailer import DraftMailer
 from rtbisect.store.campaigns import CampaignStore
@@ -419,3 +429,73 @@ def test_a_lab_that_is_well_is_no_mail(world):
     assert (code, told["queued"]) == (0, False)
     assert world("report", "digest", "--by", "Somebody", "--send", *site)[0] == 2
     assert world("mail", "list")[1]["mails"] == []
+
+
+def checked(world, name, before, after):
+    """A finished comparison of what a report calls bad with something newer."""
+    report = rcu()
+    limit = report.thresholds[0]
+    rows = tuple(
+        TableRow(kernel, limit.key.window, "none", limit.key, limit.unit, Sample(values))
+        for kernel, values in (("base", before), ("tip", after))
+    )
+    judged = judge(limit, *(row.sample for row in rows))
+    result = replace(
+        report.result, outcome=Outcome.NO_REGRESSION, culprit=None, table=rows,
+        judgements=(judged,), gates=(),
+    )  # fmt: skip
+    store = CampaignStore(world.state)
+    check = store.create("check", "{}", datetime.now(UTC).isoformat())
+    store.finish(check, result, None)
+    request = CampaignRequest("check", str(world.site), "stable-rt", "b" * 40, "c" * 40)
+    question = abtest.Question(request, 'The patch "rcu: mend it"')
+    return abtest.write_answer(
+        world.state, store.get(name), question, store.get(check), "<q@x.org>"
+    )
+
+
+@pytest.mark.parametrize(
+    ("after", "words", "level"),
+    [
+        ((6.0, 6.1, 5.9, 6.0, 6.05, 6.02), "takes the effect back", Level.REGRESSED),
+        ((9.0, 9.1, 8.9, 9.0, 9.05, 9.02), "does not change the figure", Level.PASS),
+        ((9.0, 6.1, 8.9, 6.0, 9.05, 6.02), "leaves it open", Level.UNDECIDED),
+        ((), "leaves it open", Level.UNDECIDED),
+    ],
+)
+def test_an_answer_says_what_a_patch_does(world, after, words, level):
+    name = world.campaign(rcu())
+    found = checked(world, name, (9.0, 9.1, 8.9, 9.0, 9.05, 9.02), after)
+    assert found.level is level
+    text = " ".join(found.text.split())
+    assert f'The patch "rcu: mend it" {words}' in text
+    mail = email.message_from_string(found.text, policy=default)
+    assert mail["In-Reply-To"] == "<q@x.org>"
+    assert [each.addr_spec for each in mail["To"].addresses] == ["olga@lab.example.org"]
+    assert found.path.read_text() == found.text
+    assert lint(found.text.encode()) == ()
+    assert "Tested-by:" not in found.text
+
+
+def test_an_answer_on_data_of_an_emulator_is_the_operators(world):
+    name = world.campaign(rcu(), device=replace(BOARD, emulated=True))
+    found = checked(world, name, (9.0,) * 6, (6.0, 6.1, 5.9, 6.0, 6.05, 6.02))
+    assert not found.mailable
+    assert "Emulator data" in found.text
+    assert "Subject: [internal] Re:" in found.text
+
+
+def test_a_patch_is_put_on_what_is_bad(world):
+    name = world.campaign(rcu(), bad=world.sha)
+    patch = world.root / "fix.mbox"
+    (world.tree / "kernel/rcu/tree.c").write_text("int y;\n")
+    patch.write_text("Subject: [PATCH] rcu: mend it\n\n" + world._git("diff") + "\n")
+    world._git("checkout", "-q", ".")
+    record = CampaignStore(world.state).get(name)
+    request = CampaignRequest("bisect", str(world.site), "stable-rt", "a", "b")
+    question = abtest.of_patch(world.state, record, request, patch.read_bytes())
+    assert question.request.good == world.sha
+    assert dict(question.request.extra) == {"foreign": question.request.bad}
+    assert question.what == 'The patch "rcu: mend it"'
+    with pytest.raises(ConfigError, match="was about"):
+        abtest.of_revision(world.state, record, request, "linux-6.12.y-rt")

@@ -7,6 +7,7 @@ import pytest
 
 from rtbisect.errors import ConfigError
 from rtbisect.model.mail import OutMail
+from rtbisect.model.report import Report, ReportState
 from rtbisect.polling import Stores, poll
 from rtbisect.post import inbox as post
 from rtbisect.post.inbox import Maildir
@@ -96,3 +97,13 @@ def test_a_giant_is_not_read_whole(tmp_path, box, stores):
 def test_a_folder_that_is_no_maildir(tmp_path):
     with pytest.raises(ConfigError, match="is no Maildir"):
         Maildir(tmp_path)
+
+
+def test_an_answer_to_a_draft_is_in_its_thread(tmp_path, box, stores):
+    name = stores.campaigns.create("bisect", "{}", "now")
+    report = Report(name, ReportState.DRAFT, "d1@lab.example.org", "", "p", "", "")
+    stores.campaigns.set_report(name, report)
+    add(box, parent="<d1@lab.example.org>", body="#rtbisect test")
+    (found,) = look(tmp_path, stores)
+    assert found.campaign == name
+    assert b"#rtbisect test" in stores.replies.mail(found.key).read_bytes()

@@ -5,12 +5,15 @@ Nothing here asserts a rate: completeness, units, identities, owners and outcome
 """
 
 import json
+import mailbox
 import subprocess
 import sys
 from dataclasses import replace
+from email import message_from_string
 from pathlib import Path
 
 import pytest
+import yaml
 
 from rtbisect.config import data_root
 from rtbisect.demo import truth as truths
@@ -105,6 +108,7 @@ def test_a_real_bisection_finds_the_commit_that_slows_grace_periods(
     replay(repo, Path(answer["report"]).with_name("bisect.log"), road / "replay.git")
     assert ref(road / "replay.git", "refs/bisect/bad") == known.culprit
     judged_again_elsewhere(road, answer, tmp_path)
+    a_reply_is_answered(road, site, repo, answer, tmp_path)
 
 
 def judged_again_elsewhere(road, answer, folder):
@@ -121,6 +125,51 @@ def judged_again_elsewhere(road, answer, folder):
     again = json.loads(done.stdout)
     assert (again["same"], again["culprit"]) == (True, answer["culprit"])
     assert again["confidence"] == answer["confidence"]
+
+
+def a_reply_is_answered(road, site, repo, answer, folder):
+    """Somebody replies with a patch that takes the culprit back: boots, then an answer as a draft."""
+    diff = git("-C", repo, "diff", answer["culprit"], f"{answer['culprit']}^")
+    box = mailbox.Maildir(folder / "mail")
+    told = message_from_string(Path(answer["report"]).read_text("ascii"))
+    box.add(
+        f"""\
+Authentication-Results: mx.lab.example.org; dkim=pass header.d=kernel.example.org
+From: Ada <ada@kernel.example.org>
+Subject: [PATCH] take it back
+Message-ID: <fix@kernel.example.org>
+In-Reply-To: {told["Message-ID"]}
+
+Please try this.
+
+#rtbisect test
+
+{diff}
+""".encode()
+    )
+    known = yaml.safe_load(Path(site).read_text())
+    known["rtbisect"]["mail"] = {
+        "inbox": {"maildir": str(folder / "mail")},
+        "commands": {"people": ["ada@kernel.example.org"], "trusted": ["mx.lab.example.org"]},
+    }
+    place = Path(site).with_name("mail-site.yaml")
+    place.write_text(yaml.safe_dump(known))
+    program = [Path(sys.executable).with_name("rtbisect"), "--state", road, "mail"]
+    polled = subprocess.run(
+        [*program, "poll", "--site", place, "--json"], capture_output=True, text=True, timeout=60,
+        check=True,
+    )  # fmt: skip
+    assert json.loads(polled.stdout)["replies"][0]["state"] == "accepted"
+    done = subprocess.run(
+        [*program, "work", "--json"], cwd=data_root(), capture_output=True, text=True, timeout=2400,
+        check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-2000:]
+    (reply,) = json.loads(done.stdout)["replies"]
+    assert (reply["state"], reply["why"].split(",")[0]) == ("done", "test: better")
+    mail = message_from_string(Path(reply["why"].split(", ")[1]).read_text("ascii"))
+    assert mail["In-Reply-To"] == "<fix@kernel.example.org>"
+    assert "takes the effect back" in " ".join(mail.get_payload().split())
 
 
 def git(*words):

@@ -6,11 +6,13 @@ from __future__ import annotations
 import time
 from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from rtbisect import approval, mailroom, polling
+from rtbisect import abtest, approval, asked, mailroom, polling
+from rtbisect.cli import runner
 from rtbisect.cli.options import json_option, site_option, site_path
 from rtbisect.cli.output import PlainProgress
 from rtbisect.config import load_site
@@ -27,11 +29,13 @@ from rtbisect.wiring import SystemClock
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from pathlib import Path
 
+    from rtbisect.abtest import Question
     from rtbisect.cli.output import Output
+    from rtbisect.model.campaign import CampaignRequest
     from rtbisect.model.mail import OutMail
     from rtbisect.post.inbox import Inbox
+    from rtbisect.store.campaigns import CampaignRecord
     from rtbisect.store.replies import KeptReply
 
 #: What waits for a person.
@@ -155,6 +159,68 @@ def accept(output: Output, key: str, by: str, site: Path | None, as_json: bool) 
         raise ConfigError(f"reply {key} is {found.state}", "see `rtbisect mail replies`")
     kept.set(key, ReplyState.ACCEPTED, f"accepted by {who.name} <{who.address}>")
     return _answer_replies(output, (kept.get(key),), as_json=as_json)
+
+
+@mail.command(epilog="Example: rtbisect mail work")
+@json_option
+@click.pass_obj
+def work(output: Output, as_json: bool) -> int:
+    """Carry out what accepted replies ask for, one after the other; answers are drafts.
+
+    What a kill interrupted goes on when this is called again.
+    """
+    kept, ended = Replies(output.state), []
+    for reply in kept.all([ReplyState.ACCEPTED]):
+        said = [_carried_out(output, reply, name, argument) for name, argument in reply.asked]
+        kept.set(reply.key, ReplyState.DONE, "; ".join(said))
+        ended.append(kept.get(reply.key))
+    return _answer_replies(output, ended, as_json=as_json)
+
+
+def _carried_out(output: Output, reply: KeptReply, name: str, argument: str) -> str:
+    """What became of one command, in a line. What is wrong with the command is told; what is wrong
+    with the lab is raised, and the reply stays.
+    """
+    if name in ("invalid", "dup"):
+        return f"{name}: for you to decide, `rtbisect report withdraw {reply.campaign}`"
+    record = CampaignStore(output.state).get(reply.campaign)
+    try:
+        if name == "bisect":
+            found = runner.once(output, _bisection(output, runner.request_of(record), argument))
+            return f"bisect: campaign {found.id}"
+        question = _question(output, reply, record, name, argument)
+        check = runner.once(output, question.request)
+        answer = abtest.write_answer(output.state, record, question, check, reply.message_id)
+    except ConfigError as error:
+        return f"{name}: {error.message}"
+    return f"{name}: {abtest.WORDS[answer.level]}, {answer.path}"
+
+
+def _bisection(output: Output, request: CampaignRequest, argument: str) -> CampaignRequest:
+    """The search of a report in another range."""
+    ends = argument.split()
+    if len(ends) != 2:
+        raise ConfigError("wants a good and a bad revision", "say both")
+    place, suite, metric = Path(request.site), request.suite, request.metric
+    good, bad = asked.good_and_bad(
+        output.state, place, request.tree, ends[0], ends[1], suite, metric
+    )
+    return replace(request, kind="bisect", good=good, bad=bad, repo="")
+
+
+def _question(
+    output: Output, reply: KeptReply, record: CampaignRecord, name: str, argument: str
+) -> Question:
+    """`retest` is about the tree's branch as it is now, `test` about a revision, or about the patch
+    in the reply itself.
+    """
+    request = runner.request_of(record)
+    if name == "retest":
+        argument = load_site(Path(request.site)).target(request.tree).branch
+    if argument:
+        return abtest.of_revision(output.state, record, request, argument)
+    mail = Replies(output.state).mail(reply.key).read_bytes()
+    return abtest.of_patch(output.state, record, request, mail)
 
 
 @contextmanager

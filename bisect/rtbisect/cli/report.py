@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rtbisect import approval
+from rtbisect import abtest, approval
 from rtbisect.bundle import write_bundle
-from rtbisect.cli.options import json_option, site_option, site_path
-from rtbisect.cli.runner import request_of
+from rtbisect.cli.options import json_option, seed_option, site_option, site_path
+from rtbisect.cli.runner import once, request_of
 from rtbisect.config import data_root, load_site
 from rtbisect.digest import digest, write_digest
 from rtbisect.errors import ConfigError, Exit
+from rtbisect.model.campaign import Level
 from rtbisect.model.lab import Run
 from rtbisect.model.report import ReportState
 from rtbisect.report.kcidb import kcidb_json
@@ -287,3 +288,45 @@ def page(output: Output, campaign: str, as_json: bool) -> int:
     made = write_page(read_input(folder), runs, folder, data_root() / "reports", bot)
     output.answer({"campaign": campaign, "path": str(made)}, str(made), as_json=as_json)
     return 0
+
+
+@report.command("test", epilog="Example: rtbisect report test bisect-3 --patch fix.mbox")
+@click.argument("campaign")
+@click.option("--patch", type=click.Path(path_type=Path), help="Mail or mbox with patches, `-` for "
+              "standard input.")  # fmt: skip
+@click.option("--rev", help="A revision of the tree.")
+@seed_option
+@json_option
+@click.pass_obj
+def test_it(
+    output: Output, campaign: str, patch: Path | None, rev: str | None, seed: int, as_json: bool
+) -> int:
+    """Boot what CAMPAIGN calls bad beside a patch on top of it, or another revision.
+
+    Writes an answer in the thread of its report. Exits with 0 where the effect is taken back, 1
+    where the figure does not change, 4 where the boots leave it open.
+    """
+    if (patch is None) == (rev is None):
+        raise ConfigError("what is to be tested?", "give one of --patch and --rev")
+    record = CampaignStore(output.state).get(campaign)
+    request = request_of(record)
+    if patch is not None:
+        asked = abtest.of_patch(output.state, record, request, _bytes_of(patch), seed)
+    else:
+        asked = abtest.of_revision(output.state, record, request, rev or "", seed)
+    check = once(output, asked.request)
+    found = abtest.write_answer(output.state, record, asked, check)
+    data = {
+        "campaign": campaign,
+        "check": check.id,
+        "level": abtest.WORDS[found.level],
+        "metric": str(found.judgement.key),
+        "effect": found.judgement.effect,
+        "p": found.judgement.p,
+        "n": [found.judgement.base.n, found.judgement.new.n],
+        "path": str(found.path),
+        "eml": found.text,
+    }
+    output.answer(data, found.text, as_json=as_json)
+    codes = {Level.REGRESSED: Exit.ANSWERED, Level.PASS: Exit.REGRESSED}
+    return int(codes.get(found.level, Exit.UNDECIDED))

@@ -16,7 +16,7 @@ from rtbisect.effects import duration
 from rtbisect.errors import Exit, InternalError, RtbisectError
 from rtbisect.model.campaign import CampaignRequest, Level, Outcome, Result, Summary
 from rtbisect.model.command import RUN, repairs
-from rtbisect.setup import keep_setup
+from rtbisect.setup import SetupChangedError, keep_setup
 from rtbisect.store.campaigns import CampaignStore
 from rtbisect.store.journal import StoreJournal, end_leftovers, summary_of
 
@@ -48,6 +48,21 @@ def go_on(output: Output, identity: str | None) -> CampaignRecord:
         end_leftovers(store.database, record.id)
         _preflight(output, request)
         return _go(output, store, record.id, request)
+
+
+def once(output: Output, request: CampaignRequest) -> CampaignRecord:
+    """The campaign of a request: one that a kill interrupted goes on, else a new one."""
+    store = CampaignStore(output.state)
+    for identity in reversed(store.names()):
+        with suppress(InternalError):
+            record = store.get(identity)
+            asked_before = replace(request_of(record), repo="")
+            if asked_before == request and record.state != "done":
+                try:
+                    return go_on(output, identity)
+                except SetupChangedError:
+                    break
+    return start(output, request)
 
 
 def _preflight(output: Output, request: CampaignRequest) -> None:

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import time
-from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -17,14 +16,12 @@ from rtbisect.cli.output import Output, PlainProgress, keep_traceback, one_line
 from rtbisect.config import load_site
 from rtbisect.errors import Exit, InternalError, RtbisectError
 from rtbisect.model.campaign import CampaignRequest, Level, Outcome
-from rtbisect.setup import SetupChangedError
 from rtbisect.store.campaigns import CampaignStore
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from rtbisect.store.campaigns import CampaignRecord
 
 EVERY_S = 900
 
@@ -93,14 +90,14 @@ def _one(output: Output, place: Path, name: str, seed: int) -> dict[str, Any]:
 
 def _judge(output: Output, row: dict[str, Any], request: CampaignRequest) -> dict[str, Any]:
     """Check a new tip and bisect what regressed; the tip is remembered when all is done."""
-    record = _run(output, request)
+    record = runner.once(output, request)
     row["campaigns"].append(record.id)
     code = check.exit_of_check(record.result)
     level = runner.level_of(record.result) if record.result else Level.UNDECIDED.value
     keep = level
     note = ""
     if code == Exit.REGRESSED:
-        found = _run(output, replace(request, kind="bisect"))
+        found = runner.once(output, replace(request, kind="bisect"))
         row["campaigns"].append(found.id)
         note = runner.headline(found, found.result) if found.result else ""
         if found.result is None or found.result.outcome not in TOLD:
@@ -109,21 +106,6 @@ def _judge(output: Output, row: dict[str, Any], request: CampaignRequest) -> dic
     store = CampaignStore(output.state)
     store.mark_seen(request.tree, request.bad, keep, wiring.SystemClock().now_iso())
     return {"level": level, "exit": code, "note": note}
-
-
-def _run(output: Output, request: CampaignRequest) -> CampaignRecord:
-    """The campaign of a request: one that a kill interrupted goes on, else a new one."""
-    store = CampaignStore(output.state)
-    for identity in reversed(store.names()):
-        with suppress(InternalError):
-            record = store.get(identity)
-            asked_before = replace(runner.request_of(record), repo="")
-            if asked_before == request and record.state != "done":
-                try:
-                    return runner.go_on(output, identity)
-                except SetupChangedError:
-                    break
-    return runner.start(output, request)
 
 
 def _judged(seen: Mapping[str, str]) -> list[str]:

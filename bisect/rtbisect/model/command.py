@@ -31,6 +31,10 @@ REPAIR = ("find_fix", "1")
 GIVEN = "given"
 
 
+#: What `extra` of a campaign says when one of its revisions is a patch that somebody has sent.
+FOREIGN = "foreign"
+
+
 def repairs(request: CampaignRequest) -> bool:
     """Whether the campaign searches the commit that repairs: what is better at the newer end."""
     if request.kind == RUN:

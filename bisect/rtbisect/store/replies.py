@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
+from rtbisect.artefacts import write_whole
 from rtbisect.errors import ConfigError
 from rtbisect.store import db
 
@@ -73,9 +74,13 @@ class Replies:
 
     def __init__(self, state: Path) -> None:
         self.database = db.Database(state / "rtbisect.sqlite3")
+        self._folder = state / "replies"
 
-    def put(self, reply: KeptReply) -> bool:
-        """Keep a reply; False when it is there already."""
+    def put(self, reply: KeptReply, data: bytes) -> bool:
+        """Keep a reply and its mail, where somebody may look at it; False when it is there."""
+        if reply.state is not ReplyState.IGNORED:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            write_whole(self.mail(reply.key), lambda file: file.write(data), mode=0o600)
         row = {name: getattr(reply, name) for name in KeptReply.__slots__}
         row["asked"] = json.dumps(reply.asked)
         with self.database.write() as connection:
@@ -95,6 +100,10 @@ class Replies:
             if reply.key == key:
                 return reply
         raise ConfigError(f"no reply {key!r}", "see `rtbisect mail replies`")
+
+    def mail(self, key: str) -> Path:
+        """Where the mail of a reply lies, as it came."""
+        return self._folder / f"{key}.eml"
 
     def set(self, key: str, state: ReplyState, why: str) -> None:
         with self.database.write() as connection:

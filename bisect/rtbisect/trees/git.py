@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import re
+import tempfile
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rtbisect.command import printable
@@ -18,7 +20,8 @@ from rtbisect.trees.worktree import Worktree
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
+
+    from rtbisect.trees.patches import Patch
 
 __all__ = ["GitTree", "GitTreeSettings", "heads", "ls_remote"]
 
@@ -173,6 +176,33 @@ class GitTree:
         made = _commit_tree(git, tree, tip, note)
         git("update-ref", f"refs/rtbisect/revert/{made}", made)
         return made
+
+    def apply(self, base: str, patches: Sequence[Patch]) -> str:
+        """A commit with `patches` on top of `base`, by plumbing, without a worktree and without any
+        hook; ConfigError names the one that does not apply.
+        """
+        git, tip = self._git(), full_sha(base)
+        if not patches:
+            raise ConfigError("there is no patch", "give a mail or an mbox with diffs")
+        with tempfile.TemporaryDirectory(prefix="rtbisect-index-") as folder:
+            index = {"GIT_INDEX_FILE": str(Path(folder) / "index")}
+            git("read-tree", tip, env=index, timeout_s=WALK_S)
+            for number, patch in enumerate(patches, 1):
+                words = ("apply", "--cached", "--whitespace=nowarn", "--recount", "-")
+                done = git.try_(*words, stdin=patch.diff, env=index, timeout_s=WALK_S)
+                if not done.ok:
+                    last = (done.stderr.strip().split("\n") or [""])[-1]
+                    raise ConfigError(
+                        f"patch {number} of {len(patches)} ({printable(patch.title, 80)}) does not"
+                        f" apply to {tip[:12]}: {printable(last, 120)}",
+                        "rebase it on the revision that the report names",
+                    )
+                tree = git("write-tree", env=index, timeout_s=WALK_S).strip()
+                tip = _commit_tree(git, tree, tip, f"{patch.title}\n")
+        if git("rev-parse", f"{tip}^{{tree}}") == git("rev-parse", f"{full_sha(base)}^{{tree}}"):
+            raise ConfigError("the patches change nothing", "give those that do")
+        git("update-ref", f"refs/rtbisect/patch/{tip}", tip)
+        return tip
 
     @staticmethod
     def _merged(git: Git, base: str, ours: str, theirs: str) -> str | None:

@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a patch, or the newest revision, does to the figure of a report: both kernels on fresh
+boots, and an answer that a person may send.
+"""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rtbisect import wiring
+from rtbisect.artefacts import write_whole
+from rtbisect.comparison import BASE, TIP
+from rtbisect.config import load_site
+from rtbisect.errors import ConfigError
+from rtbisect.judge.judge import judge
+from rtbisect.model.campaign import (
+    CampaignRequest,
+    Judgement,
+    Level,
+    Result,
+    Sample,
+    Threshold,
+)
+from rtbisect.model.command import FOREIGN, turned
+from rtbisect.report.figures import effect_text
+from rtbisect.report.kept import read_input
+from rtbisect.report.message import Envelope, own_id
+from rtbisect.report.middles import metric_name, middle, spread, threshold_of, unit_of
+from rtbisect.report.text import TABLE, Column, ascii_line, foreign, header_text, table
+from rtbisect.report.view import banner, commit_view, cost, mailable, short
+from rtbisect.store.campaigns import CampaignStore
+from rtbisect.store.journal import summary_of
+from rtbisect.trees.patches import patches_of
+
+if TYPE_CHECKING:
+    from rtbisect.model.report import ReportInput
+    from rtbisect.store.campaigns import CampaignRecord
+
+#: An answer is one look at the boots of two kernels.
+ALPHA = 0.005
+
+_MOST_FIGURES = 14
+
+#: The same for programs.
+WORDS = {Level.REGRESSED: "better", Level.PASS: "same", Level.UNDECIDED: "open"}
+
+_VERDICTS = {
+    Level.REGRESSED: "takes the effect back",
+    Level.PASS: "does not change the figure",
+    Level.UNDECIDED: "leaves it open whether the figure changes",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """Two revisions to compare for a report; `what` names the newer one in the answer."""
+
+    request: CampaignRequest
+    what: str
+
+
+def of_patch(
+    state: Path, record: CampaignRecord, request: CampaignRequest, mail: bytes, seed: int = 0
+) -> Question:
+    """The patches of a mail on top of the revision that a report calls bad (of a repair: broken);
+    ConfigError where they do not apply.
+    """
+    report = _report_of(record)
+    base = report.good if report.repair else report.bad
+    patches = patches_of(mail)
+    site = load_site(Path(request.site))
+    patched = wiring.tree_of(state, site.target(request.tree)).apply(base, patches)
+    title = foreign(patches[-1].title, 60)
+    more = f" and {len(patches) - 1} more patches" if len(patches) > 1 else ""
+    question = replace(_check(request, base, patched, seed), extra=((FOREIGN, patched),))
+    return Question(question, f'The patch "{title}"{more}')
+
+
+def of_revision(
+    state: Path, record: CampaignRecord, request: CampaignRequest, revision: str, seed: int = 0
+) -> Question:
+    """A revision of the tree against the one that a report calls bad (of a repair: broken)."""
+    report = _report_of(record)
+    base = report.good if report.repair else report.bad
+    site = load_site(Path(request.site))
+    sha = wiring.tree_of(state, site.target(request.tree)).resolve(revision)
+    if sha == base:
+        raise ConfigError(f"{short(sha)} is what the report was about", "give another revision")
+    return Question(_check(request, base, sha, seed), f"Revision {foreign(revision, 60)}")
+
+
+def _check(request: CampaignRequest, base: str, new: str, seed: int) -> CampaignRequest:
+    return CampaignRequest("check", request.site, request.tree, base, new, seed=seed)
+
+
+def _report_of(record: CampaignRecord) -> ReportInput:
+    if record.report is None:
+        raise ConfigError(f"campaign {record.id} has no report", "see `rtbisect status`")
+    return read_input(Path(record.report.path).parent)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """An answer in the thread of a report; `judgement` is turned: REGRESSED is an improvement."""
+
+    path: Path
+    text: str
+    level: Level
+    judgement: Judgement
+    mailable: bool
+
+
+def write_answer(
+    state: Path, record: CampaignRecord, question: Question, check: CampaignRecord, parent: str = ""
+) -> Answer:
+    """The answer that the campaign `check` gives to a question on the report of `record`, kept as
+    `answer-<check>.eml` beside that report. `parent` is the mail that asked; "": the report.
+    """
+    report = _report_of(record)
+    result, limit = check.result, _limit(report)
+    if result is None or record.report is None:
+        raise ConfigError(f"campaign {check.id} is not finished", f"`rtbisect resume {check.id}`")
+    samples = {row.kernel: row.sample for row in result.table if row.metric == limit.key}
+    # A report on a repair has its threshold turned already.
+    better = limit if report.repair else turned(limit)
+    found = judge(better, *(samples.get(kernel, Sample(())) for kernel in (BASE, TIP)), alpha=ALPHA)
+    mailer = wiring.mailer_of(state, load_site(Path(question.request.site)), report.operator)
+    open_to = mailable(report)
+    title = header_text(report.culprit.subject if report.culprit else report.tree, 90)
+    headers = Envelope(
+        mailer.bot,
+        to=(report.operator,),
+        subject=f"{'' if open_to else '[internal] '}Re: {title}: test result",
+        date=wiring.SystemClock().now_iso(),
+        message_id=own_id(f"{check.id}.{secrets.token_hex(8)}", mailer.bot),
+        parent=parent or f"<{record.report.message_id.strip('<>')}>",
+        marks=(("Campaign", record.id), ("Kind", "result"), ("State", "draft")),
+    )
+    told = _told(report, question, found, limit) | {
+        "verdict": _VERDICTS[found.level] if samples else "was not measured",
+        "figures": _figures(result),
+        "worse": tuple(
+            f"Worse: {ascii_line(str(each.key), 60)}: {foreign(each.reason, 160)}"
+            for each in result.judgements
+            if each.level is Level.REGRESSED
+        ),
+        "check": check.id,
+        "cost": cost(summary_of(CampaignStore(state).database, check.id)),
+    }
+    text = mailer.notice("ab_result.txt.j2", headers, told)
+    path = Path(record.report.path).parent / f"answer-{check.id}.eml"
+    write_whole(path, lambda file: file.write(text.encode("ascii")))
+    return Answer(path, text, found.level, found, open_to)
+
+
+def _limit(report: ReportInput) -> Threshold:
+    """How the figure of a report is judged."""
+    found = threshold_of(report, report.result.metric) if report.result.metric else None
+    if found is None:
+        raise ConfigError(f"campaign {report.campaign} judged no figure", "there is none to test")
+    return found
+
+
+def _told(
+    report: ReportInput, question: Question, found: Judgement, limit: Threshold
+) -> dict[str, Any]:
+    """What the template prints of the two kernels."""
+    base, new = question.request.good, question.request.bad
+    unit = unit_of(report, limit.key)
+    return {
+        "banner": "" if mailable(report) else banner(report),
+        "what": question.what,
+        "metric": metric_name(limit.key),
+        "base": middle(found.base, unit, limit),
+        "new": middle(found.new, unit, limit),
+        "base_short": short(base),
+        "new_short": short(new),
+        "base_sha": base,
+        "new_sha": new,
+        "effect": effect_text(report, found) if found.base.n and found.new.n else "",
+        "boots": f"{found.base.n} + {found.new.n} boots",
+        "p": f"{found.p:.2g}",
+        "culprit": commit_view(report.culprit) if report.culprit else None,
+    }
+
+
+def _figures(result: Result) -> tuple[str, ...]:
+    """Both kernels in every figure."""
+    rows = result.table
+    after = {row.metric: row for row in rows if row.kernel == TIP}
+    cells = [
+        [
+            ascii_line(f"{row.metric.suite}.{row.metric.name}", 24),
+            ascii_line(row.metric.window, 12),
+            spread(row.sample, mean=row.mean),
+            spread(after[row.metric].sample, mean=row.mean),
+        ]
+        for row in rows
+        if row.kernel == BASE and row.metric in after
+    ]
+    columns = [Column("figure"), Column("window"), Column("before", right=True)]
+    return table([*columns, Column("after", right=True)], cells[:_MOST_FIGURES], TABLE)

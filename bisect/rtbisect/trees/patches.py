@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Patches out of mails: what `git apply` is given, and what a commit of it is called."""
+
+from __future__ import annotations
+
+import mailbox
+import re
+import tempfile
+from dataclasses import dataclass
+from email import message_from_bytes
+from email.policy import compat32
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rtbisect.command import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from email.message import Message
+
+#: Patches of one series, and bytes of one of them.
+MOST = 60
+MOST_BYTES = 2_000_000
+
+_NUMBER = re.compile(r"\[[^\]]*?\b(\d+)/(\d+)[^\]]*\]")
+
+
+@dataclass(frozen=True, slots=True)
+class Patch:
+    """A change as a diff; `title` is one line without its [PATCH] mark."""
+
+    title: str
+    diff: bytes
+
+
+def patches_of(data: bytes) -> tuple[Patch, ...]:
+    """The patches of an mbox, of a mail or of a plain diff, a numbered series in its order; ()
+    where there is none. A cover letter has no diff and is none.
+    """
+    found = []
+    for place, mail in enumerate(_mails(data)):
+        diff = _diff(mail)
+        if diff:
+            subject = " ".join(str(mail.get("Subject", "")).split())
+            number = _NUMBER.search(subject)
+            title = re.sub(r"^(Re:\s*)*(\[[^\]]*\]\s*)*", "", subject, flags=re.IGNORECASE)
+            key = (int(number[1]) if number else 0, place)
+            found.append((key, Patch(printable(title, 200) or "a patch", diff)))
+    return tuple(patch for _, patch in sorted(found, key=lambda each: each[0])[:MOST])
+
+
+def _mails(data: bytes) -> Iterable[Message]:
+    if not data.startswith(b"From "):
+        # A plain diff has no header: everything of it is text.
+        plain = not re.match(rb"[A-Za-z-]+: ", data)
+        return [message_from_bytes(b"\n" + data if plain else data, policy=compat32)]
+    return _of_mbox(data)
+
+
+def _of_mbox(data: bytes) -> Iterator[Message]:
+    with tempfile.TemporaryDirectory(prefix="rtbisect-mbox-") as folder:
+        place = Path(folder) / "mbox"
+        place.write_bytes(data)
+        box = mailbox.mbox(place, create=False)
+        try:
+            yield from box
+        finally:
+            box.close()
+
+
+def _diff(mail: Message) -> bytes:
+    """The part of the text from the first diff on, without the signature behind it."""
+    for part in mail.walk():
+        if part.is_multipart() or part.get_content_type() not in ("text/plain", "text/x-patch"):
+            continue
+        payload = part.get_payload(decode=True)
+        text = payload.replace(b"\r\n", b"\n") if isinstance(payload, bytes) else b""
+        begin = re.search(rb"^(diff --git |--- [^\n]+\n\+\+\+ )", text, re.MULTILINE)
+        if begin and len(text) <= MOST_BYTES:
+            return re.split(rb"^-- \n", text[begin.start() :], maxsplit=1, flags=re.MULTILINE)[0]
+    return b""
