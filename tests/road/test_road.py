@@ -128,7 +128,7 @@ def judged_again_elsewhere(road, answer, folder):
 
 
 def a_reply_is_answered(road, site, repo, answer, folder):
-    """Somebody replies with a patch that takes the culprit back: boots, then an answer as a draft."""
+    """Somebody replies with a patch that takes the culprit back: boots, then an answer, a draft."""
     diff = git("-C", repo, "diff", answer["culprit"], f"{answer['culprit']}^")
     box = mailbox.Maildir(folder / "mail")
     told = message_from_string(Path(answer["report"]).read_text("ascii"))
