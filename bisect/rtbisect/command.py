@@ -183,6 +183,8 @@ def _wait(  # noqa: PLR0913
     begin: float,
 ) -> Completed:
     timed_out = False
+    out: bytes | None
+    err: bytes | None
     try:
         if on_start is not None:
             on_start(child.pid)
@@ -190,7 +192,7 @@ def _wait(  # noqa: PLR0913
     except subprocess.TimeoutExpired:
         timed_out = True
         _end_child(child)
-        out, err = child.communicate()
+        out, err = _rest(child)
     except BaseException:
         _end_child(child)
         raise
@@ -202,6 +204,19 @@ def _wait(  # noqa: PLR0913
         time.monotonic() - begin,
         timed_out,
     )
+
+
+def _rest(child: subprocess.Popen[bytes]) -> tuple[bytes | None, bytes | None]:
+    """What a child that was ended has said. A daemon of its own that left the group may hold the
+    pipes open for ever: it is not waited for.
+    """
+    try:
+        return child.communicate(timeout=GRACE_S)
+    except subprocess.TimeoutExpired as error:
+        for pipe in (child.stdin, child.stdout, child.stderr):
+            if pipe is not None:
+                pipe.close()
+        return error.stdout, error.stderr
 
 
 def _end_child(child: subprocess.Popen[bytes]) -> None:

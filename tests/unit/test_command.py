@@ -189,3 +189,13 @@ def test_a_lock_is_exclusive_and_children_keep_it(tmp_path):
         os.waitpid(pid, 0)
     with locks.hold(place):
         pass
+
+
+def test_a_daemon_that_keeps_the_output_open_is_not_waited_for(tmp_path):
+    """It has left the group of its parent, so nothing that ends the group reaches it."""
+    kept = tmp_path / "pid"
+    argv = ["sh", "-c", f"echo said; setsid sleep 600 & echo $! > {kept}"]
+    done = command.run(argv, cwd=tmp_path, timeout_s=0.5)
+    os.kill(int(kept.read_text()), signal.SIGKILL)
+    assert done.timed_out
+    assert done.stdout == "said\n"
