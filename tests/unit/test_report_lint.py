@@ -212,3 +212,18 @@ def test_other_mails_of_ours_accuse_nobody():
 )
 def test_what_is_no_mail_is_no_error(data):
     assert "headers" in rules(data)
+
+
+@pytest.mark.parametrize("word", ["good ", "please ", "a", "1 ", "95%\n", "Fixes: 0123\n", "[1.."])
+def test_a_mail_that_is_made_to_take_long_does_not(word):
+    assert "size" in rules(mail(body=word * (3_000_000 // len(word))))
+
+
+@pytest.mark.parametrize("name", ["Subject", "To", "References", "Date", "X-rtbisect-Outcome"])
+def test_a_header_that_is_made_to_take_long_does_not(name):
+    for value in (" " * 2_000_000, "a@b.org, " * 200_000, "(" * 100_000, "<a@b> " * 100_000):
+        headers = "".join(
+            line for line in HEADERS.splitlines(keepends=True) if not line.startswith(f"{name}:")
+        )
+        found = lint(mail(f"{headers}{name}: x{value}\n"))
+        assert all(each.said.isprintable() and len(each.said) < 300 for each in found)

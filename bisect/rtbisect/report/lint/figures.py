@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+#: A row with more numbers is no table for a reader.
+_MOST_COLUMNS = 40
+
 _TOKEN = re.compile(r"[0-9][0-9.,]*%?")
 
 
@@ -76,7 +79,7 @@ def _rows(lines: Sequence[str]) -> Iterator[tuple[int, list[_Figure]]]:
             if re.fullmatch(r"[0-9]+(\.[0-9]+)?", plain):
                 digits = len(plain.partition(".")[2])
                 found.append(_Figure(text, float(plain), digits, token.end()))
-        if len(found) >= 2:
+        if 2 <= len(found) <= _MOST_COLUMNS:
             yield place, found
 
 

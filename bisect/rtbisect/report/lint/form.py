@@ -13,7 +13,7 @@ from email.utils import getaddresses, parsedate_to_datetime
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from rtbisect.report.lint.mail import Mail, Rule, number
+from rtbisect.report.lint.mail import Mail, Rule, number, unfolded
 from rtbisect.report.text import PROSE, TABLE
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ def _recipients(mail: Mail) -> Found:
     seen: set[str] = set()
     for name in ("From", "To", "Cc"):
         for value in mail.raw.get_all(name) or ():
-            for _, spec in getaddresses([re.sub(r"\s*\n\s+", " ", str(value))]):
+            for _, spec in getaddresses([unfolded(value)]):
                 if not ADDRESS.fullmatch(spec):
                     yield name, f"{spec[:60]!r} is no address" if spec else "has what is no address"
                 elif name != "From" and spec.lower() in seen:

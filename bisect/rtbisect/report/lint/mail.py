@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
 #: A longer mail is not read by anybody.
 MOST_BYTES = 4_000_000
+#: Bytes of the text that rules look at; a longer one is told to be too long, and patterns that look
+#: for two words take the square of it.
+_MOST_TEXT = 32_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +48,7 @@ class Mail:
 
     def header(self, name: str) -> str:
         """A header unfolded, "" where there is none; the first of several."""
-        return re.sub(r"\s*\n\s+", " ", str(self.raw.get(name, ""))).strip()
+        return unfolded(self.raw.get(name, ""))
 
     def count(self, name: str) -> int:
         return len(self.raw.get_all(name) or ())
@@ -105,7 +108,7 @@ def read(data: bytes) -> Mail:
     part = next((part for part in raw.walk() if not part.is_multipart()), raw)
     decoded = part.get_payload(decode=True)
     payload = decoded if isinstance(decoded, bytes) else b""
-    text = payload.decode(_charset(part), "replace").replace("\r\n", "\n")
+    text = payload[:_MOST_TEXT].decode(_charset(part), "replace").replace("\r\n", "\n")
     return Mail(raw, tuple(text.split("\n")), payload)
 
 
@@ -116,6 +119,11 @@ def _charset(part: Message) -> str:
     except (LookupError, ValueError):
         return "ascii"
     return name
+
+
+def unfolded(value: object) -> str:
+    """A header on one line; of an endless one the begin."""
+    return " ".join(str(value)[:_MOST_TEXT].split())
 
 
 def number(line: int) -> str:

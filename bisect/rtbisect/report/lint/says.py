@@ -148,11 +148,15 @@ def _instrument(mail: Mail) -> Found:
         )
 
 
+_ASKED = re.compile(
+    r"(?i)\b(please|should|must|could you|can you|ask(ing)? (for|you)|request|needs? to|consider)"
+    r"\b.{0,40}\brevert"
+)
+
+
 def _asks(mail: Mail) -> Found:
-    text = " ".join(mail.body.split())
-    asked = r"(please|should|must|could you|can you|ask(ing)? (for|you)|request|needs? to|consider)"
-    for found in re.finditer(rf"(?i)([^.]*?)\b{asked}\b[^.]{{0,40}}\brevert", text):
-        if not re.search(r"(?i)\bnot\b|n't\b|\bno\b", found[0]):
+    for sentence in " ".join(mail.body.split()).split("."):
+        if _ASKED.search(sentence) and not re.search(r"(?i)\bnot\b|n't\b|\bno\b", sentence):
             yield "", "asks for a revert: say what one would bring back and leave it to people"
             return
 
