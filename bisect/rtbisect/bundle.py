@@ -8,10 +8,11 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
+import math
 import re
 import shutil
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -67,6 +68,9 @@ _DRAFT = (
     "cpus.png",
     "index.html",
 )
+#: Relative difference of numbers that are the same: another processor, or another version of a
+#: library, adds in another order.
+DIGITS = 1e-9
 #: A bundle is somebody else's file: more than this of one is not read.
 _MOST_BYTES = 256 << 20
 
@@ -84,8 +88,19 @@ class Judged:
 
     @property
     def same(self) -> bool:
-        """Nothing of the answer differs, to the last digit."""
-        return self.told == self.now
+        """Nothing of the answer differs: words to the letter, numbers to DIGITS."""
+        return alike(self.told, self.now)
+
+
+def alike(one: Any, other: Any) -> bool:
+    """Whether two values are the same but for the last digits of their numbers."""
+    if isinstance(one, float) and isinstance(other, float):
+        return one == other or math.isclose(one, other, rel_tol=DIGITS, abs_tol=DIGITS)
+    if is_dataclass(one) and type(one) is type(other):
+        return all(alike(getattr(one, f.name), getattr(other, f.name)) for f in fields(one))
+    if isinstance(one, tuple) and isinstance(other, tuple):
+        return len(one) == len(other) and all(map(alike, one, other))
+    return bool(one == other)
 
 
 def write_bundle(
@@ -108,7 +123,7 @@ def write_bundle(
         return setup, _parts(tree, builder, journal)
 
     result, setup = _again(steps, request.kind, asked)
-    if result != record.result:
+    if not alike(result, record.result):
         raise ConfigError(
             f"campaign {record.id} is judged otherwise now ({result.outcome})",
             "it was made by another version of rtbisect; run it again",
@@ -289,5 +304,5 @@ def differences(judged: Judged) -> Iterable[str]:
         return
     for name in ("outcome", "cause", "culprit", "confidence", "metric", "reasons", "gates"):
         told, now = getattr(judged.told, name), getattr(judged.now, name)
-        if told != now:
+        if not alike(told, now):
             yield f"{name}: {told} -> {now}"

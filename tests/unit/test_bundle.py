@@ -52,7 +52,7 @@ def sums(folder):
     (folder / bundle.SUMS).write_text("".join(f"{line}\n" for line in lines))
 
 
-def test_a_bundle_gives_the_same_answer_to_the_last_digit(campaign):
+def test_a_bundle_gives_the_same_answer(campaign):
     world, result, folder = campaign
     assert result.outcome is Outcome.CULPRIT
     found = rejudge(folder)
@@ -128,3 +128,14 @@ def test_a_campaign_that_is_not_finished_has_no_evidence(campaign, tmp_path):
     record = replace(world.store.get(world.campaign), result=None)
     with pytest.raises(ConfigError, match="no answer of a search"):
         bundle.write_bundle(world.state, record, world.request, tmp_path / "b")
+
+
+def test_the_last_digits_of_another_machine_are_no_other_answer(campaign):
+    _, result, _ = campaign
+    near = replace(result, confidence=result.confidence * (1 + 1e-12))
+    assert near != result
+    assert bundle.alike(near, result)
+    assert not bundle.alike(replace(result, confidence=result.confidence - 0.001), result)
+    assert not bundle.alike(replace(result, culprit="x"), result)
+    assert not bundle.alike(replace(result, reasons=()), result)
+    assert not bundle.alike(result, None)

@@ -70,7 +70,9 @@ def origins(
     if found is None:
         return ()
     base, new = found
-    change = {each: new.get(each, 0.0) - base.get(each, 0.0) for each in base.keys() | new.keys()}
+    # In one order in every process: a sum in another order is another number.
+    every = sorted(base.keys() | new.keys())
+    change = {each: new.get(each, 0.0) - base.get(each, 0.0) for each in every}
     sign = 1.0 if rises else -1.0
     if sum(change.values()) * sign <= 0:
         return ()

@@ -18,7 +18,11 @@ if TYPE_CHECKING:
     Found = Iterator[tuple[str, str]]
 
 _UNIT = r"(?:us|ns|ms|s|/s|/ms|%|per second|times|kB|MB|irqs?|IPIs?)"
-_NUMBER = re.compile(rf"\b[0-9][0-9.,]*(?:\s?{_UNIT}\b|%|/m?s\b)|\b[0-9]+ (?:of|out of) [0-9]+\b")
+_NUMBER = re.compile(
+    rf"\b[0-9][0-9.,]*(?:\s?{_UNIT}\b|%|/m?s\b)|\b[0-9]+ (?:of|out of) [0-9]+\b"
+    # A ratio has no unit; a version is none.
+    r"|(?<![\w.])[0-9]+\.[0-9]+\b(?!\.)"
+)
 
 #: What has to be said somewhere: name, pattern, what is missing, where it is asked for.
 _MUST: tuple[tuple[str, str, str, str], ...] = (
