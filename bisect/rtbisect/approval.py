@@ -65,24 +65,26 @@ def make_proposal(
     """
     site, draft, report = _known(record, request)
     who = approver(site, by)
+    _check_gates(record)
     check_mailable(report)
     commit = report.culprit
     assert commit is not None, "only a report on a commit is mailable"
     target = site.target(request.tree)
     kind = site.ours.mail.trees.get(target.tree, "other")
-    tracked = bool(use_case) and report.result.cause == "kernel" and not report.repair
+    # Elsewhere nobody tracks regressions, and the word would say that somebody does.
+    tracked = bool(use_case) and kind in TRACKED
+    tracked = tracked and report.result.cause == "kernel" and not report.repair
     named = _maintainers(state, site, request, commit)
     now = datetime.now(UTC).isoformat(timespec="seconds")
     purpose = Purpose.BACKPORT if report.repair else Purpose.TRACKED if tracked else Purpose.TOLD
     people = propose(commit, target.tree, rules_of(site), named.lines, now, purpose)
-    regzbot = tracked and kind in TRACKED
     public = Public(
         recipients=people,
         approver=f"{who.name} <{who.address}>",
         date=now,
         evidence=_evidence(site, record.id),
         use_case=foreign(use_case, 200) if tracked else "",
-        introduced=_introduced(commit, kind) if regzbot else "",
+        introduced=_introduced(commit, kind) if tracked else "",
         title=foreign(f"{commit.subject}: {report.result.metric}", 90),
         commands=site.ours.mail.inbox is not None,
     )
@@ -107,7 +109,8 @@ def approve(
     except OSError as error:
         hint = f"`rtbisect report propose {record.id}` writes it; read it first"
         raise ConfigError(f"{folder / PUBLIC}: {error.strerror}", hint) from error
-    # What holds a report back is asked of its data, not of a file that anybody may edit.
+    # What holds a report back is asked of its data, not of the mail that anybody may edit.
+    _check_gates(record)
     check_mailable(report)
     if found := lint(data):
         told = "; ".join(f"{each.rule}: {each.where} {each.said}" for each in found[:3])
@@ -118,6 +121,15 @@ def approve(
     Outbox(state).put(mail)
     store.set_report(record.id, replace(draft, state=ReportState.APPROVED))
     return mail
+
+
+def _check_gates(record: CampaignRecord) -> None:
+    """ConfigError unless the store itself has an answer that every gate lets pass."""
+    if record.result is None:
+        raise ConfigError(f"campaign {record.id} has no answer", "see `rtbisect status`")
+    for gate in record.result.gates:
+        if not gate.ok:
+            raise ConfigError(f"gate {gate.name} failed: {gate.reason}", "it stays with you")
 
 
 def _known(record: CampaignRecord, request: CampaignRequest) -> tuple[Site, Report, ReportInput]:

@@ -177,6 +177,15 @@ def test_without_a_use_case_it_is_no_regression_for_the_list(world):
     assert "regressions@" not in made["eml"]
 
 
+def test_a_tree_that_nobody_tracks_has_no_regressions_for_the_list(world):
+    world.mail["trees"] = {"stable-rt": "rt"}
+    name = world.campaign(rcu())
+    code, made = world("report", "propose", name, "--by", WHO, "--use-case", USE)
+    assert (code, made["findings"]) == (0, [])
+    assert "[REGRESSION]" not in made["eml"]
+    assert "regressions@" not in made["eml"]
+
+
 def test_what_depends_on_a_workload_is_told_and_not_tracked(world):
     name = world.campaign(epoll(), device=BOARD, synthetic_workload=False)
     code, made = world("report", "propose", name, "--by", WHO, "--use-case", USE)
@@ -227,6 +236,16 @@ def test_a_gate_that_failed_holds_it_back(world):
     name = world.campaign(report, result=replace(report.result, gates=broken))
     code, told = world("report", "propose", name, "--by", WHO)
     assert (code, "G10 A/A" in told["error"]) == (2, True)
+
+
+def test_what_the_store_says_counts_and_no_file_beside_the_draft(world):
+    broken = (*GATES, Gate("G15 origin", GateStatus.FAIL, "data of an emulator"))
+    report = rcu()
+    name = world.campaign(report, result=replace(report.result, gates=broken))
+    place = world.public(name).with_name("input.json")
+    place.write_text(place.read_text().replace('"status":"fail"', '"status":"pass"'))
+    code, told = world("report", "propose", name, "--by", WHO)
+    assert (code, "G15 origin" in told["error"]) == (2, True)
 
 
 def test_only_those_approve_whom_the_site_names(world):
