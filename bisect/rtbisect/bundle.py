@@ -35,6 +35,7 @@ from rtbisect.replay import (
     place_in,
 )
 from rtbisect.setup import Parts, Setup
+from rtbisect.standalone import figures_of, write_kernels
 from rtbisect.store.campaigns import CampaignStore
 from rtbisect.store.export import Step, steps_in, steps_of
 from rtbisect.store.journal import StoreJournal, recorded
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from rtbisect.model.campaign import CampaignRequest
+    from rtbisect.model.lab import Measurement
     from rtbisect.ports import Journal
     from rtbisect.store.campaigns import CampaignRecord
 
@@ -190,15 +192,15 @@ def _fill(place: Path, store: CampaignStore, record: CampaignRecord, found: Evid
         for name in _DRAFT:
             if (drafts / name).is_file():
                 shutil.copyfile(drafts / name, place / name)
-    _kernels(place, store, record, found)
+    artefacts = ArtefactStore(store.state / "artefacts")
+    write_kernels(place, artefacts, store.state, found.setup, _ends(store, record, found))
     names = sorted(path for path in place.rglob("*") if path.is_file())
     sums = [f"{_sha256(path)}  {path.relative_to(place)}" for path in names]
     _write(place / SUMS, "".join(f"{line}\n" for line in sums))
 
 
-def _kernels(place: Path, store: CampaignStore, record: CampaignRecord, found: Evidence) -> None:
-    """Image, modules and configuration of the culprit and its parents, else of the two ends."""
-    artefacts = ArtefactStore(store.state / "artefacts")
+def _ends(store: CampaignStore, record: CampaignRecord, found: Evidence) -> tuple[Build, ...]:
+    """Builds of the culprit and its parents, else of the two ends."""
     wanted = {found.setup.request.good, found.setup.request.bad}
     if found.result.outcome is Outcome.CULPRIT:
         graphs = recorded(store.database, record.id, CommitGraph)
@@ -209,16 +211,8 @@ def _kernels(place: Path, store: CampaignStore, record: CampaignRecord, found: E
             if commit.sha == found.result.culprit
             for sha in (commit.sha, *commit.parents)
         }
-    for build in recorded(store.database, record.id, Build):
-        if build.revision not in wanted or build.variant or not build.ok:
-            continue
-        folder = place / "kernels" / build.revision[:12]
-        folder.mkdir(parents=True, exist_ok=True)
-        for name, sha256 in (
-            ("bzImage", build.kernel), ("modules.tar.gz", build.modules), ("config", build.config),
-        ):  # fmt: skip
-            if sha256 and artefacts.has(sha256):
-                shutil.copyfile(artefacts.path(sha256), folder / name)
+    builds = recorded(store.database, record.id, Build)
+    return tuple(each for each in builds if each.revision in wanted and not each.variant)
 
 
 def rejudge(folder: Path) -> Judged:
@@ -226,23 +220,12 @@ def rejudge(folder: Path) -> Judged:
     is not whole, or not one that this version reads.
     """
     check_sums(folder)
+    told, setup, campaign = _opened(folder)
     try:
-        manifest = json.loads(_read(folder, _MANIFEST))
-        if manifest["format"] != FORMAT:
-            raise ConfigError(
-                f"{folder} has format {manifest['format']}, this program reads {FORMAT}",
-                f"use rtbisect {manifest['rtbisect']}",
-            )
-        told = TypeAdapter(Result).validate_python(manifest["result"])
-        setup = TypeAdapter(Setup).validate_json(_read(folder, _SETUP))
         answers = Answers.from_json(_read(folder, _ANSWERS))
-        rows = [json.loads(line) for line in _read(folder, _JOURNAL).splitlines()]
-        steps = [Step.of(row) for row in rows]
-        campaign = str(manifest["campaign"])
+        steps = [Step.of(json.loads(line)) for line in _read(folder, _JOURNAL).splitlines()]
     except (ValidationError, ValueError, KeyError, TypeError) as error:
-        raise ConfigError(
-            f"{folder} cannot be read: {type(error).__name__}", "it was made by another version"
-        ) from error
+        raise _unreadable(folder, error) from error
     tree, builder = ToldTree(answers), ToldBuilder(answers)
     try:
         now, _ = _again(
@@ -252,6 +235,37 @@ def rejudge(folder: Path) -> Judged:
         # The measurements ask for boots or builds that nobody has made.
         return Judged(campaign, told, None, error.message)
     return Judged(campaign, told, now)
+
+
+def _opened(folder: Path) -> tuple[Result, Setup, str]:
+    """The answer, the set-up and the name of a campaign."""
+    try:
+        manifest = json.loads(_read(folder, _MANIFEST))
+        if manifest["format"] != FORMAT:
+            raise ConfigError(
+                f"{folder} has format {manifest['format']}, this program reads {FORMAT}",
+                f"use rtbisect {manifest['rtbisect']}",
+            )
+        told = TypeAdapter(Result).validate_python(manifest["result"])
+        setup = TypeAdapter(Setup).validate_json(_read(folder, _SETUP))
+        return told, setup, str(manifest["campaign"])
+    except (ValidationError, ValueError, KeyError, TypeError) as error:
+        raise _unreadable(folder, error) from error
+
+
+def _unreadable(folder: Path, error: Exception) -> ConfigError:
+    return ConfigError(
+        f"{folder} cannot be read: {type(error).__name__}", "it was made by another version"
+    )
+
+
+def read_boot(folder: Path, console: str) -> tuple[tuple[Measurement, ...], Result]:
+    """What a boot by the bundle's script measured, of all CPUs together, and the answer that the
+    bundle holds; ConfigError where that is no valid boot of it.
+    """
+    check_sums(folder)
+    told, setup, _ = _opened(folder)
+    return figures_of(setup, console), told
 
 
 def check_sums(folder: Path) -> None:

@@ -77,6 +77,7 @@ for command in (
     host.host,
     lab.lab,
     mail.mail,
+    rejudge.figures,
     rejudge.rejudge,
 ):
     main.add_command(command)

@@ -4,13 +4,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 import click
 
 from rtbisect import bundle
 from rtbisect.cli.options import json_option
-from rtbisect.errors import Exit
+from rtbisect.errors import ConfigError, Exit
+from rtbisect.lab.lavalog import LONGEST
 
 if TYPE_CHECKING:
     from rtbisect.cli.output import Output
@@ -45,3 +46,36 @@ def rejudge(output: Output, folder: Path, as_json: bool) -> int:
     text += "the same answer" if found.same else "NOT the answer that it tells"
     output.answer(data, "\n".join([text, *differences]), as_json=as_json)
     return int(Exit.ANSWERED) if found.same else int(Exit.REGRESSED)
+
+
+@click.command(epilog="Example: rtbisect figures bisect-3/ boot.log")
+@click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.argument("console", type=click.File("rb"))
+@json_option
+@click.pass_obj
+def figures(output: Output, folder: Path, console: BinaryIO, as_json: bool) -> int:
+    """Figures of one boot by the script boot.sh of the bundle in FOLDER, from its CONSOLE.
+
+    They are those of the machine that booted it, and one boot decides nothing.
+    """
+    data = console.read(LONGEST + 1)
+    if len(data) > LONGEST:
+        raise ConfigError("the console is too long", "give that of one boot")
+    found, told = bundle.read_boot(folder, data.decode("utf-8", "replace"))
+    rows = [
+        {"suite": m.suite, "name": m.name, "window": m.window, "value": m.value, "unit": m.unit}
+        for m in found
+    ]
+    key = told.metric
+    judged = [
+        (row["suite"], row["name"], row["window"])
+        == ((key.suite, key.name, key.window) if key else None)
+        for row in rows
+    ]
+    lines = [
+        f"{'*' if mark else ' '} {f'{m.suite}.{m.name}@{m.window}':<44} {m.value:.6g} {m.unit}"
+        for mark, m in zip(judged, found, strict=True)
+    ]
+    data_of = {"metric": str(key) if key else None, "figures": rows}
+    output.answer(data_of, "\n".join(lines), as_json=as_json)
+    return 0

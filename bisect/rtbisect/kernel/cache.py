@@ -48,7 +48,8 @@ class BuildCache:
         except (OSError, ValueError, TypeError, KeyError):
             return None
         try:
-            for name in (build.kernel, build.config, build.modules, build.files, build.functions):
+            kept = (build.kernel, build.config, build.modules, build.files, build.functions)
+            for name in (*kept, build.vmlinux):
                 if name:
                     self._store.path(name)
         except InfrastructureError:

@@ -31,6 +31,9 @@ MODULE_FOLDER = "opt/rtbisect/modules"
 _IMAGE_LIMIT = 512 << 20
 _MODULES_LIMIT = 512 << 20
 
+#: Bytes of a vmlinux that is kept; with debug information there are some hundred MiB.
+_VMLINUX_LIMIT = 128 << 20
+
 #: All objects of the kernel in one, before their addresses are known.
 _WHOLE = "vmlinux.o"
 
@@ -49,6 +52,7 @@ class Products:
     release: str
     files: str
     functions: str
+    vmlinux: str
 
 
 def collect(
@@ -70,7 +74,16 @@ def collect(
             "\n".join(sorted(closure(space.out))).encode("utf-8", "surrogateescape")
         ),
         functions=_functions(space, store),
+        vmlinux=_vmlinux(space, store),
     )
+
+
+def _vmlinux(space: Workspace, store: ArtefactStore) -> str:
+    """The kernel with its symbols, packed; "" for one that is too large to keep of every build."""
+    path = space.plain_file("vmlinux")
+    if path.stat().st_size > _VMLINUX_LIMIT:
+        return ""
+    return store.put_bytes(gzip.compress(path.read_bytes(), compresslevel=6, mtime=0))
 
 
 def _functions(space: Workspace, store: ArtefactStore) -> str:

@@ -153,6 +153,7 @@ class KernelBuilder:
             release=products.release if products else "",
             files=products.files if products else "",
             functions=products.functions if products else "",
+            vmlinux=products.vmlinux if products else "",
             first_error=error,
             seconds=time.monotonic() - begin,
             variant=request.variant,

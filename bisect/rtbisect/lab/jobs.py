@@ -167,7 +167,7 @@ def has_smt(request: RunRequest) -> bool:
 def render_job(lava_jobs: Path, job: Job) -> str:
     """The job as YAML text; ConfigError when a value cannot be put on a command line."""
     request = job.request
-    _check(request)
+    check_request(request)
     text = (
         _environment(jinja2.FileSystemLoader(lava_jobs))
         .get_template("skeleton.yaml.j2")
@@ -186,7 +186,7 @@ def render_job(lava_jobs: Path, job: Job) -> str:
             ramdisk=job.ramdisk,
             modules=job.modules,
             prompt=PROMPT,
-            command=_command(request),
+            command=command_of(request),
             timeouts=job.timeouts,
             tags=job.tags,
         )
@@ -239,7 +239,7 @@ def render_device(
     return yaml.safe_dump(yaml.safe_load(text), sort_keys=True, width=1000)
 
 
-def _check(request: RunRequest) -> None:
+def check_request(request: RunRequest) -> None:
     profile = request.profile
     if not _BOOT_LINE.fullmatch(profile.boot_line):
         raise ConfigError(
@@ -256,7 +256,8 @@ def _check(request: RunRequest) -> None:
         raise InternalError(f"run {request.run_id}: a function has a name that no C function has")
 
 
-def _command(request: RunRequest) -> str:
+def command_of(request: RunRequest) -> str:
+    """The one command line that a boot runs on the device."""
     profile = request.profile
     words = [
         SCRIPT,

@@ -96,10 +96,10 @@ class Function:
 class Build:
     """A build, also a failed one: then `first_error` says why and the artefacts are empty.
 
-    `kernel`, `modules`, `config`, `files` (what it was made from, a path a line) and `functions`
-    (kernel/functions.py) are sha256 names in the artefact store. `signature`
-    is the hash over the allocated ELF sections of vmlinux, the modules and the boot
-    line: two builds with equal signatures are the same kernel.
+    `kernel`, `modules`, `config`, `files` (what it was made from, a path a line), `functions`
+    (kernel/functions.py) and `vmlinux` (gzip; "" for one that is too large) are sha256 names in the
+    artefact store. `signature` is the hash over the allocated ELF sections of vmlinux, the modules
+    and the boot line: two builds with equal signatures are the same kernel.
     """
 
     revision: str
@@ -117,6 +117,7 @@ class Build:
     variant: str = ""
     files: str = ""
     functions: str = ""
+    vmlinux: str = ""
 
     @property
     def ok(self) -> bool:

@@ -249,6 +249,20 @@ def _reproduce(report: ReportInput) -> tuple[str, ...]:
         cut(f"  # in a clone of {foreign(report.repo, 200)}", TABLE),
         f"  git checkout {ascii_line(shlex.quote(commit), 60)}",
         *_continued(foreign(report.command, 500)),
+        *_boots_alone(report),
+    )
+
+
+def _boots_alone(report: ReportInput) -> tuple[str, ...]:
+    """How somebody without our lab boots the commit and its parent, from the published data."""
+    if report.culprit is None:
+        return ()
+    sha = report.culprit.sha
+    parents = next((each.parents for each in report.graph.commits if each.sha == sha), ())
+    return (
+        cut(f"  # or one boot of each kernel, in the data of {report.campaign}", TABLE),
+        *(f"  sh boot.sh {each[:12]} > {each[:12]}.log" for each in (*parents[:1], sha)),
+        f"  rtbisect figures . {sha[:12]}.log",
     )
 
 

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A boot by QEMU alone: a ramdisk that runs its windows by itself, the script that starts it, and
+what its console says. For who has the kernels of a report and no LAVA.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import re
+import shlex
+import stat
+import tarfile
+from typing import TYPE_CHECKING
+
+import jinja2
+
+from rtbisect.errors import InternalError
+from rtbisect.lab.initramfs import PREFIX, Member, newc
+from rtbisect.lab.jobs import command_of
+from rtbisect.lab.lavalog import CaseResult, LavaLog
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from rtbisect.model.lab import RunRequest
+
+#: What init runs instead of a shell (lava-jobs/initramfs/init).
+ONCE = f"{PREFIX}/once"
+
+#: As lava-jobs/devices/qemu-smt.jinja2 has it for a guest whose type names none.
+CPU = "Haswell-noTSX,-pcid,-x2apic,-tsc-deadline,-invpcid"
+
+#: A guest is no server: its kernel and one window fit in less than this.
+MOST_MEMORY_MIB = 4096
+
+#: What lava-jobs/suites/lib.sh prints where there is no LAVA.
+_CASE = re.compile(r"CASE ([A-Za-z0-9_.-]{1,100}) (pass|fail)(?: (\S{1,40}) (\S{1,40}))?")
+
+
+def ramdisk(base: bytes, modules: bytes, request: RunRequest) -> bytes:
+    """The base ramdisk, and behind it the modules of a kernel (tar.gz, b"" for none) and the
+    command that runs the windows of `request`. The kernel unpacks archives one after the other.
+    """
+    once = f"#!/bin/sh\n{command_of(request)}\n".encode()
+    members = [Member(ONCE, stat.S_IFREG | 0o755, once)]
+    if modules:
+        with tarfile.open(fileobj=io.BytesIO(modules), mode="r:gz") as tar:
+            for each in tar.getmembers():
+                file = tar.extractfile(each)
+                if file is None or not each.name.startswith(f"{PREFIX}/"):
+                    raise InternalError(f"modules with a member {each.name[:80]!r}")
+                members.append(Member(each.name, stat.S_IFREG | 0o644, file.read()))
+    return base + gzip.compress(newc(members), mtime=0)
+
+
+def script(lava_jobs: Path, request: RunRequest) -> str:
+    """The shell script that boots a kernel by its name, with one QEMU line. The topology is that of
+    the device type, also where that is a real machine: then the figures are an emulator's.
+    """
+    device = request.device_type
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(lava_jobs / "boot"),
+        undefined=jinja2.StrictUndefined,
+        autoescape=False,  # noqa: S701  (shell, not HTML; every value goes through `sh`)
+        keep_trailing_newline=True,
+    )
+    environment.filters["sh"] = shlex.quote
+    return environment.get_template("standalone.sh.j2").render(
+        cpu=device.cpu_model or CPU,
+        smp=f"{device.cpus},sockets={device.sockets},cores={device.cores},threads={device.threads}",
+        memory_mib=min(device.memory_mib, MOST_MEMORY_MIB),
+        boot_line=" ".join(request.profile.boot_line.split()),
+    )
+
+
+def log_of(console: str) -> LavaLog:
+    """A console as a log of LAVA would tell it; never raises for what is in it."""
+    lines = tuple(line.rstrip("\r") for line in console.split("\n"))
+    matches = (_CASE.fullmatch(line) for line in lines)
+    results = tuple(
+        CaseResult("rtbisect", found[1], found[2], found[3] or "", found[4] or "")
+        for found in matches
+        if found
+    )
+    return LavaLog(results, lines, (), (), None)

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The kernels of a report as anybody boots them: image, symbols, modules, configuration, a ramdisk
+that measures by itself, and one QEMU line.
+"""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rtbisect.artefacts import write_whole
+from rtbisect.config import data_root
+from rtbisect.errors import ConfigError
+from rtbisect.lab import initramfs, standalone
+from rtbisect.lab.evidence import InvalidBoot, evidence
+from rtbisect.lab.jobs import check_request
+from rtbisect.model.lab import RunRequest
+from rtbisect.suites.siteload import SITE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from rtbisect.artefacts import ArtefactStore
+    from rtbisect.model.code import Build
+    from rtbisect.model.lab import Measurement
+    from rtbisect.setup import Setup
+
+SCRIPT = "boot.sh"
+
+BUSYBOX = Path("/bin/busybox")
+
+
+def name_of(revision: str) -> str:
+    """What the folder of a kernel is called, also in a mail."""
+    return revision[:12]
+
+
+def write_kernels(
+    place: Path, store: ArtefactStore, state: Path, setup: Setup, builds: Iterable[Build]
+) -> None:
+    """Fill `place`/kernels and write `place`/boot.sh; nothing where none of `builds` is kept."""
+    kept = [build for build in builds if build.ok and build.kernel and store.has(build.kernel)]
+    if not kept:
+        return
+    request = request_of(setup)
+    parts = initramfs.Inputs(data_root() / "lava-jobs", BUSYBOX, workload=_workload(store, request))
+    base = initramfs.of_request(request, parts, store, state / "lab/initramfs")
+    for build in kept:
+        folder = place / "kernels" / name_of(build.revision)
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, sha256 in (
+            ("bzImage", build.kernel), ("vmlinux.gz", build.vmlinux),
+            ("modules.tar.gz", build.modules), ("config", build.config),
+        ):  # fmt: skip
+            if sha256 and store.has(sha256):
+                shutil.copyfile(store.path(sha256), folder / name)
+        modules = store.path(build.modules).read_bytes() if build.modules else b""
+        image = standalone.ramdisk(store.path(base).read_bytes(), modules, request)
+        _write(folder / "initramfs.cpio.gz", image)
+    _write(place / SCRIPT, standalone.script(data_root() / "lava-jobs", request).encode())
+
+
+def _write(place: Path, data: bytes) -> None:
+    write_whole(place, lambda file: file.write(data))
+
+
+def request_of(setup: Setup) -> RunRequest:
+    """A boot with every window of a campaign once."""
+    request = RunRequest(
+        run_id="standalone",
+        revision="",
+        kernel="",
+        modules="",
+        device_type=setup.device,
+        profile=setup.profile,
+        windows=setup.windows,
+        window_ms=setup.window_ms,
+        rcu_calls=setup.rcu_calls,
+    )
+    check_request(request)
+    return request
+
+
+def _workload(store: ArtefactStore, request: RunRequest) -> Path | None:
+    """The site's own program, by the digest that windows carry."""
+    names = {w.workload for w in request.windows if w.workload.startswith(SITE)}
+    for digest in {name.rpartition("@")[2] for name in names}:
+        found = sorted((store.root / digest[:2]).glob(f"{digest}*"))
+        if found:
+            return found[0]
+        raise ConfigError(f"the workload {digest} is not in {store.root}", "it was cleaned up")
+    return None
+
+
+def figures_of(setup: Setup, console: str) -> tuple[Measurement, ...]:
+    """What a boot by the script measured, of all CPUs together; ConfigError with the reason where
+    its console holds no valid boot.
+    """
+    try:
+        found = evidence(request_of(setup), standalone.log_of(console))
+    except InvalidBoot as error:
+        raise ConfigError(
+            f"no valid boot: {error.reason}", "keep the whole console of `sh boot.sh KERNEL`"
+        ) from error
+    return tuple(each for each in found.measurements if each.cpu is None)
