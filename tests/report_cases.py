@@ -30,6 +30,8 @@ from rtbisect.model.code import Commit, CommitGraph
 from rtbisect.model.lab import DeviceType, HostProfile
 from rtbisect.model.report import CommitText, Repaired, ReportInput
 from rtbisect.report.mailer import ReportSettings
+from rtbisect.report.message import Envelope
+from rtbisect.report.view import Bot, commit_view
 
 ROOT = Path(__file__).resolve().parents[1]
 TEMPLATES = ROOT / "reports"
@@ -326,6 +328,19 @@ def nothing():
     )
 
 
+def improvement():
+    """The newer end is the quiet one."""
+    better = judged(
+        RES_ON, LOUD, QUIET, 1 / 6.99, (0.108, 0.181), 1.0, level=Level.PASS,
+    )  # fmt: skip
+    report = nothing()
+    result = replace(report.result, judgement=better, reasons=(), judgements=(better,))
+    return replace(
+        report, campaign="better-0009", result=result,
+        message_id="<better-0009.1@lab.example.org>",
+    )  # fmt: skip
+
+
 def culprit_set():
     candidates = ((sha(12), 0.34), (sha(13), 0.33), (sha(14), 0.32), (sha(15), 0.01))
     result = replace(
@@ -477,7 +492,93 @@ CASES = {
     "another_meaning": another_meaning,
     "hang": hang,
     "backport": backport,
+    "improvement": improvement,
 }
+
+_DATE = "2026-01-31T10:20:30+00:00"
+_BOT = Bot("rtbisect", "rtbisect@lab.example.org", "https://lists.example.org/r/")
+_LAB = {
+    "paused": ("  bisect-8: lab ours: no device fits, because board-2 is in quarantine",),
+    "devices": ("  board-2: its BMC does not answer",),
+}
+_CULPRIT = rcu().culprit
+
+#: Mails without a campaign of their own: template, headers, and what the template prints.
+NOTICES = {
+    "digest": (
+        "digest.txt.j2",
+        Envelope(
+            _BOT, (OPERATOR,), "[internal] digest: ended 2, drafts 1, paused 1, in quarantine 1",
+            _DATE, "digest.1@lab.example.org", marks=(("Kind", "digest"),),
+        ),
+        _LAB
+        | {
+            "hours": 24,
+            "ended": (
+                "  bisect-7: culprit 0123456789ab, cause kernel, confidence 0.975",
+                "  check-9: no_regression, cause none; better: ipi.res_per_s@clock-on",
+            ),
+            "waiting": ("  in doubt: bisect-3 report, connection lost behind the end of the text",),
+            "drafts": ("  bisect-7: culprit 0123456789ab, cause kernel, confidence 0.975",),
+        },
+    ),
+    "infrastructure": (
+        "infrastructure.txt.j2",
+        Envelope(
+            _BOT, (OPERATOR,), "[internal] infrastructure: paused 1, in quarantine 1",
+            _DATE, "lab.1@lab.example.org", marks=(("Kind", "infrastructure"),),
+        ),
+        _LAB,
+    ),
+    "withdrawal": (
+        "withdrawal.txt.j2",
+        Envelope(
+            _BOT, ("Zo <zo@kernel.example.org>",), "Re: [REGRESSION] rcu: Delay the first scan",
+            _DATE, "rcu-0002.withdrawal@lab.example.org", ("regressions@lists.example.org",),
+            "<rcu-0002.1@lab.example.org>", ("<patch@kernel.example.org>",),
+            (("Campaign", "rcu-0002"), ("Kind", "withdrawal")),
+        ),
+        {
+            "why": "the tool that measured had made the noise.",
+            "short": "the tool that measured had made the noise",
+            "tracked": True,
+            "culprit": commit_view(_CULPRIT),
+            "approver": "Ada Admin <ada@lab.example.org>",
+        },
+    ),
+    "result": (
+        "ab_result.txt.j2",
+        Envelope(
+            _BOT, (OPERATOR,), "Re: rcu: Delay the first scan: test result", _DATE,
+            "result.1@lab.example.org", parent="<fix@kernel.example.org>",
+            marks=(("Campaign", "rcu-0002"), ("Kind", "result"), ("State", "draft")),
+        ),
+        {
+            "banner": "",
+            "what": 'The patch "rcu: mend it"',
+            "verdict": "takes the effect back",
+            "metric": "rcu.p50_us",
+            "base": "9030 us",
+            "new": "6020 us",
+            "base_short": sha(33)[:12],
+            "new_short": sha(99)[:12],
+            "base_sha": sha(33),
+            "new_sha": sha(99),
+            "effect": "a ratio of 0.667 (95% interval 0.660 to 0.671)",
+            "boots": "6 + 6 boots",
+            "p": "0.0011",
+            "culprit": commit_view(_CULPRIT),
+            "figures": (
+                "  figure      window               before                after",
+                "  ----------  -------  -------------------  -------------------",
+                "  rcu.p50_us  rcu-off  9030 [9010..9050]    6020 [6000..6040]",
+            ),
+            "worse": (),
+            "check": "check-11",
+            "cost": "2 builds, 12 boots, 0 skipped, 5 minutes",
+        },
+    ),
+}  # fmt: skip
 STORY = (
     "The good end was built and booted 8 times.\n"
     "The bad end was built and booted 8 times; the ends differ.\n"

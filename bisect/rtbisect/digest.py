@@ -9,7 +9,10 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from rtbisect import labs, wiring
-from rtbisect.errors import InternalError
+from rtbisect.config import data_root, load_thresholds
+from rtbisect.errors import ConfigError, InternalError
+from rtbisect.judge.improved import improved
+from rtbisect.model.campaign import Outcome
 from rtbisect.model.mail import MailState, OutMail
 from rtbisect.model.report import ReportState
 from rtbisect.report.message import Envelope, own_id
@@ -23,6 +26,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from rtbisect.config import Site
+    from rtbisect.model.campaign import Result
     from rtbisect.store.campaigns import CampaignRecord
 
 #: Rows of a part; of more the number is told.
@@ -98,7 +102,19 @@ def _answer(record: CampaignRecord) -> str:
         return "no answer"
     who = f" {result.culprit[:12]}" if result.culprit else ""
     sure = f", confidence {result.confidence:.3f}" if result.confidence else ""
-    return f"{result.outcome}{who}, cause {result.cause}{sure}"
+    return f"{result.outcome}{who}, cause {result.cause}{sure}{_better(result)}"
+
+
+def _better(result: Result) -> str:
+    """Figures that improved, by the thresholds as they are now."""
+    if result.outcome is not Outcome.NO_REGRESSION:
+        return ""
+    suites = tuple(dict.fromkeys(each.key.suite for each in result.judgements))
+    try:
+        found = improved(result.judgements, load_thresholds(data_root() / "thresholds", suites))
+    except ConfigError:
+        return ""
+    return f"; better: {', '.join(str(each.key) for each in found)}" if found else ""
 
 
 def _lines(rows: Iterable[str]) -> tuple[str, ...]:
@@ -113,9 +129,9 @@ def write_digest(state: Path, site: Site, found: Digest, *, lab_only: bool, by: 
     mailer = wiring.mailer_of(state, site, operator)
     now = wiring.SystemClock().now_iso()
     kind = "infrastructure" if lab_only else "digest"
-    told = f"{len(found.paused)} campaigns paused, {len(found.devices)} devices in quarantine"
+    told = f"paused {len(found.paused)}, in quarantine {len(found.devices)}"
     if not lab_only:
-        told = f"{len(found.ended)} campaigns, {len(found.drafts)} drafts, {told}"
+        told = f"ended {len(found.ended)}, drafts {len(found.drafts)}, {told}"
     headers = Envelope(
         mailer.bot,
         to=(operator,),

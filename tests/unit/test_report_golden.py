@@ -12,7 +12,8 @@ from email.policy import default
 
 import pytest
 
-from report_cases import CASES, GOLDEN, STORY, settings
+from report_cases import CASES, GOLDEN, NOTICES, STORY, settings
+from rtbisect.report.lint.rules import lint
 from rtbisect.report.mailer import MAX_BYTES, MAX_LINES, DraftMailer
 
 HEADERS = [
@@ -46,12 +47,28 @@ def test_mail_is_its_golden_file(case, suffix):
     assert text == golden.read_text("ascii")
 
 
-def test_golden_mails_keep_the_rules(case):
-    raw = (GOLDEN / f"{case[0]}.eml").read_bytes()
+@pytest.mark.parametrize("name", sorted(NOTICES))
+def test_a_notice_is_its_golden_file(name, tmp_path):
+    template, headers, told = NOTICES[name]
+    text = DraftMailer(settings(tmp_path)).notice(template, headers, told)
+    golden = GOLDEN / f"{name}.eml"
+    if os.environ.get("RTBISECT_UPDATE_GOLDEN") == "1":
+        golden.write_text(text, "ascii")
+    assert text == golden.read_text("ascii")
+
+
+def test_drafts_have_these_headers(case):
+    mail = message_from_bytes((GOLDEN / f"{case[0]}.eml").read_bytes(), policy=default)
+    assert [name for name in mail if name != "X-rtbisect-Kind"] == HEADERS
+
+
+@pytest.mark.parametrize("place", sorted(GOLDEN.glob("*.eml")), ids=lambda path: path.stem)
+def test_golden_mails_keep_the_rules(place):
+    raw = place.read_bytes()
     assert raw.isascii()
+    assert lint(raw) == ()
     mail = message_from_bytes(raw, policy=default)
     assert not mail.defects
-    assert [name for name in mail if name != "X-rtbisect-Kind"] == HEADERS
     assert mail.get_content_type() == "text/plain"
     assert mail.get_content_charset() == "us-ascii"
     assert mail["Content-Transfer-Encoding"] == "7bit"
@@ -68,4 +85,4 @@ def test_golden_mails_keep_the_rules(case):
 
 
 def test_no_golden_is_left_over():
-    assert {path.stem for path in GOLDEN.iterdir()} == set(CASES)
+    assert {path.stem for path in GOLDEN.iterdir()} == {*CASES, *NOTICES}

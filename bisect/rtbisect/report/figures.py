@@ -206,7 +206,7 @@ def check_table(report: ReportInput) -> tuple[str, ...]:
         (
             _label(check.name),
             check.status,
-            _medians(report, check.judgement),
+            medians(report, check.judgement),
             _effect(report, check.judgement),
             *_weight(check.judgement),
         )
@@ -272,13 +272,14 @@ def ends_table(report: ReportInput) -> tuple[str, ...]:
     )
     lines = table(
         columns,
-        [(str(j.key), j.level, _medians(report, j), *_weight(j)) for j in found[:MAX_ROWS]],
+        [(str(j.key), j.level, medians(report, j), *_weight(j)) for j in found[:MAX_ROWS]],
     )
     left = len(found) - MAX_ROWS
     return (*lines, f"  {left} more metrics in result.json") if left > 0 else lines
 
 
-def _medians(report: ReportInput, judgement: Judgement | None) -> str:
+def medians(report: ReportInput, judgement: Judgement | None) -> str:
+    """Both middles with the unit, `-` where a side was not measured."""
     if judgement is None or not (judgement.base.values and judgement.new.values):
         return "-"
     limit = limit_of(report, judgement)

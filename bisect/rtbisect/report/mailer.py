@@ -12,6 +12,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, TemplateError
 
 from rtbisect.artefacts import write_whole
 from rtbisect.errors import ConfigError, InfrastructureError, InternalError
+from rtbisect.judge.improved import improved
 from rtbisect.model.campaign import Cause, Outcome
 from rtbisect.model.report import Report, ReportState
 from rtbisect.report.figures import claim
@@ -198,7 +199,8 @@ def template_name(report: ReportInput) -> str:
     """One template for each kind of answer."""
     result = report.result
     if result.outcome is Outcome.NO_REGRESSION:
-        return "no_regression.txt.j2"
+        better = improved(result.judgements, report.thresholds)
+        return "improvement.txt.j2" if better else "no_regression.txt.j2"
     if result.outcome is Outcome.CULPRIT and report.culprit is not None:
         still = stands_still(report)
         if report.repair:
@@ -260,6 +262,9 @@ def _disk(folder: Path, error: OSError) -> InfrastructureError:
 def bisect_log_of(report: ReportInput) -> str:
     """The log for `git bisect replay`; subjects go in clean, so that none adds a command."""
     result = report.result
+    if result.outcome is Outcome.NO_REGRESSION:
+        # Every tested revision is good, the one that was asked as bad, too: git takes no such log.
+        result = replace(result, tested=())
     words = FIX_SIDES if report.repair else SIDES
     commits = tuple(replace(c, subject=ascii_line(c.subject)) for c in report.graph.commits)
     tested = tuple(replace(t, subject=ascii_line(t.subject)) for t in result.tested)

@@ -14,6 +14,8 @@ from email.utils import parseaddr
 from typing import TYPE_CHECKING
 
 from rtbisect.errors import ConfigError, InternalError
+from rtbisect.judge.improved import improved
+from rtbisect.model.campaign import Outcome
 from rtbisect.report.text import ascii_line, header_text
 from rtbisect.report.view import short
 
@@ -113,7 +115,11 @@ def subject(
     """
     result = report.result
     if report.culprit is None or result.outcome != "culprit":
-        what = f"{result.outcome} in {short(report.good)}..{short(report.bad)}"
+        better = result.outcome is Outcome.NO_REGRESSION and improved(
+            result.judgements, report.thresholds
+        )
+        answer = "improvement" if better else str(result.outcome)
+        what = f"{answer} in {short(report.good)}..{short(report.bad)}"
         metric = f"{result.metric.suite}.{result.metric.name}" if result.metric else report.tree
         return header_text(f"[internal] {what}: {metric}")
     symptom = claim.symptom if claim is not None else str(result.metric or "not measured")

@@ -7,13 +7,16 @@ import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from rtbisect.judge.improved import improved
 from rtbisect.model.campaign import Cause, Outcome
 from rtbisect.report.back import brings_back
 from rtbisect.report.figures import (
     check_table,
     claim,
+    effect_text,
     ends_table,
     factor_table,
+    medians,
     origin_table,
 )
 from rtbisect.report.machine import machine_rows
@@ -127,6 +130,7 @@ def context(report: ReportInput, bot: Bot, log: str, detail: Detail) -> dict[str
         "factors": factor_table(report),
         "checks": check_table(report),
         "ends": ends_table(report),
+        "improved": _improved(report),
         "origins": origin_table(report, detail.origins),
         "notes": _notes(result.verifications) if detail.notes else (),
         "revert": _check(result.verifications, "revert"),
@@ -164,6 +168,17 @@ def _shown(report: ReportInput, names: Iterable[str]) -> tuple[str, ...]:
         for name in names
         for gate in report.result.gates
         if gate.ok and gate.name == name
+    )
+
+
+def _improved(report: ReportInput) -> tuple[str, ...]:
+    """Figures of the newer end that are better, a sentence each."""
+    found = improved(report.result.judgements, report.thresholds)
+    return tuple(
+        f"{metric_name(each.key)} in window {ascii_line(each.key.window, 40)}: "
+        f"{medians(report, each)}, {effect_text(report, each)}; "
+        f"{each.base.n} + {each.new.n} boots, permutation p = {each.p:.2g}."
+        for each in found
     )
 
 

@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Figures that got better: no list wants to hear of them, but who keeps the baselines does."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rtbisect.judge.judge import judge_all
+from rtbisect.model.campaign import Level
+from rtbisect.model.command import turned
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rtbisect.model.campaign import Judgement, Threshold
+
+
+def improved(
+    judgements: Sequence[Judgement], thresholds: Sequence[Threshold], *, alpha: float = 0.005
+) -> tuple[Judgement, ...]:
+    """Of judged primary metrics those that are better by what would count as a regression the
+    other way round, judged so: same boots, same smallest effect, Holm over all of them.
+    """
+    limits = {each.key: each for each in thresholds if each.role == "primary"}
+    pairs = [
+        (turned(limits[each.key]), each.base, each.new)
+        for each in judgements
+        # Of a part of a figure the threshold is another one.
+        if each.key in limits and not each.figure
+    ]
+    return tuple(each for each in judge_all(pairs, alpha=alpha) if each.level is Level.REGRESSED)
