@@ -14,6 +14,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from report_cases import CASES, LOUD, QUIET, RES_ON, TEMPLATES, epoll, sha
 from rtbisect.model.lab import Measurement, Run, RunStatus
 from rtbisect.report.page import write_page
+from rtbisect.report.pictures import role
 from rtbisect.report.view import Bot
 
 BOT = Bot("rtbisect", "bot@lab.example.org", "https://lists.example.org/r/")
@@ -97,3 +98,13 @@ def test_without_matplotlib_there_is_a_page(tmp_path):
     from rtbisect.report.pictures import draw_page
 
     assert draw_page(epoll(), runs(), tmp_path, lambda: None) == ()
+
+
+def test_revisions_of_a_picture_have_their_role():
+    report = epoll()
+    commits = report.graph.commits
+    culprit = next(each for each in commits if each.sha == report.result.culprit)
+    revisions = [report.good, *culprit.parents, culprit.sha, report.bad, commits[3].sha, "f" * 40]
+    assert [role(report, each) for each in revisions] == [
+        "good end", "parent", "culprit", "bad end", "", "revert",
+    ]  # fmt: skip

@@ -14,7 +14,7 @@ from rtbisect.report.plots import COLOURS, bare, load, plain, save
 from rtbisect.report.text import unit_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from rtbisect.model.campaign import MetricKey
@@ -47,16 +47,19 @@ def draw_page(
     return tuple(save(made, folder / name) for name, made in drawn.items() if made is not None)
 
 
-def _labels(report: ReportInput) -> Mapping[str, str]:
-    """What tested revisions are to a reader."""
-    result = report.result
-    named = {report.good: "good end", report.bad: "bad end"}
-    if result.culprit:
-        named[result.culprit] = "culprit"
-        for commit in report.graph.commits:
-            if commit.sha == result.culprit:
-                named |= dict.fromkeys(commit.parents, "parent")
-    return named
+def role(report: ReportInput, sha: str) -> str:
+    """What a booted revision is to a reader, "" for one of many. What is no commit of the range was
+    made for a proof: the tip without the culprit.
+    """
+    culprit = report.result.culprit
+    if culprit and sha == culprit:
+        return "culprit"
+    commits = {each.sha: each for each in report.graph.commits}
+    if culprit in commits and sha in commits[culprit].parents:
+        return "parent"
+    if sha in (report.good, report.bad):
+        return "good end" if sha == report.good else "bad end"
+    return "" if sha in commits else "revert"
 
 
 def _trend(figure_class: Any, report: ReportInput, key: MetricKey, boots: Sequence[Any]) -> Any:
@@ -101,14 +104,13 @@ def _cpus(figure_class: Any, report: ReportInput, key: MetricKey, runs: Sequence
     grid = [
         [median(told[sha][cpu]) if cpu in told[sha] else math.nan for cpu in cpus] for sha in shown
     ]
-    named = _labels(report)
     figure = figure_class(
         figsize=(2.8 + 0.5 * len(cpus), 1.4 + 0.3 * len(shown)), layout="constrained"
     )
     axes = figure.add_subplot()
     drawn = axes.imshow(grid, aspect="auto", cmap="cividis")
     axes.set_xticks(range(len(cpus)), [str(cpu) for cpu in cpus])
-    labels = [f"{sha[:12]} {named.get(sha, '')}".rstrip() for sha in shown]
+    labels = [f"{sha[:12]} {role(report, sha)}".rstrip() for sha in shown]
     axes.set_yticks(range(len(shown)), labels, fontsize=8, family="monospace")
     axes.set_xlabel("CPU")
     unit = unit_text(unit_of(report, key)) or "no unit"
