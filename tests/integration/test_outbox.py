@@ -243,32 +243,43 @@ def sender(state, port, stop):
 
 
 def test_a_kill_at_any_point_sends_nothing_twice(serve, tmp_path):
-    """KILLS points from the approval to the delivery; each mail arrives once or is in doubt, and
-    those in doubt were killed behind the end of the text.
+    """KILLS points from the approval to the delivery, half of them where the text has ended and its
+    answer is not noted: only those may leave a doubt, and nothing arrives twice.
     """
     server = serve()
     whole = tmp_path / "whole"
     Outbox(whole).put(mail(0))
-    done = sender(whole, server.port, 0)
-    steps = int(done.stdout)
+    steps, first, last = map(int, sender(whole, server.port, 0).stdout.split())
     assert steps > KILLS
-    outbox = Outbox(tmp_path / "killed")
-    for number in range(1, KILLS + 1):
+    half = KILLS // 2
+    points = [n * steps // (half + 1) for n in range(1, half + 1)]
+    points += [first + n * (last + 1 - first) // half for n in range(half)]
+    ended, where = [], {}
+    for number, point in enumerate(points, 1):
+        # An outbox each: what else lies in one takes steps, too.
+        outbox = Outbox(tmp_path / f"killed-{number}")
         outbox.put(mail(number))
-        killed = sender(tmp_path / "killed", server.port, number * steps // (KILLS + 1))
+        killed = sender(tmp_path / f"killed-{number}", server.port, point)
         assert killed.returncode == -9
-        assert sender(tmp_path / "killed", server.port, 0).returncode == 0
+        where[mail(number).message_id] = killed.stderr.strip()
+        assert sender(tmp_path / f"killed-{number}", server.port, 0).returncode == 0
+        ended += outbox.all()
     found = Counter(
         email.message_from_bytes(each.split(b"\n", 2)[2])["Message-ID"] for each in server.taken()
     )
-    told = Counter(states(outbox))
-    assert set(told) <= {MailState.SENT, MailState.IN_DOUBT}
-    assert told.total() == KILLS
-    assert set(found.values()) == {1}
-    for each in outbox.all():
-        assert each.state is MailState.IN_DOUBT or found[each.message_id] == 1
-    # Nearly all points lie before the last dot.
-    assert told[MailState.SENT] > KILLS // 2
+    told = Counter((where[each.message_id], str(each.state)) for each in ended)
+    assert len(ended) == KILLS
+    assert {each.state for each in ended} == {MailState.SENT, MailState.IN_DOUBT}
+    assert {found[name] for name in where} <= {0, 1}
+    for each in ended:
+        if each.state is MailState.IN_DOUBT:
+            assert where[each.message_id] == "between"
+        else:
+            assert found[each.message_id] == 1
+    # Both halves are where they were wanted.
+    assert told["before", "sent"] > half // 2
+    assert told["between", "in doubt"] > half // 2
+    sys.stderr.write(f"kills by place and end: {dict(told)}, arrived {found.total()}\n")
 
 
 # --- other ways ---
