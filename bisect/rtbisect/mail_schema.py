@@ -90,10 +90,12 @@ class Inbox(Strict):
 class Commands(Strict):
     """Whose commands in replies count. `trusted` are hosts whose Authentication-Results: header is
     believed (the authserv-id of RFC 8601): our own mail server, which takes away forged ones.
+    Patches that a command names by address are fetched from below `archives` alone.
     """
 
     people: list[Address] = []
     trusted: list[Host] = []
+    archives: list[Annotated[str, Field(pattern=r"^https?://[^\s@]{3,200}/$")]] = []
 
 
 class Mail(Strict):

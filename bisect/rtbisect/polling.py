@@ -13,7 +13,7 @@ from rtbisect.post.replies import Reply, Trust, read_reply
 from rtbisect.store.replies import KeptReply, ReplyState, key_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from rtbisect.post.inbox import Inbox
     from rtbisect.store.campaigns import CampaignStore
@@ -33,7 +33,9 @@ class Stores:
 def poll(inbox: Inbox, stores: Stores, trust: Trust, now_iso: str) -> Iterator[KeptReply]:
     """Keep what has come in and give it, message by message; one is done with after it is kept."""
     for arrived in inbox.arrived():
-        found = read_reply(arrived.data, threads_of(stores), trust, giant=arrived.giant)
+        threads = threads_of(stores)
+        mends = mends_of(stores, set(threads.values()))
+        found = read_reply(arrived.data, threads, trust, giant=arrived.giant, mends=mends)
         kept = _kept(found, key_of(arrived.data), now_iso)
         new = stores.replies.put(kept, arrived.data)
         if new and kept.state is not ReplyState.IGNORED:
@@ -60,6 +62,17 @@ def threads_of(stores: Stores) -> Mapping[str, str]:
         if reply.campaign and reply.message_id and reply.state is not ReplyState.IGNORED
     }
     return theirs | ours
+
+
+def mends_of(stores: Stores, names: Iterable[str]) -> Mapping[str, Sequence[str]]:
+    """By campaign what the tags of a patch say that mends its culprit, or closes its report."""
+    found = {}
+    for name in names:
+        with suppress(InternalError, ConfigError):
+            record = stores.campaigns.get(name)
+            if record.report is not None and record.result is not None and record.result.culprit:
+                found[name] = (record.result.culprit[:12], record.report.message_id.strip("<>"))
+    return found
 
 
 def _kept(found: Reply, key: str, now_iso: str) -> KeptReply:

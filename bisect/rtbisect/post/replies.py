@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from email import message_from_bytes
 from email.policy import compat32
 from email.utils import getaddresses
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from rtbisect.command import printable
@@ -64,8 +65,18 @@ class Trust:
     servers: Sequence[str] = ()
 
 
-def read_reply(data: bytes, threads: Mapping[str, str], trust: Trust, *, giant: bool) -> Reply:
-    """The reply of these bytes; never an error. `threads` gives the campaign of our Message-IDs."""
+def read_reply(
+    data: bytes,
+    threads: Mapping[str, str],
+    trust: Trust,
+    *,
+    giant: bool,
+    mends: Mapping[str, Sequence[str]] = MappingProxyType({}),
+) -> Reply:
+    """The reply of these bytes; never an error. `threads` gives the campaign of our Message-IDs,
+    `mends` what a patch says that mends what a campaign has reported: such a patch asks for a test
+    without a command.
+    """
     mail = message_from_bytes(data, policy=compat32)
     sender = _sender(mail)
     named = (
@@ -78,6 +89,8 @@ def read_reply(data: bytes, threads: Mapping[str, str], trust: Trust, *, giant: 
         ignored = ignored or "is in no thread of ours"
     text, odd = ("", "is too large") if giant else _text(mail)
     asked = _asked(text) if not ignored else ()
+    if not asked and not ignored and _mends(text, mends.get(campaign, ())):
+        asked = (Asked("test", ""),)
     untrusted = _why_untrusted(mail, sender, trust) if asked else odd
     subject = printable(" ".join(_header(mail, "Subject").split()), 120)
     return Reply(printable(identity, 250), sender, subject, campaign, asked, ignored, untrusted)
@@ -123,6 +136,13 @@ def _text(mail: Message) -> tuple[str, str]:
             except LookupError:
                 return data.decode("utf-8", "replace"), ""
     return "", "has no plain text"
+
+
+def _mends(text: str, said: Sequence[str]) -> bool:
+    """Whether a text has a diff, and before it a tag of its own that says one of these."""
+    head, diff, _ = text.replace("\r\n", "\n").partition("\ndiff --git ")
+    tags = [line for line in head.splitlines() if re.match(r"(Fixes|Closes|Link): \S", line)]
+    return bool(diff) and any(each in line for line in tags for each in said if each)
 
 
 def _asked(text: str) -> tuple[Asked, ...]:

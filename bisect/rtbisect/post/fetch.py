@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Patches that a reply names by address: fetched from archives that the site names, and from
+nowhere else.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import requests
+
+from rtbisect.command import printable
+from rtbisect.errors import ConfigError, InfrastructureError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+#: Bytes of an mbox.
+MOST_BYTES = 8 * 1024 * 1024
+
+#: Seconds to connect, and between two parts of an answer.
+TIMEOUT_S = (10.0, 30.0)
+
+
+def is_address(text: str) -> bool:
+    return text.startswith(("https://", "http://"))
+
+
+def fetch(address: str, archives: Sequence[str]) -> bytes:
+    """The mbox at an address below one of `archives` (each ends with a slash); redirects are not
+    followed. ConfigError where it is elsewhere or is not there, InfrastructureError where nobody
+    answers.
+    """
+    below = any(address.startswith(each) for each in archives)
+    if not below or not address.isprintable() or ".." in address.split("/"):
+        raise ConfigError(
+            f"{printable(address, 120)} is in no archive of this site",
+            "name it in mail: commands: archives:, or send the patch itself",
+        )
+    try:
+        with requests.get(address, timeout=TIMEOUT_S, stream=True, allow_redirects=False) as answer:
+            if answer.status_code != requests.codes.ok:
+                raise ConfigError(
+                    f"{printable(address, 120)} answers {answer.status_code}",
+                    "give the address of an mbox, not of a page",
+                )
+            return _body(answer)
+    except requests.RequestException as error:
+        raise InfrastructureError(
+            f"{printable(address, 120)}: {type(error).__name__}", "try again later"
+        ) from error
+
+
+def _body(answer: requests.Response) -> bytes:
+    found = bytearray()
+    for part in answer.iter_content(65536):
+        found += part
+        if len(found) > MOST_BYTES:
+            raise ConfigError(f"the mbox has more than {MOST_BYTES} bytes", "send the patch itself")
+    return bytes(found)

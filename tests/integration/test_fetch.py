@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Patches by address, from a real HTTP server."""
+
+import http.server
+import threading
+
+import pytest
+
+from rtbisect.errors import ConfigError, InfrastructureError
+from rtbisect.post import fetch as post
+from rtbisect.post.fetch import fetch
+
+MBOX = b"From x\nSubject: [PATCH] a\n\ndiff --git a/x b/x\n"
+
+
+class Archive(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        if self.path == "/r/moved":
+            self.send_response(302)
+            self.send_header("Location", "/r/mbox")
+            self.end_headers()
+            return
+        found = {"/r/mbox": MBOX, "/r/large": b"x" * (post.MOST_BYTES + 1)}.get(self.path)
+        self.send_response(200 if found else 404)
+        self.end_headers()
+        self.wfile.write(found or b"")
+
+    def log_message(self, *words):
+        pass
+
+
+@pytest.fixture
+def archive():
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Archive)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}/r/"
+    server.shutdown()
+    server.server_close()
+
+
+def test_an_mbox_of_an_archive(archive):
+    assert fetch(f"{archive}mbox", [archive]) == MBOX
+
+
+@pytest.mark.parametrize(
+    ("path", "said"),
+    [
+        ("none", "answers 404"),
+        ("moved", "answers 302"),
+        ("large", "has more than"),
+        ("../r/mbox", "in no archive"),
+        ("a\nb", "in no archive"),
+    ],
+)
+def test_what_is_no_mbox_there(archive, path, said):
+    with pytest.raises(ConfigError, match=said):
+        fetch(archive + path, [archive])
+
+
+@pytest.mark.parametrize("archives", [[], ["https://lists.example.org/r/"]])
+def test_other_places_are_not_asked(archive, archives):
+    with pytest.raises(ConfigError, match="in no archive"):
+        fetch(f"{archive}mbox", archives)
+
+
+def test_a_server_that_is_away_may_come_back():
+    with pytest.raises(InfrastructureError):
+        fetch("http://127.0.0.1:1/r/mbox", ["http://127.0.0.1:1/r/"])
