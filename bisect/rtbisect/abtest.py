@@ -56,10 +56,13 @@ _VERDICTS = {
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """Two revisions to compare for a report; `what` names the newer one in the answer."""
+    """Two revisions to compare for a report; `what` names the newer one in the answer, `newest`
+    says that it is the head of the tree's branch.
+    """
 
     request: CampaignRequest
     what: str
+    newest: bool = False
 
 
 def of_patch(
@@ -80,16 +83,20 @@ def of_patch(
 
 
 def of_revision(
-    state: Path, record: CampaignRecord, request: CampaignRequest, revision: str, seed: int = 0
+    state: Path, record: CampaignRecord, request: CampaignRequest, revision: str = "", seed: int = 0
 ) -> Question:
-    """A revision of the tree against the one that a report calls bad (of a repair: broken)."""
+    """A revision of the tree, "" for the head of its branch, against the one that a report calls
+    bad (of a repair: broken).
+    """
     report = _report_of(record)
     base = report.good if report.repair else report.bad
-    site = load_site(Path(request.site))
-    sha = wiring.tree_of(state, site.target(request.tree)).resolve(revision)
+    target = load_site(Path(request.site)).target(request.tree)
+    tree = wiring.tree_of(state, target)
+    sha = tree.resolve(revision) if revision else wiring.head_of(tree, target)
     if sha == base:
         raise ConfigError(f"{short(sha)} is what the report was about", "give another revision")
-    return Question(_check(request, base, sha, seed), f"Revision {foreign(revision, 60)}")
+    question = _check(request, base, sha, seed)
+    return Question(question, f"Revision {foreign(revision or target.branch, 60)}", not revision)
 
 
 def _check(request: CampaignRequest, base: str, new: str, seed: int) -> CampaignRequest:

@@ -65,7 +65,7 @@ def make_proposal(
     """
     site, draft, report = _known(record, request)
     who = approver(site, by)
-    _check_gates(record)
+    check_gates(record)
     check_mailable(report)
     commit = report.culprit
     assert commit is not None, "only a report on a commit is mailable"
@@ -110,7 +110,7 @@ def approve(
         hint = f"`rtbisect report propose {record.id}` writes it; read it first"
         raise ConfigError(f"{folder / PUBLIC}: {error.strerror}", hint) from error
     # What holds a report back is asked of its data, not of the mail that anybody may edit.
-    _check_gates(record)
+    check_gates(record)
     check_mailable(report)
     if found := lint(data):
         told = "; ".join(f"{each.rule}: {each.where} {each.said}" for each in found[:3])
@@ -123,7 +123,7 @@ def approve(
     return mail
 
 
-def _check_gates(record: CampaignRecord) -> None:
+def check_gates(record: CampaignRecord) -> None:
     """ConfigError unless the store itself has an answer that every gate lets pass."""
     if record.result is None:
         raise ConfigError(f"campaign {record.id} has no answer", "see `rtbisect status`")

@@ -17,8 +17,8 @@ from rtbisect.errors import ConfigError
 from rtbisect.model.campaign import CampaignRequest
 from rtbisect.model.command import RUN
 from rtbisect.store.db import make_folder
-from rtbisect.trees.plumbing import FULL_SHA, Git, ls_remote
-from rtbisect.wiring import command_tree, tree_of
+from rtbisect.trees.plumbing import FULL_SHA, Git
+from rtbisect.wiring import command_tree, head_of, tree_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -56,7 +56,7 @@ def base_and_tip(
     reference branch. Refs are read with `git ls-remote`.
     """
     _site, target, git = _opened(state, place, tree)
-    new = _resolved(git, target, tip) if tip else _head(git, target, target.branch)
+    new = _resolved(git, target, tip) if tip else head_of(git, target)
     old = _resolved(git, target, base) if base else _reference(git, target, place, new)
     if old == new:
         raise ConfigError(
@@ -71,7 +71,7 @@ def base_for_watch(state: Path, place: Path, tree: str, judged: Sequence[str]) -
     Both are the same when there is nothing new.
     """
     _site, target, git = _opened(state, place, tree)
-    new = _head(git, target, target.branch)
+    new = head_of(git, target)
     for sha in reversed(judged):
         # A rewritten branch may have taken its old commits away.
         with suppress(ConfigError):
@@ -84,16 +84,7 @@ def _reference(git: GitTree, target: BuildTarget, place: Path, new: str) -> str:
         raise ConfigError(
             f"{place}: {target.name} has no reference branch", "give --base, or add `reference`"
         )
-    return git.merge_base(_head(git, target, target.reference_branch), new)
-
-
-def _head(git: GitTree, target: BuildTarget, branch: str) -> str:
-    sha = ls_remote(target.url, branch)
-    if sha is None:
-        raise ConfigError(
-            f"no branch {branch!r} in {target.url}", "check trees and build_configs of the site"
-        )
-    return git.resolve(sha)
+    return git.merge_base(head_of(git, target, target.reference_branch), new)
 
 
 def _resolved(git: GitTree, target: BuildTarget, revision: str) -> str:

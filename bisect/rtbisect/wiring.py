@@ -40,7 +40,7 @@ from rtbisect.report.mailer import DraftMailer, ReportSettings
 from rtbisect.setup import Parts, Setup
 from rtbisect.store.db import make_folder
 from rtbisect.suites import siteload
-from rtbisect.trees.git import GitTree, GitTreeSettings
+from rtbisect.trees.git import GitTree, GitTreeSettings, ls_remote
 
 if TYPE_CHECKING:
     from rtbisect.config import PlannedJob
@@ -283,6 +283,17 @@ def tree_of(state: Path, target: BuildTarget) -> GitTree:
             lock=worktree.with_suffix(".lock"),
         )
     )
+
+
+def head_of(tree: GitTree, target: BuildTarget, branch: str = "") -> str:
+    """Where a branch of a target's repository, "" for the target's own, is now."""
+    name = branch or target.branch
+    sha = ls_remote(target.url, name)
+    if sha is None:
+        raise ConfigError(
+            f"no branch {name!r} in {target.url}", "check trees and build_configs of the site"
+        )
+    return tree.resolve(sha)
 
 
 def preflight(state: Path, site: Path | None = None) -> None:

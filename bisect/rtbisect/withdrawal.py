@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rtbisect import wiring
+from rtbisect.answers import report_as_sent
 from rtbisect.approval import approver
 from rtbisect.config import load_site
 from rtbisect.errors import ConfigError
-from rtbisect.model.mail import MailState, OutMail
+from rtbisect.model.mail import OutMail
 from rtbisect.report.kept import read_input
 from rtbisect.report.lint.rules import lint
 from rtbisect.report.mailer import keep
@@ -86,14 +87,7 @@ def write_withdrawal(
 
 
 def _report_of(state: Path, record: CampaignRecord) -> OutMail:
-    """The report as it left; one in doubt may have."""
-    mails = [mail for mail in Outbox(state).all() if mail.campaign == record.id]
-    if any(mail.kind == KIND for mail in mails):
+    """The report as it left, unless it was withdrawn."""
+    if any((each.campaign, each.kind) == (record.id, KIND) for each in Outbox(state).all()):
         raise ConfigError(f"the report of {record.id} is withdrawn", "see `rtbisect mail list`")
-    for mail in mails:
-        if mail.kind == "report" and mail.state in (MailState.SENT, MailState.IN_DOUBT):
-            return mail
-    raise ConfigError(
-        f"the report of {record.id} has not left",
-        "`rtbisect mail drop` takes it back where it waits",
-    )
+    return report_as_sent(state, record.id)

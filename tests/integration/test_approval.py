@@ -2,10 +2,8 @@
 """From a draft to a mail that other people get: real git, a real get_maintainer.pl, real SMTP."""
 
 import email
-import json
 import mailbox
 import shutil
-import subprocess
 import sys
 from contextlib import closing
 from dataclasses import replace
@@ -14,15 +12,13 @@ from email.policy import default
 from pathlib import Path
 
 import pytest
-import yaml
 from mail_server import Server
-from pydantic import TypeAdapter
+from mail_world import USE, WHO, World
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from report_cases import BOARD, GATES, backport, epoll, hang, rcu, settings
+from report_cases import BOARD, GATES, backport, epoll, hang, rcu
 from rtbisect import abtest, labs
-from rtbisect.cli import app
 from rtbisect.errors import ConfigError
 from rtbisect.judge.judge import judge
 from rtbisect.model.campaign import (
@@ -35,99 +31,11 @@ from rtbisect.model.campaign import (
     TableRow,
 )
 from rtbisect.report.lint.rules import lint
-from rtbisect.report.mailer import DraftMailer
 from rtbisect.store.campaigns import CampaignStore
 
 pytestmark = pytest.mark.skipif(
     not all(shutil.which(tool) for tool in ("bwrap", "perl", "git")), reason="needs bwrap, perl"
 )
-
-ROOT = Path(__file__).resolve().parents[2]
-SCRIPT = """#!/usr/bin/perl
-print "Keeper <keeper\\@kernel.example.org> (maintainer:RCU)\\n";
-print "rcu\\@lists.example.org (open list:RCU)\\n" if "@ARGV" =~ /tree.c/;
-print "stranger\\@elsewhere.example.com (reviewer)\\n";
-"""
-TRAILERS = "Signed-off-by: Zo <zo@kernel.example.org>"
-WHO = "Ada Admin"
-USE = "Hosts that run packet processing on isolated CPUs miss their deadlines."
-
-
-class World:
-    """A store with one finished campaign, a tree and a site."""
-
-    def __init__(self, root, capsys):
-        self.root, self.capsys = root, capsys
-        self.state = root / "state"
-        self.tree = root / "tree"
-        self.sha = self._tree()
-        self.mail = {
-            "approvers": [{"name": WHO, "address": "ada@lab.example.org"}],
-            "send": {"mbox": str(root / "out.mbox")},
-            "evidence": {"folder": str(root / "www"), "url": "https://lab.example.org/evidence"},
-            "deny": ["@elsewhere.example.com"],
-            "trees": {"stable-rt": "mainline"},
-        }
-
-    def _git(self, *words):
-        argv = ["git", "-c", "user.name=Zo", "-c", "user.email=zo@kernel.example.org", *words]
-        done = subprocess.run(argv, cwd=self.tree, capture_output=True, check=True, text=True)
-        return done.stdout.strip()
-
-    def _tree(self):
-        for name, text in (
-            ("scripts/get_maintainer.pl", SCRIPT),
-            ("kernel/rcu/tree.c", "int x;\n"),
-        ):
-            (self.tree / name).parent.mkdir(parents=True, exist_ok=True)
-            (self.tree / name).write_text(text)
-        self._git("init", "-q", "-b", "linux-6.12.y-rt")
-        self._git("add", "-A")
-        self._git("commit", "-q", "-m", f"rcu: Delay the first scan\n\nText.\n\n{TRAILERS}")
-        return self._git("rev-parse", "HEAD")
-
-    @property
-    def site(self):
-        text = (ROOT / "site.example.yaml").read_text()
-        text = text.replace("https://git.example.org/linux-stable-rt.git", str(self.tree))
-        found = yaml.safe_load(text)
-        found["rtbisect"]["mail"] = self.mail
-        place = self.root / "site.yaml"
-        place.write_text(yaml.safe_dump(found))
-        return place
-
-    def campaign(self, report, **changes):
-        """A finished campaign of that report."""
-        report = replace(report, **changes)
-        if report.culprit is not None:
-            report = replace(
-                report,
-                culprit=replace(
-                    report.culprit, sha=self.sha, files=("kernel/rcu/tree.c",),
-                    author_email="zo@kernel.example.org",
-                ),
-                result=replace(report.result, culprit=self.sha),
-            )  # fmt: skip
-        store = CampaignStore(self.state)
-        request = CampaignRequest("bisect", str(self.site), "stable-rt", "a", "b")
-        text = TypeAdapter(CampaignRequest).dump_json(request).decode()
-        name = store.create("bisect", text, datetime.now(UTC).isoformat())
-        made = DraftMailer(settings(self.state / "reports")).draft(
-            replace(report, campaign=name, message_id=f"{name}.0123"), ""
-        )
-        store.finish(name, report.result, made)
-        published = self.root / "www" / name
-        published.mkdir(parents=True)
-        (published / "SHA256SUMS").touch()
-        return name
-
-    def __call__(self, *words):
-        """Exit code and answer of a command."""
-        code = app.run(["--state", str(self.state), *words, "--json"])
-        return code, json.loads(self.capsys.readouterr().out)
-
-    def public(self, name):
-        return self.state / "reports" / name / "public.eml"
 
 
 @pytest.fixture

@@ -11,6 +11,7 @@ import click
 
 from rtbisect import __version__
 from rtbisect.cli import (
+    answer,  # noqa: F401  (adds to the group `report`)
     bisect,
     case,
     check,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rtbisect import abtest, approval, asked, mailroom, polling
+from rtbisect import abtest, answers, approval, asked, mailroom, polling
 from rtbisect.cli import runner
 from rtbisect.cli.options import json_option, site_option, site_path
 from rtbisect.cli.output import PlainProgress
@@ -20,6 +20,7 @@ from rtbisect.errors import ConfigError, Exit
 from rtbisect.model.mail import MailState
 from rtbisect.model.report import ReportState
 from rtbisect.polling import Stores
+from rtbisect.post.fetch import fetch, is_address
 from rtbisect.post.inbox import ImapBox
 from rtbisect.sending import send_due
 from rtbisect.store.campaigns import CampaignStore
@@ -191,6 +192,7 @@ def _carried_out(output: Output, reply: KeptReply, name: str, argument: str) -> 
         question = _question(output, reply, record, name, argument)
         check = runner.once(output, question.request)
         answer = abtest.write_answer(output.state, record, question, check, reply.message_id)
+        answers.tested(CampaignStore(output.state), record, answer.level, newest=question.newest)
     except ConfigError as error:
         return f"{name}: {error.message}"
     return f"{name}: {abtest.WORDS[answer.level]}, {answer.path}"
@@ -216,7 +218,10 @@ def _question(
     """
     request = runner.request_of(record)
     if name == "retest":
-        argument = load_site(Path(request.site)).target(request.tree).branch
+        return abtest.of_revision(output.state, record, request)
+    if is_address(argument):
+        archives = load_site(Path(request.site)).ours.mail.commands.archives
+        return abtest.of_patch(output.state, record, request, fetch(argument, archives))
     if argument:
         return abtest.of_revision(output.state, record, request, argument)
     mail = Replies(output.state).mail(reply.key).read_bytes()

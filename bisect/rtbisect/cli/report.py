@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rtbisect import abtest, approval
+from rtbisect import abtest, answers, approval
 from rtbisect.bundle import write_bundle
 from rtbisect.cli.options import json_option, seed_option, site_option, site_path
 from rtbisect.cli.runner import once, request_of
@@ -316,6 +316,7 @@ def test_it(
         asked = abtest.of_revision(output.state, record, request, rev or "", seed)
     check = once(output, asked.request)
     found = abtest.write_answer(output.state, record, asked, check)
+    answers.tested(CampaignStore(output.state), record, found.level, newest=asked.newest)
     data = {
         "campaign": campaign,
         "check": check.id,

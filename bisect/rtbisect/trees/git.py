@@ -156,6 +156,18 @@ class GitTree:
         )  # fmt: skip
         return _changes(listing)
 
+    def mending(self, culprit: str, head: str, message_id: str) -> tuple[str, ...]:
+        """Commits of `head` behind `culprit` that say they mend or revert it, or close the report
+        of that Message-ID; oldest first. Anybody may write such a line: it is a reason to test.
+        """
+        said = (f"Fixes: {culprit[:12]}", f"This reverts commit {culprit[:12]}", message_id)
+        listing = self._git()(
+            "rev-list", "--reverse", "--no-merges", "--fixed-strings",
+            *(f"--grep={each}" for each in said if each), f"{full_sha(culprit)}..{full_sha(head)}",
+            timeout_s=WALK_S,
+        )  # fmt: skip
+        return tuple(listing.split())
+
     def tree_id(self, sha: str) -> str:
         """Id of the files of a commit: equal for equal files."""
         return self._git()("rev-parse", "--verify", f"{full_sha(sha)}^{{tree}}").strip()

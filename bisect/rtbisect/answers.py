@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What becomes of a report after it was sent: answers to who asked, and where it stands."""
+
+from __future__ import annotations
+
+import email
+import re
+from dataclasses import replace
+from datetime import UTC, datetime
+from email.policy import default
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rtbisect import wiring
+from rtbisect.approval import approver, check_gates
+from rtbisect.config import load_site
+from rtbisect.errors import ConfigError
+from rtbisect.mailroom import rules_of
+from rtbisect.model.campaign import Level
+from rtbisect.model.mail import MailState, OutMail
+from rtbisect.model.report import ReportState
+from rtbisect.report.kept import read_input
+from rtbisect.report.lint.rules import lint
+from rtbisect.report.mailer import check_mailable
+from rtbisect.report.message import Envelope, message, own_id
+from rtbisect.report.recipients import plain_name, refused
+from rtbisect.report.text import header_text, wrap
+from rtbisect.store.outbox import Outbox
+from rtbisect.store.replies import Replies, ReplyState
+
+if TYPE_CHECKING:
+    from email.headerregistry import AddressHeader
+    from email.message import EmailMessage
+
+    from rtbisect.config import Site
+    from rtbisect.model.campaign import CampaignRequest
+    from rtbisect.store.campaigns import CampaignRecord, CampaignStore
+
+KIND = "result"
+
+#: Reports that somebody has, and that are neither mended nor taken back.
+OPEN = (ReportState.SENT, ReportState.ANSWERED, ReportState.RETESTED)
+
+
+def tested(store: CampaignStore, record: CampaignRecord, level: Level, *, newest: bool) -> None:
+    """Note what a test says of a report that people have: `level` REGRESSED takes the effect back
+    (abtest.Answer). It is FIXED where that was the tree's newest revision.
+    """
+    report = record.report
+    if report is None or report.state not in OPEN:
+        return
+    fixed = newest and level is Level.REGRESSED
+    state = ReportState.FIXED if fixed else ReportState.RETESTED
+    store.set_report(record.id, replace(report, state=state))
+
+
+def write_answer_mail(
+    state: Path, record: CampaignRecord, request: CampaignRequest, check: str, by: str
+) -> OutMail:
+    """The answer that the campaign `check` gave, for who asked and those who have the report; not
+    yet queued. ConfigError where the report has not left, or the data are for the operator alone.
+    """
+    site = load_site(Path(request.site))
+    who = approver(site, by)
+    if record.report is None:
+        raise ConfigError(f"campaign {record.id} has no report", "see `rtbisect status`")
+    folder = Path(record.report.path).parent
+    report = read_input(folder)
+    check_gates(record)
+    check_mailable(report)
+    sent = report_as_sent(state, record.id)
+    draft = _draft(folder, check)
+    asked = str(draft["In-Reply-To"] or "").strip()
+    to, cc = _people(state, record.id, asked, sent, site)
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    named = f"{who.name} <{who.address}>"
+    mailer = wiring.mailer_of(state, site, report.operator)
+    headers = Envelope(
+        mailer.bot,
+        to=to,
+        cc=cc,
+        subject=header_text(str(draft["Subject"]), 150),
+        date=now,
+        # The same answer, so that it is not queued twice.
+        message_id=own_id(f"{record.id}.{check}.{KIND}", mailer.bot),
+        parent=asked if asked.isascii() else sent.message_id,
+        thread=(sent.message_id,),
+        marks=(("Campaign", record.id), ("Kind", KIND), ("Reviewed-By", named)),
+    )
+    body = draft.get_content().rstrip("\n")
+    body += "\n\n" + wrap(f"Written by {mailer.bot.name}; {named} has read it and answers for it.")
+    text = message(headers, body + "\n")
+    if found := lint(text.encode()):
+        each = found[0]
+        said = f"{each.rule}: {each.where} {each.said}"
+        raise ConfigError(said, f"correct {_place(folder, check)}")
+    return OutMail(
+        message_id=f"<{headers.message_id}>",
+        campaign=record.id,
+        kind=KIND,
+        sender=sent.sender,
+        recipients=tuple(map(_spec, (*to, *cc))),
+        text=text,
+        approved_by=named,
+        approved_at=now,
+    )
+
+
+def report_as_sent(state: Path, campaign: str) -> OutMail:
+    """The report of a campaign as it left; one in doubt may have. ConfigError where none has."""
+    for mail in Outbox(state).all():
+        if (mail.campaign, mail.kind) == (campaign, "report") and mail.state in (
+            MailState.SENT,
+            MailState.IN_DOUBT,
+        ):
+            return mail
+    raise ConfigError(
+        f"the report of {campaign} has not left",
+        "`rtbisect mail drop` takes it back where it waits",
+    )
+
+
+def _place(folder: Path, check: str) -> Path:
+    return folder / f"answer-{check}.eml"
+
+
+def _draft(folder: Path, check: str) -> EmailMessage:
+    """The answer as it was written, or as a person has corrected it since."""
+    place = _place(folder, check)
+    if not re.fullmatch(r"[A-Za-z0-9._-]{1,100}", check):
+        raise ConfigError(f"{check!r} is no campaign", "see `rtbisect status`")
+    try:
+        return email.message_from_bytes(place.read_bytes(), policy=default)
+    except OSError as error:
+        hint = "`rtbisect mail work` and `rtbisect report test` write answers"
+        raise ConfigError(f"{place}: {error.strerror}", hint) from error
+
+
+def _people(
+    state: Path, campaign: str, asked: str, sent: OutMail, site: Site
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """To: who asked, where somebody did, else whom the report went to; Cc: all others that have the
+    report. Whom the site does not write to is left out.
+    """
+    told = email.message_from_string(sent.text, policy=default)
+    to, cc = (_addresses(told[name]) for name in ("To", "Cc"))
+    known = (ReplyState.ACCEPTED, ReplyState.DONE)
+    askers = [
+        each.sender
+        for each in Replies(state).all(known)
+        if each.message_id == asked and each.campaign == campaign
+    ]
+    rules = rules_of(site)
+    first = [each for each in (*askers, *to) if not refused(_spec(each), rules)]
+    main = first[:1] if askers else first
+    seen = {_spec(each).lower() for each in main}
+    rest = []
+    for each in (*to, *cc):
+        if _spec(each).lower() not in seen and not refused(_spec(each), rules):
+            seen.add(_spec(each).lower())
+            rest.append(each)
+    if not main:
+        raise ConfigError("nobody is left to answer to", "see mail: of the site file")
+    return tuple(main), tuple(rest)
+
+
+def _addresses(header: AddressHeader | None) -> tuple[str, ...]:
+    return tuple(
+        f"{plain_name(each.display_name)} <{each.addr_spec}>".strip()
+        for each in (header.addresses if header else ())
+    )
+
+
+def _spec(address: str) -> str:
+    return address.rpartition("<")[2].rstrip(">")

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`rtbisect report answer` and `report follow`: what becomes of reports that people have."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from rtbisect import abtest, answers
+from rtbisect.cli.options import json_option, site_option, site_path
+from rtbisect.cli.report import report
+from rtbisect.cli.runner import once, request_of
+from rtbisect.errors import ConfigError, Exit, InternalError
+from rtbisect.following import Mended, mended
+from rtbisect.store.campaigns import CampaignStore
+from rtbisect.store.outbox import Outbox
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from rtbisect.cli.output import Output
+    from rtbisect.model.campaign import CampaignRequest
+
+
+@report.command(epilog="Example: rtbisect report answer bisect-3 check-5 --by 'A Person' --send")
+@click.argument("campaign")
+@click.argument("check")
+@click.option("--by", required=True, help="Your name or address, as the site file has it.")
+@click.option("--send", "queue", is_flag=True, help="Queue it; without this it is only shown.")
+@json_option
+@click.pass_obj
+def answer(output: Output, campaign: str, check: str, by: str, queue: bool, as_json: bool) -> int:
+    """Answer in the thread of the report of CAMPAIGN what the campaign CHECK has measured.
+
+    It goes to who asked, and to all who have the report. The draft, answer-CHECK.eml beside the
+    report, may be edited before.
+    """
+    store = CampaignStore(output.state)
+    record = store.get(campaign)
+    mail = answers.write_answer_mail(output.state, record, request_of(record), check, by)
+    if queue:
+        Outbox(output.state).put(mail)
+    data = {
+        "campaign": campaign,
+        "check": check,
+        "message_id": mail.message_id,
+        "recipients": list(mail.recipients),
+        "eml": mail.text,
+        "queued": queue,
+    }
+    last = "`rtbisect mail send` sends it" if queue else "with --send it goes to the outbox"
+    output.answer(data, f"{mail.text}\n{last}", as_json=as_json)
+    return 0
+
+
+@report.command(epilog="Example: rtbisect report follow --site site.yaml")
+@site_option
+@json_option
+@click.pass_obj
+def follow(output: Output, site: Path | None, as_json: bool) -> int:
+    """Look for commits that say they mend what was reported, and boot the branch that has them.
+
+    Fits a timer. Answers are drafts; a report whose effect is gone is fixed. Exits with 4 where
+    boots leave it open.
+    """
+    place = site_path(site)
+    rows = [_one(output, each) for each in list(mended(output.state, place, _requests(output)))]
+    lines = [
+        f"{row['campaign']}: {row['level'] or row['note']}, {len(row['commits'])} commits say that"
+        " they mend it"
+        for row in rows
+    ]
+    output.answer({"reports": rows}, "\n".join(lines) or "nothing new", as_json=as_json)
+    undecided = any(row["level"] == "open" for row in rows)
+    return int(Exit.UNDECIDED) if undecided else int(Exit.ANSWERED)
+
+
+def _requests(output: Output) -> dict[str, CampaignRequest]:
+    """Requests of campaigns with a site, but those that another version made."""
+    store, found = CampaignStore(output.state), {}
+    for name in store.names():
+        with suppress(InternalError):
+            request = request_of(store.get(name))
+            if request.site and request.kind not in ("check", "try"):
+                found[name] = request
+    return found
+
+
+def _one(output: Output, found: Mended) -> dict[str, Any]:
+    row: dict[str, Any] = {
+        "campaign": found.record.id,
+        "commits": list(found.commits),
+        "check": None,
+        "level": None,
+        "path": None,
+        "note": "",
+    }
+    if found.done():
+        return row | {"note": "tested before"}
+    try:
+        question = abtest.of_revision(output.state, found.record, found.request)
+        check = once(output, question.request)
+        told = abtest.write_answer(output.state, found.record, question, check)
+    except ConfigError as error:
+        return row | {"note": error.message}
+    answers.tested(CampaignStore(output.state), found.record, told.level, newest=True)
+    found.note()
+    words = abtest.WORDS[told.level]
+    return row | {"check": check.id, "level": words, "path": str(told.path)}

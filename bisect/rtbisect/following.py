@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Reports that people have, held against what the tree has become: commits that say they mend what
+was reported.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rtbisect import wiring
+from rtbisect.answers import OPEN
+from rtbisect.config import load_site
+from rtbisect.report.mailer import keep
+from rtbisect.store.campaigns import CampaignStore
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rtbisect.model.campaign import CampaignRequest
+    from rtbisect.store.campaigns import CampaignRecord
+
+#: What was tested for a report, beside its draft.
+FOLLOWED = "followed.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Mended:
+    """A report, and commits at the head of its branch that say they mend it, oldest first."""
+
+    record: CampaignRecord
+    request: CampaignRequest
+    commits: tuple[str, ...]
+
+    @property
+    def _place(self) -> Path:
+        assert self.record.report is not None, "only reports are followed"
+        return Path(self.record.report.path).parent / FOLLOWED
+
+    def done(self) -> bool:
+        """Whether the branch was tested with just these commits."""
+        try:
+            return bool(json.loads(self._place.read_text("ascii")) == list(self.commits))
+        except (OSError, ValueError):
+            return False
+
+    def note(self) -> None:
+        """The branch has been tested with these commits."""
+        keep(self._place, json.dumps(self.commits) + "\n")
+
+
+def mended(state: Path, site: Path, requests: dict[str, CampaignRequest]) -> Iterator[Mended]:
+    """Reports of trees of this site that are open and have such commits, tested or not. `requests`
+    are those of campaigns by their names.
+    """
+    loaded = load_site(site)
+    store = CampaignStore(state)
+    for name, request in requests.items():
+        record = store.get(name)
+        report, result = record.report, record.result
+        if report is None or result is None or not result.culprit or report.state not in OPEN:
+            continue
+        if Path(request.site).absolute() != site.absolute():
+            continue
+        target = loaded.target(request.tree)
+        tree = wiring.tree_of(state, target)
+        head = wiring.head_of(tree, target)
+        commits = tree.mending(result.culprit, head, report.message_id.strip("<>"))
+        if commits:
+            yield Mended(record, request, commits)
