@@ -28,9 +28,12 @@ from rtbisect.model.campaign import (
 )
 from rtbisect.model.code import Commit, CommitGraph
 from rtbisect.model.lab import DeviceType, HostProfile
+from rtbisect.model.mail import Recipient, Recipients
 from rtbisect.model.report import CommitText, Repaired, ReportInput
+from rtbisect.report.lint.tags import REGRESSIONS
 from rtbisect.report.mailer import ReportSettings
 from rtbisect.report.message import Envelope
+from rtbisect.report.public import Public
 from rtbisect.report.view import Bot, commit_view
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -484,6 +487,93 @@ def backport():
     )
 
 
+def _quiet_machine(campaign, title, limit, *, sides, effect, files):
+    """A commit that changes a figure without any workload, on a real machine."""
+    found = judged(limit.key, *sides, *effect)
+    whole = epoll()
+    result = replace(
+        EPOLL, cause=Cause.KERNEL, metric=limit.key, judgement=found, origins=(), gates=GATES[:2],
+        verifications=(
+            Verification(f"culprit vs parent {sha(23)[:12]}", "pass", found),
+            Verification("revert on tip", "pass", found),
+        ),
+        table=(
+            row("parent", "none", limit.key, limit.unit, sides[0]),
+            row("culprit", "none", limit.key, limit.unit, sides[1]),
+        ),
+    )  # fmt: skip
+    return replace(
+        whole, campaign=campaign, tree="stable-rt", graph=history(32, [(sha(24), title)]),
+        culprit=replace(whole.culprit, subject=title, files=files), result=result, device=BOARD,
+        synthetic_workload=False, thresholds=(limit,), message_id=f"<{campaign}.1@lab.example.org>",
+        command=whole.command.replace("--suite ipi", f"--suite {limit.key.suite}").replace(
+            "res_per_s@clock-on", f"{limit.key.name}@{limit.key.window}"
+        ),
+    )  # fmt: skip
+
+
+def ipi_storm():
+    limit = replace(RES_OFF_LIMIT, role="primary")
+    return _quiet_machine(
+        "storm-0010", "sched/isolation: Kick isolated CPUs at each tick of the first one", limit,
+        sides=(IDLE, LOUD), effect=(35.5, (28.1, 44.9), 0.000155),
+        files=("kernel/sched/isolation.c",),
+    )  # fmt: skip
+
+
+def irq_noise():
+    key = MetricKey("osnoise", "irq_per_sample", "osnoise-off")
+    limit = replace(RES_LIMIT, key=key, unit="1", min_effect=2.0, floor=1.0, control=None)
+    return _quiet_machine(
+        "noise-0011", "tick/sched: Keep the tick of isolated CPUs for a while", limit,
+        sides=(IDLE_TOO, LOUD), effect=(27.6, (22.2, 33.9), 0.000155),
+        files=("kernel/time/tick-sched.c",),
+    )  # fmt: skip
+
+
+def tool_only():
+    """What only a sampling tool sees; no campaign writes that unasked."""
+    on = MetricKey("sampled", "res_per_s", "sampled-on")
+    off = MetricKey("sampled", "res_per_s", "sampled-off")
+    limit = replace(RES_LIMIT, key=on, min_effect=2.0, floor=1.0, control=off)
+    found = judged(on, QUIET, LOUD, 6.62, (5.25, 8.49), 0.000155)
+    whole = epoll()
+    result = replace(
+        EPOLL, cause=Cause.TOOL_INDUCED, metric=on, judgement=found, gates=GATES[:2], origins=(),
+        verifications=(Verification(f"culprit vs parent {sha(23)[:12]}", "pass", found),),
+        table=(
+            row("parent", "none", off, "1/s", IDLE),
+            row("culprit", "none", off, "1/s", IDLE_TOO),
+            row("parent", "the tool perf", on, "1/s", QUIET),
+            row("culprit", "the tool perf", on, "1/s", LOUD),
+        ),
+        reasons=("the kernels differ only while the tool perf measures",),
+    )  # fmt: skip
+    return replace(
+        whole, campaign="tool-0012", result=result, thresholds=(limit,),
+        message_id="<tool-0012.1@lab.example.org>",
+    )  # fmt: skip
+
+
+def repair():
+    """A commit that makes something better again, and no hang."""
+    whole = rcu()
+    found = judged(RCU, LONG, SHORT, -2.997, (-2.999, -2.994), 0.000155)
+    result = replace(
+        whole.result, judgement=found,
+        verifications=(Verification(f"culprit vs parent {sha(8)[:12]}", "pass", found),),
+        table=(
+            row("parent", "none", RCU, "ms", LONG),
+            row("culprit", "none", RCU, "ms", SHORT),
+        ),
+    )  # fmt: skip
+    return replace(
+        whole, campaign="repair-0013", repair=True, result=result,
+        thresholds=(replace(RCU_LIMIT, better=Better.HIGHER),),
+        command=f"{whole.command} --find-fix", message_id="<repair-0013.1@lab.example.org>",
+    )  # fmt: skip
+
+
 CASES = {
     "epoll": epoll,
     "rcu": rcu,
@@ -493,6 +583,10 @@ CASES = {
     "hang": hang,
     "backport": backport,
     "improvement": improvement,
+    "ipi_storm": ipi_storm,
+    "irq_noise": irq_noise,
+    "tool_only": tool_only,
+    "repair": repair,
 }
 
 _DATE = "2026-01-31T10:20:30+00:00"
@@ -586,3 +680,40 @@ STORY = (
     "  revision      boots  probability\n"
     "  000000000017      5        0.004"
 )
+
+
+def _board(report):
+    """The same on a real machine, beside somebody's production load."""
+    return replace(report, device=BOARD, synthetic_workload=False)
+
+
+def _people(*, tracked):
+    lists = (Recipient(REGRESSIONS, "", "the list for regressions in mainline"),) if tracked else ()
+    keeper = Recipient("keeper@kernel.example.org", "Keeper", "get_maintainer.pl: maintainer")
+    author = Recipient("dev@kernel.example.org", "A. Developer", "author of the commit")
+    return Recipients((author,), (*lists, keeper))
+
+
+def _public(report, use_case=""):
+    tracked = bool(use_case)
+    return report, Public(
+        recipients=_people(tracked=tracked),
+        approver="Ada Admin <ada@lab.example.org>",
+        date=_DATE,
+        evidence=f"https://lab.example.org/evidence/{report.campaign}/",
+        use_case=use_case,
+        introduced=report.culprit.sha if tracked else "",
+        title=f"{report.culprit.subject}: {report.result.metric}" if tracked else "",
+        commands=True,
+    )
+
+
+_HURTS = "Hosts that run packet processing on isolated CPUs miss their deadlines."
+
+#: Mails as other people get them.
+PUBLIC = {
+    "public_regression": lambda: _public(rcu(), _HURTS),
+    "public_hang": lambda: _public(hang(), _HURTS),
+    "public_workload_dependent": lambda: _public(_board(epoll())),
+    "public_backport": lambda: _public(backport()),
+}

@@ -36,6 +36,9 @@ if TYPE_CHECKING:
 #: Of a mail that asks for a repair to be picked.
 BACKPORT = "backport"
 
+#: Of one that tells the operator of another repair.
+REPAIR = "repair"
+
 #: From everything down to what must be said; the first that fits is taken.
 DETAILS = (
     Detail(),
@@ -192,7 +195,9 @@ def marks(report: ReportInput) -> tuple[tuple[str, str], ...]:
     """Our own headers: they find the campaign again."""
     outcome = f"{report.result.outcome}; cause={report.result.cause}"
     found = (("Campaign", report.campaign), ("Outcome", outcome))
-    return (*found, ("Kind", BACKPORT)) if report.repair and stands_still(report) else found
+    if report.repair:
+        return (*found, ("Kind", BACKPORT if stands_still(report) else REPAIR))
+    return found
 
 
 def template_name(report: ReportInput) -> str:

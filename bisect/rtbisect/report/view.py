@@ -275,7 +275,7 @@ def _boots_alone(report: ReportInput) -> tuple[str, ...]:
     sha = report.culprit.sha
     parents = next((each.parents for each in report.graph.commits if each.sha == sha), ())
     return (
-        cut(f"  # or one boot of each kernel, in the data of {report.campaign}", TABLE),
+        cut(f"  # or one boot of each kernel in QEMU, in the data of {report.campaign}", TABLE),
         *(f"  sh boot.sh {each[:12]} > {each[:12]}.log" for each in (*parents[:1], sha)),
         f"  rtbisect figures . {sha[:12]}.log",
     )

@@ -93,7 +93,8 @@ class Mail:
     @property
     def report(self) -> bool:
         """Whether it accuses a commit, or may: a person's mail does unless it says otherwise."""
-        return self.kind in ("", "backport") and self.outcome in ("", "culprit")
+        accuses = self.outcome in ("", "culprit") and self.cause not in ("tool-induced", "none")
+        return self.kind in ("", "backport") and accuses
 
 
 #: The first line of a mail that is not for a list.
