@@ -628,7 +628,7 @@ NOTICES = {
         "withdrawal.txt.j2",
         Envelope(
             _BOT, ("Zo <zo@kernel.example.org>",), "Re: [REGRESSION] rcu: Delay the first scan",
-            _DATE, "rcu-0002.withdrawal@lab.example.org", ("regressions@lists.example.org",),
+            _DATE, "rcu-0002.withdrawal@lab.example.org", (REGRESSIONS,),
             "<rcu-0002.1@lab.example.org>", ("<patch@kernel.example.org>",),
             (("Campaign", "rcu-0002"), ("Kind", "withdrawal")),
         ),

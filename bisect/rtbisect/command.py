@@ -235,6 +235,14 @@ def decode(data: bytes | None) -> str:
     return (data or b"").decode("utf-8", "surrogateescape")
 
 
+#: In which people write mails. Python knows many more codecs, and some of them are no charsets.
+CHARSETS = frozenset((
+    "us-ascii", "ascii", "utf-8", "utf8", "iso-8859-1", "iso-8859-2", "iso-8859-15", "windows-1252",
+    "windows-1251", "koi8-r", "gb2312", "gbk", "gb18030", "big5", "euc-jp", "iso-2022-jp",
+    "shift_jis", "euc-kr",
+))  # fmt: skip
+
+
 def failure(done: Completed) -> str:
     """One line that says how a command failed, with its last word."""
     lines = [line for line in (done.stderr or done.stdout).splitlines() if line.strip()]

@@ -13,6 +13,9 @@ GOOD = (
     "mx.lab.example.org; spf=pass smtp.mailfrom=x; dkim=pass (2048-bit) header.d=kernel.example.org"
 )
 
+MX, D = "mx.lab.example.org", "kernel.example.org"
+FROM_EVIL = f"{MX}; dkim=pass header.d=evil.org"
+
 HEADERS = {
     "Authentication-Results": GOOD,
     "From": "Ada <ada@kernel.example.org>",
@@ -49,6 +52,16 @@ def test_a_signed_word_of_who_may_ask_counts():
         ({"Authentication_Results": GOOD.replace("d=kernel", "d=evil")}, "no good DKIM"),
         ({"Authentication_Results": GOOD.replace("=kernel.example.org", "=org")}, "no good DKIM"),
         ({"Authentication_Results": "mx.lab.example.org; none"}, "no good DKIM"),
+        ({"Authentication_Results": f"{FROM_EVIL} header.i=header.d={D}@evil.org"}, "no good DKIM"),
+        ({"Authentication_Results": f"{FROM_EVIL} header.d={D}"}, "no good DKIM"),
+        ({"Authentication_Results": f'{MX}; spf=pass smtp.mailfrom="x; dkim=pass header.d={D}"'
+          "@evil.org; dkim=none"}, "no good DKIM"),
+        ({"Authentication_Results": f'{MX}; spf=pass (mx: domain of "a) ; dkim=pass header.d={D} ("'
+          "@evil.org designates it); dkim=none"}, "no server"),
+        ({"Authentication_Results": f"{MX}; x=y (a (b) ; dkim=pass header.d={D} ); dkim=none"},
+         "no good DKIM"),
+        ({"Authentication_Results": f"{MX}; dkim=pass header.d={D} (never"}, "no server"),
+        ({"Authentication_Results": f'{MX}; dkim=pass header.d={D} "never'}, "no server"),
         (
             {"Authentication_Results": "mx.lab.example.org; dkim=fail (dkim=pass header.d="
              "kernel.example.org) header.d=kernel.example.org"},
@@ -169,3 +182,45 @@ def test_no_bytes_are_an_error(data, giant):
     assert found.subject.isprintable()
     head = b"From: ada@kernel.example.org\nIn-Reply-To: <r1@lab.example.org>\n"
     assert read_reply(head + data, THREADS, TRUST, giant=giant).asked == () or b"#rtbisect" in data
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        f'{MX}; dkim=pass header.d="{D}"',
+        f"{MX} 1; arc=none; dkim=fail header.d=evil.org; dkim = pass header.d = {D} header.s=a",
+        f"{MX}; dkim=pass (a (nested) comment; of \\) it) header.d={D.upper()}",
+        f'(hello) {MX}; dkim/1=pass reason="good; signature" header.d={D}',
+    ],
+)
+def test_good_signatures_in_other_words(told):
+    assert reply(Authentication_Results=told).untrusted == ""
+
+
+@pytest.mark.parametrize("end", ["\u2028", "\u2029", "\x85", "\x0b", "\x0c", "\x1c", "\x1e"])
+def test_a_quoted_line_has_no_line_in_it(end):
+    assert reply(f"> blah{end}#rtbisect test evil\n").asked == ()
+
+
+BAD = [
+    {"Content_Type": "text/plain; charset=idna"},
+    {"Content_Type": "text/plain; charset=undefined"},
+    {"Content_Type": 'text/plain; charset="a\0b"'},
+    {"Content_Type": "text/plain; charset*=a''b; charset*0=c"},
+    {"Content_Type": f"text/plain; charset*{'1' * 5000}=c"},
+    {"Content_Disposition": "inline; filename*=idna''x%ff"},
+    {"Content_Type": "text/plain; charset=punycode"},
+]
+
+
+@pytest.mark.parametrize("changes", BAD)
+def test_what_breaks_parsers_is_a_mail_that_says_nothing_or_its_text(changes):
+    found = reply("#rtbisect retest\n\u00ff", **changes)
+    assert found.asked == (Asked("retest", ""),) or "cannot be read" in found.ignored
+
+
+@pytest.mark.parametrize("kind", ["message/rfc822", "multipart/mixed; boundary=b"])
+def test_a_mail_that_is_nested_without_end_is_ignored(kind):
+    inner = f"Content-Type: {kind}\n\n" + ("--b\n" if "b" in kind.partition(";")[2] else "")
+    found = reply(inner * 3000, Content_Type=kind)
+    assert found.asked == ()

@@ -151,6 +151,11 @@ BODY_CHANGES = [
     ("  Fixes:", '  Fixes: abcdefabcdef ("another")\n  Fixes:', "one-issue"),
     ("A revert was", "Noise was 10 ns. A revert was", "nanoseconds"),
     ("gcc 12", "bpftrace, gcc 12", "instrument"),
+    ("A revert was tested.", "Please revert it, as it does not work and no way is around.",
+     "asks-revert"),
+    ("A revert was tested.", "It should be reverted.", "asks-revert"),
+    (('Since 0123456789ab ("epoll: Take another lock") the rate of reschedule\nIPIs rises from '
+     "8.55/s to 59.8/s on"), "Kernel 6.18 is much slower than 6.17 on", "claim"),
 ]  # fmt: skip
 
 
@@ -227,3 +232,101 @@ def test_a_header_that_is_made_to_take_long_does_not(name):
         )
         found = lint(mail(f"{headers}{name}: x{value}\n"))
         assert all(each.said.isprintable() and len(each.said) < 300 for each in found)
+
+
+TITLES = [
+    "bpf: Rework the ring buffer of perf record",
+    "perf stat: Count None, TODO and nan",
+    "eventpoll: Please revert the lock order on error",
+    "osnoise: Steps of 10 ns of noise",
+    "x86: Name NN CPUs <...>",
+]
+
+
+@pytest.mark.parametrize("title", TITLES)
+def test_the_title_of_a_commit_is_not_our_word(title):
+    body = BODY.replace("epoll: Take another lock", title).replace("a rate of", "rates of")
+    body += f"""
+Posterior:
+
+  0123456789ab   0.987  {title}
+
+  # first bad commit: [0123456789ab] {title}
+"""
+    # Only the test does not fold it.
+    assert set(rules(mail(body=body))) <= {"width"}
+
+
+RIGHT = [
+    ("gcc 12,", "gcc 12, cpu Intel(R) Core(TM) i7-8700,"),
+    ("A revert was tested.", "Could you please take a look? Reverting it makes it work."),
+    ("A revert was tested.", "I should mention that reverting it fixes it."),
+    ("A revert was tested.", "None of my other machines; a revert helps."),
+    ("A revert was tested.", "Trace: <...>-1234 irq_noise: duration 5678 ns; a revert helps."),
+    ("A revert was tested.", "350 ns vs. 420 ns, within noise. A revert helps."),
+    ("v6.12..v6.13-rc1", "6.18.4 works, 6.18.5 does not"),
+    (" with SHA256SUMS", ""),
+    ("A revert was tested.", "A revert was tested.\n\n  tcp_rmem 4096 131072 131072\n\nThat."),
+    (
+        "A revert was tested.",
+        (
+            "A revert was tested.\n\nThe parent, before:\n\n  LOC:  123451  223451\n\nand after:\n\n"
+            "  LOC:  123451  223459\n\nThat."
+        ),
+    ),
+    (
+        "the rate of reschedule\nIPIs rises from 8.55/s to 59.8/s on isolated CPUs",
+        "this laptop\nno longer resumes",
+    ),
+    (
+        "the rate of reschedule\nIPIs rises from 8.55/s to 59.8/s on isolated CPUs",
+        "booting\ntakes 15 seconds instead of 2 seconds with 6.18",
+    ),
+]
+
+
+@pytest.mark.parametrize(("old", "new"), RIGHT)
+def test_what_people_write_is_left_alone(old, new):
+    assert old in BODY
+    headers = HEADERS.replace("X-rtbisect-Outcome: culprit; cause=kernel\n", "")
+    assert set(rules(mail(headers, BODY.replace(old, new, 1)))) <= {"width"}
+
+
+def test_a_signature_and_an_answer_are_no_faults():
+    headers = HEADERS.replace("[REGRESSION]", "Re: [REGRESSION]")
+    assert rules(mail(headers, f"{BODY}\n-- \nA Person\n")) == []
+
+
+def test_counters_of_two_kernels_that_agree_are_found():
+    rows = "The parent:\n\n  LOC:  123451\n\nThe commit:\n\n  LOC:  123451  1\n\nWithout"
+    rows = rows.replace("LOC:  123451\n", "LOC:  123451  2\n")
+    assert rules(mail(body=BODY.replace("Without", rows, 1))) == ["same-counter"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Content-Type: text/plain; charset=idna",
+        "Content-Type: text/plain; charset=punycode",
+        f"Content-Type: text/plain; charset*{'1' * 5000}=x",
+        f"To: {'a:' * 15000}",
+    ],
+)
+def test_what_breaks_parsers_is_a_finding(line):
+    name = line.partition(":")[0]
+    kept = "".join(
+        each for each in HEADERS.splitlines(keepends=True) if not each.startswith(f"{name}:")
+    )
+    assert all(each.said for each in lint(f"{line}\n{kept}\n{BODY}\u00ff".encode()))
+
+
+@pytest.mark.parametrize("kind", ["message/rfc822", "multipart/mixed; boundary=b"])
+def test_a_mail_that_is_nested_without_end_is_a_finding(kind):
+    inner = f"Content-Type: {kind}\n\n" + ("--b\n" if "multi" in kind else "")
+    assert rules((inner * 3000).encode())
+
+
+def test_a_table_that_is_made_to_take_long_does_not():
+    head = " ".join(["maximum"] * 4000)
+    row = " ".join(str(n) for n in range(1, 40))
+    assert "size" in rules(mail(body=f"{head}\n" + f"{row}\n" * 250))

@@ -15,7 +15,8 @@ from email.utils import getaddresses
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from rtbisect.command import printable
+from rtbisect.command import CHARSETS, printable
+from rtbisect.post.signed import signers
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -77,6 +78,20 @@ def read_reply(
     `mends` what a patch says that mends what a campaign has reported: such a patch asks for a test
     without a command.
     """
+    try:
+        return _read(data, threads, trust, mends, giant=giant)
+    except Exception as error:  # noqa: BLE001  (the parser of the library, on what anybody may send)
+        return Reply("", "", "", "", (), f"cannot be read ({type(error).__name__})")
+
+
+def _read(
+    data: bytes,
+    threads: Mapping[str, str],
+    trust: Trust,
+    mends: Mapping[str, Sequence[str]],
+    *,
+    giant: bool,
+) -> Reply:
     mail = message_from_bytes(data, policy=compat32)
     sender = _sender(mail)
     named = (
@@ -131,24 +146,31 @@ def _text(mail: Message) -> tuple[str, str]:
             payload = part.get_payload(decode=True)
             data = payload if isinstance(payload, bytes) else b""
             charset = part.get_content_charset() or "utf-8"
-            try:
-                return data.decode(charset, "replace"), ""
-            except LookupError:
-                return data.decode("utf-8", "replace"), ""
+            # Any other is one of programs that mean harm, or says nothing that a command needs.
+            known = charset.lower() in CHARSETS
+            return data.decode(charset if known else "utf-8", "replace"), ""
     return "", "has no plain text"
 
 
 def _mends(text: str, said: Sequence[str]) -> bool:
     """Whether a text has a diff, and before it a tag of its own that says one of these."""
-    head, diff, _ = text.replace("\r\n", "\n").partition("\ndiff --git ")
-    tags = [line for line in head.splitlines() if re.match(r"(Fixes|Closes|Link): \S", line)]
+    lines = _lines(text)
+    diff = next((n for n, line in enumerate(lines) if line.startswith("diff --git ")), 0)
+    tags = [line for line in lines[:diff] if re.match(r"(Fixes|Closes|Link): \S", line)]
     return bool(diff) and any(each in line for line in tags for each in said if each)
+
+
+def _lines(text: str) -> list[str]:
+    """Lines as a mail has them: what else Unicode calls the end of one stands in somebody's text,
+    which others quote.
+    """
+    return re.split(r"\r\n|\r|\n", text)
 
 
 def _asked(text: str) -> tuple[Asked, ...]:
     """Commands on lines of their own; what is quoted or indented is somebody else's."""
     found = []
-    for line in text.splitlines():
+    for line in _lines(text):
         match = _COMMAND.fullmatch(line.rstrip())
         if match and match[1] in COMMANDS:
             found.append(Asked(match[1], printable((match[2] or "").strip(), _LONGEST)))
@@ -159,21 +181,12 @@ def _why_untrusted(mail: Message, sender: str, trust: Trust) -> str:
     if sender not in {each.lower() for each in trust.people}:
         return f"{printable(sender, 80)} is not among those whose commands count"
     # Only the topmost one is by who delivered the mail to us: those below came with it.
-    results = " ".join(_header(mail, "Authentication-Results").split())
-    server, _, told = results.partition(";")
-    if (
-        not results
-        or server.split()[:1] == []
-        or server.split()[0].lower() not in {each.lower() for each in trust.servers}
-    ):
+    server, found = signers(_header(mail, "Authentication-Results"))
+    if not server or server not in {each.lower() for each in trust.servers}:
         return "no server that we trust says whether it is signed"
     domain = sender.rpartition("@")[2]
-    told = re.sub(r"\([^()]*\)", " ", told)
-    for method in told.split(";"):
-        passed = re.match(r"\s*dkim\s*=\s*pass\b", method, re.IGNORECASE)
-        signer = re.search(r"\bheader\.d\s*=\s*\"?([A-Za-z0-9.-]+)", method)
-        if passed and signer and _aligned(signer[1].lower(), domain):
-            return ""
+    if any(_aligned(each, domain) for each in found):
+        return ""
     return f"it has no good DKIM signature of {printable(domain, 80)}"
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 MOST = 60
 MOST_BYTES = 2_000_000
 
-_NUMBER = re.compile(r"\[[^\]]*?\b(\d+)/(\d+)[^\]]*\]")
+_NUMBER = re.compile(r"\[[^\]]{0,200}?\b([0-9]{1,4})/([0-9]{1,4})\b[^\]]*\]")
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,15 @@ if TYPE_CHECKING:
 #: A row with more numbers is no table for a reader.
 _MOST_COLUMNS = 40
 
+#: Lines above a table that are looked at, and characters of one that names its columns.
+_MOST_ABOVE = 120
+_MOST_HEAD = 300
+
+_KERNEL = re.compile(
+    r"(?i)\bv?[3-9]\.[0-9]+|\b(kernel|parent|commit|good|bad|reverted|culprit|new|old)\b"
+)
+_COLUMNS = re.compile(r"\S {2,}\S")
+
 _TOKEN = re.compile(r"[0-9][0-9.,]*%?")
 
 
@@ -33,36 +42,52 @@ def sums_as_maxima(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
         head = _head(lines, place)
         if head is None:
             continue
-        for share in row:
-            if not 0 < share.value < 100 or not (share.text.endswith("%") or share.digits >= 2):
-                continue
-            for total in row:
-                for part in row:
-                    name = _name(head, part.at)
-                    if "max" not in name.lower() or not 0 < part.value < total.value:
-                        continue
-                    available = 100 * (total.value - part.value) / total.value
-                    if share.digits and abs(available - share.value) < 10.0**-share.digits:
-                        yield place, name
+        named = ((part, _name(head, part.at)) for part in row)
+        maxima = [(part, name) for part, name in named if "max" in name.lower()]
+        if name := next((name for part, name in maxima if _is_sum(part, row)), ""):
+            yield place, name
+
+
+def _is_sum(part: _Figure, row: Sequence[_Figure]) -> bool:
+    for share in row:
+        if not 0 < share.value < 100 or not (share.text.endswith("%") or share.digits >= 2):
+            continue
+        for total in row:
+            if share.digits and 0 < part.value < total.value:
+                available = 100 * (total.value - part.value) / total.value
+                if abs(available - share.value) < 10.0**-share.digits:
+                    return True
+    return False
 
 
 def same_counters(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
     """Counts of five digits or more that two kernels share: in one row of a table with a kernel a
-    column, or in two rows with one label. Round numbers are set, not counted.
+    column, or in two rows with one label that are of two kernels. Round numbers are set, not
+    counted; what one kernel counted before and after may well be the same.
     """
-    seen: dict[tuple[str, str], int] = {}
+    seen: dict[tuple[str, str], str] = {}
     for place, row in _rows(lines):
-        label = _label(lines[place])
+        label, kernel = _label(lines[place]), _kernel(lines, place)
+        columns = bool(_COLUMNS.search(_head(lines, place) or ""))
         told: set[str] = set()
         for figure in row:
             plain = figure.text.replace(",", "").rstrip("%")
             if figure.digits or len(plain) < 5 or plain.endswith("000"):
                 continue
-            if plain in told or (label and (label, plain) in seen):
+            other = seen.get((label, plain)) if label else None
+            if (columns and plain in told) or (other is not None and other != kernel):
                 yield place, plain
             told.add(plain)
         if label:
-            seen |= {(label, plain): place for plain in told}
+            seen |= {(label, plain): kernel for plain in told}
+
+
+def _kernel(lines: Sequence[str], place: int) -> str:
+    """The nearest line above that says which kernel follows, "" for none."""
+    for line in reversed(lines[max(0, place - _MOST_ABOVE) : place]):
+        if _KERNEL.search(line) and not _label(line):
+            return line.strip()
+    return ""
 
 
 def _rows(lines: Sequence[str]) -> Iterator[tuple[int, list[_Figure]]]:
@@ -86,7 +111,8 @@ def _rows(lines: Sequence[str]) -> Iterator[tuple[int, list[_Figure]]]:
 def _head(lines: Sequence[str], place: int) -> str | None:
     """The line above a row that names its columns."""
     for line in reversed(lines[max(0, place - 12) : place]):
-        if len(re.findall(r"[A-Za-z_%]{3,}", line)) >= 3 and not _TOKEN.search(line):
+        short = len(line) <= _MOST_HEAD
+        if short and len(re.findall(r"[A-Za-z_%]{3,}", line)) >= 3 and not _TOKEN.search(line):
             return line
         if not line.strip():
             continue

@@ -169,7 +169,7 @@ def _clean(mail: Mail) -> Found:
     for place, line in enumerate(mail.lines):
         if "\t" in line:
             yield number(place), "a tab: columns move with the reader's settings"
-        elif line != line.rstrip():
+        elif line != line.rstrip() and line != "-- ":  # what a signature begins with
             yield number(place), "ends with spaces"
         elif re.search(
             r"[\x00-\x08\x0b-\x1f\x7f\x80-\x9f\u200b-\u200f\u202a-\u202e\u2066-\u2069]", line

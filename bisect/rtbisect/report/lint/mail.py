@@ -9,6 +9,8 @@ from email import message_from_bytes
 from email.policy import compat32
 from typing import TYPE_CHECKING
 
+from rtbisect.command import CHARSETS
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from email.message import Message
@@ -62,6 +64,11 @@ class Mail:
         return "\n".join(self.lines)
 
     @property
+    def said(self) -> str:
+        """The text without the titles of commits, in as many lines: those are no words of ours."""
+        return _TITLES.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), self.body)
+
+    @property
     def claim(self) -> str:
         """The first paragraph that says something, on one line: no banner, heading or list."""
         for paragraph in re.split(r"\n[ \t]*\n", self.body.strip()):
@@ -97,6 +104,13 @@ class Mail:
         return self.kind in ("", "backport") and accuses
 
 
+#: Where titles of commits stand: quoted in brackets, in tags, commands, logs and lists of commits.
+_TITLES = re.compile(
+    r'\("[^\n]{1,300}(?:\n[^\n]{1,300}){0,2}?"\)'
+    r"|^\s*(?:#regzbot title:|Fixes:|# [a-z ]{1,30}(?:\([^()\n]*\) ?)?: ?\[[0-9a-f]+\]).*$"
+    r"|^  [0-9a-f]{12} +[<>]?[01]\.[0-9]+ .*$",
+    re.MULTILINE,
+)
 #: The first line of a mail that is not for a list.
 BANNER = re.compile(r"(?i)(emulator data|synthetic workload|internal:|gate .* failed:)")
 #: Words of a paragraph that is no heading and no greeting.
@@ -114,12 +128,8 @@ def read(data: bytes) -> Mail:
 
 
 def _charset(part: Message) -> str:
-    name = part.get_content_charset() or "us-ascii"
-    try:
-        "".encode(name)
-    except (LookupError, ValueError):
-        return "ascii"
-    return name
+    name = (part.get_content_charset() or "us-ascii").lower()
+    return name if name in CHARSETS else "ascii"
 
 
 def unfolded(value: object) -> str:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from rtbisect.report.lint import form, says, tags
-from rtbisect.report.lint.mail import Finding, Rule, read
+from rtbisect.report.lint.mail import Finding, Mail, Rule, read
 from rtbisect.report.text import ascii_line
 
 RULES: tuple[Rule, ...] = (*form.RULES, *tags.RULES, *says.RULES)
@@ -15,11 +15,22 @@ _MOST = 5
 
 def lint(data: bytes) -> tuple[Finding, ...]:
     """All findings on a mail, in the order of the rules; () for one that may go."""
-    mail = read(data)
+    try:
+        mail = read(data)
+    except Exception as error:  # noqa: BLE001  (the parser of the library, on what anybody may send)
+        return (Finding("headers", "", f"cannot be read as a mail: {type(error).__name__}"),)
     found: list[Finding] = []
     for rule in RULES:
-        told = [Finding(rule.name, where, ascii_line(said)) for where, said in rule.check(mail)]
+        told = _told(rule, mail)
         found += told[:_MOST]
         if len(told) > _MOST:
             found.append(Finding(rule.name, "", f"and {len(told) - _MOST} more"))
     return tuple(found)
+
+
+def _told(rule: Rule, mail: Mail) -> list[Finding]:
+    """Findings of a rule; what cannot be looked at is one, too."""
+    try:
+        return [Finding(rule.name, where, ascii_line(said)) for where, said in rule.check(mail)]
+    except Exception as error:  # noqa: BLE001  (parsers of the library again)
+        return [Finding(rule.name, "", f"cannot be looked at: {type(error).__name__}")]

@@ -17,11 +17,26 @@ if TYPE_CHECKING:
 
     Found = Iterator[tuple[str, str]]
 
-_UNIT = r"(?:us|ns|ms|s|/s|/ms|%|per second|times|kB|MB|irqs?|IPIs?)"
+_UNIT = (
+    r"(?:us|ns|ms|s|/s|/ms|%|seconds?|minutes?|per second|times|[kMG]B(?:/s)?|[kMG]bit/s|fps|watts?"
+    r"|W|irqs?|IPIs?|boots?)"
+)
 _NUMBER = re.compile(
     rf"\b[0-9][0-9.,]*(?:\s?{_UNIT}\b|%|/m?s\b)|\b[0-9]+ (?:of|out of) [0-9]+\b"
-    # A ratio has no unit; a version is none.
+    # A ratio has no unit.
     r"|(?<![\w.])[0-9]+\.[0-9]+\b(?!\.)"
+)
+#: Numbers that name a kernel.
+_VERSION = re.compile(
+    r"(?i)\bv[0-9]+\.[0-9]+[\w.-]*|\b[0-9]+\.[0-9]+(?:\.[0-9]+)?-rc[0-9]+"
+    r"|\b(?:kernels?|linux|than|since|between|with|in|and|on|from|to|of) [3-7]\.[0-9]{1,2}"
+    rf"(?:\.[0-9]+)?\b(?!\s?(?:{_UNIT}\b|%|/))"
+)
+#: What a kernel no longer does is a claim without a figure.
+_BREAKS = re.compile(
+    r"(?i)\b(no longer|does ?n[o']t|do not|cannot|can't|fail(s|ed|ing)?|stop(s|ped)"
+    r"|br(eaks|oke|oken)|hangs?|panics?|oops(es)?|crash(es|ed)?|freez(es?|ing)|stands? still"
+    r"|lock(s|ed)? up|lockup)\b"
 )
 
 #: What has to be said somewhere: name, pattern, what is missing, where it is asked for.
@@ -31,6 +46,7 @@ _MUST: tuple[tuple[str, str, str, str], ...] = (
         (
             r"(?i)(?<![\w\[])(v[0-9][\w.-]*|[0-9a-f]{8,40}|[a-z][\w/-]{2,})\.\.\w"
             r"|last good.*first bad|\bgood\b.*\bbad\b"
+            r"|\bv?[0-9]\.[0-9][\w.-]* (?:works|is (?:fine|good|ok))\b.{1,200}\b[0-9]\.[0-9]"
         ),
         "names no last good and first bad revision",
         "reporting-regressions.rst asks for both",
@@ -43,7 +59,10 @@ _MUST: tuple[tuple[str, str, str, str], ...] = (
     ),
     (
         "machine",
-        r"(?i)\b(xeon|epyc|ryzen|core i[3579]|opteron|atom|qemu|skylake|haswell|device|hardware)\b",
+        (
+            r"(?i)\b(xeon|epyc|ryzen|core i[3579]|i[3579]-[0-9]{3,5}[a-z]*|opteron|atom|qemu"
+            r"|skylake|haswell|raspberry|thinkpad|laptop|device|hardware)\b|\bcore\(tm\)"
+        ),
         "does not say on what machine",
         "reviewers asked what hardware was in use",
     ),
@@ -116,7 +135,8 @@ def _must(pattern: str, said: str) -> Callable[[Mail], Found]:
 
 
 def _claim(mail: Mail) -> Found:
-    if mail.report and len(_NUMBER.findall(mail.claim)) < 2:
+    claim = _VERSION.sub("", mail.claim)
+    if mail.report and len(_NUMBER.findall(claim)) < 2 and not _BREAKS.search(claim):
         yield "line 1", "the first paragraph has no figure and no value to compare it with"
 
 
@@ -127,8 +147,11 @@ def _sums(mail: Mail) -> Found:
 
 
 def _nanoseconds(mail: Mail) -> Found:
-    for place, line in enumerate(mail.lines):
-        if re.search(r"\b[0-9]+(\.[0-9]+)? ?ns\b", line) and re.search(r"(?i)noise", line):
+    for place, line in enumerate(mail.said.split("\n")):
+        # The tracepoints of the kernel give nanoseconds; its summary does not.
+        other = re.search(r"(?i)\bduration\b|\b(with)?in (the )?noise\b", line)
+        found = re.search(r"\b[0-9]+(\.[0-9]+)? ?ns\b", line) and re.search(r"(?i)noise", line)
+        if found and not other:
             yield number(place), "osnoise counts whole microseconds: ns cannot be its unit"
 
 
@@ -139,13 +162,20 @@ def _counters(mail: Mail) -> Found:
 
 #: Tools that measure with what they may accuse; the kernel's own tracer does not.
 _TOOL = re.compile(r"(?i)\b(eosnoise|bpftrace|e?bpf|perf (record|trace|stat|buffers?))\b")
+#: What such a tool disturbs.
+_QUIET = re.compile(r"(?i)\bisolat|noise|\bIPIs?\b|latenc|jitter")
 _TRACER = re.compile(r"(?i)\brtla\b|in-kernel|kernel'?s? (own )?(osnoise )?tracer|the kernel's own")
 
 
 def _instrument(mail: Mail) -> Found:
     if mail.cause == "tool-induced" and mail.public:
         yield "", "the tool makes the effect: nothing of it is the kernel's"
-    elif mail.report and (tool := _TOOL.search(mail.body)) and not _TRACER.search(mail.body):
+    elif (
+        mail.report
+        and (tool := _TOOL.search(mail.said))
+        and _QUIET.search(mail.said)
+        and not _TRACER.search(mail.said)
+    ):
         yield (
             "",
             f"{tool[0]} measures, and no row is by the kernel's own tracer: it may be the tool",
@@ -153,22 +183,30 @@ def _instrument(mail: Mail) -> Found:
 
 
 _ASKED = re.compile(
-    r"(?i)\b(please|should|must|could you|can you|ask(ing)? (for|you)|request|needs? to|consider)"
-    r"\b.{0,40}\brevert"
+    r"(?i)\b(?:(?:please|kindly)\W+(?:\w+\W+){0,2}revert"
+    r"|(?:should|must|has to|ought to|needs? to)\W+(?:also\W+|just\W+)?(?:be\W+)?revert"
+    r"|(?:could|can|would|will) (?:you|we|someone|somebody)\W+(?:please\W+)?revert"
+    r"|consider(?:ing)?\W+(?:a\W+|to\W+)?revert"
+    r"|(?:ask|request)(?:ing|s)?\W+(?:\w+\W+){0,4}revert)"
 )
+_NOT = r"(?i)\b(?:not|never|nobody|no)\b|n't\b"
 
 
 def _asks(mail: Mail) -> Found:
-    for sentence in " ".join(mail.body.split()).split("."):
-        if _ASKED.search(sentence) and not re.search(r"(?i)\bnot\b|n't\b|\bno\b", sentence):
+    for sentence in re.split(r"[.?!](?:\s|$)", " ".join(mail.said.split())):
+        found = _ASKED.search(sentence)
+        before = sentence[: found.start()].split()[-3:] if found else []
+        if found and not re.search(_NOT, f"{' '.join(before)} {found[0]}"):
             yield "", "asks for a revert: say what one would bring back and leave it to people"
             return
 
 
 def _placeholder(mail: Mail) -> Found:
-    for place, line in enumerate(mail.lines):
+    for place, line in enumerate(mail.said.split("\n")):
         if found := re.search(
-            r"\bN{2,}\b|\bN\.N\b|<\.\.\.>|\{\{|\{%|\bNone\b|\bnan\b|\bTODO\b|\bXXX\b", line
+            r"\bN{2,}\b|\bN\.N\b|<\.\.\.>(?!-[0-9])|\{\{|\{%|\bNone\b(?! of)|\bnan\b|\bTODO\b"
+            r"|\bXXX\b",
+            line,
         ):
             yield number(place), f"has a gap: {found[0]}"
 
@@ -187,7 +225,7 @@ def _evidence(mail: Mail) -> Found:
     if mail.subject.startswith("[REGRESSION]") and mail.header("X-rtbisect-State") != "draft":
         if not re.search(r"(?m)^(?!\s*(?:Closes|Link):).*https?://", mail.body):
             yield "", "no link to the data: log, configuration, raw figures"
-        elif "SHA256SUMS" not in mail.body:
+        elif mail.header("X-rtbisect-Outcome") and "SHA256SUMS" not in mail.body:
             yield "", "the data behind the link are not named by SHA256SUMS"
 
 

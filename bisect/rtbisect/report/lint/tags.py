@@ -117,7 +117,7 @@ def _regzbot_right(mail: Mail) -> Found:
 
 
 def _marked(mail: Mail) -> Found:
-    marked = mail.subject.startswith("[REGRESSION]")
+    marked = bool(re.match(r"(Re: ?)?\[REGRESSION\]", mail.subject))
     people = " ".join(mail.header(name).lower() for name in ("To", "Cc"))
     draft = mail.header("X-rtbisect-State") == "draft"
     if marked and not draft and REGRESSIONS not in people:
