@@ -11,7 +11,7 @@ from kcidb_io import schema
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from report_cases import CASES, epoll, rcu, sha
+from report_cases import CASES, backport, epoll, hang, rcu, repair, sha
 from rtbisect.errors import InternalError
 from rtbisect.model.campaign import Cause, Sample
 from rtbisect.report.kcidb import kcidb, kcidb_json
@@ -78,3 +78,41 @@ def test_the_same_campaign_has_the_same_ids():
     assert kcidb(rcu(), "rtbisect") == kcidb(rcu(), "rtbisect")
     with pytest.raises(InternalError, match="origin"):
         kcidb(rcu(), "no-dash")
+
+
+def numbers(report):
+    found = kcidb(report, "rtbisect")
+    builds = {each["id"]: each["checkout_id"] for each in found["builds"]}
+    shas = {each["id"]: each["git_commit_hash"] for each in found["checkouts"]}
+    return {
+        (shas[builds[each["build_id"]]], each["path"]): (each["status"], each["number"]["value"])
+        for each in found["tests"]
+    }
+
+
+def test_a_repair_is_the_good_one_of_the_two():
+    told = numbers(repair())
+    assert told[sha(9), "rcu.p50_ms.rcu-off"][0] == "PASS"
+    assert told[sha(8), "rcu.p50_ms.rcu-off"][0] == "FAIL"
+    ends = replace(backport(), result=replace(
+        backport().result, judgements=(backport().result.judgement,)))  # fmt: skip
+    assert numbers(ends)[ends.good, "stall.frozen_periods.stall"] == ("FAIL", 8 / 12)
+    assert numbers(ends)[ends.bad, "stall.frozen_periods.stall"] == ("PASS", 0.0)
+
+
+def test_a_share_of_boots_is_their_mean():
+    report = hang()
+    report = replace(report, result=replace(report.result, judgements=(report.result.judgement,)))
+    assert numbers(report)[report.bad, "stall.frozen_periods.stall"] == ("FAIL", 8 / 12)
+
+
+def test_a_profile_without_smt_says_so():
+    report = replace(rcu(), profile=replace(rcu().profile, smt=False))
+    assert {t["environment"]["misc"]["smt"] for t in kcidb(report, "a")["tests"]} == {False}
+    assert {t["environment"]["misc"]["smt"] for t in kcidb(rcu(), "a")["tests"]} == {True}
+
+
+def test_a_cause_that_is_not_known_is_no_issue():
+    report = rcu()
+    unknown = replace(report, result=replace(report.result, cause=Cause.NONE))
+    assert "issues" not in kcidb(unknown, "rtbisect")

@@ -270,8 +270,8 @@ RIGHT = [
     (
         "A revert was tested.",
         (
-            "A revert was tested.\n\nThe parent, before:\n\n  LOC:  123451  223451\n\nand after:\n\n"
-            "  LOC:  123451  223459\n\nThat."
+            "A revert was tested.\n\nThe parent, before:\n\n  LOC:  123451  223451\n\nand after:"
+            "\n\n  LOC:  123451  223459\n\nThat."
         ),
     ),
     (

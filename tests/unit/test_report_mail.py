@@ -22,6 +22,7 @@ from report_cases import (
     STORY,
     culprit_set,
     epoll,
+    irq_noise,
     nothing,
     rcu,
     settings,
@@ -519,3 +520,19 @@ def test_a_profile_may_turn_smt_off(mailer, smt, said):
 def test_cpus_that_are_not_isolated_are_not_called_so(mailer):
     report = replace(epoll(), profile=replace(epoll().profile, isolates=False))
     assert "CPUs not isolated 2-7;" in shown_in(mailer, report)
+
+
+def test_a_count_that_is_one_in_each_boot_is_no_machine_that_stands_still(tmp_path):
+    report = irq_noise()
+    never, always = Sample((0.0,) * 8), Sample((1.0,) * 8)
+    found = replace(report.result.judgement, base=never, new=always)
+    checks = tuple(replace(each, judgement=found) for each in report.result.verifications)
+    rows = tuple(
+        replace(row, sample=sample)
+        for row, sample in zip(report.result.table, (never, always), strict=True)
+    )
+    result = replace(report.result, judgement=found, verifications=checks, table=rows)
+    text = DraftMailer(settings(tmp_path)).draft(replace(report, result=result), "").eml
+    assert "stand still" not in text
+    assert "seen in" not in text
+    assert "rises from a median" in " ".join(text.split())

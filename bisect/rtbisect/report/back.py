@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rtbisect.report.middles import metric_name, seen, spread, threshold_of
+from rtbisect.report.middles import metric_name, of_boots, seen, spread, threshold_of
 from rtbisect.report.text import ascii_line, foreign
 
 if TYPE_CHECKING:
-    from rtbisect.model.campaign import Sample
+    from rtbisect.model.campaign import MetricKey, Sample
     from rtbisect.model.report import Repaired, ReportInput
 
 #: Fixes: tags and measurements that are told, each.
@@ -32,15 +32,15 @@ def _measured(report: ReportInput, known: Repaired) -> str:
     limit = threshold_of(report, known.metric)
     unit = known.unit if known.figure else limit.unit if limit else ""
     name = f"{metric_name(known.metric)} {ascii_line(known.figure, 80)}".rstrip()
-    base, new = (_level(sample, unit) for sample in (known.without, known.with_it))
+    base, new = (_level(known.metric, each, unit) for each in (known.without, known.with_it))
     return (
         f"A revert brings back what the commit repairs: {name} is {base} "
         f"without the commit and {new} with it (campaign {foreign(known.campaign, 40)})."
     )
 
 
-def _level(sample: Sample, unit: str) -> str:
-    """A median with its range; of a figure that is 0 or 1 the boots that have it."""
-    if found := seen(sample):
+def _level(metric: MetricKey, sample: Sample, unit: str) -> str:
+    """A median with its range; of a figure of boots those that have it."""
+    if of_boots(metric) and (found := seen(sample)):
         return f"seen in {found}"
     return f"{spread(sample, unit)} ({sample.n} boots)"

@@ -16,6 +16,7 @@ from rtbisect.report.middles import (
     metric_name,
     middle,
     middle_word,
+    of_boots,
     seen,
     spread,
     suffix,
@@ -120,7 +121,7 @@ def claim(report: ReportInput) -> Claim | None:
         verb = "stays"
     else:
         verb = "rises" if after > before else "falls"
-    seen_base, seen_new = seen(base), seen(new)
+    seen_base, seen_new = (seen(each) if of_boots(judgement.key) else "" for each in (base, new))
     shares = bool(seen_base and seen_new)
     told = f"{number(before)} -> {number(after, unit)}"
     return Claim(

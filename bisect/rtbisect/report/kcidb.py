@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rtbisect.errors import InternalError
 from rtbisect.model.campaign import Cause, Level, Outcome
+from rtbisect.report.middles import by_mean, threshold_of
 from rtbisect.report.text import ascii_line
 
 if TYPE_CHECKING:
@@ -34,6 +35,8 @@ _UNITS = {
     "ms": (1e-3, "s"),
     "1/s": (1.0, "Hz"),
     "1/ms": (1e3, "Hz"),
+    "us/s": (1e-6, "s/s"),
+    "percent": (0.01, ""),
     "1": (1.0, ""),
 }
 _STATUS = {Level.PASS: "PASS", Level.REGRESSED: "FAIL", Level.UNDECIDED: "DONE"}
@@ -90,7 +93,9 @@ class _Row(NamedTuple):
 def _rows(report: ReportInput) -> Iterator[_Row]:
     """All that was measured of known revisions."""
     result = report.result
-    known = {"culprit": (result.culprit, "FAIL"), "parent": (_parent(report), "PASS")}
+    # A repair is the good one of the two, and the newer end is.
+    good, bad = ("FAIL", "PASS") if report.repair else ("PASS", "FAIL")
+    known = {"culprit": (result.culprit, bad), "parent": (_parent(report), good)}
     for row in result.table:
         sha, verdict = known.get(row.kernel, ("", ""))
         if sha:
@@ -99,8 +104,12 @@ def _rows(report: ReportInput) -> Iterator[_Row]:
     for each in result.judgements:
         unit = next((t.unit for t in report.thresholds if t.key == each.key), each.unit)
         if not each.figure:
-            yield _Row(report.good, each.key, unit, each.base, "PASS", each.mean)
-            yield _Row(report.bad, each.key, unit, each.new, _STATUS[each.level], each.mean)
+            mean = by_mean(threshold_of(report, each.key))
+            old, new = "PASS", _STATUS[each.level]
+            if report.repair:
+                old, new = _STATUS[each.level], "PASS"
+            yield _Row(report.good, each.key, unit, each.base, old, mean)
+            yield _Row(report.bad, each.key, unit, each.new, new, mean)
 
 
 def _parent(report: ReportInput) -> str:
@@ -160,6 +169,7 @@ class _Made:
         if si:
             number["unit"] = si
         device = self.report.device
+        smt = device.threads > 1 and self.report.profile.smt
         machine = f"{ascii_line(device.name, 60)}{' (emulated)' if device.emulated else ''}"
         return {
             "id": self._id("test", row.sha, str(row.key)),
@@ -174,7 +184,7 @@ class _Made:
             "number": number,
             "environment": {
                 "comment": machine,
-                "misc": {"platform": ascii_line(device.name, 60), "smt": device.threads > 1},
+                "misc": {"platform": ascii_line(device.name, 60), "smt": smt},
             },
             "misc": {
                 "boots": len(values),
@@ -188,6 +198,8 @@ class _Made:
         """What is wrong, where a commit is named and the kernel or a workload makes it."""
         result, commit = self.report.result, self.report.culprit
         if result.outcome is not Outcome.CULPRIT or commit is None or self.report.repair:
+            return None
+        if result.cause is Cause.NONE:
             return None
         tool = result.cause is Cause.TOOL_INDUCED
         return {

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from rtbisect.judge import scale
 from rtbisect.model.campaign import Scale
 from rtbisect.report.text import ascii_line, number, unit_text
+from rtbisect.suites import stall
 
 if TYPE_CHECKING:
     from rtbisect.model.campaign import Judgement, MetricKey, Sample, Threshold
@@ -97,8 +98,15 @@ def spread(sample: Sample, unit: str = "", *, mean: bool = False) -> str:
     return f"{middle_text} [{low}..{high}]{suffix(unit)}"
 
 
+def of_boots(key: MetricKey) -> bool:
+    """Whether a figure is of a boot as a whole, which has it or has it not. What is counted may
+    happen to be 0 or 1 in every boot.
+    """
+    return (key.suite, key.name) == (stall.NAME, stall.FROZEN)
+
+
 def seen(sample: Sample) -> str:
-    """How many boots have a figure that is 0 or 1; "" for any other figure."""
+    """How many boots have a figure of boots (`of_boots`); "" where it is anything but 0 and 1."""
     if not sample.values or not set(sample.values) <= {0.0, 1.0}:
         return ""
     return f"{sum(sample.values):.0f} of {sample.n} boots"

@@ -19,11 +19,14 @@ if TYPE_CHECKING:
 
 NAME = "stall"
 
+#: The figure that a boot has or has not: it stands still.
+FROZEN = "frozen_periods"
+
 WINDOWS = (Window("stall", (NAME,), workload="epoll-cfs-bandwidth", synthetic=True),)
 
 #: What the console of a boot that hangs says (lab/classify.py), and the figure that it is 1 of.
 SYMPTOMS = {
-    "frozen nr_periods": "frozen_periods",
+    "frozen nr_periods": FROZEN,
     "self-detected stall on CPU": "rcu_stall",
     "detected stalls on CPU": "rcu_stall",
     "detected expedited stalls on CPU": "rcu_stall",
