@@ -14,7 +14,7 @@ from rtbisect import wiring
 from rtbisect.artefacts import write_whole
 from rtbisect.comparison import BASE, TIP
 from rtbisect.config import load_site
-from rtbisect.errors import ConfigError
+from rtbisect.errors import ConfigError, InfrastructureError
 from rtbisect.judge.judge import judge
 from rtbisect.model.campaign import (
     CampaignRequest,
@@ -27,7 +27,7 @@ from rtbisect.model.campaign import (
 from rtbisect.model.command import FOREIGN, turned
 from rtbisect.report.figures import effect_text
 from rtbisect.report.kept import read_input
-from rtbisect.report.message import Envelope, own_id
+from rtbisect.report.message import Envelope, answers_to, own_id
 from rtbisect.report.middles import metric_name, middle, spread, threshold_of, unit_of
 from rtbisect.report.text import TABLE, Column, ascii_line, foreign, header_text, table
 from rtbisect.report.view import banner, commit_view, cost, mailable, short
@@ -36,6 +36,7 @@ from rtbisect.store.journal import summary_of
 from rtbisect.trees.patches import patches_of
 
 if TYPE_CHECKING:
+    from rtbisect.config import Site
     from rtbisect.model.report import ReportInput
     from rtbisect.store.campaigns import CampaignRecord
 
@@ -75,6 +76,7 @@ def of_patch(
     base = report.good if report.repair else report.bad
     patches = patches_of(mail)
     site = load_site(Path(request.site))
+    _check_same_machine(site, request, report)
     patched = wiring.tree_of(state, site.target(request.tree)).apply(base, patches)
     title = foreign(patches[-1].title, 60)
     more = f" and {len(patches) - 1} more patches" if len(patches) > 1 else ""
@@ -90,13 +92,38 @@ def of_revision(
     """
     report = _report_of(record)
     base = report.good if report.repair else report.bad
-    target = load_site(Path(request.site)).target(request.tree)
+    site = load_site(Path(request.site))
+    target = site.target(request.tree)
+    _check_same_machine(site, request, report)
     tree = wiring.tree_of(state, target)
     sha = tree.resolve(revision) if revision else wiring.head_of(tree, target)
     if sha == base:
         raise ConfigError(f"{short(sha)} is what the report was about", "give another revision")
     question = _check(request, base, sha, seed)
+    if tree.foreign(sha):
+        question = replace(question, extra=((FOREIGN, sha),))
     return Question(question, f"Revision {foreign(revision or target.branch, 60)}", not revision)
+
+
+def _check_same_machine(site: Site, request: CampaignRequest, report: ReportInput) -> None:
+    """InfrastructureError unless the site measures today as it did for the report: an answer says
+    that it does. What the site file says of it may have changed since.
+    """
+    now = wiring.setup_of(site, site.target(request.tree), request)
+    metric = report.result.metric
+    synthetic = any(w.synthetic for w in now.windows if metric and w.name == metric.window)
+    for what, same in (
+        ("device", now.device == report.device),
+        ("profile", now.profile == report.profile),
+        ("configuration", now.build.config_name == report.config_name),
+        ("workload", report.synthetic_workload or not synthetic),
+    ):
+        if not same:
+            # No fault of who asks: the question waits until a person has looked at it.
+            raise InfrastructureError(
+                f"the report of {report.campaign} was made with another {what}",
+                f"put that of {site.path} back as it was, or make a new campaign",
+            )
 
 
 def _check(request: CampaignRequest, base: str, new: str, seed: int) -> CampaignRequest:
@@ -130,11 +157,14 @@ def write_answer(
     result, limit = check.result, _limit(report)
     if result is None or record.report is None:
         raise ConfigError(f"campaign {check.id} is not finished", f"`rtbisect resume {check.id}`")
+    site = load_site(Path(question.request.site))
+    # It may have changed while the boots ran.
+    _check_same_machine(site, question.request, report)
     samples = {row.kernel: row.sample for row in result.table if row.metric == limit.key}
     # A report on a repair has its threshold turned already.
     better = limit if report.repair else turned(limit)
     found = judge(better, *(samples.get(kernel, Sample(())) for kernel in (BASE, TIP)), alpha=ALPHA)
-    mailer = wiring.mailer_of(state, load_site(Path(question.request.site)), report.operator)
+    mailer = wiring.mailer_of(state, site, report.operator)
     open_to = mailable(report)
     title = header_text(report.culprit.subject if report.culprit else report.tree, 90)
     headers = Envelope(
@@ -143,7 +173,7 @@ def write_answer(
         subject=f"{'' if open_to else '[internal] '}Re: {title}: test result",
         date=wiring.SystemClock().now_iso(),
         message_id=own_id(f"{check.id}.{secrets.token_hex(8)}", mailer.bot),
-        parent=parent or f"<{record.report.message_id.strip('<>')}>",
+        parent=answers_to(parent) or f"<{record.report.message_id.strip('<>')}>",
         marks=(("Campaign", record.id), ("Kind", "result"), ("State", "draft")),
     )
     told = _told(report, question, found, limit) | {

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import email
 import re
-from dataclasses import replace
 from datetime import UTC, datetime
 from email.policy import default
 from pathlib import Path
@@ -46,12 +45,8 @@ def tested(store: CampaignStore, record: CampaignRecord, level: Level, *, newest
     """Note what a test says of a report that people have: `level` REGRESSED takes the effect back
     (abtest.Answer). It is FIXED where that was the tree's newest revision.
     """
-    report = record.report
-    if report is None or report.state not in OPEN:
-        return
     fixed = newest and level is Level.REGRESSED
-    state = ReportState.FIXED if fixed else ReportState.RETESTED
-    store.set_report(record.id, replace(report, state=state))
+    store.move_report(record.id, OPEN, ReportState.FIXED if fixed else ReportState.RETESTED)
 
 
 def write_answer_mail(
@@ -87,7 +82,7 @@ def write_answer_mail(
         thread=(sent.message_id,),
         marks=(("Campaign", record.id), ("Kind", KIND), ("Reviewed-By", named)),
     )
-    body = draft.get_content().rstrip("\n")
+    body = _body(folder, check, draft)
     body += "\n\n" + wrap(f"Written by {mailer.bot.name}; {named} has read it and answers for it.")
     text = message(headers, body + "\n")
     if found := lint(text.encode()):
@@ -134,6 +129,18 @@ def _draft(folder: Path, check: str) -> EmailMessage:
     except OSError as error:
         hint = "`rtbisect mail work` and `rtbisect report test` write answers"
         raise ConfigError(f"{place}: {error.strerror}", hint) from error
+
+
+def _body(folder: Path, check: str, draft: EmailMessage) -> str:
+    """The text of an answer; ConfigError where a person has made something else of it."""
+    try:
+        text = str(draft.get_content())
+    except (KeyError, LookupError, ValueError) as error:
+        raise ConfigError(f"{_place(folder, check)} is no plain text", "write it so") from error
+    if not text.isascii() or not draft["In-Reply-To"]:
+        said = "no In-Reply-To:" if text.isascii() else "characters that are no ASCII"
+        raise ConfigError(f"{_place(folder, check)} has {said}", "put it back as it was")
+    return text.rstrip("\n")
 
 
 def _people(

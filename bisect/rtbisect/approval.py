@@ -12,7 +12,7 @@ import json
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from email.policy import default
-from email.utils import getaddresses
+from email.utils import getaddresses, parseaddr
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,7 +20,7 @@ from rtbisect import wiring
 from rtbisect.artefacts import write_whole
 from rtbisect.bundle import SUMS
 from rtbisect.config import Site, load_site
-from rtbisect.errors import BusyError, ConfigError
+from rtbisect.errors import BusyError, ConfigError, InternalError
 from rtbisect.kernel.maintainers import Named, maintainers
 from rtbisect.mailroom import rules_of
 from rtbisect.model.mail import OutMail, Recipients
@@ -31,6 +31,7 @@ from rtbisect.report.mailer import check_mailable, keep
 from rtbisect.report.public import Public
 from rtbisect.report.recipients import TRACKED, Purpose, plain_name, propose, refused
 from rtbisect.report.text import foreign
+from rtbisect.standing import follow_outbox
 from rtbisect.store.outbox import Outbox
 
 if TYPE_CHECKING:
@@ -118,8 +119,9 @@ def approve(
     _check_published(site, record.id)
     _check_not_told(store, record, report)
     mail = _queued(data, record.id, who, draft, folder, site)
-    Outbox(state).put(mail)
-    store.set_report(record.id, replace(draft, state=ReportState.APPROVED))
+    outbox = Outbox(state)
+    outbox.put(mail)
+    follow_outbox(store, outbox)
     return mail
 
 
@@ -196,7 +198,12 @@ def _keep_recipients(folder: Path, people: Recipients) -> None:
 def _check_not_told(store: CampaignStore, record: CampaignRecord, report: ReportInput) -> None:
     """ConfigError when another campaign has told the same: same commit, or same title elsewhere."""
     assert report.culprit is not None, "only a report on a commit is mailable"
-    for other in store.all():
+    for name in store.names():
+        try:
+            other = store.get(name)
+        except InternalError:
+            # Another version made it; what it told is in the archives.
+            continue
         told = other.report
         if other.id == record.id or told is None or told.state in _UNTOLD:
             continue
@@ -226,11 +233,13 @@ def _queued(  # noqa: PLR0913  (a mail, and all that it is held against)
         for _, address in getaddresses([str(each) for each in mail.get_all(name, [])])
     ]
     _check_people(people, folder, site)
+    if not data.isascii():
+        raise ConfigError(f"{folder / PUBLIC} has characters that are no ASCII", "write it so")
     own = str(mail["Message-ID"]).strip()
     if own.strip("<>") != draft.message_id.strip("<>"):
         raise ConfigError(f"the Message-ID of {folder / PUBLIC} was changed", "put it back")
     named = str(mail["X-rtbisect-Reviewed-By"])
-    if who.address not in named:
+    if parseaddr(named)[1].lower() != who.address.lower():
         said = f"the mail says that {plain_name(named) or 'nobody'} has read it, not {who.name}"
         raise ConfigError(said, f"`rtbisect report propose {campaign} --by {who.name!r}`")
     return OutMail(

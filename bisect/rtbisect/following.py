@@ -13,12 +13,14 @@ from typing import TYPE_CHECKING
 from rtbisect import wiring
 from rtbisect.answers import OPEN
 from rtbisect.config import load_site
+from rtbisect.errors import BusyError, ConfigError, InfrastructureError
 from rtbisect.report.mailer import keep
 from rtbisect.store.campaigns import CampaignStore
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from rtbisect.errors import RtbisectError
     from rtbisect.model.campaign import CampaignRequest
     from rtbisect.store.campaigns import CampaignRecord
 
@@ -51,7 +53,17 @@ class Mended:
         keep(self._place, json.dumps(self.commits) + "\n")
 
 
-def mended(state: Path, site: Path, requests: dict[str, CampaignRequest]) -> Iterator[Mended]:
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """A report whose tree cannot be looked at now, and why."""
+
+    record: CampaignRecord
+    error: RtbisectError
+
+
+def mended(
+    state: Path, site: Path, requests: dict[str, CampaignRequest]
+) -> Iterator[Mended | Unknown]:
     """Reports of trees of this site that are open and have such commits, tested or not. `requests`
     are those of campaigns by their names.
     """
@@ -64,9 +76,14 @@ def mended(state: Path, site: Path, requests: dict[str, CampaignRequest]) -> Ite
             continue
         if Path(request.site).absolute() != site.absolute():
             continue
-        target = loaded.target(request.tree)
-        tree = wiring.tree_of(state, target)
-        head = wiring.head_of(tree, target)
-        commits = tree.mending(result.culprit, head, report.message_id.strip("<>"))
+        try:
+            target = loaded.target(request.tree)
+            tree = wiring.tree_of(state, target)
+            head = wiring.head_of(tree, target)
+            commits = tree.mending(result.culprit, head, report.message_id.strip("<>"))
+        except (ConfigError, InfrastructureError, BusyError) as error:
+            # A tree that left the site, or is away, is no reason to forget the others.
+            yield Unknown(record, error)
+            continue
         if commits:
             yield Mended(record, request, commits)

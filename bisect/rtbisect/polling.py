@@ -36,10 +36,11 @@ def poll(inbox: Inbox, stores: Stores, trust: Trust, now_iso: str) -> Iterator[K
         threads = threads_of(stores)
         mends = mends_of(stores, set(threads.values()))
         found = read_reply(arrived.data, threads, trust, giant=arrived.giant, mends=mends)
-        kept = _kept(found, key_of(arrived.data), now_iso)
+        kept = _once(_kept(found, key_of(arrived.data), now_iso), stores.replies)
         new = stores.replies.put(kept, arrived.data)
         if new and kept.state is not ReplyState.IGNORED:
-            _answered(stores.campaigns, kept.campaign)
+            # A report that was sent has an answer now.
+            stores.campaigns.move_report(kept.campaign, (ReportState.SENT,), ReportState.ANSWERED)
         inbox.done(arrived)
         if new:
             yield kept
@@ -75,6 +76,18 @@ def mends_of(stores: Stores, names: Iterable[str]) -> Mapping[str, Sequence[str]
     return found
 
 
+def _once(kept: KeptReply, known: Replies) -> KeptReply:
+    """A reply that has come before asks no more, as the copy that a list sends of it."""
+    if kept.state not in (ReplyState.ACCEPTED, ReplyState.WAITING):
+        return kept
+    for other in known.all((ReplyState.ACCEPTED, ReplyState.WAITING, ReplyState.DONE)):
+        same = (other.sender, other.campaign) == (kept.sender, kept.campaign)
+        same = same and other.key != kept.key and other.message_id == kept.message_id
+        if same and (kept.message_id or other.asked == kept.asked):
+            return replace(kept, state=ReplyState.NOTED, why=f"has come before, as {other.key}")
+    return kept
+
+
 def _kept(found: Reply, key: str, now_iso: str) -> KeptReply:
     if found.ignored:
         state, why = ReplyState.IGNORED, found.ignored
@@ -95,13 +108,3 @@ def _kept(found: Reply, key: str, now_iso: str) -> KeptReply:
         state=state,
         why=why,
     )
-
-
-def _answered(campaigns: CampaignStore, campaign: str) -> None:
-    """A report that was sent has an answer now."""
-    try:
-        report = campaigns.get(campaign).report
-    except ConfigError:
-        return
-    if report is not None and report.state is ReportState.SENT:
-        campaigns.set_report(campaign, replace(report, state=ReportState.ANSWERED))

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import email
-import secrets
 from datetime import UTC, datetime
 from email.policy import default
 from pathlib import Path
@@ -22,13 +21,14 @@ from rtbisect.report.mailer import keep
 from rtbisect.report.message import Envelope, own_id
 from rtbisect.report.text import foreign, header_text
 from rtbisect.report.view import commit_view
+from rtbisect.standing import WITHDRAWAL
 from rtbisect.store.outbox import Outbox
 
 if TYPE_CHECKING:
     from rtbisect.model.campaign import CampaignRequest
     from rtbisect.store.campaigns import CampaignRecord
 
-KIND = "withdrawal"
+KIND = WITHDRAWAL
 
 
 def write_withdrawal(
@@ -53,7 +53,8 @@ def write_withdrawal(
         cc=tuple(str(each) for each in told["Cc"].addresses) if told["Cc"] else (),
         subject=header_text(f"Re: {told['Subject']}", 150),
         date=now,
-        message_id=own_id(f"{record.id}.{secrets.token_hex(8)}.{KIND}", mailer.bot),
+        # Of one report there is one: two sessions that withdraw it make the same.
+        message_id=own_id(f"{sent.message_id.strip('<>').split('@')[0]}.{KIND}", mailer.bot),
         parent=sent.message_id,
         thread=tuple(str(told["References"] or "").split()),
         marks=(("Campaign", record.id), ("Kind", KIND)),

@@ -13,11 +13,13 @@ from pydantic import TypeAdapter
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from report_cases import settings
+from report_cases import BOARD, settings
 from rtbisect.cli import app
+from rtbisect.config import load_site
 from rtbisect.model.campaign import CampaignRequest
 from rtbisect.report.mailer import DraftMailer
 from rtbisect.store.campaigns import CampaignStore
+from rtbisect.wiring import setup_of
 
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPT = """#!/usr/bin/perl
@@ -34,7 +36,7 @@ class World:
     """A store with one finished campaign, a tree and a site."""
 
     def __init__(self, root, capsys):
-        self.root, self.capsys = root, capsys
+        self.root, self.capsys, self.emulated = root, capsys, False
         self.state = root / "state"
         self.tree = root / "tree"
         self.sha = self._tree()
@@ -68,7 +70,13 @@ class World:
         text = (ROOT / "site.example.yaml").read_text()
         text = text.replace("https://git.example.org/linux-stable-rt.git", str(self.tree))
         found = yaml.safe_load(text)
-        found["rtbisect"]["mail"] = self.mail
+        # Real machines behind somebody's LAVA server: data of the embedded lab are an emulator's.
+        found["device_types"]["qemu-smt"]["params"]["emulated"] = self.emulated
+        lab = found["labs"].pop("embedded")
+        found["labs"]["real"] = lab | {"url": "http://127.0.0.1:9/"}
+        found["rtbisect"] |= {"lab": "real", "mail": self.mail}
+        serve = {"url": "http://127.0.0.1:8790", "listen": "127.0.0.1:8790"}
+        found["rtbisect"]["labs"] = {"real": {"token": str(self.root / "token"), "serve": serve}}
         place = self.root / "site.yaml"
         place.write_text(yaml.safe_dump(found))
         return place
@@ -76,6 +84,13 @@ class World:
     def campaign(self, report, **changes):
         """A finished campaign of that report."""
         report = replace(report, **changes)
+        site = load_site(self.site)
+        request = CampaignRequest("bisect", str(self.site), "stable-rt", "a", "b")
+        if report.device == BOARD:
+            now = setup_of(site, site.target("stable-rt"), request)
+            report = replace(
+                report, device=now.device, profile=now.profile, config_name=now.build.config_name,
+            )  # fmt: skip
         if report.culprit is not None:
             report = replace(
                 report,
@@ -86,7 +101,6 @@ class World:
                 result=replace(report.result, culprit=self.sha),
             )  # fmt: skip
         store = CampaignStore(self.state)
-        request = CampaignRequest("bisect", str(self.site), "stable-rt", "a", "b")
         text = TypeAdapter(CampaignRequest).dump_json(request).decode()
         name = store.create("bisect", text, datetime.now(UTC).isoformat())
         made = DraftMailer(settings(self.state / "reports")).draft(

@@ -27,6 +27,7 @@ FAULTS = {
     "cut",  # takes the mail and hangs up before it answers
     "deaf",  # takes the mail and never answers
     "stop",  # greets and hangs up
+    "odd",  # takes the mail and answers what is no yes and no no
 }
 
 
@@ -70,6 +71,8 @@ class Handler:
         half.rename(place)
         if self.fault == "cut":
             server.transport.abort()
+        if self.fault == "odd":
+            return "354 go on"
         if self.fault == "deaf":
             await asyncio.sleep(3600)
         return "250 2.0.0 taken"

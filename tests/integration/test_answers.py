@@ -12,13 +12,15 @@ from email.policy import default
 from pathlib import Path
 
 import pytest
+import yaml
 from mail_world import USE, WHO, World
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from report_cases import BOARD, rcu
+from report_cases import rcu
 from rtbisect import abtest, answers
 from rtbisect.cli import answer as command
+from rtbisect.errors import InfrastructureError
 from rtbisect.judge.judge import judge
 from rtbisect.model.campaign import CampaignRequest, Level, Outcome, Sample, TableRow
 from rtbisect.report.lint.rules import lint
@@ -70,9 +72,9 @@ def checked(world, after, *, good="b" * 40, bad="c" * 40):
     return store.get(name)
 
 
-def drafted(world, name, after=QUICK, parent="", *, newest=False):
+def drafted(world, name, after=QUICK, parent="", *, newest=False, site=None):
     check = checked(world, after)
-    request = CampaignRequest("check", str(world.site), "stable-rt", "b" * 40, "c" * 40)
+    request = CampaignRequest("check", str(site or world.site), "stable-rt", "b" * 40, "c" * 40)
     question = abtest.Question(request, 'The patch "rcu: mend it"', newest)
     store = CampaignStore(world.state)
     found = abtest.write_answer(world.state, store.get(name), question, check, parent)
@@ -162,10 +164,33 @@ def test_an_answer_needs_a_report_that_left_and_a_person(world):
     assert state_of(world, name) == "draft"
     code, told = world("report", "answer", name, check, "--by", WHO)
     assert (code, "has not left" in told["error"]) == (2, True)
-    name = world.campaign(rcu(), device=replace(BOARD, emulated=True))
+    assert world("report", "answer", name, check, "--by", "Somebody")[0] == 2
+
+
+@pytest.mark.parametrize("what", ["emulated", "synthetic", "profile"])
+def test_an_answer_is_by_the_machine_of_the_report(world, what):
+    """The site file has changed since: what it measures now says nothing about that report."""
+    name = sent(world)
+    if what == "emulated":
+        world.emulated = True
+    text = world.site.read_text()
+    if what == "profile":
+        found = yaml.safe_load(text)
+        found["test_plans"]["rt-latency"]["params"]["profile"] = "as-is"
+        (world.root / "site.yaml").write_text(yaml.safe_dump(found))
+    if what == "synthetic":
+        store = CampaignStore(world.state)
+        place = Path(store.get(name).report.path).with_name("input.json")
+        place.write_text(place.read_text().replace("rcu-off", "rcu-on"))
+    with pytest.raises(InfrastructureError, match="was made with another"):
+        drafted(world, name, site=world.root / "site.yaml")
+
+
+def test_a_report_by_an_emulator_has_no_answer_for_others(world):
+    world.emulated = True
+    name = world.campaign(rcu())
     code, told = world("report", "answer", name, drafted(world, name), "--by", WHO)
     assert (code, "Emulator data" in told["error"]) == (2, True)
-    assert world("report", "answer", name, check, "--by", "Somebody")[0] == 2
 
 
 @pytest.mark.parametrize(
@@ -296,3 +321,18 @@ def test_drafts_are_not_followed(world, boots):
 
 def test_levels_are_told():
     assert abtest.WORDS[Level.REGRESSED] == "better"
+
+
+def test_a_tree_that_is_away_is_told_and_the_others_are_followed(world, boots):
+    gone = sent(world)
+    store = CampaignStore(world.state)
+    record = store.get(gone)
+    result = replace(record.result, culprit="d" * 40)
+    store.finish(gone, result, record.report)
+    name = sent(world, culprit=replace(rcu().culprit, subject="rcu: Another one"))
+    commit(world, f"Fixes: {world.sha[:12]}")
+    code, told = follow(world)
+    rows = {each["campaign"]: each for each in told["reports"]}
+    assert code in (2, 3)
+    assert rows[gone]["note"]
+    assert rows[name]["level"] == "better"

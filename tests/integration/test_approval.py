@@ -405,7 +405,8 @@ def test_an_answer_says_what_a_patch_does(world, after, words, level):
 
 
 def test_an_answer_on_data_of_an_emulator_is_the_operators(world):
-    name = world.campaign(rcu(), device=replace(BOARD, emulated=True))
+    world.emulated = True
+    name = world.campaign(rcu())
     found = checked(world, name, (9.0,) * 6, (6.0, 6.1, 5.9, 6.0, 6.05, 6.02))
     assert not found.mailable
     assert "Emulator data" in found.text

@@ -21,7 +21,8 @@ class Archive(http.server.BaseHTTPRequestHandler):
             self.end_headers()
             return
         found = {"/r/mbox": MBOX, "/r/large": b"x" * (post.MOST_BYTES + 1)}.get(self.path)
-        self.send_response(200 if found else 404)
+        broken = {"/r/busy": 429, "/r/down": 503}.get(self.path, 404)
+        self.send_response(200 if found else broken)
         self.end_headers()
         self.wfile.write(found or b"")
 
@@ -49,6 +50,9 @@ def test_an_mbox_of_an_archive(archive):
         ("moved", "answers 302"),
         ("large", "has more than"),
         ("../r/mbox", "in no archive"),
+        ("%2e%2e/secret", "in no archive"),
+        ("a%2Fb", "in no archive"),
+        ("a\\b", "in no archive"),
         ("a\nb", "in no archive"),
     ],
 )
@@ -61,6 +65,12 @@ def test_what_is_no_mbox_there(archive, path, said):
 def test_other_places_are_not_asked(archive, archives):
     with pytest.raises(ConfigError, match="in no archive"):
         fetch(f"{archive}mbox", archives)
+
+
+@pytest.mark.parametrize("path", ["busy", "down"])
+def test_a_server_that_is_in_trouble_may_come_back(archive, path):
+    with pytest.raises(InfrastructureError, match="answers"):
+        fetch(archive + path, [archive])
 
 
 def test_a_server_that_is_away_may_come_back():

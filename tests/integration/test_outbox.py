@@ -3,6 +3,7 @@
 
 import contextlib
 import email
+import os
 import shutil
 import subprocess
 import sys
@@ -95,6 +96,7 @@ def test_a_mail_is_sent_once_as_it_was_approved(serve, outbox):
         ("cut", MailState.IN_DOUBT, 1),
         ("deaf", MailState.IN_DOUBT, 1),
         ("stop", MailState.QUEUED, 0),
+        ("odd", MailState.IN_DOUBT, 1),
     ],
 )
 def test_what_a_server_says(serve, outbox, fault, state, copies):
@@ -297,6 +299,23 @@ def test_files_and_mbox_hold_a_mail_once(outbox, tmp_path):
         assert text.count("Message-ID: <mail-1") == 1
         assert "The end." in text
         outbox = Outbox(tmp_path / "another")
+
+
+def test_a_lock_that_a_kill_left_is_broken(outbox, tmp_path):
+    lock = tmp_path / "box.lock"
+    lock.touch()
+    outbox.put(mail())
+    assert send_due(outbox, Mbox(tmp_path / "box"), lambda: 0.0)[0].state is MailState.QUEUED
+    os.utime(lock, (1, 1))
+    assert send_due(outbox, Mbox(tmp_path / "box"), lambda: 1e9)[0].state is MailState.SENT
+
+
+def test_a_sendmail_that_is_not_there_leaves_no_doubt(outbox, tmp_path):
+    outbox.put(mail())
+    with pytest.raises(ConfigError, match="is no program"):
+        send_due(outbox, Sendmail(str(tmp_path / "none"), tmp_path), lambda: 0.0)
+    assert outbox.settle() == ()
+    assert states(outbox) == [MailState.QUEUED]
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from test_git_tree import Repo
 
 from rtbisect.errors import ConfigError
 from rtbisect.trees.git import GitTree, GitTreeSettings
-from rtbisect.trees.patches import Patch, patches_of
+from rtbisect.trees.patches import MOST, MOST_BYTES, Patch, patches_of
 
 
 @pytest.fixture
@@ -58,8 +58,54 @@ A signature
 """
     (patch,) = patches_of(mail)
     assert patch.title == "epoll: fix it"
-    assert b"signature" not in patch.diff
-    assert tree.apply(base, (patch,)) != base
+    made = tree.apply(base, (patch,))
+    assert tree._store.git("show", f"{made}:a.c") == "three\n"
+
+
+def test_a_line_that_looks_like_a_signature_is_part_of_the_patch(repo, tree):
+    base = repo.commit("base", a_c="a\n- \nb\n", b_c="one\n")
+    repo.commit("next", a_c="a\nb\n", b_c="two\n")
+    (patch,) = patches_of(series(repo, base).split(b"\n\nFrom ")[-1].join([b"From ", b""]))
+    assert b"\n-- \n" in patch.diff
+    made = tree.apply(base, (patch,))
+    assert tree._store.git("rev-parse", f"{made}^{{tree}}").strip() == repo(
+        "rev-parse", "HEAD^{tree}"
+    )
+
+
+def test_what_would_be_applied_in_part_is_refused(repo):
+    many = b"From x\nSubject: [PATCH]\n\ndiff --git a/x b/x\n\n" * (MOST + 1)
+    with pytest.raises(ConfigError, match="too many"):
+        patches_of(many)
+    with pytest.raises(ConfigError, match="too large"):
+        patches_of(b"Subject: x\n\ndiff --git a/x b/x\n" + b"+x\n" * MOST_BYTES)
+    with pytest.raises(ConfigError, match="binary"):
+        patches_of(b"Subject: x\n\ndiff --git a/x b/x\nGIT binary patch\nliteral 9\n")
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"Content-Type: multipart/mixed; boundary=b\n\n--b\n" * 3000,
+        b"Subject: [PATCH " + b"1" * 5000 + b"/2] x\n\ndiff --git a/x b/x\n",
+        b"Content-Disposition: inline; filename*=idna''x%ff\n\ndiff --git a/x b/x\n",
+    ],
+)
+def test_what_breaks_parsers_is_told(data):
+    told = ""
+    try:
+        found = patches_of(data)
+    except ConfigError as error:
+        found, told = (), error.message
+    assert "cannot be read" in told or all(each.title for each in found)
+
+
+def test_a_commit_of_a_patch_is_known_as_one(repo, tree):
+    base = repo.commit("base", a_c="one\n")
+    repo.commit("next", a_c="two\n")
+    made = tree.apply(base, patches_of(repo("diff", base, "HEAD").encode() + b"\n"))
+    assert tree.foreign(made)
+    assert not tree.foreign(base)
 
 
 def test_a_plain_diff(repo, tree):

@@ -152,7 +152,7 @@ def boots_as_printed(answer, bundle):
 
 def a_reply_is_answered(road, site, repo, answer, folder):
     """Somebody replies with a patch that takes the culprit back: boots, then an answer, a draft."""
-    diff = git("-C", repo, "diff", answer["culprit"], f"{answer['culprit']}^")
+    diff = output("-C", repo, "diff", answer["culprit"], f"{answer['culprit']}^")
     box = mailbox.Maildir(folder / "mail")
     told = message_from_string(Path(answer["report"]).read_text("ascii"))
     box.add(
@@ -196,11 +196,15 @@ Please try this.
 
 
 def git(*words):
+    return output(*words).strip()
+
+
+def output(*words):
     done = subprocess.run(
         ["git", "-c", "safe.directory=*", *map(str, words)],
         capture_output=True, text=True, check=True,
     )  # fmt: skip
-    return done.stdout.strip()
+    return done.stdout
 
 
 def replay(repo, log, clone):

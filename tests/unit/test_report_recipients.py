@@ -8,6 +8,7 @@ import pytest
 from rtbisect.errors import ConfigError
 from rtbisect.model.mail import MailRules
 from rtbisect.model.report import CommitText
+from rtbisect.report.message import answers_to
 from rtbisect.report.recipients import Purpose, propose, refused
 
 COMMIT = CommitText(
@@ -120,3 +121,28 @@ def test_stable_is_asked_to_pick_a_repair():
     who = propose(COMMIT, "main", RULES, (), NOW, Purpose.BACKPORT)
     assert "stable@vger.kernel.org" in who.addresses
     assert "regressions@lists.linux.dev" not in who.addresses
+
+
+@pytest.mark.parametrize("address", ["john..doe@x.org", "a.@x.org", ".a@x.org", "a@x..org"])
+def test_an_address_that_no_header_takes_is_dropped(address):
+    who = found(replace(COMMIT, author_email=address))
+    assert [(each.address, each.reason) for each in who.dropped] == [
+        (address, "is no mail address")
+    ]
+
+
+def test_the_long_id_of_a_patch_is_answered():
+    left = "20231009-strncpy-drivers-net-ethernet-marvell-octeontx2-af-cgx-c-v1-1-a443e18f9de8"
+    link = f"https://lore.kernel.org/r/{left}@kernel.example.org"
+    who = found(replace(COMMIT, links=(link,)))
+    assert who.parent == answers_to(who.parent) == f"<{left}@kernel.example.org>"
+
+
+@pytest.mark.parametrize("text", ["<a b@c>", "<a@b>\nBcc: x", "<\u00e9@x>", "a@b", "<>", "<<a@b>>"])
+def test_what_no_header_holds_is_no_id(text):
+    assert answers_to(text) == ""
+
+
+@pytest.mark.parametrize("text", ["<abc@host_name.local>", "<x@[10.0.0.1]>", "<a:b@c>"])
+def test_what_others_write_as_an_id_is_one(text):
+    assert answers_to(text) == text

@@ -12,8 +12,9 @@ from rtbisect import abtest, answers
 from rtbisect.cli.options import json_option, site_option, site_path
 from rtbisect.cli.report import report
 from rtbisect.cli.runner import once, request_of
-from rtbisect.errors import ConfigError, Exit, InternalError
-from rtbisect.following import Mended, mended
+from rtbisect.errors import ConfigError, Exit, InfrastructureError, InternalError
+from rtbisect.following import Mended, Unknown, mended
+from rtbisect.model.campaign import Level
 from rtbisect.store.campaigns import CampaignStore
 from rtbisect.store.outbox import Outbox
 
@@ -66,15 +67,18 @@ def follow(output: Output, site: Path | None, as_json: bool) -> int:
     boots leave it open.
     """
     place = site_path(site)
-    rows = [_one(output, each) for each in list(mended(output.state, place, _requests(output)))]
+    rows, codes = [], [Exit.ANSWERED]
+    for each in list(mended(output.state, place, _requests(output))):
+        row, code = _one(output, each)
+        rows.append(row)
+        codes.append(code)
     lines = [
         f"{row['campaign']}: {row['level'] or row['note']}, {len(row['commits'])} commits say that"
         " they mend it"
         for row in rows
     ]
     output.answer({"reports": rows}, "\n".join(lines) or "nothing new", as_json=as_json)
-    undecided = any(row["level"] == "open" for row in rows)
-    return int(Exit.UNDECIDED) if undecided else int(Exit.ANSWERED)
+    return int(max(codes))
 
 
 def _requests(output: Output) -> dict[str, CampaignRequest]:
@@ -88,24 +92,28 @@ def _requests(output: Output) -> dict[str, CampaignRequest]:
     return found
 
 
-def _one(output: Output, found: Mended) -> dict[str, Any]:
+def _one(output: Output, found: Mended | Unknown) -> tuple[dict[str, Any], Exit]:
+    """What became of one report, and its exit code."""
     row: dict[str, Any] = {
         "campaign": found.record.id,
-        "commits": list(found.commits),
+        "commits": list(found.commits) if isinstance(found, Mended) else [],
         "check": None,
         "level": None,
         "path": None,
         "note": "",
     }
+    if isinstance(found, Unknown):
+        return row | {"note": str(found.error)}, found.error.exit_code
     if found.done():
-        return row | {"note": "tested before"}
+        return row | {"note": "tested before"}, Exit.ANSWERED
     try:
         question = abtest.of_revision(output.state, found.record, found.request)
         check = once(output, question.request)
         told = abtest.write_answer(output.state, found.record, question, check)
-    except ConfigError as error:
-        return row | {"note": error.message}
+    except (ConfigError, InfrastructureError) as error:
+        return row | {"note": str(error)}, error.exit_code
     answers.tested(CampaignStore(output.state), found.record, told.level, newest=True)
     found.note()
     words = abtest.WORDS[told.level]
-    return row | {"check": check.id, "level": words, "path": str(told.path)}
+    code = Exit.UNDECIDED if told.level is Level.UNDECIDED else Exit.ANSWERED
+    return row | {"check": check.id, "level": words, "path": str(told.path)}, code

@@ -26,6 +26,7 @@ from rtbisect.cli import (
     status,
     tryrev,
     watch,
+    work,  # noqa: F401  (adds to the group `mail`)
 )
 from rtbisect.cli import (
     run as run_command,

@@ -5,24 +5,20 @@ from __future__ import annotations
 
 import time
 from contextlib import contextmanager
-from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from rtbisect import abtest, answers, approval, asked, mailroom, polling
-from rtbisect.cli import runner
+from rtbisect import approval, mailroom, polling
 from rtbisect.cli.options import json_option, site_option, site_path
 from rtbisect.cli.output import PlainProgress
 from rtbisect.config import load_site
 from rtbisect.errors import ConfigError, Exit
 from rtbisect.model.mail import MailState
-from rtbisect.model.report import ReportState
 from rtbisect.polling import Stores
-from rtbisect.post.fetch import fetch, is_address
 from rtbisect.post.inbox import ImapBox
 from rtbisect.sending import send_due
+from rtbisect.standing import REPORT, WITHDRAWAL, follow_outbox
 from rtbisect.store.campaigns import CampaignStore
 from rtbisect.store.outbox import Outbox
 from rtbisect.store.replies import Replies, ReplyState
@@ -30,13 +26,11 @@ from rtbisect.wiring import SystemClock
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from pathlib import Path
 
-    from rtbisect.abtest import Question
     from rtbisect.cli.output import Output
-    from rtbisect.model.campaign import CampaignRequest
     from rtbisect.model.mail import OutMail
     from rtbisect.post.inbox import Inbox
-    from rtbisect.store.campaigns import CampaignRecord
     from rtbisect.store.replies import KeptReply
 
 #: What waits for a person.
@@ -70,16 +64,15 @@ def send(output: Output, site: Path | None, as_json: bool) -> int:
     """
     loaded = load_site(site_path(site))
     progress = PlainProgress()
-    outbox = Outbox(output.state)
-    ended = send_due(
-        outbox,
-        mailroom.transport_of(output.state, loaded),
-        time.time,
-        lambda each: progress.say(_line(each)),
-    )
-    store = CampaignStore(output.state)
-    for each in ended:
-        _tell_campaign(store, each)
+    outbox, store = Outbox(output.state), CampaignStore(output.state)
+
+    def tell(each: OutMail) -> None:
+        progress.say(_line(each))
+        follow_outbox(store, outbox)
+
+    # What a session that was killed has left.
+    follow_outbox(store, outbox)
+    ended = send_due(outbox, mailroom.transport_of(output.state, loaded), time.time, tell)
     rows = [_row(each) for each in ended]
     left = [each for each in outbox.all() if each.state in _WAIT]
     text = f"{sum(each.state is MailState.SENT for each in ended)} sent, {len(left)} wait for you"
@@ -99,8 +92,14 @@ def decide(output: Output, message_id: str, what: str, why: str, as_json: bool) 
     state = MailState.SENT if what == "sent" else MailState.QUEUED
     with outbox.sender():
         outbox.settle()
-        found = outbox.decide(outbox.get(message_id), state, f"a person: {why[:200]}")
-    _tell_campaign(CampaignStore(output.state), found)
+        asked = outbox.get(message_id)
+        taken_back = any(
+            (each.campaign, each.kind) == (asked.campaign, WITHDRAWAL) for each in outbox.all()
+        )
+        if what == "again" and asked.kind == REPORT and taken_back:
+            raise ConfigError(f"{message_id} was withdrawn", "it is not sent behind that")
+        found = outbox.decide(asked, state, f"a person: {why[:200]}")
+    follow_outbox(CampaignStore(output.state), outbox)
     output.answer(_row(found), _line(found), as_json=as_json)
     return 0
 
@@ -116,7 +115,7 @@ def drop(output: Output, message_id: str, as_json: bool) -> int:
         outbox.settle()
         found = outbox.get(message_id)
         outbox.drop(found)
-    _set_state(CampaignStore(output.state), found, ReportState.DRAFT)
+    follow_outbox(CampaignStore(output.state), outbox)
     row = {"message_id": found.message_id, "dropped": True}
     output.answer(row, f"{found.message_id} is dropped", as_json=as_json)
     return 0
@@ -133,7 +132,7 @@ def poll(output: Output, site: Path | None, as_json: bool) -> int:
     with _open(mailroom.inbox_of(loaded)) as inbox:
         now = SystemClock().now_iso()
         found = tuple(polling.poll(inbox, stores, mailroom.trust_of(loaded), now))
-    return _answer_replies(output, found, as_json=as_json)
+    return answer_replies(output, found, as_json=as_json)
 
 
 @mail.command(epilog="Example: rtbisect mail replies --json")
@@ -142,7 +141,7 @@ def poll(output: Output, site: Path | None, as_json: bool) -> int:
 def replies(output: Output, as_json: bool) -> int:
     """Replies that were read, oldest first, but those that nobody has to look at."""
     found = Replies(output.state).all([s for s in ReplyState if s is not ReplyState.IGNORED])
-    return _answer_replies(output, found, as_json=as_json)
+    return answer_replies(output, found, as_json=as_json)
 
 
 @mail.command(epilog="Example: rtbisect mail accept 0123456789ab --by 'A Person'")
@@ -159,73 +158,7 @@ def accept(output: Output, key: str, by: str, site: Path | None, as_json: bool) 
     if found.state is not ReplyState.WAITING:
         raise ConfigError(f"reply {key} is {found.state}", "see `rtbisect mail replies`")
     kept.set(key, ReplyState.ACCEPTED, f"accepted by {who.name} <{who.address}>")
-    return _answer_replies(output, (kept.get(key),), as_json=as_json)
-
-
-@mail.command(epilog="Example: rtbisect mail work")
-@json_option
-@click.pass_obj
-def work(output: Output, as_json: bool) -> int:
-    """Carry out what accepted replies ask for, one after the other; answers are drafts.
-
-    What a kill interrupted goes on when this is called again.
-    """
-    kept, ended = Replies(output.state), []
-    for reply in kept.all([ReplyState.ACCEPTED]):
-        said = [_carried_out(output, reply, name, argument) for name, argument in reply.asked]
-        kept.set(reply.key, ReplyState.DONE, "; ".join(said))
-        ended.append(kept.get(reply.key))
-    return _answer_replies(output, ended, as_json=as_json)
-
-
-def _carried_out(output: Output, reply: KeptReply, name: str, argument: str) -> str:
-    """What became of one command, in a line. What is wrong with the command is told; what is wrong
-    with the lab is raised, and the reply stays.
-    """
-    if name in ("invalid", "dup"):
-        return f"{name}: for you to decide, `rtbisect report withdraw {reply.campaign}`"
-    record = CampaignStore(output.state).get(reply.campaign)
-    try:
-        if name == "bisect":
-            found = runner.once(output, _bisection(output, runner.request_of(record), argument))
-            return f"bisect: campaign {found.id}"
-        question = _question(output, reply, record, name, argument)
-        check = runner.once(output, question.request)
-        answer = abtest.write_answer(output.state, record, question, check, reply.message_id)
-        answers.tested(CampaignStore(output.state), record, answer.level, newest=question.newest)
-    except ConfigError as error:
-        return f"{name}: {error.message}"
-    return f"{name}: {abtest.WORDS[answer.level]}, {answer.path}"
-
-
-def _bisection(output: Output, request: CampaignRequest, argument: str) -> CampaignRequest:
-    """The search of a report in another range."""
-    ends = argument.split()
-    if len(ends) != 2:
-        raise ConfigError("wants a good and a bad revision", "say both")
-    place, suite, metric = Path(request.site), request.suite, request.metric
-    good, bad = asked.good_and_bad(
-        output.state, place, request.tree, ends[0], ends[1], suite, metric
-    )
-    return replace(request, kind="bisect", good=good, bad=bad, repo="")
-
-
-def _question(
-    output: Output, reply: KeptReply, record: CampaignRecord, name: str, argument: str
-) -> Question:
-    """`retest` is about the tree's branch as it is now, `test` about a revision, or about the patch
-    in the reply itself.
-    """
-    request = runner.request_of(record)
-    if name == "retest":
-        return abtest.of_revision(output.state, record, request)
-    if is_address(argument):
-        archives = load_site(Path(request.site)).ours.mail.commands.archives
-        return abtest.of_patch(output.state, record, request, fetch(argument, archives))
-    if argument:
-        return abtest.of_revision(output.state, record, request, argument)
-    mail = Replies(output.state).mail(reply.key).read_bytes()
-    return abtest.of_patch(output.state, record, request, mail)
+    return answer_replies(output, (kept.get(key),), as_json=as_json)
 
 
 @contextmanager
@@ -238,7 +171,8 @@ def _open(inbox: Inbox) -> Iterator[Inbox]:
             inbox.close()
 
 
-def _answer_replies(output: Output, found: Sequence[KeptReply], *, as_json: bool) -> int:
+def answer_replies(output: Output, found: Sequence[KeptReply], *, as_json: bool) -> int:
+    """Print replies; the exit code."""
     rows = [
         {
             "key": each.key,
@@ -263,16 +197,6 @@ def _reply_line(found: KeptReply) -> str:
     why = f" ({found.why})" if found.why else ""
     who = f"{found.campaign or '-'}  {found.sender or '?'}"
     return f"{found.key}  {found.state:<9}{who}: {asked}{why}"
-
-
-def _tell_campaign(store: CampaignStore, found: OutMail) -> None:
-    if found.state is MailState.SENT:
-        _set_state(store, found, ReportState.SENT)
-
-
-def _set_state(store: CampaignStore, found: OutMail, state: ReportState) -> None:
-    if found.kind == "report" and (report := store.get(found.campaign).report) is not None:
-        store.set_report(found.campaign, replace(report, state=state))
 
 
 def _row(found: OutMail) -> dict[str, Any]:

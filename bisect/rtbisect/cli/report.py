@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import re
 import sys
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,7 +21,6 @@ from rtbisect.digest import digest, write_digest
 from rtbisect.errors import ConfigError, Exit
 from rtbisect.model.campaign import Level
 from rtbisect.model.lab import Run
-from rtbisect.model.report import ReportState
 from rtbisect.report.kcidb import kcidb_json
 from rtbisect.report.kept import read_input
 from rtbisect.report.lint.mail import MOST_BYTES
@@ -29,6 +28,7 @@ from rtbisect.report.lint.rules import RULES
 from rtbisect.report.lint.rules import lint as lint_mail
 from rtbisect.report.page import write_page
 from rtbisect.report.view import Bot
+from rtbisect.standing import follow_outbox
 from rtbisect.store.campaigns import CampaignStore
 from rtbisect.store.journal import recorded
 from rtbisect.store.outbox import Outbox
@@ -226,9 +226,10 @@ def withdraw(output: Output, campaign: str, by: str, why: str, queue: bool, as_j
     store = CampaignStore(output.state)
     record = store.get(campaign)
     mail = write_withdrawal(output.state, record, request_of(record), by, why)
-    if queue and record.report is not None:
-        Outbox(output.state).put(mail)
-        store.set_report(campaign, replace(record.report, state=ReportState.WITHDRAWN))
+    if queue:
+        outbox = Outbox(output.state)
+        outbox.put(mail)
+        follow_outbox(store, outbox)
     data = {
         "campaign": campaign,
         "message_id": mail.message_id,

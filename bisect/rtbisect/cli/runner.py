@@ -50,13 +50,17 @@ def go_on(output: Output, identity: str | None) -> CampaignRecord:
         return _go(output, store, record.id, request)
 
 
-def once(output: Output, request: CampaignRequest) -> CampaignRecord:
-    """The campaign of a request: one that a kill interrupted goes on, else a new one."""
+def once(output: Output, request: CampaignRequest, *, again: bool = True) -> CampaignRecord:
+    """The campaign of a request: one that a kill interrupted goes on, else a new one; without
+    `again` one that is done is taken as it is.
+    """
     store = CampaignStore(output.state)
     for identity in reversed(store.names()):
         with suppress(InternalError):
             record = store.get(identity)
             asked_before = replace(request_of(record), repo="")
+            if asked_before == request and not again and record.state == "done":
+                return record
             if asked_before == request and record.state != "done":
                 try:
                     return go_on(output, identity)

@@ -5,6 +5,7 @@ nowhere else.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import requests
@@ -21,6 +22,9 @@ MOST_BYTES = 8 * 1024 * 1024
 #: Seconds to connect, and between two parts of an answer.
 TIMEOUT_S = (10.0, 30.0)
 
+#: Answers from here on are the server's own trouble.
+_BROKEN = 500
+
 
 def is_address(text: str) -> bool:
     return text.startswith(("https://", "http://"))
@@ -32,13 +36,19 @@ def fetch(address: str, archives: Sequence[str]) -> bytes:
     answers.
     """
     below = any(address.startswith(each) for each in archives)
-    if not below or not address.isprintable() or ".." in address.split("/"):
+    # The library would turn %2e into a dot, and follow it upwards.
+    odd = ".." in address.split("/") or re.search(r"%2e|%2f|%5c|\\|\s", address, re.IGNORECASE)
+    if not below or odd or not address.isprintable():
         raise ConfigError(
             f"{printable(address, 120)} is in no archive of this site",
             "name it in mail: commands: archives:, or send the patch itself",
         )
     try:
         with requests.get(address, timeout=TIMEOUT_S, stream=True, allow_redirects=False) as answer:
+            if answer.status_code == requests.codes.too_many or answer.status_code >= _BROKEN:
+                raise InfrastructureError(
+                    f"{printable(address, 120)} answers {answer.status_code}", "try again later"
+                )
             if answer.status_code != requests.codes.ok:
                 raise ConfigError(
                     f"{printable(address, 120)} answers {answer.status_code}",

@@ -89,7 +89,7 @@ class ImapBox:
     def _opened(self) -> imaplib.IMAP4_SSL:
         told = self._settings
         try:
-            password = told.password.read_text(encoding="utf-8").strip("\n")
+            password = told.password.read_text(encoding="ascii").strip("\n")
             context = ssl.create_default_context(cafile=str(told.ca) if told.ca else None)
         except (OSError, ValueError) as error:
             raise ConfigError(f"{self._where}: {error}", "see mail: inbox: of the site") from error
@@ -105,6 +105,11 @@ class ImapBox:
         try:
             imap.login(told.user, password)
             self._said(imap.select(f'"{told.folder}"'))
+        except (OSError, imaplib.IMAP4.abort) as error:
+            with suppress(OSError, imaplib.IMAP4.error):
+                imap.shutdown()
+            said = printable(str(error).replace(password, "..."), 200)
+            raise InfrastructureError(f"{self._where}: {said}", "try again later") from error
         except imaplib.IMAP4.error as error:
             with suppress(OSError, imaplib.IMAP4.error):
                 imap.shutdown()

@@ -6,13 +6,16 @@ from __future__ import annotations
 import mailbox
 import os
 import re
+import shutil
+import time
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rtbisect import command
 from rtbisect.artefacts import write_whole
 from rtbisect.command import printable
-from rtbisect.errors import InfrastructureError
+from rtbisect.errors import ConfigError, InfrastructureError
 from rtbisect.post.transport import Delivered, Doubt, Ended, Later, Refused
 
 if TYPE_CHECKING:
@@ -22,6 +25,7 @@ if TYPE_CHECKING:
     from rtbisect.model.mail import OutMail
 
 _SENDMAIL_S = 120.0
+_OLD_LOCK_S = 300.0
 
 #: sysexits.h: what may be tried again.
 _LATER = (69, 71, 75)
@@ -57,9 +61,10 @@ class Mbox:
     def send(self, mail: OutMail, before_end: Callable[[], None]) -> Ended:  # noqa: ARG002
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
+            _break_old_lock(self.path)
             box = mailbox.mbox(self.path)
-            box.lock()
             try:
+                box.lock()
                 there = any(each["Message-ID"] == mail.message_id for each in box)
                 if not there:
                     box.add(mail.text.encode("ascii"))
@@ -70,6 +75,14 @@ class Mbox:
         except (OSError, mailbox.Error) as error:
             return Later(f"{self.path}: {error}")
         return Delivered(f"{'was' if there else 'is'} in {self.path}")
+
+
+def _break_old_lock(path: Path) -> None:
+    """Take away a lock that a session which was killed has left; a mail is written in no time."""
+    lock = path.with_name(f"{path.name}.lock")
+    with suppress(OSError):
+        if time.time() - lock.stat().st_mtime > _OLD_LOCK_S:
+            lock.unlink()
 
 
 def _sync(path: Path) -> None:
@@ -88,6 +101,8 @@ class Sendmail:
     folder: Path
 
     def send(self, mail: OutMail, before_end: Callable[[], None]) -> Ended:
+        if shutil.which(self.program) is None:
+            raise ConfigError(f"{self.program} is no program", "correct mail: send: sendmail:")
         # From its start on the program may have taken the mail.
         before_end()
         argv = [self.program, "-i", "-f", mail.sender, "--", *mail.recipients]

@@ -137,7 +137,8 @@ class SmtpTransport:
                 f"{self.settings.where}: a user and no password", "name a file with `password`"
             )
         try:
-            return place.read_text(encoding="utf-8").strip("\n")
+            # The library sends no other (and says so by an error that nobody expects).
+            return place.read_text(encoding="ascii").strip("\n")
         except (OSError, ValueError) as error:
             raise ConfigError(
                 f"{place}: {error}", "put the password of the mail server into it"
@@ -177,11 +178,12 @@ class SmtpTransport:
             code, said = smtp.getreply()
         except (OSError, smtplib.SMTPException) as error:
             return Doubt(self._said(error))
-        if code == 250:
+        if code // 100 == 2:
             with suppress(OSError, smtplib.SMTPException):
                 smtp.quit()
             return Delivered(_words(said))
-        return _ended(code, _words(said))
+        # Behind the last dot only a clear no is one (RFC 5321, 4.2.1).
+        return _ended(code, _words(said)) if code // 100 in (4, 5) else Doubt(_words(said))
 
     def _said(self, error: Exception) -> str:
         return f"{self.settings.where}: {printable(' '.join(str(error).split()), 200)}"

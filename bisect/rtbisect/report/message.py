@@ -50,6 +50,9 @@ WIDTH = 76
 POLICY = _Plain(cte_type="7bit", linesep="\n", utf8=False, raise_on_defect=False)
 
 _MESSAGE_ID = re.compile(r"<[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[A-Za-z0-9.-]{1,128}>")
+#: Those of other people's mails: one word that a header can hold (RFC 5322 allows much more than
+#: anybody should write).
+_FOREIGN_ID = re.compile(r"<[!-;=?-~]{1,240}>")
 _ADDRESS = re.compile(r"[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)*")
 
 #: What mail tools take for something else when a line begins with it.
@@ -96,6 +99,11 @@ def message_id(text: str) -> str:
     if not _MESSAGE_ID.fullmatch(whole):
         raise InternalError(f"not a Message-ID: {ascii_line(text, 80)!r}", "this is a bug")
     return whole
+
+
+def answers_to(text: str) -> str:
+    """A Message-ID of somebody's mail as a header has it, "" for one that none can hold."""
+    return text if _FOREIGN_ID.fullmatch(text) else ""
 
 
 def date(text: str) -> datetime:
@@ -157,10 +165,10 @@ def message(envelope: Envelope, body: str) -> str:
     mail["Subject"] = envelope.subject
     mail["Date"] = date(envelope.date)
     mail["Message-ID"] = message_id(envelope.message_id)
-    if envelope.parent:
-        mail["In-Reply-To"] = message_id(envelope.parent)
-        before = [each for each in envelope.thread if each != envelope.parent]
-        mail["References"] = " ".join(map(message_id, (*before, envelope.parent)))
+    if parent := answers_to(envelope.parent):
+        mail["In-Reply-To"] = parent
+        before = [each for each in map(answers_to, envelope.thread) if each and each != parent]
+        mail["References"] = " ".join((*before, parent))
     for name, value in envelope.marks:
         mail[f"X-rtbisect-{name}"] = header_text(value, 100)
     mail.set_content(body, subtype="plain", charset="us-ascii", cte="7bit")

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import re
 from datetime import datetime, timedelta
+from email.errors import HeaderParseError
+from email.headerregistry import Address
 from enum import StrEnum
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
@@ -143,7 +145,7 @@ def _found(
 
 def _why_not(address: str, rules: MailRules) -> str:
     """Why nothing may be sent there, "" when it may."""
-    if not ADDRESS.fullmatch(address) or len(address) > 120:
+    if not ADDRESS.fullmatch(address) or len(address) > 120 or not _plain(address):
         return "is no mail address"
     if _NOBODY.search(address):
         return "takes no mail"
@@ -153,6 +155,14 @@ def _why_not(address: str, rules: MailRules) -> str:
     if rules.allow and not _matches(address, rules.allow):
         return "is not among those that the site allows"
     return ""
+
+
+def _plain(address: str) -> bool:
+    """Whether a header takes it as it is."""
+    try:
+        return Address(addr_spec=address).addr_spec == address
+    except (ValueError, HeaderParseError):
+        return False
 
 
 def _matches(address: str, patterns: Sequence[str]) -> bool:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import sqlalchemy as sa
@@ -17,8 +17,10 @@ from rtbisect.model.report import Report
 from rtbisect.store import db
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
     from pathlib import Path
+
+    from rtbisect.model.report import ReportState
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +101,27 @@ class CampaignStore:
                 .where(db.campaign.c.id == identity)
                 .values(report=db.to_json(Report, report))
             )
+
+    def move_report(
+        self, identity: str, before: Collection[ReportState], state: ReportState
+    ) -> bool:
+        """Move the report of a campaign on if it stands where the caller thinks: hours of boots may
+        lie between looking and moving.
+        """
+        with self.database.write() as connection:
+            text = connection.execute(
+                sa.select(db.campaign.c.report).where(db.campaign.c.id == identity)
+            ).scalar()
+            report = db.codec(Report).validate_json(text) if text else None
+            if report is None or report.state not in before:
+                return False
+            # SQLite begins a transaction with the first change: what was read may be gone by now.
+            done = connection.execute(
+                sa.update(db.campaign)
+                .where(db.campaign.c.id == identity, db.campaign.c.report == text)
+                .values(report=db.to_json(Report, replace(report, state=state)))
+            )
+        return bool(done.rowcount)
 
     def note(self, identity: str, note: str) -> None:
         """Say why a campaign paused; it stays resumable."""

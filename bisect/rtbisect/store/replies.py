@@ -105,6 +105,21 @@ class Replies:
         """Where the mail of a reply lies, as it came."""
         return self._folder / f"{key}.eml"
 
+    def said(self, key: str) -> tuple[str, ...]:
+        """What became of the first commands of a reply, a line each."""
+        try:
+            return tuple(map(str, json.loads(self._said(key).read_text("utf-8"))))
+        except (OSError, ValueError):
+            return ()
+
+    def say(self, key: str, lines: Sequence[str]) -> None:
+        """Note what became of commands, so that a kill behind this does not repeat them."""
+        data = json.dumps(list(lines)).encode()
+        write_whole(self._said(key), lambda file: file.write(data), mode=0o600)
+
+    def _said(self, key: str) -> Path:
+        return self._folder / f"{key}.said"
+
     def set(self, key: str, state: ReplyState, why: str) -> None:
         with self.database.write() as connection:
             connection.execute(

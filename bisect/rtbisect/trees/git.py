@@ -41,6 +41,7 @@ LOCK_WAIT_S = 1800.0
 
 #: A revert has a fixed author and date, so that the same revert is the same commit.
 REVERT_DATE = "2000-01-01T00:00:00+00:00"
+_REVERT_EPOCH = "946684800"
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +157,12 @@ class GitTree:
         )  # fmt: skip
         return _changes(listing)
 
+    def foreign(self, sha: str) -> bool:
+        """Whether a commit was made here, of a patch that somebody has sent (or of a revert)."""
+        done = self._git().try_("rev-list", "--no-commit-header", "--max-count=1", "--format=%ct",
+                                full_sha(sha))  # fmt: skip
+        return done.ok and done.stdout.strip() == _REVERT_EPOCH
+
     def mending(self, culprit: str, head: str, message_id: str) -> tuple[str, ...]:
         """Commits of `head` behind `culprit` that say they mend or revert it, or close the report
         of that Message-ID; oldest first. Anybody may write such a line: it is a reason to test.
@@ -200,8 +207,10 @@ class GitTree:
             index = {"GIT_INDEX_FILE": str(Path(folder) / "index")}
             git("read-tree", tip, env=index, timeout_s=WALK_S)
             for number, patch in enumerate(patches, 1):
-                words = ("apply", "--cached", "--whitespace=nowarn", "--recount", "-")
+                words = ("apply", "--cached", "--whitespace=nowarn", "-")
                 done = git.try_(*words, stdin=patch.diff, env=index, timeout_s=WALK_S)
+                if done.returncode < 0 or done.returncode > 128 or "unable to read" in done.stderr:
+                    raise InfrastructureError(f"git apply failed on {tip[:12]}", "run git fsck")
                 if not done.ok:
                     last = (done.stderr.strip().split("\n") or [""])[-1]
                     raise ConfigError(

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rtbisect.command import printable
+from rtbisect.errors import ConfigError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -35,8 +36,21 @@ class Patch:
 
 def patches_of(data: bytes) -> tuple[Patch, ...]:
     """The patches of an mbox, of a mail or of a plain diff, a numbered series in its order; ()
-    where there is none. A cover letter has no diff and is none.
+    where there is none. A cover letter has no diff and is none. ConfigError for what would be
+    applied in part, and for what cannot be read.
     """
+    try:
+        return _found(data)
+    except ConfigError:
+        raise
+    except Exception as error:
+        # The parser of the library, on what anybody may send.
+        raise ConfigError(
+            f"the mail cannot be read ({type(error).__name__})", "send the patch as plain text"
+        ) from error
+
+
+def _found(data: bytes) -> tuple[Patch, ...]:
     found = []
     for place, mail in enumerate(_mails(data)):
         diff = _diff(mail)
@@ -46,7 +60,9 @@ def patches_of(data: bytes) -> tuple[Patch, ...]:
             title = re.sub(r"^(Re:\s*)*(\[[^\]]*\]\s*)*", "", subject, flags=re.IGNORECASE)
             key = (int(number[1]) if number else 0, place)
             found.append((key, Patch(printable(title, 200) or "a patch", diff)))
-    return tuple(patch for _, patch in sorted(found, key=lambda each: each[0])[:MOST])
+    if len(found) > MOST:
+        raise ConfigError(f"{len(found)} patches are too many", f"send {MOST} at most")
+    return tuple(patch for _, patch in sorted(found, key=lambda each: each[0]))
 
 
 def _mails(data: bytes) -> Iterable[Message]:
@@ -69,13 +85,20 @@ def _of_mbox(data: bytes) -> Iterator[Message]:
 
 
 def _diff(mail: Message) -> bytes:
-    """The part of the text from the first diff on, without the signature behind it."""
+    """The part of the text from the first diff on."""
     for part in mail.walk():
         if part.is_multipart() or part.get_content_type() not in ("text/plain", "text/x-patch"):
             continue
         payload = part.get_payload(decode=True)
         text = payload.replace(b"\r\n", b"\n") if isinstance(payload, bytes) else b""
         begin = re.search(rb"^(diff --git |--- [^\n]+\n\+\+\+ )", text, re.MULTILINE)
-        if begin and len(text) <= MOST_BYTES:
-            return re.split(rb"^-- \n", text[begin.start() :], maxsplit=1, flags=re.MULTILINE)[0]
+        if begin is None:
+            continue
+        if len(text) > MOST_BYTES:
+            raise ConfigError("a patch is too large", f"send {MOST_BYTES} bytes at most")
+        if re.search(rb"^GIT binary patch", text, re.MULTILINE):
+            # Some bytes of it may become any number of them.
+            raise ConfigError("a patch is binary", "send one of text")
+        # What stands behind the last hunk is for git to leave out: it counts the lines.
+        return text[begin.start() :]
     return b""
