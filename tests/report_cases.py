@@ -594,6 +594,7 @@ _BOT = Bot("rtbisect", "rtbisect@lab.example.org", "https://lists.example.org/r/
 _LAB = {
     "paused": ("  bisect-8: lab ours: no device fits, because board-2 is in quarantine",),
     "devices": ("  board-2: its BMC does not answer",),
+    "counts": {"ended": 2, "paused": 1, "waiting": 1, "drafts": 1, "devices": 1},
 }
 _CULPRIT = rcu().culprit
 

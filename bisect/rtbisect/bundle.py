@@ -12,11 +12,12 @@ import math
 import re
 import shutil
 import tempfile
+import zlib
 from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 
 from rtbisect import __version__, pipeline, wiring
 from rtbisect.artefacts import ArtefactStore, write_whole
@@ -34,6 +35,7 @@ from rtbisect.replay import (
     ToldTree,
     place_in,
 )
+from rtbisect.report.page import DRAFT, PAGE
 from rtbisect.setup import Parts, Setup
 from rtbisect.standalone import figures_of, write_kernels
 from rtbisect.store.campaigns import CampaignStore
@@ -74,7 +76,8 @@ _DRAFT = (
 #: library, adds in another order.
 DIGITS = 1e-9
 #: A bundle is somebody else's file: more than this of one is not read.
-_MOST_BYTES = 256 << 20
+_MOST_BYTES = 64 << 20
+_MOST_STEPS = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,11 +195,19 @@ def _fill(place: Path, store: CampaignStore, record: CampaignRecord, found: Evid
         for name in _DRAFT:
             if (drafts / name).is_file():
                 shutil.copyfile(drafts / name, place / name)
+        if (place / PAGE).is_file():
+            _relink(place / PAGE)
     artefacts = ArtefactStore(store.state / "artefacts")
     write_kernels(place, artefacts, store.state, found.setup, _ends(store, record, found))
     names = sorted(path for path in place.rglob("*") if path.is_file())
     sums = [f"{_sha256(path)}  {path.relative_to(place)}" for path in names]
     _write(place / SUMS, "".join(f"{line}\n" for line in sums))
+
+
+def _relink(page: Path) -> None:
+    """The page of the draft names the mail to the operator, which stays there; here are sums."""
+    text = page.read_text("utf-8")
+    page.write_text(text.replace(f'"{DRAFT}"', f'"{SUMS}"').replace(f">{DRAFT}<", f">{SUMS}<"))
 
 
 def _ends(store: CampaignStore, record: CampaignRecord, found: Evidence) -> tuple[Build, ...]:
@@ -224,8 +235,12 @@ def rejudge(folder: Path) -> Judged:
     try:
         answers = Answers.from_json(_read(folder, _ANSWERS))
         steps = [Step.of(json.loads(line)) for line in _read(folder, _JOURNAL).splitlines()]
-    except (ValidationError, ValueError, KeyError, TypeError) as error:
+    except ConfigError:
+        raise
+    except Exception as error:  # somebody else's file
         raise _unreadable(folder, error) from error
+    if len(steps) > _MOST_STEPS:
+        raise ConfigError(f"{folder} has {len(steps)} steps", "it is no bundle of ours")
     tree, builder = ToldTree(answers), ToldBuilder(answers)
     try:
         now, _ = _again(
@@ -234,6 +249,8 @@ def rejudge(folder: Path) -> Judged:
     except (ConfigError, InternalError) as error:
         # The measurements ask for boots or builds that nobody has made.
         return Judged(campaign, told, None, error.message)
+    except Exception as error:  # what no campaign of ours has in it
+        raise _unreadable(folder, error) from error
     return Judged(campaign, told, now)
 
 
@@ -241,16 +258,19 @@ def _opened(folder: Path) -> tuple[Result, Setup, str]:
     """The answer, the set-up and the name of a campaign."""
     try:
         manifest = json.loads(_read(folder, _MANIFEST))
-        if manifest["format"] != FORMAT:
-            raise ConfigError(
-                f"{folder} has format {manifest['format']}, this program reads {FORMAT}",
-                f"use rtbisect {manifest['rtbisect']}",
-            )
-        told = TypeAdapter(Result).validate_python(manifest["result"])
-        setup = TypeAdapter(Setup).validate_json(_read(folder, _SETUP))
-        return told, setup, str(manifest["campaign"])
-    except (ValidationError, ValueError, KeyError, TypeError) as error:
+        form, program = manifest["format"], str(manifest["rtbisect"])[:40]
+        if form == FORMAT:
+            told = TypeAdapter(Result).validate_python(manifest["result"])
+            setup = TypeAdapter(Setup).validate_json(_read(folder, _SETUP))
+            return told, setup, str(manifest["campaign"])
+    except ConfigError:
+        raise
+    except Exception as error:
         raise _unreadable(folder, error) from error
+    raise ConfigError(
+        f"{folder} has format {str(form)[:20]}, this program reads {FORMAT}",
+        f"use rtbisect {program}",
+    )
 
 
 def _unreadable(folder: Path, error: Exception) -> ConfigError:
@@ -265,7 +285,12 @@ def read_boot(folder: Path, console: str) -> tuple[tuple[Measurement, ...], Resu
     """
     check_sums(folder)
     told, setup, _ = _opened(folder)
-    return figures_of(setup, console), told
+    try:
+        return figures_of(setup, console), told
+    except ConfigError:
+        raise
+    except Exception as error:
+        raise _unreadable(folder, error) from error
 
 
 def check_sums(folder: Path) -> None:
@@ -292,7 +317,7 @@ def _read(folder: Path, name: str) -> bytes:
     try:
         with gzip.open(place) if name.endswith(".gz") else place.open("rb") as file:
             data = file.read(_MOST_BYTES + 1)
-    except (OSError, EOFError) as error:
+    except (OSError, EOFError, zlib.error) as error:
         raise ConfigError(f"{place}: {error}", "get the bundle again") from error
     if len(data) > _MOST_BYTES:
         raise ConfigError(f"{place} is too large", "it is no bundle of ours")

@@ -243,6 +243,13 @@ CHARSETS = frozenset((
 ))  # fmt: skip
 
 
+def whole_text(text: str) -> str:
+    """Text of foreign bytes (`decode`) that every encoder takes: the bytes that are no UTF-8 are
+    written out, the same ones always in the same way.
+    """
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
 def failure(done: Completed) -> str:
     """One line that says how a command failed, with its last word."""
     lines = [line for line in (done.stderr or done.stdout).splitlines() if line.strip()]

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import secrets
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from rtbisect import labs, wiring
@@ -18,11 +18,12 @@ from rtbisect.model.report import ReportState
 from rtbisect.report.message import Envelope, own_id
 from rtbisect.report.text import TABLE, cut, foreign
 from rtbisect.store.campaigns import CampaignStore
+from rtbisect.store.export import ended_s
 from rtbisect.store.outbox import Outbox
 from rtbisect.store.replies import Replies, ReplyState
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
     from rtbisect.config import Site
@@ -35,9 +36,12 @@ _MOST = 15
 
 @dataclass(frozen=True, slots=True)
 class Digest:
-    """What there is to tell, a line each."""
+    """What there is to tell, a line each; of many lines the first, and in `counts` how many there
+    are.
+    """
 
     hours: int
+    counts: Mapping[str, int]
     ended: tuple[str, ...]
     paused: tuple[str, ...]
     waiting: tuple[str, ...]
@@ -55,7 +59,7 @@ def digest(state: Path, hours: int, now_iso: str) -> Digest:
     store = CampaignStore(state)
     active, since = store.active(), datetime.fromisoformat(now_iso) - timedelta(hours=hours)
     records = list(_readable(store))
-    new = [each for each in records if each.state == "done" and _begun(each) >= since]
+    new = [each for each in records if each.state == "done" and _ended(store, each) >= since]
     stopped = [each for each in records if each.state == "running" and each.id != active]
     mails = [
         f"{each.state}: {each.campaign} {each.kind}, {each.answer}"
@@ -73,13 +77,17 @@ def digest(state: Path, hours: int, now_iso: str) -> Digest:
         and each.result.culprit
     ]  # fmt: skip
     quarantined = labs.quarantine(state).all()
+    told = {
+        "ended": [f"{each.id}: {_answer(each)}" for each in new],
+        "paused": [f"{each.id}: {each.note or 'its process was killed'}" for each in stopped],
+        "waiting": [*mails, *replies],
+        "drafts": drafts,
+        "devices": [f"{name}: {entry.reason}" for name, entry in quarantined.items()],
+    }
     return Digest(
         hours=hours,
-        ended=_lines(f"{each.id}: {_answer(each)}" for each in new),
-        paused=_lines(f"{each.id}: {each.note or 'its process was killed'}" for each in stopped),
-        waiting=_lines([*mails, *replies]),
-        drafts=_lines(drafts),
-        devices=_lines(f"{name}: {entry.reason}" for name, entry in quarantined.items()),
+        counts={name: len(rows) for name, rows in told.items()},
+        **{name: _lines(rows) for name, rows in told.items()},
     )
 
 
@@ -92,8 +100,12 @@ def _readable(store: CampaignStore) -> Iterable[CampaignRecord]:
             continue
 
 
-def _begun(record: CampaignRecord) -> datetime:
-    return datetime.fromisoformat(record.created)
+def _ended(store: CampaignStore, record: CampaignRecord) -> datetime:
+    """When its last step ended; one without a step ended as it began."""
+    last_s = ended_s(store.database, record.id)
+    if last_s is None:
+        return datetime.fromisoformat(record.created)
+    return datetime.fromtimestamp(last_s, UTC)
 
 
 def _answer(record: CampaignRecord) -> str:
@@ -129,9 +141,10 @@ def write_digest(state: Path, site: Site, found: Digest, *, lab_only: bool, by: 
     mailer = wiring.mailer_of(state, site, operator)
     now = wiring.SystemClock().now_iso()
     kind = "infrastructure" if lab_only else "digest"
-    told = f"paused {len(found.paused)}, in quarantine {len(found.devices)}"
+    counts = found.counts
+    told = f"paused {counts['paused']}, in quarantine {counts['devices']}"
     if not lab_only:
-        told = f"ended {len(found.ended)}, drafts {len(found.drafts)}, {told}"
+        told = f"ended {counts['ended']}, drafts {counts['drafts']}, {told}"
     headers = Envelope(
         mailer.bot,
         to=(operator,),
@@ -140,7 +153,7 @@ def write_digest(state: Path, site: Site, found: Digest, *, lab_only: bool, by: 
         message_id=own_id(f"{kind}.{secrets.token_hex(8)}", mailer.bot),
         marks=(("Kind", kind),),
     )
-    names = ("hours", "ended", "paused", "waiting", "drafts", "devices")
+    names = ("hours", "counts", "ended", "paused", "waiting", "drafts", "devices")
     text = mailer.notice(f"{kind}.txt.j2", headers, {name: getattr(found, name) for name in names})
     return OutMail(
         message_id=f"<{headers.message_id}>",

@@ -13,7 +13,8 @@ from rtbisect.artefacts import write_whole
 from rtbisect.config import data_root
 from rtbisect.errors import ConfigError
 from rtbisect.lab import initramfs, standalone
-from rtbisect.lab.evidence import InvalidBoot, evidence
+from rtbisect.lab.classify import panic_of, stall_of
+from rtbisect.lab.evidence import InvalidBoot, evidence, symptom
 from rtbisect.lab.jobs import check_request
 from rtbisect.model.lab import RunRequest
 from rtbisect.suites.siteload import SITE
@@ -39,7 +40,9 @@ def name_of(revision: str) -> str:
 def write_kernels(
     place: Path, store: ArtefactStore, state: Path, setup: Setup, builds: Iterable[Build]
 ) -> None:
-    """Fill `place`/kernels and write `place`/boot.sh; nothing where none of `builds` is kept."""
+    """Fill `place`/kernels and write `place`/boot.sh; nothing where none of `builds` is kept any
+    more.
+    """
     kept = [build for build in builds if build.ok and build.kernel and store.has(build.kernel)]
     if not kept:
         return
@@ -94,12 +97,16 @@ def _workload(store: ArtefactStore, request: RunRequest) -> Path | None:
 
 
 def figures_of(setup: Setup, console: str) -> tuple[Measurement, ...]:
-    """What a boot by the script measured, of all CPUs together; ConfigError with the reason where
-    its console holds no valid boot.
+    """What a boot by the script measured, of all CPUs together, also where that is how it hung;
+    ConfigError with the reason where its console holds no valid boot.
     """
+    request, log = request_of(setup), standalone.log_of(console)
     try:
-        found = evidence(request_of(setup), standalone.log_of(console))
+        found = evidence(request, log)
     except InvalidBoot as error:
+        signature = panic_of(log.console) or stall_of(log.console)
+        if signature and (hung := symptom(request, signature, log.console)):
+            return hung
         raise ConfigError(
             f"no valid boot: {error.reason}", "keep the whole console of `sh boot.sh KERNEL`"
         ) from error

@@ -20,7 +20,7 @@ from rtbisect.report.lint.rules import lint
 from rtbisect.report.mailer import keep
 from rtbisect.report.message import Envelope, own_id
 from rtbisect.report.text import foreign, header_text
-from rtbisect.report.view import commit_view
+from rtbisect.report.view import Bot, commit_view
 from rtbisect.standing import WITHDRAWAL
 from rtbisect.store.outbox import Outbox
 
@@ -44,21 +44,9 @@ def write_withdrawal(
     if report is None or report.culprit is None:
         raise ConfigError(f"campaign {record.id} has no report", "see `rtbisect status`")
     mailer = wiring.mailer_of(state, site, report.operator)
-    told = email.message_from_string(sent.text, policy=default)
     reason = foreign(why, 400).rstrip(".") + "."
     now = datetime.now(UTC).isoformat(timespec="seconds")
-    headers = Envelope(
-        mailer.bot,
-        to=tuple(str(each) for each in told["To"].addresses),
-        cc=tuple(str(each) for each in told["Cc"].addresses) if told["Cc"] else (),
-        subject=header_text(f"Re: {told['Subject']}", 150),
-        date=now,
-        # Of one report there is one: two sessions that withdraw it make the same.
-        message_id=own_id(f"{sent.message_id.strip('<>').split('@')[0]}.{KIND}", mailer.bot),
-        parent=sent.message_id,
-        thread=tuple(str(told["References"] or "").split()),
-        marks=(("Campaign", record.id), ("Kind", KIND)),
-    )
+    headers = _headers(record, sent, mailer.bot, now)
     tracked = any(line.startswith("#regzbot introduced:") for line in sent.text.split("\n"))
     text = mailer.notice(
         "withdrawal.txt.j2",
@@ -84,6 +72,23 @@ def write_withdrawal(
         text=text,
         approved_by=f"{who.name} <{who.address}>",
         approved_at=now,
+    )
+
+
+def _headers(record: CampaignRecord, sent: OutMail, bot: Bot, now: str) -> Envelope:
+    """In the thread of the report, to all who got it."""
+    told = email.message_from_string(sent.text, policy=default)
+    return Envelope(
+        bot,
+        to=tuple(str(each) for each in told["To"].addresses),
+        cc=tuple(str(each) for each in told["Cc"].addresses) if told["Cc"] else (),
+        subject=header_text(f"Re: {told['Subject']}", 150),
+        date=now,
+        # Of one report there is one: two sessions that withdraw it make the same.
+        message_id=own_id(f"{sent.message_id.strip('<>').split('@')[0]}.{KIND}", bot),
+        parent=sent.message_id,
+        thread=tuple(str(told["References"] or "").split()),
+        marks=(("Campaign", record.id), ("Kind", KIND)),
     )
 
 

@@ -379,3 +379,15 @@ def test_ls_remote(repo):
         ls_remote("ext::sh -c touch% x".replace(" ", ""), "main")
     with pytest.raises(ConfigError):
         ls_remote("--upload-pack=touch", "main")
+
+
+def test_a_path_that_is_no_text_is_one_that_every_file_takes(repo, tmp_path):
+    state = tmp_path / "state/t"
+    tree = GitTree(GitTreeSettings("t", repo.path, state / "src", state / "lock"))
+    base = repo.commit("base", a_c="one\n")
+    (repo.path / os.fsdecode(b"foo\xff.c")).write_text("x")
+    repo("add", "-A")
+    repo("commit", "-q", "-m", "odd")
+    sha = repo("rev-parse", "HEAD")
+    changes = tree.changes(tree.graph(base, sha).commits)[sha]
+    assert [each.path.encode() for each in changes] == [rb"foo\udcff.c"]

@@ -15,7 +15,7 @@ from rtbisect.artefacts import ArtefactStore
 from rtbisect.errors import ConfigError, InternalError
 from rtbisect.lab import standalone as alone
 from rtbisect.lab.profile import host_profile
-from rtbisect.model.lab import DeviceType
+from rtbisect.model.lab import DeviceType, Window
 from rtbisect.standalone import figures_of, request_of, write_kernels
 
 JOBS = ROOT / "lava-jobs"
@@ -60,12 +60,13 @@ def test_init_runs_the_command_by_the_name_that_the_ramdisk_gives_it():
 
 def test_the_script_has_one_line_of_qemu_with_the_topology_and_the_boot_line(setup):
     text = alone.script(JOBS, request_of(setup))
-    (line,) = (line for line in text.splitlines() if line.startswith("exec qemu"))
+    (line,) = (line for line in text.splitlines() if line.startswith("exec "))
     words = shlex.split(line)
     device = setup.device
     cores = f"cores={device.cores},threads={device.threads}"
     assert words[words.index("-smp") + 1] == f"{device.cpus},sockets={device.sockets},{cores}"
-    assert words[words.index("-append") + 1] == setup.profile.boot_line
+    assert words[words.index("-append") + 1] == f"{setup.profile.boot_line} panic=-1"
+    assert words[:2] == ["exec", "timeout"]
     assert words[words.index("-cpu") + 1] == alone.CPU
 
 
@@ -74,10 +75,21 @@ def test_the_guest_is_the_one_of_the_device_template():
 
 
 def test_a_real_machine_is_booted_as_a_guest_with_a_console(setup):
-    metal = DeviceType("server", "smt-server.jinja2", 2, 8, 2, 262144, emulated=False, boot="ipxe")
+    metal = DeviceType(
+        "server",
+        "smt-server.jinja2",
+        2,
+        8,
+        2,
+        262144,
+        emulated=False,
+        boot="ipxe",
+        cpu_model="Example Xeon 6338",
+    )
     profile = host_profile(metal)
     text = alone.script(JOBS, replace(request_of(setup), device_type=metal, profile=profile))
     assert "-smp 32,sockets=2,cores=8,threads=2 -m 4096 " in text
+    assert f"-cpu {alone.CPU} " in text
     assert "console=ttyS0" in text
 
 
@@ -106,3 +118,15 @@ def test_a_console_without_a_boot_has_no_figures(setup, console):
 def test_kernels_that_are_gone_leave_no_script(setup, tmp_path):
     write_kernels(tmp_path, ArtefactStore(tmp_path / "a"), tmp_path, setup, ())
     assert not (tmp_path / "boot.sh").exists()
+
+
+def test_a_boot_that_hung_in_its_window_has_the_figure_of_that(setup):
+    window = Window("stall", ("stall",), workload="epoll-cfs-bandwidth", synthetic=True)
+    asked = replace(setup, windows=(window,))
+    console = (
+        "rtbisect: window stall begins\r\nKernel panic - not syncing: frozen nr_periods\r\nrest\r\n"
+    )
+    (found,) = figures_of(asked, console)
+    assert (found.name, found.value) == ("frozen_periods", 1.0)
+    with pytest.raises(ConfigError, match="no valid boot"):
+        figures_of(asked, console.replace("begins", "ends"))

@@ -114,8 +114,8 @@ class KernelBuilder:
         """What a build was made from; empty when that is not known."""
         if not build.files:
             return frozenset()
-        text = self._store.path(build.files).read_bytes().decode("utf-8", "surrogateescape")
-        return frozenset(text.split("\n"))
+        text = command.decode(self._store.path(build.files).read_bytes())
+        return frozenset(command.whole_text(text).split("\n"))
 
     def changed(self, parent: Build, culprit: Build) -> tuple[Function, ...] | None:
         """Functions of `culprit` whose code `parent` does not have; None when that is not known."""

@@ -17,8 +17,9 @@ import jinja2
 
 from rtbisect.errors import InternalError
 from rtbisect.lab.initramfs import PREFIX, Member, newc
-from rtbisect.lab.jobs import command_of
+from rtbisect.lab.jobs import command_of, timeouts_of
 from rtbisect.lab.lavalog import CaseResult, LavaLog
+from rtbisect.model.lab import QEMU
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -67,10 +68,12 @@ def script(lava_jobs: Path, request: RunRequest) -> str:
     )
     environment.filters["sh"] = shlex.quote
     return environment.get_template("standalone.sh.j2").render(
-        cpu=device.cpu_model or CPU,
+        # That of a real machine says what it is, and is no name of QEMU's.
+        cpu=(device.cpu_model if device.boot == QEMU else "") or CPU,
         smp=f"{device.cpus},sockets={device.sockets},cores={device.cores},threads={device.threads}",
         memory_mib=min(device.memory_mib, MOST_MEMORY_MIB),
-        boot_line=" ".join(request.profile.boot_line.split()),
+        boot_line=" ".join([*request.profile.boot_line.split(), "panic=-1"]),
+        seconds=2 * timeouts_of(request).job_s,
     )
 
 

@@ -156,6 +156,9 @@ class DraftMailer:
     ) -> str:
         """The text of the mail with so much detail."""
         told = context(report, self.bot, log, detail) | {"public": public}
+        # Who has the mail and no data has nothing to boot.
+        if public is None or public.evidence:
+            told["reproduce"] += told["alone"]
         return guard(self._rendered(template_name(report), told), commands=public is not None)
 
     def _rendered(self, template: str, told: dict[str, Any]) -> str:

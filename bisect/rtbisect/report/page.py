@@ -32,7 +32,8 @@ PICTURES = {
 }
 
 #: Of the draft, as far as they are there.
-_FILES = ("report.eml", "campaign.log", "bisect.log", "result.json", "SHA256SUMS")
+DRAFT = "report.eml"
+_FILES = (DRAFT, "campaign.log", "bisect.log", "result.json")
 
 
 def write_page(
@@ -52,7 +53,7 @@ def write_page(
         ("Judged metrics of the two ends", told["ends"]),
         ("What the change is made of", told["origins"]),
         ("Machine and kernel", told["machine"]),
-        ("Reproduce", told["reproduce"]),
+        ("Reproduce", told["reproduce"] + told["alone"]),
     )
     values = told | {
         "campaign": report.campaign,

@@ -143,6 +143,7 @@ def context(report: ReportInput, bot: Bot, log: str, detail: Detail) -> dict[str
         "machine": machine_rows(report, facts=detail.facts),
         "cost": cost(report.summary),
         "reproduce": _reproduce(report),
+        "alone": _boots_alone(report),
         "log": log_inline(lines) if detail.log and len(lines) <= LOG_LINES else (),
         "log_count": len(lines),
     }
@@ -264,7 +265,6 @@ def _reproduce(report: ReportInput) -> tuple[str, ...]:
         cut(f"  # in a clone of {foreign(report.repo, 200)}", TABLE),
         f"  git checkout {ascii_line(shlex.quote(commit), 60)}",
         *_continued(foreign(report.command, 500)),
-        *_boots_alone(report),
     )
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rtbisect.command import printable
+from rtbisect.command import printable, whole_text
 from rtbisect.errors import ConfigError, InfrastructureError
 from rtbisect.locks import hold
 from rtbisect.model.code import Change, Commit, CommitGraph
@@ -308,7 +308,7 @@ def _changes(listing: str) -> dict[str, tuple[Change, ...]]:
         if FULL_SHA.fullmatch(word):
             here = found.setdefault(word, [])
         elif word:
-            here.append(Change(word[0], next(words)))
+            here.append(Change(word[0], whole_text(next(words))))
     return {sha: tuple(changes) for sha, changes in found.items()}
 
 
