@@ -31,6 +31,7 @@ from rtbisect.report.mailer import check_mailable, keep
 from rtbisect.report.public import Public
 from rtbisect.report.recipients import TRACKED, Purpose, plain_name, propose, refused
 from rtbisect.report.text import foreign
+from rtbisect.standalone import SCRIPT
 from rtbisect.standing import follow_outbox
 from rtbisect.store.outbox import Outbox
 
@@ -116,7 +117,7 @@ def approve(
     if found := lint(data):
         told = "; ".join(f"{each.rule}: {each.where} {each.said}" for each in found[:3])
         raise ConfigError(f"{len(found)} findings: {told}", f"correct {folder / PUBLIC}")
-    _check_published(site, record.id)
+    _check_published(site, record.id, data)
     _check_not_told(store, record, report)
     mail = _queued(data, record.id, who, draft, folder, site)
     outbox = Outbox(state)
@@ -170,13 +171,18 @@ def evidence_folder(site: Site, campaign: str) -> Path | None:
     return site.beside(found.folder) / campaign if found is not None else None
 
 
-def _check_published(site: Site, campaign: str) -> None:
+def _check_published(site: Site, campaign: str, mail: bytes) -> None:
     """ConfigError when a mail would point to data that are not there."""
     folder = evidence_folder(site, campaign)
     if folder is not None and not (folder / SUMS).is_file():
         raise ConfigError(
             f"the data of {campaign} are not in {folder}",
             f"`rtbisect report bundle {campaign}` puts them there",
+        )
+    if f"sh {SCRIPT} ".encode() in mail and (folder is None or not (folder / SCRIPT).is_file()):
+        raise ConfigError(
+            f"the data of {campaign} have no {SCRIPT}: its kernels were cleaned up",
+            "take the lines out that boot them",
         )
 
 

@@ -109,7 +109,8 @@ class World:
         store.finish(name, report.result, made)
         published = self.root / "www" / name
         published.mkdir(parents=True)
-        (published / "SHA256SUMS").touch()
+        for file in ("SHA256SUMS", "boot.sh"):
+            (published / file).touch()
         return name
 
     def __call__(self, *words):

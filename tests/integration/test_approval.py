@@ -30,6 +30,7 @@ from rtbisect.model.campaign import (
     Sample,
     TableRow,
 )
+from rtbisect.report.lint.mail import MOST_BYTES
 from rtbisect.report.lint.rules import lint
 from rtbisect.store.campaigns import CampaignStore
 
@@ -223,6 +224,35 @@ def test_a_mail_points_to_data_that_are_there(world):
     code, told = world("report", "approve", name, "--by", WHO)
     assert (code, "are not in" in told["error"]) == (2, True)
     assert "report bundle" in told["hint"]
+
+
+def test_a_mail_boots_kernels_that_are_there(world):
+    name = world.campaign(rcu())
+    world("report", "propose", name, "--by", WHO)
+    assert "sh boot.sh" in world.public(name).read_text()
+    (world.root / "www" / name / "boot.sh").unlink()
+    code, told = world("report", "approve", name, "--by", WHO)
+    assert (code, "have no boot.sh" in told["error"]) == (2, True)
+    text = world.public(name).read_text()
+    world.public(name).write_text(
+        "".join(line for line in text.splitlines(keepends=True) if "boot.sh" not in line)
+    )
+    assert world("report", "approve", name, "--by", WHO)[0] == 0
+
+
+def test_a_mail_without_data_boots_nothing(world):
+    del world.mail["evidence"]
+    name = world.campaign(rcu())
+    assert "boot.sh" not in world("report", "propose", name, "--by", WHO)[1]["eml"]
+    assert world("report", "approve", name, "--by", WHO)[0] == 0
+
+
+def test_a_patch_that_is_too_large_is_not_tested_in_part(world, tmp_path):
+    name = world.campaign(rcu())
+    patch = tmp_path / "p"
+    patch.write_bytes(b"x" * MOST_BYTES)
+    code, told = world("report", "test", name, "--patch", str(patch))
+    assert (code, "bytes or more" in told["error"]) == (2, True)
 
 
 def test_a_site_that_says_nothing_of_mail_sends_nothing(world):

@@ -312,7 +312,10 @@ def test_it(
     record = CampaignStore(output.state).get(campaign)
     request = request_of(record)
     if patch is not None:
-        asked = abtest.of_patch(output.state, record, request, _bytes_of(patch), seed)
+        mbox = _bytes_of(patch)
+        if len(mbox) >= MOST_BYTES:
+            raise ConfigError(f"{patch} has {MOST_BYTES} bytes or more", "give the patch alone")
+        asked = abtest.of_patch(output.state, record, request, mbox, seed)
     else:
         asked = abtest.of_revision(output.state, record, request, rev or "", seed)
     check = once(output, asked.request)
