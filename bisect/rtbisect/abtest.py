@@ -31,8 +31,9 @@ from rtbisect.report.message import Envelope, answers_to, own_id
 from rtbisect.report.middles import metric_name, middle, spread, threshold_of, unit_of
 from rtbisect.report.text import TABLE, Column, ascii_line, foreign, header_text, table
 from rtbisect.report.view import banner, commit_view, cost, mailable, short
+from rtbisect.setup import Machine
 from rtbisect.store.campaigns import CampaignStore
-from rtbisect.store.journal import summary_of
+from rtbisect.store.journal import recorded, summary_of
 from rtbisect.trees.patches import patches_of
 
 if TYPE_CHECKING:
@@ -73,10 +74,11 @@ def of_patch(
     ConfigError where they do not apply.
     """
     report = _report_of(record)
+    _limit(report)
     base = report.good if report.repair else report.bad
     patches = patches_of(mail)
     site = load_site(Path(request.site))
-    _check_same_machine(site, request, report)
+    _check_same_machine(state, record, site, request)
     patched = wiring.tree_of(state, site.target(request.tree)).apply(base, patches)
     title = foreign(patches[-1].title, 60)
     more = f" and {len(patches) - 1} more patches" if len(patches) > 1 else ""
@@ -91,10 +93,11 @@ def of_revision(
     bad (of a repair: broken).
     """
     report = _report_of(record)
+    _limit(report)
     base = report.good if report.repair else report.bad
     site = load_site(Path(request.site))
     target = site.target(request.tree)
-    _check_same_machine(site, request, report)
+    _check_same_machine(state, record, site, request)
     tree = wiring.tree_of(state, target)
     sha = tree.resolve(revision) if revision else wiring.head_of(tree, target)
     if sha == base:
@@ -105,18 +108,23 @@ def of_revision(
     return Question(question, f"Revision {foreign(revision or target.branch, 60)}", not revision)
 
 
-def _check_same_machine(site: Site, request: CampaignRequest, report: ReportInput) -> None:
+def _check_same_machine(
+    state: Path, record: CampaignRecord, site: Site, request: CampaignRequest
+) -> None:
     """InfrastructureError unless the site measures today as it did for the report: an answer says
     that it does. What the site file says of it may have changed since.
     """
-    now = wiring.setup_of(site, site.target(request.tree), request)
+    now, report = wiring.setup_of(site, site.target(request.tree), request), _report_of(record)
     metric = report.result.metric
     synthetic = any(w.synthetic for w in now.windows if metric and w.name == metric.window)
+    kept = recorded(CampaignStore(state).database, record.id, Machine)
     for what, same in (
-        ("device", now.device == report.device),
+        ("device", replace(now.device, boot_s=0) == replace(report.device, boot_s=0)),
         ("profile", now.profile == report.profile),
         ("configuration", now.build.config_name == report.config_name),
         ("workload", report.synthetic_workload or not synthetic),
+        # What has no name of its own: the text of fragments, windows, the site's program.
+        ("set-up", not kept or kept[0] == Machine.of(now)),
     ):
         if not same:
             # No fault of who asks: the question waits until a person has looked at it.
@@ -159,7 +167,7 @@ def write_answer(
         raise ConfigError(f"campaign {check.id} is not finished", f"`rtbisect resume {check.id}`")
     site = load_site(Path(question.request.site))
     # It may have changed while the boots ran.
-    _check_same_machine(site, question.request, report)
+    _check_same_machine(state, record, site, question.request)
     samples = {row.kernel: row.sample for row in result.table if row.metric == limit.key}
     # A report on a repair has its threshold turned already.
     better = limit if report.repair else turned(limit)

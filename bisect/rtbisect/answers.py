@@ -24,6 +24,7 @@ from rtbisect.report.mailer import check_mailable
 from rtbisect.report.message import Envelope, message, own_id
 from rtbisect.report.recipients import plain_name, refused
 from rtbisect.report.text import header_text, wrap
+from rtbisect.standing import WITHDRAWAL
 from rtbisect.store.outbox import Outbox
 from rtbisect.store.replies import Replies, ReplyState
 
@@ -43,10 +44,18 @@ OPEN = (ReportState.SENT, ReportState.ANSWERED, ReportState.RETESTED)
 
 def tested(store: CampaignStore, record: CampaignRecord, level: Level, *, newest: bool) -> None:
     """Note what a test says of a report that people have: `level` REGRESSED takes the effect back
-    (abtest.Answer). It is FIXED where that was the tree's newest revision.
+    (abtest.Answer). It is FIXED where that was the tree's newest revision, and no more where a
+    newer one does not. What asks for a backport is never fixed by the tree that has the repair.
     """
-    fixed = newest and level is Level.REGRESSED
-    store.move_report(record.id, OPEN, ReportState.FIXED if fixed else ReportState.RETESTED)
+    if record.report is None:
+        return
+    repair = read_input(Path(record.report.path).parent).repair
+    if newest and level is Level.REGRESSED and not repair:
+        store.move_report(record.id, OPEN, ReportState.FIXED)
+    elif newest and level is Level.PASS:
+        store.move_report(record.id, (*OPEN, ReportState.FIXED), ReportState.RETESTED)
+    else:
+        store.move_report(record.id, OPEN, ReportState.RETESTED)
 
 
 def write_answer_mail(
@@ -64,6 +73,8 @@ def write_answer_mail(
     check_gates(record)
     check_mailable(report)
     sent = report_as_sent(state, record.id)
+    if any((e.campaign, e.kind) == (record.id, WITHDRAWAL) for e in Outbox(state).all()):
+        raise ConfigError(f"the report of {record.id} is withdrawn", "nobody waits for an answer")
     draft = _draft(folder, check)
     asked = str(draft["In-Reply-To"] or "").strip()
     to, cc = _people(state, record.id, asked, sent, site)

@@ -19,6 +19,7 @@ from rtbisect.comparison import MAX_BARREN, PASS_CONFIDENCE, Ends, compare, wors
 from rtbisect.effects import Effects, worded
 from rtbisect.figures import figure, sample
 from rtbisect.judge import hosts
+from rtbisect.judge.improved import improved
 from rtbisect.judge.judge import judge
 from rtbisect.judge.scale import by_mean, centre
 from rtbisect.model.campaign import (
@@ -136,7 +137,7 @@ def bisect(setup: Setup, parts: Parts) -> tuple[Result, Report | None]:
         judgements = ends.judgements
         found = worst(setup, judgements)
         if found is None:
-            return _silent(ends, judgements), None
+            return _nothing(effects, graph, ends)
         threshold = next(t for t in setup.thresholds if t.key == found.key)
         what = "better again" if repairs(request) else "regressed"
         effects.tell(f"{what}: {found.key}: {found.reason}; searching on it")
@@ -162,6 +163,15 @@ def bisect(setup: Setup, parts: Parts) -> tuple[Result, Report | None]:
     result = _in_words(setup, result)
     effects.tell(_closing(setup, result))
     if result.outcome in SILENT or result.cause is Cause.TOOL_INDUCED:
+        return result, None
+    return result, _report(effects, graph, result)
+
+
+def _nothing(effects: Effects, graph: CommitGraph, ends: Ends) -> tuple[Result, Report | None]:
+    """Nothing to search: silence, but a line to the operator where figures got better."""
+    result, setup = _silent(ends, ends.judgements), effects.setup
+    better = () if repairs(setup.request) else improved(ends.judgements, setup.thresholds)
+    if result.outcome is not Outcome.NO_REGRESSION or not better:
         return result, None
     return result, _report(effects, graph, result)
 

@@ -38,7 +38,7 @@ def poll(inbox: Inbox, stores: Stores, trust: Trust, now_iso: str) -> Iterator[K
         found = read_reply(arrived.data, threads, trust, giant=arrived.giant, mends=mends)
         kept = _once(_kept(found, key_of(arrived.data), now_iso), stores.replies)
         new = stores.replies.put(kept, arrived.data)
-        if new and kept.state is not ReplyState.IGNORED:
+        if kept.state is not ReplyState.IGNORED:
             # A report that was sent has an answer now.
             stores.campaigns.move_report(kept.campaign, (ReportState.SENT,), ReportState.ANSWERED)
         inbox.done(arrived)
@@ -77,14 +77,20 @@ def mends_of(stores: Stores, names: Iterable[str]) -> Mapping[str, Sequence[str]
 
 
 def _once(kept: KeptReply, known: Replies) -> KeptReply:
-    """A reply that has come before asks no more, as the copy that a list sends of it."""
+    """A reply that has come before asks no more, as the copy that a list sends of it. One that is
+    proved takes the place of one that is not: lists break signatures, and anybody may be first.
+    """
     if kept.state not in (ReplyState.ACCEPTED, ReplyState.WAITING):
         return kept
     for other in known.all((ReplyState.ACCEPTED, ReplyState.WAITING, ReplyState.DONE)):
         same = (other.sender, other.campaign) == (kept.sender, kept.campaign)
         same = same and other.key != kept.key and other.message_id == kept.message_id
-        if same and (kept.message_id or other.asked == kept.asked):
-            return replace(kept, state=ReplyState.NOTED, why=f"has come before, as {other.key}")
+        if not same or not (kept.message_id or other.asked == kept.asked):
+            continue
+        if kept.state is ReplyState.ACCEPTED and other.state is ReplyState.WAITING:
+            known.set(other.key, ReplyState.NOTED, f"has come again, signed, as {kept.key}")
+            continue
+        return replace(kept, state=ReplyState.NOTED, why=f"has come before, as {other.key}")
     return kept
 
 

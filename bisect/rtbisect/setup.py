@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from rtbisect.errors import ConfigError
@@ -90,6 +90,22 @@ class Fingerprint:
     sha256: str
 
 
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """What boots of two campaigns have to have in common to be compared, as one hash."""
+
+    sha256: str
+
+    @classmethod
+    def of(cls, setup: Setup) -> Machine:
+        """Thresholds and limits judge boots, and change nothing of them."""
+        parts = (
+            setup.build, replace(setup.device, boot_s=0), setup.profile, setup.windows,
+            setup.window_ms, setup.rcu_calls,
+        )  # fmt: skip
+        return cls(hashlib.sha256(repr(parts).encode()).hexdigest())
+
+
 def keep_setup(setup: Setup, journal: Journal) -> None:
     """Remember what a campaign runs with; SetupChangedError when a resumed one would run with
     something else: figures of two set-ups do not mix.
@@ -104,3 +120,4 @@ def keep_setup(setup: Setup, journal: Journal) -> None:
             f"the site file, its fragments or thresholds/ changed since {journal.campaign} began",
             "put them back as they were, or start a new campaign",
         )
+    journal.step("machine", Machine, lambda _note: Machine.of(setup))

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
 REPORT, WITHDRAWAL = "report", "withdrawal"
 
-_UNSENT = (ReportState.DRAFT, ReportState.APPROVED)
-
 
 def follow_outbox(campaigns: CampaignStore, outbox: Outbox) -> None:
     """Make the states of all reports agree with the outbox."""
@@ -30,28 +28,25 @@ def follow_outbox(campaigns: CampaignStore, outbox: Outbox) -> None:
     for name in campaigns.names():
         with suppress(InternalError, ConfigError):
             report = campaigns.get(name).report
-            if report is not None:
-                _follow(campaigns, name, mails.get((name, REPORT)), (name, WITHDRAWAL) in mails)
+            if report is None:
+                continue
+            if (name, WITHDRAWAL) in mails:
+                others = [each for each in ReportState if each is not ReportState.WITHDRAWN]
+                campaigns.move_report(name, others, ReportState.WITHDRAWN)
+                continue
+            if report.state is ReportState.WITHDRAWN:
+                # A withdrawal that was dropped has told nobody: it is as it was.
+                before = report.before or ReportState.DRAFT
+                campaigns.move_report(name, (ReportState.WITHDRAWN,), before)
+            _follow(campaigns, name, mails.get((name, REPORT)))
 
 
-def _follow(
-    campaigns: CampaignStore,
-    name: str,
-    mail: MailState | None,
-    withdrawn: bool,  # noqa: FBT001
-) -> None:
+def _follow(campaigns: CampaignStore, name: str, mail: MailState | None) -> None:
     """Move the report of one campaign; `mail` is where its mail stands, None for none."""
-    if withdrawn:
-        others = [each for each in ReportState if each is not ReportState.WITHDRAWN]
-        campaigns.move_report(name, others, ReportState.WITHDRAWN)
-        return
     if mail is None:
-        # A withdrawal that was dropped has told nobody, and neither has a mail that was.
-        gone = (ReportState.APPROVED, ReportState.WITHDRAWN)
-        campaigns.move_report(name, gone, ReportState.DRAFT)
-    elif mail is MailState.SENT:
-        campaigns.move_report(name, (*_UNSENT, ReportState.WITHDRAWN), ReportState.SENT)
+        campaigns.move_report(name, (ReportState.APPROVED,), ReportState.DRAFT)
+    elif mail in (MailState.SENT, MailState.IN_DOUBT):
+        # One in doubt may have arrived, and then it is answered and mended like any other.
+        campaigns.move_report(name, (ReportState.DRAFT, ReportState.APPROVED), ReportState.SENT)
     else:
-        campaigns.move_report(
-            name, (ReportState.DRAFT, ReportState.WITHDRAWN), ReportState.APPROVED
-        )
+        campaigns.move_report(name, (ReportState.DRAFT,), ReportState.APPROVED)

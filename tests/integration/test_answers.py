@@ -20,11 +20,15 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from report_cases import rcu
 from rtbisect import abtest, answers
 from rtbisect.cli import answer as command
+from rtbisect.config import load_site
 from rtbisect.errors import InfrastructureError
 from rtbisect.judge.judge import judge
-from rtbisect.model.campaign import CampaignRequest, Level, Outcome, Sample, TableRow
+from rtbisect.model.campaign import CampaignRequest, Level, Limits, Outcome, Sample, TableRow
 from rtbisect.report.lint.rules import lint
+from rtbisect.setup import Machine
 from rtbisect.store.campaigns import CampaignStore
+from rtbisect.store.journal import StoreJournal
+from rtbisect.wiring import setup_of
 
 pytestmark = pytest.mark.skipif(
     not all(shutil.which(tool) for tool in ("bwrap", "perl", "git")), reason="needs bwrap, perl"
@@ -201,9 +205,50 @@ def test_what_the_newest_revision_takes_back_is_fixed(world, after, newest, stat
     name = sent(world)
     drafted(world, name, after, newest=newest)
     assert state_of(world, name) == state
-    # What was fixed stays so.
+    # A fix may be reverted.
     drafted(world, name, SLOW, newest=True)
-    assert state_of(world, name) == ("fixed" if state == "fixed" else "retested")
+    assert state_of(world, name) == "retested"
+
+
+def test_a_repair_that_is_asked_for_is_not_fixed_by_the_tree_that_has_it(world):
+    name = sent(world)
+    store = CampaignStore(world.state)
+    place = Path(store.get(name).report.path).with_name("input.json")
+    place.write_text(place.read_text().replace('"repair":false', '"repair":true'))
+    assert '"repair":true' in place.read_text()
+    answers.tested(store, store.get(name), Level.REGRESSED, newest=True)
+    assert state_of(world, name) == "retested"
+
+
+def test_nobody_answers_in_a_thread_that_was_withdrawn(world):
+    name = sent(world)
+    check = drafted(world, name)
+    world("report", "withdraw", name, "--by", WHO, "--why", "it was the tool", "--send")
+    code, told = world("report", "answer", name, check, "--by", WHO, "--send")
+    assert (code, "is withdrawn" in told["error"]) == (2, True)
+
+
+def test_a_fragment_that_was_edited_is_another_set_up(world):
+    name = sent(world)
+    site = load_site(world.site)
+    store = CampaignStore(world.state)
+    request = CampaignRequest("bisect", str(world.site), "stable-rt", "a", "b")
+    now = setup_of(site, site.target("stable-rt"), request)
+    was = replace(now, build=replace(now.build, fragments=("CONFIG_OTHER=y\n",)))
+    StoreJournal(store.database, name).step("machine", Machine, lambda _note: Machine.of(was))
+    with pytest.raises(InfrastructureError, match="another set-up"):
+        drafted(world, name)
+
+
+def test_what_only_judges_boots_is_no_other_set_up(world):
+    name = sent(world)
+    site = load_site(world.site)
+    store = CampaignStore(world.state)
+    request = CampaignRequest("bisect", str(world.site), "stable-rt", "a", "b")
+    now = setup_of(site, site.target("stable-rt"), request)
+    was = replace(now, limits=Limits(max_boots=9), device=replace(now.device, boot_s=99))
+    StoreJournal(store.database, name).step("machine", Machine, lambda _note: Machine.of(was))
+    assert drafted(world, name)
 
 
 # --- patches that say they mend it ---

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Patches by address, from a real HTTP server."""
 
+import gzip
 import http.server
 import threading
 
@@ -20,7 +21,10 @@ class Archive(http.server.BaseHTTPRequestHandler):
             self.send_header("Location", "/r/mbox")
             self.end_headers()
             return
-        found = {"/r/mbox": MBOX, "/r/large": b"x" * (post.MOST_BYTES + 1)}.get(self.path)
+        packed = {"/r/packed": gzip.compress(MBOX), "/r/torn": gzip.compress(MBOX)[:-12] + b"x" * 9,
+                  "/r/bomb": gzip.compress(b"x" * (post.MOST_BYTES + 1))}  # fmt: skip
+        found = packed | {"/r/mbox": MBOX, "/r/large": b"x" * (post.MOST_BYTES + 1)}
+        found = found.get(self.path)
         broken = {"/r/busy": 429, "/r/down": 503}.get(self.path, 404)
         self.send_response(200 if found else broken)
         self.end_headers()
@@ -41,6 +45,7 @@ def archive():
 
 def test_an_mbox_of_an_archive(archive):
     assert fetch(f"{archive}mbox", [archive]) == MBOX
+    assert fetch(f"{archive}packed", [archive]) == MBOX
 
 
 @pytest.mark.parametrize(
@@ -49,6 +54,8 @@ def test_an_mbox_of_an_archive(archive):
         ("none", "answers 404"),
         ("moved", "answers 302"),
         ("large", "has more than"),
+        ("bomb", "has more than"),
+        ("torn", "is torn"),
         ("../r/mbox", "in no archive"),
         ("%2e%2e/secret", "in no archive"),
         ("a%2Fb", "in no archive"),

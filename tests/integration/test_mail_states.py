@@ -77,23 +77,46 @@ def test_a_withdrawal_that_is_dropped_has_told_nobody(world):
     assert withdraw(world, name)[0] == 2
 
 
-@pytest.mark.parametrize("stands", list(ReportState))
+@pytest.mark.parametrize("stands", [s for s in ReportState if s is not ReportState.WITHDRAWN])
 def test_what_a_kill_left_is_put_right(world, stands):
     name = approved(world)
     store, outbox = CampaignStore(world.state), Outbox(world.state)
-    every = list(ReportState)
-    for mail, withdrawn, expected in (
-        ("queued", False, {"draft": "approved", "withdrawn": "approved"}),
-        ("sent", False, {"draft": "sent", "approved": "sent", "withdrawn": "sent"}),
-        ("sent", True, dict.fromkeys(every, "withdrawn")),
+    for mail, expected in (
+        ("queued", {"draft": "approved"}),
+        ("sent", {"draft": "sent", "approved": "sent"}),
+        ("withdrawn", dict.fromkeys(map(str, ReportState), "withdrawn")),
     ):
-        if mail == "sent" and not withdrawn:
+        if mail == "sent":
             send(world)
-        if withdrawn:
+        if mail == "withdrawn":
             withdraw(world, name)
-        store.move_report(name, every, stands)
+        store.move_report(name, list(ReportState), stands)
         standing.follow_outbox(store, outbox)
         assert state_of(world, name) == expected.get(stands.value, stands.value)
+
+
+@pytest.mark.parametrize("stands", [ReportState.SENT, ReportState.ANSWERED, ReportState.FIXED])
+def test_who_drops_a_withdrawal_has_the_report_as_it_was(world, stands):
+    name = approved(world)
+    send(world)
+    CampaignStore(world.state).move_report(name, (ReportState.SENT,), stands)
+    withdraw(world, name)
+    (mail,) = [m for m in world("mail", "list")[1]["mails"] if m["kind"] == "withdrawal"]
+    world("mail", "drop", mail["message_id"])
+    assert state_of(world, name) == stands.value
+
+
+def test_a_report_in_doubt_may_be_answered(world):
+    with closing(Server(world.root / "server", "--fault", "cut")) as server:
+        world.mail["send"] = {
+            "smtp": {"host": "127.0.0.1", "port": server.port, "security": "none"}
+        }
+        name = approved(world)
+        (doubt,) = send(world)[1]["mails"]
+        store = CampaignStore(world.state)
+        assert store.move_report(name, (ReportState.SENT,), ReportState.ANSWERED)
+        world("mail", "decide", doubt["message_id"], "sent", "--why", "x")
+        assert state_of(world, name) == "answered"
 
 
 def test_a_draft_whose_mail_is_gone_is_a_draft(world):
@@ -173,6 +196,22 @@ def test_a_reply_without_a_patch_is_told(world, reply):
     assert kept.get("k1").why == "test: there is no patch"
 
 
+def test_an_address_that_no_archive_has_is_told(world, reply):
+    kept = reply(asked=(("test", "https://elsewhere.example.org/x"),))
+    assert world("mail", "work")[0] == 0
+    assert kept.get("k1").why.startswith("test: https://elsewhere.example.org/x is in no archive")
+
+
+def test_a_reply_that_is_closed_asks_nothing(world, reply):
+    kept = reply()
+    site = ("--site", str(world.site))
+    assert world("mail", "close", "k1", "--by", "Somebody", *site)[0] == 2
+    assert world("mail", "close", "k1", "--by", WHO, *site)[1]["replies"][0]["state"] == "noted"
+    assert world("mail", "close", "k1", "--by", WHO, *site)[0] == 2
+    assert world("mail", "work")[1]["replies"] == []
+    assert "closed by Ada" in kept.get("k1").why
+
+
 @pytest.fixture
 def lab(monkeypatch):
     """A lab that fails; it counts what it is asked."""
@@ -187,7 +226,8 @@ def lab(monkeypatch):
 
 
 def commit(world):
-    (world.tree / "kernel/rcu/tree.c").write_text("int z;\n")
+    with (world.tree / "kernel/rcu/tree.c").open("a") as file:
+        file.write("int z;\n")
     world._git("commit", "-qam", "rcu: more")
 
 
@@ -200,9 +240,17 @@ def test_a_fault_of_the_lab_leaves_the_reply_and_the_others_go_on(world, reply, 
     assert kept.get("k1").why == "waits: the lab is away"
     assert kept.get("k2").state is ReplyState.DONE
     # The same question again, and no other: what is done is not done twice.
+    commit(world)
     world("mail", "work")
     (first, _), (second, again) = lab
     assert (first, again) == (second, False)
+
+
+def test_a_retest_is_of_the_branch_whatever_is_written_behind_it(world, reply, lab):
+    commit(world)
+    reply(asked=(("retest", "please, with the new head"),))
+    world("mail", "work")
+    assert lab[0][0].bad == world._git("rev-parse", "HEAD")
 
 
 def test_a_site_file_that_is_broken_is_not_the_askers_fault(world, reply):
@@ -227,7 +275,19 @@ def test_what_was_done_before_a_fault_is_not_done_again(world, reply, lab):
     assert len(lab) == 2
 
 
-def test_a_copy_of_a_reply_asks_no_more(world):
+ANSWER = """\
+Authentication-Results: mx.lab.example.org; dkim={dkim} header.d=kernel.example.org
+Received: by {way}
+From: Zo <zo@kernel.example.org>
+Message-ID: <q1@kernel.example.org>
+In-Reply-To: <{parent}>
+
+#rtbisect retest
+"""
+
+
+def copies(world, *signed):
+    """The same reply so many times, each signed or not, polled one after the other."""
     name = approved(world)
     send(world)
     world.mail["inbox"] = {"maildir": str(world.root / "in")}
@@ -235,19 +295,20 @@ def test_a_copy_of_a_reply_asks_no_more(world):
         "people": ["zo@kernel.example.org"], "trusted": ["mx.lab.example.org"],
     }  # fmt: skip
     box = mailbox.Maildir(world.root / "in")
-    told = world("report", "show", name)[1]
-    for way in ("direct", "list"):
-        box.add(
-            f"""\
-Authentication-Results: mx.lab.example.org; dkim=pass header.d=kernel.example.org
-Received: by {way}
-From: Zo <zo@kernel.example.org>
-Message-ID: <q1@kernel.example.org>
-In-Reply-To: <{told["message_id"].strip("<>")}>
+    parent = world("report", "show", name)[1]["message_id"].strip("<>")
+    for way, dkim in enumerate(signed):
+        box.add(ANSWER.format(dkim=dkim, way=way, parent=parent).encode())
+        world("mail", "poll", "--site", str(world.site))
+    return world("mail", "replies")[1]["replies"]
 
-#rtbisect retest
-""".encode()
-        )
-    found = world("mail", "poll", "--site", str(world.site))[1]["replies"]
-    assert sorted(each["state"] for each in found) == ["accepted", "noted"]
-    assert "has come before" in next(each["why"] for each in found if each["state"] == "noted")
+
+def test_a_copy_of_a_reply_asks_no_more(world):
+    first, second = copies(world, "pass", "pass")
+    assert (first["state"], second["state"]) == ("accepted", "noted")
+    assert second["why"] == f"has come before, as {first['key']}"
+
+
+def test_a_signed_copy_takes_the_place_of_one_that_is_not(world):
+    first, second, third = copies(world, "fail", "pass", "fail")
+    assert (first["state"], second["state"], third["state"]) == ("noted", "accepted", "noted")
+    assert first["why"] == f"has come again, signed, as {second['key']}"

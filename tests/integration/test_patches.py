@@ -145,3 +145,23 @@ def test_nothing_is_no_patch(repo, tree):
     assert patches_of(b"From x Thu Jan  1 00:00:00 1970\nSubject: x\n\nText.\n") == ()
     with pytest.raises(ConfigError, match="no patch"):
         tree.apply(base, ())
+
+
+def numbered(*marks):
+    return b"".join(
+        f"From x\nSubject: [PATCH{mark}] a\n\ndiff --git a/x b/x\n\n".encode() for mark in marks
+    )
+
+
+@pytest.mark.parametrize(
+    "marks", [(" 2/3",), (" 1/2", " 1/2"), (" 1/2", " 2/2", " v2 1/2", " v2 2/2"), (" 1/2", " 2/3")]
+)
+def test_a_series_is_there_whole_or_not_at_all(marks):
+    with pytest.raises(ConfigError, match="of a series of"):
+        patches_of(numbered(*marks))
+
+
+@pytest.mark.parametrize("marks", [(" 2/2", " 1/2"), ("", ""), (" 0/1", " 1/1")])
+def test_a_series_that_is_whole(marks):
+    data = numbered(*marks).replace(b" 0/1] a\n\ndiff --git a/x b/x\n", b" 0/1] a\n\nText.\n")
+    assert patches_of(data)

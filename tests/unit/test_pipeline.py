@@ -17,6 +17,7 @@ from rtbisect.boots import Ask
 from rtbisect.cli.check import exit_of_check
 from rtbisect.effects import Effects
 from rtbisect.errors import InfrastructureError, InternalError
+from rtbisect.judge.improved import improved
 from rtbisect.kernel.fake import FakeBuilder
 from rtbisect.lab.fake import FakeLab
 from rtbisect.lab.windows import LEVELS
@@ -272,6 +273,21 @@ def test_the_gates_look_at_the_fresh_boots(tmp_path):
     }
     # An emulator is no finding of its own.
     assert not any(reason.startswith("G") for reason in result.reasons)
+
+
+def test_what_got_better_is_told_to_the_operator(tmp_path):
+    """The older end is the bad one: there is nothing to search, and a line to tell."""
+
+    def draw(request, random):
+        return boots(0 if int(request.revision, 16) < 3 else None)(request, random)
+
+    world = World(tmp_path, line_of(6), FakeLab(draw, None))
+    result, report = pipeline.bisect(*world.open())
+    assert (result.outcome, result.culprit) == (Outcome.NO_REGRESSION, None)
+    assert report is not None
+    limits = world.open()[0].thresholds
+    told = {str(each.key) for each in improved(result.judgements, limits)}
+    assert "ipi.res_per_iwi@pf-on" in told
 
 
 def test_nothing_ends_in_no_regression_and_in_silence(tmp_path):

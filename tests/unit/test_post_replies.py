@@ -54,6 +54,10 @@ def test_a_signed_word_of_who_may_ask_counts():
         ({"Authentication_Results": "mx.lab.example.org; none"}, "no good DKIM"),
         ({"Authentication_Results": f"{FROM_EVIL} header.i=header.d={D}@evil.org"}, "no good DKIM"),
         ({"Authentication_Results": f"{FROM_EVIL} header.d={D}"}, "no good DKIM"),
+        ({"Authentication_Results": f"{MX}; dkim=pass header.i=a@{D} header.i=@evil.org"},
+         "no good DKIM"),
+        ({"Authentication_Results": f'{MX}; dkim=pass header.i="{D}"@evil.org'}, "no good DKIM"),
+        ({"Authentication_Results": f"{FROM_EVIL} header.i=@{D}"}, "no good DKIM"),
         ({"Authentication_Results": f'{MX}; spf=pass smtp.mailfrom="x; dkim=pass header.d={D}"'
           "@evil.org; dkim=none"}, "no good DKIM"),
         ({"Authentication_Results": f'{MX}; spf=pass (mx: domain of "a) ; dkim=pass header.d={D} ("'
@@ -188,6 +192,8 @@ def test_no_bytes_are_an_error(data, giant):
     "told",
     [
         f'{MX}; dkim=pass header.d="{D}"',
+        f"{MX}; dkim=pass header.i=@{D} header.s=s1 header.b=abc; spf=pass (x: y) smtp.mailfrom=z",
+        f'{MX}; spf=pass (mx: domain of "l+x=y@l.example.org" is it); dkim=pass header.d={D}',
         f"{MX} 1; arc=none; dkim=fail header.d=evil.org; dkim = pass header.d = {D} header.s=a",
         f"{MX}; dkim=pass (a (nested) comment; of \\) it) header.d={D.upper()}",
         f'(hello) {MX}; dkim/1=pass reason="good; signature" header.d={D}',

@@ -15,6 +15,7 @@ from rtbisect.cli.runner import once, request_of
 from rtbisect.errors import ConfigError, Exit, InfrastructureError, InternalError
 from rtbisect.following import Mended, Unknown, mended
 from rtbisect.model.campaign import Level
+from rtbisect.standing import follow_outbox
 from rtbisect.store.campaigns import CampaignStore
 from rtbisect.store.outbox import Outbox
 
@@ -67,6 +68,7 @@ def follow(output: Output, site: Path | None, as_json: bool) -> int:
     boots leave it open.
     """
     place = site_path(site)
+    follow_outbox(CampaignStore(output.state), Outbox(output.state))
     rows, codes = [], [Exit.ANSWERED]
     for each in list(mended(output.state, place, _requests(output))):
         row, code = _one(output, each)

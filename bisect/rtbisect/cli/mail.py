@@ -129,6 +129,7 @@ def poll(output: Output, site: Path | None, as_json: bool) -> int:
     """Read replies to our mails from the site's inbox; fits a timer."""
     loaded = load_site(site_path(site))
     stores = Stores(Replies(output.state), Outbox(output.state), CampaignStore(output.state))
+    follow_outbox(stores.campaigns, stores.outbox)
     with _open(mailroom.inbox_of(loaded)) as inbox:
         now = SystemClock().now_iso()
         found = tuple(polling.poll(inbox, stores, mailroom.trust_of(loaded), now))
@@ -158,6 +159,22 @@ def accept(output: Output, key: str, by: str, site: Path | None, as_json: bool) 
     if found.state is not ReplyState.WAITING:
         raise ConfigError(f"reply {key} is {found.state}", "see `rtbisect mail replies`")
     kept.set(key, ReplyState.ACCEPTED, f"accepted by {who.name} <{who.address}>")
+    return answer_replies(output, (kept.get(key),), as_json=as_json)
+
+
+@mail.command(epilog="Example: rtbisect mail close 0123456789ab --by 'A Person'")
+@click.argument("key")
+@click.option("--by", required=True, help="Your name or address, as the site file has it.")
+@site_option
+@json_option
+@click.pass_obj
+def close(output: Output, key: str, by: str, site: Path | None, as_json: bool) -> int:
+    """Let the reply KEY ask for nothing any more, whatever it has asked for."""
+    who = approval.approver(load_site(site_path(site)), by)
+    kept = Replies(output.state)
+    if kept.get(key).state not in (ReplyState.WAITING, ReplyState.ACCEPTED):
+        raise ConfigError(f"reply {key} is {kept.get(key).state}", "see `rtbisect mail replies`")
+    kept.set(key, ReplyState.NOTED, f"closed by {who.name} <{who.address}>")
     return answer_replies(output, (kept.get(key),), as_json=as_json)
 
 

@@ -9,23 +9,26 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from pydantic import TypeAdapter
 
 from rtbisect import abtest, answers, asked, wiring
+from rtbisect.abtest import Question
 from rtbisect.cli import runner
 from rtbisect.cli.mail import answer_replies, mail
 from rtbisect.cli.options import json_option
 from rtbisect.cli.output import PlainProgress, keep_traceback, one_line
 from rtbisect.config import load_site
 from rtbisect.errors import ConfigError, Exit, InternalError, Interrupted, RtbisectError
+from rtbisect.model.command import FOREIGN
 from rtbisect.post.fetch import fetch, is_address
+from rtbisect.standing import follow_outbox
 from rtbisect.store.campaigns import CampaignStore
+from rtbisect.store.outbox import Outbox
 from rtbisect.store.replies import Replies, ReplyState
 
 if TYPE_CHECKING:
-    from rtbisect.abtest import Question
     from rtbisect.cli.output import Output
     from rtbisect.model.campaign import CampaignRequest
-    from rtbisect.store.campaigns import CampaignRecord
     from rtbisect.store.replies import KeptReply
 
 
@@ -38,6 +41,7 @@ def work(output: Output, as_json: bool) -> int:
     What a kill interrupted, or the lab, goes on when this is called again.
     """
     kept, ended = Replies(output.state), []
+    follow_outbox(CampaignStore(output.state), Outbox(output.state))
     stopped: RtbisectError | None = None
     for reply in kept.all([ReplyState.ACCEPTED]):
         try:
@@ -70,37 +74,58 @@ def _one(output: Output, kept: Replies, reply: KeptReply, what: tuple[int, str, 
     """What became of one command, in a line. What is wrong with the command itself is told; what is
     wrong with site, lab or archive is raised, and the reply stays.
     """
-    place, name, argument = what
+    place, name, _argument = what
     if name in ("invalid", "dup"):
         return f"{name}: for you to decide, `rtbisect report withdraw {reply.campaign}`"
     store = CampaignStore(output.state)
     record = store.get(reply.campaign)
     request = runner.request_of(record)
     # A site file that cannot be read is nothing that the asker has done.
-    site = load_site(Path(request.site))
-    site.target(request.tree)
-    patches = b""
-    if name == "test" and is_address(argument):
-        patches = fetch(argument, site.ours.mail.commands.archives)
-    elif name == "test" and not argument:
-        patches = kept.mail(reply.key).read_bytes()
-    # The same reply asks for the same campaign, however often it is looked at.
-    digest = hashlib.sha256(f"{reply.key} {place}".encode()).hexdigest()
-    seed = int(digest[:7], 16)
+    load_site(Path(request.site)).target(request.tree)
+    known = TypeAdapter(Question)
+    if data := kept.question(reply.key, place):
+        question = known.validate_json(data)
+    else:
+        try:
+            question = _question(output, kept, reply, what)
+        except ConfigError as error:
+            return f"{name}: {error.message}"
+        kept.keep_question(reply.key, place, known.dump_json(question))
     try:
+        found = runner.once(output, question.request, again=False)
         if name == "bisect":
-            wanted = replace(_bisection(output, request, argument), seed=seed)
-        else:
-            question = _question(output, record, request, patches, argument, seed)
-            wanted = question.request
+            return f"bisect: campaign {found.id}"
+        answer = abtest.write_answer(output.state, record, question, found, reply.message_id)
     except ConfigError as error:
+        # A patch that the configuration does not survive stays one; what the site lacks does not.
+        if FOREIGN not in dict(question.request.extra):
+            raise
         return f"{name}: {error.message}"
-    found = runner.once(output, wanted, again=False)
-    if name == "bisect":
-        return f"bisect: campaign {found.id}"
-    answer = abtest.write_answer(output.state, record, question, found, reply.message_id)
     answers.tested(store, record, answer.level, newest=question.newest)
     return f"{name}: {abtest.WORDS[answer.level]}, {answer.path}"
+
+
+def _question(
+    output: Output, kept: Replies, reply: KeptReply, what: tuple[int, str, str]
+) -> Question:
+    """What two revisions a command is about; ConfigError where it makes no sense."""
+    place, name, argument = what
+    record = CampaignStore(output.state).get(reply.campaign)
+    request = runner.request_of(record)
+    # A question of its own: an equal one of another reply has boots of its own.
+    seed = int(hashlib.sha256(f"{reply.key} {place}".encode()).hexdigest()[:7], 16)
+    if name == "bisect":
+        return Question(replace(_bisection(output, request, argument), seed=seed), "")
+    if name == "test" and is_address(argument):
+        archives = load_site(Path(request.site)).ours.mail.commands.archives
+        mail = fetch(argument, archives)
+    elif name == "test" and not argument:
+        mail = kept.mail(reply.key).read_bytes()
+    else:
+        # `retest` is of the branch, whatever is written behind it.
+        revision = argument if name == "test" else ""
+        return abtest.of_revision(output.state, record, request, revision, seed)
+    return abtest.of_patch(output.state, record, request, mail, seed)
 
 
 def _bisection(output: Output, request: CampaignRequest, argument: str) -> CampaignRequest:
@@ -116,17 +141,3 @@ def _bisection(output: Output, request: CampaignRequest, argument: str) -> Campa
     if tree.foreign(good) or tree.foreign(bad):
         raise ConfigError("an end is a patch that somebody has sent", "ask for a test of it")
     return replace(request, kind="bisect", good=good, bad=bad, repo="")
-
-
-def _question(
-    output: Output,
-    record: CampaignRecord,
-    request: CampaignRequest,
-    patches: bytes,
-    argument: str,
-    seed: int,
-) -> Question:
-    """What two revisions a command is about: `retest` names the tree's branch as it is now."""
-    if patches:
-        return abtest.of_patch(output.state, record, request, patches, seed)
-    return abtest.of_revision(output.state, record, request, argument, seed)

@@ -115,7 +115,9 @@ class ReportInput:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """A rendered report: the mail as bytes in `eml`, held until a person approves."""
+    """A rendered report: the mail as bytes in `eml`, held until a person approves. `before` is
+    where it stood before its last move.
+    """
 
     campaign: str
     state: ReportState
@@ -124,3 +126,4 @@ class Report:
     path: str
     bisect_log: str
     story: str
+    before: ReportState | None = None

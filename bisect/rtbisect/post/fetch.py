@@ -6,6 +6,7 @@ nowhere else.
 from __future__ import annotations
 
 import re
+import zlib
 from typing import TYPE_CHECKING
 
 import requests
@@ -62,9 +63,22 @@ def fetch(address: str, archives: Sequence[str]) -> bytes:
 
 
 def _body(answer: requests.Response) -> bytes:
+    """What is there, unpacked: archives have whole series as packed mboxes."""
     found = bytearray()
     for part in answer.iter_content(65536):
         found += part
         if len(found) > MOST_BYTES:
-            raise ConfigError(f"the mbox has more than {MOST_BYTES} bytes", "send the patch itself")
-    return bytes(found)
+            raise _too_large()
+    if not found.startswith(b"\x1f\x8b"):
+        return bytes(found)
+    try:
+        data = zlib.decompressobj(wbits=31).decompress(bytes(found), MOST_BYTES + 1)
+    except zlib.error as error:
+        raise ConfigError("the packed mbox is torn", "send the patch itself") from error
+    if len(data) > MOST_BYTES:
+        raise _too_large()
+    return data
+
+
+def _too_large() -> ConfigError:
+    return ConfigError(f"the mbox has more than {MOST_BYTES} bytes", "send the patch itself")

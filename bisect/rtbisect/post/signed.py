@@ -27,45 +27,50 @@ def signers(header: str) -> tuple[str, tuple[str, ...]]:
         words = re.sub(r"\s*=\s*", "=", part.strip()).split()
         if not words or not _PASSED.fullmatch(words[0]):
             continue
-        told = [value for key, _, value in (word.partition("=") for word in words[1:])
-                if key.lower() == "header.d"]  # fmt: skip
+        told = [word.partition("=")[::2] for word in words[1:]]
+        by = [value for key, value in told if key.lower() == "header.d"]
+        # Some servers name the identity alone, whose domain is that of the signature or below it.
+        by = by or [v.rpartition("@")[2] for key, v in told if key.lower() == "header.i"]
         # Two of them are not by a server that can be relied on.
-        if len(told) == 1 and _DOMAIN.fullmatch(told[0]):
-            found.append(told[0].lower())
+        if len(by) == 1 and _DOMAIN.fullmatch(by[0]):
+            found.append(by[0].lower())
     return parts[0].split()[0].lower(), tuple(found)
 
 
 def _parts(header: str) -> list[str]:
-    """The header split at its semicolons, comments taken out, and quoted strings made one word; []
-    where one of them does not end, or may end elsewhere.
+    """The header split at its semicolons, without comments, quoted strings made one word; [] where
+    it cannot be said where those end.
     """
-    parts, depth, quoted, escaped = [""], 0, False, False
+    text = _without_comments(header)
+    if text is None:
+        return []
+    parts = [""]
+    for word in re.findall(r'"(?:[^"\\]|\\.)*"|[^";]+|;', text):
+        if word == ";":
+            parts.append("")
+        else:
+            quoted = word.startswith('"')
+            parts[-1] += re.sub(r"[^A-Za-z0-9.-]", "_", word[1:-1]) if quoted else word
+    return parts
+
+
+def _without_comments(header: str) -> str | None:
+    """Comments nest (RFC 5322, 3.2.2). Servers repeat a sender's address in them, quotes and all:
+    where quotes hide a bracket or a semicolon there, nobody can say who wrote what follows.
+    """
+    kept, depth, quoted, escaped = "", 0, False, False
     for char in header:
         if escaped:
             escaped = False
-            parts[-1] += "_" if quoted else ""
         elif char == "\\" and (quoted or depth):
             escaped = True
-        elif quoted:
-            quoted = char != '"'
-            parts[-1] += _plain(char) if quoted else ""
-        elif char == "(":
-            depth += 1
-        elif depth and char == '"':
-            # Servers repeat a sender's address in comments: one with quotes may end them early.
-            return []
-        elif depth:
-            depth -= char == ")"
-            parts[-1] += "" if depth else " "
         elif char == '"':
-            quoted = True
-        elif char == ";":
-            parts.append("")
-        else:
-            parts[-1] += char
-    return [] if depth or quoted or escaped else parts
-
-
-def _plain(char: str) -> str:
-    """A character of a quoted string, as long as it can be part of a domain."""
-    return char if re.fullmatch(r"[A-Za-z0-9.-]", char) else "_"
+            quoted = not quoted
+        elif depth and quoted and char in "();":
+            return None
+        elif char in "()" and not quoted:
+            depth += 1 if char == "(" else -1
+            kept += "" if depth else " "
+            continue
+        kept += "" if depth else char
+    return kept if depth == 0 and not quoted and not escaped else None

@@ -208,7 +208,7 @@ def template_name(report: ReportInput) -> str:
     result = report.result
     if result.outcome is Outcome.NO_REGRESSION:
         better = improved(result.judgements, report.thresholds)
-        return "improvement.txt.j2" if better else "no_regression.txt.j2"
+        return "improvement.txt.j2" if better and not report.repair else "no_regression.txt.j2"
     if result.outcome is Outcome.CULPRIT and report.culprit is not None:
         still = stands_still(report)
         if report.repair:

@@ -123,8 +123,10 @@ def subject(
     """
     result = report.result
     if report.culprit is None or result.outcome != "culprit":
-        better = result.outcome is Outcome.NO_REGRESSION and improved(
-            result.judgements, report.thresholds
+        better = (
+            result.outcome is Outcome.NO_REGRESSION
+            and not report.repair
+            and improved(result.judgements, report.thresholds)
         )
         answer = "improvement" if better else str(result.outcome)
         what = f"{answer} in {short(report.good)}..{short(report.bad)}"

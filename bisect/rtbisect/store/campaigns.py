@@ -119,7 +119,9 @@ class CampaignStore:
             done = connection.execute(
                 sa.update(db.campaign)
                 .where(db.campaign.c.id == identity, db.campaign.c.report == text)
-                .values(report=db.to_json(Report, replace(report, state=state)))
+                .values(
+                    report=db.to_json(Report, replace(report, state=state, before=report.state))
+                )
             )
         return bool(done.rowcount)
 

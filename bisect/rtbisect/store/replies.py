@@ -117,6 +117,20 @@ class Replies:
         data = json.dumps(list(lines)).encode()
         write_whole(self._said(key), lambda file: file.write(data), mode=0o600)
 
+    def question(self, key: str, place: int) -> bytes:
+        """What a command was found to ask for when it was first looked at; b"" before that."""
+        try:
+            return self._question(key, place).read_bytes()
+        except OSError:
+            return b""
+
+    def keep_question(self, key: str, place: int, data: bytes) -> None:
+        """Keep what a command asks for: branches move while it waits."""
+        write_whole(self._question(key, place), lambda file: file.write(data), mode=0o600)
+
+    def _question(self, key: str, place: int) -> Path:
+        return self._folder / f"{key}.{place}.json"
+
     def _said(self, key: str) -> Path:
         return self._folder / f"{key}.said"
 

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 MOST = 60
 MOST_BYTES = 2_000_000
 
+_TEXTS = ("text/plain", "text/x-patch", "text/x-diff")
+
 _NUMBER = re.compile(r"\[[^\]]{0,200}?\b([0-9]{1,4})/([0-9]{1,4})\b[^\]]*\]")
 
 
@@ -51,7 +53,7 @@ def patches_of(data: bytes) -> tuple[Patch, ...]:
 
 
 def _found(data: bytes) -> tuple[Patch, ...]:
-    found = []
+    found, told = [], []
     for place, mail in enumerate(_mails(data)):
         diff = _diff(mail)
         if diff:
@@ -60,6 +62,14 @@ def _found(data: bytes) -> tuple[Patch, ...]:
             title = re.sub(r"^(Re:\s*)*(\[[^\]]*\]\s*)*", "", subject, flags=re.IGNORECASE)
             key = (int(number[1]) if number else 0, place)
             found.append((key, Patch(printable(title, 200) or "a patch", diff)))
+            if number:
+                told.append((int(number[1]), int(number[2])))
+    if told and sorted(told) != [(n, told[0][1]) for n in range(1, told[0][1] + 1)]:
+        raise ConfigError(
+            f"of a series of {told[0][1]} patches these are here: "
+            + ", ".join(str(n) for n, _ in sorted(told)[:MOST]),
+            "send all of one version, in one mbox",
+        )
     if len(found) > MOST:
         raise ConfigError(f"{len(found)} patches are too many", f"send {MOST} at most")
     return tuple(patch for _, patch in sorted(found, key=lambda each: each[0]))
@@ -87,7 +97,7 @@ def _of_mbox(data: bytes) -> Iterator[Message]:
 def _diff(mail: Message) -> bytes:
     """The part of the text from the first diff on."""
     for part in mail.walk():
-        if part.is_multipart() or part.get_content_type() not in ("text/plain", "text/x-patch"):
+        if part.is_multipart() or part.get_content_type() not in _TEXTS:
             continue
         payload = part.get_payload(decode=True)
         text = payload.replace(b"\r\n", b"\n") if isinstance(payload, bytes) else b""

@@ -107,7 +107,7 @@ class Mail:
 #: Where titles of commits stand: quoted in brackets, in tags, commands, logs and lists of commits.
 _TITLES = re.compile(
     r'\("[^\n]{1,300}(?:\n[^\n]{1,300}){0,2}?"\)'
-    r"|^\s*(?:#regzbot title:|Fixes:|# [a-z ]{1,30}(?:\([^()\n]*\) ?)?: ?\[[0-9a-f]+\]).*$"
+    r"|^[ \t]*(?:#regzbot title:|Fixes:|# [a-z ]{1,30}(?:\([^()\n]*\) ?)?: ?\[[0-9a-f]+\]).*$"
     r"|^  [0-9a-f]{12} +[<>]?[01]\.[0-9]+ .*$",
     re.MULTILINE,
 )

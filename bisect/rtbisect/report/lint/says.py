@@ -35,8 +35,8 @@ _VERSION = re.compile(
 #: What a kernel no longer does is a claim without a figure.
 _BREAKS = re.compile(
     r"(?i)\b(no longer|does ?n[o']t|do not|cannot|can't|fail(s|ed|ing)?|stop(s|ped)"
-    r"|br(eaks|oke|oken)|hangs?|panics?|oops(es)?|crash(es|ed)?|freez(es?|ing)|stands? still"
-    r"|lock(s|ed)? up|lockup)\b"
+    r"|br(eaks|oke|oken)|hangs?|panics?|oops(es)?|crash(es|ed)?|freezes?|freezing|froze"
+    r"|stands? still|lock(s|ed)? up|lockup)\b"
 )
 
 #: What has to be said somewhere: name, pattern, what is missing, where it is asked for.
