@@ -34,7 +34,7 @@ from rtbisect.report.lint.tags import REGRESSIONS
 from rtbisect.report.mailer import ReportSettings
 from rtbisect.report.message import Envelope
 from rtbisect.report.public import Public
-from rtbisect.report.view import Bot, commit_view
+from rtbisect.report.view import Bot, commit_view, symptom_of
 
 ROOT = Path(__file__).resolve().parents[1]
 TEMPLATES = ROOT / "reports"
@@ -125,7 +125,7 @@ def row(kernel, workload, metric, unit, sample):
     return TableRow(kernel, metric.window, workload, metric, unit, sample)
 
 
-EPOLL_PARENT = judged(RES_ON, QUIET, LOUD, 6.99, (5.51, 9.24), 0.000155)
+EPOLL_PARENT = judged(RES_ON, QUIET, LOUD, 6.99, (5.51, 9.24), 7.77e-5)
 GATES = (
     Gate(
         "G10 A/A",
@@ -171,7 +171,7 @@ EPOLL = Result(
         Verification(
             "revert on tip",
             "pass",
-            judged(RES_ON, QUIET, LOUD, 6.99, (5.51, 9.24), 0.000155),
+            judged(RES_ON, QUIET, LOUD, 6.99, (5.51, 9.24), 7.77e-5),
             "8+8 boots, ratio 6.99; takes back 98% of the shift between good and bad",
         ),
     ),
@@ -242,7 +242,7 @@ def rcu():
         candidates=((sha(9), 0.9996), (sha(8), 0.0004)),
         confidence=0.9996,
         metric=RCU,
-        judgement=judged(RCU, SHORT, LONG, 2.997, (2.994, 2.999), 0.000155),
+        judgement=judged(RCU, SHORT, LONG, 2.997, (2.994, 2.999), 7.77e-5),
         tested=(
             TestedRevision(sha(1), "Linux 6.12", 8, 0.0),
             TestedRevision(sha(17), "the newest one", 8, 1.0),
@@ -253,10 +253,10 @@ def rcu():
             Verification(
                 f"culprit vs parent {sha(8)[:12]}",
                 "pass",
-                judged(RCU, SHORT, LONG, 2.997, (2.994, 2.999), 0.000155),
+                judged(RCU, SHORT, LONG, 2.997, (2.994, 2.999), 7.77e-5),
             ),
             Verification("revert on tip", "n/a", None, "it does not apply to the tip"),
-            Verification("layout", "pass", judged(RCU, SHORT, LONG, 2.998, (2.99, 3.01), 0.000155)),
+            Verification("layout", "pass", judged(RCU, SHORT, LONG, 2.998, (2.99, 3.01), 7.77e-5)),
         ),
         table=(
             row("parent", "none", RCU, "ms", SHORT),
@@ -516,7 +516,7 @@ def ipi_storm():
     limit = replace(RES_OFF_LIMIT, role="primary")
     return _quiet_machine(
         "storm-0010", "sched/isolation: Kick isolated CPUs at each tick of the first one", limit,
-        sides=(IDLE, LOUD), effect=(35.5, (28.1, 44.9), 0.000155),
+        sides=(IDLE, LOUD), effect=(35.5, (28.1, 44.9), 7.77e-5),
         files=("kernel/sched/isolation.c",),
     )  # fmt: skip
 
@@ -526,7 +526,7 @@ def irq_noise():
     limit = replace(RES_LIMIT, key=key, unit="1", min_effect=2.0, floor=1.0, control=None)
     return _quiet_machine(
         "noise-0011", "tick/sched: Keep the tick of isolated CPUs for a while", limit,
-        sides=(IDLE_TOO, LOUD), effect=(27.6, (22.2, 33.9), 0.000155),
+        sides=(IDLE_TOO, LOUD), effect=(27.6, (22.2, 33.9), 7.77e-5),
         files=("kernel/time/tick-sched.c",),
     )  # fmt: skip
 
@@ -536,7 +536,7 @@ def tool_only():
     on = MetricKey("sampled", "res_per_s", "sampled-on")
     off = MetricKey("sampled", "res_per_s", "sampled-off")
     limit = replace(RES_LIMIT, key=on, min_effect=2.0, floor=1.0, control=off)
-    found = judged(on, QUIET, LOUD, 6.62, (5.25, 8.49), 0.000155)
+    found = judged(on, QUIET, LOUD, 6.62, (5.25, 8.49), 7.77e-5)
     whole = epoll()
     result = replace(
         EPOLL, cause=Cause.TOOL_INDUCED, metric=on, judgement=found, gates=GATES[:2], origins=(),
@@ -558,7 +558,7 @@ def tool_only():
 def repair():
     """A commit that makes something better again, and no hang."""
     whole = rcu()
-    found = judged(RCU, LONG, SHORT, -2.997, (-2.999, -2.994), 0.000155)
+    found = judged(RCU, LONG, SHORT, -2.997, (-2.999, -2.994), 7.77e-5)
     result = replace(
         whole.result, judgement=found,
         verifications=(Verification(f"culprit vs parent {sha(8)[:12]}", "pass", found),),
@@ -661,6 +661,7 @@ NOTICES = {
             "new_sha": sha(99),
             "effect": "a ratio of 0.667 (95% interval 0.660 to 0.671)",
             "boots": "6 + 6 boots",
+            "test": "one-sided rank test",
             "p": "0.0011",
             "culprit": commit_view(_CULPRIT),
             "figures": (
@@ -704,7 +705,7 @@ def _public(report, use_case=""):
         evidence=f"https://lab.example.org/evidence/{report.campaign}/",
         use_case=use_case,
         introduced=report.culprit.sha if tracked else "",
-        title=f"{report.culprit.subject}: {report.result.metric}" if tracked else "",
+        title=f"{report.culprit.subject}: {symptom_of(report)}" if tracked else "",
         commands=True,
     )
 

@@ -25,7 +25,7 @@ from rtbisect.model.campaign import (
     Threshold,
 )
 from rtbisect.model.command import FOREIGN, turned
-from rtbisect.report.figures import effect_text
+from rtbisect.report.figures import effect_text, test_name
 from rtbisect.report.kept import read_input
 from rtbisect.report.message import Envelope, answers_to, own_id
 from rtbisect.report.middles import metric_name, middle, spread, threshold_of, unit_of
@@ -227,6 +227,7 @@ def _told(
         "new_sha": new,
         "effect": effect_text(report, found) if found.base.n and found.new.n else "",
         "boots": f"{found.base.n} + {found.new.n} boots",
+        "test": test_name(limit, found),
         "p": f"{found.p:.2g}",
         "culprit": commit_view(report.culprit) if report.culprit else None,
     }
@@ -241,7 +242,7 @@ def _figures(result: Result) -> tuple[str, ...]:
             ascii_line(f"{row.metric.suite}.{row.metric.name}", 24),
             ascii_line(row.metric.window, 12),
             spread(row.sample, mean=row.mean),
-            spread(after[row.metric].sample, mean=row.mean),
+            spread(after[row.metric].sample, row.unit, mean=row.mean),
         ]
         for row in rows
         if row.kernel == BASE and row.metric in after

@@ -31,6 +31,7 @@ from rtbisect.report.mailer import check_mailable, keep
 from rtbisect.report.public import Public
 from rtbisect.report.recipients import TRACKED, Purpose, plain_name, propose, refused
 from rtbisect.report.text import foreign
+from rtbisect.report.view import symptom_of
 from rtbisect.standalone import SCRIPT
 from rtbisect.standing import follow_outbox
 from rtbisect.store.outbox import Outbox
@@ -87,7 +88,7 @@ def make_proposal(
         evidence=_evidence(site, record.id),
         use_case=foreign(use_case, 200) if tracked else "",
         introduced=_introduced(commit, kind) if tracked else "",
-        title=foreign(f"{commit.subject}: {report.result.metric}", 90),
+        title=foreign(f"{commit.subject}: {symptom_of(report)}", 90),
         commands=site.ours.mail.inbox is not None,
     )
     text = wiring.mailer_of(state, site, report.operator).public(report, public)
@@ -218,6 +219,11 @@ def _check_not_told(store: CampaignStore, record: CampaignRecord, report: Report
         except ConfigError:
             theirs = None
         same = other.result is not None and other.result.culprit == report.culprit.sha
+        if theirs is not None and report.culprit.upstream:
+            # A backport, and the commit that it is of, or another backport of it.
+            same = same or report.culprit.upstream in (theirs.sha, theirs.upstream)
+        if theirs is not None and theirs.upstream:
+            same = same or theirs.upstream == report.culprit.sha
         if same or (theirs is not None and theirs.subject == report.culprit.subject):
             raise ConfigError(
                 f"campaign {other.id} has told of the same commit ({told.state})",

@@ -143,6 +143,8 @@ BODY_CHANGES = [
     ("Without the workload", "On all of them", "controls"),
     ("A revert was tested.", "", "revert"),
     ("still bad on the tip", "", "tip"),
+    ("still bad on the tip", "a revert on the tip was tested", "tip"),
+    ("8.55/s to 59.8/s", "not measured to 59.8/s", "claim"),
     ("A revert was tested.", "Please do revert it.", "asks-revert"),
     ("8.55/s to", "NN/s to", "placeholder"),
     ("The machine is", "The device (emulated) is", "not-for-lists"),

@@ -40,8 +40,9 @@ from rtbisect.model.campaign import (
     Verification,
 )
 from rtbisect.model.report import HostPart, ReportState
+from rtbisect.report.figures import test_name as name_of_test
 from rtbisect.report.kept import read_input
-from rtbisect.report.mailer import DETAILS, DraftMailer, template_name
+from rtbisect.report.mailer import DETAILS, DraftMailer, check_mailable, template_name
 from rtbisect.report.message import date, guard
 from rtbisect.report.view import context, mailable
 from rtbisect.search.views import Figure
@@ -146,7 +147,7 @@ def test_claim_has_medians_unit_interval_boots_and_p(mailer):
     for words in ("8.55/s (parent)", "59.8/s (commit)", "a ratio of 6.99"):
         assert words in first
     assert "95% interval 5.51 to 9.24" in first
-    assert "8 + 8 boots, permutation p = 0.00015" in first
+    assert "8 + 8 boots, one-sided rank test p = 7.8e-05" in first
     linear = " ".join(body(mailer, rcu()).split("\n\n")[0].split())
     assert "a difference of +3.00 ms (95% interval +2.99 to +3.00 ms)" in linear
 
@@ -270,7 +271,7 @@ def test_several_hosts_are_told_with_what_each_adds(mailer):
 
 def test_long_logs_stay_in_their_file(mailer):
     asked = replace(epoll(), result=replace(EPOLL, origins=()))
-    short = body(mailer, asked, "git bisect good 1\n" * 20)
+    short = mailer.rendered(asked, "git bisect good 1\n" * 20, DETAILS[0])
     assert short.count("git bisect good 1") == 20
     long = body(mailer, asked, "git bisect good 1\n" * 41)
     assert "git bisect good" not in long
@@ -536,3 +537,48 @@ def test_a_count_that_is_one_in_each_boot_is_no_machine_that_stands_still(tmp_pa
     assert "stand still" not in text
     assert "seen in" not in text
     assert "rises from a median" in " ".join(text.split())
+
+
+@pytest.mark.parametrize("sides", [("base",), ("new",), ("base", "new")])
+def test_a_report_without_its_figure_is_for_nobody(tmp_path, sides):
+    report = rcu()
+    nothing_there = dict.fromkeys(sides, Sample(()))
+    found = replace(report.result.verifications[0].judgement, **nothing_there)
+    checks = (replace(report.result.verifications[0], judgement=found),)
+    crippled = replace(report, result=replace(report.result, verifications=checks))
+    assert mailable(report)
+    assert not mailable(crippled)
+    with pytest.raises(ConfigError, match="not measured on both sides"):
+        check_mailable(crippled)
+    assert "for the operator, not for a list" in DraftMailer(settings(tmp_path)).draft(
+        crippled, ""
+    ).eml.replace("\n", " ")
+
+
+def test_what_is_known_of_newer_kernels_is_what_was_booted(tmp_path):
+    def said(report):
+        text = DraftMailer(settings(tmp_path)).draft(report, "").eml
+        return " ".join(text.split())
+
+    report = rcu()
+    assert f"was booted, {report.bad[:12]}, still has it; newer ones" in said(report)
+    rows = tuple(
+        replace(row, probability_bad=0.4) if row.sha == report.bad else row
+        for row in report.result.tested
+    )
+    unsure = replace(report, result=replace(report.result, tested=rows))
+    assert "does not have it for sure; newer ones" in said(unsure)
+    unknown = replace(report, result=replace(report.result, tested=()))
+    assert "newest revision" not in said(unknown)
+
+
+def test_the_test_is_called_what_it_is():
+    report = rcu()
+    found = report.result.verifications[0].judgement
+    limit = report.thresholds[0]
+    assert name_of_test(limit, found) == "one-sided rank test"
+    hosts = tuple(f"h{n % 2}" for n in range(found.base.n))
+    two = replace(found, base=replace(found.base, hosts=hosts))
+    assert name_of_test(limit, two) == "one-sided rank test within hosts"
+    share = replace(limit, statistic="fraction")
+    assert name_of_test(share, found) == "one-sided permutation test of means"

@@ -58,6 +58,7 @@ class Claim:
     verb: str
     effect: str
     boots: str
+    test: str
     p: str
     symptom: str
     base_seen: str = ""
@@ -89,6 +90,13 @@ def _added(judgement: Judgement, limit: Threshold) -> str:
     if base > 0 and abs(judgement.effect * base - new) <= _SAME * abs(new):
         return ""
     return f" with {limit.floor:g}{suffix(limit.unit)} added to both"
+
+
+def test_name(limit: Threshold | None, judgement: Judgement) -> str:
+    """The test of judge.judge that gave p: labels of boots are exchanged, one side is asked for."""
+    hosts = {*judgement.base.hosts, *judgement.new.hosts}
+    what = "permutation test of means" if by_mean(limit) else "rank test"
+    return f"one-sided {what}{' within hosts' if len(hosts) > 1 else ''}"
 
 
 def headline(report: ReportInput) -> tuple[Judgement, str, str] | None:
@@ -135,8 +143,13 @@ def claim(report: ReportInput) -> Claim | None:
         verb=verb,
         effect=effect_text(report, judgement),
         boots=f"{base.n} + {new.n} boots",
+        test=test_name(limit, judgement),
         p=f"p = {judgement.p:.2g}",
-        symptom=f"{judged_name(judgement)} {f'{seen_base} -> {seen_new}' if shares else told}",
+        symptom=(
+            f"stands still in {seen_base} -> {seen_new}"
+            if shares
+            else f"{judged_name(judgement)} {told}"
+        ),
         base_seen=seen_base if shares else "",
         new_seen=seen_new if shares else "",
     )
@@ -158,7 +171,7 @@ def factor_table(report: ReportInput) -> tuple[str, ...]:
         Column("n", right=True),
     )
     order = [row for group in groups.values() for row in group]
-    cells = [(row.kernel, spread(row.sample, mean=row.mean), str(row.sample.n)) for row in order]
+    cells = [(row.kernel, _boots_of(row), str(row.sample.n)) for row in order]
     head, rule, *rest = table(columns, cells, TABLE - 2)
     body, lines = iter(rest), [f"  {head}", f"  {rule}"]
     for heading, group in groups.items():
@@ -171,11 +184,21 @@ def factor_table(report: ReportInput) -> tuple[str, ...]:
     return tuple(lines)
 
 
+def _boots_of(row: TableRow) -> str:
+    """A median with its range; of a figure of boots how many have it."""
+    return (seen(row.sample) if of_boots(row.metric) else "") or spread(row.sample, mean=row.mean)
+
+
 def _heading(row: TableRow) -> str:
     """What a group of the factor table is of: `ipi.res_per_s in pf-on, /s, beside x:pf`."""
     level = "no workload" if row.workload == "none" else f"beside {row.workload}"
     place = f"{metric_name(row.metric)} in {row.metric.window}"
-    parts = (place, unit_text(row.unit), level, "mean" if row.mean else "")
+    parts = (
+        place,
+        unit_text(row.unit),
+        level,
+        "mean" if row.mean and not of_boots(row.metric) else "",
+    )
     return foreign(", ".join(part for part in parts if part), TABLE - 2)
 
 
@@ -218,6 +241,8 @@ def check_table(report: ReportInput) -> tuple[str, ...]:
 
 def _middles(limits: Sequence[Threshold | None]) -> str:
     """What the middles of boots are in these rows."""
+    if limits and all(limit is not None and of_boots(limit.key) for limit in limits):
+        return "boots"
     return "means" if limits and all(map(by_mean, limits)) else "medians"
 
 
@@ -283,6 +308,9 @@ def medians(report: ReportInput, judgement: Judgement | None) -> str:
     """Both middles with the unit, `-` where a side was not measured."""
     if judgement is None or not (judgement.base.values and judgement.new.values):
         return "-"
+    if of_boots(judgement.key):
+        base, new = (f"{sum(s.values):.0f}/{s.n}" for s in (judgement.base, judgement.new))
+        return f"{base} -> {new}"
     limit = limit_of(report, judgement)
     unit = judged_unit(report, judgement)
     return f"{middle(judgement.base, '', limit)} -> {middle(judgement.new, unit, limit)}"

@@ -47,7 +47,16 @@ DETAILS = (
     Detail(log=False, facts=False, notes=False),
     Detail(log=False, facts=False, notes=False, origins=3, candidates=3),
     Detail(log=False, facts=False, notes=False, origins=3, candidates=3, reasons=2),
-    Detail(log=False, facts=False, notes=False, shown=False, origins=2, candidates=2, reasons=1),
+    Detail(
+        log=False,
+        facts=False,
+        notes=False,
+        shown=False,
+        origins=2,
+        candidates=2,
+        reasons=1,
+        alone=False,
+    ),
 )
 
 _CAMPAIGN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")

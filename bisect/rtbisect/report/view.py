@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from rtbisect.judge.improved import improved
-from rtbisect.model.campaign import Cause, Outcome
+from rtbisect.model.campaign import Cause, GateStatus, Outcome
 from rtbisect.report.back import brings_back
 from rtbisect.report.figures import (
     check_table,
@@ -16,11 +16,13 @@ from rtbisect.report.figures import (
     effect_text,
     ends_table,
     factor_table,
+    headline,
     medians,
     origin_table,
+    test_name,
 )
 from rtbisect.report.machine import machine_rows
-from rtbisect.report.middles import metric_name
+from rtbisect.report.middles import limit_of, metric_name
 from rtbisect.report.posterior import probability, rows
 from rtbisect.report.text import TABLE, ascii_line, cut, foreign
 from rtbisect.report.workload import side
@@ -59,6 +61,7 @@ class Detail:
     origins: int = 5
     candidates: int = 5
     reasons: int = 5
+    alone: bool = True
 
 
 def stands_still(report: ReportInput) -> bool:
@@ -67,11 +70,24 @@ def stands_still(report: ReportInput) -> bool:
     return bool(found and found.base_seen) and report.result.cause is Cause.KERNEL
 
 
+def symptom_of(report: ReportInput) -> str:
+    """What a report is about in few words, for a title."""
+    if stands_still(report):
+        return "machines stand still"
+    return metric_name(report.result.metric) if report.result.metric else "not measured"
+
+
+def measured(report: ReportInput) -> bool:
+    """Whether the figure that a mail opens with was measured on both sides."""
+    found = headline(report)
+    return found is not None and bool(found[0].base.values and found[0].new.values)
+
+
 def mailable(report: ReportInput) -> bool:
-    """Whether a list may ever get it: real machine, foreign workload, a proven culprit; of repairs
-    those of boots that stand still.
+    """Whether a list may ever get it: real machine, foreign workload, a proven culprit with its
+    figure on both sides; of repairs those of boots that stand still.
     """
-    return (
+    return measured(report) and (
         not report.device.emulated
         and not report.synthetic_workload
         and report.result.outcome is Outcome.CULPRIT
@@ -90,6 +106,8 @@ def banner(report: ReportInput) -> str:
         return "Emulator data: this draft is for the operator alone, not for a list."
     if report.synthetic_workload:
         return "Synthetic workload: this draft is for the operator, not for a list."
+    if report.result.outcome is Outcome.CULPRIT and not measured(report):
+        return "The figure was not measured on both sides: for the operator, not for a list."
     broken = next((gate.name for gate in report.result.gates if not gate.ok), "")
     if broken:
         return f"Gate {broken} failed: for the operator alone, not for a list."
@@ -133,6 +151,7 @@ def context(report: ReportInput, bot: Bot, log: str, detail: Detail) -> dict[str
         "improved": _improved(report),
         "origins": origin_table(report, detail.origins),
         "notes": _notes(result.verifications) if detail.notes else (),
+        "still": _still(report) if detail.shown else "",
         "revert": _check(result.verifications, "revert"),
         "layout": _check(result.verifications, "layout"),
         "brings_back": brings_back(report)[: None if detail.shown else 1],
@@ -143,7 +162,7 @@ def context(report: ReportInput, bot: Bot, log: str, detail: Detail) -> dict[str
         "machine": machine_rows(report, facts=detail.facts),
         "cost": cost(report.summary),
         "reproduce": _reproduce(report),
-        "alone": _boots_alone(report),
+        "alone": _boots_alone(report) if detail.alone else (),
         "log": log_inline(lines) if detail.log and len(lines) <= LOG_LINES else (),
         "log_count": len(lines),
     }
@@ -164,12 +183,36 @@ _MOST_OBJECTIONS = 4
 
 def _shown(report: ReportInput, names: Iterable[str]) -> tuple[str, ...]:
     """What these gates have found beside pass and fail."""
-    return tuple(
+    passed = [gate for gate in report.result.gates if gate.status is GateStatus.PASS]
+    told = [
         f"{_SHOWN[name]}: {foreign(gate.reason, 200)}."
         for name in names
-        for gate in report.result.gates
-        if gate.ok and gate.name == name
+        for gate in passed
+        if gate.name == name
+    ]
+    compared = (
+        gate.name == AA for gate in report.result.gates if gate.status is not GateStatus.ABSENT
     )
+    if not any(compared):
+        told.append("Boots of one kernel were not compared with each other.")
+    return tuple(told)
+
+
+#: Where the search leaves no doubt of a revision.
+_SURE = 0.95
+
+
+def _still(report: ReportInput) -> str:
+    """What is known of newer kernels: the bad end of the search was booted, and no other."""
+    ends = [row for row in report.result.tested if row.sha == report.bad and row.boots]
+    newest = short(report.bad)
+    if not ends or report.repair:
+        return ""
+    if ends[0].probability_bad >= _SURE:
+        said = f"The newest revision that was booted, {newest}, still has it"
+    else:
+        said = f"The newest revision that was booted, {newest}, does not have it for sure"
+    return f"{said}; newer ones and other series were not tested."
 
 
 def _improved(report: ReportInput) -> tuple[str, ...]:
@@ -178,7 +221,8 @@ def _improved(report: ReportInput) -> tuple[str, ...]:
     return tuple(
         f"{metric_name(each.key)} in window {ascii_line(each.key.window, 40)}: "
         f"{medians(report, each)}, {effect_text(report, each)}; "
-        f"{each.base.n} + {each.new.n} boots, permutation p = {each.p:.2g}."
+        f"{each.base.n} + {each.new.n} boots, {test_name(limit_of(report, each), each)} "
+        f"p = {each.p:.2g}."
         for each in found
     )
 
@@ -277,7 +321,7 @@ def _boots_alone(report: ReportInput) -> tuple[str, ...]:
     return (
         cut(f"  # or one boot of each kernel in QEMU, in the data of {report.campaign}", TABLE),
         *(f"  sh boot.sh {each[:12]} > {each[:12]}.log" for each in (*parents[:1], sha)),
-        f"  rtbisect figures . {sha[:12]}.log",
+        *(f"  rtbisect figures . {each[:12]}.log" for each in (*parents[:1], sha)),
     )
 
 

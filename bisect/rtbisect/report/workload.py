@@ -6,25 +6,25 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rtbisect.report.middles import metric_name, spread, threshold_of
+from rtbisect.report.middles import metric_name, of_boots, seen, spread, threshold_of
 from rtbisect.report.text import ascii_line
 
 if TYPE_CHECKING:
-    from rtbisect.model.campaign import Sample
+    from rtbisect.model.campaign import Sample, TableRow
     from rtbisect.model.report import ReportInput
 
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """Parent and culprit under one level of the workload, as printed; `apart` when the
-    ranges of the boots do not overlap.
+    """Parent and culprit under one level of the workload, as printed; `apart` says whether the
+    ranges of the boots overlap, "" where they say nothing.
     """
 
     workload: str
     metric: str
     base: str
     new: str
-    apart: bool
+    apart: str
 
 
 def side(report: ReportInput, *, loaded: bool) -> Side | None:
@@ -57,12 +57,19 @@ def side(report: ReportInput, *, loaded: bool) -> Side | None:
             return Side(
                 workload=ascii_line(base.workload, 40),
                 metric=metric_name(want),
-                base=spread(base.sample, base.unit, mean=base.mean),
-                new=spread(new.sample, new.unit, mean=new.mean),
-                apart=_apart(base.sample, new.sample),
+                base=_level(base),
+                new=_level(new),
+                apart="" if of_boots(want) else _apart(base.sample, new.sample),
             )
     return None
 
 
-def _apart(one: Sample, other: Sample) -> bool:
-    return max(one.values) < min(other.values) or max(other.values) < min(one.values)
+def _level(row: TableRow) -> str:
+    """As printed; of a figure of boots how many have it."""
+    told = seen(row.sample) if of_boots(row.metric) else ""
+    return f"seen in {told}" if told else spread(row.sample, row.unit, mean=row.mean)
+
+
+def _apart(one: Sample, other: Sample) -> str:
+    apart = max(one.values) < min(other.values) or max(other.values) < min(one.values)
+    return f"; the ranges of the boots {'do not ' if apart else ''}overlap"

@@ -112,7 +112,9 @@ _TITLES = re.compile(
     re.MULTILINE,
 )
 #: The first line of a mail that is not for a list.
-BANNER = re.compile(r"(?i)(emulator data|synthetic workload|internal:|gate .* failed:)")
+BANNER = re.compile(
+    r"(?i)(emulator data|synthetic workload|internal:|gate .* failed:|the figure was not measured)"
+)
 #: Words of a paragraph that is no heading and no greeting.
 _SENTENCE = 8
 

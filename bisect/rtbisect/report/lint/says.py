@@ -115,12 +115,6 @@ _MUST: tuple[tuple[str, str, str, str], ...] = (
         "does not say whether a revert was tested",
         "the second question after: is it still there?",
     ),
-    (
-        "tip",
-        r"(?i)\btip\b|\bmainline\b|still (bad|there|present|happens)|\blatest\b|\bnewest\b|-next\b",
-        "does not say whether the newest kernel has it",
-        "the first question of a stable maintainer",
-    ),
 )
 
 
@@ -134,9 +128,24 @@ def _must(pattern: str, said: str) -> Callable[[Mail], Found]:
     return check
 
 
+_TIP = re.compile(
+    r"(?i)\btip\b|\bmainline\b|still (bad|there|present|happens)|\blatest\b|\bnewest\b|-next\b"
+)
+
+
+def _tip(mail: Mail) -> Found:
+    # A revert "on the tip" says what the tip does without the commit.
+    said = re.sub(r"(?i)\brevert(ed)?\b[^.]{0,20}\btip\b", "", " ".join(mail.body.split()))
+    # What asks for a backport is in the newest one.
+    if mail.report and mail.kind != "backport" and not _TIP.search(said):
+        yield "", "does not say whether the newest kernel has it"
+
+
 def _claim(mail: Mail) -> Found:
-    claim = _VERSION.sub("", mail.claim)
-    if mail.report and len(_NUMBER.findall(claim)) < 2 and not _BREAKS.search(claim):
+    claim = re.sub(r"\bp = [0-9.e-]+", "", _VERSION.sub("", mail.claim))
+    if mail.report and re.search(r"\bnot measured\b|\bno check of it\b", claim):
+        yield "line 1", "a figure of the claim was not measured"
+    elif mail.report and len(_NUMBER.findall(claim)) < 2 and not _BREAKS.search(claim):
         yield "line 1", "the first paragraph has no figure and no value to compare it with"
 
 
@@ -238,6 +247,7 @@ def _one(mail: Mail) -> Found:
 RULES = (
     Rule("claim", "many read the subject and one sentence (reporting-issues.rst)", _claim),
     *(Rule(name, why, _must(pattern, said)) for name, pattern, said, why in _MUST),
+    Rule("tip", "the first question of a stable maintainer", _tip),
     Rule("sum-as-maximum", "the figure of a withdrawn report was a sum, not a maximum", _sums),
     Rule("nanoseconds", "values below a microsecond cannot exist (trace_osnoise.c)", _nanoseconds),
     Rule("same-counter", "counters of two boots never agree to the digit", _counters),
