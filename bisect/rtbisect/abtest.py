@@ -29,8 +29,8 @@ from rtbisect.report.figures import effect_text, test_name
 from rtbisect.report.kept import read_input
 from rtbisect.report.message import Envelope, answers_to, own_id
 from rtbisect.report.middles import metric_name, middle, spread, threshold_of, unit_of
-from rtbisect.report.text import TABLE, Column, ascii_line, foreign, header_text, table
-from rtbisect.report.view import banner, commit_view, cost, mailable, short
+from rtbisect.report.text import TABLE, Column, ascii_line, foreign, header_text, short, table
+from rtbisect.report.view import banner, commit_view, cost, mailable
 from rtbisect.setup import Machine
 from rtbisect.store.campaigns import CampaignStore
 from rtbisect.store.journal import recorded, summary_of
@@ -73,12 +73,8 @@ def of_patch(
     """The patches of a mail on top of the revision that a report calls bad (of a repair: broken);
     ConfigError where they do not apply.
     """
-    report = _report_of(record)
-    _limit(report)
-    base = report.good if report.repair else report.bad
     patches = patches_of(mail)
-    site = load_site(Path(request.site))
-    _check_same_machine(state, record, site, request)
+    site, base = _before(state, record, request)
     patched = wiring.tree_of(state, site.target(request.tree)).apply(base, patches)
     title = foreign(patches[-1].title, 60)
     more = f" and {len(patches) - 1} more patches" if len(patches) > 1 else ""
@@ -92,12 +88,8 @@ def of_revision(
     """A revision of the tree, "" for the head of its branch, against the one that a report calls
     bad (of a repair: broken).
     """
-    report = _report_of(record)
-    _limit(report)
-    base = report.good if report.repair else report.bad
-    site = load_site(Path(request.site))
+    site, base = _before(state, record, request)
     target = site.target(request.tree)
-    _check_same_machine(state, record, site, request)
     tree = wiring.tree_of(state, target)
     sha = tree.resolve(revision) if revision else wiring.head_of(tree, target)
     if sha == base:
@@ -108,16 +100,27 @@ def of_revision(
     return Question(question, f"Revision {foreign(revision or target.branch, 60)}", not revision)
 
 
+def _before(state: Path, record: CampaignRecord, request: CampaignRequest) -> tuple[Site, str]:
+    """The site as it is, and the revision that has what the report is about; ConfigError or
+    InfrastructureError where nothing can be tested.
+    """
+    report = read_input(record.draft().folder)
+    _limit(report)
+    site = load_site(Path(request.site))
+    _check_same_machine(state, report, site, request)
+    return site, report.good if report.repair else report.bad
+
+
 def _check_same_machine(
-    state: Path, record: CampaignRecord, site: Site, request: CampaignRequest
+    state: Path, report: ReportInput, site: Site, request: CampaignRequest
 ) -> None:
     """InfrastructureError unless the site measures today as it did for the report: an answer says
     that it does. What the site file says of it may have changed since.
     """
-    now, report = wiring.setup_of(site, site.target(request.tree), request), _report_of(record)
+    now = wiring.setup_of(site, site.target(request.tree), request)
     metric = report.result.metric
     synthetic = any(w.synthetic for w in now.windows if metric and w.name == metric.window)
-    kept = recorded(CampaignStore(state).database, record.id, Machine)
+    kept = recorded(CampaignStore(state).database, report.campaign, Machine)
     for what, same in (
         ("device", replace(now.device, boot_s=0) == replace(report.device, boot_s=0)),
         ("profile", now.profile == report.profile),
@@ -138,12 +141,6 @@ def _check(request: CampaignRequest, base: str, new: str, seed: int) -> Campaign
     return CampaignRequest("check", request.site, request.tree, base, new, seed=seed)
 
 
-def _report_of(record: CampaignRecord) -> ReportInput:
-    if record.report is None:
-        raise ConfigError(f"campaign {record.id} has no report", "see `rtbisect status`")
-    return read_input(Path(record.report.path).parent)
-
-
 @dataclass(frozen=True, slots=True)
 class Answer:
     """An answer in the thread of a report; `judgement` is turned: REGRESSED is an improvement."""
@@ -161,13 +158,14 @@ def write_answer(
     """The answer that the campaign `check` gives to a question on the report of `record`, kept as
     `answer-<check>.eml` beside that report. `parent` is the mail that asked; "": the report.
     """
-    report = _report_of(record)
+    draft = record.draft()
+    report = read_input(draft.folder)
     result, limit = check.result, _limit(report)
-    if result is None or record.report is None:
+    if result is None:
         raise ConfigError(f"campaign {check.id} is not finished", f"`rtbisect resume {check.id}`")
     site = load_site(Path(question.request.site))
     # It may have changed while the boots ran.
-    _check_same_machine(state, record, site, question.request)
+    _check_same_machine(state, report, site, question.request)
     samples = {row.kernel: row.sample for row in result.table if row.metric == limit.key}
     # A report on a repair has its threshold turned already.
     better = limit if report.repair else turned(limit)
@@ -181,7 +179,7 @@ def write_answer(
         subject=f"{'' if open_to else '[internal] '}Re: {title}: test result",
         date=wiring.SystemClock().now_iso(),
         message_id=own_id(f"{check.id}.{secrets.token_hex(8)}", mailer.bot),
-        parent=answers_to(parent) or f"<{record.report.message_id.strip('<>')}>",
+        parent=answers_to(parent) or f"<{draft.message_id.strip('<>')}>",
         marks=(("Campaign", record.id), ("Kind", "result"), ("State", "draft")),
     )
     told = _told(report, question, found, limit) | {
@@ -196,7 +194,7 @@ def write_answer(
         "cost": cost(summary_of(CampaignStore(state).database, check.id)),
     }
     text = mailer.notice("ab_result.txt.j2", headers, told)
-    path = Path(record.report.path).parent / f"answer-{check.id}.eml"
+    path = draft.folder / f"answer-{check.id}.eml"
     write_whole(path, lambda file: file.write(text.encode("ascii")))
     return Answer(path, text, found.level, found, open_to)
 

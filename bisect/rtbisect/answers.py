@@ -5,26 +5,25 @@ from __future__ import annotations
 
 import email
 import re
-from datetime import UTC, datetime
 from email.policy import default
+from email.utils import parseaddr
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rtbisect import wiring
-from rtbisect.approval import approver, check_gates
+from rtbisect.approval import approver, check_gates, check_lint
 from rtbisect.config import load_site
 from rtbisect.errors import ConfigError
 from rtbisect.mailroom import rules_of
 from rtbisect.model.campaign import Level
-from rtbisect.model.mail import MailState, OutMail
+from rtbisect.model.mail import MailState, OutMail, Recipient
 from rtbisect.model.report import ReportState
 from rtbisect.report.kept import read_input
-from rtbisect.report.lint.rules import lint
 from rtbisect.report.mailer import check_mailable
 from rtbisect.report.message import Envelope, message, own_id
 from rtbisect.report.recipients import plain_name, refused
 from rtbisect.report.text import header_text, wrap
-from rtbisect.standing import WITHDRAWAL
+from rtbisect.standing import REPORT, withdrawn
 from rtbisect.store.outbox import Outbox
 from rtbisect.store.replies import Replies, ReplyState
 
@@ -49,7 +48,7 @@ def tested(store: CampaignStore, record: CampaignRecord, level: Level, *, newest
     """
     if record.report is None:
         return
-    repair = read_input(Path(record.report.path).parent).repair
+    repair = read_input(record.report.folder).repair
     if newest and level is Level.REGRESSED and not repair:
         store.move_report(record.id, OPEN, ReportState.FIXED)
     elif newest and level is Level.PASS:
@@ -66,20 +65,18 @@ def write_answer_mail(
     """
     site = load_site(Path(request.site))
     who = approver(site, by)
-    if record.report is None:
-        raise ConfigError(f"campaign {record.id} has no report", "see `rtbisect status`")
-    folder = Path(record.report.path).parent
+    folder = record.draft().folder
     report = read_input(folder)
     check_gates(record)
     check_mailable(report)
     sent = report_as_sent(state, record.id)
-    if any((e.campaign, e.kind) == (record.id, WITHDRAWAL) for e in Outbox(state).all()):
+    if withdrawn(Outbox(state), record.id):
         raise ConfigError(f"the report of {record.id} is withdrawn", "nobody waits for an answer")
     draft = _draft(folder, check)
     asked = str(draft["In-Reply-To"] or "").strip()
     to, cc = _people(state, record.id, asked, sent, site)
-    now = datetime.now(UTC).isoformat(timespec="seconds")
-    named = f"{who.name} <{who.address}>"
+    now = wiring.SystemClock().now_iso()
+    named = str(who)
     mailer = wiring.mailer_of(state, site, report.operator)
     headers = Envelope(
         mailer.bot,
@@ -96,16 +93,13 @@ def write_answer_mail(
     body = _body(folder, check, draft)
     body += "\n\n" + wrap(f"Written by {mailer.bot.name}; {named} has read it and answers for it.")
     text = message(headers, body + "\n")
-    if found := lint(text.encode()):
-        each = found[0]
-        said = f"{each.rule}: {each.where} {each.said}"
-        raise ConfigError(said, f"correct {_place(folder, check)}")
+    check_lint(text.encode(), f"correct {_place(folder, check)}")
     return OutMail(
         message_id=f"<{headers.message_id}>",
         campaign=record.id,
         kind=KIND,
         sender=sent.sender,
-        recipients=tuple(map(_spec, (*to, *cc))),
+        recipients=tuple(parseaddr(each)[1] for each in (*to, *cc)),
         text=text,
         approved_by=named,
         approved_at=now,
@@ -115,7 +109,7 @@ def write_answer_mail(
 def report_as_sent(state: Path, campaign: str) -> OutMail:
     """The report of a campaign as it left; one in doubt may have. ConfigError where none has."""
     for mail in Outbox(state).all():
-        if (mail.campaign, mail.kind) == (campaign, "report") and mail.state in (
+        if (mail.campaign, mail.kind) == (campaign, REPORT) and mail.state in (
             MailState.SENT,
             MailState.IN_DOUBT,
         ):
@@ -169,13 +163,14 @@ def _people(
         if each.message_id == asked and each.campaign == campaign
     ]
     rules = rules_of(site)
-    first = [each for each in (*askers, *to) if not refused(_spec(each), rules)]
+    first = [each for each in (*askers, *to) if not refused(parseaddr(each)[1], rules)]
     main = first[:1] if askers else first
-    seen = {_spec(each).lower() for each in main}
+    seen = {parseaddr(each)[1].lower() for each in main}
     rest = []
     for each in (*to, *cc):
-        if _spec(each).lower() not in seen and not refused(_spec(each), rules):
-            seen.add(_spec(each).lower())
+        address = parseaddr(each)[1]
+        if address.lower() not in seen and not refused(address, rules):
+            seen.add(address.lower())
             rest.append(each)
     if not main:
         raise ConfigError("nobody is left to answer to", "see mail: of the site file")
@@ -184,10 +179,6 @@ def _people(
 
 def _addresses(header: AddressHeader | None) -> tuple[str, ...]:
     return tuple(
-        f"{plain_name(each.display_name)} <{each.addr_spec}>".strip()
+        str(Recipient(each.addr_spec, plain_name(each.display_name), "has the report"))
         for each in (header.addresses if header else ())
     )
-
-
-def _spec(address: str) -> str:
-    return address.rpartition("<")[2].rstrip(">")

@@ -10,7 +10,6 @@ from __future__ import annotations
 import email
 import json
 from dataclasses import asdict, dataclass, replace
-from datetime import UTC, datetime
 from email.policy import default
 from email.utils import getaddresses, parseaddr
 from pathlib import Path
@@ -20,7 +19,7 @@ from rtbisect import wiring
 from rtbisect.artefacts import write_whole
 from rtbisect.bundle import SUMS
 from rtbisect.config import Site, load_site
-from rtbisect.errors import BusyError, ConfigError, InternalError
+from rtbisect.errors import BusyError, ConfigError
 from rtbisect.kernel.maintainers import Named, maintainers
 from rtbisect.mailroom import rules_of
 from rtbisect.model.mail import OutMail, Recipients
@@ -33,7 +32,7 @@ from rtbisect.report.recipients import TRACKED, Purpose, plain_name, propose, re
 from rtbisect.report.text import foreign
 from rtbisect.report.view import symptom_of
 from rtbisect.standalone import SCRIPT
-from rtbisect.standing import follow_outbox
+from rtbisect.standing import REPORT, follow_outbox
 from rtbisect.store.outbox import Outbox
 
 if TYPE_CHECKING:
@@ -78,12 +77,12 @@ def make_proposal(
     tracked = bool(use_case) and kind in TRACKED
     tracked = tracked and report.result.cause == "kernel" and not report.repair
     named = _maintainers(state, site, request, commit)
-    now = datetime.now(UTC).isoformat(timespec="seconds")
+    now = wiring.SystemClock().now_iso()
     purpose = Purpose.BACKPORT if report.repair else Purpose.TRACKED if tracked else Purpose.TOLD
     people = propose(commit, target.tree, rules_of(site), named.lines, now, purpose)
     public = Public(
         recipients=people,
-        approver=f"{who.name} <{who.address}>",
+        approver=str(who),
         date=now,
         evidence=_evidence(site, record.id),
         use_case=foreign(use_case, 200) if tracked else "",
@@ -92,7 +91,7 @@ def make_proposal(
         commands=site.ours.mail.inbox is not None,
     )
     text = wiring.mailer_of(state, site, report.operator).public(report, public)
-    folder = Path(draft.path).parent
+    folder = draft.folder
     _keep_recipients(folder, people)
     keep(folder / PUBLIC, text)
     return Proposal(folder / PUBLIC, text, people, lint(text.encode()), named.why_not)
@@ -106,7 +105,7 @@ def approve(
     who = approver(site, by)
     if draft.state is not ReportState.DRAFT:
         raise ConfigError(f"the report of {record.id} is {draft.state}", "see `rtbisect mail list`")
-    folder = Path(draft.path).parent
+    folder = draft.folder
     try:
         data = (folder / PUBLIC).read_bytes()
     except OSError as error:
@@ -115,9 +114,7 @@ def approve(
     # What holds a report back is asked of its data, not of the mail that anybody may edit.
     check_gates(record)
     check_mailable(report)
-    if found := lint(data):
-        told = "; ".join(f"{each.rule}: {each.where} {each.said}" for each in found[:3])
-        raise ConfigError(f"{len(found)} findings: {told}", f"correct {folder / PUBLIC}")
+    check_lint(data, f"correct {folder / PUBLIC}")
     _check_published(site, record.id, data)
     _check_not_told(store, record, report)
     mail = _queued(data, record.id, who, draft, folder, site)
@@ -136,13 +133,20 @@ def check_gates(record: CampaignRecord) -> None:
             raise ConfigError(f"gate {gate.name} failed: {gate.reason}", "it stays with you")
 
 
+def check_lint(mail: bytes, hint: str) -> None:
+    """ConfigError when a rule finds something in a mail; `hint` says what to do then."""
+    if found := lint(mail):
+        told = "; ".join(f"{each.rule}: {each.where} {each.said}" for each in found[:3])
+        raise ConfigError(f"{len(found)} findings: {told}", hint)
+
+
 def _known(record: CampaignRecord, request: CampaignRequest) -> tuple[Site, Report, ReportInput]:
-    if record.report is None or not request.site:
+    draft = record.draft()
+    if not request.site:
+        # Of any command: a log, and no mail.
         raise ConfigError(f"campaign {record.id} has no draft", "see `rtbisect status`")
-    report = read_input(Path(record.report.path).parent)
-    return load_site(Path(request.site)), record.report, replace(
-        report, message_id=record.report.message_id
-    )  # fmt: skip
+    report = replace(read_input(draft.folder), message_id=draft.message_id)
+    return load_site(Path(request.site)), draft, report
 
 
 def approver(site: Site, by: str) -> Person:
@@ -205,17 +209,13 @@ def _keep_recipients(folder: Path, people: Recipients) -> None:
 def _check_not_told(store: CampaignStore, record: CampaignRecord, report: ReportInput) -> None:
     """ConfigError when another campaign has told the same: same commit, or same title elsewhere."""
     assert report.culprit is not None, "only a report on a commit is mailable"
-    for name in store.names():
-        try:
-            other = store.get(name)
-        except InternalError:
-            # Another version made it; what it told is in the archives.
-            continue
+    # What another version has told is in the archives.
+    for other in store.readable():
         told = other.report
         if other.id == record.id or told is None or told.state in _UNTOLD:
             continue
         try:
-            theirs = read_input(Path(told.path).parent).culprit
+            theirs = read_input(told.folder).culprit
         except ConfigError:
             theirs = None
         same = other.result is not None and other.result.culprit == report.culprit.sha
@@ -257,12 +257,12 @@ def _queued(  # noqa: PLR0913  (a mail, and all that it is held against)
     return OutMail(
         message_id=own,
         campaign=campaign,
-        kind="report",
+        kind=REPORT,
         sender=site.ours.bot.address,
         recipients=tuple(people),
         text=data.decode("ascii"),
-        approved_by=f"{who.name} <{who.address}>",
-        approved_at=datetime.now(UTC).isoformat(timespec="seconds"),
+        approved_by=str(who),
+        approved_at=wiring.SystemClock().now_iso(),
     )
 
 

@@ -13,6 +13,7 @@ import re
 import shutil
 import tempfile
 import zlib
+from contextlib import contextmanager
 from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,7 +22,7 @@ from pydantic import TypeAdapter
 
 from rtbisect import __version__, pipeline, wiring
 from rtbisect.artefacts import ArtefactStore, write_whole
-from rtbisect.errors import ConfigError, InternalError
+from rtbisect.errors import ConfigError, InternalError, RtbisectError
 from rtbisect.model.campaign import Outcome, Result
 from rtbisect.model.code import Build, CommitGraph
 from rtbisect.replay import (
@@ -43,7 +44,7 @@ from rtbisect.store.export import Step, steps_in, steps_of
 from rtbisect.store.journal import StoreJournal, recorded
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
     from rtbisect.model.campaign import CampaignRequest
     from rtbisect.model.lab import Measurement
@@ -191,10 +192,9 @@ def _fill(place: Path, store: CampaignStore, record: CampaignRecord, found: Evid
     _write(place / _JOURNAL, "".join(f"{line}\n" for line in lines))
     _write(place / _ANSWERS, found.answers.to_json())
     if record.report is not None:
-        drafts = Path(record.report.path).parent
         for name in _DRAFT:
-            if (drafts / name).is_file():
-                shutil.copyfile(drafts / name, place / name)
+            if (record.report.folder / name).is_file():
+                shutil.copyfile(record.report.folder / name, place / name)
         if (place / PAGE).is_file():
             _relink(place / PAGE)
     artefacts = ArtefactStore(store.state / "artefacts")
@@ -232,51 +232,51 @@ def rejudge(folder: Path) -> Judged:
     """
     check_sums(folder)
     told, setup, campaign = _opened(folder)
-    try:
+    with _foreign(folder):
         answers = Answers.from_json(_read(folder, _ANSWERS))
         steps = [Step.of(json.loads(line)) for line in _read(folder, _JOURNAL).splitlines()]
-    except ConfigError:
-        raise
-    except Exception as error:  # somebody else's file
-        raise _unreadable(folder, error) from error
     if len(steps) > _MOST_STEPS:
         raise ConfigError(f"{folder} has {len(steps)} steps", "it is no bundle of ours")
     tree, builder = ToldTree(answers), ToldBuilder(answers)
     try:
-        now, _ = _again(
-            steps, setup.request.kind, lambda journal: (setup, _parts(tree, builder, journal))
-        )
+        with _foreign(folder, InternalError):
+            now, _ = _again(
+                steps, setup.request.kind, lambda journal: (setup, _parts(tree, builder, journal))
+            )
     except (ConfigError, InternalError) as error:
         # The measurements ask for boots or builds that nobody has made.
         return Judged(campaign, told, None, error.message)
-    except Exception as error:  # what no campaign of ours has in it
-        raise _unreadable(folder, error) from error
     return Judged(campaign, told, now)
 
 
 def _opened(folder: Path) -> tuple[Result, Setup, str]:
     """The answer, the set-up and the name of a campaign."""
-    try:
+    with _foreign(folder):
         manifest = json.loads(_read(folder, _MANIFEST))
         form, program = manifest["format"], str(manifest["rtbisect"])[:40]
         if form == FORMAT:
             told = TypeAdapter(Result).validate_python(manifest["result"])
             setup = TypeAdapter(Setup).validate_json(_read(folder, _SETUP))
             return told, setup, str(manifest["campaign"])
-    except ConfigError:
-        raise
-    except Exception as error:
-        raise _unreadable(folder, error) from error
     raise ConfigError(
         f"{folder} has format {str(form)[:20]}, this program reads {FORMAT}",
         f"use rtbisect {program}",
     )
 
 
-def _unreadable(folder: Path, error: Exception) -> ConfigError:
-    return ConfigError(
-        f"{folder} cannot be read: {type(error).__name__}", "it was made by another version"
-    )
+@contextmanager
+def _foreign(folder: Path, *more: type[RtbisectError]) -> Iterator[None]:
+    """Make one line of whatever somebody else's file leads to; ConfigError and `more` say already
+    what is wrong.
+    """
+    try:
+        yield
+    except Exception as error:
+        if isinstance(error, (ConfigError, *more)):
+            raise
+        raise ConfigError(
+            f"{folder} cannot be read: {type(error).__name__}", "it was made by another version"
+        ) from error
 
 
 def read_boot(folder: Path, console: str) -> tuple[tuple[Measurement, ...], Result]:
@@ -285,12 +285,8 @@ def read_boot(folder: Path, console: str) -> tuple[tuple[Measurement, ...], Resu
     """
     check_sums(folder)
     told, setup, _ = _opened(folder)
-    try:
+    with _foreign(folder):
         return figures_of(setup, console), told
-    except ConfigError:
-        raise
-    except Exception as error:
-        raise _unreadable(folder, error) from error
 
 
 def check_sums(folder: Path) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from rtbisect import labs, wiring
 from rtbisect.config import data_root, load_thresholds
-from rtbisect.errors import ConfigError, InternalError
+from rtbisect.errors import ConfigError
 from rtbisect.judge.improved import improved
 from rtbisect.model.campaign import Outcome
 from rtbisect.model.mail import MailState, OutMail
@@ -55,10 +55,12 @@ class Digest:
 
 
 def digest(state: Path, hours: int, now_iso: str) -> Digest:
-    """The store of `state` as it is now; `ended` are campaigns that began in the last `hours`."""
+    """The store of `state` as it is now; `ended` are campaigns whose last step is of the
+    last `hours`.
+    """
     store = CampaignStore(state)
     active, since = store.active(), datetime.fromisoformat(now_iso) - timedelta(hours=hours)
-    records = list(_readable(store))
+    records = list(store.readable())
     new = [each for each in records if each.state == "done" and _ended(store, each) >= since]
     stopped = [each for each in records if each.state == "running" and each.id != active]
     mails = [
@@ -89,15 +91,6 @@ def digest(state: Path, hours: int, now_iso: str) -> Digest:
         counts={name: len(rows) for name, rows in told.items()},
         **{name: _lines(rows) for name, rows in told.items()},
     )
-
-
-def _readable(store: CampaignStore) -> Iterable[CampaignRecord]:
-    """Campaigns but those that another version made."""
-    for name in store.names():
-        try:
-            yield store.get(name)
-        except InternalError:
-            continue
 
 
 def _ended(store: CampaignStore, record: CampaignRecord) -> datetime:
@@ -137,7 +130,7 @@ def _lines(rows: Iterable[str]) -> tuple[str, ...]:
 
 def write_digest(state: Path, site: Site, found: Digest, *, lab_only: bool, by: str) -> OutMail:
     """The mail to the site's operator: of all, or of the lab alone; not queued."""
-    operator = f"{site.ours.operator.name} <{site.ours.operator.address}>"
+    operator = str(site.ours.operator)
     mailer = wiring.mailer_of(state, site, operator)
     now = wiring.SystemClock().now_iso()
     kind = "infrastructure" if lab_only else "digest"

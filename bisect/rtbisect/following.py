@@ -39,7 +39,7 @@ class Mended:
     @property
     def _place(self) -> Path:
         assert self.record.report is not None, "only reports are followed"
-        return Path(self.record.report.path).parent / FOLLOWED
+        return self.record.draft().folder / FOLLOWED
 
     def done(self) -> bool:
         """Whether the branch was tested with just these commits."""

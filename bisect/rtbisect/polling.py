@@ -3,17 +3,15 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from rtbisect.errors import ConfigError, InternalError
 from rtbisect.model.report import ReportState
 from rtbisect.post.replies import Reply, Trust, read_reply
 from rtbisect.store.replies import KeptReply, ReplyState, key_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from rtbisect.post.inbox import Inbox
     from rtbisect.store.campaigns import CampaignStore
@@ -32,13 +30,14 @@ class Stores:
 
 def poll(inbox: Inbox, stores: Stores, trust: Trust, now_iso: str) -> Iterator[KeptReply]:
     """Keep what has come in and give it, message by message; one is done with after it is kept."""
+    threads, mends = dict(threads_of(stores)), mends_of(stores)
     for arrived in inbox.arrived():
-        threads = threads_of(stores)
-        mends = mends_of(stores, set(threads.values()))
         found = read_reply(arrived.data, threads, trust, giant=arrived.giant, mends=mends)
         kept = _once(_kept(found, key_of(arrived.data), now_iso), stores.replies)
         new = stores.replies.put(kept, arrived.data)
         if kept.state is not ReplyState.IGNORED:
+            # What answers this one is in the thread, too.
+            threads.setdefault(kept.message_id, kept.campaign)
             # A report that was sent has an answer now.
             stores.campaigns.move_report(kept.campaign, (ReportState.SENT,), ReportState.ANSWERED)
         inbox.done(arrived)
@@ -51,12 +50,9 @@ def threads_of(stores: Stores) -> Mapping[str, str]:
     what was answered to them.
     """
     ours = {mail.message_id: mail.campaign for mail in stores.outbox.all()}
-    for name in stores.campaigns.names():
-        # One that another version made has no thread here.
-        with suppress(InternalError):
-            report = stores.campaigns.get(name).report
-            if report is not None:
-                ours[f"<{report.message_id.strip('<>')}>"] = name
+    for record in stores.campaigns.readable():
+        if record.report is not None:
+            ours[f"<{record.report.message_id.strip('<>')}>"] = record.id
     theirs = {
         reply.message_id: reply.campaign
         for reply in stores.replies.all()
@@ -65,15 +61,13 @@ def threads_of(stores: Stores) -> Mapping[str, str]:
     return theirs | ours
 
 
-def mends_of(stores: Stores, names: Iterable[str]) -> Mapping[str, Sequence[str]]:
+def mends_of(stores: Stores) -> Mapping[str, Sequence[str]]:
     """By campaign what the tags of a patch say that mends its culprit, or closes its report."""
-    found = {}
-    for name in names:
-        with suppress(InternalError, ConfigError):
-            record = stores.campaigns.get(name)
-            if record.report is not None and record.result is not None and record.result.culprit:
-                found[name] = (record.result.culprit[:12], record.report.message_id.strip("<>"))
-    return found
+    return {
+        record.id: (record.result.culprit[:12], record.report.message_id.strip("<>"))
+        for record in stores.campaigns.readable()
+        if record.report is not None and record.result is not None and record.result.culprit
+    }
 
 
 def _once(kept: KeptReply, known: Replies) -> KeptReply:

@@ -31,3 +31,6 @@ class Loose(BaseModel):
 class Person(Strict):
     name: PersonName
     address: Address
+
+    def __str__(self) -> str:
+        return f"{self.name} <{self.address}>"

@@ -16,25 +16,21 @@ from rtbisect.lab import initramfs, standalone
 from rtbisect.lab.classify import panic_of, stall_of
 from rtbisect.lab.evidence import InvalidBoot, evidence, symptom
 from rtbisect.lab.jobs import check_request
-from rtbisect.model.lab import RunRequest
+from rtbisect.report.text import short
 from rtbisect.suites.siteload import SITE
+from rtbisect.wiring import probe
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from rtbisect.artefacts import ArtefactStore
     from rtbisect.model.code import Build
-    from rtbisect.model.lab import Measurement
+    from rtbisect.model.lab import Measurement, RunRequest
     from rtbisect.setup import Setup
 
 SCRIPT = "boot.sh"
 
 BUSYBOX = Path("/bin/busybox")
-
-
-def name_of(revision: str) -> str:
-    """What the folder of a kernel is called, also in a mail."""
-    return revision[:12]
 
 
 def write_kernels(
@@ -50,7 +46,8 @@ def write_kernels(
     parts = initramfs.Inputs(data_root() / "lava-jobs", BUSYBOX, workload=_workload(store, request))
     base = initramfs.of_request(request, parts, store, state / "lab/initramfs")
     for build in kept:
-        folder = place / "kernels" / name_of(build.revision)
+        # By the name that a mail calls it.
+        folder = place / "kernels" / short(build.revision)
         folder.mkdir(parents=True, exist_ok=True)
         for name, sha256 in (
             ("bzImage", build.kernel), ("vmlinux.gz", build.vmlinux),
@@ -70,17 +67,7 @@ def _write(place: Path, data: bytes) -> None:
 
 def request_of(setup: Setup) -> RunRequest:
     """A boot with every window of a campaign once."""
-    request = RunRequest(
-        run_id="standalone",
-        revision="",
-        kernel="",
-        modules="",
-        device_type=setup.device,
-        profile=setup.profile,
-        windows=setup.windows,
-        window_ms=setup.window_ms,
-        rcu_calls=setup.rcu_calls,
-    )
+    request = probe(setup, "", "standalone")
     check_request(request)
     return request
 

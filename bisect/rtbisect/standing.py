@@ -8,10 +8,8 @@ the next session.
 
 from __future__ import annotations
 
-from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from rtbisect.errors import ConfigError, InternalError
 from rtbisect.model.mail import MailState
 from rtbisect.model.report import ReportState
 
@@ -25,20 +23,24 @@ REPORT, WITHDRAWAL = "report", "withdrawal"
 def follow_outbox(campaigns: CampaignStore, outbox: Outbox) -> None:
     """Make the states of all reports agree with the outbox."""
     mails = {(each.campaign, each.kind): each.state for each in outbox.all()}
-    for name in campaigns.names():
-        with suppress(InternalError, ConfigError):
-            report = campaigns.get(name).report
-            if report is None:
-                continue
-            if (name, WITHDRAWAL) in mails:
-                others = [each for each in ReportState if each is not ReportState.WITHDRAWN]
-                campaigns.move_report(name, others, ReportState.WITHDRAWN)
-                continue
-            if report.state is ReportState.WITHDRAWN:
-                # A withdrawal that was dropped has told nobody: it is as it was.
-                before = report.before or ReportState.DRAFT
-                campaigns.move_report(name, (ReportState.WITHDRAWN,), before)
-            _follow(campaigns, name, mails.get((name, REPORT)))
+    for record in campaigns.readable():
+        name, report = record.id, record.report
+        if report is None:
+            continue
+        if (name, WITHDRAWAL) in mails:
+            others = [each for each in ReportState if each is not ReportState.WITHDRAWN]
+            campaigns.move_report(name, others, ReportState.WITHDRAWN)
+            continue
+        if report.state is ReportState.WITHDRAWN:
+            # A withdrawal that was dropped has told nobody: it is as it was.
+            before = report.before or ReportState.DRAFT
+            campaigns.move_report(name, (ReportState.WITHDRAWN,), before)
+        _follow(campaigns, name, mails.get((name, REPORT)))
+
+
+def withdrawn(outbox: Outbox, campaign: str) -> bool:
+    """Whether the report of a campaign is taken back, or about to be."""
+    return any((each.campaign, each.kind) == (campaign, WITHDRAWAL) for each in outbox.all())
 
 
 def _follow(campaigns: CampaignStore, name: str, mail: MailState | None) -> None:

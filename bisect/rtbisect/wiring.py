@@ -207,7 +207,7 @@ def setup_of(site: Site, target: BuildTarget, request: CampaignRequest) -> Setup
         rcu_calls=planned.params.rcu_calls,
         thresholds=tuple(turned(t) for t in limits) if repairs(request) else limits,
         limits=Limits(**site.ours.campaign.model_dump()),
-        operator=f"{site.ours.operator.name} <{site.ours.operator.address}>",
+        operator=str(site.ours.operator),
     )
 
 
@@ -322,10 +322,10 @@ def validate_job(state: Path, request: CampaignRequest) -> None:
         labs.lab_of(state, site, artefacts, workload).preflight(probe(setup, request.bad))
 
 
-def probe(setup: Setup, revision: str) -> RunRequest:
-    """A boot as the campaign will ask for it, without a kernel."""
+def probe(setup: Setup, revision: str, run_id: str = "preflight") -> RunRequest:
+    """A boot as the campaign will ask for it, every window once, without a kernel."""
     return RunRequest(
-        run_id="preflight",
+        run_id=run_id,
         revision=revision,
         kernel="",
         modules="",

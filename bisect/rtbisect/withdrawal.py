@@ -4,31 +4,27 @@
 from __future__ import annotations
 
 import email
-from datetime import UTC, datetime
 from email.policy import default
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rtbisect import wiring
 from rtbisect.answers import report_as_sent
-from rtbisect.approval import approver
+from rtbisect.approval import approver, check_lint
 from rtbisect.config import load_site
 from rtbisect.errors import ConfigError
 from rtbisect.model.mail import OutMail
 from rtbisect.report.kept import read_input
-from rtbisect.report.lint.rules import lint
 from rtbisect.report.mailer import keep
 from rtbisect.report.message import Envelope, own_id
 from rtbisect.report.text import foreign, header_text
 from rtbisect.report.view import Bot, commit_view
-from rtbisect.standing import WITHDRAWAL
+from rtbisect.standing import WITHDRAWAL, withdrawn
 from rtbisect.store.outbox import Outbox
 
 if TYPE_CHECKING:
     from rtbisect.model.campaign import CampaignRequest
     from rtbisect.store.campaigns import CampaignRecord
-
-KIND = WITHDRAWAL
 
 
 def write_withdrawal(
@@ -40,12 +36,13 @@ def write_withdrawal(
     site = load_site(Path(request.site))
     who = approver(site, by)
     sent = _report_of(state, record)
-    report = read_input(Path(record.report.path).parent) if record.report else None
-    if report is None or report.culprit is None:
-        raise ConfigError(f"campaign {record.id} has no report", "see `rtbisect status`")
+    folder = record.draft().folder
+    report = read_input(folder)
+    if report.culprit is None:
+        raise ConfigError(f"campaign {record.id} accuses no commit", "see `rtbisect status`")
     mailer = wiring.mailer_of(state, site, report.operator)
     reason = foreign(why, 400).rstrip(".") + "."
-    now = datetime.now(UTC).isoformat(timespec="seconds")
+    now = wiring.SystemClock().now_iso()
     headers = _headers(record, sent, mailer.bot, now)
     tracked = any(line.startswith("#regzbot introduced:") for line in sent.text.split("\n"))
     text = mailer.notice(
@@ -56,21 +53,19 @@ def write_withdrawal(
             "short": foreign(why, 100),
             "tracked": tracked,
             "culprit": commit_view(report.culprit),
-            "approver": f"{who.name} <{who.address}>",
+            "approver": str(who),
         },
     )
-    if found := lint(text.encode()):
-        each = found[0]
-        raise ConfigError(f"{each.rule}: {each.where} {each.said}", "say it in other words")
-    keep(Path(record.report.path if record.report else "").parent / f"{KIND}.eml", text)
+    check_lint(text.encode(), "say it in other words")
+    keep(folder / f"{WITHDRAWAL}.eml", text)
     return OutMail(
         message_id=f"<{headers.message_id}>",
         campaign=record.id,
-        kind=KIND,
+        kind=WITHDRAWAL,
         sender=sent.sender,
         recipients=sent.recipients,
         text=text,
-        approved_by=f"{who.name} <{who.address}>",
+        approved_by=str(who),
         approved_at=now,
     )
 
@@ -85,15 +80,15 @@ def _headers(record: CampaignRecord, sent: OutMail, bot: Bot, now: str) -> Envel
         subject=header_text(f"Re: {told['Subject']}", 150),
         date=now,
         # Of one report there is one: two sessions that withdraw it make the same.
-        message_id=own_id(f"{sent.message_id.strip('<>').split('@')[0]}.{KIND}", bot),
+        message_id=own_id(f"{sent.message_id.strip('<>').split('@')[0]}.{WITHDRAWAL}", bot),
         parent=sent.message_id,
         thread=tuple(str(told["References"] or "").split()),
-        marks=(("Campaign", record.id), ("Kind", KIND)),
+        marks=(("Campaign", record.id), ("Kind", WITHDRAWAL)),
     )
 
 
 def _report_of(state: Path, record: CampaignRecord) -> OutMail:
     """The report as it left, unless it was withdrawn."""
-    if any((each.campaign, each.kind) == (record.id, KIND) for each in Outbox(state).all()):
+    if withdrawn(Outbox(state), record.id):
         raise ConfigError(f"the report of {record.id} is withdrawn", "see `rtbisect mail list`")
     return report_as_sent(state, record.id)

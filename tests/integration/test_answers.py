@@ -228,26 +228,29 @@ def test_nobody_answers_in_a_thread_that_was_withdrawn(world):
     assert (code, "is withdrawn" in told["error"]) == (2, True)
 
 
-def test_a_fragment_that_was_edited_is_another_set_up(world):
-    name = sent(world)
+def kept_machine(world, name, change):
+    """Note another set-up for the report: what the site says, changed."""
     site = load_site(world.site)
     store = CampaignStore(world.state)
     request = CampaignRequest("bisect", str(world.site), "stable-rt", "a", "b")
-    now = setup_of(site, site.target("stable-rt"), request)
-    was = replace(now, build=replace(now.build, fragments=("CONFIG_OTHER=y\n",)))
+    was = change(setup_of(site, site.target("stable-rt"), request))
     StoreJournal(store.database, name).step("machine", Machine, lambda _note: Machine.of(was))
+
+
+def test_a_fragment_that_was_edited_is_another_set_up(world):
+    name = sent(world)
+    other = ("CONFIG_OTHER=y\n",)
+    kept_machine(world, name, lambda now: replace(now, build=replace(now.build, fragments=other)))
     with pytest.raises(InfrastructureError, match="another set-up"):
         drafted(world, name)
 
 
 def test_what_only_judges_boots_is_no_other_set_up(world):
     name = sent(world)
-    site = load_site(world.site)
-    store = CampaignStore(world.state)
-    request = CampaignRequest("bisect", str(world.site), "stable-rt", "a", "b")
-    now = setup_of(site, site.target("stable-rt"), request)
-    was = replace(now, limits=Limits(max_boots=9), device=replace(now.device, boot_s=99))
-    StoreJournal(store.database, name).step("machine", Machine, lambda _note: Machine.of(was))
+    limits = Limits(max_boots=9)
+    kept_machine(
+        world, name, lambda now: replace(now, limits=limits, device=replace(now.device, boot_s=99))
+    )
     assert drafted(world, name)
 
 

@@ -10,7 +10,7 @@ import click
 
 from rtbisect import abtest, answers
 from rtbisect.cli.options import json_option, site_option, site_path
-from rtbisect.cli.report import report
+from rtbisect.cli.report import report, show_or_queue
 from rtbisect.cli.runner import once, request_of
 from rtbisect.errors import ConfigError, Exit, InfrastructureError, InternalError
 from rtbisect.following import Mended, Unknown, mended
@@ -39,22 +39,10 @@ def answer(output: Output, campaign: str, check: str, by: str, queue: bool, as_j
     It goes to who asked, and to all who have the report. The draft, answer-CHECK.eml beside the
     report, may be edited before.
     """
-    store = CampaignStore(output.state)
-    record = store.get(campaign)
+    record = CampaignStore(output.state).get(campaign)
     mail = answers.write_answer_mail(output.state, record, request_of(record), check, by)
-    if queue:
-        Outbox(output.state).put(mail)
-    data = {
-        "campaign": campaign,
-        "check": check,
-        "message_id": mail.message_id,
-        "recipients": list(mail.recipients),
-        "eml": mail.text,
-        "queued": queue,
-    }
-    last = "`rtbisect mail send` sends it" if queue else "with --send it goes to the outbox"
-    output.answer(data, f"{mail.text}\n{last}", as_json=as_json)
-    return 0
+    about = {"campaign": campaign, "check": check}
+    return show_or_queue(output, mail, about, queue=queue, as_json=as_json)
 
 
 @report.command(epilog="Example: rtbisect report follow --site site.yaml")
@@ -85,12 +73,12 @@ def follow(output: Output, site: Path | None, as_json: bool) -> int:
 
 def _requests(output: Output) -> dict[str, CampaignRequest]:
     """Requests of campaigns with a site, but those that another version made."""
-    store, found = CampaignStore(output.state), {}
-    for name in store.names():
+    found = {}
+    for record in CampaignStore(output.state).readable():
         with suppress(InternalError):
-            request = request_of(store.get(name))
+            request = request_of(record)
             if request.site and request.kind not in ("check", "try"):
-                found[name] = request
+                found[record.id] = request
     return found
 
 

@@ -18,7 +18,7 @@ from rtbisect.model.mail import MailState
 from rtbisect.polling import Stores
 from rtbisect.post.inbox import ImapBox
 from rtbisect.sending import send_due
-from rtbisect.standing import REPORT, WITHDRAWAL, follow_outbox
+from rtbisect.standing import REPORT, follow_outbox, withdrawn
 from rtbisect.store.campaigns import CampaignStore
 from rtbisect.store.outbox import Outbox
 from rtbisect.store.replies import Replies, ReplyState
@@ -66,13 +66,13 @@ def send(output: Output, site: Path | None, as_json: bool) -> int:
     progress = PlainProgress()
     outbox, store = Outbox(output.state), CampaignStore(output.state)
 
-    def tell(each: OutMail) -> None:
-        progress.say(_line(each))
-        follow_outbox(store, outbox)
-
     # What a session that was killed has left.
     follow_outbox(store, outbox)
-    ended = send_due(outbox, mailroom.transport_of(output.state, loaded), time.time, tell)
+    transport = mailroom.transport_of(output.state, loaded)
+    try:
+        ended = send_due(outbox, transport, time.time, lambda each: progress.say(_line(each)))
+    finally:
+        follow_outbox(store, outbox)
     rows = [_row(each) for each in ended]
     left = [each for each in outbox.all() if each.state in _WAIT]
     text = f"{sum(each.state is MailState.SENT for each in ended)} sent, {len(left)} wait for you"
@@ -93,10 +93,7 @@ def decide(output: Output, message_id: str, what: str, why: str, as_json: bool) 
     with outbox.sender():
         outbox.settle()
         asked = outbox.get(message_id)
-        taken_back = any(
-            (each.campaign, each.kind) == (asked.campaign, WITHDRAWAL) for each in outbox.all()
-        )
-        if what == "again" and asked.kind == REPORT and taken_back:
+        if what == "again" and asked.kind == REPORT and withdrawn(outbox, asked.campaign):
             raise ConfigError(f"{message_id} was withdrawn", "it is not sent behind that")
         found = outbox.decide(asked, state, f"a person: {why[:200]}")
     follow_outbox(CampaignStore(output.state), outbox)
@@ -154,12 +151,8 @@ def replies(output: Output, as_json: bool) -> int:
 def accept(output: Output, key: str, by: str, site: Path | None, as_json: bool) -> int:
     """Let the commands of the reply KEY count, although nothing proves who sent it."""
     who = approval.approver(load_site(site_path(site)), by)
-    kept = Replies(output.state)
-    found = kept.get(key)
-    if found.state is not ReplyState.WAITING:
-        raise ConfigError(f"reply {key} is {found.state}", "see `rtbisect mail replies`")
-    kept.set(key, ReplyState.ACCEPTED, f"accepted by {who.name} <{who.address}>")
-    return answer_replies(output, (kept.get(key),), as_json=as_json)
+    found = _moved(output, key, (ReplyState.WAITING,), ReplyState.ACCEPTED, f"accepted by {who}")
+    return answer_replies(output, (found,), as_json=as_json)
 
 
 @mail.command(epilog="Example: rtbisect mail close 0123456789ab --by 'A Person'")
@@ -171,11 +164,21 @@ def accept(output: Output, key: str, by: str, site: Path | None, as_json: bool) 
 def close(output: Output, key: str, by: str, site: Path | None, as_json: bool) -> int:
     """Let the reply KEY ask for nothing any more, whatever it has asked for."""
     who = approval.approver(load_site(site_path(site)), by)
+    before = (ReplyState.WAITING, ReplyState.ACCEPTED)
+    found = _moved(output, key, before, ReplyState.NOTED, f"closed by {who}")
+    return answer_replies(output, (found,), as_json=as_json)
+
+
+def _moved(
+    output: Output, key: str, before: Sequence[ReplyState], state: ReplyState, why: str
+) -> KeptReply:
+    """A reply, moved on by a person; ConfigError where it is not in one of the states `before`."""
     kept = Replies(output.state)
-    if kept.get(key).state not in (ReplyState.WAITING, ReplyState.ACCEPTED):
-        raise ConfigError(f"reply {key} is {kept.get(key).state}", "see `rtbisect mail replies`")
-    kept.set(key, ReplyState.NOTED, f"closed by {who.name} <{who.address}>")
-    return answer_replies(output, (kept.get(key),), as_json=as_json)
+    found = kept.get(key)
+    if found.state not in before:
+        raise ConfigError(f"reply {key} is {found.state}", "see `rtbisect mail replies`")
+    kept.set(key, state, why)
+    return kept.get(key)
 
 
 @contextmanager

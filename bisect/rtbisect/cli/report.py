@@ -37,6 +37,7 @@ from rtbisect.withdrawal import write_withdrawal
 
 if TYPE_CHECKING:
     from rtbisect.cli.output import Output
+    from rtbisect.model.mail import OutMail
     from rtbisect.report.lint.mail import Finding
 
 
@@ -91,19 +92,17 @@ def _bytes_of(file: Path) -> bytes:
 @click.pass_obj
 def show(output: Output, campaign: str, as_json: bool) -> int:
     """Print the draft of CAMPAIGN."""
-    record = CampaignStore(output.state).get(campaign)
-    if record.report is None:
-        raise ConfigError(f"campaign {campaign} has no draft", "see `rtbisect status`")
-    path = Path(record.report.path)
+    draft = CampaignStore(output.state).get(campaign).draft()
+    path = Path(draft.path)
     try:
         text = path.read_text(encoding="ascii")
     except OSError as error:
         raise ConfigError(f"{path}: {error.strerror}", "the draft was removed by hand") from error
     data = {
         "campaign": campaign,
-        "state": record.report.state.value,
-        "message_id": record.report.message_id,
-        "path": record.report.path,
+        "state": draft.state.value,
+        "message_id": draft.message_id,
+        "path": draft.path,
         "eml": text,
     }
     output.answer(data, text, as_json=as_json)
@@ -179,12 +178,10 @@ def approve(output: Output, campaign: str, by: str, as_json: bool) -> int:
 @click.pass_obj
 def for_kcidb(output: Output, campaign: str, origin: str, as_json: bool) -> int:
     """Print CAMPAIGN in KCIDB's format; `kcidb:` of a site file writes such files by itself."""
-    record = CampaignStore(output.state).get(campaign)
-    if record.report is None:
-        raise ConfigError(f"campaign {campaign} has no draft", "see `rtbisect status`")
+    folder = CampaignStore(output.state).get(campaign).draft().folder
     if not re.fullmatch(r"[a-z0-9_]{1,64}", origin):
         raise ConfigError(f"{origin!r} is no origin of KCIDB", "a-z, 0-9 and _ make one")
-    text = kcidb_json(read_input(Path(record.report.path).parent), origin)
+    text = kcidb_json(read_input(folder), origin)
     output.answer(json.loads(text), text, as_json=as_json)
     return 0
 
@@ -223,15 +220,20 @@ def bundle(output: Output, campaign: str, folder: Path | None, as_json: bool) ->
 @click.pass_obj
 def withdraw(output: Output, campaign: str, by: str, why: str, queue: bool, as_json: bool) -> int:
     """Withdraw the report of CAMPAIGN in its own thread, from all who got it."""
-    store = CampaignStore(output.state)
-    record = store.get(campaign)
+    record = CampaignStore(output.state).get(campaign)
     mail = write_withdrawal(output.state, record, request_of(record), by, why)
+    return show_or_queue(output, mail, {"campaign": campaign}, queue=queue, as_json=as_json)
+
+
+def show_or_queue(
+    output: Output, mail: OutMail, about: dict[str, str], *, queue: bool, as_json: bool
+) -> int:
+    """Print a mail in the thread of a report, queued with `queue`; `about` are keys of its own."""
     if queue:
         outbox = Outbox(output.state)
         outbox.put(mail)
-        follow_outbox(store, outbox)
-    data = {
-        "campaign": campaign,
+        follow_outbox(CampaignStore(output.state), outbox)
+    data = about | {
         "message_id": mail.message_id,
         "recipients": list(mail.recipients),
         "eml": mail.text,
@@ -264,7 +266,7 @@ def make_digest(
     loaded = load_site(site_path(site))
     who = approval.approver(loaded, by) if queue else None
     found = digest(output.state, hours, SystemClock().now_iso())
-    name = f"{who.name} <{who.address}>" if who else ""
+    name = str(who or "")
     mail = write_digest(output.state, loaded, found, lab_only=lab_only, by=name)
     send = queue and (found.ill or not lab_only)
     if send:
@@ -280,10 +282,7 @@ def make_digest(
 def page(output: Output, campaign: str, as_json: bool) -> int:
     """Write CAMPAIGN as one page of HTML with its pictures, beside the draft."""
     store = CampaignStore(output.state)
-    record = store.get(campaign)
-    if record.report is None:
-        raise ConfigError(f"campaign {campaign} has no draft", "see `rtbisect status`")
-    folder = Path(record.report.path).parent
+    folder = store.get(campaign).draft().folder
     runs = recorded(store.database, campaign, Run)
     bot = Bot("rtbisect", "", "")
     made = write_page(read_input(folder), runs, folder, data_root() / "reports", bot)

@@ -58,14 +58,15 @@ def once(output: Output, request: CampaignRequest, *, again: bool = True) -> Cam
     for identity in reversed(store.names()):
         with suppress(InternalError):
             record = store.get(identity)
-            asked_before = replace(request_of(record), repo="")
-            if asked_before == request and not again and record.state == "done":
-                return record
-            if asked_before == request and record.state != "done":
+            if replace(request_of(record), repo="") != request:
+                continue
+            if record.state != "done":
                 try:
                     return go_on(output, identity)
                 except SetupChangedError:
                     break
+            if not again:
+                return record
     return start(output, request)
 
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,6 +29,7 @@ from rtbisect.store.replies import Replies, ReplyState
 if TYPE_CHECKING:
     from rtbisect.cli.output import Output
     from rtbisect.model.campaign import CampaignRequest
+    from rtbisect.store.campaigns import CampaignRecord
     from rtbisect.store.replies import KeptReply
 
 
@@ -87,7 +88,7 @@ def _one(output: Output, kept: Replies, reply: KeptReply, what: tuple[int, str, 
         question = known.validate_json(data)
     else:
         try:
-            question = _question(output, kept, reply, what)
+            question = _question(output, kept, _Asked(reply, record, request), what)
         except ConfigError as error:
             return f"{name}: {error.message}"
         kept.keep_question(reply.key, place, known.dump_json(question))
@@ -105,22 +106,28 @@ def _one(output: Output, kept: Replies, reply: KeptReply, what: tuple[int, str, 
     return f"{name}: {abtest.WORDS[answer.level]}, {answer.path}"
 
 
-def _question(
-    output: Output, kept: Replies, reply: KeptReply, what: tuple[int, str, str]
-) -> Question:
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A reply, and the campaign whose report it answers."""
+
+    reply: KeptReply
+    record: CampaignRecord
+    request: CampaignRequest
+
+
+def _question(output: Output, kept: Replies, about: _Asked, what: tuple[int, str, str]) -> Question:
     """What two revisions a command is about; ConfigError where it makes no sense."""
     place, name, argument = what
-    record = CampaignStore(output.state).get(reply.campaign)
-    request = runner.request_of(record)
+    record, request = about.record, about.request
     # A question of its own: an equal one of another reply has boots of its own.
-    seed = int(hashlib.sha256(f"{reply.key} {place}".encode()).hexdigest()[:7], 16)
+    seed = int(hashlib.sha256(f"{about.reply.key} {place}".encode()).hexdigest()[:7], 16)
     if name == "bisect":
         return Question(replace(_bisection(output, request, argument), seed=seed), "")
     if name == "test" and is_address(argument):
         archives = load_site(Path(request.site)).ours.mail.commands.archives
         mail = fetch(argument, archives)
     elif name == "test" and not argument:
-        mail = kept.mail(reply.key).read_bytes()
+        mail = kept.mail(about.reply.key).read_bytes()
     else:
         # `retest` is of the branch, whatever is written behind it.
         revision = argument if name == "test" else ""

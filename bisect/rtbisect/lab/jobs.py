@@ -169,7 +169,7 @@ def render_job(lava_jobs: Path, job: Job) -> str:
     request = job.request
     check_request(request)
     text = (
-        _environment(jinja2.FileSystemLoader(lava_jobs))
+        environment_of(lava_jobs)
         .get_template("skeleton.yaml.j2")
         .render(
             # The key stands first: a server cuts long names.
@@ -287,14 +287,16 @@ def command_of(request: RunRequest) -> str:
     return shlex.join(words)
 
 
-def _environment(loader: jinja2.BaseLoader) -> jinja2.Environment:
+def environment_of(folder: Path) -> jinja2.Environment:
+    """What renders templates of a folder of `lava-jobs`."""
     environment = jinja2.Environment(
-        loader=loader,
+        loader=jinja2.FileSystemLoader(folder),
         undefined=jinja2.StrictUndefined,
-        autoescape=False,  # noqa: S701  (YAML, not HTML; every value goes through `q`)
+        autoescape=False,  # noqa: S701  (no HTML; every value goes through `q` or `sh`)
         keep_trailing_newline=True,
     )
     environment.filters["q"] = _quoted
+    environment.filters["sh"] = shlex.quote
     return environment
 
 

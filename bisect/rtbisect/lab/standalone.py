@@ -8,16 +8,13 @@ from __future__ import annotations
 import gzip
 import io
 import re
-import shlex
 import stat
 import tarfile
 from typing import TYPE_CHECKING
 
-import jinja2
-
 from rtbisect.errors import InternalError
 from rtbisect.lab.initramfs import PREFIX, Member, newc
-from rtbisect.lab.jobs import command_of, timeouts_of
+from rtbisect.lab.jobs import command_of, environment_of, timeouts_of
 from rtbisect.lab.lavalog import CaseResult, LavaLog
 from rtbisect.model.lab import QEMU
 
@@ -60,14 +57,8 @@ def script(lava_jobs: Path, request: RunRequest) -> str:
     the device type, also where that is a real machine: then the figures are an emulator's.
     """
     device = request.device_type
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(lava_jobs / "boot"),
-        undefined=jinja2.StrictUndefined,
-        autoescape=False,  # noqa: S701  (shell, not HTML; every value goes through `sh`)
-        keep_trailing_newline=True,
-    )
-    environment.filters["sh"] = shlex.quote
-    return environment.get_template("standalone.sh.j2").render(
+    template = environment_of(lava_jobs / "boot").get_template("standalone.sh.j2")
+    return template.render(
         # That of a real machine says what it is, and is no name of QEMU's.
         cpu=(device.cpu_model if device.boot == QEMU else "") or CPU,
         smp=f"{device.cpus},sockets={device.sockets},cores={device.cores},threads={device.threads}",

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import Path
 
 from rtbisect.model.campaign import (  # noqa: TC001  (pydantic reads the annotations)
     MetricKey,
@@ -127,3 +128,8 @@ class Report:
     bisect_log: str
     story: str
     before: ReportState | None = None
+
+    @property
+    def folder(self) -> Path:
+        """Where the mail lies, with all that was written beside it."""
+        return Path(self.path).parent

@@ -105,16 +105,13 @@ class ImapBox:
         try:
             imap.login(told.user, password)
             self._said(imap.select(f'"{told.folder}"'))
-        except (OSError, imaplib.IMAP4.abort) as error:
+        except (OSError, imaplib.IMAP4.error) as error:
             with suppress(OSError, imaplib.IMAP4.error):
                 imap.shutdown()
-            said = printable(str(error).replace(password, "..."), 200)
-            raise InfrastructureError(f"{self._where}: {said}", "try again later") from error
-        except imaplib.IMAP4.error as error:
-            with suppress(OSError, imaplib.IMAP4.error):
-                imap.shutdown()
-            said = printable(str(error).replace(password, "..."), 200)
-            raise ConfigError(f"{self._where}: {said}", "correct user and password") from error
+            said = f"{self._where}: {printable(str(error).replace(password, '...'), 200)}"
+            if isinstance(error, (OSError, imaplib.IMAP4.abort)):
+                raise InfrastructureError(said, "try again later") from error
+            raise ConfigError(said, "correct user and password") from error
         return imap
 
     def arrived(self) -> Iterator[Arrived]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rtbisect.report.middles import metric_name, of_boots, seen, spread, threshold_of
+from rtbisect.report.middles import metric_name, seen, spread, threshold_of
 from rtbisect.report.text import ascii_line, foreign
 
 if TYPE_CHECKING:
@@ -41,6 +41,6 @@ def _measured(report: ReportInput, known: Repaired) -> str:
 
 def _level(metric: MetricKey, sample: Sample, unit: str) -> str:
     """A median with its range; of a figure of boots those that have it."""
-    if of_boots(metric) and (found := seen(sample)):
+    if found := seen(metric, sample):
         return f"seen in {found}"
     return f"{spread(sample, unit)} ({sample.n} boots)"

@@ -129,7 +129,7 @@ def claim(report: ReportInput) -> Claim | None:
         verb = "stays"
     else:
         verb = "rises" if after > before else "falls"
-    seen_base, seen_new = (seen(each) if of_boots(judgement.key) else "" for each in (base, new))
+    seen_base, seen_new = (seen(judgement.key, each) for each in (base, new))
     shares = bool(seen_base and seen_new)
     told = f"{number(before)} -> {number(after, unit)}"
     return Claim(
@@ -186,7 +186,7 @@ def factor_table(report: ReportInput) -> tuple[str, ...]:
 
 def _boots_of(row: TableRow) -> str:
     """A median with its range; of a figure of boots how many have it."""
-    return (seen(row.sample) if of_boots(row.metric) else "") or spread(row.sample, mean=row.mean)
+    return seen(row.metric, row.sample) or spread(row.sample, mean=row.mean)
 
 
 def _heading(row: TableRow) -> str:

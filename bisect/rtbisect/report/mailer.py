@@ -8,11 +8,8 @@ import re
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined, TemplateError
-
 from rtbisect.artefacts import write_whole
 from rtbisect.errors import ConfigError, InfrastructureError, InternalError
-from rtbisect.judge.improved import improved
 from rtbisect.model.campaign import Cause, Outcome
 from rtbisect.model.report import Report, ReportState
 from rtbisect.report.figures import claim
@@ -22,8 +19,17 @@ from rtbisect.report.lint.form import MAX_BYTES, MAX_LINES
 from rtbisect.report.message import Envelope, guard, message, own_id, subject
 from rtbisect.report.plots import draw
 from rtbisect.report.story import appendix, story
-from rtbisect.report.text import ascii_line, wrap
-from rtbisect.report.view import Bot, Detail, banner, context, mailable, short, stands_still
+from rtbisect.report.templates import Templates
+from rtbisect.report.text import ascii_line, short, wrap
+from rtbisect.report.view import (
+    Bot,
+    Detail,
+    banner,
+    better,
+    context,
+    mailable,
+    stands_still,
+)
 from rtbisect.search.bisectlog import FIX_SIDES, SIDES, bisect_log
 
 if TYPE_CHECKING:
@@ -88,7 +94,7 @@ class DraftMailer:
     def __init__(self, settings: ReportSettings) -> None:
         self.settings = settings
         self.bot = Bot(settings.bot_name, settings.bot_address, settings.archive)
-        self.templates = _environment(settings.templates)
+        self.pages = Templates(settings.templates)
 
     def draft(self, report: ReportInput, story: str) -> Report:
         """Render and keep the mail, bisect.log, campaign.log, result.json and the plots.
@@ -148,7 +154,7 @@ class DraftMailer:
 
     def notice(self, template: str, headers: Envelope, told: Mapping[str, Any]) -> str:
         """A mail that accuses nobody, from its template and what that prints."""
-        body = self._rendered(template, dict(told) | {"bot": self.bot})
+        body = self.pages.rendered(template, dict(told) | {"bot": self.bot})
         return message(headers, guard(body, commands=True))
 
     def body(self, report: ReportInput, log: str, public: Public | None = None) -> str:
@@ -168,16 +174,7 @@ class DraftMailer:
         # Who has the mail and no data has nothing to boot.
         if public is None or public.evidence:
             told["reproduce"] += told["alone"]
-        return guard(self._rendered(template_name(report), told), commands=public is not None)
-
-    def _rendered(self, template: str, told: dict[str, Any]) -> str:
-        try:
-            return self.templates.get_template(template).render(told)
-        except TemplateError as error:
-            raise ConfigError(
-                f"template {template} in {self.settings.templates} does not work: {error}",
-                "take the one that comes with rtbisect",
-            ) from error
+        return guard(self.pages.rendered(template_name(report), told), commands=public is not None)
 
     def _campaign_log(self, report: ReportInput, told: str, folder: Path) -> str:
         asked = (
@@ -216,8 +213,7 @@ def template_name(report: ReportInput) -> str:
     """One template for each kind of answer."""
     result = report.result
     if result.outcome is Outcome.NO_REGRESSION:
-        better = improved(result.judgements, report.thresholds)
-        return "improvement.txt.j2" if better and not report.repair else "no_regression.txt.j2"
+        return "improvement.txt.j2" if better(report) else "no_regression.txt.j2"
     if result.outcome is Outcome.CULPRIT and report.culprit is not None:
         still = stands_still(report)
         if report.repair:
@@ -236,23 +232,6 @@ def keep(path: Path, text: str) -> None:
         write_whole(path, lambda file: file.write(data))
     except OSError as error:
         raise _disk(path.parent, error) from error
-
-
-def _environment(templates: Path) -> Environment:
-    env = Environment(  # noqa: S701  (plain text: there is no markup to escape)
-        loader=FileSystemLoader(templates),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
-    env.filters["prose"] = wrap
-    env.filters["bullet"] = _bullet
-    return env
-
-
-def _bullet(text: str) -> str:
-    return wrap(text, first="- ", rest="  ")
 
 
 def folder_of(out_dir: Path, campaign: str) -> Path:

@@ -14,10 +14,8 @@ from email.utils import parseaddr
 from typing import TYPE_CHECKING
 
 from rtbisect.errors import ConfigError, InternalError
-from rtbisect.judge.improved import improved
-from rtbisect.model.campaign import Outcome
-from rtbisect.report.text import ascii_line, header_text
-from rtbisect.report.view import short
+from rtbisect.report.text import ascii_line, header_text, short
+from rtbisect.report.view import better
 
 if TYPE_CHECKING:
     from rtbisect.model.report import ReportInput
@@ -123,12 +121,7 @@ def subject(
     """
     result = report.result
     if report.culprit is None or result.outcome != "culprit":
-        better = (
-            result.outcome is Outcome.NO_REGRESSION
-            and not report.repair
-            and improved(result.judgements, report.thresholds)
-        )
-        answer = "improvement" if better else str(result.outcome)
+        answer = "improvement" if better(report) else str(result.outcome)
         what = f"{answer} in {short(report.good)}..{short(report.bad)}"
         metric = f"{result.metric.suite}.{result.metric.name}" if result.metric else report.tree
         return header_text(f"[internal] {what}: {metric}")

@@ -105,9 +105,9 @@ def of_boots(key: MetricKey) -> bool:
     return (key.suite, key.name) == (stall.NAME, stall.FROZEN)
 
 
-def seen(sample: Sample) -> str:
-    """How many boots have a figure of boots (`of_boots`); "" where it is anything but 0 and 1."""
-    if not sample.values or not set(sample.values) <= {0.0, 1.0}:
+def seen(key: MetricKey, sample: Sample) -> str:
+    """How many boots have a figure of boots; "" for any other, and where none was measured."""
+    if not of_boots(key) or not sample.values or not set(sample.values) <= {0.0, 1.0}:
         return ""
     return f"{sum(sample.values):.0f} of {sample.n} boots"
 

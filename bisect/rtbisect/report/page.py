@@ -5,12 +5,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined, TemplateError
-
 from rtbisect.artefacts import write_whole
-from rtbisect.errors import ConfigError
 from rtbisect.report.mailer import bisect_log_of
 from rtbisect.report.pictures import draw_page
+from rtbisect.report.templates import Templates
 from rtbisect.report.view import Bot, Detail, context
 
 if TYPE_CHECKING:
@@ -42,11 +40,6 @@ def write_page(
     """Draw the pictures and write the page into `folder`, where the draft lies; gives its path."""
     draw_page(report, runs, folder)
     told = context(report, bot, bisect_log_of(report), Detail())
-    # Subjects and names are foreign: whatever is printed is escaped.
-    environment = Environment(
-        loader=FileSystemLoader(templates), undefined=StrictUndefined, autoescape=True,
-        trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True,
-    )  # fmt: skip
     parts = (
         ("Measured (over boots of each kernel)", told["factors"]),
         ("Checks on fresh boots", told["checks"]),
@@ -65,12 +58,7 @@ def write_page(
         "parts": parts,
         "files": [name for name in _FILES if (folder / name).is_file()],
     }
-    try:
-        text = environment.get_template("page.html.j2").render(values)
-    except TemplateError as error:
-        raise ConfigError(
-            f"template page.html.j2 in {templates} does not work: {error}",
-            "take the one that comes with rtbisect",
-        ) from error
+    # Subjects and names are foreign: they are text, not markup.
+    text = Templates(templates, markup=True).rendered("page.html.j2", values)
     write_whole(folder / PAGE, lambda file: file.write(text.encode("utf-8")))
     return folder / PAGE

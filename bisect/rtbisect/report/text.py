@@ -213,3 +213,10 @@ def histogram(
 
 def _power(exponent: int) -> str:
     return number(math.ldexp(1.0, min(exponent, 1023)))
+
+
+def short(revision: str) -> str:
+    """A revision as a reader takes it: 12 digits of an id, names as they are."""
+    clean = foreign(revision, 40)
+    hexadecimal = len(clean) == 40 and all(c in "0123456789abcdef" for c in clean)
+    return clean[:12] if hexadecimal else clean

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +23,8 @@ from rtbisect.report.figures import (
 from rtbisect.report.machine import machine_rows
 from rtbisect.report.middles import limit_of, metric_name
 from rtbisect.report.posterior import probability, rows
-from rtbisect.report.text import TABLE, ascii_line, cut, foreign
+from rtbisect.report.reproduce import boots_alone, reproduce
+from rtbisect.report.text import ascii_line, foreign, short
 from rtbisect.report.workload import side
 from rtbisect.trust.aa import NAME as AA
 from rtbisect.trust.gates import HANGS, against
@@ -32,7 +32,7 @@ from rtbisect.trust.gates import HANGS, against
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from rtbisect.model.campaign import Summary, Verification
+    from rtbisect.model.campaign import Judgement, Summary, Verification
     from rtbisect.model.report import CommitText, ReportInput
 
 #: Inline bisect logs are at most this long.
@@ -75,6 +75,16 @@ def symptom_of(report: ReportInput) -> str:
     if stands_still(report):
         return "machines stand still"
     return metric_name(report.result.metric) if report.result.metric else "not measured"
+
+
+def better(report: ReportInput) -> tuple[Judgement, ...]:
+    """Figures of the newer end that are better, where nothing regressed. Of a search for a repair
+    none is: there the newer end is asked to be better.
+    """
+    result = report.result
+    if result.outcome is not Outcome.NO_REGRESSION or report.repair:
+        return ()
+    return improved(result.judgements, report.thresholds)
 
 
 def measured(report: ReportInput) -> bool:
@@ -161,8 +171,8 @@ def context(report: ReportInput, bot: Bot, log: str, detail: Detail) -> dict[str
         "candidates": rows(result.candidates, report.graph, detail.candidates),
         "machine": machine_rows(report, facts=detail.facts),
         "cost": cost(report.summary),
-        "reproduce": _reproduce(report),
-        "alone": _boots_alone(report) if detail.alone else (),
+        "reproduce": reproduce(report),
+        "alone": boots_alone(report) if detail.alone else (),
         "log": log_inline(lines) if detail.log and len(lines) <= LOG_LINES else (),
         "log_count": len(lines),
     }
@@ -217,13 +227,12 @@ def _still(report: ReportInput) -> str:
 
 def _improved(report: ReportInput) -> tuple[str, ...]:
     """Figures of the newer end that are better, a sentence each."""
-    found = improved(report.result.judgements, report.thresholds)
     return tuple(
         f"{metric_name(each.key)} in window {ascii_line(each.key.window, 40)}: "
         f"{medians(report, each)}, {effect_text(report, each)}; "
         f"{each.base.n} + {each.new.n} boots, {test_name(limit_of(report, each), each)} "
         f"p = {each.p:.2g}."
-        for each in found
+        for each in better(report)
     )
 
 
@@ -234,13 +243,6 @@ def _objections(report: ReportInput) -> tuple[str, ...]:
     if more := [gate.name for gate in found[_MOST_OBJECTIONS:]]:
         told.append(f"{', '.join(more)}: see result.json")
     return tuple(told)
-
-
-def short(revision: str) -> str:
-    """A revision as a reader takes it: 12 digits of an id, names as they are."""
-    clean = foreign(revision, 40)
-    hexadecimal = len(clean) == 40 and all(c in "0123456789abcdef" for c in clean)
-    return clean[:12] if hexadecimal else clean
 
 
 def log_inline(lines: list[str]) -> tuple[str, ...]:
@@ -300,57 +302,3 @@ def _reasons(report: ReportInput, count: int) -> tuple[str, ...]:
     told += tuple(f"{gate.name}: " for gate in against(report.result.gates))
     kept = [reason for reason in report.result.reasons if not (told and reason.startswith(told))]
     return tuple(foreign(reason, 200) for reason in kept[:count])
-
-
-def _reproduce(report: ReportInput) -> tuple[str, ...]:
-    """Shell lines; a long one is continued with a backslash, never wrapped."""
-    commit = report.culprit.sha if report.culprit else report.bad
-    return (
-        cut(f"  # in a clone of {foreign(report.repo, 200)}", TABLE),
-        f"  git checkout {ascii_line(shlex.quote(commit), 60)}",
-        *_continued(foreign(report.command, 500)),
-    )
-
-
-def _boots_alone(report: ReportInput) -> tuple[str, ...]:
-    """How somebody without our lab boots the commit and its parent, from the published data."""
-    if report.culprit is None:
-        return ()
-    sha = report.culprit.sha
-    parents = next((each.parents for each in report.graph.commits if each.sha == sha), ())
-    return (
-        cut(f"  # or one boot of each kernel in QEMU, in the data of {report.campaign}", TABLE),
-        *(f"  sh boot.sh {each[:12]} > {each[:12]}.log" for each in (*parents[:1], sha)),
-        *(f"  rtbisect figures . {each[:12]}.log" for each in (*parents[:1], sha)),
-    )
-
-
-def _continued(command: str) -> tuple[str, ...]:
-    """A command over several lines, broken between words only, before options if it can."""
-    lines, current = [], ""
-    for group in _groups(command):
-        whole = " ".join(group)
-        for part in [whole] if len(whole) <= 66 else group:
-            if current and len(current) + len(part) > 66:
-                lines.append(current)
-                current = part
-            else:
-                current = f"{current} {part}".strip()
-    lines.append(current)
-    ends = [f"{cut(line, 67)} \\" for line in lines[:-1]] + [cut(lines[-1], 70)]
-    return tuple(f"  {line}" if i == 0 else f"      {line}" for i, line in enumerate(ends))
-
-
-def _groups(command: str) -> list[list[str]]:
-    """Words of a command line, an option together with its values."""
-    try:
-        words = [shlex.quote(word) for word in shlex.split(command)]
-    except ValueError:
-        words = command.split()
-    groups: list[list[str]] = []
-    for word in words:
-        if word.startswith("--") or not groups:
-            groups.append([word])
-        else:
-            groups[-1].append(word)
-    return groups

@@ -66,7 +66,7 @@ def side(report: ReportInput, *, loaded: bool) -> Side | None:
 
 def _level(row: TableRow) -> str:
     """As printed; of a figure of boots how many have it."""
-    told = seen(row.sample) if of_boots(row.metric) else ""
+    told = seen(row.metric, row.sample)
     return f"seen in {told}" if told else spread(row.sample, row.unit, mean=row.mean)
 
 

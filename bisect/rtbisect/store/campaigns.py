@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -35,6 +35,12 @@ class CampaignRecord:
     result: Result | None
     report: Report | None
     note: str
+
+    def draft(self) -> Report:
+        """The report; ConfigError where the campaign has written none."""
+        if self.report is None:
+            raise ConfigError(f"campaign {self.id} has no draft", "see `rtbisect status`")
+        return self.report
 
 
 #: Whoever asks for `active` holds the lock for a moment; a writer waits that long.
@@ -153,6 +159,12 @@ class CampaignStore:
     def names(self) -> tuple[str, ...]:
         """Identifiers of all campaigns, oldest first."""
         return tuple(row["id"] for row in self._rows(sa.true()))
+
+    def readable(self) -> Iterator[CampaignRecord]:
+        """All campaigns but those that another version made, oldest first."""
+        for name in self.names():
+            with suppress(InternalError):
+                yield self.get(name)
 
     def _rows(self, which: sa.ColumnElement[bool]) -> list[dict[str, str]]:
         query = sa.select(db.campaign).where(which).order_by(sa.text("rowid"))

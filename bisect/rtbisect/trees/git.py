@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 import tempfile
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -41,7 +42,6 @@ LOCK_WAIT_S = 1800.0
 
 #: A revert has a fixed author and date, so that the same revert is the same commit.
 REVERT_DATE = "2000-01-01T00:00:00+00:00"
-_REVERT_EPOCH = "946684800"
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +161,8 @@ class GitTree:
         """Whether a commit was made here, of a patch that somebody has sent (or of a revert)."""
         done = self._git().try_("rev-list", "--no-commit-header", "--max-count=1", "--format=%ct",
                                 full_sha(sha))  # fmt: skip
-        return done.ok and done.stdout.strip() == _REVERT_EPOCH
+        ours = datetime.fromisoformat(REVERT_DATE).timestamp()
+        return done.ok and done.stdout.strip() == f"{ours:.0f}"
 
     def mending(self, culprit: str, head: str, message_id: str) -> tuple[str, ...]:
         """Commits of `head` behind `culprit` that say they mend or revert it, or close the report
