@@ -31,7 +31,7 @@ class Stores:
 def poll(inbox: Inbox, stores: Stores, trust: Trust, now_iso: str) -> Iterator[KeptReply]:
     """Keep what has come in and give it, message by message; one is done with after it is kept."""
     threads, mends = dict(threads_of(stores)), mends_of(stores)
-    for arrived in inbox.arrived():
+    for arrived in inbox.arrived(stores.replies.read()):
         found = read_reply(arrived.data, threads, trust, giant=arrived.giant, mends=mends)
         kept = _once(_kept(found, key_of(arrived.data), now_iso), stores.replies)
         new = stores.replies.put(kept, arrived.data)
@@ -41,6 +41,7 @@ def poll(inbox: Inbox, stores: Stores, trust: Trust, now_iso: str) -> Iterator[K
             # A report that was sent has an answer now.
             stores.campaigns.move_report(kept.campaign, (ReportState.SENT,), ReportState.ANSWERED)
         inbox.done(arrived)
+        stores.replies.mark_read(arrived.key)
         if new:
             yield kept
 

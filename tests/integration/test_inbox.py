@@ -2,6 +2,7 @@
 """Replies through a real Maildir."""
 
 import mailbox
+import os
 
 import pytest
 
@@ -86,6 +87,23 @@ def test_a_mail_that_was_kept_and_not_marked_is_no_second_one(tmp_path, box, sto
         list(poll(Dies(tmp_path / "mail"), stores, TRUST, "now"))
     assert look(tmp_path, stores) == []
     assert len(stores.replies.all()) == 1
+
+
+def test_what_a_mail_program_has_opened_is_read_all_the_same(tmp_path, box, stores):
+    name = add(box, body="#rtbisect retest")
+    (tmp_path / "mail/new" / name).rename(tmp_path / "mail/cur" / f"{name}:2,")
+    (found,) = look(tmp_path, stores)
+    assert found.state is ReplyState.ACCEPTED
+    (tmp_path / "mail/cur" / f"{name}:2,").rename(tmp_path / "mail/cur" / f"{name}:2,RS")
+    assert look(tmp_path, stores) == []
+
+
+def test_what_lies_there_for_long_is_left(tmp_path, box, stores):
+    name = add(box, body="#rtbisect retest")
+    old = tmp_path / "mail/cur" / f"{name}:2,S"
+    (tmp_path / "mail/new" / name).rename(old)
+    os.utime(old, (0, 0))
+    assert look(tmp_path, stores) == []
 
 
 def test_a_giant_is_not_read_whole(tmp_path, box, stores):

@@ -1,28 +1,34 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Where replies come in: a Maildir, or a mailbox on an IMAP server. A message is handed out until
-somebody says that it is done with; it stays where it is, marked as seen.
+somebody says that it is done with; it stays where it is, marked as seen. Whether a person has
+opened it before says nothing: who polls knows what it has read, by name.
 """
 
 from __future__ import annotations
 
+import glob
 import imaplib
 import re
 import ssl
+import time
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Protocol
 
 from rtbisect.command import printable
 from rtbisect.errors import ConfigError, InfrastructureError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Container, Iterator
     from pathlib import Path
 
 #: Of a longer one the head alone is read: nobody writes so much to say a word.
 MOST_BYTES = 1_000_000
 #: Messages of one look.
 MOST = 200
+#: Days after which a message that somebody has opened is not looked for any more.
+DAYS = 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +43,8 @@ class Arrived:
 class Inbox(Protocol):
     """Messages that nobody is done with yet."""
 
-    def arrived(self) -> Iterator[Arrived]:
-        """Those there are, oldest first."""
+    def arrived(self, read: Container[str]) -> Iterator[Arrived]:
+        """Those there are but those whose keys are in `read`, oldest first."""
 
     def done(self, arrived: Arrived) -> None:
         """Hand this one out no more."""
@@ -52,17 +58,29 @@ class Maildir:
             raise ConfigError(f"{folder} is no Maildir", "give a folder with new, cur and tmp")
         self._folder = folder
 
-    def arrived(self) -> Iterator[Arrived]:
-        new = [path for path in (self._folder / "new").iterdir() if path.is_file()]
-        for path in sorted(new, key=lambda path: (path.stat().st_mtime, path.name))[:MOST]:
+    def arrived(self, read: Container[str]) -> Iterator[Arrived]:
+        found = []
+        oldest = time.time() - timedelta(days=DAYS).total_seconds()
+        # A mail program that opens the folder moves everything to `cur`.
+        for part, since in (("new", 0.0), ("cur", oldest)):
+            for path in (self._folder / part).iterdir():
+                at = path.stat().st_mtime
+                if path.is_file() and at >= since and _base(path.name) not in read:
+                    found.append((at, path))
+        for _at, path in sorted(found)[:MOST]:
             with path.open("rb") as file:
                 data = file.read(MOST_BYTES + 1)
-            yield Arrived(path.name, data[:MOST_BYTES], giant=len(data) > MOST_BYTES)
+            yield Arrived(_base(path.name), data[:MOST_BYTES], giant=len(data) > MOST_BYTES)
 
     def done(self, arrived: Arrived) -> None:
-        target = self._folder / "cur" / f"{arrived.key.split(':')[0]}:2,S"
-        with suppress(FileNotFoundError):
-            (self._folder / "new" / arrived.key).rename(target)
+        for path in (self._folder / "new").glob(f"{glob.escape(arrived.key)}*"):
+            if _base(path.name) == arrived.key:
+                path.rename(self._folder / "cur" / f"{arrived.key}:2,S")
+
+
+def _base(name: str) -> str:
+    """The name of a message without its flags."""
+    return name.partition(":")[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +96,9 @@ class ImapSettings:
     timeout_s: float = 60.0
 
 
+_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+
+
 class ImapBox:
     """A mailbox on a server, over TLS (RFC 9051, by the commands that RFC 3501 has, too)."""
 
@@ -85,6 +106,9 @@ class ImapBox:
         self._settings = settings
         self._where = f"mailbox of {settings.user} on {settings.host}"
         self._imap = self._opened()
+        # A number means another message where the server has another one of these.
+        told = self._imap.response("UIDVALIDITY")[1][0] or b"0"
+        self._validity = told.decode("ascii", "replace")
 
     def _opened(self) -> imaplib.IMAP4_SSL:
         told = self._settings
@@ -114,19 +138,27 @@ class ImapBox:
             raise ConfigError(said, "correct user and password") from error
         return imap
 
-    def arrived(self) -> Iterator[Arrived]:
-        found = self._ask("SEARCH", "UNSEEN")
-        for key in (found[0] or b"").split()[:MOST]:
-            name = key.decode("ascii")
+    def arrived(self, read: Container[str]) -> Iterator[Arrived]:
+        # Of C locale, as the protocol has it.
+        since = datetime.now(UTC) - timedelta(days=DAYS)
+        day = f"{since.day}-{_MONTHS[since.month - 1]}-{since.year}"
+        found = self._ask("SEARCH", "OR", "UNSEEN", "SINCE", day)
+        names = [key.decode("ascii") for key in (found[0] or b"").split()]
+        for name in [each for each in names if self._key(each) not in read][:MOST]:
             size = re.search(
                 rb"RFC822\.SIZE (\d+)", b"".join(_bytes(self._ask("FETCH", name, "(RFC822.SIZE)")))
             )
             parts = self._ask("FETCH", name, f"(BODY.PEEK[]<0.{MOST_BYTES}>)")
             data = next((part[1] for part in parts if isinstance(part, tuple)), b"")
-            yield Arrived(name, data, giant=size is not None and int(size[1]) > MOST_BYTES)
+            yield Arrived(
+                self._key(name), data, giant=size is not None and int(size[1]) > MOST_BYTES
+            )
 
     def done(self, arrived: Arrived) -> None:
-        self._ask("STORE", arrived.key, "+FLAGS", r"(\Seen)")
+        self._ask("STORE", arrived.key.rpartition(".")[2], "+FLAGS", r"(\Seen)")
+
+    def _key(self, uid: str) -> str:
+        return f"imap.{self._validity}.{uid}"
 
     def close(self) -> None:
         with suppress(OSError, imaplib.IMAP4.error):

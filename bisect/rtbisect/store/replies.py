@@ -64,6 +64,10 @@ table = sa.Table(
 )
 
 
+#: Names that an inbox has for messages that were read.
+names = sa.Table("read", db.metadata, sa.Column("name", sa.Text, primary_key=True))
+
+
 def key_of(data: bytes) -> str:
     """The key of a message: the same one that comes twice is one."""
     return hashlib.sha256(data).hexdigest()[:12]
@@ -86,6 +90,15 @@ class Replies:
         with self.database.write() as connection:
             made = connection.execute(sa.insert(table).prefix_with("OR IGNORE").values(**row))
         return bool(made.rowcount)
+
+    def read(self) -> frozenset[str]:
+        """What an inbox has no more to hand out."""
+        with self.database.write() as connection:
+            return frozenset(connection.execute(sa.select(names.c.name)).scalars())
+
+    def mark_read(self, name: str) -> None:
+        with self.database.write() as connection:
+            connection.execute(sa.insert(names).prefix_with("OR IGNORE").values(name=name))
 
     def all(self, states: Sequence[ReplyState] = tuple(ReplyState)) -> tuple[KeptReply, ...]:
         """Replies in these states, oldest first."""
