@@ -103,9 +103,13 @@ RES_LIMIT = Threshold(
     role="primary",
     control=RES_OFF,
     reason="reschedule IPIs wake what should sleep",
+    title="rescheduling interrupts a second, mean of the watched CPUs, row RES of /proc/interrupts",
 )
 RES_OFF_LIMIT = replace(RES_LIMIT, key=RES_OFF, role="guard", limit=10.0, control=None)
-RCU_LIMIT = replace(RES_LIMIT, key=RCU, unit="ms", scale=Scale.LINEAR, min_effect=0.8, control=None)
+RCU_LIMIT = replace(
+    RES_LIMIT, key=RCU, unit="ms", scale=Scale.LINEAR, min_effect=0.8, control=None,
+    title="median duration of synchronize_rcu() over the calls of a boot",
+)  # fmt: skip
 
 QUIET = Sample((7.8, 9.4, 3.3, 13.1, 8.2, 8.9, 6.1, 10.4))
 LOUD = Sample((50.7, 69.0, 40.7, 82.6, 58.3, 61.2, 66.0, 47.9))
@@ -281,6 +285,7 @@ def rcu():
             "2025-12-01T08:00:00+01:00",
             ("kernel/rcu/tree.c", "kernel/rcu/tree.h"),
             ('0123456789ab ("rcu: Report a quiescent state\nBcc: too early")',),
+            release="v6.12.9",
         ),
         repaired=(
             Repaired(
@@ -412,6 +417,7 @@ STALL = MetricKey("stall", "frozen_periods", "stall")
 STALL_LIMIT = replace(
     RES_LIMIT, key=STALL, unit="1", scale=Scale.LINEAR, statistic="fraction", min_effect=0.2,
     floor=0.0, control=None,
+    title="boots in which nr_periods of a cgroup's cpu.stat stood still for 1.5 s",
 )  # fmt: skip
 MANY = Sample((1.0, 0.0, 1.0, 1.0, 0.0, 1.0, 1.0, 0.0, 1.0, 1.0, 0.0, 1.0))
 NONE = Sample((0.0,) * 12)
@@ -444,6 +450,15 @@ def hang():
     return replace(
         whole,
         campaign="hang-0006",
+        excerpt=(
+            "rtbisect-symptom: frozen nr_periods",
+            "rtbisect-stack: reader: asm_sysvec_apic_timer_interrupt < ep_poll_callback "
+            "< __wake_up_common < eventfd_write < vfs_write < ksys_write < do_syscall_64",
+            "rtbisect-stack: writer: ep_done_scan < do_epoll_wait < __x64_sys_epoll_wait "
+            "< do_syscall_64 < entry_SYSCALL_64_after_hwframe",
+            "rtbisect-stack: soft timers: ep_poll_callback < __wake_up_common < timerfd_tmrproc "
+            "< __hrtimer_run_queues < hrtimer_run_softirq < handle_softirqs.constprop.0",
+        ),
         tree="stable-rt",
         graph=history(32, [(sha(24), title)]),
         culprit=replace(whole.culprit, subject=title),
@@ -523,11 +538,59 @@ def ipi_storm():
 
 def irq_noise():
     key = MetricKey("osnoise", "irq_per_sample", "osnoise-off")
-    limit = replace(RES_LIMIT, key=key, unit="1", min_effect=2.0, floor=1.0, control=None)
+    limit = replace(
+        RES_LIMIT, key=key, unit="1", min_effect=2.0, floor=1.0, control=None,
+        title="interrupts in a sample of 0.5 s, mean of the watched CPUs, by the osnoise tracer",
+    )  # fmt: skip
     return _quiet_machine(
         "noise-0011", "tick/sched: Keep the tick of isolated CPUs for a while", limit,
         sides=(IDLE_TOO, LOUD), effect=(27.6, (22.2, 33.9), 7.77e-5),
         files=("kernel/time/tick-sched.c",),
+    )  # fmt: skip
+
+
+def two_modes():
+    """Half of the boots with the commit are as before: middle and range do not say that."""
+    half = Sample((8.1, 66.0, 7.2, 58.3, 61.2, 9.4, 69.0, 50.7))
+    limit = replace(RES_OFF_LIMIT, role="primary")
+    return _quiet_machine(
+        "modes-0014", "sched: Choose the housekeeping CPU by the phase of the tick", limit,
+        sides=(QUIET, half), effect=(4.61, (1.35, 8.12), 0.0039),
+        files=("kernel/sched/isolation.c",),
+    )  # fmt: skip
+
+
+def epoll_factors():
+    """Whom it concerns: without PREEMPT_RT the same two commits do not differ."""
+    whole = epoll()
+    without = (
+        row("parent, no RT", "none", RES_OFF, "1/s", IDLE),
+        row("culprit, no RT", "none", RES_OFF, "1/s", IDLE_TOO),
+        row("parent, no RT", "perf-epoll-reader", RES_ON, "1/s", QUIET),
+        row("culprit, no RT", "perf-epoll-reader", RES_ON, "1/s", Sample(QUIET.values[::-1])),
+    )
+    said = "without PREEMPT_RT the kernels do not differ: a ratio of 1.00 is below 1.5"
+    return replace(
+        whole, campaign="factors-0015",
+        result=replace(EPOLL, table=(*EPOLL.table, *without), reasons=(WHY, said)),
+        summary=replace(whole.summary, boots=51), message_id="<factors-0015.1@lab.example.org>",
+    )  # fmt: skip
+
+
+def inconclusive():
+    """Boots of one side that differ from each other as much as the sides do."""
+    wide = Sample((7.8, 61.2, 3.3, 58.3, 8.2, 66.0, 6.1, 47.9))
+    wide_too = Sample((66.0, 9.4, 69.0, 8.9, 82.6, 7.2, 61.2, 13.1))
+    found = judged(RES_ON, wide, wide_too, 1.68, (0.42, 5.9), 0.21, level=Level.UNDECIDED)
+    result = replace(
+        EPOLL, outcome=Outcome.INCONCLUSIVE, cause=Cause.NONE, culprit=None, candidates=(),
+        confidence=0.0, judgement=found, judgements=(found,), verifications=(), table=(), gates=(),
+        tested=EPOLL.tested[:2], origins=(),
+        reasons=("after 8 boots of each end the interval of the ratio still has 1 and 1.5 in it",),
+    )  # fmt: skip
+    return replace(
+        epoll(), campaign="open-0016", result=result, culprit=None, device=BOARD,
+        message_id="<open-0016.1@lab.example.org>",
     )  # fmt: skip
 
 
@@ -587,6 +650,9 @@ CASES = {
     "irq_noise": irq_noise,
     "tool_only": tool_only,
     "repair": repair,
+    "two_modes": two_modes,
+    "epoll_factors": epoll_factors,
+    "inconclusive": inconclusive,
 }
 
 _DATE = "2026-01-31T10:20:30+00:00"
@@ -597,6 +663,45 @@ _LAB = {
     "counts": {"ended": 2, "paused": 1, "waiting": 1, "drafts": 1, "devices": 1},
 }
 _CULPRIT = rcu().culprit
+
+
+def _answer(name, **told):
+    """What was measured for somebody: a patch that mends it, unless `told` says otherwise."""
+    return (
+        "ab_result.txt.j2",
+        Envelope(
+            _BOT, (OPERATOR,), "Re: rcu: Delay the first scan: test result", _DATE,
+            f"{name}.1@lab.example.org", parent="<fix@kernel.example.org>",
+            marks=(("Campaign", "rcu-0002"), ("Kind", "result"), ("State", "draft")),
+        ),
+        {
+            "banner": "",
+            "what": 'The patch "rcu: mend it"',
+            "verdict": "takes the effect back",
+            "metric": "rcu.p50_us",
+            "base": "9030 us",
+            "new": "6020 us",
+            "base_short": sha(33)[:12],
+            "new_short": sha(99)[:12],
+            "base_sha": sha(33),
+            "new_sha": sha(99),
+            "effect": "a ratio of 0.667 (95% interval 0.660 to 0.671)",
+            "boots": "6 + 6 boots",
+            "test": "one-sided rank test",
+            "p": "0.0011",
+            "culprit": commit_view(_CULPRIT),
+            "figures": (
+                "  figure      window               before                after",
+                "  ----------  -------  -------------------  -------------------",
+                "  rcu.p50_us  rcu-off  9030 [9010..9050]    6020 [6000..6040]",
+            ),
+            "worse": (),
+            "check": "check-11",
+            "cost": "2 builds, 12 boots, 0 skipped, 5 minutes",
+        }
+        | told,
+    )  # fmt: skip
+
 
 #: Mails without a campaign of their own: template, headers, and what the template prints.
 NOTICES = {
@@ -641,38 +746,29 @@ NOTICES = {
             "approver": "Ada Admin <ada@lab.example.org>",
         },
     ),
-    "result": (
-        "ab_result.txt.j2",
-        Envelope(
-            _BOT, (OPERATOR,), "Re: rcu: Delay the first scan: test result", _DATE,
-            "result.1@lab.example.org", parent="<fix@kernel.example.org>",
-            marks=(("Campaign", "rcu-0002"), ("Kind", "result"), ("State", "draft")),
+    "result": _answer("result"),
+    # The head of the branch does not mend it, and is worse in another figure.
+    "retest": _answer(
+        "retest",
+        what="Revision linux-6.12.y",
+        verdict="does not change the figure",
+        new="9020 us",
+        effect="a ratio of 0.999 (95% interval 0.994 to 1.003)",
+        p="0.42",
+        figures=(
+            "  figure                  window                  before              after",
+            "  ----------------------  -----------  -----------------  -----------------",
+            "  rcu.p50_us              rcu-off      9030 [9010..9050]  9020 [9000..9050]",
+            "  osnoise.irq_per_sample  osnoise-off           1 [1..2]        50 [48..51]",
         ),
-        {
-            "banner": "",
-            "what": 'The patch "rcu: mend it"',
-            "verdict": "takes the effect back",
-            "metric": "rcu.p50_us",
-            "base": "9030 us",
-            "new": "6020 us",
-            "base_short": sha(33)[:12],
-            "new_short": sha(99)[:12],
-            "base_sha": sha(33),
-            "new_sha": sha(99),
-            "effect": "a ratio of 0.667 (95% interval 0.660 to 0.671)",
-            "boots": "6 + 6 boots",
-            "test": "one-sided rank test",
-            "p": "0.0011",
-            "culprit": commit_view(_CULPRIT),
-            "figures": (
-                "  figure      window               before                after",
-                "  ----------  -------  -------------------  -------------------",
-                "  rcu.p50_us  rcu-off  9030 [9010..9050]    6020 [6000..6040]",
-            ),
-            "worse": (),
-            "check": "check-11",
-            "cost": "2 builds, 12 boots, 0 skipped, 5 minutes",
-        },
+        worse=("Worse: osnoise.irq_per_sample@osnoise-off: the ratio is 25.5, p = 0.0011",),
+    ),
+    "result_open": _answer(
+        "result-open",
+        verdict="leaves it open whether the figure changes",
+        new="8100 us",
+        effect="a ratio of 0.897 (95% interval 0.663 to 1.004)",
+        p="0.066",
     ),
 }  # fmt: skip
 STORY = (

@@ -183,6 +183,7 @@ def _threshold(suite: str, entry: MetricEntry) -> Threshold:
         control=MetricKey(suite, control.name, control.window) if control else None,
         reason=entry.reason,
         exposure=MetricKey(suite, entry.exposure, entry.window) if entry.exposure else None,
+        title=entry.title,
     )
 
 

@@ -282,6 +282,7 @@ def _report(effects: Effects, graph: CommitGraph, result: Result) -> Report:
         repair=repairs(setup.request),
         repaired=parts.journal.repaired_by(result.culprit) if result.culprit else (),
         hosts=_hosts(effects, result),
+        excerpt=_excerpt(effects, graph, result),
     )
     story = "\n".join(parts.journal.story())
 
@@ -291,6 +292,18 @@ def _report(effects: Effects, graph: CommitGraph, result: Result) -> Report:
         return parts.mailer.draft(replace(facts, message_id=name), story)
 
     return parts.journal.step("report", Report, draft)
+
+
+def _excerpt(effects: Effects, graph: CommitGraph, result: Result) -> tuple[str, ...]:
+    """What a console says of boots that stand still: of the culprit, before a repair of its
+    parents; the first one that says most.
+    """
+    sides = {result.culprit}
+    if repairs(effects.setup.request):
+        sides = {p for each in graph.commits if each.sha == result.culprit for p in each.parents}
+    runs = (run for run in effects.runs if run.revision in sides)
+    found = [run.excerpt for run in runs if run.complete and run.hung]
+    return max(found, key=len, default=())
 
 
 def _hosts(effects: Effects, result: Result) -> tuple[HostPart, ...]:

@@ -271,6 +271,7 @@ class MetricEntry(Strict):
     control: ControlEntry | None = None
     exposure: Name | None = None
     reason: str = Field(min_length=10)
+    title: str = Field("", max_length=200)
 
     @model_validator(mode="after")
     def _events(self) -> MetricEntry:

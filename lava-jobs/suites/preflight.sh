@@ -137,6 +137,10 @@ _facts() {
         echo "siblings_${_core%%:*}=${_core#*:}"
     done
     _fact clocksource $_CLOCKSOURCE
+    # What a host may change of itself from one boot to the next; a guest has none of it.
+    _fact microcode $_CPU_DIR/cpu0/microcode/version
+    _fact governor "$_CPU_DIR/cpu${WATCH%%[-,]*}/cpufreq/scaling_governor"
+    _fact no_turbo $_CPU_DIR/intel_pstate/no_turbo
     echo "hz=$(_measure_hz)"
     _fact irq_default_affinity /proc/irq/default_smp_affinity
     _fact tainted /proc/sys/kernel/tainted

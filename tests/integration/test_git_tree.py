@@ -324,6 +324,20 @@ def test_reverts_that_do_not_apply_are_none(repo, make):
     assert tree.revert_on(empty, empty) is None
 
 
+def test_the_first_version_that_has_a_commit(repo, make):
+    one = repo.commit("one", a_c="1")
+    repo("tag", "v6.12-rc1")
+    two = repo.commit("two", a_c="2")
+    repo("tag", "not-a-version")
+    repo.commit("three", a_c="3")
+    repo("tag", "-a", "-m", "a version", "v6.12")
+    last = repo.commit("last", a_c="4")
+    repo("tag", "v7;x")
+    tree = make(repo.path)
+    # The last tag is none that a mail would print.
+    assert [tree.describe(each).release for each in (one, two, last)] == ["v6.12-rc1", "v6.12", ""]
+
+
 def test_describe(repo, make):
     _, one, _, bad = history(repo)
     tree = make(repo.path)

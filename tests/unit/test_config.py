@@ -185,6 +185,15 @@ metrics:
 """
 
 
+def test_what_may_be_searched_says_what_it_is():
+    suites = tuple(path.stem for path in (ROOT / "thresholds").glob("*.yaml"))
+    found = load_thresholds(ROOT / "thresholds", suites)
+    searched = [each for each in found if each.role != "shown"]
+    assert searched
+    assert [str(each.key) for each in searched if not each.title] == []
+    assert all(each.title.isascii() and not each.title.endswith(".") for each in searched)
+
+
 def test_a_tail_is_a_count_with_an_exposure(tmp_path):
     path = tmp_path / "osnoise.yaml"
     path.write_text(TAIL.replace("SCALE", "linear").replace("STATISTIC", "count"))

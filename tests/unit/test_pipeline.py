@@ -836,6 +836,21 @@ def test_a_repair_is_found_on_turned_thresholds(tmp_path):
     assert f"--good {graph.bad} --bad {graph.good} --find-fix" in facts.command
 
 
+@pytest.mark.parametrize(("repair", "side"), [(False, 5), (True, 4)])
+def test_a_report_has_the_console_of_the_kernel_that_stands_still(tmp_path, repair, side):
+    told = {sha(4): ("stall of 4",), sha(5): ("stall of 5", "a frame")}
+    here = world(tmp_path, 5)
+    here.lab = FakeLab(boots(5), says=lambda asked: told.get(asked.revision, ("another",)))
+    if repair:
+        graph = line_of(8)
+        request = CampaignRequest("bisect", "s", "t", graph.good, graph.bad, extra=(REPAIR,))
+        here = World(tmp_path / "repair", graph, here.lab, request=request)
+    setup, parts = here.open()
+    pipeline.bisect(setup, parts)
+    ((facts, _story),) = here.mailer.drafts
+    assert facts.excerpt == told[sha(side)]
+
+
 def test_the_figure_that_tells_most_is_searched(tmp_path):
     here = world(tmp_path, 4)
 

@@ -79,6 +79,27 @@ def test_the_withdrawn_report_is_refused():
     assert "588245" in told["same-counter"].said
 
 
+@pytest.mark.parametrize(
+    ("console", "found"),
+    [
+        ("", ["console"]),
+        ("  rcu_preempt detected stalls on CPUs/tasks\n", []),
+        ("  __schedule+0x2e7/0x6a0\n", []),
+        ("  INFO: task epollstall:412 blocked for more than 120 seconds.\n", []),
+        ("The dmesg of it is in boot.log there.\n", []),
+        ("  boot line console=ttyS0\n", ["console"]),
+    ],
+)
+def test_what_hangs_is_told_with_its_console(console, found):
+    claim = 'Since 0123456789ab ("epoll: Take another lock") machines hang in 8 of\n12 boots.\n'
+    rest = BODY.partition("\n\n")[2]
+    assert rules(mail(body=f"{claim}\n{rest}\n{console}")) == found
+
+
+def test_a_title_alone_is_no_hang():
+    assert rules(mail(body=BODY.replace("epoll: Take another lock", "rcu: Mend a stall"))) == []
+
+
 HEADER_CHANGES = [
     ("Content-Type: text/plain", "Content-Type: text/html", "plain-text"),
     ('charset="us-ascii"', 'charset="us-ascii"; format=flowed', "flowed"),
@@ -182,7 +203,12 @@ def test_no_spread_is_found():
 
 def test_every_rule_is_tried():
     tried = {rule for *_, rule in (*HEADER_CHANGES, *BODY_CHANGES)}
-    assert {rule.name for rule in RULES} == tried | {"spread", "sum-as-maximum", "same-counter"}
+    assert {rule.name for rule in RULES} == tried | {
+        "spread",
+        "sum-as-maximum",
+        "same-counter",
+        "console",
+    }
 
 
 @pytest.mark.parametrize("asked", ["We are not asking for a revert.", "Don't revert it, please."])

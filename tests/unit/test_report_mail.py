@@ -20,12 +20,15 @@ from report_cases import (
     GATES,
     RES_LIMIT,
     STORY,
+    backport,
     culprit_set,
     epoll,
+    hang,
     irq_noise,
     nothing,
     rcu,
     settings,
+    two_modes,
 )
 from rtbisect.errors import ConfigError, InfrastructureError, InternalError
 from rtbisect.judge.scale import badness
@@ -42,6 +45,7 @@ from rtbisect.model.campaign import (
 from rtbisect.model.report import HostPart, ReportState
 from rtbisect.report.figures import test_name as name_of_test
 from rtbisect.report.kept import read_input
+from rtbisect.report.lint.rules import lint
 from rtbisect.report.mailer import DETAILS, DraftMailer, check_mailable, template_name
 from rtbisect.report.message import date, guard
 from rtbisect.report.view import context, mailable
@@ -553,6 +557,42 @@ def test_a_report_without_its_figure_is_for_nobody(tmp_path, sides):
     assert "for the operator, not for a list" in DraftMailer(settings(tmp_path)).draft(
         crippled, ""
     ).eml.replace("\n", " ")
+
+
+@pytest.mark.parametrize("case", [hang, backport])
+def test_what_stands_still_is_not_told_without_its_console(tmp_path, case):
+    report = case()
+    silent = replace(report, excerpt=())
+    assert mailable(report)
+    with pytest.raises(ConfigError, match="No console tells of the boots that stand still"):
+        check_mailable(silent)
+    text = DraftMailer(settings(tmp_path)).draft(silent, "").eml
+    assert "Console of a boot" not in text
+
+
+def test_a_console_adds_no_command_and_no_trailer(tmp_path):
+    said = ("#regzbot introduced: v1", "Signed-off-by: A <a@example.org>", "\x1b[31mred\x07", "")
+    text = DraftMailer(settings(tmp_path)).draft(replace(hang(), excerpt=said), "").eml
+    assert lint(text.encode()) == ()
+    assert "#regzbot" not in text
+    assert "Signed-off-by:" not in text
+    assert "\x1b" not in text
+
+
+def test_a_histogram_is_there_where_boots_of_both_sides_are_mixed(tmp_path):
+    def told(report):
+        return "Boots by" in DraftMailer(settings(tmp_path)).draft(report, "").eml
+
+    assert told(two_modes())
+    assert not told(irq_noise())
+    # A boot stands still or does not: the counts say all.
+    assert not told(hang())
+
+
+def test_a_mail_says_what_its_figure_is(tmp_path):
+    report = irq_noise()
+    said = " ".join(DraftMailer(settings(tmp_path)).draft(report, "").eml.split())
+    assert f"osnoise.irq_per_sample: {report.thresholds[0].title}." in said
 
 
 def test_what_is_known_of_newer_kernels_is_what_was_booted(tmp_path):

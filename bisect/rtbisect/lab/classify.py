@@ -127,6 +127,13 @@ def stall_of(console: Sequence[str]) -> str:
     return _first(console, _STALLS)
 
 
+def sick_line(console: Sequence[str]) -> int | None:
+    """Place of the first line that tells of a panic, an oops or a stall; None where none does."""
+    patterns = (*_PANICS, *_STALLS)
+    places = (i for i, line in enumerate(console) if any(p.search(line) for p in patterns))
+    return next(places, None)
+
+
 def _first(console: Sequence[str], patterns: Sequence[re.Pattern[str]]) -> str:
     for line in console:
         for pattern in patterns:

@@ -39,9 +39,11 @@ class FakeLab:
         tell: Tell = lambda _request: (),
         devices: int = 1,
         place: Callable[[RunRequest], str] = lambda _request: "",
+        says: Callable[[RunRequest], tuple[str, ...]] = lambda _request: (),
     ) -> None:
         self.devices = devices
         self._place = place
+        self._says = says
         self._draw = draw
         self._script = {revision: list(each) for revision, each in (script or {}).items()}
         self._seed = seed
@@ -60,6 +62,7 @@ class FakeLab:
         if isinstance(outcome, Exception):
             raise outcome
         complete = outcome is RunStatus.COMPLETE
+        said = self._says(request)
         return Run(
             run_id=request.run_id,
             revision=request.revision,
@@ -69,7 +72,8 @@ class FakeLab:
             facts=(("clocksource", "tsc"), ("smt_active", "1")) if complete else (),
             window_order=tuple(window.name for window in request.windows),
             seconds=self._seconds,
-            signature="" if complete else f"fake: {outcome.value}",
+            signature="" if complete and not said else f"fake: {outcome.value}",
+            excerpt=said,
             sources=tuple(self._tell(request)) if complete else (),
             device=self._place(request),
         )

@@ -15,6 +15,7 @@ from rtbisect.errors import ConfigError, InfrastructureError
 from rtbisect.lab import bzimage
 from rtbisect.lab.classify import Verdict, classify
 from rtbisect.lab.evidence import Evidence, InvalidBoot, evidence, symptom
+from rtbisect.lab.excerpt import excerpt
 from rtbisect.model.lab import Run, RunStatus
 from rtbisect.ports import NoNote
 
@@ -113,6 +114,7 @@ class LavaLab(ABC):
             seconds=round(time.monotonic() - begin if ended.seconds is None else ended.seconds, 3),
             host_load=round(load, 2),
             signature=verdict.signature,
+            excerpt=excerpt(ended.log.console) if verdict.signature else (),
             sources=measured.sources if measured else (),
             device=ended.device,
         )

@@ -75,6 +75,7 @@ class Threshold:
     the same figure without the workload (None: the metric is not taken under one). A metric of
     the statistic `count` is a rate of events; `exposure` names the figure that says how long they
     were waited for, in seconds of all watched CPUs together (None: equally long in every boot).
+    `title` says for a reader what is counted or measured, by what, and over which CPUs.
     """
 
     key: MetricKey
@@ -89,6 +90,7 @@ class Threshold:
     control: MetricKey | None
     reason: str
     exposure: MetricKey | None = None
+    title: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -166,6 +166,7 @@ class Run:
 
     `facts` are key/value pairs read in the guest (topology, clock source, RCU settings);
     `window_order` is the drawn order; `log` names the console log in the artefact store;
+    `excerpt` are the lines of the console that tell how the kernel stood still or died;
     `layout` other than 0 is a build of the revision with another code layout; `device` names the
     host where there are several.
     """
@@ -184,6 +185,7 @@ class Run:
     layout: int = 0
     sources: tuple[Source, ...] = ()
     device: str = ""
+    excerpt: tuple[str, ...] = ()
 
     @property
     def complete(self) -> bool:

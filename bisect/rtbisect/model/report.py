@@ -34,7 +34,8 @@ class ReportState(StrEnum):
 class CommitText:
     """Foreign text of one commit, for the mail; never trusted as headers or markup. `fixes`,
     `links` and `signed_off` are what its Fixes:, Link: and Signed-off-by: tags say; `upstream` is
-    the mainline commit that a backport names, "" for any other.
+    the mainline commit that a backport names, "" for any other; `release` is the first tag
+    of a version that has it, "" where no known one has.
     """
 
     sha: str
@@ -49,6 +50,7 @@ class CommitText:
     signed_off: tuple[str, ...] = ()
     links: tuple[str, ...] = ()
     upstream: str = ""
+    release: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +86,8 @@ class ReportInput:
     `thresholds` give unit and scale of each metric in `result` (without the primary one
     a mail names no ratio); `command` is the command line that repeats the campaign. With
     `repair` a commit was searched that makes things better; `repaired` is what other campaigns know
-    the culprit to repair. `hosts` are those of the boots where there are several.
+    the culprit to repair. `hosts` are those of the boots where there are several; `excerpt` is
+    what the console of a boot said that stood still, of the kernel that is accused of that.
     """
 
     campaign: str
@@ -112,6 +115,7 @@ class ReportInput:
     repair: bool = False
     repaired: tuple[Repaired, ...] = ()
     hosts: tuple[HostPart, ...] = ()
+    excerpt: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

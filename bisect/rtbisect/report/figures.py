@@ -45,7 +45,8 @@ MAX_SOURCE = 48
 @dataclass(frozen=True, slots=True)
 class Claim:
     """The headline: two medians (or means, as `middle` says) and what lies between them, as
-    printed. `base_seen` and `new_seen` are the boots that have a figure which is 0 or 1.
+    printed. `base_seen` and `new_seen` are the boots that have a figure which is 0 or 1; `title`
+    says what the figure is.
     """
 
     metric: str
@@ -63,6 +64,7 @@ class Claim:
     symptom: str
     base_seen: str = ""
     new_seen: str = ""
+    title: str = ""
 
 
 def effect_text(report: ReportInput, judgement: Judgement) -> str:
@@ -152,6 +154,7 @@ def claim(report: ReportInput) -> Claim | None:
         ),
         base_seen=seen_base if shares else "",
         new_seen=seen_new if shares else "",
+        title=foreign(limit.title, 200) if limit else "",
     )
 
 

@@ -21,6 +21,9 @@ TOLD_FACTS = (
     "nohz_full",
     "rcu_nocbs",
     "clocksource",
+    "microcode",
+    "governor",
+    "no_turbo",
     "hz",
     "tainted",
 )

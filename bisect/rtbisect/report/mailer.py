@@ -52,7 +52,7 @@ DETAILS = (
     Detail(log=False, facts=False),
     Detail(log=False, facts=False, notes=False),
     Detail(log=False, facts=False, notes=False, origins=3, candidates=3),
-    Detail(log=False, facts=False, notes=False, origins=3, candidates=3, reasons=2),
+    Detail(log=False, facts=False, notes=False, origins=3, candidates=3, reasons=2, console=12),
     Detail(
         log=False,
         facts=False,
@@ -62,6 +62,8 @@ DETAILS = (
         candidates=2,
         reasons=1,
         alone=False,
+        console=8,
+        shape=False,
     ),
 )
 

@@ -18,6 +18,7 @@ def reproduce(report: ReportInput) -> tuple[str, ...]:
     return (
         cut(f"  # in a clone of {foreign(report.repo, 200)}", TABLE),
         f"  git checkout {ascii_line(shlex.quote(commit), 60)}",
+        "  # or all of it, in a lab with a site file of its own",
         *_continued(foreign(report.command, 500)),
     )
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rtbisect.report.figures import headline
-from rtbisect.report.middles import judged_name, judged_unit, metric_name
+from rtbisect.report.middles import metric_name
 from rtbisect.report.posterior import bars, probability
-from rtbisect.report.text import TABLE, ascii_line, cut, foreign, histogram, wrap
+from rtbisect.report.shape import boots_by
+from rtbisect.report.text import TABLE, ascii_line, cut, foreign, wrap
 from rtbisect.report.view import cost
 
 if TYPE_CHECKING:
@@ -74,20 +74,6 @@ def appendix(report: ReportInput) -> str:
     if report.result.candidates:
         parts += ["", "Posterior over commits", ""]
         parts += bars(report.result.candidates, report.graph)
-    parts += boots(report)
+    if drawn := boots_by(report):
+        parts += ["", *drawn]
     return "\n".join(parts) + "\n" if parts else ""
-
-
-def boots(report: ReportInput) -> list[str]:
-    """Histogram of boots on both sides of the headline, empty when there is none."""
-    found = headline(report)
-    if found is None:
-        return []
-    judgement, base_name, new_name = found
-    drawn = histogram(
-        judgement.base.values,
-        judgement.new.values,
-        judged_unit(report, judgement),
-        (base_name, new_name),
-    )
-    return ["", f"Boots by {judged_name(judgement)}", "", *drawn] if drawn else []

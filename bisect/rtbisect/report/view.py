@@ -24,7 +24,8 @@ from rtbisect.report.machine import machine_rows
 from rtbisect.report.middles import limit_of, metric_name
 from rtbisect.report.posterior import probability, rows
 from rtbisect.report.reproduce import boots_alone, reproduce
-from rtbisect.report.text import ascii_line, foreign, short
+from rtbisect.report.shape import boots_by, is_finding
+from rtbisect.report.text import TABLE, ascii_line, foreign, short, wrap
 from rtbisect.report.workload import side
 from rtbisect.trust.aa import NAME as AA
 from rtbisect.trust.gates import HANGS, against
@@ -62,6 +63,8 @@ class Detail:
     candidates: int = 5
     reasons: int = 5
     alone: bool = True
+    console: int = 16
+    shape: bool = True
 
 
 def stands_still(report: ReportInput) -> bool:
@@ -95,9 +98,10 @@ def measured(report: ReportInput) -> bool:
 
 def mailable(report: ReportInput) -> bool:
     """Whether a list may ever get it: real machine, foreign workload, a proven culprit with its
-    figure on both sides; of repairs those of boots that stand still.
+    figure on both sides; of repairs those of boots that stand still. What stands still is not told
+    without the words of its console.
     """
-    return measured(report) and (
+    return not _lacks(report) and (
         not report.device.emulated
         and not report.synthetic_workload
         and report.result.outcome is Outcome.CULPRIT
@@ -116,12 +120,21 @@ def banner(report: ReportInput) -> str:
         return "Emulator data: this draft is for the operator alone, not for a list."
     if report.synthetic_workload:
         return "Synthetic workload: this draft is for the operator, not for a list."
-    if report.result.outcome is Outcome.CULPRIT and not measured(report):
-        return "The figure was not measured on both sides: for the operator, not for a list."
+    if report.result.outcome is Outcome.CULPRIT and (lacks := _lacks(report)):
+        return f"{lacks}: for the operator, not for a list."
     broken = next((gate.name for gate in report.result.gates if not gate.ok), "")
     if broken:
         return f"Gate {broken} failed: for the operator alone, not for a list."
     return "" if mailable(report) else "Internal: for the operator alone, not for a list."
+
+
+def _lacks(report: ReportInput) -> str:
+    """What a report on a commit is not told without, "" where it has all."""
+    if not measured(report):
+        return "The figure was not measured on both sides"
+    if stands_still(report) and not report.excerpt:
+        return "No console tells of the boots that stand still"
+    return ""
 
 
 def cost(summary: Summary) -> str:
@@ -159,6 +172,8 @@ def context(report: ReportInput, bot: Bot, log: str, detail: Detail) -> dict[str
         "checks": check_table(report),
         "ends": ends_table(report),
         "improved": _improved(report),
+        "shape": boots_by(report) if detail.shape and is_finding(report) else [],
+        "console": _console(report, detail.console) if stands_still(report) else (),
         "origins": origin_table(report, detail.origins),
         "notes": _notes(result.verifications) if detail.notes else (),
         "still": _still(report) if detail.shown else "",
@@ -167,7 +182,8 @@ def context(report: ReportInput, bot: Bot, log: str, detail: Detail) -> dict[str
         "brings_back": brings_back(report)[: None if detail.shown else 1],
         "shown": _shown(report, _SHOWN if detail.shown else (AA,)),
         "reasons": _reasons(report, detail.reasons),
-        "confidence": probability(result.confidence),
+        # 0 is no confidence in anything: there is nothing to be sure of.
+        "confidence": probability(result.confidence) if result.confidence else "",
         "candidates": rows(result.candidates, report.graph, detail.candidates),
         "machine": machine_rows(report, facts=detail.facts),
         "cost": cost(report.summary),
@@ -176,6 +192,14 @@ def context(report: ReportInput, bot: Bot, log: str, detail: Detail) -> dict[str
         "log": log_inline(lines) if detail.log and len(lines) <= LOG_LINES else (),
         "log_count": len(lines),
     }
+
+
+def _console(report: ReportInput, most: int) -> tuple[str, ...]:
+    """The words of the console, long ones over several lines."""
+    # At the begin of a line "#" belongs to who commands bots.
+    told = (foreign(line, 300).lstrip("# ") for line in report.excerpt)
+    lines = [part for each in told for part in wrap(each, TABLE, "  ", "      ").split("\n")]
+    return tuple(lines[:most])
 
 
 #: Gates whose finding a reader of the mail asks for, and how it begins there, in their order.
@@ -262,6 +286,7 @@ class CommitView:
     date: str
     files: str
     fixes: str
+    release: str = ""
 
 
 def commit_view(commit: CommitText) -> CommitView:
@@ -279,6 +304,7 @@ def commit_view(commit: CommitText) -> CommitView:
         date=foreign(commit.date, 40),
         files=f"{names} and {left} more" if left > 0 else names,
         fixes=f'Fixes: {head} ("{subject}")' if plain else f"Fixes: {head}",
+        release=foreign(commit.release, 50),
     )
 
 

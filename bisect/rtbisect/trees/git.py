@@ -280,6 +280,7 @@ class GitTree:
             signed_off,
             links,
             upstream[1] if upstream else "",
+            self._store.first_release(found),
         )
 
     @staticmethod

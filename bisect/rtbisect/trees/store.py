@@ -7,18 +7,22 @@ our refs, worktrees and reverts stay in our store. A URL is fetched into it.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
 from rtbisect.command import printable
 from rtbisect.errors import ConfigError, InfrastructureError
-from rtbisect.trees.plumbing import FETCH_S, FULL_SHA, Git, checked_name
+from rtbisect.trees.plumbing import FETCH_S, FULL_SHA, WALK_S, Git, checked_name
 
 #: Kept in `info/attributes`, which wins over the tree's own .gitattributes: a worktree
 #: holds the bytes that were committed, nothing rewritten.
 ATTRIBUTES = "* -text -filter -ident -working-tree-encoding\n"
 
 MARK = "rtbisect-store"
+
+#: Tags of versions that may be printed.
+_RELEASE = re.compile(r"v[0-9][A-Za-z0-9._-]{0,40}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +120,14 @@ class Store:
                 "fetch it there, or give a tag, branch or commit id that exists",
             )
         return sha
+
+    def first_release(self, sha: str) -> str:
+        """The first tag of a version that has a commit, "" where no tag of the source has it."""
+        git = self.git if self.remote else self._origin()
+        argv = ("describe", "--contains", "--match", "v[0-9]*", sha)
+        done = git.try_(*argv, timeout_s=WALK_S)
+        name = re.split(r"[~^]", done.stdout.strip())[0] if done.ok else ""
+        return name if _RELEASE.fullmatch(name) else ""
 
     def _has(self, sha: str) -> bool:
         return self.git.try_("cat-file", "-e", sha + "^{commit}").ok

@@ -18,8 +18,9 @@
  *
  *   rtbisect-symptom: frozen nr_periods
  *
- * and the machine is made to panic: nothing else gets on, and whoever waits at the console
- * learns of it at once. Else the numbers go to stdout after -t seconds.
+ * with the stacks of R, W and that thread in lines of their own ("rtbisect-stack: "), and the
+ * machine is made to panic: nothing else gets on, and whoever waits at the console learns of
+ * it at once. Else the numbers go to stdout after -t seconds.
  *
  * Build: gcc -O2 -static
  */
@@ -45,6 +46,7 @@
 #define STEP_MS		250
 #define PRIORITY	50
 #define TIMER_NS	500000
+#define MOST_FRAMES	8
 
 struct counts {
 	uint64_t writes, waits;
@@ -167,30 +169,77 @@ static long long stat_of(int fd, const char *key)
 	return strtoll(found + strlen(key), NULL, 10);
 }
 
-/* FIFO 1 for the thread that expires soft timers on a CPU. */
-static void raise_timers(int cpu)
+/* A thread of a CPU by its name, 0 for none. */
+static pid_t thread_of(const char *kind, int cpu)
 {
-	const struct sched_param low = { .sched_priority = 1 };
 	char name[32], path[64], comm[64];
 	FILE *file;
 
-	snprintf(name, sizeof(name), "ksoftirqd/%d\n", cpu);
+	snprintf(name, sizeof(name), "%s/%d\n", kind, cpu);
 	/* Threads of a CPU are made when it starts: their numbers are small. */
-	for (int pid = 2; pid < 4096; pid++) {
-		snprintf(path, sizeof(path), "/proc/%d/comm", pid);
+	for (pid_t pid = 2; pid < 4096; pid++) {
+		snprintf(path, sizeof(path), "/proc/%d/comm", (int)pid);
 		file = fopen(path, "r");
 		if (!file)
 			continue;
 		if (!fgets(comm, sizeof(comm), file))
 			comm[0] = '\0';
 		fclose(file);
-		if (!strcmp(comm, name)) {
-			if (sched_setscheduler(pid, SCHED_FIFO, &low))
-				fail(1, "%s: %s", path, strerror(errno));
-			return;
-		}
+		if (!strcmp(comm, name))
+			return pid;
 	}
-	fail(1, "there is no ksoftirqd/%d", cpu);
+	return 0;
+}
+
+/* FIFO 1 for the thread that expires soft timers on a CPU. */
+static void raise_timers(int cpu)
+{
+	const struct sched_param low = { .sched_priority = 1 };
+	pid_t pid = thread_of("ksoftirqd", cpu);
+
+	if (!pid)
+		fail(1, "there is no ksoftirqd/%d", cpu);
+	if (sched_setscheduler(pid, SCHED_FIFO, &low))
+		fail(1, "ksoftirqd/%d: %s", cpu, strerror(errno));
+}
+
+/*
+ * Where a task stands in the kernel, as one line of the kernel's log: its functions, the innermost
+ * first. Says nothing where the kernel does not tell (CONFIG_STACKTRACE).
+ */
+static void tell_stack(int log, const char *who, pid_t pid)
+{
+	char path[64], text[4096], line[640];
+	char *frame, *rest = text;
+	ssize_t size;
+	int fd, used;
+
+	if (!pid)
+		return;
+	snprintf(path, sizeof(path), "/proc/%d/stack", (int)pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	size = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	if (size <= 0)
+		return;
+	text[size] = '\0';
+	used = snprintf(line, sizeof(line), "<0>rtbisect-stack: %s:", who);
+	for (int i = 0; i < MOST_FRAMES && (frame = strsep(&rest, "\n")) && *frame; i++) {
+		/* [<0>] name+0x12/0x34 */
+		const char *name = strstr(frame, "] ");
+
+		name = name ? name + 2 : frame;
+		used += snprintf(line + used, sizeof(line) - used, "%s %.*s", i ? " <" : "",
+				 (int)strcspn(name, "+"), name);
+		if (used >= (int)sizeof(line) - 2)
+			return;
+	}
+	line[used++] = '\n';
+	/* Who reads the console does without. */
+	if (write(log, line, used) < 0)
+		return;
 }
 
 static void add(int epoll, int fd)
@@ -213,6 +262,7 @@ int main(int argc, char **argv)
 	long long periods, before = -1;
 	int event, timer, epoll, cpu_stat, log, trigger, c;
 	char bandwidth[64];
+	pid_t soft_timers;
 
 	while ((c = getopt(argc, argv, "g:r:w:q:p:s:t:")) != -1) {
 		switch (c) {
@@ -269,7 +319,16 @@ int main(int argc, char **argv)
 		still = periods == before ? still + STEP_MS : 0;
 		before = periods;
 		if (periods > 0 && still >= still_ms) {
-			if (write(log, said, sizeof(said) - 1) < 0 || write(trigger, "c", 1) < 0)
+			if (write(log, said, sizeof(said) - 1) < 0)
+				return 1;
+			tell_stack(log, "reader", children[1]);
+			tell_stack(log, "writer", children[0]);
+			/* With PREEMPT_RT there may be a thread for timers alone. */
+			soft_timers = thread_of("ktimers", (int)writer_cpu);
+			if (!soft_timers)
+				soft_timers = thread_of("ksoftirqd", (int)writer_cpu);
+			tell_stack(log, "soft timers", soft_timers);
+			if (write(trigger, "c", 1) < 0)
 				return 1;
 		}
 	}

@@ -149,6 +149,23 @@ def _claim(mail: Mail) -> Found:
         yield "line 1", "the first paragraph has no figure and no value to compare it with"
 
 
+#: What a console tells, and where somebody has put it.
+_HANGS = re.compile(
+    r"(?i)\b(hangs?|stands? still|stalls?|freezes?|froze|lock(s|ed)? up|lockups?"
+    r"|panics?|oops(es)?)\b"
+)
+_CONSOLE = re.compile(
+    r"\+0x[0-9a-f]+/0x|\b(INFO|BUG|WARNING): |Call Trace|rtbisect-s(tack|ymptom)|watchdog: "
+    r"|(?i:\bdmesg\b|\bconsole\b(?!=)|detected (expedited )?stalls?)"
+)
+
+
+def _console(mail: Mail) -> Found:
+    claim = re.sub(r"\(\"[^\"]*\"\)", "", mail.claim)
+    if mail.report and _HANGS.search(claim) and not _CONSOLE.search(mail.body):
+        yield "", "shows nothing of the console of what hangs"
+
+
 def _sums(mail: Mail) -> Found:
     for place, name in sums_as_maxima(mail.lines):
         said = f"{name}: (runtime - it) / runtime is the share available, so it is a sum"
@@ -248,6 +265,7 @@ RULES = (
     Rule("claim", "many read the subject and one sentence (reporting-issues.rst)", _claim),
     *(Rule(name, why, _must(pattern, said)) for name, pattern, said, why in _MUST),
     Rule("tip", "the first question of a stable maintainer", _tip),
+    Rule("console", "the stack says where it hangs (reporting-issues.rst)", _console),
     Rule("sum-as-maximum", "the figure of a withdrawn report was a sum, not a maximum", _sums),
     Rule("nanoseconds", "values below a microsecond cannot exist (trace_osnoise.c)", _nanoseconds),
     Rule("same-counter", "counters of two boots never agree to the digit", _counters),

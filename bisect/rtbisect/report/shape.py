@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""How the boots of both sides spread over the figure that a mail opens with."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rtbisect.report.figures import headline
+from rtbisect.report.middles import judged_name, judged_unit, of_boots
+from rtbisect.report.text import histogram
+
+if TYPE_CHECKING:
+    from rtbisect.model.report import ReportInput
+
+
+def boots_by(report: ReportInput) -> list[str]:
+    """Histogram of boots on both sides of the headline under its title; empty for no headline."""
+    found = headline(report)
+    if found is None:
+        return []
+    judgement, base_name, new_name = found
+    drawn = histogram(
+        judgement.base.values,
+        judgement.new.values,
+        judged_unit(report, judgement),
+        (base_name, new_name),
+    )
+    return [f"Boots by {judged_name(judgement)}", "", *drawn] if drawn else []
+
+
+def is_finding(report: ReportInput) -> bool:
+    """Whether the shape says more than middle and range do: boots of one side lie among those of
+    the other. Of a figure that a boot has or has not the counts say all.
+    """
+    found = headline(report)
+    if found is None or of_boots(found[0].key):
+        return False
+    base, new = found[0].base.values, found[0].new.values
+    return bool(base and new) and max(base) >= min(new) and max(new) >= min(base)
