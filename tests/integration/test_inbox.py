@@ -98,6 +98,19 @@ def test_what_a_mail_program_has_opened_is_read_all_the_same(tmp_path, box, stor
     assert look(tmp_path, stores) == []
 
 
+def test_what_is_moved_while_it_is_looked_at_is_found_later(tmp_path, box):
+    first, second = add(box), add(box, "a2")
+    folder = Maildir(tmp_path / "mail")
+    looking = folder.arrived(())
+    assert next(looking).key in (first, second)
+    for path in list((tmp_path / "mail/new").iterdir()):
+        path.rename(tmp_path / "mail/cur" / f"{path.name}:2,")
+    assert list(looking) == []
+    for each in folder.arrived(()):
+        folder.done(each)
+    assert {each.key for each in folder.arrived((first,))} == {second}
+
+
 def test_what_lies_there_for_long_is_left(tmp_path, box, stores):
     name = add(box, body="#rtbisect retest")
     old = tmp_path / "mail/cur" / f"{name}:2,S"

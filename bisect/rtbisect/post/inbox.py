@@ -64,18 +64,24 @@ class Maildir:
         # A mail program that opens the folder moves everything to `cur`.
         for part, since in (("new", 0.0), ("cur", oldest)):
             for path in (self._folder / part).iterdir():
-                at = path.stat().st_mtime
-                if path.is_file() and at >= since and _base(path.name) not in read:
-                    found.append((at, path))
+                with suppress(FileNotFoundError):
+                    at = path.stat().st_mtime
+                    if path.is_file() and at >= since and _base(path.name) not in read:
+                        found.append((at, path))
         for _at, path in sorted(found)[:MOST]:
-            with path.open("rb") as file:
-                data = file.read(MOST_BYTES + 1)
+            try:
+                with path.open("rb") as file:
+                    data = file.read(MOST_BYTES + 1)
+            except FileNotFoundError:
+                # It was moved in this moment; the next look finds it.
+                continue
             yield Arrived(_base(path.name), data[:MOST_BYTES], giant=len(data) > MOST_BYTES)
 
     def done(self, arrived: Arrived) -> None:
         for path in (self._folder / "new").glob(f"{glob.escape(arrived.key)}*"):
             if _base(path.name) == arrived.key:
-                path.rename(self._folder / "cur" / f"{arrived.key}:2,S")
+                with suppress(FileNotFoundError):
+                    path.rename(self._folder / "cur" / f"{arrived.key}:2,S")
 
 
 def _base(name: str) -> str:
