@@ -452,12 +452,19 @@ def hang():
         campaign="hang-0006",
         excerpt=(
             "rtbisect-symptom: frozen nr_periods",
-            "rtbisect-stack: reader: asm_sysvec_apic_timer_interrupt < ep_poll_callback "
-            "< __wake_up_common < eventfd_write < vfs_write < ksys_write < do_syscall_64",
-            "rtbisect-stack: writer: ep_done_scan < do_epoll_wait < __x64_sys_epoll_wait "
-            "< do_syscall_64 < entry_SYSCALL_64_after_hwframe",
-            "rtbisect-stack: soft timers: ep_poll_callback < __wake_up_common < timerfd_tmrproc "
-            "< __hrtimer_run_queues < hrtimer_run_softirq < handle_softirqs.constprop.0",
+            (
+                "rtbisect-stack: reader: asm_sysvec_apic_timer_interrupt < ep_poll_callback "
+                "< __wake_up_common < eventfd_write < vfs_write < ksys_write < do_syscall_64"
+            ),
+            (
+                "rtbisect-stack: writer: ep_done_scan < do_epoll_wait < __x64_sys_epoll_wait "
+                "< do_syscall_64 < entry_SYSCALL_64_after_hwframe"
+            ),
+            (
+                "rtbisect-stack: soft timers: ep_poll_callback < __wake_up_common "
+                "< timerfd_tmrproc < __hrtimer_run_queues < hrtimer_run_softirq "
+                "< handle_softirqs.constprop.0"
+            ),
         ),
         tree="stable-rt",
         graph=history(32, [(sha(24), title)]),

@@ -198,8 +198,8 @@ def _console(report: ReportInput, most: int) -> tuple[str, ...]:
     """The words of the console, long ones over several lines."""
     # At the begin of a line "#" belongs to who commands bots.
     told = (foreign(line, 300).lstrip("# ") for line in report.excerpt)
-    lines = [part for each in told for part in wrap(each, TABLE, "  ", "      ").split("\n")]
-    return tuple(lines[:most])
+    lines = (wrap(each, TABLE, "  ", "      ") for each in told if each)
+    return tuple("\n".join(lines).split("\n")[:most]) if report.excerpt else ()
 
 
 #: Gates whose finding a reader of the mail asks for, and how it begins there, in their order.
