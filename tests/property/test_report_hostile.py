@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from report_cases import BOARD, EPOLL, STORY, TEMPLATES, epoll, rcu
+from report_cases import BOARD, EPOLL, STORY, TEMPLATES, epoll, hang, rcu, two_modes
 from report_cases import settings as site
 from rtbisect.model.campaign import Cause, Gate, GateStatus, Outcome, Sample, Verification
 from rtbisect.report.figures import claim
@@ -64,7 +64,7 @@ KEYS = message_from_string(
 def reports(draw):
     """A report on a real machine or an emulated one, with hostile words wherever the tree,
     the guest or a check can put them."""
-    base = draw(st.sampled_from([epoll(), rcu()]))
+    base = draw(st.sampled_from([epoll(), rcu(), hang(), two_modes()]))
     word = hostile
     result = replace(
         base.result,
@@ -97,7 +97,10 @@ def reports(draw):
             author=draw(word),
             author_email=draw(word),
             files=tuple(draw(st.lists(word, max_size=9))),
+            release=draw(word),
         ),
+        excerpt=tuple(draw(st.lists(word, max_size=16))),
+        thresholds=tuple(replace(each, title=draw(word)) for each in base.thresholds),
         device=draw(st.sampled_from([base.device, BOARD])),
         profile=replace(base.profile, boot_line=draw(word), isolated=draw(word)),
         config_name=draw(word),
@@ -175,17 +178,19 @@ def test_histograms_fit(base, new):
     assert all(len(line) <= 76 for line in lines)
 
 
+@pytest.mark.parametrize("case", [rcu, hang, two_modes])
 @pytest.mark.parametrize("failing", [False, True])
-def test_the_longest_report_fits(failing):
+def test_the_longest_report_fits(failing, case):
     long = "word " * 400
     rows = tuple(replace(row, kernel=f"kernel {i}") for i, row in enumerate(EPOLL.table * 4))
     checks = EPOLL.verifications + tuple(
         Verification(f"check {i}", "pass", EPOLL.judgement, long) for i in range(9)
     )
+    whole = case()
     result = replace(
-        rcu().result,
-        table=rcu().result.table + rows,
-        verifications=checks,
+        whole.result,
+        table=whole.result.table + rows,
+        verifications=(*whole.result.verifications, *checks),
         reasons=(long,) * 9,
         candidates=tuple((f"{i:040x}", 0.05) for i in range(20)),
         gates=tuple(
@@ -193,13 +198,15 @@ def test_the_longest_report_fits(failing):
             for n in range(15)
         ),
     )
-    culprit = replace(rcu().culprit, subject=long, files=(long,) * 9, fixes=(long,) * 9)
+    culprit = replace(whole.culprit, subject=long, files=(long,) * 9, fixes=(long,) * 9)
     report = replace(
-        rcu(),
+        whole,
         result=result,
         culprit=culprit,
-        profile=replace(rcu().profile, boot_line=long, isolated=long, watch=long),
-        facts=tuple((key, long) for key, _ in rcu().facts),
+        profile=replace(whole.profile, boot_line=long, isolated=long, watch=long),
+        facts=tuple((key, long) for key, _ in whole.facts),
+        excerpt=(long[:300],) * 16,
+        thresholds=tuple(replace(each, title=long[:200]) for each in whole.thresholds),
         command="rtbisect bisect " + "--option value-of-it " * 60,
     )
     _, body, _ = rendered(report, 40)

@@ -158,9 +158,9 @@ def claim(report: ReportInput) -> Claim | None:
     )
 
 
-def factor_table(report: ReportInput) -> tuple[str, ...]:
+def factor_table(report: ReportInput, most: int = MAX_FACTORS) -> tuple[str, ...]:
     """Kernel by workload: a headed group of kernels for each metric and level of the workload,
-    the searched metric and its control first; MAX_FACTORS lines at most.
+    the searched metric and its control first; `most` lines at most.
     """
     rows = sorted(report.result.table, key=lambda row: not _searched(report, row))
     groups: dict[str, list[TableRow]] = {}
@@ -178,7 +178,7 @@ def factor_table(report: ReportInput) -> tuple[str, ...]:
     head, rule, *rest = table(columns, cells, TABLE - 2)
     body, lines = iter(rest), [f"  {head}", f"  {rule}"]
     for heading, group in groups.items():
-        room = 2 + MAX_FACTORS - len(lines)
+        room = 2 + most - len(lines)
         if room < 2:  # a heading alone says nothing
             return (*lines, "  more in result.json")
         lines += [f"  {heading}", *(f"  {next(body)}" for _ in group)][:room]
@@ -211,13 +211,13 @@ def _searched(report: ReportInput, row: TableRow) -> bool:
     return row.metric == key or (limit is not None and row.metric == limit.control)
 
 
-def check_table(report: ReportInput) -> tuple[str, ...]:
-    """The checks after the search: medians, effect with interval, p, boots.
+def check_table(report: ReportInput, most: int = MAX_ROWS) -> tuple[str, ...]:
+    """The checks after the search: medians, effect with interval, p, boots; `most` of them.
 
     In a parent check the parent stands first, in a revert check the reverted tip. The medians
     stand in the table of what was measured, too: without room they are left out here.
     """
-    checks = report.result.verifications[:MAX_ROWS]
+    checks = report.result.verifications[:most]
     if not checks:
         return ()
     limits = [limit_of(report, check.judgement) for check in checks if check.judgement]

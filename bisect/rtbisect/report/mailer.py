@@ -45,6 +45,19 @@ BACKPORT = "backport"
 #: Of one that tells the operator of another repair.
 REPAIR = "repair"
 
+_LEAST = Detail(
+    log=False,
+    facts=False,
+    notes=False,
+    shown=False,
+    origins=2,
+    candidates=2,
+    reasons=1,
+    alone=False,
+    console=8,
+    shape=False,
+)
+
 #: From everything down to what must be said; the first that fits is taken.
 DETAILS = (
     Detail(),
@@ -53,18 +66,9 @@ DETAILS = (
     Detail(log=False, facts=False, notes=False),
     Detail(log=False, facts=False, notes=False, origins=3, candidates=3),
     Detail(log=False, facts=False, notes=False, origins=3, candidates=3, reasons=2, console=12),
-    Detail(
-        log=False,
-        facts=False,
-        notes=False,
-        shown=False,
-        origins=2,
-        candidates=2,
-        reasons=1,
-        alone=False,
-        console=8,
-        shape=False,
-    ),
+    _LEAST,
+    # Of the longest ones.
+    replace(_LEAST, console=4, title=False, rows=4, factors=8),
 )
 
 _CAMPAIGN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")

@@ -3,13 +3,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from rtbisect.judge.improved import improved
 from rtbisect.model.campaign import Cause, GateStatus, Outcome
 from rtbisect.report.back import brings_back
 from rtbisect.report.figures import (
+    MAX_FACTORS,
+    MAX_ROWS,
     check_table,
     claim,
     effect_text,
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
 
     from rtbisect.model.campaign import Judgement, Summary, Verification
     from rtbisect.model.report import CommitText, ReportInput
+    from rtbisect.report.figures import Claim
 
 #: Inline bisect logs are at most this long.
 LOG_LINES = 40
@@ -65,6 +68,9 @@ class Detail:
     alone: bool = True
     console: int = 16
     shape: bool = True
+    title: bool = True
+    rows: int = MAX_ROWS
+    factors: int = MAX_FACTORS
 
 
 def stands_still(report: ReportInput) -> bool:
@@ -163,13 +169,13 @@ def context(report: ReportInput, bot: Bot, log: str, detail: Detail) -> dict[str
         "commits": len(report.graph),
         "metric": metric_name(result.metric) if result.metric else "the judged metrics",
         "culprit": commit_view(report.culprit) if report.culprit else None,
-        "claim": claim(report),
+        "claim": _claim(report, detail),
         "off": side(report, loaded=False),
         "on": side(report, loaded=True),
         "synthetic": report.synthetic_workload,
         "emulated": report.device.emulated,
-        "factors": factor_table(report),
-        "checks": check_table(report),
+        "factors": factor_table(report, detail.factors),
+        "checks": check_table(report, detail.rows),
         "ends": ends_table(report),
         "improved": _improved(report),
         "shape": boots_by(report) if detail.shape and is_finding(report) else [],
@@ -192,6 +198,11 @@ def context(report: ReportInput, bot: Bot, log: str, detail: Detail) -> dict[str
         "log": log_inline(lines) if detail.log and len(lines) <= LOG_LINES else (),
         "log_count": len(lines),
     }
+
+
+def _claim(report: ReportInput, detail: Detail) -> Claim | None:
+    found = claim(report)
+    return found if found is None or detail.title else replace(found, title="")
 
 
 def _console(report: ReportInput, most: int) -> tuple[str, ...]:
