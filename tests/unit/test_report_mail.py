@@ -45,9 +45,11 @@ from rtbisect.model.campaign import (
 from rtbisect.model.report import HostPart, ReportState
 from rtbisect.report.figures import test_name as name_of_test
 from rtbisect.report.kept import read_input
+from rtbisect.report.lint.mail import BANNER
 from rtbisect.report.lint.rules import lint
 from rtbisect.report.mailer import DETAILS, DraftMailer, check_mailable, template_name
 from rtbisect.report.message import date, guard
+from rtbisect.report.text import PROSE
 from rtbisect.report.view import context, mailable
 from rtbisect.search.views import Figure
 from rtbisect.trust.gates import failed, passed
@@ -554,9 +556,10 @@ def test_a_report_without_its_figure_is_for_nobody(tmp_path, sides):
     assert not mailable(crippled)
     with pytest.raises(ConfigError, match="not measured on both sides"):
         check_mailable(crippled)
-    assert "for the operator, not for a list" in DraftMailer(settings(tmp_path)).draft(
-        crippled, ""
-    ).eml.replace("\n", " ")
+    first = DraftMailer(settings(tmp_path)).draft(crippled, "").eml.partition("\n\n")[2]
+    assert first.startswith("It was not measured on both sides: for the operator, not for a list.")
+    assert len(first.partition("\n")[0]) <= PROSE
+    assert BANNER.match(first)
 
 
 @pytest.mark.parametrize("case", [hang, backport])
@@ -564,10 +567,12 @@ def test_what_stands_still_is_not_told_without_its_console(tmp_path, case):
     report = case()
     silent = replace(report, excerpt=())
     assert mailable(report)
-    with pytest.raises(ConfigError, match="No console tells of the boots that stand still"):
+    with pytest.raises(ConfigError, match="No console of what stands still"):
         check_mailable(silent)
     text = DraftMailer(settings(tmp_path)).draft(silent, "").eml
     assert "Console of a boot" not in text
+    assert lint(text.encode()) == ()
+    assert BANNER.match(text.partition("\n\n")[2])
 
 
 def test_a_console_adds_no_command_and_no_trailer(tmp_path):
@@ -577,6 +582,27 @@ def test_a_console_adds_no_command_and_no_trailer(tmp_path):
     assert "#regzbot" not in text
     assert "Signed-off-by:" not in text
     assert "\x1b" not in text
+
+
+@pytest.mark.parametrize("word", ["Signed-off-by: A B", "#regzbot x"])
+def test_words_of_a_row_add_no_command_and_no_trailer(tmp_path, word):
+    report = rcu()
+    table = tuple(
+        replace(row, workload=word if row.workload == "none" else row.workload, unit=word[:12])
+        for row in report.result.table
+    )
+    found = replace(report, result=replace(report.result, table=table))
+    text = DraftMailer(settings(tmp_path)).draft(found, "").eml
+    assert "#regzbot" not in text
+    assert "Signed-off-by:" not in text
+
+
+def test_infinities_of_both_signs_have_no_mean(tmp_path):
+    report = hang()
+    wide = Sample((float("inf"), float("-inf")))
+    table = tuple(replace(row, sample=wide) for row in report.result.table)
+    found = replace(report, result=replace(report.result, table=table))
+    assert "nan [-inf..inf]" in DraftMailer(settings(tmp_path)).draft(found, "").eml
 
 
 def test_a_histogram_is_there_where_boots_of_both_sides_are_mixed(tmp_path):

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rtbisect.report.middles import metric_name, seen, spread, threshold_of
-from rtbisect.report.text import ascii_line, foreign
+from rtbisect.report.text import foreign
 
 if TYPE_CHECKING:
     from rtbisect.model.campaign import MetricKey, Sample
@@ -31,7 +31,7 @@ def brings_back(report: ReportInput) -> tuple[str, ...]:
 def _measured(report: ReportInput, known: Repaired) -> str:
     limit = threshold_of(report, known.metric)
     unit = known.unit if known.figure else limit.unit if limit else ""
-    name = f"{metric_name(known.metric)} {ascii_line(known.figure, 80)}".rstrip()
+    name = f"{metric_name(known.metric)} {foreign(known.figure, 80)}".rstrip()
     base, new = (_level(known.metric, each, unit) for each in (known.without, known.with_it))
     return (
         f"A revert brings back what the commit repairs: {name} is {base} "

@@ -22,7 +22,7 @@ from rtbisect.report.middles import (
     suffix,
     threshold_of,
 )
-from rtbisect.report.text import TABLE, Column, ascii_line, foreign, number, table, unit_text
+from rtbisect.report.text import TABLE, Column, foreign, number, table, unit_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -136,7 +136,7 @@ def claim(report: ReportInput) -> Claim | None:
     told = f"{number(before)} -> {number(after, unit)}"
     return Claim(
         metric=judged_name(judgement),
-        window=ascii_line(judgement.key.window, 30),
+        window=foreign(judgement.key.window, 30),
         base_name=base_name,
         new_name=new_name,
         base=middle(base, unit, limit),

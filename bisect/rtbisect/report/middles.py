@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from rtbisect.judge import scale
 from rtbisect.model.campaign import Scale
-from rtbisect.report.text import ascii_line, number, unit_text
+from rtbisect.report.text import foreign, number, unit_text
 from rtbisect.suites import stall
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def metric_name(key: MetricKey) -> str:
-    return ascii_line(f"{key.suite}.{key.name}", 40)
+    return foreign(f"{key.suite}.{key.name}", 40)
 
 
 def threshold_of(report: ReportInput, key: MetricKey) -> Threshold | None:
@@ -50,7 +50,7 @@ def judged_unit(report: ReportInput, judgement: Judgement) -> str:
 
 def judged_name(judgement: Judgement) -> str:
     """The metric, and what of it was judged."""
-    part = f" {ascii_line(judgement.figure, 80)}" if judgement.figure else ""
+    part = f" {foreign(judgement.figure, 80)}" if judgement.figure else ""
     return metric_name(judgement.key) + part
 
 
@@ -80,7 +80,10 @@ def centre(sample: Sample, limit: Threshold | None) -> float:
 
 def centre_of(sample: Sample, *, mean: bool) -> float:
     """The plain mean of the boots, or their median."""
-    return fmean(sample.values) if mean else median(sample.values)
+    if not mean:
+        return median(sample.values)
+    # Of infinities with both signs there is none.
+    return fmean(sample.values) if all(map(math.isfinite, sample.values)) else math.nan
 
 
 def middle(sample: Sample, unit: str, limit: Threshold | None) -> str:

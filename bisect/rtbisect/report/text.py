@@ -95,7 +95,7 @@ def wrap(text: str, width: int = PROSE, first: str = "", rest: str = "") -> str:
 
 def unit_text(unit: str) -> str:
     """A unit as it is printed: `us` for microseconds, `/s` for rates, nothing for ratios."""
-    plain = ascii_line(unit, 12)
+    plain = foreign(unit, 12)
     return _UNITS.get(plain, plain)
 
 

@@ -137,9 +137,9 @@ def banner(report: ReportInput) -> str:
 def _lacks(report: ReportInput) -> str:
     """What a report on a commit is not told without, "" where it has all."""
     if not measured(report):
-        return "The figure was not measured on both sides"
+        return "It was not measured on both sides"
     if stands_still(report) and not report.excerpt:
-        return "No console tells of the boots that stand still"
+        return "No console of what stands still"
     return ""
 
 

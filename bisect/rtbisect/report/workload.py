@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rtbisect.report.middles import metric_name, of_boots, seen, spread, threshold_of
-from rtbisect.report.text import ascii_line
+from rtbisect.report.text import foreign
 
 if TYPE_CHECKING:
     from rtbisect.model.campaign import Sample, TableRow
@@ -55,7 +55,7 @@ def side(report: ReportInput, *, loaded: bool) -> Side | None:
         new = next((row for row in rows if row.kernel == "culprit"), None)
         if base is not None and new is not None:
             return Side(
-                workload=ascii_line(base.workload, 40),
+                workload=foreign(base.workload, 40),
                 metric=metric_name(want),
                 base=_level(base),
                 new=_level(new),

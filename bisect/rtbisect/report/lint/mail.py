@@ -113,7 +113,8 @@ _TITLES = re.compile(
 )
 #: The first line of a mail that is not for a list.
 BANNER = re.compile(
-    r"(?i)(emulator data|synthetic workload|internal:|gate .* failed:|the figure was not measured)"
+    r"(?i)(emulator data|synthetic workload|internal:|gate .* failed:|it was not measured"
+    r"|no console of what)"
 )
 #: Words of a paragraph that is no heading and no greeting.
 _SENTENCE = 8
