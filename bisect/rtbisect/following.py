@@ -38,7 +38,6 @@ class Mended:
 
     @property
     def _place(self) -> Path:
-        assert self.record.report is not None, "only reports are followed"
         return self.record.draft().folder / FOLLOWED
 
     def done(self) -> bool:

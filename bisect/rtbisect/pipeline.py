@@ -298,9 +298,9 @@ def _excerpt(effects: Effects, graph: CommitGraph, result: Result) -> tuple[str,
     """What a console says of boots that stand still: of the culprit, before a repair of its
     parents; the first one that says most.
     """
-    sides = {result.culprit}
+    sides: set[str | None] = {result.culprit}
     if repairs(effects.setup.request):
-        sides = {p for each in graph.commits if each.sha == result.culprit for p in each.parents}
+        sides = {*graph.parents_of(result.culprit)}
     runs = (run for run in effects.runs if run.revision in sides)
     found = [run.excerpt for run in runs if run.complete and run.hung]
     return max(found, key=len, default=())

@@ -71,7 +71,7 @@ def prove(  # noqa: PLR0913  (what was searched, and what was found)
     """
     culprit = result.culprit
     assert culprit is not None
-    parents = next(c.parents for c in graph.commits if c.sha == culprit)
+    parents = graph.parents_of(culprit)
     reach = ends or (graph.good, graph.bad)
     revert, no_revert = _revert(effects, reach[1], culprit)
     judged = _Judged(threshold, figure)

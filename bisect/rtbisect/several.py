@@ -28,10 +28,9 @@ def others(effects: Effects, graph: CommitGraph, threshold: Threshold, first: Re
     culprit = first.culprit
     if culprit is None:
         return first
-    parents = next(c.parents for c in graph.commits if c.sha == culprit)
     effects.tell(f"{culprit[:12]} does not explain the whole shift; searching beside it")
     parts = _Parts(effects, graph, threshold)
-    for parent in parents:
+    for parent in graph.parents_of(culprit):
         parts.search(graph.good, parent)
     parts.search(culprit, graph.bad)
     return _together([first, *parts.proved], first, parts)
@@ -126,7 +125,7 @@ class _Parts:
         ended = []
         ancestry = Ancestry(self.graph)
         start = ancestry.index.get(good)
-        for parent in next(c.parents for c in self.graph.commits if c.sha == merge):
+        for parent in self.graph.parents_of(merge):
             at = ancestry.index.get(parent)
             if start is None or at is None or ancestry.ancestors_or_self(at)[start]:
                 continue

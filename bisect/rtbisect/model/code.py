@@ -32,6 +32,10 @@ class CommitGraph:
     def __len__(self) -> int:
         return len(self.commits)
 
+    def parents_of(self, sha: str | None) -> tuple[str, ...]:
+        """Parents of a candidate; () for a root, and for what is no candidate."""
+        return next((commit.parents for commit in self.commits if commit.sha == sha), ())
+
 
 @dataclass(frozen=True, slots=True)
 class Change:

@@ -102,9 +102,6 @@ class ImapSettings:
     timeout_s: float = 60.0
 
 
-_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
-
-
 class ImapBox:
     """A mailbox on a server, over TLS (RFC 9051, by the commands that RFC 3501 has, too)."""
 
@@ -117,15 +114,15 @@ class ImapBox:
         self._validity = told.decode("ascii", "replace")
 
     def _opened(self) -> imaplib.IMAP4_SSL:
-        told = self._settings
+        ours = self._settings
         try:
-            password = told.password.read_text(encoding="ascii").strip("\n")
-            context = ssl.create_default_context(cafile=str(told.ca) if told.ca else None)
+            password = ours.password.read_text(encoding="ascii").strip("\n")
+            context = ssl.create_default_context(cafile=str(ours.ca) if ours.ca else None)
         except (OSError, ValueError) as error:
             raise ConfigError(f"{self._where}: {error}", "see mail: inbox: of the site") from error
         try:
             imap = imaplib.IMAP4_SSL(
-                told.host, told.port, ssl_context=context, timeout=told.timeout_s
+                ours.host, ours.port, ssl_context=context, timeout=ours.timeout_s
             )
         except ssl.SSLCertVerificationError as error:
             said = f"{self._where}: the certificate is not trusted ({error.verify_message})"
@@ -133,8 +130,8 @@ class ImapBox:
         except (OSError, imaplib.IMAP4.error) as error:
             raise InfrastructureError(f"{self._where}: {error}", "try again later") from error
         try:
-            imap.login(told.user, password)
-            self._said(imap.select(f'"{told.folder}"'))
+            imap.login(ours.user, password)
+            self._said(imap.select(f'"{ours.folder}"'))
         except (OSError, imaplib.IMAP4.error) as error:
             with suppress(OSError, imaplib.IMAP4.error):
                 imap.shutdown()
@@ -145,9 +142,8 @@ class ImapBox:
         return imap
 
     def arrived(self, read: Container[str]) -> Iterator[Arrived]:
-        # Of C locale, as the protocol has it.
-        since = datetime.now(UTC) - timedelta(days=DAYS)
-        day = f"{since.day}-{_MONTHS[since.month - 1]}-{since.year}"
+        since = imaplib.Time2Internaldate(datetime.now(UTC) - timedelta(days=DAYS))
+        day = since.strip('"').partition(" ")[0]
         found = self._ask("SEARCH", "OR", "UNSEEN", "SINCE", day)
         names = [key.decode("ascii") for key in (found[0] or b"").split()]
         for name in [each for each in names if self._key(each) not in read][:MOST]:

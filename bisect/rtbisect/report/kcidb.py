@@ -114,10 +114,7 @@ def _rows(report: ReportInput) -> Iterator[_Row]:
 
 def _parent(report: ReportInput) -> str:
     """The first parent of the culprit, "" where there is none in the graph."""
-    for commit in report.graph.commits:
-        if commit.sha == report.result.culprit and commit.parents:
-            return commit.parents[0]
-    return ""
+    return next(iter(report.graph.parents_of(report.result.culprit)), "")
 
 
 class _Made:

@@ -101,6 +101,11 @@ def spread(sample: Sample, unit: str = "", *, mean: bool = False) -> str:
     return f"{middle_text} [{low}..{high}]{suffix(unit)}"
 
 
+def overlap(one: Sample, other: Sample) -> bool:
+    """Whether the ranges of the boots of two sides, both with some, have anything in common."""
+    return max(one.values) >= min(other.values) and max(other.values) >= min(one.values)
+
+
 def of_boots(key: MetricKey) -> bool:
     """Whether a figure is of a boot as a whole, which has it or has it not. What is counted may
     happen to be 0 or 1 in every boot.

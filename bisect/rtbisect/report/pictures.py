@@ -54,12 +54,11 @@ def role(report: ReportInput, sha: str) -> str:
     culprit = report.result.culprit
     if culprit and sha == culprit:
         return "culprit"
-    commits = {each.sha: each for each in report.graph.commits}
-    if culprit in commits and sha in commits[culprit].parents:
+    if sha in report.graph.parents_of(culprit):
         return "parent"
     if sha in (report.good, report.bad):
         return "good end" if sha == report.good else "bad end"
-    return "" if sha in commits else "revert"
+    return "" if any(each.sha == sha for each in report.graph.commits) else "revert"
 
 
 def _trend(figure_class: Any, report: ReportInput, key: MetricKey, boots: Sequence[Any]) -> Any:

@@ -28,8 +28,7 @@ def boots_alone(report: ReportInput) -> tuple[str, ...]:
     if report.culprit is None:
         return ()
     sha = report.culprit.sha
-    parents = next((each.parents for each in report.graph.commits if each.sha == sha), ())
-    kernels = [short(each) for each in (*parents[:1], sha)]
+    kernels = [short(each) for each in (*report.graph.parents_of(sha)[:1], sha)]
     return (
         cut(f"  # or one boot of each kernel in QEMU, in the data of {report.campaign}", TABLE),
         *(f"  sh boot.sh {each} > {each}.log" for each in kernels),

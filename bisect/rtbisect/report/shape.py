@@ -6,18 +6,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rtbisect.report.figures import headline
-from rtbisect.report.middles import judged_name, judged_unit, of_boots
+from rtbisect.report.middles import judged_name, judged_unit, of_boots, overlap
 from rtbisect.report.text import histogram
 
 if TYPE_CHECKING:
     from rtbisect.model.report import ReportInput
 
 
-def boots_by(report: ReportInput) -> list[str]:
-    """Histogram of boots on both sides of the headline under its title; empty for no headline."""
+def boots_by(report: ReportInput) -> tuple[str, tuple[str, ...]]:
+    """Title and lines of a histogram of the boots on both sides of the headline; no lines where
+    there is no headline.
+    """
     found = headline(report)
     if found is None:
-        return []
+        return "", ()
     judgement, base_name, new_name = found
     drawn = histogram(
         judgement.base.values,
@@ -25,7 +27,7 @@ def boots_by(report: ReportInput) -> list[str]:
         judged_unit(report, judgement),
         (base_name, new_name),
     )
-    return [f"Boots by {judged_name(judgement)}", "", *drawn] if drawn else []
+    return f"Boots by {judged_name(judgement)}", drawn
 
 
 def is_finding(report: ReportInput) -> bool:
@@ -35,5 +37,5 @@ def is_finding(report: ReportInput) -> bool:
     found = headline(report)
     if found is None or of_boots(found[0].key):
         return False
-    base, new = found[0].base.values, found[0].new.values
-    return bool(base and new) and max(base) >= min(new) and max(new) >= min(base)
+    base, new = found[0].base, found[0].new
+    return bool(base.values and new.values) and overlap(base, new)

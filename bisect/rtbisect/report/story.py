@@ -74,6 +74,7 @@ def appendix(report: ReportInput) -> str:
     if report.result.candidates:
         parts += ["", "Posterior over commits", ""]
         parts += bars(report.result.candidates, report.graph)
-    if drawn := boots_by(report):
-        parts += ["", *drawn]
+    title, drawn = boots_by(report)
+    if drawn:
+        parts += ["", title, "", *drawn]
     return "\n".join(parts) + "\n" if parts else ""

@@ -178,7 +178,7 @@ def context(report: ReportInput, bot: Bot, log: str, detail: Detail) -> dict[str
         "checks": check_table(report, detail.rows),
         "ends": ends_table(report),
         "improved": _improved(report),
-        "shape": boots_by(report) if detail.shape and is_finding(report) else [],
+        "shape": boots_by(report) if detail.shape and is_finding(report) else ("", ()),
         "console": _console(report, detail.console) if stands_still(report) else (),
         "origins": origin_table(report, detail.origins),
         "notes": _notes(result.verifications) if detail.notes else (),
@@ -209,8 +209,8 @@ def _console(report: ReportInput, most: int) -> tuple[str, ...]:
     """The words of the console, long ones over several lines."""
     # At the begin of a line "#" belongs to who commands bots.
     told = (foreign(line, 300).lstrip("# ") for line in report.excerpt)
-    lines = (wrap(each, TABLE, "  ", "      ") for each in told if each)
-    return tuple("\n".join(lines).split("\n")[:most]) if report.excerpt else ()
+    paragraphs = (wrap(each, TABLE, "  ", "      ") for each in told if each)
+    return tuple(line for each in paragraphs for line in each.splitlines())[:most]
 
 
 #: Gates whose finding a reader of the mail asks for, and how it begins there, in their order.

@@ -6,7 +6,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rtbisect.report.middles import metric_name, of_boots, seen, spread, threshold_of
+from rtbisect.report.middles import (
+    metric_name,
+    of_boots,
+    overlap,
+    seen,
+    spread,
+    threshold_of,
+)
 from rtbisect.report.text import foreign
 
 if TYPE_CHECKING:
@@ -71,5 +78,4 @@ def _level(row: TableRow) -> str:
 
 
 def _apart(one: Sample, other: Sample) -> str:
-    apart = max(one.values) < min(other.values) or max(other.values) < min(one.values)
-    return f"; the ranges of the boots {'do not ' if apart else ''}overlap"
+    return f"; the ranges of the boots {'' if overlap(one, other) else 'do not '}overlap"

@@ -42,6 +42,7 @@ LOCK_WAIT_S = 1800.0
 
 #: A revert has a fixed author and date, so that the same revert is the same commit.
 REVERT_DATE = "2000-01-01T00:00:00+00:00"
+_REVERT_TIME = f"{datetime.fromisoformat(REVERT_DATE).timestamp():.0f}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,8 +162,7 @@ class GitTree:
         """Whether a commit was made here, of a patch that somebody has sent (or of a revert)."""
         done = self._git().try_("rev-list", "--no-commit-header", "--max-count=1", "--format=%ct",
                                 full_sha(sha))  # fmt: skip
-        ours = datetime.fromisoformat(REVERT_DATE).timestamp()
-        return done.ok and done.stdout.strip() == f"{ours:.0f}"
+        return done.ok and done.stdout.strip() == _REVERT_TIME
 
     def mending(self, culprit: str, head: str, message_id: str) -> tuple[str, ...]:
         """Commits of `head` behind `culprit` that say they mend or revert it, or close the report
