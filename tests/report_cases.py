@@ -199,7 +199,7 @@ def epoll():
     return ReportInput(
         campaign="epoll-0001",
         tree="demo-epoll",
-        repo="file:///srv/git/demo.git",
+        repo="https://git.example.org/linux.git",
         good=sha(1),
         bad=sha(33),
         graph=history(32, [(sha(24), title)]),
@@ -509,6 +509,22 @@ def backport():
     )
 
 
+def no_repair():
+    """Both ends stand still as often: nothing between them ends it."""
+    found = judged(
+        STALL, MANY, Sample(MANY.values[::-1]), 0.0, (-0.333, 0.333), 0.66, level=Level.PASS
+    )
+    result = replace(
+        hang().result, outcome=Outcome.NO_REGRESSION, cause=Cause.NONE, culprit=None, metric=None,
+        candidates=(), confidence=0.95, judgement=found, judgements=(found,), verifications=(),
+        table=(), tested=(), reasons=("no judged metric differs between the ends",),
+    )  # fmt: skip
+    return replace(
+        backport(), campaign="broken-0017", result=result, culprit=None,
+        message_id="<broken-0017.1@lab.example.org>",
+    )  # fmt: skip
+
+
 def _quiet_machine(campaign, title, limit, *, sides, effect, files):
     """A commit that changes a figure without any workload, on a real machine."""
     found = judged(limit.key, *sides, *effect)
@@ -657,6 +673,7 @@ CASES = {
     "irq_noise": irq_noise,
     "tool_only": tool_only,
     "repair": repair,
+    "no_repair": no_repair,
     "two_modes": two_modes,
     "epoll_factors": epoll_factors,
     "inconclusive": inconclusive,

@@ -37,6 +37,14 @@ class TreeEntry(Loose):
             raise ValueError("give a URL or an absolute path")
         return url
 
+    @field_validator("url")
+    @classmethod
+    def _no_secret(cls, url: str) -> str:
+        """Reports print it, git gets it as an argument; over ssh a name alone is no secret."""
+        if re.match(r"[a-z+]*://[^/]*:[^/]*@|(https?|ftps?)://[^/]*@", url):
+            raise ValueError("a URL with a password or token: git's credential helper keeps those")
+        return url
+
 
 class FragmentEntry(Loose):
     path: str

@@ -65,6 +65,14 @@ def test_a_tree_name_is_enough_where_it_has_one_build_config():
             "url: linux",
             "absolute",
         ),
+        *(
+            ("https://git.example.org/linux-stable-rt.git", url, "url:", "credential helper")
+            for url in (
+                "https://robot:s3cret@git.example.org/l.git",
+                "https://s3cret@git.example.org/l.git",
+                "ssh://robot:s3cret@git.example.org:22/l.git",
+            )
+        ),
         ("emulated: true", "emulated: false", "emulated: false", "never mailed"),
         ("cc: gcc\n", "cc: clang-17\n", "cc: clang-17", "builds with gcc"),
         ("max_boots: 80", "max_boots: 12", "campaign:", "max_boots does not cover"),
@@ -85,6 +93,7 @@ def test_a_mistake_is_named_by_file_and_line(tmp_path, old, new, needle, message
         line = line_of(text.replace(needle, "-", 1), needle)
     assert f"site.yaml:{line}:" in caught.value.message
     assert message in str(caught.value)
+    assert "s3cret" not in str(caught.value)
 
 
 @pytest.mark.parametrize("suites", ["", "rcutorture"])

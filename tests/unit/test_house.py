@@ -151,6 +151,13 @@ def test_mail_addresses_are_examples(path: Path) -> None:
     assert [host for host in found if not ALLOWED_HOSTS.fullmatch(host)] == []
 
 
+@pytest.mark.parametrize(
+    "path", [*(ROOT / "docs").rglob("*.md"), *(ROOT / "docs").rglob("*.txt")], ids=relative
+)
+def test_no_document_names_a_folder_of_somebody(path: Path) -> None:
+    assert not re.findall(r"/(?:root|home|var/tmp)/[a-z.]\S+", path.read_text("utf-8"))
+
+
 def test_scripts_can_be_started() -> None:
     scripts = [f for f in SOURCES if f.read_text().startswith("#!")]
     assert ROOT / ".ci" / "run" in scripts

@@ -275,6 +275,13 @@ def test_several_hosts_are_told_with_what_each_adds(mailer):
     assert "rt02: 12 boots. Not told apart from" in told
 
 
+@pytest.mark.parametrize("repo", ["/home/ada/linux.git", "file:///srv/git/linux.git"])
+def test_where_a_copy_lies_here_is_nobodys_business(mailer, repo):
+    text = body(mailer, replace(epoll(), repo=repo))
+    assert "  # in a clone of demo-epoll (here from a local copy)\n" in text
+    assert repo not in text
+
+
 def test_long_logs_stay_in_their_file(mailer):
     asked = replace(epoll(), result=replace(EPOLL, origins=()))
     short = mailer.rendered(asked, "git bisect good 1\n" * 20, DETAILS[0])

@@ -11,10 +11,10 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from report_cases import CASES, LOUD, QUIET, RES_ON, TEMPLATES, epoll, sha
+from report_cases import CASES, LOUD, MANY, NONE, QUIET, RES_ON, STALL, TEMPLATES, epoll, sha
 from rtbisect.model.lab import Measurement, Run, RunStatus
 from rtbisect.report.page import write_page
-from rtbisect.report.pictures import role
+from rtbisect.report.pictures import draw_page, role
 from rtbisect.report.view import Bot
 
 BOT = Bot("rtbisect", "bot@lab.example.org", "https://lists.example.org/r/")
@@ -77,7 +77,8 @@ def test_a_page_shows_what_was_measured(tmp_path):
 @pytest.mark.parametrize("name", sorted(CASES))
 def test_every_answer_has_a_page(tmp_path, name):
     text, _ = page(CASES[name](), tmp_path)
-    assert str(CASES[name]().result.outcome) in text
+    report = CASES[name]()
+    assert ("repair" if report.repair and report.culprit else report.result.outcome) in text
 
 
 def test_foreign_text_is_escaped_and_nothing_is_fetched(tmp_path):
@@ -95,8 +96,6 @@ def test_foreign_text_is_escaped_and_nothing_is_fetched(tmp_path):
 
 
 def test_without_matplotlib_there_is_a_page(tmp_path):
-    from rtbisect.report.pictures import draw_page
-
     assert draw_page(epoll(), runs(), tmp_path, lambda: None) == ()
 
 
@@ -108,3 +107,35 @@ def test_revisions_of_a_picture_have_their_role():
     assert [role(report, each) for each in revisions] == [
         "good end", "parent", "culprit", "bad end", "", "revert",
     ]  # fmt: skip
+
+
+def test_a_page_on_a_repair_calls_the_broken_side_broken(tmp_path):
+    figure = pytest.importorskip("matplotlib.figure")
+    drawn = []
+
+    class Kept(figure.Figure):
+        def savefig(self, *given, **how):
+            drawn.append(self)
+            super().savefig(*given, **how)
+
+    report = CASES["backport"]()
+    boots = [
+        Run(f"r{n}", sha(number), RunStatus.COMPLETE,
+            measurements=(Measurement(STALL.suite, STALL.name, STALL.window, value, "1"),))
+        for number, sample in ((23, MANY), (24, NONE))
+        for n, value in enumerate(sample.values)
+    ]  # fmt: skip
+    assert (tmp_path / "trend.png") in draw_page(report, boots, tmp_path, lambda: Kept)
+    names = [text.get_text() for text in drawn[0].legends[0].get_texts()]
+    assert names == ["broken", "repaired"]
+    assert role(report, report.good) == "older end"
+    # A boot at nothing is a whole dot.
+    assert not any(line.get_clip_on() for line in drawn[0].axes[0].lines)
+
+
+def test_a_page_says_what_its_mail_says(tmp_path):
+    text, _ = page(CASES["backport"](), tmp_path)
+    assert "seen in 8 of 12 boots (parent) and in 0 of 12 boots (commit)" in text
+    assert "stall.frozen_periods: boots in which nr_periods" in text
+    assert "rtbisect-symptom: frozen nr_periods" in text
+    assert "<title>backport-0007: repair</title>" in text

@@ -110,8 +110,15 @@ def headline(report: ReportInput) -> tuple[Judgement, str, str] | None:
         if check.judgement is not None and PARENT_CHECK in check.name:
             return check.judgement, "parent", "commit"
     if report.result.judgement is not None:
-        return report.result.judgement, "good end", "bad end"
+        return report.result.judgement, *end_names(report)
     return None
+
+
+def end_names(report: ReportInput) -> tuple[str, str]:
+    """The two ends as a reader calls them: in a search for a repair it is the older one that is
+    bad, and nobody knows yet of the newer one.
+    """
+    return ("older end", "newer end") if report.repair else ("good end", "bad end")
 
 
 def claim(report: ReportInput) -> Claim | None:
@@ -295,7 +302,7 @@ def ends_table(report: ReportInput) -> tuple[str, ...]:
     columns = (
         Column("metric"),
         Column("verdict"),
-        Column("good -> bad", right=True),
+        Column("older -> newer" if report.repair else "good -> bad", right=True),
         Column("p", right=True),
         Column("n", right=True),
     )

@@ -41,6 +41,7 @@ def write_page(
     draw_page(report, runs, folder)
     told = context(report, bot, bisect_log_of(report), Detail())
     parts = (
+        ("Console of a boot that stands still", told["console"]),
         ("Measured (over boots of each kernel)", told["factors"]),
         ("Checks on fresh boots", told["checks"]),
         ("Judged metrics of the two ends", told["ends"]),

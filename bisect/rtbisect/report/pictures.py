@@ -8,7 +8,7 @@ from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from rtbisect.figures import figure as figure_of
-from rtbisect.report.figures import headline
+from rtbisect.report.figures import end_names, headline
 from rtbisect.report.middles import judged_name, judged_unit, metric_name, unit_of
 from rtbisect.report.plots import COLOURS, bare, load, plain, save
 from rtbisect.report.text import unit_text
@@ -57,7 +57,7 @@ def role(report: ReportInput, sha: str) -> str:
     if sha in report.graph.parents_of(culprit):
         return "parent"
     if sha in (report.good, report.bad):
-        return "good end" if sha == report.good else "bad end"
+        return end_names(report)[sha != report.good]
     return "" if any(each.sha == sha for each in report.graph.commits) else "revert"
 
 
@@ -65,21 +65,31 @@ def _trend(figure_class: Any, report: ReportInput, key: MetricKey, boots: Sequen
     """The figure of each boot in the order of the campaign, coloured by what the search says of its
     kernel in the end.
     """
+    before, after = ("broken", "repaired") if report.repair else ("good side", "bad side")
     bad = {row.sha: row.probability_bad for row in report.result.tested}
     figure = figure_class(figsize=(9, 3.2), layout="constrained")
     axes = figure.add_subplot()
     for label, colour, wanted in (
-        ("good side", COLOURS[0], lambda p: p is not None and p < 0.5),
-        ("bad side", COLOURS[1], lambda p: p is not None and p >= 0.5),
+        (before, COLOURS[0], lambda p: p is not None and p < 0.5),
+        (after, COLOURS[1], lambda p: p is not None and p >= 0.5),
         ("reverts and controls", _GREY, lambda p: p is None),
     ):
         found = [(n, v) for n, (run, v) in enumerate(boots, 1) if wanted(bad.get(run.revision))]
         if found:
-            axes.plot(*zip(*found, strict=True), "o", ms=5, alpha=0.8, color=colour, label=label)
+            axes.plot(
+                *zip(*found, strict=True),
+                "o",
+                ms=5,
+                alpha=0.8,
+                color=colour,
+                label=label,
+                clip_on=False,
+            )
     axes.set_xlabel("boot of the campaign that tells the figure")
     axes.set_ylabel(plain(f"{metric_name(key)} ({unit_text(unit_of(report, key)) or 'no unit'})"))
     axes.set_ylim(bottom=min(0.0, *(value for _, value in boots)))
-    axes.legend(fontsize=8, frameon=False, loc="best")
+    # Above the axes it never lies on a boot.
+    figure.legend(fontsize=8, frameon=False, loc="outside upper left", ncols=3)
     bare(axes)
     return figure
 

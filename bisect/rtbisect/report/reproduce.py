@@ -16,7 +16,7 @@ def reproduce(report: ReportInput) -> tuple[str, ...]:
     """Shell lines; a long one is continued with a backslash, never wrapped."""
     commit = report.culprit.sha if report.culprit else report.bad
     return (
-        cut(f"  # in a clone of {foreign(report.repo, 200)}", TABLE),
+        cut(f"  # in a clone of {_source(report)}", TABLE),
         f"  git checkout {ascii_line(shlex.quote(commit), 60)}",
         "  # or all of it, in a lab with a site file of its own",
         *_continued(foreign(report.command, 500)),
@@ -34,6 +34,13 @@ def boots_alone(report: ReportInput) -> tuple[str, ...]:
         *(f"  sh boot.sh {each} > {each}.log" for each in kernels),
         *(f"  rtbisect figures . {each}.log" for each in kernels),
     )
+
+
+def _source(report: ReportInput) -> str:
+    """Where a reader clones the tree. A path is of no use to others, and tells of this machine."""
+    if report.repo.startswith(("/", "file:")):
+        return f"{foreign(report.tree, 40)} (here from a local copy)"
+    return foreign(report.repo, 200)
 
 
 def _continued(command: str) -> tuple[str, ...]:

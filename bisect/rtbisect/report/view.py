@@ -166,6 +166,7 @@ def context(report: ReportInput, bot: Bot, log: str, detail: Detail) -> dict[str
         "tree": foreign(report.tree, 60),
         "good": short(report.good),
         "bad": short(report.bad),
+        "repair": report.repair,
         "commits": len(report.graph),
         "metric": metric_name(result.metric) if result.metric else "the judged metrics",
         "culprit": commit_view(report.culprit) if report.culprit else None,
