@@ -826,10 +826,12 @@ def _public(report, use_case=""):
         use_case=use_case,
         introduced=report.culprit.sha if tracked else "",
         title=f"{report.culprit.subject}: {symptom_of(report)}" if tracked else "",
+        monitored=(_FIX,) if tracked else (),
         commands=True,
     )
 
 
+_FIX = "https://lore.kernel.org/r/fix@kernel.example.org"
 _HURTS = "Hosts that run packet processing on isolated CPUs miss their deadlines."
 
 #: Mails as other people get them.

@@ -26,6 +26,7 @@ from rtbisect.model.mail import OutMail, Recipients
 from rtbisect.model.report import ReportInput, ReportState
 from rtbisect.report.kept import read_input
 from rtbisect.report.lint.rules import lint
+from rtbisect.report.lint.tags import PAGE
 from rtbisect.report.mailer import check_mailable, keep
 from rtbisect.report.public import Public
 from rtbisect.report.recipients import TRACKED, Purpose, plain_name, propose, refused
@@ -48,6 +49,17 @@ RECIPIENTS = "recipients.json"
 
 
 @dataclass(frozen=True, slots=True)
+class Words:
+    """What the approver adds to a draft: on whom the regression hurts, a sentence, and pages for
+    regzbot, see `Public`.
+    """
+
+    use_case: str = ""
+    monitored: tuple[str, ...] = ()
+    linked: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Proposal:
     """A mail that a person may edit and approve. `note` says what could not be asked."""
 
@@ -59,11 +71,10 @@ class Proposal:
 
 
 def make_proposal(
-    state: Path, record: CampaignRecord, request: CampaignRequest, by: str, use_case: str = ""
+    state: Path, record: CampaignRecord, request: CampaignRequest, by: str, words: Words
 ) -> Proposal:
     """Write the mail for other people beside the draft of a campaign; ConfigError where it is for
-    the operator alone. `by` is the name or the address of who will approve it; `use_case` a
-    sentence on whom the regression hurts.
+    the operator alone. `by` is the name or the address of who will approve it.
     """
     site, draft, report = _known(record, request)
     who = approver(site, by)
@@ -74,8 +85,10 @@ def make_proposal(
     target = site.target(request.tree)
     kind = site.ours.mail.trees.get(target.tree, "other")
     # Elsewhere nobody tracks regressions, and the word would say that somebody does.
-    tracked = bool(use_case) and kind in TRACKED
+    tracked = bool(words.use_case) and kind in TRACKED
     tracked = tracked and report.result.cause == "kernel" and not report.repair
+    introduced = _introduced(commit, kind) if tracked else ""
+    _check_pages(words, introduced)
     named = _maintainers(state, site, request, commit)
     now = wiring.SystemClock().now_iso()
     purpose = Purpose.BACKPORT if report.repair else Purpose.TRACKED if tracked else Purpose.TOLD
@@ -85,9 +98,11 @@ def make_proposal(
         approver=str(who),
         date=now,
         evidence=_evidence(site, record.id),
-        use_case=foreign(use_case, 200) if tracked else "",
-        introduced=_introduced(commit, kind) if tracked else "",
+        use_case=foreign(words.use_case, 200) if tracked else "",
+        introduced=introduced,
         title=foreign(f"{commit.subject}: {symptom_of(report)}", 90),
+        monitored=words.monitored,
+        linked=words.linked,
         commands=site.ours.mail.inbox is not None,
     )
     text = wiring.mailer_of(state, site, report.operator).public(report, public)
@@ -199,6 +214,18 @@ def _evidence(site: Site, campaign: str) -> str:
 def _introduced(commit: CommitText, kind: str) -> str:
     """The commit for regzbot, which wants mainline's id also where a backport of it failed."""
     return commit.upstream if kind == "stable" else commit.sha
+
+
+def _check_pages(words: Words, introduced: str) -> None:
+    """ConfigError where pages are given that no regzbot will read, or that are none."""
+    pages = (*words.monitored, *words.linked)
+    if wrong := [page for page in pages if not PAGE.fullmatch(page)]:
+        raise ConfigError(f"{wrong[0]!r} is no page", "give an https:// address of an archive")
+    if pages and not introduced:
+        raise ConfigError(
+            "this mail has no lines to regzbot, and pages are for it",
+            "leave --monitor and --link out: `rtbisect report propose --help`",
+        )
 
 
 def _keep_recipients(folder: Path, people: Recipients) -> None:

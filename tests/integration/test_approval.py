@@ -77,6 +77,36 @@ def test_a_report_of_the_kernel_goes_to_who_has_to_know(world):
     assert world("report", "approve", name, "--by", WHO)[0] == 2
 
 
+FIX = "https://lore.kernel.org/r/fix@kernel.example.org"
+BUG = "https://bugs.example.org/show_bug.cgi?id=7"
+
+
+def test_pages_for_regzbot_stand_with_its_commit(world):
+    name = world.campaign(rcu())
+    pages = ("--monitor", FIX, "--link", BUG)
+    code, made = world("report", "propose", name, "--by", WHO, "--use-case", USE, *pages)
+    assert (code, made["findings"]) == (0, [])
+    told = [line for line in made["eml"].splitlines() if line.startswith("#regzbot")]
+    assert [line.split()[1] for line in told] == ["introduced:", "title:", "monitor:", "link:"]
+    assert told[2:] == [f"#regzbot monitor: {FIX}", f"#regzbot link: {BUG}"]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--use-case", USE, "--link", "lore.kernel.org/r/x"), "is no page"),
+        (("--use-case", USE, "--link", f"{FIX}\n#regzbot resolve: x"), "is no page"),
+        (("--monitor", FIX), "has no lines to regzbot"),
+    ],
+)
+def test_pages_that_regzbot_would_not_read_are_refused(world, words, message):
+    name = world.campaign(rcu())
+    code, told = world("report", "propose", name, "--by", WHO, *words)
+    assert code == 2
+    assert message in str(told)
+    assert not world.public(name).exists()
+
+
 def test_without_a_use_case_it_is_no_regression_for_the_list(world):
     name = world.campaign(rcu())
     code, made = world("report", "propose", name, "--by", WHO)

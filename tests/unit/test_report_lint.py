@@ -151,6 +151,7 @@ BODY_CHANGES = [
     ("\n\nFound", "\nFound", "regzbot-form"),
     ("#regzbot title", "#regzbot dup-of: x\n#regzbot title", "regzbot-form"),
     ("#regzbot introduced: 0123456789ab\n", "", "regzbot-form"),
+    ("#regzbot title", "#regzbot link: that thread\n#regzbot title", "regzbot-id"),
     ("introduced: 0123456789ab", "introduced: 0123", "regzbot-id"),
     ("introduced: 0123456789ab", "introduced: v6.12.3..v6.13-rc1", "regzbot-id"),
     ("the rate of reschedule\nIPIs rises from 8.55/s to 59.8/s", "there are many IPIs", "claim"),

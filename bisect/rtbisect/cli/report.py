@@ -114,15 +114,28 @@ def show(output: Output, campaign: str, as_json: bool) -> int:
 @click.option("--by", required=True, help="Name or address of who will approve it.")
 @click.option("--use-case", default="", help="Whom the regression hurts, in a sentence; without it "
               "the mail is no [REGRESSION].")  # fmt: skip
+@click.option("--monitor", "monitored", multiple=True, metavar="URL",
+              help="A thread with a fix, for regzbot to watch; may be repeated.")  # fmt: skip
+@click.option("--link", "linked", multiple=True, metavar="URL",
+              help="A page that belongs to it, for regzbot; may be repeated.")  # fmt: skip
 @json_option
 @click.pass_obj
-def propose(output: Output, campaign: str, by: str, use_case: str, as_json: bool) -> int:
+def propose(
+    output: Output,
+    campaign: str,
+    by: str,
+    use_case: str,
+    monitored: tuple[str, ...],
+    linked: tuple[str, ...],
+    as_json: bool,
+) -> int:
     """Write the mail of CAMPAIGN for other people, to be read, edited and approved.
 
     Exits with 1 when rules find something in it.
     """
+    said = approval.Words(use_case, monitored, linked)
     record = CampaignStore(output.state).get(campaign)
-    made = approval.make_proposal(output.state, record, request_of(record), by, use_case)
+    made = approval.make_proposal(output.state, record, request_of(record), by, said)
     people = made.recipients
     rows = [
         {"header": header, "address": each.address, "name": each.name, "reason": each.reason}

@@ -15,7 +15,8 @@ class Public:
     """`approver` is who has read the mail and answers for it; `evidence` where its data are
     published, "" for nowhere; `use_case` says in a sentence whom it hurts: only with it, and the
     kernel as the cause, the mail is a [REGRESSION]. `introduced` is the mainline commit for
-    regzbot, "" for none; `title` its title there. With `commands` replies may ask for tests.
+    regzbot, "" for none; `title` its title there, `monitored` threads with a fix that it has to
+    watch, `linked` what else belongs to it. With `commands` replies may ask for tests.
     """
 
     recipients: Recipients
@@ -25,4 +26,6 @@ class Public:
     use_case: str = ""
     introduced: str = ""
     title: str = ""
+    monitored: tuple[str, ...] = ()
+    linked: tuple[str, ...] = ()
     commands: bool = False

@@ -27,6 +27,8 @@ _ENDS = ("resolve", "inconclusive")
 _ID = re.compile(r"[0-9a-f]{8,40}( \^)?|(?P<from>v[0-9][^\s.]*(\.[^\s.]+)*)\.\.(?P<to>v\S+)")
 #: v6.18, v6.18-rc1: stable tags have a third number.
 _VANILLA = re.compile(r"v[0-9]+\.[0-9]+(-rc[0-9]+)?")
+#: What `monitor` and `link` point to.
+PAGE = re.compile(r"https://[A-Za-z0-9.-]+/[A-Za-z0-9._~:/?#@!$&'*+,;=%-]{1,400}")
 REGRESSIONS = "regressions@lists.linux.dev"
 
 
@@ -93,6 +95,8 @@ def _regzbot_form(mail: Mail) -> Found:
 
 def _regzbot_id(mail: Mail) -> Found:
     for place, name, rest in _commands(mail):
+        if name in ("monitor", "link") and rest and not PAGE.fullmatch(rest.split()[0]):
+            yield number(place), f"{name} names no page of an archive (https://...)"
         if name != "introduced":
             continue
         found = _ID.fullmatch(rest)
@@ -148,7 +152,7 @@ RULES = (
         _marked,
     ),
     Rule("regzbot-form", "own paragraph, introduced first, never folded (regzbot)", _regzbot_form),
-    Rule("regzbot-id", "a commit, or tags of one tree (regzbot)", _regzbot_id),
+    Rule("regzbot-id", "a commit, tags of one tree, or a page (regzbot)", _regzbot_id),
     Rule(
         "regzbot-right",
         "only a kernel's own regression is tracked (handling-regressions.rst)",
