@@ -12,6 +12,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from report_cases import CASES, LOUD, MANY, NONE, QUIET, RES_ON, STALL, TEMPLATES, epoll, sha
+from rtbisect.model.campaign import Gate, GateStatus
 from rtbisect.model.lab import Measurement, Run, RunStatus
 from rtbisect.report.page import write_page
 from rtbisect.report.pictures import draw_page, role
@@ -78,7 +79,16 @@ def test_a_page_shows_what_was_measured(tmp_path):
 def test_every_answer_has_a_page(tmp_path, name):
     text, _ = page(CASES[name](), tmp_path)
     report = CASES[name]()
+    assert "Confidence ," not in text
     assert ("repair" if report.repair and report.culprit else report.result.outcome) in text
+
+
+def test_a_page_says_what_speaks_against_a_report(tmp_path):
+    report = epoll()
+    gate = Gate("G7 reads", GateStatus.FAIL, "an instrument read <b> of the rows")
+    report = replace(report, result=replace(report.result, gates=(*report.result.gates, gate)))
+    text, _ = page(report, tmp_path)
+    assert "<li>G7 reads: an instrument read &lt;b&gt; of the rows</li>" in text
 
 
 def test_foreign_text_is_escaped_and_nothing_is_fetched(tmp_path):

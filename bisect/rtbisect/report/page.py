@@ -23,8 +23,8 @@ PAGE = "index.html"
 #: Pictures in their order, and what they show.
 PICTURES = {
     "posterior.png": "Which commit: posterior probability",
-    "histogram.png": "Parent and commit: boots by their figure",
-    "boots.png": "Parent and commit: each boot",
+    "histogram.png": "Boots of both sides by their figure",
+    "boots.png": "Each boot of both sides",
     "trend.png": "Boots in the order of the campaign",
     "cpus.png": "By revision and CPU: median over boots",
 }
