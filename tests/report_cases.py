@@ -30,6 +30,7 @@ from rtbisect.model.code import Commit, CommitGraph
 from rtbisect.model.lab import DeviceType, HostProfile
 from rtbisect.model.mail import Recipient, Recipients
 from rtbisect.model.report import CommitText, Repaired, ReportInput
+from rtbisect.report.compared import compared
 from rtbisect.report.lint.tags import REGRESSIONS
 from rtbisect.report.mailer import ReportSettings
 from rtbisect.report.message import Envelope
@@ -689,6 +690,24 @@ _LAB = {
 _CULPRIT = rcu().culprit
 
 
+#: Key and unit; six boots of either kernel.
+CALLS = (MetricKey("rcu", "p50_us", "rcu-off"), "us")
+IRQS = (MetricKey("osnoise", "irq_per_sample", "osnoise-off"), "1")
+PER_IWI = (MetricKey("ipi", "res_per_iwi", "pf-on"), "1")
+SLOW, SLOW_TOO, FAST = (
+    Sample(tuple(middle + step for step in (-20, -10, 0, 0, 10, 20)))
+    for middle in (9030, 9020, 6020)
+)
+ONE, MANY_IRQS = Sample((1, 1, 1, 1, 1, 2)), Sample((48, 49, 50, 50, 51, 51))
+
+
+def _compared(*figures):
+    return compared(*(
+        [row("", "none", key, unit, sides[side]) for (key, unit), *sides in figures]
+        for side in (0, 1)
+    ))  # fmt: skip
+
+
 def _answer(name, **told):
     """What was measured for somebody: a patch that mends it, unless `told` says otherwise."""
     return (
@@ -714,11 +733,7 @@ def _answer(name, **told):
             "test": "one-sided rank test",
             "p": "0.0011",
             "culprit": commit_view(_CULPRIT),
-            "figures": (
-                "  figure      window               before                after",
-                "  ----------  -------  -------------------  -------------------",
-                "  rcu.p50_us  rcu-off  9030 [9010..9050]    6020 [6000..6040]",
-            ),
+            "figures": _compared((CALLS, SLOW, FAST)),
             "worse": (),
             "check": "check-11",
             "cost": "2 builds, 12 boots, 0 skipped, 5 minutes",
@@ -779,11 +794,8 @@ NOTICES = {
         new="9020 us",
         effect="a ratio of 0.999 (95% interval 0.994 to 1.003)",
         p="0.42",
-        figures=(
-            "  figure                  window                  before              after",
-            "  ----------------------  -----------  -----------------  -----------------",
-            "  rcu.p50_us              rcu-off      9030 [9010..9050]  9020 [9000..9050]",
-            "  osnoise.irq_per_sample  osnoise-off           1 [1..2]        50 [48..51]",
+        figures=_compared(
+            (CALLS, SLOW, SLOW_TOO), (IRQS, ONE, MANY_IRQS), (PER_IWI, QUIET, Sample((0.0717,)))
         ),
         worse=("Worse: osnoise.irq_per_sample@osnoise-off: the ratio is 25.5, p = 0.0011",),
     ),
@@ -791,6 +803,7 @@ NOTICES = {
         "result-open",
         verdict="leaves it open whether the figure changes",
         new="8100 us",
+        figures=_compared((CALLS, SLOW, Sample((6010, 7200, 8090, 8110, 9020, 9040)))),
         effect="a ratio of 0.897 (95% interval 0.663 to 1.004)",
         p="0.066",
     ),

@@ -25,11 +25,12 @@ from rtbisect.model.campaign import (
     Threshold,
 )
 from rtbisect.model.command import FOREIGN, turned
+from rtbisect.report.compared import compared
 from rtbisect.report.figures import effect_text, test_name
 from rtbisect.report.kept import read_input
 from rtbisect.report.message import Envelope, answers_to, own_id
-from rtbisect.report.middles import metric_name, middle, spread, threshold_of, unit_of
-from rtbisect.report.text import TABLE, Column, ascii_line, foreign, header_text, short, table
+from rtbisect.report.middles import metric_name, middle, threshold_of, unit_of
+from rtbisect.report.text import ascii_line, foreign, header_text, short
 from rtbisect.report.view import banner, commit_view, cost, mailable
 from rtbisect.setup import Machine
 from rtbisect.store.campaigns import CampaignStore
@@ -38,13 +39,12 @@ from rtbisect.trees.patches import patches_of
 
 if TYPE_CHECKING:
     from rtbisect.config import Site
+    from rtbisect.model.campaign import TableRow
     from rtbisect.model.report import ReportInput
     from rtbisect.store.campaigns import CampaignRecord
 
 #: An answer is one look at the boots of two kernels.
 ALPHA = 0.005
-
-_MOST_FIGURES = 14
 
 #: The same for programs.
 WORDS = {Level.REGRESSED: "better", Level.PASS: "same", Level.UNDECIDED: "open"}
@@ -184,7 +184,7 @@ def write_answer(
     )
     told = _told(report, question, found, limit) | {
         "verdict": _VERDICTS[found.level] if samples else "was not measured",
-        "figures": _figures(result),
+        "figures": compared(*(_of(result, kernel) for kernel in (BASE, TIP))),
         "worse": tuple(
             f"Worse: {ascii_line(str(each.key), 60)}: {foreign(each.reason, 160)}"
             for each in result.judgements
@@ -231,19 +231,5 @@ def _told(
     }
 
 
-def _figures(result: Result) -> tuple[str, ...]:
-    """Both kernels in every figure."""
-    rows = result.table
-    after = {row.metric: row for row in rows if row.kernel == TIP}
-    cells = [
-        [
-            ascii_line(f"{row.metric.suite}.{row.metric.name}", 24),
-            ascii_line(row.metric.window, 12),
-            spread(row.sample, mean=row.mean),
-            spread(after[row.metric].sample, row.unit, mean=row.mean),
-        ]
-        for row in rows
-        if row.kernel == BASE and row.metric in after
-    ]
-    columns = [Column("figure"), Column("window"), Column("before", right=True)]
-    return table([*columns, Column("after", right=True)], cells[:_MOST_FIGURES], TABLE)
+def _of(result: Result, kernel: str) -> list[TableRow]:
+    return [row for row in result.table if row.kernel == kernel]
