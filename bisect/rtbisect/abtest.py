@@ -232,4 +232,7 @@ def _told(
 
 
 def _of(result: Result, kernel: str) -> list[TableRow]:
-    return [row for row in result.table if row.kernel == kernel]
+    """What was measured of a kernel, judged figures first."""
+    judged = {each.key for each in result.judgements}
+    rows = (row for row in result.table if row.kernel == kernel)
+    return sorted(rows, key=lambda row: row.metric not in judged)

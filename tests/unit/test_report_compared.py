@@ -33,10 +33,11 @@ def test_windows_are_headings():
 
 def test_what_is_not_shown_is_counted():
     names = [f"f{n}" for n in range(MOST_FIGURES + 3)]
-    many = [*rows(names), *rows(["last"], "pf-on")]
+    many = [*rows(["first"], "pf-on"), *rows(names), *rows(["last"], "pf-on")]
     lines = compared(many, many)
-    assert len(lines) == 2 + 1 + MOST_FIGURES + 1
-    assert lines[-1] == "  and 4 figures more"
+    assert len(lines) == 2 + 2 + MOST_FIGURES + 1
+    assert lines[3].split()[0] == "first"
+    assert lines[-1] == "  and 5 figures more"
 
 
 def test_only_what_both_have_is_compared():

@@ -19,17 +19,15 @@ MOST_FIGURES = 14
 
 def compared(before: Sequence[TableRow], after: Sequence[TableRow]) -> tuple[str, ...]:
     """Figure by figure, under a heading for each suite and window, in the order of `before`; of
-    more than MOST_FIGURES it says how many are not shown. () where there is none.
+    more than MOST_FIGURES the first are shown, and how many are not. () where there is none.
     """
     others = {row.metric: row for row in after}
-    groups: dict[str, list[tuple[TableRow, TableRow]]] = {}
-    for row in before:
-        if row.metric in others:
-            heading = f"{row.metric.suite} in {row.metric.window}"
-            groups.setdefault(heading, []).append((row, others[row.metric]))
-    pairs = [pair for group in groups.values() for pair in group]
-    if not pairs:
+    found = [(row, others[row.metric]) for row in before if row.metric in others]
+    if not found:
         return ()
+    groups: dict[str, list[tuple[TableRow, TableRow]]] = {}
+    for old, new in found[:MOST_FIGURES]:
+        groups.setdefault(f"{old.metric.suite} in {old.metric.window}", []).append((old, new))
     # Suite and window stand above, so that names have room beside wide figures.
     columns = (Column("figure"), Column("before", right=True), Column("after", right=True))
     cells = [
@@ -38,13 +36,12 @@ def compared(before: Sequence[TableRow], after: Sequence[TableRow]) -> tuple[str
             spread(old.sample, mean=old.mean),
             spread(new.sample, new.unit, mean=new.mean),
         )
-        for old, new in pairs[:MOST_FIGURES]
+        for group in groups.values()
+        for old, new in group
     ]
     head, rule, *rest = table(columns, cells, TABLE - 2)
-    lines = [f"  {head}", f"  {rule}"]
+    body, lines = iter(rest), [f"  {head}", f"  {rule}"]
     for heading, group in groups.items():
-        shown, rest = rest[: len(group)], rest[len(group) :]
-        if shown:
-            lines += [f"  {foreign(heading, 60)}", *(f"  {line}" for line in shown)]
-    left = len(pairs) - MOST_FIGURES
+        lines += [f"  {foreign(heading, 60)}", *(f"  {next(body)}" for _ in group)]
+    left = len(found) - MOST_FIGURES
     return (*lines, f"  and {left} figures more") if left > 0 else tuple(lines)
