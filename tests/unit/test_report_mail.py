@@ -49,6 +49,7 @@ from rtbisect.report.lint.mail import BANNER
 from rtbisect.report.lint.rules import lint
 from rtbisect.report.mailer import DETAILS, DraftMailer, check_mailable, template_name
 from rtbisect.report.message import date, guard
+from rtbisect.report.middles import spread
 from rtbisect.report.text import PROSE
 from rtbisect.report.view import context, mailable
 from rtbisect.search.views import Figure
@@ -610,6 +611,11 @@ def test_infinities_of_both_signs_have_no_mean(tmp_path):
     table = tuple(replace(row, sample=wide) for row in report.result.table)
     found = replace(report, result=replace(report.result, table=table))
     assert "nan [-inf..inf]" in DraftMailer(settings(tmp_path)).draft(found, "").eml
+
+
+def test_a_mean_of_what_a_number_just_holds_is_no_error():
+    largest = Sample((1.7e308, 1.7e308))
+    assert spread(largest, mean=True) == "nan [1.7e+308..1.7e+308]"
 
 
 def test_a_histogram_is_there_where_boots_of_both_sides_are_mixed(tmp_path):

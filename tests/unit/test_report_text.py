@@ -44,6 +44,7 @@ def test_a_cut_is_seen():
     [
         ("Signed-off-by: Person <p@example.org>", "Signed-off-by : Person <p@example.org>"),
         ("x #regzbot introduced: 1", "x # regzbot introduced: 1"),
+        ("Reported-by:", "Reported-by :"),
         ("#syz fix: 1", "# syz fix: 1"),
         ("asm: add #include of stddef", "asm: add #include of stddef"),
         ("sched: fixes the tick", "sched: fixes the tick"),

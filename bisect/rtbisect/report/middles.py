@@ -82,8 +82,11 @@ def centre_of(sample: Sample, *, mean: bool) -> float:
     """The plain mean of the boots, or their median."""
     if not mean:
         return median(sample.values)
-    # Of infinities with both signs there is none.
-    return fmean(sample.values) if all(map(math.isfinite, sample.values)) else math.nan
+    try:
+        return fmean(sample.values)
+    except (OverflowError, ValueError):
+        # Beyond what a number holds on the way there, or infinities of both signs.
+        return math.nan
 
 
 def middle(sample: Sample, unit: str, limit: Threshold | None) -> str:

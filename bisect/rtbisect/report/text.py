@@ -40,7 +40,7 @@ _SPELLED = {
 }
 
 #: What tools act upon when they find it in a mail: trailers and bot commands.
-_TRAILER = re.compile(r"(?i)(-by|\bfixes|\bcloses|\bcc):(?=\s)")
+_TRAILER = re.compile(r"(?i)(-by|\bfixes|\bcloses|\bcc):(?=\s|$)")
 _COMMAND = re.compile(r"(?i)#(?=\s*(regzbot|syz|kernelci)\b)")
 
 #: Units that read as a suffix, and those that say nothing.
