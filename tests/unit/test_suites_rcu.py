@@ -47,6 +47,12 @@ def test_ticks_need_a_known_tick_rate():
     assert "p50_ticks" not in parsed(durations(), b"hz=\n")
 
 
+@pytest.mark.parametrize("facts", [b"BUG: hz=1000\n", b"hz=10BUG: 00\n", b"tainted=0\n"])
+def test_a_damaged_hz_is_no_figure_less(facts):
+    with pytest.raises(SuiteError, match="hz"):
+        parsed(durations(), facts)
+
+
 def test_ticks_are_left_out_without_facts():
     found = rcu.parse({"durations.txt": durations()}, OFF, (2,))
     assert "p50_ticks" not in {m.name for m in found}

@@ -52,9 +52,8 @@ def parse(
     found += [Measurement(NAME, name, window.name, us, "us") for name, us in figures.items()]
     late = sum(us > LATE_US for us in durations_us) / len(durations_us)
     found.append(Measurement(NAME, "over_20ms_per_call", window.name, late, "1"))
-    hz = pairs(text(files, FACTS_FILE), "=").get("hz", "") if FACTS_FILE in files else ""
-    if re.fullmatch(r"[1-9][0-9]{1,3}", hz):
-        tick_us = 1e6 / int(hz)
+    if hz := _hz(files):
+        tick_us = 1e6 / hz
         ticks = Counter(round(us / tick_us) for us in durations_us)
         # Of two that come equally often the shorter one.
         mode = min(ticks, key=lambda each: (-ticks[each], each))
@@ -65,6 +64,18 @@ def parse(
         }
         found += [Measurement(NAME, name, window.name, x, "1") for name, x in in_ticks.items()]
     return tuple(found)
+
+
+def _hz(files: Mapping[str, bytes]) -> int:
+    """Ticks a second of the kernel; 0 where the device could not tell, which it says. SuiteError
+    where it says nothing: then the line was damaged, and figures would be missing in silence.
+    """
+    if FACTS_FILE not in files:
+        return 0
+    told = pairs(text(files, FACTS_FILE), "=").get("hz")
+    if told is None or not re.fullmatch(r"([1-9][0-9]{1,3})?", told):
+        raise SuiteError(f"facts.txt has no hz, or one that is no number: {told!r}"[:120])
+    return int(told or 0)
 
 
 def quantile(ordered: Sequence[float], share: float) -> float:
