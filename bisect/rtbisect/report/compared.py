@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rtbisect.report.middles import spread
-from rtbisect.report.text import TABLE, Column, foreign, table
+from rtbisect.report.text import Column, grouped
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,23 +25,14 @@ def compared(before: Sequence[TableRow], after: Sequence[TableRow]) -> tuple[str
     found = [(row, others[row.metric]) for row in before if row.metric in others]
     if not found:
         return ()
-    groups: dict[str, list[tuple[TableRow, TableRow]]] = {}
+    groups: dict[str, list[tuple[str, str, str]]] = {}
     for old, new in found[:MOST_FIGURES]:
-        groups.setdefault(f"{old.metric.suite} in {old.metric.window}", []).append((old, new))
+        before_text = spread(old.sample, mean=old.mean)
+        after_text = spread(new.sample, new.unit, mean=new.mean)
+        cells = (old.metric.name, before_text, after_text)
+        groups.setdefault(f"{old.metric.suite} in {old.metric.window}", []).append(cells)
     # Suite and window stand above, so that names have room beside wide figures.
     columns = (Column("figure"), Column("before", right=True), Column("after", right=True))
-    cells = [
-        (
-            old.metric.name,
-            spread(old.sample, mean=old.mean),
-            spread(new.sample, new.unit, mean=new.mean),
-        )
-        for group in groups.values()
-        for old, new in group
-    ]
-    head, rule, *rest = table(columns, cells, TABLE - 2)
-    body, lines = iter(rest), [f"  {head}", f"  {rule}"]
-    for heading, group in groups.items():
-        lines += [f"  {foreign(heading, 60)}", *(f"  {next(body)}" for _ in group)]
+    lines = grouped(columns, groups)
     left = len(found) - MOST_FIGURES
-    return (*lines, f"  and {left} figures more") if left > 0 else tuple(lines)
+    return (*lines, f"  and {left} figures more") if left > 0 else lines

@@ -22,7 +22,7 @@ from rtbisect.report.middles import (
     suffix,
     threshold_of,
 )
-from rtbisect.report.text import TABLE, Column, foreign, number, table, unit_text
+from rtbisect.report.text import TABLE, Column, foreign, grouped, number, table, unit_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -170,9 +170,10 @@ def factor_table(report: ReportInput, most: int = MAX_FACTORS) -> tuple[str, ...
     the searched metric and its control first; `most` lines at most.
     """
     rows = sorted(report.result.table, key=lambda row: not _searched(report, row))
-    groups: dict[str, list[TableRow]] = {}
+    groups: dict[str, list[tuple[str, str, str]]] = {}
     for row in rows:
-        groups.setdefault(_heading(row), []).append(row)
+        cells = (row.kernel, _boots_of(row), str(row.sample.n))
+        groups.setdefault(_heading(row), []).append(cells)
     if not groups:
         return ()
     columns = (
@@ -180,18 +181,13 @@ def factor_table(report: ReportInput, most: int = MAX_FACTORS) -> tuple[str, ...
         Column("median [min..max]", right=True),
         Column("n", right=True),
     )
-    order = [row for group in groups.values() for row in group]
-    cells = [(row.kernel, _boots_of(row), str(row.sample.n)) for row in order]
-    head, rule, *rest = table(columns, cells, TABLE - 2)
-    body, lines = iter(rest), [f"  {head}", f"  {rule}"]
-    for heading, group in groups.items():
-        room = 2 + most - len(lines)
-        if room < 2:  # a heading alone says nothing
-            return (*lines, "  more in result.json")
-        lines += [f"  {heading}", *(f"  {next(body)}" for _ in group)][:room]
-        if len(group) >= room:
-            return (*lines, "  more in result.json")
-    return tuple(lines)
+    lines = grouped(columns, groups)
+    kept = lines[: 2 + most]
+    if kept == lines:
+        return lines
+    if not kept[-1].startswith("    "):  # a heading alone says nothing
+        kept = kept[:-1]
+    return (*kept, "  more in result.json")
 
 
 def _boots_of(row: TableRow) -> str:
@@ -302,7 +298,7 @@ def ends_table(report: ReportInput) -> tuple[str, ...]:
     columns = (
         Column("metric"),
         Column("verdict"),
-        Column("older -> newer" if report.repair else "good -> bad", right=True),
+        Column(" -> ".join(name.split()[0] for name in end_names(report)), right=True),
         Column("p", right=True),
         Column("n", right=True),
     )

@@ -13,18 +13,17 @@ import json
 import math
 import re
 from importlib.util import find_spec
-from statistics import fmean, median
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rtbisect.errors import InternalError
-from rtbisect.model.campaign import Cause, Level, Outcome
-from rtbisect.report.middles import by_mean, threshold_of
+from rtbisect.model.campaign import Cause, Level, Outcome, Sample
+from rtbisect.report.middles import by_mean, centre_of, threshold_of
 from rtbisect.report.text import ascii_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rtbisect.model.campaign import MetricKey, Sample
+    from rtbisect.model.campaign import MetricKey
     from rtbisect.model.report import ReportInput
 
 VERSION = {"major": 5, "minor": 3}
@@ -161,7 +160,7 @@ class _Made:
         if not values or row.sha not in self.revisions:
             return None
         factor, si = _UNITS.get(row.unit, (1.0, ascii_line(row.unit, 20)))
-        middle = fmean(values) if row.mean else median(values)
+        middle = centre_of(Sample(tuple(values)), mean=row.mean)
         number: dict[str, Any] = {"value": middle * factor, "prefix": "metric"}
         if si:
             number["unit"] = si

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
 PROSE = 72
 TABLE = 76
@@ -155,6 +155,18 @@ def table(
         widths[widest] -= 1
     lines = [[column.title for column in columns], ["-" * size for size in widths], *cells]
     return tuple(_row(columns, widths, line, width) for line in lines)
+
+
+def grouped(
+    columns: Sequence[Column], groups: Mapping[str, Sequence[Sequence[str]]]
+) -> tuple[str, ...]:
+    """A table whose rows stand under headings, indented below them."""
+    rows = [row for group in groups.values() for row in group]
+    head, rule, *rest = table(columns, rows, TABLE - 2)
+    body, lines = iter(rest), [f"  {head}", f"  {rule}"]
+    for heading, group in groups.items():
+        lines += [f"  {foreign(heading, TABLE - 2)}", *(f"  {next(body)}" for _ in group)]
+    return tuple(lines)
 
 
 def _row(columns: Sequence[Column], widths: Sequence[int], cells: Sequence[str], width: int) -> str:

@@ -72,9 +72,9 @@ def _hz(files: Mapping[str, bytes]) -> int:
     """
     if FACTS_FILE not in files:
         return 0
-    told = pairs(text(files, FACTS_FILE), "=").get("hz")
-    if told is None or not re.fullmatch(r"([1-9][0-9]{1,3})?", told):
-        raise SuiteError(f"facts.txt has no hz, or one that is no number: {told!r}"[:120])
+    told = pairs(text(files, FACTS_FILE), "=").get("hz", "no such line")
+    if not re.fullmatch(r"([1-9][0-9]{1,3})?", told):
+        raise SuiteError(f"facts.txt tells no hz: {told[:40]!r}")
     return int(told or 0)
 
 
