@@ -226,16 +226,18 @@ def test_revert_sentence_follows_the_status(mailer, status, sentence):
 
 
 def test_guards_and_other_metrics_stay_in_the_table(mailer):
+    third = replace(EPOLL.table[0], kernel="tip+revert")
     rows = EPOLL.table + tuple(
-        replace(EPOLL.table[0], metric=replace(EPOLL.table[0].metric, name=f"extra_{i}"))
+        replace(row, metric=replace(row.metric, name=f"extra_{i}"))
         for i in range(9)
+        for row in (*EPOLL.table[:2], third)
     )
     text = body(mailer, replace(epoll(), result=replace(EPOLL, table=rows)))
     assert "ipi.res_per_s in clock-on, /s, beside perf-epoll-reader" in text
     assert "  more in result.json" in text
-    # Two lines a group: the last one is whole, and no heading stands without a row.
+    # The last group is whole: no heading without a row, and no row without the other kernel.
     shown = text[text.index("median [min") : text.index("  more in")].splitlines()
-    assert shown[-1].startswith("    ")
+    assert [line.split()[0] for line in shown[-3:]] == ["parent", "culprit", "tip+revert"]
 
 
 def test_the_factor_table_tells_names_whole(mailer):
@@ -257,8 +259,18 @@ def test_nothing_found_lists_every_judged_metric(mailer):
     assert "- ends agree\n" in text
     assert "by its numbers" not in text
     assert sum(line.startswith("  ipi.res_per_s@") for line in text.splitlines()) == 2
-    many = replace(silent, judgements=judged * 6)
-    assert "  4 more metrics in result.json" in body(mailer, replace(nothing(), result=many))
+    many = replace(silent, judgements=judged * 7)
+    assert "  2 more metrics in result.json" in body(mailer, replace(nothing(), result=many))
+
+
+def test_of_many_judged_metrics_those_that_do_not_pass_are_told(mailer):
+    judged = nothing().result.judgements[:1]
+    last = replace(judged[0], level=Level.UNDECIDED)
+    result = replace(nothing().result, judgements=judged * 12 + (last,))
+    text = body(mailer, replace(nothing(), result=result))
+    rows = [line.split() for line in text.splitlines() if line.startswith(f"  {last.key}")]
+    assert [row[1] for row in rows] == ["undecided"] + ["pass"] * 11
+    assert "  1 more metric in result.json" in text
 
 
 def test_several_hosts_are_told_with_what_each_adds(mailer):

@@ -11,6 +11,7 @@ from rtbisect.report.text import (
     foreign,
     header_text,
     histogram,
+    many,
     number,
     table,
     unit_text,
@@ -125,3 +126,7 @@ def test_histogram_has_twelve_rows_at_most():
     assert len(lines) - 2 <= 12
     assert max(map(len, lines)) <= 76
     assert histogram((), (float("inf"),), "us", ("a", "b")) == ()
+
+
+def test_one_is_not_many():
+    assert [many(count, "build") for count in (0, 1, 2)] == ["0 builds", "1 build", "2 builds"]

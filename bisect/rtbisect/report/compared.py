@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rtbisect.report.middles import spread
-from rtbisect.report.text import Column, grouped
+from rtbisect.report.text import Column, grouped, many
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,4 +35,4 @@ def compared(before: Sequence[TableRow], after: Sequence[TableRow]) -> tuple[str
     columns = (Column("figure"), Column("before", right=True), Column("after", right=True))
     lines = grouped(columns, groups)
     left = len(found) - MOST_FIGURES
-    return (*lines, f"  and {left} figures more") if left > 0 else lines
+    return (*lines, f"  and {many(left, 'figure')} more") if left > 0 else lines

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rtbisect.model.campaign import Scale
+from rtbisect.model.campaign import Level, Scale
 from rtbisect.report.middles import (
     by_mean,
     centre,
@@ -22,7 +22,7 @@ from rtbisect.report.middles import (
     suffix,
     threshold_of,
 )
-from rtbisect.report.text import TABLE, Column, foreign, grouped, number, table, unit_text
+from rtbisect.report.text import TABLE, Column, foreign, grouped, many, number, table, unit_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,6 +35,7 @@ PARENT_CHECK = "vs parent"
 
 #: Rows that a mail prints of the checks and of the ends, and lines of the factor table.
 MAX_ROWS = 8
+MAX_ENDS = 12
 MAX_FACTORS = 12
 #: Ratios that are the same to a reader.
 _SAME = 0.02
@@ -167,7 +168,8 @@ def claim(report: ReportInput) -> Claim | None:
 
 def factor_table(report: ReportInput, most: int = MAX_FACTORS) -> tuple[str, ...]:
     """Kernel by workload: a headed group of kernels for each metric and level of the workload,
-    the searched metric and its control first; `most` lines at most.
+    the searched metric and its control first; `most` lines at most, and of groups behind the
+    first one no part.
     """
     rows = sorted(report.result.table, key=lambda row: not _searched(report, row))
     groups: dict[str, list[tuple[str, str, str]]] = {}
@@ -182,12 +184,15 @@ def factor_table(report: ReportInput, most: int = MAX_FACTORS) -> tuple[str, ...
         Column("n", right=True),
     )
     lines = grouped(columns, groups)
-    kept = lines[: 2 + most]
-    if kept == lines:
+    kept, whole = lines[: 2 + most], 2
+    for group in groups.values():
+        if whole + 1 + len(group) > len(kept):
+            break
+        whole += 1 + len(group)
+    if whole == len(lines):
         return lines
-    if not kept[-1].startswith("    "):  # a heading alone says nothing
-        kept = kept[:-1]
-    return (*kept, "  more in result.json")
+    # A kernel without the one that it is compared with says nothing.
+    return (*(kept[:whole] if whole > 2 else kept), "  more in result.json")
 
 
 def _boots_of(row: TableRow) -> str:
@@ -291,8 +296,10 @@ def _label(name: str) -> str:
 
 
 def ends_table(report: ReportInput) -> tuple[str, ...]:
-    """Every judged metric of the two ends, MAX_ROWS at most; effects are in result.json."""
-    found = report.result.judgements
+    """Judged metrics of the two ends, those that do not pass first and MAX_ENDS at most; effects
+    are in result.json.
+    """
+    found = sorted(report.result.judgements, key=lambda each: each.level is Level.PASS)
     if not found:
         return ()
     columns = (
@@ -304,10 +311,10 @@ def ends_table(report: ReportInput) -> tuple[str, ...]:
     )
     lines = table(
         columns,
-        [(str(j.key), j.level, medians(report, j), *_weight(j)) for j in found[:MAX_ROWS]],
+        [(str(j.key), j.level, medians(report, j), *_weight(j)) for j in found[:MAX_ENDS]],
     )
-    left = len(found) - MAX_ROWS
-    return (*lines, f"  {left} more metrics in result.json") if left > 0 else lines
+    left = len(found) - MAX_ENDS
+    return (*lines, f"  {many(left, 'more metric')} in result.json") if left > 0 else lines
 
 
 def medians(report: ReportInput, judgement: Judgement | None) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from rtbisect.report.figures import headline
 from rtbisect.report.middles import centre, judged_name, judged_unit, limit_of, middle_word
 from rtbisect.report.posterior import probability, top
-from rtbisect.report.text import ascii_line, foreign, unit_text
+from rtbisect.report.text import ascii_line, foreign, many, unit_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -66,7 +66,7 @@ def _posterior(figure_class: Any, report: ReportInput) -> Any:
     labels = [f"{sha[:12]}  {plain(subjects.get(sha, ''))}" for sha, _ in shown]
     values = [value for _, value in shown]
     if left:
-        labels.append(f"{left} more commits together")
+        labels.append(f"{many(left, 'more commit')} together")
         values.append(mass)
     figure = figure_class(figsize=(9, 1.6 + 0.32 * len(values)), layout="constrained")
     axes = figure.add_subplot()

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rtbisect.report.text import TABLE, bar, cut, foreign
+from rtbisect.report.text import TABLE, bar, cut, foreign, many
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -59,5 +59,5 @@ def _lines(
         line = f"  {foreign(sha, 40)[:12]:<12}  {probability(value):>6}{drawn}  {subject}"
         lines.append(cut(line.rstrip(), TABLE))
     if left:
-        lines.append(f"  {left} more commits with {probability(mass)} together")
+        lines.append(f"  {many(left, 'more commit')} with {probability(mass)} together")
     return tuple(lines)

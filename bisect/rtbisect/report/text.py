@@ -99,6 +99,11 @@ def unit_text(unit: str) -> str:
     return _UNITS.get(plain, plain)
 
 
+def many(count: int, noun: str) -> str:
+    """`1 boot`, `2 boots`."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
 def number(value: float, unit: str = "", *, sign: bool = False, whole: bool = True) -> str:
     """Three significant digits with the unit; whole numbers below a million are exact.
 

@@ -27,7 +27,7 @@ from rtbisect.report.middles import limit_of, metric_name
 from rtbisect.report.posterior import probability, rows
 from rtbisect.report.reproduce import boots_alone, reproduce
 from rtbisect.report.shape import boots_by, is_finding
-from rtbisect.report.text import TABLE, ascii_line, foreign, short, wrap
+from rtbisect.report.text import TABLE, ascii_line, foreign, many, short, wrap
 from rtbisect.report.workload import side
 from rtbisect.trust.aa import NAME as AA
 from rtbisect.trust.gates import HANGS, against
@@ -146,8 +146,8 @@ def _lacks(report: ReportInput) -> str:
 def cost(summary: Summary) -> str:
     """Builds, boots, skipped and minutes in one line, the same words everywhere."""
     return (
-        f"{summary.builds} builds, {summary.boots} boots, {summary.skipped} skipped, "
-        f"{summary.wall_s / 60:.0f} minutes"
+        f"{many(summary.builds, 'build')}, {many(summary.boots, 'boot')}, "
+        f"{summary.skipped} skipped, {summary.wall_s / 60:.0f} minutes"
     )
 
 
