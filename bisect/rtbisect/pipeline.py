@@ -145,14 +145,15 @@ def bisect(setup: Setup, parts: Parts) -> tuple[Result, Report | None]:
         spare = effects.evidence()
     else:
         threshold = _chosen(setup)
-    answer = search(effects, graph, threshold, spare)
+    searched = search(effects, graph, threshold, spare)
+    answer = searched.answer
     result = result_of(answer, threshold, judgements)
     if answer.outcome is Outcome.NOT_REPRODUCED:
         result = _beside(effects, threshold, result)
     if answer.outcome is Outcome.INCONCLUSIVE:
         result = replace(result, reasons=(*result.reasons, *_broken(effects)))
     if answer.outcome is Outcome.CULPRIT and answer.culprit is not None:
-        result = proof.prove(effects, graph, threshold, result, answer.figure)
+        result = proof.prove(effects, graph, threshold, result, searched)
         if result.culprit and repairs(request):
             result = replace(result, reasons=("this commit repairs it", *result.reasons))
         result = several.unlike(result, answer)

@@ -27,7 +27,7 @@ from rtbisect.model.campaign import (
     Verification,
 )
 from rtbisect.model.code import PROOF_LAYOUT
-from rtbisect.search.views import WHOLE
+from rtbisect.search import engine
 from rtbisect.trust import verify
 
 if TYPE_CHECKING:
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from rtbisect.model.code import CommitGraph
     from rtbisect.model.lab import Run
     from rtbisect.search.views import Figure
+    from rtbisect.searching import Found
 
 
 #: Boots a side at the last look of a verification; and so many times what the ends took, where that
@@ -63,19 +64,20 @@ def prove(  # noqa: PLR0913  (what was searched, and what was found)
     graph: CommitGraph,
     threshold: Threshold,
     result: Result,
-    figure: Figure = WHOLE,
+    found: Found,
     ends: tuple[str, str] | None = None,
 ) -> Result:
     """Verify the culprit of a search by what the ends differ in; gives the result with
     verifications, cause and table. `ends` are those of the campaign where the graph is a part.
+    Of a culprit that the search is not sure of the fresh boots have to make sure.
     """
-    culprit = result.culprit
+    culprit, figure = result.culprit, found.answer.figure
     assert culprit is not None
     parents = graph.parents_of(culprit)
     reach = ends or (graph.good, graph.bad)
     revert, no_revert = _revert(effects, reach[1], culprit)
     judged = _Judged(threshold, figure)
-    spec = _spec(effects, reach, judged, culprit, parents, revert, no_revert)
+    spec = _spec(effects, reach, judged, found, parents, revert, no_revert)
     state, fresh = _carry_out(effects, judged, spec)
     checks = tuple(judged.told(check) for check in verify.verifications(state))
     for check in checks:
@@ -90,26 +92,52 @@ def prove(  # noqa: PLR0913  (what was searched, and what was found)
     if not verify.confirmed(state):
         why_not = (_unproved(culprit, checks), *_spent(effects, state))
         return _denied(graph, proved, checks, why_not)
+    if not found.answer.sure:
+        held, enough = _made_sure(found, state, checks)
+        said = f"{culprit[:12]} has a probability of {held:.3f} with the boots of the proof"
+        if not enough:
+            return _denied(graph, proved, checks, (said,))
+        effects.tell(f"verify: {said}")
+        proved = replace(proved, confidence=held)
     checks = (*checks, *_kept(effects, judged, (culprit, reach[1]), fresh.get(culprit, ())))
     proved = replace(proved, verifications=checks)
+    return _explained(effects, judged, proved, _Kernels(parents, revert, fresh))
+
+
+@dataclass(frozen=True, slots=True)
+class _Kernels:
+    """What a culprit was compared with, and the fresh boots by revision."""
+
+    parents: tuple[str, ...]
+    revert: str | None
+    fresh: dict[str, list[Run]]
+
+
+def _explained(effects: Effects, judged: _Judged, proved: Result, kernels: _Kernels) -> Result:
+    """A proven culprit with its cause, its gates and all that its boots say."""
+    parents, fresh = kernels.parents, kernels.fresh
+    culprit, threshold = proved.culprit, judged.threshold
+    assert culprit is not None
     # Of any command there is no kernel to blame, no workload to tell apart, no instrument.
     told = (
         NOTHING
         if effects.setup.command
-        else believe(effects, threshold, parents, culprit, fresh, str(figure))
+        else believe(effects, threshold, parents, culprit, fresh, str(judged.figure))
     )
     return replace(
         proved,
         gates=told.gates,
         origins=told.origins,
         table=(
-            *factors.table(effects, threshold, parents, culprit, revert, fresh),
+            *factors.table(effects, threshold, parents, culprit, kernels.revert, fresh),
             *told.without_rt,
         ),
         outcome=Outcome.MERGE_CULPRIT if len(parents) > 1 else Outcome.CULPRIT,
         cause=told.cause,
-        judgement=next((c.judgement for c in checks if c.judgement), result.judgement),
-        reasons=(*result.reasons, *told.said),
+        judgement=next(
+            (c.judgement for c in proved.verifications if c.judgement), proved.judgement
+        ),
+        reasons=(*proved.reasons, *told.said),
     )
 
 
@@ -179,11 +207,13 @@ def _spec(  # noqa: PLR0913  (what a verification is about)
     effects: Effects,
     reach: tuple[str, str],
     judged: _Judged,
-    culprit: str,
+    found: Found,
     parents: tuple[str, ...],
     revert: str | None,
     no_revert: str,
 ) -> verify.VerifySpec:
+    culprit = found.answer.culprit
+    assert culprit is not None
     boots = effects.evidence()
     ends = [judged.sample(effects, boots.get(end, ())) for end in reach]
     needed = min(end.n for end in ends)
@@ -197,15 +227,15 @@ def _spec(  # noqa: PLR0913  (what a verification is about)
         tip=reach[1],
         boots=effects.setup.limits.verify_boots,
         revert_boots=effects.setup.limits.revert_boots,
-        layout=_layout(effects, judged, ends),
+        layout=_layout(effects, judged, ends, whatever=not found.answer.sure),
         endpoints=(ends[0], ends[1]),
         boots_max=max(effects.setup.limits.verify_boots, most_boots(needed)),
     )
 
 
-def _layout(effects: Effects, judged: _Judged, ends: Sequence[Sample]) -> int:
+def _layout(effects: Effects, judged: _Judged, ends: Sequence[Sample], *, whatever: bool) -> int:
     """The layout to compare in, one that the search has not seen; 0 where the ends differ by more
-    than a layout makes.
+    than a layout makes, unless `whatever` they differ by it is asked.
     """
     if effects.layout_cost_s() is None or not all(end.n for end in ends):
         return 0
@@ -213,7 +243,30 @@ def _layout(effects: Effects, judged: _Judged, ends: Sequence[Sample]) -> int:
     good, bad = (all_badness(threshold, end.values) for end in ends)
     shift = centre(threshold, bad) - centre(threshold, good)
     small = shift < shift_of(threshold, good, effects.setup.limits.layout_below)
-    return PROOF_LAYOUT if small else 0
+    return PROOF_LAYOUT if small or whatever else 0
+
+
+def _made_sure(
+    found: Found, state: verify.VerifyState, checks: Sequence[Verification]
+) -> tuple[float, bool]:
+    """The probability of the culprit with the fresh boots, and whether it may be named."""
+    spec, ancestry = state.spec, found.state.ancestry
+    known = {spec.culprit, *spec.parents}
+    events: list[engine.Event] = []
+    # Of a part of the range the tip of the campaign is none of the candidates.
+    if spec.tip in ancestry.index:
+        known.add(spec.tip)
+        if spec.revert is not None:
+            known.add(spec.revert)
+            events.append(engine.Reverted(spec.revert, spec.tip, spec.culprit))
+    events.extend(
+        event
+        for event in state.events
+        if isinstance(event, engine.Built | engine.Booted) and event.revision in known
+    )
+    borne_out = {check.name for check in checks if check.status == "pass"}
+    rebuilt = not borne_out.isdisjoint((verify.LAYOUT, verify.REVERT))
+    return engine.confidence_after(found.state, spec.culprit, events, rebuilt=rebuilt)
 
 
 def _carry_out(

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from rtbisect.boots import Ask
@@ -21,9 +21,17 @@ if TYPE_CHECKING:
     from rtbisect.model.lab import Run
 
 
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a search says, and all that it knows."""
+
+    answer: engine.Answer
+    state: engine.SearchState
+
+
 def search(
     effects: Effects, graph: CommitGraph, threshold: Threshold, spare: dict[str, list[Run]]
-) -> engine.Answer:
+) -> Found:
     """Search the graph on one metric. `spare` are boots of its ends that were taken before."""
     limits = effects.setup.limits
     # Both ends first: the calibration needs them, and they tell what a build costs.
@@ -67,7 +75,7 @@ def search(
             if isinstance(proposal, engine.Finish):
                 reason = effects.setup.in_words(proposal.reason)
                 effects.tell(f"search ends: {proposal.outcome.value}: {reason}")
-                return engine.answer(state)
+                return Found(engine.answer(state), state)
             tests.append(proposal)
             if (built := _built(effects, state, proposal)) is not None:
                 state = _eliminated(effects, engine.apply(state, built))

@@ -139,11 +139,12 @@ class _Parts:
         effects = self.effects
         if not effects.affords(rest.good, rest.bad):
             return unanswered(self.threshold, "the budget is spent"), ""
-        answer = search(effects, rest, self.threshold, effects.evidence())
+        found = search(effects, rest, self.threshold, effects.evidence())
+        answer = found.answer
         result = result_of(answer, self.threshold, ())
         if answer.outcome is Outcome.CULPRIT:
             ends = (self.graph.good, self.graph.bad)
-            result = proof.prove(effects, rest, self.threshold, result, answer.figure, ends)
+            result = proof.prove(effects, rest, self.threshold, result, found, ends)
         return result, answer.between
 
 

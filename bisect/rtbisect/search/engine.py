@@ -17,9 +17,10 @@ from rtbisect.model.campaign import Outcome, TestedRevision
 from rtbisect.search import plan, stop
 from rtbisect.search.calibrate import check_spec, due
 from rtbisect.search.graph import Ancestry
-from rtbisect.search.ledger import Booted, Built, Event, Silent
+from rtbisect.search.ledger import Booted, Built, Event, Reverted, Silent
 from rtbisect.search.model import (
     AGAIN,
+    NONE_AT_MOST,
     Answer,
     Finish,
     Forecast,
@@ -44,12 +45,14 @@ __all__ = [
     "Finish",
     "Forecast",
     "Proposal",
+    "Reverted",
     "SearchSpec",
     "SearchState",
     "Silent",
     "Test",
     "answer",
     "apply",
+    "confidence_after",
     "forecast",
     "knows_build",
     "propose",
@@ -105,6 +108,7 @@ def propose(
         return (over,)
     tests = _to_be_sure(state, found, free_hosts, free_builders)
     tests = tests or plan.choose(state, found, free_hosts, free_builders)
+    tests = tests or _against_doubt(state, found)
     if tests:
         return tests
     return (stop.exhausted(state, found),)
@@ -117,7 +121,7 @@ def _to_be_sure(
     missing = stop.unbuilt_neighbours(state, found)
     if missing:
         return tuple(Test(sha, "search", boot=False) for sha in missing[: max(1, builders)])
-    if found.none > stop.NONE_AT_MOST:
+    if found.none > NONE_AT_MOST:
         return ()
     if (between := stop.suspect(state, found)) is not None:
         return (Test(between, "search"),)
@@ -127,6 +131,17 @@ def _to_be_sure(
         return tuple(Test(sha, "search") for sha in list(shas)[: max(1, hosts)])
     due_ = stop.layouts_due(state, found)[: max(1, hosts)]
     return tuple(Test(sha, "layout", layout=layout) for sha, layout in due_)
+
+
+def _against_doubt(state: SearchState, found: Posterior) -> tuple[Test, ...]:
+    """What still tells, when no test tells candidates apart: whether there is a regression at all,
+    or a second culprit beside one that stands out.
+    """
+    if (test := plan.against_none(state, found)) is not None:
+        return (test,)
+    if (sha := stop.more_boots(state, found)) is not None:
+        return (Test(state.ledger.stand_in(sha), "search"),)
+    return ()
 
 
 def answer(state: SearchState) -> Answer:
@@ -158,7 +173,23 @@ def answer(state: SearchState) -> Answer:
         outcome, culprit, named, confidence, found.none, _tested(state), reasons,
         state.ends.figure, state.two.between[0] if outcome is Outcome.MULTIPLE_CULPRITS else "",
         contradictions(found) if outcome is Outcome.CULPRIT else (),
+        sure=finish is None or finish.sure,
     )  # fmt: skip
+
+
+def confidence_after(
+    state: SearchState, culprit: str, fresh: Iterable[Event], *, rebuilt: bool
+) -> tuple[float, bool]:
+    """The probability of a culprit by the boots of the search and those of its proof, and whether
+    that is enough to name it. `rebuilt`: a check on kernels that the search has not seen (a revert,
+    another layout) has borne it out, so that the luck of two builds does not explain it; then
+    "no regression" may have what the wanted probability leaves.
+    """
+    now = replace(state, events=(*state.events, *fresh))
+    place = state.ancestry.index[culprit]
+    held = stop.held(now, now.belief, place)
+    none = 1 - state.spec.confidence if rebuilt else NONE_AT_MOST
+    return held, held >= state.spec.confidence and now.belief.none <= none
 
 
 def forecast(state: SearchState) -> Forecast:

@@ -57,7 +57,16 @@ class Silent:
     shared: Mapping[str, frozenset[int]] = field(default_factory=dict)
 
 
-Event: TypeAlias = Built | Booted | Silent
+@dataclass(frozen=True, slots=True)
+class Reverted:
+    """`revision` is `tip` without what `commit` changed."""
+
+    revision: str
+    tip: str
+    commit: str
+
+
+Event: TypeAlias = Built | Booted | Silent | Reverted
 
 
 @dataclass(frozen=True)
@@ -65,6 +74,7 @@ class Ledger:
     """The events, summed up per revision. `views` are those of the valid boots in their order,
     by revision and layout; `failed_boots` and `invalid` hold what came since the last one. `barren`
     revisions were given up for their invalid runs since the last valid one of any revision.
+    `reverts` are known by their own shas, which no graph has.
     """
 
     signatures: Mapping[str, str]
@@ -78,6 +88,7 @@ class Ledger:
     views: Mapping[tuple[str, int], tuple[Views, ...]] = field(default_factory=dict)
     layouts_failed: frozenset[str] = frozenset()
     barren: int = 0
+    reverts: Mapping[str, Reverted] = field(default_factory=dict)
 
     @cached_property
     def values(self) -> Mapping[str, tuple[float, ...]]:
@@ -235,6 +246,8 @@ def ledger(threshold: Threshold, events: tuple[Event, ...]) -> Ledger:
     for event in events:
         if isinstance(event, Silent):
             tally.silent, tally.shared = event.pairs, event.shared
+        elif isinstance(event, Reverted):
+            tally.reverts[event.revision] = event
         elif isinstance(event, Built):
             tally.built(event)
         else:
@@ -251,6 +264,7 @@ def ledger(threshold: Threshold, events: tuple[Event, ...]) -> Ledger:
         without_hosts(threshold, tally.views, tally.hosts),
         frozenset(tally.layouts_failed),
         tally.given_up,
+        tally.reverts,
     )
 
 
@@ -270,6 +284,7 @@ class _Tally:
     layouts_failed: set[str] = field(default_factory=set)
     barren: dict[tuple[str, int], int] = field(default_factory=dict)
     given_up: int = 0
+    reverts: dict[str, Reverted] = field(default_factory=dict)
     builds: int = 0
     boots: int = 0
 

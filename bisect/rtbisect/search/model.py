@@ -19,12 +19,15 @@ if TYPE_CHECKING:
     from rtbisect.model.campaign import Outcome, TestedRevision, Threshold
     from rtbisect.model.code import CommitGraph
     from rtbisect.search.calibrate import Ends
-    from rtbisect.search.graph import Ancestry
+    from rtbisect.search.graph import Ancestry, Bools
     from rtbisect.search.posterior import Posterior
 
 
 #: Purpose of a boot of an end that says whether anything can be measured at all.
 AGAIN = "again"
+#: A commit is named only below this probability of "no regression": a culprit that is none
+#: costs a maintainer's time, the wrong one of two neighbours only a look.
+NONE_AT_MOST = 0.01
 
 
 @dataclass(frozen=True)
@@ -73,10 +76,13 @@ class Test:
 
 @dataclass(frozen=True, slots=True)
 class Finish:
-    """The search is over; always proposed alone."""
+    """The search is over; always proposed alone. A culprit that is not `sure` stands out, and the
+    search has no further test for it: the proof has to make sure of it.
+    """
 
     outcome: Outcome
     reason: str
+    sure: bool = True
 
 
 Proposal: TypeAlias = Test | Finish
@@ -90,7 +96,7 @@ class Answer:
     90% of the mass on commits, at most 20. `confidence` is the probability of the
     culprit, or of the set, or of the most likely commit. `figure` is what the ends differ in;
     `between` with two culprits is a revision that has one of them, `unlike` are revisions, with
-    p, that the culprit does not explain.
+    p, that the culprit does not explain. `sure` is as in Finish.
     """
 
     outcome: Outcome
@@ -103,6 +109,7 @@ class Answer:
     figure: Figure = WHOLE
     between: str = ""
     unlike: tuple[tuple[str, float], ...] = ()
+    sure: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +135,22 @@ class SearchState:
     @cached_property
     def ledger(self) -> Ledger:
         return ledger(self.spec.threshold, self.events)
+
+    def related(self, place: int) -> tuple[str, ...]:
+        """A candidate and its parents."""
+        commit = self.spec.graph.commits[place]
+        return tuple(dict.fromkeys((commit.sha, *commit.parents)))
+
+    def side(self, sha: str) -> Bools:
+        """For each candidate: would `sha` be bad if that were the culprit? A revert has all that
+        its tip has but the commit that it takes back.
+        """
+        revert = self.ledger.reverts.get(sha)
+        if revert is None:
+            return self.ancestry.side(sha)
+        found = self.ancestry.side(revert.tip)
+        found[self.ancestry.places([revert.commit])] = False
+        return found
 
     @cached_property
     def ends(self) -> Ends:

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from rtbisect.search.model import SearchState
     from rtbisect.search.posterior import Posterior
 
+#: Levels of a kernel: it has no culprit, one of both, the other one (where each is in some kernel
+#: without the other: then their effects add up to the whole), both.
+GOOD, ONE, BOTH, OTHER = range(4)
 #: Prior probability that a range with a regression has two.
 TWO = 0.1
 #: Where the level between both lies, as a share of the way from good to bad, and its nodes.
@@ -54,7 +57,7 @@ def two(state: SearchState, found: Posterior) -> Two:
     middle = _middle(found.grid) if found.grid is not None and found.possible else None
     if found.grid is None or middle is None:
         return Two(0.0, found.commits, ("", 0.0))
-    sides = [state.ancestry.side(kernel.shas[0]) for kernel in found.kernels]
+    sides = [state.side(kernel.shas[0]) for kernel in found.kernels]
     pattern, member = patterns(np.array(sides, dtype=np.bool_))
     able = allowed(state.ancestry, state.ledger.twins, state.ledger.assumed)
     held = np.bincount(member[able], minlength=len(pattern)).astype(np.float64)
@@ -92,26 +95,31 @@ class _Levels:
     between: BootGrid
 
     def evidence(self, level: npt.NDArray[np.intp]) -> Floats:
-        """Log likelihood of everything, for rows of levels 0, 1, 2 of the kernels (q, k)."""
-        low = np.tensordot(level == 0, self.good, 1) + self.grid.good.prior
-        mid = np.tensordot(level == 1, self.middle, 1) + self.between.prior
-        high = np.tensordot(level == 2, self.bad, 1) + self.grid.bad.prior
+        """Log likelihood of everything, for rows of levels (GOOD, ONE, OTHER, BOTH) of the kernels
+        (q, k).
+        """
+        low = np.tensordot(level == GOOD, self.good, 1) + self.grid.good.prior
+        mid = np.tensordot(level == ONE, self.middle, 1) + self.between.prior
+        # The nodes of the level between lie evenly around the middle.
+        mid += np.tensordot(level == OTHER, self.middle[..., ::-1], 1)
+        high = np.tensordot(level == BOTH, self.bad, 1) + self.grid.bad.prior
         one, other = logsumexp(low) + logsumexp(mid), logsumexp(high)
         return logsumexp(one[:, :, :, None] + other[:, :, None, :] + self.grid.couple, 3)
 
     def noise(self, level: npt.NDArray[np.intp]) -> tuple[int, int]:
         """Nodes (t, s) of the likeliest noise, for one row of levels."""
-        low = np.tensordot(level == 0, self.good, 1) + self.grid.good.prior
-        high = np.tensordot(level == 2, self.bad, 1) + self.grid.bad.prior
+        low = np.tensordot(level == GOOD, self.good, 1) + self.grid.good.prior
+        high = np.tensordot(level == BOTH, self.bad, 1) + self.grid.bad.prior
         both = logsumexp(low) + logsumexp(high) + np.diagonal(self.grid.couple)
         t, s = np.unravel_index(int(both.argmax()), both.shape)
         return int(t), int(s)
 
     def screened(self, level: npt.NDArray[np.intp], t: int, s: int) -> Floats:
         """The evidence at one node of the noise."""
-        low = (level == 0) @ self.good[:, t, s] + self.grid.good.prior[t, s]
-        mid = (level == 1) @ self.middle[:, t, s] + self.between.prior[t, s]
-        high = (level == 2) @ self.bad[:, t, s] + self.grid.bad.prior[t, s]
+        low = (level == GOOD) @ self.good[:, t, s] + self.grid.good.prior[t, s]
+        mid = (level == ONE) @ self.middle[:, t, s] + self.between.prior[t, s]
+        mid += (level == OTHER) @ self.middle[:, t, s, ::-1]
+        high = (level == BOTH) @ self.bad[:, t, s] + self.grid.bad.prior[t, s]
         found: Floats = logsumexp(low) + logsumexp(mid) + logsumexp(high)
         return found
 
@@ -120,8 +128,8 @@ def _weighed(state: SearchState, found: Posterior, parts: _Parts, levels: _Level
     share = parts.held / max(1, parts.able.sum())
     able = np.flatnonzero(share > 0)
     one, other = (able[index] for index in np.triu_indices(able.size, 1))
-    level = parts.pattern[one].astype(np.intp) + parts.pattern[other]
-    single = 2 * parts.pattern[able].astype(np.intp)
+    level = _levels_of(parts.pattern[one], parts.pattern[other])
+    single = np.where(parts.pattern[able], BOTH, GOOD)
     alone = levels.evidence(single) + np.log((1 - TWO) * share[able])
     # Two culprits with one pattern have no kernel between them: they say the same as a single one.
     if not level.size:
@@ -144,8 +152,19 @@ def _weighed(state: SearchState, found: Posterior, parts: _Parts, levels: _Level
     for index in (one[best], other[best]):
         np.add.at(mass, index, paired / total)
     commits = np.where(parts.able, (mass / np.maximum(parts.held, 1))[parts.member], 0.0)
-    lies = (paired / total) @ (level[best] == 1)
+    lies = (paired / total) @ ((level[best] == ONE) | (level[best] == OTHER))
     return Two(float(paired.sum()) / total, commits, _between(state, found, lies))
+
+
+def _levels_of(one: Bools, other: Bools) -> npt.NDArray[np.intp]:
+    """The level of each kernel (q, k) by the sides that two culprits give it."""
+    level = np.where(one & other, BOTH, GOOD)
+    level = np.where(one & ~other, ONE, level)
+    alone = other & ~one
+    # Of culprits in one line only the older one is in kernels without the other, whichever of both
+    # that is; on two branches each is, and what one of them does is what the other leaves.
+    branches = (level == ONE).any(axis=1) & alone.any(axis=1)
+    return np.where(alone, np.where(branches[:, None], OTHER, ONE), level)
 
 
 def _between(state: SearchState, found: Posterior, lies: Floats) -> tuple[str, float]:

@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rtbisect.model.code import SEARCH_LAYOUTS
-from rtbisect.search.model import Test
+from rtbisect.search.model import NONE_AT_MOST, Test
 
 if TYPE_CHECKING:
     from rtbisect.search.graph import Bools, Floats
     from rtbisect.search.model import SearchState
-    from rtbisect.search.posterior import Posterior
+    from rtbisect.search.posterior import Kernel, Posterior
 
 #: A boot that tells at least this many bits at best needs no fresh controls of the ends.
 STRONG_BITS = 0.7
@@ -217,12 +217,56 @@ def _gain_of_good(groups: list[list[_Part]]) -> float:
     return total
 
 
+def against_none(state: SearchState, found: Posterior) -> Test | None:
+    """The boot that tells most a second about "no regression", also of a kernel whose side is not
+    in question: one more of a kernel that has booted, or one of a layout that has not, however
+    large the change is. None when that is not in question, or nothing tells.
+    """
+    spec, ledger = state.spec, state.ledger
+    if found.none <= NONE_AT_MOST or ledger.boots >= spec.max_boots:
+        return None
+    weight = _cell_weights(found)
+    tests = [
+        (_one_more(found, weight, number), 0.0, _boot_of(state, kernel))
+        for number, kernel in enumerate(found.kernels)
+        if kernel.boots and not set(kernel.shas) & (ledger.lost | ledger.layouts_failed)
+    ]
+    if spec.layout_cost_s is not None and ledger.builds < spec.max_builds:
+        fresh = _gain(state, [_parts(found)])
+        for sha in state.related(found.best):
+            layout = 1 + sum(other == sha and number > 0 for other, number in ledger.views)
+            if layout > SEARCH_LAYOUTS or sha in ledger.layouts_failed:
+                continue
+            place = state.ancestry.index.get(sha)
+            bits = _gain_of_good([_parts(found)]) if place is None else float(fresh[place])
+            tests.append((bits, spec.layout_cost_s, Test(sha, "layout", layout=layout)))
+    useful = [test for test in tests if test[0] >= USELESS_BITS]
+    if not useful:
+        return None
+    return max(useful, key=lambda test: test[0] / (test[1] + spec.boot_cost_s))[2]
+
+
+def _boot_of(state: SearchState, kernel: Kernel) -> Test:
+    """One more boot of a kernel."""
+    ends = (state.spec.graph.good, state.spec.graph.bad)
+    end = next((sha for sha in ends if sha in kernel.shas and not kernel.layout), None)
+    if end is not None:
+        return Test(end, "control")
+    return Test(state.ledger.stand_in(kernel.shas[0]), "search", layout=kernel.layout)
+
+
+def _cell_weights(found: Posterior) -> Floats:
+    """What each cell holds of all mass on commits, shape (c,)."""
+    mass = np.array([float(cell.weights.sum()) for cell in found.cells])
+    weight: Floats = mass / max(float(mass.sum()), 1e-300) * float(found.commits.sum())
+    return weight
+
+
 def _again(state: SearchState, found: Posterior) -> dict[int, tuple[float, int]]:
     """Bits that one more boot tells, for each candidate whose kernel has booted, and of which of
     its layouts. Computed for the kernels whose side is most open.
     """
-    mass = np.array([float(cell.weights.sum()) for cell in found.cells])
-    weight = mass / max(float(mass.sum()), 1e-300) * float(found.commits.sum())
+    weight = _cell_weights(found)
     sides = np.array([cell.sides for cell in found.cells])
     bad = weight @ sides
     open_ = np.flatnonzero((bad > SURE_SIDE) & (bad < 1 - SURE_SIDE))

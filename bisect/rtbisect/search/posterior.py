@@ -182,7 +182,7 @@ def posterior(state: SearchState) -> Posterior:
     spec, ancestry = state.spec, state.ancestry
     lenses = looking.lenses(state)
     booted = kernels(state)
-    sides = np.array([ancestry.side(kernel.shas[0]) for kernel in booted], dtype=np.bool_)
+    sides = np.array([state.side(kernel.shas[0]) for kernel in booted], dtype=np.bool_)
     pattern, member = patterns(sides)
     seen = [looking.seen(lens, [kernel.boots for kernel in booted], pattern) for lens in lenses]
     weights = looking.against_none(lenses, seen)

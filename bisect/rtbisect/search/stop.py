@@ -10,7 +10,7 @@ import numpy as np
 from rtbisect.model.campaign import Outcome
 from rtbisect.search.calibrate import asked_p
 from rtbisect.search.ledger import INVALID_RERUNS
-from rtbisect.search.model import Finish
+from rtbisect.search.model import NONE_AT_MOST, Finish
 
 if TYPE_CHECKING:
     from rtbisect.search.model import SearchState
@@ -20,9 +20,6 @@ if TYPE_CHECKING:
 NONE_ENOUGH = 0.95
 #: The same when no boot tells anything more.
 NONE_LEFT = 0.9
-#: A commit is named only below this probability of "no regression": a culprit that is none
-#: costs a maintainer's time, the wrong one of two neighbours only a look.
-NONE_AT_MOST = 0.01
 #: Probability of two culprits, and of a kernel between the levels, at which the range is split.
 SPLIT = 0.95
 #: Two culprits are thought of at every so many-th boot; it takes longer than the rest of a step.
@@ -34,6 +31,9 @@ SUSPECT_BOOTS = 16
 BARREN = 4
 #: Builds with another layout that a culprit and its parents have to hold in.
 LAYOUTS = 2
+#: A commit of at least this probability is not left open: when no test of the search tells more
+#: about it, or the boots of the search are spent, the proof decides.
+LEADING = 0.8
 #: Hypotheses compared for being inseparable hold this share of the mass, and are at most so many.
 _COMPARED_MASS = 0.999
 _COMPARED = 400
@@ -95,6 +95,8 @@ def reached(state: SearchState, found: Posterior) -> Finish | None:
     layouts = [] if missing else layouts_due(state, found)
     no_build = ledger.builds >= spec.max_builds and bool(missing or layouts)
     no_boot = ledger.boots >= spec.max_boots and not missing
+    if no_boot and (over := leading(state, found)):
+        return over
     if no_build or no_boot:
         also = f"; {missing[0][:12]} was not built" if missing else ""
         if layouts:
@@ -162,16 +164,63 @@ def exhausted(state: SearchState, found: Posterior) -> Finish:
         return over
     if found.none >= NONE_LEFT:
         return _none(state, found)
+    if over := leading(state, found):
+        return over
     reason = "no test that is possible tells the remaining candidates apart"
     return Finish(Outcome.INCONCLUSIVE, reason)
+
+
+def led_by(state: SearchState, found: Posterior) -> int | None:
+    """The candidate that stands out although it cannot be named: LEADING, alone, and it and its
+    parents are built and can be compared. None where there is no such one.
+    """
+    members = culprit_set(state, found)
+    if len(members) > 1 or float(found.commits[members[0]]) < LEADING:
+        return None
+    ready = all(state.ledger.built(sha) for sha in state.related(members[0]))
+    return members[0] if ready and _verifiable(state, members[0]) else None
+
+
+def leading(state: SearchState, found: Posterior) -> Finish | None:
+    """The likeliest commit as a culprit that the proof has to make sure of."""
+    best = led_by(state, found)
+    if best is None:
+        return None
+    sha = state.spec.graph.commits[best].sha
+    said = f"{sha[:12]} with probability {held(state, found, best):.3f}, and no regression with"
+    said += f" {found.none:.2g}, after {state.ledger.boots} boots; the proof has to make sure"
+    return Finish(Outcome.CULPRIT, said, sure=False)
+
+
+def held(state: SearchState, found: Posterior, place: int) -> float:
+    """The probability of a candidate, also where another culprit is beside it."""
+    return min(float(found.commits[place]), float(state.two.commits[place]))
+
+
+def more_boots(state: SearchState, found: Posterior) -> str | None:
+    """A revision to boot again, when only a second culprit keeps the likeliest commit from being
+    named and its suspect was booted often enough: whether that lies between the levels is
+    also a question of where good, bad, the commit and its parents lie.
+    """
+    best = led_by(state, found)
+    enough = state.spec.confidence
+    if best is None or state.ledger.boots >= state.spec.max_boots:
+        return None
+    if float(found.commits[best]) < enough or float(state.two.commits[best]) >= enough:
+        return None
+    graph = state.spec.graph
+    shas = dict.fromkeys((graph.good, *state.related(best), graph.bad))
+    kernels = {sha: kernel for kernel in found.kernels for sha in kernel.shas if not kernel.layout}
+    boots = {sha: len(kernels[sha].boots) if sha in kernels else 0 for sha in shas}
+    able = [sha for sha in boots if boots[sha] < SUSPECT_BOOTS and not state.ledger.untestable(sha)]
+    return min(able, key=lambda sha: boots[sha], default=None)
 
 
 def _family(state: SearchState, found: Posterior) -> tuple[str, ...]:
     """A culprit that is likely enough, then its parents; nothing while no commit is."""
     if float(found.commits[found.best]) < state.spec.confidence:
         return ()
-    culprit = state.spec.graph.commits[found.best]
-    return tuple(dict.fromkeys((culprit.sha, *culprit.parents)))
+    return state.related(found.best)
 
 
 def unbuilt_neighbours(state: SearchState, found: Posterior) -> list[str]:

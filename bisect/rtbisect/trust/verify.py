@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 PARENT = "culprit vs parent"
 #: Name of the check with another code layout.
 LAYOUT = "layout"
+#: Name of the check that the culprit taken back makes the tip good again.
+REVERT = "revert on tip"
 #: Alpha of the comparison with another code layout, for all its looks: it repeats what the one with
 #: the parent has shown, and a regression that is not seen twice is none.
 LAYOUT_ALPHA = 0.05
@@ -205,7 +207,7 @@ def verifications(state: VerifyState) -> tuple[Verification, ...]:
         open_ = Verification(check.name, "undecided", None, "more boots are due")
         found.append(check.verification or open_)
     if state.spec.revert is None:
-        found.append(Verification("revert on tip", "n/a", None, state.spec.no_revert))
+        found.append(Verification(REVERT, "n/a", None, state.spec.no_revert))
     return tuple(found)
 
 
@@ -247,7 +249,7 @@ def _planned(spec: VerifySpec) -> list[_Check]:
         # A second look at twice the boots, where the permutation test can decide.
         again = max(2 * spec.revert_boots, spec.boots)
         short = (spec.revert_boots, again)
-        found.append(_Check("revert on tip", spec.revert, spec.tip, "revert", short))
+        found.append(_Check(REVERT, spec.revert, spec.tip, "revert", short))
     return found
 
 
