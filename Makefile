@@ -24,7 +24,7 @@ REFUSAL = $(shell PYTHON='$(PYTHON)' RTBISECT_STATE='$(RTBISECT_STATE)' AGAIN='$
   RTBISECT_GOALS='$(RTBISECT_GOALS)' tools/setup.sh refusal)
 
 .NOTPARALLEL:
-.PHONY: help setup setup-lab demo test test-lab test-unit test-integration test-road test-fresh test-playbooks lint lock bench-road bench-gate bench-search bench-propose bench-silent bench-lab
+.PHONY: help setup setup-lab demo test test-lab test-unit test-integration test-road test-fresh test-playbooks lint lock bench-road bench-gate bench-search bench-propose bench-endings bench-silent bench-lab
 .DEFAULT_GOAL := help
 
 help:
@@ -96,6 +96,10 @@ bench-search: setup
 ## make bench-propose     seconds and memory of the choice of the next test
 bench-propose: setup
 	@$(RUN) tools/bench_propose.py $(ARGS)
+
+## make bench-endings     how often a search ends open with budget left, on simulated small ranges
+bench-endings: setup
+	@$(RUN) tools/bench_endings.py $(ARGS)
 
 ## make bench-lab         what a LAVA server costs, how busy two devices are; after setup-lab
 bench-lab: setup-lab
