@@ -43,6 +43,10 @@ class ConfigError(RtbisectError):
     exit_code = Exit.CONFIG
 
 
+class MisaskedError(ConfigError):
+    """The first run shows that the request has no answer; the campaign is over with it."""
+
+
 class InfrastructureError(RtbisectError):
     """Power, network, disk, LAVA or a host tool failed; says nothing about a kernel."""
 

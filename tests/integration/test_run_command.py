@@ -178,7 +178,6 @@ def test_bad_words_are_one_line(tmp_path, repo, words, said):
         ("echo 1e999", "inconclusive", 4, "'1e999' is not finite"),
         ("echo fast", "inconclusive", 4, "no number in 'fast'"),
         ("true", "inconclusive", 4, "the command printed nothing"),
-        ("echo a=1; echo b=2", "inconclusive", 4, "2 figures (b, a); name one with --metric"),
         ("echo 1e300", "inconclusive", 4, "'1e300' cannot be a measurement"),
         ("head -c 9000000 /dev/zero | tr '\\0' x", "inconclusive", 4, "no number in 'xxx"),
         ("printf '\\033[2Jbad\\007' >&2; exit 3", "inconclusive", 4, "ended with 3: bad?"),
@@ -192,6 +191,43 @@ def test_a_figure_that_is_none_is_said(tmp_path, repo, script, outcome, code, sa
     assert (done.returncode, outcome in done.stdout) == (code, True), done.stderr
     assert said in done.stdout
     assert "\033" not in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    ("metric", "script", "said"),
+    [
+        (["--metric", "p99"], "echo p50_us=1; echo 'p99 (us)=2'; echo done", "p50_us, p99 (us)"),
+        (["--metric", "p99"], """echo '{"p50_us": 1, "p99_us": 2}'""", "p50_us, p99_us"),
+        (["--metric", "p99"], "echo 5", "a number without a name: '5'"),
+        ([], "echo p50_us=1; echo p99_us=2", "p99_us, p50_us"),
+        ([], """echo '{"p50_us": 1, "p99_us": 2}'""", "p50_us, p99_us"),
+        (["--metric", "p99"], "printf 'a\\033[2Jb\\001c=1\\n'", "it has ab?c"),
+    ],
+)
+def test_a_figure_that_the_command_does_not_print_is_a_usage_error(
+    tmp_path, repo, metric, script, said
+):
+    """One run tells it, and nothing is left to resume."""
+    good, bad, _ = history(repo, 5, count=4)
+    checker(tmp_path, f"echo x >>{tmp_path}/runs\n{script}")
+    words = ["run", "--good", good, "--bad", bad, *metric, "--json"]
+    done = rtbisect(tmp_path / "state", *words, "--", "../check.sh", cwd=repo)
+    assert done.returncode == 2, done.stderr
+    assert said in json.loads(done.stdout)["error"]
+    assert (tmp_path / "runs").read_text() == "x\n"
+    assert rtbisect(tmp_path / "state", "resume", cwd=repo).returncode == 2
+    told = json.loads(rtbisect(tmp_path / "state", "status", "--json", cwd=repo).stdout)
+    assert [row["state"] for row in told["campaigns"]] == ["done"]
+
+
+def test_a_figure_that_only_some_revisions_print_does_not_end_the_search(tmp_path, repo):
+    """The bad end prints another name: that is a revision that cannot be tested."""
+    good, bad, _ = history(repo, 5, count=4)
+    checker(tmp_path, "test -e slow && echo slow=1.$$ || echo fast=1.$$")
+    words = ["run", "--good", good, "--bad", bad, "--metric", "fast", "--json"]
+    done = rtbisect(tmp_path / "state", *words, "--", "../check.sh", cwd=repo)
+    assert done.returncode == 4, done.stderr
+    assert "no line fast=... in the output, it has slow" in json.loads(done.stdout)["reasons"][-1]
 
 
 def test_what_is_not_committed_is_neither_tested_nor_touched(tmp_path, repo):

@@ -13,8 +13,8 @@ from pydantic import TypeAdapter, ValidationError
 from rtbisect import asked, pipeline, wiring
 from rtbisect.cli.output import Output, PlainProgress, one_line
 from rtbisect.effects import duration
-from rtbisect.errors import Exit, InternalError, RtbisectError
-from rtbisect.model.campaign import CampaignRequest, Level, Outcome, Result, Summary
+from rtbisect.errors import Exit, InternalError, MisaskedError, RtbisectError
+from rtbisect.model.campaign import CampaignRequest, Cause, Level, Outcome, Result, Summary
 from rtbisect.model.command import RUN, repairs
 from rtbisect.setup import SetupChangedError, keep_setup
 from rtbisect.store.campaigns import CampaignStore
@@ -22,6 +22,7 @@ from rtbisect.store.journal import StoreJournal, end_leftovers, summary_of
 
 if TYPE_CHECKING:
     from rtbisect.model.report import Report
+    from rtbisect.setup import Parts, Setup
     from rtbisect.store.campaigns import CampaignRecord
 
 
@@ -98,15 +99,11 @@ def _go(
         setup, parts = wiring.assemble(output.state, request, journal, progress)
         keep_setup(setup, journal)
         progress.say(f"campaign {identity}: {request.kind} of {setup.tree}")
-        report: Report | None = None
-        if request.kind == "check":
-            result = pipeline.check(setup, parts)
-        elif request.kind == "try":
-            given = dict(request.extra)
-            limit = asked.limit_of(setup.thresholds, request)
-            result = pipeline.try_revision(setup, parts, limit, int(given["boots"]))
-        else:
-            result, report = pipeline.bisect(setup, parts)
+        result, report = _answered(request, setup, parts)
+    except MisaskedError as error:
+        # Resumed it would say the same: the campaign is over.
+        store.finish(identity, _misasked(error), None)
+        raise
     except BaseException as error:
         # The note must not hide the reason, not even on a full disk.
         with suppress(RtbisectError):
@@ -114,6 +111,31 @@ def _go(
         raise
     store.finish(identity, result, report)
     return store.get(identity)
+
+
+def _answered(request: CampaignRequest, setup: Setup, parts: Parts) -> tuple[Result, Report | None]:
+    """Carry a campaign out."""
+    if request.kind == "check":
+        return pipeline.check(setup, parts), None
+    if request.kind == "try":
+        limit = asked.limit_of(setup.thresholds, request)
+        boots = int(dict(request.extra)["boots"])
+        return pipeline.try_revision(setup, parts, limit, boots), None
+    return pipeline.bisect(setup, parts)
+
+
+def _misasked(error: MisaskedError) -> Result:
+    """The answer of a campaign that asked for what is not there."""
+    return Result(
+        outcome=Outcome.INCONCLUSIVE,
+        cause=Cause.NONE,
+        culprit=None,
+        candidates=(),
+        confidence=0.0,
+        metric=None,
+        judgement=None,
+        reasons=(error.message,),
+    )
 
 
 def _why(error: BaseException) -> str:

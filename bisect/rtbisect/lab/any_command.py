@@ -15,7 +15,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from rtbisect.command import failure, printable, run
-from rtbisect.errors import InfrastructureError
+from rtbisect.errors import InfrastructureError, MisaskedError
 from rtbisect.model.code import Build, BuildRequest, BuildStatus, Function
 from rtbisect.model.command import SUITE, VALUE, WINDOW
 from rtbisect.model.lab import DeviceType, Measurement, Run, RunRequest, RunStatus
@@ -37,9 +37,16 @@ KEPT_BYTES = 1024 * 1024
 #: No measurement is larger than this; squares of such figures would not be numbers any more.
 LARGEST = 1e100
 
+#: Of the figures that a command prints so many are named in a message.
+MOST_NAMES = 12
+
 #: Colours and the like, which many programs print to anybody.
 _ANSI = re.compile(r"\x1b\[[0-9;?]{0,20}[A-Za-z]")
 _PAIR = re.compile(r"([A-Za-z_][A-Za-z0-9_.:/%-]{0,63})\s*=\s*(\S{1,40})")
+
+
+class WrongNameError(ValueError):
+    """The output has figures, and which one is meant cannot be told: said on the command line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +80,8 @@ class CommandLab:
         return 1
 
     def run(self, request: RunRequest, note: Callable[[str], None]) -> Run:
-        """Run the command once. ConfigError when it cannot be started, InfrastructureError when
+        """Run the command once. ConfigError when it cannot be started, MisaskedError when the first
+        run of all has figures and not the one that is asked, InfrastructureError when
         it asks to stop (exit code 128 and more, also when a signal ended it).
         """
         asked = self._settings
@@ -149,7 +157,14 @@ class CommandLab:
             return RunStatus.INVALID, str(error), None
 
     def _figure(self, out: Path) -> float:
-        figure = figure_of(tail(out), self._settings.metric)
+        try:
+            figure = figure_of(tail(out), self._settings.metric)
+        except WrongNameError as error:
+            # A revision may print other figures than its neighbours; the first end may not.
+            if any(path != out for path in out.parent.glob("*.out")):
+                raise
+            hint = "look at --metric, then start again"
+            raise MisaskedError(f"the first run: {error}", hint) from error
         if self._settings.positive and figure <= 0:
             raise ValueError(f"{figure:g} has no ratio to another figure; leave out --ratio")
         return figure
@@ -193,7 +208,33 @@ def figure_of(lines: Sequence[str], metric: str) -> float:
         name, equals, value = line.partition("=")
         if equals and name.strip() == metric:
             return _number(value.strip(), line)
-    raise ValueError(f"no line {metric}=... in the output, the last one is {_quoted(last)}")
+    missing = f"no line {printable(metric, 80)}=... in the output"
+    if named := _names(lines):
+        raise WrongNameError(f"{missing}, it has {_listed(named)}")
+    if _is_number(last):
+        raise WrongNameError(f"{missing}, it has a number without a name: {_quoted(last)}")
+    raise ValueError(f"{missing}, the last one is {_quoted(last)}")
+
+
+def _names(lines: Sequence[str]) -> list[str]:
+    """Names of all figures in lines `name=value`, in their order."""
+    pairs = (line.partition("=") for line in lines)
+    names = (name.strip() for name, _, value in pairs if _is_number(value))
+    return list(dict.fromkeys(name for name in names if name))
+
+
+def _is_number(text: str) -> bool:
+    try:
+        _number(text, text)
+    except ValueError:
+        return False
+    return True
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Names for a message; of many the first ones."""
+    more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
+    return ", ".join(printable(name, 64) for name in names[:MOST_NAMES]) + more
 
 
 def _only(lines: Sequence[str]) -> float:
@@ -204,7 +245,7 @@ def _only(lines: Sequence[str]) -> float:
     last = takewhile(lambda pair: pair is not None, reversed(pairs))
     names = dict.fromkeys(pair[1] for pair in last if pair)
     if len(names) > 1:
-        raise ValueError(f"{len(names)} figures ({', '.join(names)}); name one with --metric")
+        raise WrongNameError(f"{len(names)} figures ({_listed([*names])}); name one with --metric")
     return _number(pairs[-1][2], lines[-1])
 
 
@@ -232,10 +273,16 @@ def _member(found: dict[str, object], metric: str, text: str) -> float:
     }
     if metric:
         if metric not in numbers:
-            raise ValueError(f"no number {metric!r} in the JSON object")
+            missing = f"no number {printable(metric, 80)!r} in the JSON object"
+            if numbers:
+                raise WrongNameError(f"{missing}, it has {_listed([*numbers])}")
+            raise ValueError(missing)
         return _number(str(numbers[metric]), text)
-    if len(numbers) != 1:
-        raise ValueError(f"{len(numbers)} numbers in the JSON object; name one with --metric")
+    if not numbers:
+        raise ValueError("no number in the JSON object")
+    if len(numbers) > 1:
+        few = f"{len(numbers)} numbers in the JSON object ({_listed([*numbers])})"
+        raise WrongNameError(f"{few}; name one with --metric")
     return _number(str(next(iter(numbers.values()))), text)
 
 
