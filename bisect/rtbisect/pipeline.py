@@ -151,7 +151,8 @@ def bisect(setup: Setup, parts: Parts) -> tuple[Result, Report | None]:
     if answer.outcome is Outcome.NOT_REPRODUCED:
         result = _beside(effects, threshold, result)
     if answer.outcome is Outcome.INCONCLUSIVE:
-        result = replace(result, reasons=(*result.reasons, *_broken(effects)))
+        reasons = (*result.reasons, *_kept(effects), *_broken(effects))
+        result = replace(result, reasons=reasons)
     if answer.outcome is Outcome.CULPRIT and answer.culprit is not None:
         result = proof.prove(effects, graph, threshold, result, searched)
         if result.culprit and repairs(request):
@@ -207,6 +208,15 @@ def _beside(effects: Effects, threshold: Threshold, result: Result) -> Result:
     said += f" the change came on the side of {given[:12]} after it:"
     said += f" `{shlex.join(['rtbisect', 'run', *words, *turned.words()])}`"
     return replace(result, outcome=Outcome.INCONCLUSIVE, reasons=(said, *result.reasons))
+
+
+def _kept(effects: Effects) -> tuple[str, ...]:
+    """What is left of a budget that a search has spent: it may not take that."""
+    left, limits = effects.boots_left, effects.setup.limits
+    if effects.search_boots_left or not left:
+        return ()
+    name = "--max-runs" if effects.setup.command else "max_boots of the site"
+    return (f"{left} of {limits.max_boots} boots are kept for the proof; {name} allows more",)
 
 
 def _broken(effects: Effects) -> tuple[str, ...]:

@@ -295,6 +295,18 @@ def test_the_budget_is_kept_also_where_it_is_too_small(tmp_path, repo):
     assert done.returncode == 2
 
 
+def test_equal_ends_and_a_small_budget_say_what_was_seen_and_what_is_kept(tmp_path, repo):
+    good, bad, _ = history(repo, 4, count=6)
+    words = ["run", "--good", good, "--bad", bad, "--metric", "p50_us", "--json", "--max-runs"]
+    script = noisy(tmp_path, 3, effect=0.0)
+    done = rtbisect(tmp_path / "state", *words, "40", "--", sys.executable, str(script), cwd=repo)
+    answer = json.loads(done.stdout)
+    assert (done.returncode, answer["outcome"]) == (4, "inconclusive"), done.stderr
+    said = " ".join(answer["reasons"])
+    assert "of the ends look alike (p = " in said
+    assert f"{40 - answer['boots']} of 40 runs are kept for the proof" in said
+
+
 def test_the_command_has_the_environment_of_its_user(tmp_path, repo, monkeypatch):
     good, bad, culprit = history(repo, 4, count=12)
     checker(

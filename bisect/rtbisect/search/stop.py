@@ -76,8 +76,17 @@ def _unlike(state: SearchState) -> Finish | None:
             reason = "the bad end is better than the good end; are the ends swapped?"
         return Finish(Outcome.NOT_REPRODUCED, reason)
     if ends.reproduced is None and state.ledger.boots >= state.spec.max_boots:
-        return Finish(Outcome.INCONCLUSIVE, _spent(state, "calibration"))
+        return Finish(Outcome.INCONCLUSIVE, _alike_so_far(state) + _spent(state, "calibration"))
     return None
+
+
+def _alike_so_far(state: SearchState) -> str:
+    """What the last look at the ends has said, where there was one."""
+    ends = state.ends
+    if not ends.used:
+        return ""
+    said = f"{ends.used}+{ends.used} boots of the ends look alike (p = {ends.p:.2g},"
+    return f"{said} at most {asked_p(state.spec):.2g} is asked), and "
 
 
 def reached(state: SearchState, found: Posterior) -> Finish | None:
