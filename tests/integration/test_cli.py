@@ -658,7 +658,7 @@ def test_json_has_the_documented_keys(cli):
     rows, *more = documented("status")
     assert set(status) == {rows}
     assert [set(row) for row in status[rows]] == [common | set(more)] * 4
-    assert set(cli.run("resume", "bisect-1", "--json").data) == common
+    assert set(cli.run("resume", "bisect-1", "--json").data) == common | {"commits"}
     check = cli.run("resume", "check-2", "--json")
     level, inner, *names = documented("check")
     figures = names.index("figures")

@@ -124,6 +124,34 @@ def test_a_noisy_command_finds_the_commit_among_merges(tmp_path, repo):
     assert git(repo, "status", "--porcelain") == ""
 
 
+def test_the_answer_says_whose_commit_it_is_and_no_byte_of_it_steers_a_terminal(tmp_path, repo):
+    git(repo.parent, "init", "-q", "-b", "main", str(repo))
+    for number in range(4):
+        (repo / "file").write_text(f"{number}\n")
+        if number == 2:
+            (repo / "slow").touch()
+        git(repo, "add", "-A")
+        subject = b"\x1b]0;owned\x07 \xe2\x80\xae \xff change" if number == 2 else b"change"
+        subprocess.run(
+            ["git", "-C", repo, "commit", "-q", "-F", "-"], input=subject, check=True,
+            env=ENV | {"GIT_AUTHOR_NAME": "P\x1b[31m 002", "GIT_AUTHOR_DATE": "1700000000 +0200"},
+        )  # fmt: skip
+    checker(tmp_path, "test ! -e slow")
+    words = ["run", "--good", "main~3", "--bad", "main", "--pass-fail"]
+    done = rtbisect(tmp_path / "state", *words, "--", "../check.sh", cwd=repo)
+    assert f"culprit {git(repo, 'rev-parse', 'main~1')}" in done.stdout, done.stderr
+    assert "Author: P?[31m 002 <person-001@example.org>" in done.stdout
+    assert "Date:   Wed Nov 15 00:13:20 2023 +0200" in done.stdout
+    assert "?]0;owned? ? " in done.stdout
+    assert set(done.stdout) & {"\x1b", "\x07", "\u202e"} == set()
+    told = rtbisect(tmp_path / "state", "resume", "run-1", "--json", cwd=repo)
+    (commit,) = json.loads(told.stdout)["commits"]
+    assert commit["commit"] == git(repo, "rev-parse", "main~1")
+    repo.rename(tmp_path / "gone")
+    told = rtbisect(tmp_path / "state", "resume", "run-1", "--json", cwd=tmp_path)
+    assert (told.returncode, json.loads(told.stdout)["commits"]) == (0, [])
+
+
 def test_pass_fail_finds_the_commit(tmp_path, repo):
     good, bad, culprit = history(repo, 4, count=20)
     checker(tmp_path, "test ! -e slow")
@@ -147,6 +175,9 @@ def test_a_skipped_parent_gives_the_set_that_holds_the_commit(tmp_path, repo):
     answer = json.loads(done.stdout)
     assert (answer["outcome"], answer["skipped"]) == ("culprit_set", 1), done.stderr
     assert {found["commit"] for found in answer["candidates"]} == {culprit, parent}
+    assert {found["commit"] for found in answer["commits"]} == {culprit, parent}
+    told = rtbisect(tmp_path / "state", "resume", answer["campaign"], cwd=repo).stdout
+    assert f"{parent[:12]} {git(repo, 'show', '-s', '--format=%s', parent)} (Person 001 " in told
 
 
 @pytest.mark.parametrize(

@@ -135,13 +135,14 @@ def conclude(output: Output, record: CampaignRecord, *, as_json: bool) -> int:
     correct = result is not None and truths.matches(
         truth, result.outcome, result.culprit, result.cause, [sha for sha, _ in result.candidates]
     )
-    data = runner.answer_of(output, record) | {
+    data, story = runner.whole_answer(output, record)
+    data |= {
         "seed": request.seed,
         "kind": truth.kind,
         "correct": correct,
     }
     verdict = "the answer is the truth" if correct else f"the truth is {truth.culprit or 'nothing'}"
-    text = f"{runner.story_text(output, record)}\n  seed {request.seed}, {truth.kind}: {verdict}"
+    text = f"{story}\n  seed {request.seed}, {truth.kind}: {verdict}"
     output.answer(data, text, as_json=as_json)
     if correct:
         return int(Exit.ANSWERED)

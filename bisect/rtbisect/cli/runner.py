@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import TypeAdapter, ValidationError
 
 from rtbisect import asked, pipeline, wiring
+from rtbisect.cli import commits
 from rtbisect.cli.output import Output, PlainProgress, one_line
 from rtbisect.effects import duration
 from rtbisect.errors import Exit, InternalError, MisaskedError, RtbisectError
@@ -21,6 +22,9 @@ from rtbisect.store.campaigns import CampaignStore
 from rtbisect.store.journal import StoreJournal, end_leftovers, summary_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rtbisect.model.code import CommitHead
     from rtbisect.model.report import Report
     from rtbisect.setup import Parts, Setup
     from rtbisect.store.campaigns import CampaignRecord
@@ -207,13 +211,13 @@ def unreadable(identity: str) -> dict[str, Any]:
     )
 
 
-def text_of(record: CampaignRecord, summary: Summary) -> str:
-    """The answer for a person."""
+def text_of(record: CampaignRecord, summary: Summary, named: Sequence[CommitHead] = ()) -> str:
+    """The answer for a person; `named` are the commits of it, where they are to be described."""
     result = record.result
     if result is None:
         costs = f"{summary.builds} builds, {summary.boots} boots, {duration(summary.wall_s)}"
         return f"{record.id}: {record.state}, {costs} {record.note}".rstrip()
-    lines = [headline(record, result)]
+    lines = [headline(record, result), *commits.lines(named)]
     lines += [f"  {reason}" for reason in result.reasons]
     lines += [
         f"  {check.name}: {check.status} {check.note}".rstrip() for check in result.verifications
@@ -259,11 +263,16 @@ def exit_of(result: Result | None) -> int:
     return int(Exit.ANSWERED)
 
 
-def story_text(output: Output, record: CampaignRecord) -> str:
-    """The answer for a person, with its costs."""
-    return text_of(record, summary_of(CampaignStore(output.state).database, record.id))
+def whole_answer(output: Output, record: CampaignRecord) -> tuple[dict[str, Any], str]:
+    """The answer of a search for a program and for a person, with what git says of its commits."""
+    named: tuple[CommitHead, ...] = ()
+    if record.result is not None:
+        named = commits.heads(output.state, request_of(record), record.result)
+    text = text_of(record, summary_of(CampaignStore(output.state).database, record.id), named)
+    return answer_of(output, record) | {"commits": commits.rows(named)}, text
 
 
 def show(output: Output, record: CampaignRecord, *, as_json: bool) -> None:
     """Print a campaign's answer."""
-    output.answer(answer_of(output, record), story_text(output, record), as_json=as_json)
+    data, text = whole_answer(output, record)
+    output.answer(data, text, as_json=as_json)

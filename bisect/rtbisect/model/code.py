@@ -17,6 +17,18 @@ class Commit:
 
 
 @dataclass(frozen=True, slots=True)
+class CommitHead:
+    """A commit as people know it, harmless to print; `author` with the address, `date` as git shows
+    it, in the time zone of the author.
+    """
+
+    commit: str
+    subject: str
+    author: str
+    date: str
+
+
+@dataclass(frozen=True, slots=True)
 class CommitGraph:
     """The candidates `good..bad`, every commit of all parents.
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from rtbisect.command import printable, whole_text
 from rtbisect.errors import ConfigError, InfrastructureError
 from rtbisect.locks import hold
-from rtbisect.model.code import Change, Commit, CommitGraph
+from rtbisect.model.code import Change, Commit, CommitGraph, CommitHead
 from rtbisect.model.report import CommitText
 from rtbisect.trees.plumbing import FULL_SHA, WALK_S, Git, full_sha, heads, ls_remote
 from rtbisect.trees.store import Store
@@ -140,9 +140,7 @@ class GitTree:
     def _put(self, sha: str, *, clean: bool) -> Path:
         git = self._git()
         if not git.try_("cat-file", "-e", full_sha(sha) + "^{commit}").ok:
-            raise ConfigError(
-                f"commit {sha[:12]} is not in {self._settings.repo}", "fetch it there"
-            )
+            raise self._missing(sha)
         with hold(self._settings.lock, wait_s=LOCK_WAIT_S, what=self._what()) as descriptor:
             self._worktree.put(sha, descriptor, clean=clean)
         return self._worktree.path
@@ -246,6 +244,25 @@ class GitTree:
             )
         return done.stdout.split("\n", 1)[0].strip()
 
+    def head(self, sha: str) -> CommitHead:
+        """Subject, author and date of a commit; ConfigError when it is not there."""
+        form = "--format=%s%x00%an <%ae>%x00%ad"
+        done = self._git().try_(
+            "rev-list", "--no-commit-header", "--max-count=1", "--date=default", form,
+            full_sha(sha),
+        )  # fmt: skip
+        words = done.stdout.removesuffix("\n").split("\0")
+        if not done.ok or len(words) != 3:
+            raise self._missing(sha)
+        subject, author, date = words
+        return CommitHead(
+            sha, printable(subject, SUBJECT_LIMIT), printable(author), printable(date)
+        )
+
+    def _missing(self, sha: str) -> ConfigError:
+        where = self._settings.repo
+        return ConfigError(f"commit {sha[:12]} is not in {where}", "fetch it there")
+
     def describe(self, sha: str) -> CommitText:
         git = self._git()
         form = "--format=%H%x00%s%x00%an%x00%ae%x00%aI%x00%cn%x00%ce"
@@ -255,9 +272,7 @@ class GitTree:
         form += "%x00%b"
         done = git.try_("rev-list", "--no-commit-header", "--max-count=1", form, full_sha(sha))
         if not done.ok:
-            raise ConfigError(
-                f"commit {sha[:12]} is not in {self._settings.repo}", "fetch it there"
-            )
+            raise self._missing(sha)
         words = done.stdout.removesuffix("\n").split("\0")
         found, subject, author, email, date, committer, committer_email, *tags, body = words
         fixes, signed_off, links = map(_values, tags)

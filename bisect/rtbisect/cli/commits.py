@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The commits of an answer as a reader knows them: subject, author and date, as git prints them."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rtbisect import wiring
+from rtbisect.config import load_site
+from rtbisect.errors import RtbisectError
+from rtbisect.model.campaign import Outcome
+from rtbisect.model.command import RUN
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rtbisect.model.campaign import CampaignRequest, Result
+    from rtbisect.model.code import CommitHead
+
+#: Of many commits so many are shown.
+MOST = 8
+
+
+def shown(result: Result) -> tuple[str, ...]:
+    """Shas that an answer names: its culprit, else the first of its set."""
+    if result.culprit:
+        return (result.culprit,)
+    if result.outcome in (Outcome.CULPRIT_SET, Outcome.MULTIPLE_CULPRITS):
+        return tuple(sha for sha, _ in result.candidates[:MOST])
+    return ()
+
+
+def heads(state: Path, request: CampaignRequest, result: Result) -> tuple[CommitHead, ...]:
+    """What git says of them; nothing where tree or site file are not what they were."""
+    shas = shown(result)
+    if not shas:
+        return ()
+    try:
+        if request.kind == RUN:
+            tree = wiring.command_tree(state, request.repo)
+        else:
+            tree = wiring.tree_of(state, load_site(Path(request.site)).target(request.tree))
+        return tuple(tree.head(sha) for sha in shas)
+    except RtbisectError:
+        return ()
+
+
+def rows(found: Sequence[CommitHead]) -> list[dict[str, str]]:
+    """The same for a program."""
+    return [asdict(head) for head in found]
+
+
+def lines(found: Sequence[CommitHead]) -> list[str]:
+    """The same for a person: of one commit as git has it, of several a line each."""
+    if len(found) != 1:
+        return [f"  {one.commit[:12]} {one.subject} ({one.author}, {one.date})" for one in found]
+    (only,) = found
+    return [f"  Author: {only.author}", f"  Date:   {only.date}", f"      {only.subject}"]
