@@ -105,31 +105,35 @@ def good_and_bad(  # noqa: PLR0913  (what the command line gives)
     bad: str,
     suite: str | None,
     metric: str | None,
-) -> tuple[str, str]:
-    """Full shas of both ends, and a check of suite and metric before anything is spent."""
+) -> tuple[str, str, str]:
+    """Ends of a search (see `_searchable`), and a check of suite and metric before anything is
+    spent.
+    """
     site, target, git = _opened(state, place, tree)
     _check_metric(site, target, suite, metric)
-    first, last = _resolved(git, target, good), _resolved(git, target, bad)
-    git.graph(first, last)
-    return first, last
+    return _searchable(git, _resolved(git, target, good), _resolved(git, target, bad))
+
+
+def _searchable(tree: GitTree, first: str, last: str) -> tuple[str, str, str]:
+    """Full shas of both ends of a search. Where the older one is no ancestor of the newer one their
+    merge base takes its place, and the end that was given comes last, else "".
+    """
+    base, given = tree.merge_base(first, last), ""
+    if base not in (first, last):
+        first, given = base, first
+    tree.graph(first, last)
+    return first, last, given
 
 
 def ends_of_repository(state: Path, repo: Path, good: str, bad: str) -> tuple[str, str, str, str]:
-    """Repository and full shas of both ends of `rtbisect run`; where good is no ancestor of bad
-    their merge base takes its place, and good comes last.
-    """
+    """Repository and ends of `rtbisect run`, see `_searchable`."""
     place = repo.resolve()
     if not place.is_dir():
         raise ConfigError(f"{repo} is not there", "give the folder of a git repository")
     place = _top(place)
     make_folder(state)
     tree = command_tree(state, str(place))
-    first, last = tree.resolve(good), tree.resolve(bad)
-    base, given = tree.merge_base(first, last), ""
-    if base not in (first, last):
-        first, given = base, first
-    tree.graph(first, last)
-    return str(place), first, last, given
+    return str(place), *_searchable(tree, tree.resolve(good), tree.resolve(bad))
 
 
 def _top(folder: Path) -> Path:

@@ -34,7 +34,7 @@ from rtbisect.model.campaign import (
     Scale,
 )
 from rtbisect.model.code import PROOF_LAYOUT, Build, BuildStatus, Commit, CommitGraph, Function
-from rtbisect.model.command import REPAIR, turned
+from rtbisect.model.command import GIVEN, REPAIR, turned
 from rtbisect.model.lab import Measurement, RunStatus, Source
 from rtbisect.search import engine
 from rtbisect.search.graph import Ancestry
@@ -85,6 +85,34 @@ def test_a_latency_regression_is_the_kernels_own(tmp_path):
     assert (result.outcome, result.culprit) == (Outcome.CULPRIT, sha(5))
     assert result.cause is Cause.KERNEL
     assert result.metric.suite == "rcu"
+
+
+@pytest.mark.parametrize(("suite", "same"), [(None, False), ("ipi", False), ("ipi", True)])
+def test_a_merge_base_that_is_bad_is_no_answer(tmp_path, suite, same):
+    """The good end that was given is beside it, and alone is good; also where merge base and bad
+    end are one kernel, of which nothing was booted.
+    """
+    graph, given = line_of(3), sha(10**6 + 1)
+    request = CampaignRequest(
+        "bisect", "site.yaml", "t", graph.good, graph.bad, suite, extra=((GIVEN, given),)
+    )
+    builder = FakeBuilder(same_as={sha(n): sha(0) for n in range(1, 4)} if same else {})
+    here = World(
+        tmp_path, graph, FakeLab(boots(0)), builder, {("", ""): given}, request,
+    )  # fmt: skip
+    result, report = pipeline.bisect(*here.open())
+    assert result.outcome is Outcome.INCONCLUSIVE
+    advice = f"--good {given[:12]} --bad {graph.good[:12]} --find-fix --suite ipi"
+    assert advice in result.reasons[0]
+    assert (report is None) == (suite is None)
+
+
+def test_a_merge_base_that_stands_for_its_like_changes_no_answer(tmp_path):
+    graph, given = line_of(3), sha(10**6 + 1)
+    request = CampaignRequest("bisect", "s", "t", graph.good, graph.bad, extra=((GIVEN, given),))
+    here = World(tmp_path, graph, FakeLab(boots(None)), FakeBuilder(), {("", ""): given}, request)
+    result, report = pipeline.bisect(*here.open())
+    assert (result.outcome, report) == (Outcome.NO_REGRESSION, None)
 
 
 def test_an_effect_of_the_measuring_tool_is_told_to_nobody(tmp_path):

@@ -18,7 +18,7 @@ from rtbisect.cli.options import (
     suite_option,
 )
 from rtbisect.model.campaign import CampaignRequest
-from rtbisect.model.command import REPAIR
+from rtbisect.model.command import GIVEN, REPAIR
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -58,13 +58,14 @@ def bisect(
     """Find the commit between --good and --bad in TREE, prove it, and draft the mail.
 
     Without --suite all suites are compared first and the one that regressed is searched. With
-    --find-fix the commit is searched that made things better again.
+    --find-fix the commit is searched that made things better again. Where the older end is no
+    ancestor of the newer one their merge base takes its place, and that is said.
     Exit code 0: answered (see `outcome`); 4: inconclusive.
     """
     place = site_path(site)
     older, newer = (bad, good) if find_fix else (good, bad)
-    first, last = asked.good_and_bad(output.state, place, tree, older, newer, suite, metric)
-    extra = (REPAIR,) if find_fix else ()
+    first, last, given = asked.good_and_bad(output.state, place, tree, older, newer, suite, metric)
+    extra = (*((REPAIR,) if find_fix else ()), *(((GIVEN, given),) if given else ()))
     request = CampaignRequest("bisect", str(place), tree, first, last, suite, metric, seed, extra)
     record = runner.start(output, request)
     runner.show(output, record, as_json=as_json)

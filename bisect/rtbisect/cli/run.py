@@ -88,7 +88,8 @@ def run(
     that you have, without GIT_* variables. What it leaves running is ended. Its last lines hold
     a number, `name=value` lines or a JSON object. Exit code 125 skips the revision, 128 and
     more stops the search, any other one is a failed run: no evidence unless --pass-fail. Before
-    each run tracked files get their contents back; what the command built stays.
+    each run tracked files get their contents back; what the command built stays. Where the older
+    end is no ancestor of the newer one their merge base takes its place, and that is said.
 
     Exit code 0: answered (see `outcome`); 4: inconclusive.
     """

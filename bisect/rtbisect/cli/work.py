@@ -19,7 +19,7 @@ from rtbisect.cli.options import json_option
 from rtbisect.cli.output import PlainProgress, keep_traceback, one_line
 from rtbisect.config import load_site
 from rtbisect.errors import ConfigError, Exit, InternalError, Interrupted, RtbisectError
-from rtbisect.model.command import FOREIGN
+from rtbisect.model.command import FOREIGN, GIVEN
 from rtbisect.post.fetch import fetch, is_address
 from rtbisect.standing import follow_outbox
 from rtbisect.store.campaigns import CampaignStore
@@ -141,10 +141,13 @@ def _bisection(output: Output, request: CampaignRequest, argument: str) -> Campa
     if len(ends) != 2:
         raise ConfigError("wants a good and a bad revision", "say both")
     place, suite, metric = Path(request.site), request.suite, request.metric
-    good, bad = asked.good_and_bad(
+    good, bad, given = asked.good_and_bad(
         output.state, place, request.tree, ends[0], ends[1], suite, metric
     )
     tree = wiring.tree_of(output.state, load_site(place).target(request.tree))
-    if tree.foreign(good) or tree.foreign(bad):
+    if any(tree.foreign(sha) for sha in (good, bad, given) if sha):
         raise ConfigError("an end is a patch that somebody has sent", "ask for a test of it")
-    return replace(request, kind="bisect", good=good, bad=bad, repo="")
+    # Nothing of the merge base of the search that was reported.
+    extra = tuple(pair for pair in request.extra if pair[0] != GIVEN)
+    extra = (*extra, (GIVEN, given)) if given else extra
+    return replace(request, kind="bisect", good=good, bad=bad, repo="", extra=extra)
