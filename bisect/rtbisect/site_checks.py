@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 #: The lab on this machine.
 EMBEDDED = "lava-run://localhost/"
 
+#: What kernels are built for.
+ARCHITECTURE = "x86_64"
+
 #: Hosts to which nothing leaves this machine.
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
@@ -51,10 +54,28 @@ def _check_supported(document: yamlfile.Document, site: SiteFile) -> None:
                 f"build_environment {name}: cc {environment.cc!r} is not supported",
                 "this version builds with gcc",
             )
+    for place, arch in _built_architectures(site):
+        if arch != ARCHITECTURE:
+            raise document.refuse(
+                place,
+                f"architecture {arch} is not supported",
+                f"this version builds {ARCHITECTURE}: name that one first",
+            )
     if site.labs[site.rtbisect.lab].url == EMBEDDED:
         _check_embedded(document, site)
     else:
         _check_server(document, site)
+
+
+def _built_architectures(site: SiteFile) -> Iterator[tuple[yamlfile.Place, str]]:
+    """The first architecture of the first variant of each build_config, which is what is built."""
+    for name, config in site.build_configs.items():
+        own = config.variants is not None
+        top = ("build_configs", name) if own else ("build_configs_defaults",)
+        variants = config.variants if own else site.build_configs_defaults.variants
+        for variant, entry in list((variants or {}).items())[:1]:
+            for arch in list(entry.architectures)[:1]:
+                yield (*top, "variants", variant, "architectures", arch), arch
 
 
 def _check_embedded(document: yamlfile.Document, site: SiteFile) -> None:

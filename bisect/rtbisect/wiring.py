@@ -19,6 +19,7 @@ from rtbisect.config import (
     load_thresholds,
 )
 from rtbisect.errors import ConfigError
+from rtbisect.kernel.config_check import most_cpus
 from rtbisect.kernel.kbuild import KernelBuilder
 from rtbisect.kernel.settings import BuildSettings
 from rtbisect.lab import any_command
@@ -189,11 +190,13 @@ def setup_of(site: Site, target: BuildTarget, request: CampaignRequest) -> Setup
             f"{site.path}: test_plan {planned.plan} names no suite that measures",
             "docs/suites/ has a page on each; ipi, osnoise and rcu are a start",
         )
+    build = build_pattern(site, target, suites)
+    _check_topology(site, planned.device, build)
     return Setup(
         request=request,
         tree=target.name,
         repo=target.url,
-        build=build_pattern(site, target, suites),
+        build=build,
         device=planned.device,
         profile=host_profile(planned.device, planned.params.profile),
         windows=windows,
@@ -209,6 +212,20 @@ def setup_of(site: Site, target: BuildTarget, request: CampaignRequest) -> Setup
         limits=Limits(**site.ours.campaign.model_dump()),
         operator=str(site.ours.operator),
     )
+
+
+def _check_topology(site: Site, device: DeviceType, build: BuildRequest) -> None:
+    """ConfigError where the configuration has fewer CPUs than the device: those that a kernel
+    leaves out are missing in every figure.
+    """
+    most = most_cpus(build.base, build.fragments)
+    if most is not None and device.cpus > most:
+        place = ("device_types", device.name, "params", "cores")
+        raise site.document.refuse(
+            place,
+            f"{device.name} has {device.cpus} CPUs, a kernel of {build.config_name} at most {most}",
+            "say CONFIG_SMP=y and a larger CONFIG_NR_CPUS in a fragment",
+        )
 
 
 def _beside(site: Site, planned: PlannedJob, windows: tuple[Window, ...]) -> tuple[Window, ...]:

@@ -4,10 +4,14 @@
 import re
 from pathlib import Path
 
+import kernelci.config
 import pytest
 
+from rtbisect import site_notes
 from rtbisect.config import choose_threshold, load_site, load_thresholds, state_dir
 from rtbisect.errors import ConfigError
+from rtbisect.kernel.config_check import most_cpus
+from rtbisect.kernelci_core import KEYS
 from rtbisect.wiring import check_target
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -74,6 +78,12 @@ def test_a_tree_name_is_enough_where_it_has_one_build_config():
             )
         ),
         ("emulated: true", "emulated: false", "emulated: false", "never mailed"),
+        (
+            "        x86_64:\n          base",
+            "        arm64:\n          base",
+            "arm64:",
+            "builds x86_64",
+        ),
         ("cc: gcc\n", "cc: clang-17\n", "cc: clang-17", "builds with gcc"),
         ("max_boots: 80", "max_boots: 12", "campaign:", "max_boots does not cover"),
         ("max_boots: 80", "calibrate_min: 11", "campaign:", "larger than calibrate_max"),
@@ -107,6 +117,125 @@ def test_a_plan_that_measures_nothing_is_refused(tmp_path, suites):
 def test_a_plan_may_ask_for_rcutorture(tmp_path):
     loaded = site(tmp_path, with_suites("rcu, rcutorture"))
     assert check_target(loaded, loaded.target("stable-rt")).params.suites == ["rcu", "rcutorture"]
+
+
+@pytest.mark.parametrize(
+    ("cores", "extra", "said"),
+    [
+        (9, "", "18 CPUs, a kernel of tinyconfig+rt-smallest at most 16"),
+        (8, "", None),
+        (9, "CONFIG_NR_CPUS=32", None),
+        (4, "# CONFIG_SMP is not set", "8 CPUs, a kernel of tinyconfig+rt-smallest+own at most 1"),
+    ],
+)
+def test_a_topology_that_the_configuration_cannot_boot_is_refused(tmp_path, cores, extra, said):
+    text = EXAMPLE.replace("cores: 4", f"cores: {cores}")
+    if extra:
+        text = text.replace("[rt-smallest]", "[rt-smallest, own]")
+        own = f"fragments:\n  own: {{path: own.config, configs: ['{extra}']}}\n"
+        text = text.replace("fragments:\n", own, 1)
+    loaded = site(tmp_path, text)
+    if said is None:
+        check_target(loaded, loaded.target("stable-rt"))
+        return
+    with pytest.raises(ConfigError) as caught:
+        check_target(loaded, loaded.target("stable-rt"))
+    assert f"site.yaml:{line_of(text, f'cores: {cores}')}:" in caught.value.message
+    assert said in caught.value.message
+
+
+@pytest.mark.parametrize(
+    ("base", "fragments", "most"),
+    [
+        ("tinyconfig", [], 1),
+        ("tinyconfig", ["CONFIG_SMP=y"], 64),
+        ("defconfig", [], 64),
+        ("defconfig", ["CONFIG_NR_CPUS=8", "CONFIG_NR_CPUS=512"], 512),
+        ("defconfig", ["CONFIG_MAXSMP=y"], None),
+        ("server_defconfig", [], None),
+        ("server_defconfig", ["CONFIG_SMP=n"], 1),
+    ],
+)
+def test_cpus_of_a_configuration(base, fragments, most):
+    assert most_cpus(base, fragments) == most
+
+
+ARCH = "          base_defconfig: tinyconfig\n"
+SPARE = (
+    "{template: qemu-smt.jinja2, sockets: 1, cores: 2, threads: 1, memory_mib: 256, emulated: true}"
+)
+#: What a site may say and nobody does: where in the example it is added, what, and what is said of
+#: its line.
+IGNORED = (
+    ("    branch: linux-6.12.y-rt\n", "    trigger: 3\n", "trigger is not used: neither"),
+    ("  stable-rt:\n", "    name: other\n", "name is not used"),
+    ("  rt-smallest:\n", "    defconfig: tiny\n", "defconfig is not used"),
+    ("    cc_version: 12\n", "    cross_compile: {x86_64: x-}\n", "the compiler of this machine"),
+    (ARCH, "          extra_configs: [allmodconfig]\n", "extra_configs is not used"),
+    (ARCH, "        i386: {}\n", "architecture i386 is not built"),
+    (
+        ARCH,
+        "    more:\n      build_environment: gcc-12\n      architectures: {x86_64: }\n",
+        "variant more is not built",
+    ),
+    ("    test_plans: [rt-latency", ", rt-more", "rt-more on qemu-smt is not run"),
+    (
+        "device_types:\n",
+        f"  spare: {{mach: x, arch: x86_64, boot_method: qemu, params: {SPARE}}}\n",
+        "device_type spare is not used",
+    ),
+    (
+        "\nlabs:\n",
+        "  other: {lab_type: lava, url: 'https://lava.example.org'}\n",
+        "lab other is not used",
+    ),
+    ("    boot_method: qemu\n", "    context: {a: b}\n", "context is not used"),
+)
+
+
+@pytest.mark.parametrize(("after", "added", "said"), IGNORED, ids=[row[2] for row in IGNORED])
+def test_what_a_site_says_and_nobody_does_is_named(tmp_path, after, added, said):
+    assert EXAMPLE.count(after)
+    text = EXAMPLE.replace(after, after + added, 1)
+    if "rt-more" in added:
+        at = text.index("  rt-latency:\n    rootfs")
+        plan = text[at : text.index("device_default_filters")].replace("rt-latency", "rt-more")
+        text = text[:at] + plan + text[at:]
+        text = text.replace("plan: [rt-latency]", "plan: [rt-latency, rt-more]")
+    document = site(tmp_path, text).document
+    found = [
+        *site_notes.unused(document),
+        *site_notes.not_run(document, {("qemu-smt", "rt-latency")}),
+    ]
+    told = [f"{document.where(place)}: {words}" for place, words in found]
+    where = f"site.yaml:{line_of(text, added.splitlines()[0])}: "
+    assert [line for line in told if where in line and said in line], told
+
+
+def test_a_compiler_that_is_not_here_is_named():
+    document = load_site(ROOT / "site.example.yaml").document
+    for here in ("12.2.0", "12"):
+        assert list(site_notes.compiler(document, "gcc-12", here)) == []
+    for here in ("13.2.0", "1", "120.1", ""):
+        ((place, said),) = site_notes.compiler(document, "gcc-12", here)
+        assert (place[-1], "cc_version 12 is not what builds" in said) == ("cc_version", True)
+
+
+def test_every_key_that_kernelci_core_reads_is_used_or_named():
+    """kernelci-core looks keys up by literal names in its loaders."""
+    folder = Path(kernelci.config.__file__).parent
+    lists, gets = r"_kw_from_yaml\(\s*\w+,\s*\[([^]]*)\]", r"\.get\('(\w+)'"
+    asked = set()
+    for name in ("build.py", "test.py", "lab.py"):
+        text = (folder / name).read_text()
+        asked |= {key for found in re.findall(lists, text) for key in re.findall(r"'(\w+)'", found)}
+        asked |= set(re.findall(gets, text))
+    assert len(asked) > 25
+    known = {*KEYS, *site_notes._VARIANT, *site_notes._ARCHITECTURE, "extra_configs"}
+    known |= {"device_type", "test_plans"}
+    for section, used in site_notes._USED.items():
+        known |= {*used, *site_notes._UNUSED[section]}
+    assert asked - known == set()
 
 
 def with_suites(names):

@@ -71,15 +71,18 @@ def test_a_workload_is_synthetic_if_nobody_says_other(tmp_path):
     [
         ("siteload", "", "has the suite siteload and no workload"),
         ("ipi", "workload: {path: load}", "has a workload for no suite"),
-        ("siteload", "workload: {path: gone}", "site.yaml:63: workload: no file"),
-        ("siteload", "workload: {path: ''}", "site.yaml:63: .*path"),
-        ("siteload", "workload: load", "site.yaml:63: .*workload"),
+        ("siteload", "workload: {path: gone}", "site.yaml:LINE: workload: no file"),
+        ("siteload", "workload: {path: ''}", "site.yaml:LINE: .*path"),
+        ("siteload", "workload: load", "site.yaml:LINE: .*workload"),
     ],
 )
 def test_a_suite_and_its_workload_go_together(tmp_path, suites, workload, message):
     (tmp_path / "load").write_text("x")
-    with pytest.raises(ConfigError, match=message):
+    with pytest.raises(ConfigError) as caught:
         setup_of(tmp_path, suites, workload)
+    text = (tmp_path / "site.yaml").read_text().splitlines()
+    line = next((n for n, row in enumerate(text, 1) if "workload:" in row), 0)
+    assert re.search(message.replace("LINE", str(line)), str(caught.value)), caught.value
 
 
 def on_device(tmp_path, program):

@@ -8,12 +8,21 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rtbisect import wiring
+from rtbisect import site_notes, wiring
 from rtbisect.cli.options import json_option, site_path
+from rtbisect.command import printable, run
 from rtbisect.config import load_site
+from rtbisect.errors import ConfigError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
     from rtbisect.cli.output import Output
+    from rtbisect.config import Site
+    from rtbisect.kernelci_core import BuildTarget
+
+#: Seconds for the version of a compiler.
+GCC_S = 20.0
 
 
 @click.group(no_args_is_help=False, epilog="Example: rtbisect config check site.yaml")
@@ -26,28 +35,59 @@ def config() -> None:
 @json_option
 @click.pass_obj
 def check(output: Output, site: Path | None, as_json: bool) -> int:
-    """Check SITE and the thresholds; a mistake is named by file and line."""
+    """Check SITE and the thresholds; a mistake is named by file and line.
+
+    So is whatever SITE says and this version does not do; that is no mistake.
+    """
     place = site_path(site)
     loaded = load_site(place)
-    rows = []
-    for target in loaded.kernelci.targets():
-        job = wiring.check_target(loaded, target)
-        rows.append(
-            {
-                "build_config": target.name,
-                "tree": target.tree,
-                "branch": target.branch,
-                "config": target.defconfig,
-                "device_type": job.device.name,
-                "plan": job.plan,
-            }
-        )
+    rows = [_row(loaded, target) for target in _built(loaded)]
+    ignored = [f"{loaded.document.where(at)}: {said}" for at, said in _ignored(loaded, rows)]
     lines = [f"{place}: ok, lab {loaded.lab.name} ({loaded.lab.url})"]
     lines += [
         f"  {r['build_config']}: {r['tree']} {r['branch']}, {r['config']} -> "
         f"{r['plan']} on {r['device_type']}"
         for r in rows
     ]
-    data = {"site": str(place), "lab": loaded.lab.name, "build_configs": rows}
-    output.answer(data, "\n".join(lines), as_json=as_json)
+    data = {
+        "site": str(place), "lab": loaded.lab.name, "build_configs": rows, "ignored": ignored,
+    }  # fmt: skip
+    output.answer(data, "\n".join([*lines, *ignored]), as_json=as_json)
     return 0
+
+
+def _built(site: Site) -> list[BuildTarget]:
+    """What each build_config builds: its first variant, for the first architecture."""
+    names = dict.fromkeys(target.name for target in site.kernelci.targets())
+    return [site.target(name) for name in names]
+
+
+def _row(site: Site, target: BuildTarget) -> dict[str, str]:
+    job = wiring.check_target(site, target)
+    return {
+        "build_config": target.name,
+        "tree": target.tree,
+        "branch": target.branch,
+        "config": target.defconfig,
+        "device_type": job.device.name,
+        "plan": job.plan,
+    }
+
+
+def _ignored(site: Site, rows: Sequence[Mapping[str, str]]) -> Iterator[site_notes.Note]:
+    """What the file says and nobody does, in the order of its lines."""
+    jobs = {(row["device_type"], row["plan"]) for row in rows}
+    here = _compiler()
+    found = [*site_notes.unused(site.document), *site_notes.not_run(site.document, jobs)]
+    for environment in dict.fromkeys(target.compiler for target in _built(site)):
+        found += site_notes.compiler(site.document, environment, here)
+    yield from sorted(found, key=lambda note: site.document.lines.get(note[0], 0))
+
+
+def _compiler() -> str:
+    """Version of the gcc that builds; "" where there is none."""
+    try:
+        done = run(("gcc", "-dumpfullversion"), cwd=Path("/"), timeout_s=GCC_S)
+    except ConfigError:
+        return ""
+    return printable(done.stdout) if done.ok else ""

@@ -75,6 +75,25 @@ def _same(value: str) -> str:
     return "n" if value == '""' else value
 
 
+#: NR_CPUS of x86_64 with SMP where nothing else is asked (arch/x86/Kconfig).
+DEFAULT_CPUS = 64
+#: Configurations of the tree that say nothing else of CPUs, and whether they have SMP.
+_BASES = {"defconfig": "y", "x86_64_defconfig": "y", "tinyconfig": "n", "allnoconfig": "n"}
+
+
+def most_cpus(base: str, fragments: Iterable[str]) -> int | None:
+    """How many CPUs a kernel of this configuration can have; None where only its tree can tell."""
+    options = asked(fragments)
+    smp = options.get("CONFIG_SMP", _BASES.get(base))
+    if smp == "n":
+        return 1
+    if options.get("CONFIG_MAXSMP") == "y":
+        return None
+    if (number := options.get("CONFIG_NR_CPUS", "")).isdecimal():
+        return int(number)
+    return DEFAULT_CPUS if base in _BASES else None
+
+
 def inputs(listing: str) -> list[str]:
     """Lines of `git ls-tree -r -z` that can change a configuration."""
     return [line for line in listing.split("\0") if _INPUT.fullmatch(line.partition("\t")[2])]
