@@ -10,24 +10,21 @@ from __future__ import annotations
 import secrets
 import shlex
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rtbisect import proof, several
+from rtbisect import beside, proof, several
 from rtbisect.boots import Ask
 from rtbisect.comparison import MAX_BARREN, PASS_CONFIDENCE, Ends, compare, worst
 from rtbisect.effects import Effects, worded
 from rtbisect.figures import figure, sample
 from rtbisect.judge import hosts
 from rtbisect.judge.improved import improved
-from rtbisect.judge.judge import judge
 from rtbisect.judge.scale import by_mean, centre
 from rtbisect.model.campaign import (
     Better,
     Cause,
     Judgement,
     Level,
-    MetricKey,
     Outcome,
     Result,
     Sample,
@@ -138,7 +135,7 @@ def bisect(setup: Setup, parts: Parts) -> tuple[Result, Report | None]:
         judgements = ends.judgements
         found = worst(setup, judgements)
         if found is None:
-            return _nothing(effects, graph, _given_too(effects, ends))
+            return _nothing(effects, graph, beside.on_all_suites(effects, ends))
         threshold = next(t for t in setup.thresholds if t.key == found.key)
         what = "better again" if repairs(request) else "regressed"
         effects.tell(f"{what}: {found.key}: {found.reason}; searching on it")
@@ -150,7 +147,7 @@ def bisect(setup: Setup, parts: Parts) -> tuple[Result, Report | None]:
     answer = searched.answer
     result = result_of(answer, threshold, judgements)
     if answer.outcome in (Outcome.NOT_REPRODUCED, Outcome.NOOP):
-        result = _beside(effects, threshold, result)
+        result = beside.on_one(effects, threshold, result)
     if answer.outcome is Outcome.INCONCLUSIVE:
         reasons = (*result.reasons, *_kept(effects), *_broken(effects))
         result = replace(result, reasons=reasons)
@@ -186,67 +183,6 @@ def _tell_range(effects: Effects, graph: CommitGraph) -> None:
     if given := dict(request.extra).get(GIVEN):
         said = f"good {given[:12]} is no ancestor of bad; their merge base takes its place"
         effects.tell(setup.in_words(said))
-
-
-def _given_too(effects: Effects, ends: Ends) -> Ends:
-    """Where a merge base took the place of the good end and nothing regressed since: the end that
-    was asked compared with the bad one, on all suites. What changed there is to be found elsewhere.
-    """
-    given = dict(effects.setup.request.extra).get(GIVEN)
-    if given is None or ends.level is not Level.PASS:
-        return ends
-    if effects.boots_left < 2 * effects.setup.limits.calibrate_min:
-        said = f"no boots are left to compare {given[:12]}, which the merge base stands for"
-        return replace(ends, reason=f"{ends.reason}; {said}")
-    effects.tell(f"the merge base is like the other end; is {given[:12]}, which it stands for?")
-    beside = compare(effects, given, effects.setup.request.bad)
-    found = worst(effects.setup, beside.judgements)
-    if beside.level is Level.PASS:
-        return ends
-    if found is None:
-        said = f"whether {given[:12]} differs is open: {beside.reason}"
-        return replace(ends, reason=f"{ends.reason}; {said}")
-    return replace(beside, level=Level.UNDECIDED, reason=_elsewhere(effects, given, found.key))
-
-
-def _beside(effects: Effects, threshold: Threshold, result: Result) -> Result:
-    """The same for one metric."""
-    given = dict(effects.setup.request.extra).get(GIVEN)
-    if given is None or not effects.build(given).ok:
-        return result
-    bad = effects.setup.request.bad
-    boots = min(effects.setup.limits.verify_boots, effects.boots_left)
-    if effects.evidence().get(bad):
-        asks = [Ask(given, "given", left) for left in reversed(range(boots))]
-        list(effects.boot_all(asks))
-    else:
-        # Two kernels that are the same were not booted.
-        list(effects.in_turn((given, bad), "given", min(2 * boots, effects.boots_left)))
-    found = effects.evidence()
-    sides = (sample(found.get(sha, []), threshold.key) for sha in (given, bad))
-    if judge(threshold, *sides).level is not Level.REGRESSED:
-        return result
-    said = _elsewhere(effects, given, threshold.key)
-    return replace(result, outcome=Outcome.INCONCLUSIVE, reasons=(said, *result.reasons))
-
-
-def _elsewhere(effects: Effects, given: str, metric: MetricKey) -> str:
-    """The merge base is like the bad end, and the good end that it stands for is not: the change
-    came on the side of the good end. The command that finds it there.
-    """
-    setup, request = effects.setup, effects.setup.request
-    broken = repairs(request)
-    good, other = ("bad", "good") if broken else ("good", "bad")
-    said = f"the merge base {request.good[:12]} is like the end that was called {other};"
-    said += f" the change came on the side of {given[:12]} after it:"
-    ends = [f"--{good}", given[:12], f"--{other}", request.good[:12]]
-    if request.kind == RUN:
-        turned = replace(CommandRequest.of(request), find_fix=not broken)
-        words = ["rtbisect", "run", "--repo", request.repo, *ends, *turned.words()]
-    else:
-        words = ["rtbisect", "bisect", request.tree, *ends, *([] if broken else ["--find-fix"])]
-        words += _asked_of(setup, metric)
-    return f"{said} `{shlex.join(words)}`"
 
 
 def _kept(effects: Effects) -> tuple[str, ...]:
@@ -381,15 +317,7 @@ def _command(setup: Setup, result: Result) -> str:
     words = ["rtbisect", "bisect", asked.tree, "--good", good, "--bad", bad]
     if repairs(asked):
         words.append("--find-fix")
-    return shlex.join([*words, *_asked_of(setup, result.metric)])
-
-
-def _asked_of(setup: Setup, metric: MetricKey | None) -> list[str]:
-    """The words of a search that say what is searched, with which seed and site."""
-    words = []
-    if metric is not None:
-        words += ["--suite", metric.suite, "--metric", f"{metric.name}@{metric.window}"]
-    return [*words, "--seed", str(setup.request.seed), "--site", Path(setup.request.site).name]
+    return shlex.join([*words, *beside.asked_of(setup, result.metric)])
 
 
 def _closing(setup: Setup, result: Result) -> str:
