@@ -219,7 +219,7 @@ class HostEntry(Strict):
 
 
 class Kcidb(Strict):
-    """Reports for KCIDB: the name that it knows us by, and a folder that takes a file a campaign;
+    """Reports for KCIDB: the name that it knows us by, and a folder that takes a file a draft;
     who submits them is somebody else.
     """
 

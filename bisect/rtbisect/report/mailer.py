@@ -81,7 +81,7 @@ class ReportSettings:
     `operator` gets every draft whose input names nobody else; `archive` is the address
     that a Message-ID is appended to for the Closes: tag; `plots` draws PNG files beside
     the mail when matplotlib is installed; `kcidb` is our origin there and the folder that takes a
-    file a campaign.
+    file a draft.
     """
 
     out_dir: Path
