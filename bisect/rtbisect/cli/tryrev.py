@@ -42,7 +42,13 @@ SKIP = 125
 @click.option(
     "--limit", type=float, help="Bad beyond this value; needed where thresholds/ has no limit."
 )
-@click.option("--boots", type=click.IntRange(1, 99), default=3, help="Boots; their median decides.")
+@click.option(
+    "--boots",
+    type=click.IntRange(1, 99),
+    default=3,
+    show_default=True,
+    help="Boots; their median decides, of shares and counts the mean.",
+)
 @seed_option
 @site_option
 @json_option

@@ -44,7 +44,7 @@ TOLD = (
 def watch(output: Output, once: bool, seed: int, site: Path | None, as_json: bool) -> int:
     """Check new revisions of all configured trees; bisect and draft where one regressed.
 
-    Exit code 0: nothing regressed; 1: a regression was found (see the drafts); 3, 4: a tree
+    Exit code 0: nothing regressed; 1: a regression was found (see the drafts); more: a tree
     could not be judged.
     """
     place = site_path(site)
