@@ -148,6 +148,7 @@ def _command_parts(
         checkout=tree.checkout,
         restore=tree.restore,
         positive=asked.threshold().scale is Scale.LOG,
+        good_first=not asked.find_fix,
     )
     parts = Parts(
         tree=tree,

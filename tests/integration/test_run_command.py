@@ -251,6 +251,20 @@ def test_a_figure_that_the_command_does_not_print_is_a_usage_error(
     assert [row["state"] for row in told["campaigns"]] == ["done"]
 
 
+def test_a_program_that_no_shell_finds_is_a_usage_error_and_no_failing_test(tmp_path, repo):
+    """At the good end, as `git bisect run` has it; a bad one may well lack the program."""
+    good, bad, culprit = history(repo, 4, count=8)
+    words = ["run", "--good", good, "--bad", bad, "--pass-fail", "--json"]
+    checker(tmp_path, f"echo x >>{tmp_path}/runs\nno-such-bench")
+    done = rtbisect(tmp_path / "state", *words, "--", "../check.sh", cwd=repo)
+    assert done.returncode == 2, done.stderr
+    assert "ended with 127: " in json.loads(done.stdout)["error"]
+    assert (tmp_path / "runs").read_text() == "x\n"
+    checker(tmp_path, "test ! -e slow || no-such-bench")
+    done = rtbisect(tmp_path / "state", *words, "--", "../check.sh", cwd=repo)
+    assert json.loads(done.stdout)["culprit"] == culprit, done.stderr
+
+
 def test_a_figure_that_only_some_revisions_print_does_not_end_the_search(tmp_path, repo):
     """The bad end prints another name: that is a revision that cannot be tested."""
     good, bad, _ = history(repo, 5, count=4)

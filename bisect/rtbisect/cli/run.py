@@ -91,7 +91,8 @@ def run(
     each run tracked files get their contents back; what the command built stays. Where the older
     end is no ancestor of the newer one their merge base takes its place, and that is said.
 
-    Exit code 0: answered (see `outcome`); 4: inconclusive.
+    Exit code 0: answered (see `outcome`); 4: inconclusive; 2: also where the first run shows that
+    the request is wrong: figures of other names, or with --pass-fail a program that is not there.
     """
     for name, value in (("--cost-build", cost_build), ("--cost-run", cost_run)):
         if value is not None and not (math.isfinite(value) and value >= 0):

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 SKIP = 125
 ABORT = 128
 
+#: A shell found no such program, or could not start it; git bisect run asks a good revision then.
+NOT_RUN = (126, 127)
+
 #: Figures stand in the last lines of stdout; this much of it is read. A JSON object may have as
 #: many lines as there are.
 TAIL_BYTES = 64 * 1024
@@ -54,7 +57,8 @@ class CommandSettings:
     """`argv` is started in what `checkout` gives for a revision. With `pass_fail` the exit code
     is the figure: 0 is good, 1 to 127 bad. `metric` is a name, "" for a bare number. `restore`
     gives the files of the revision their contents again, and leaves all others. `positive`: the
-    figure has to be above 0, because ratios are compared.
+    figure has to be above 0, because ratios are compared. `good_first`: the first run of all is of
+    a revision that is said to be good.
     """
 
     argv: tuple[str, ...]
@@ -65,6 +69,7 @@ class CommandSettings:
     checkout: Callable[[str], Path]
     restore: Callable[[str], Path]
     positive: bool = False
+    good_first: bool = False
 
 
 class CommandLab:
@@ -81,7 +86,7 @@ class CommandLab:
 
     def run(self, request: RunRequest, note: Callable[[str], None]) -> Run:
         """Run the command once. ConfigError when it cannot be started, MisaskedError when the first
-        run of all has figures and not the one that is asked, InfrastructureError when
+        run of all shows that the request is wrong, InfrastructureError when
         it asks to stop (exit code 128 and more, also when a signal ended it).
         """
         asked = self._settings
@@ -148,6 +153,7 @@ class CommandLab:
         if code == SKIP:
             return RunStatus.SKIPPED, "the command ended with 125", None
         if self._settings.pass_fail:
+            self._check_started(code, out)
             return RunStatus.COMPLETE, "", float(code != 0)
         if code:
             return RunStatus.INVALID, f"the command ended with {code}", None
@@ -156,18 +162,36 @@ class CommandLab:
         except ValueError as error:
             return RunStatus.INVALID, str(error), None
 
+    def _check_started(self, code: int, out: Path) -> None:
+        """MisaskedError where the good end, at the very first, ends as what a shell cannot find: a
+        word is wrong in the command, and every revision would fail.
+        """
+        if code not in NOT_RUN or not self._settings.good_first or not _is_first(out):
+            return
+        said = tail(out.with_suffix(".err"))
+        last = f": {printable(said[-1], 160)}" if said else ""
+        raise MisaskedError(
+            f"the first run, of the good end, ended with {code}{last}",
+            "that says that there is no such program: look at the command, then start again",
+        )
+
     def _figure(self, out: Path) -> float:
         try:
             figure = figure_of(tail(out), self._settings.metric)
         except WrongNameError as error:
             # A revision may print other figures than its neighbours; the first end may not.
-            if any(path != out for path in out.parent.glob("*.out")):
+            if not _is_first(out):
                 raise
             hint = "look at --metric, then start again"
             raise MisaskedError(f"the first run: {error}", hint) from error
         if self._settings.positive and figure <= 0:
             raise ValueError(f"{figure:g} has no ratio to another figure; leave out --ratio")
         return figure
+
+
+def _is_first(out: Path) -> bool:
+    """Whether an output is that of the first run of its campaign."""
+    return all(path == out for path in out.parent.glob("*.out"))
 
 
 def tail(path: Path) -> list[str]:
