@@ -21,7 +21,8 @@ import yaml
 from pydantic import TypeAdapter
 
 from rtbisect import asked, locks
-from rtbisect.cli import app
+from rtbisect.cli import app, work
+from rtbisect.cli.output import Output
 from rtbisect.demo import truth
 from rtbisect.errors import ConfigError
 from rtbisect.model.campaign import (
@@ -35,6 +36,7 @@ from rtbisect.model.campaign import (
     Sample,
     TableRow,
 )
+from rtbisect.model.command import GIVEN
 from rtbisect.model.report import Report, ReportState
 from rtbisect.store.campaigns import CampaignStore
 from rtbisect.store.journal import StoreJournal
@@ -390,6 +392,14 @@ def test_a_good_end_beside_the_bad_one_gives_way_to_their_merge_base(cli, repo):
     for good, given in (("side", shas["s"]), ("v1", "")):
         found = asked.good_and_bad(cli.state, cli.site, "rt", good, "main", None, None)
         assert found == (shas["b"], shas["d"], given)
+
+
+def test_a_search_that_a_reply_asks_for_has_the_merge_base_of_its_own_ends(cli, repo):
+    _where, shas = repo
+    reported = CampaignRequest("bisect", str(cli.site), "rt", "a", "b", extra=((GIVEN, "f" * 40),))
+    for ends, extra in (("side main", ((GIVEN, shas["s"]),)), ("v1 main", ())):
+        found = work._bisection(Output(cli.state), reported, ends)
+        assert (found.good, found.bad, found.extra) == (shas["b"], shas["d"], extra)
 
 
 def test_head_of_try_is_that_of_the_checkout(cli, repo, tmp_path, monkeypatch):
