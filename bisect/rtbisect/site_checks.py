@@ -54,6 +54,10 @@ def _check_supported(document: yamlfile.Document, site: SiteFile) -> None:
                 f"build_environment {name}: cc {environment.cc!r} is not supported",
                 "this version builds with gcc",
             )
+    for place in _renamed(document.data):
+        raise document.refuse(
+            place, f"{place[-2]} has another name here", "the key of an entry is its only name"
+        )
     for place, arch in _built_architectures(site):
         if arch != ARCHITECTURE:
             raise document.refuse(
@@ -65,6 +69,23 @@ def _check_supported(document: yamlfile.Document, site: SiteFile) -> None:
         _check_embedded(document, site)
     else:
         _check_server(document, site)
+
+
+#: Sections whose entries kernelci-core takes by a `name` in them, where there is one.
+_NAMED = ("trees", "fragments", "build_environments", "build_configs", "test_plans")
+
+
+def _renamed(data: object, at: yamlfile.Place = ()) -> Iterator[yamlfile.Place]:
+    """Places where such an entry, a variant or an architecture has another name than its key: what
+    kernelci-core then calls it stands nowhere that we look.
+    """
+    for key, entry in data.items() if isinstance(data, dict) else ():
+        here = (*at, key)
+        inside = at and at[-1] in (*_NAMED, "variants", "architectures")
+        if inside and isinstance(entry, dict) and entry.get("name", key) != key:
+            yield (*here, "name")
+        if here[0] in (*_NAMED, "build_configs_defaults"):
+            yield from _renamed(entry, here)
 
 
 def _built_architectures(site: SiteFile) -> Iterator[tuple[yamlfile.Place, str]]:

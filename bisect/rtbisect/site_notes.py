@@ -15,13 +15,13 @@ Note = tuple["Place", str]
 #: Keys of the entries of each section: those that are used, and those that kernelci-core reads,
 #: with what is done instead. Any other key is known to nobody.
 _USED: Mapping[str, tuple[str, ...]] = {
-    "trees": ("url",),
-    "fragments": ("path", "configs"),
-    "build_environments": ("cc", "cc_version"),
-    "build_configs": ("tree", "branch", "variants", "reference"),
+    "trees": ("name", "url"),
+    "fragments": ("name", "path", "configs"),
+    "build_environments": ("name", "cc", "cc_version"),
+    "build_configs": ("name", "tree", "branch", "variants", "reference"),
     "file_system_types": (),
     "file_systems": ("type",),
-    "test_plans": ("rootfs", "params", "filters"),
+    "test_plans": ("name", "rootfs", "params", "filters"),
     "device_types": ("arch", "boot_method", "flags", "filters", "params"),
     "labs": ("lab_type", "url", "priority", "filters"),
 }
@@ -29,20 +29,19 @@ _NATIVE = "kernels are built for x86_64 by the compiler of this machine"
 _OWN_RAMDISK = "boots have a ramdisk of our own"
 _OWN_JOB = "jobs are made from lava-jobs/skeleton.yaml.j2"
 _NOBODY = "neither KernelCI nor rtbisect knows that"
-_NAME = "the key of the entry is the name"
 _UNUSED: Mapping[str, Mapping[str, str]] = {
-    "trees": {"name": _NAME},
-    "fragments": {"name": _NAME, "defconfig": "only its path or its configs count"},
+    "trees": {},
+    "fragments": {"defconfig": "only its path or its configs count"},
     "build_environments": {
-        "name": _NAME, "arch_map": _NATIVE, "cross_compile": _NATIVE,
+        "arch_map": _NATIVE, "cross_compile": _NATIVE,
         "cross_compile_compat": _NATIVE,
     },
-    "build_configs": {"name": _NAME},
+    "build_configs": {},
     "file_system_types": {"url": _OWN_RAMDISK, "arch_map": _OWN_RAMDISK},
     "file_systems": dict.fromkeys(
         ("ramdisk", "nfs", "boot_protocol", "root_type", "prompt"), _OWN_RAMDISK
     ),
-    "test_plans": {"name": _NAME, "base_name": _OWN_JOB, "category": _OWN_JOB, "pattern": _OWN_JOB},
+    "test_plans": {"base_name": _OWN_JOB, "category": _OWN_JOB, "pattern": _OWN_JOB},
     "device_types": {
         "mach": "the template says how a device boots", "base_name": _OWN_JOB,
         "context": _OWN_JOB, "class": "x86_64 has no device tree",
@@ -52,8 +51,8 @@ _UNUSED: Mapping[str, Mapping[str, str]] = {
 }  # fmt: skip
 
 #: Of a variant, and of an architecture in it.
-_VARIANT = ("build_environment", "fragments", "architectures")
-_ARCHITECTURE = ("base_defconfig", "fragments")
+_VARIANT = ("name", "build_environment", "fragments", "architectures")
+_ARCHITECTURE = ("name", "base_defconfig", "fragments")
 _ONE_BUILD = "each build_config is built once"
 
 
@@ -110,14 +109,14 @@ def _variants(at: Place, variants: Mapping[str, Any]) -> Iterator[Note]:
         if number:
             yield (*at, name), f"variant {name} is not built: {_ONE_BUILD}, with its first variant"
             continue
-        yield from _keys((*at, name), variant, _VARIANT, {"name": _NAME})
+        yield from _keys((*at, name), variant, _VARIANT, {})
         inside = (*at, name, "architectures")
         for place, (arch, entry) in enumerate(variant["architectures"].items()):
             if place:
                 said = f"architecture {arch} is not built: {_ONE_BUILD}, for its first architecture"
                 yield (*inside, arch), said
                 continue
-            instead = dict.fromkeys(("extra_configs", "filters"), _ONE_BUILD) | {"name": _NAME}
+            instead = dict.fromkeys(("extra_configs", "filters"), _ONE_BUILD)
             yield from _keys((*inside, arch), entry, _ARCHITECTURE, instead)
 
 

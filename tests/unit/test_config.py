@@ -84,6 +84,18 @@ def test_a_tree_name_is_enough_where_it_has_one_build_config():
             "arm64:",
             "builds x86_64",
         ),
+        *(
+            (at, f"{at}{blanks}name: other\n", "name: other", "has another name here")
+            for at, blanks in (
+                ("  stable-rt:\n", "    "),
+                ("  rt-smallest:\n", "    "),
+                ("    cc_version: 12\n", "    "),
+                ("  stable-rt_6.12:\n", "    "),
+                ("  rt-latency:\n", "    "),
+                ("        x86_64:\n", "          "),
+                ("    gcc-12:\n", "      "),
+            )
+        ),
         ("cc: gcc\n", "cc: clang-17\n", "cc: clang-17", "builds with gcc"),
         ("max_boots: 80", "max_boots: 12", "campaign:", "max_boots does not cover"),
         ("max_boots: 80", "calibrate_min: 11", "campaign:", "larger than calibrate_max"),
@@ -168,7 +180,6 @@ SPARE = (
 #: its line.
 IGNORED = (
     ("    branch: linux-6.12.y-rt\n", "    trigger: 3\n", "trigger is not used: neither"),
-    ("  stable-rt:\n", "    name: other\n", "name is not used"),
     ("  rt-smallest:\n", "    defconfig: tiny\n", "defconfig is not used"),
     ("    cc_version: 12\n", "    cross_compile: {x86_64: x-}\n", "the compiler of this machine"),
     (ARCH, "          extra_configs: [allmodconfig]\n", "extra_configs is not used"),
