@@ -171,13 +171,15 @@ def _references(site: SiteFile, root: Path) -> Iterator[Reference]:
         yield site.device_types, test.device_type, (*at, "device_type"), "device_type"
         for k, plan_name in enumerate(test.test_plans):
             yield site.test_plans, plan_name, (*at, "test_plans", k), "test_plan"
-    yield from _of_labs(site)
+    yield from _of_ours(site)
 
 
-def _of_labs(site: SiteFile) -> Iterator[Reference]:
+def _of_ours(site: SiteFile) -> Iterator[Reference]:
     yield site.labs, site.rtbisect.lab, ("rtbisect", "lab"), "lab"
     for name in site.rtbisect.labs:
         yield site.labs, name, ("rtbisect", "labs", name), "lab"
+    for name in site.rtbisect.mail.trees:
+        yield site.trees, name, ("rtbisect", "mail", "trees", name), "tree"
 
 
 def _files(root: Path, pattern: str, part: str) -> dict[str, object]:

@@ -393,6 +393,7 @@ def test_the_section_for_mail_in_the_example_is_one(tmp_path):
         ("send: {files: out}", "inbox: {maildir: a, imap: null, x: 1}", "x"),
         ("send: {files: out}", "deny: ['a b']", "deny"),
         ("send: {files: out}", "trees: {x: nothing}", "trees"),
+        ("send: {files: out}", "trees: {linux: mainline}", "unknown tree 'linux'"),
     ],
 )
 def test_mistakes_in_the_section_for_mail_are_named(tmp_path, old, new, said):
