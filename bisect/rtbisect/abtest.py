@@ -15,6 +15,7 @@ from rtbisect.artefacts import write_whole
 from rtbisect.comparison import BASE, TIP
 from rtbisect.config import load_site
 from rtbisect.errors import ConfigError, InfrastructureError
+from rtbisect.fingerprints import Machine
 from rtbisect.judge.judge import judge
 from rtbisect.model.campaign import (
     CampaignRequest,
@@ -32,7 +33,7 @@ from rtbisect.report.message import Envelope, answers_to, own_id
 from rtbisect.report.middles import metric_name, middle, threshold_of, unit_of
 from rtbisect.report.text import ascii_line, foreign, header_text, short
 from rtbisect.report.view import banner, commit_view, cost, mailable
-from rtbisect.setup import Machine
+from rtbisect.setup import machine_parts
 from rtbisect.store.campaigns import CampaignStore
 from rtbisect.store.journal import recorded, summary_of
 from rtbisect.trees.patches import patches_of
@@ -127,7 +128,7 @@ def _check_same_machine(
         ("configuration", now.build.config_name == report.config_name),
         ("workload", report.synthetic_workload or not synthetic),
         # What has no name of its own: the text of fragments, windows, the site's program.
-        ("set-up", not kept or kept[0] == Machine.of(now)),
+        ("set-up", not kept or kept[0].fits(machine_parts(now))),
     ):
         if not same:
             # No fault of who asks: the question waits until a person has looked at it.

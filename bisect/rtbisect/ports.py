@@ -108,6 +108,9 @@ class Journal(Protocol):
     def step(self, key: str, kind: type[T], effect: Callable[[Note], T]) -> T:
         """Value of step `key`: recorded, or made now by `effect(note)` and then recorded."""
 
+    def rewrite(self, key: str, kind: type[T], value: T) -> None:
+        """Keep what step `key` recorded in another form of the same."""
+
     def summary(self) -> Summary:
         """Counts of builds, boots, skips and seconds so far."""
 

@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from rtbisect.errors import ConfigError
+from rtbisect.fingerprints import Fingerprint, Machine, lifted, made
 from rtbisect.model.campaign import (  # noqa: TC001  (pydantic reads the annotations)
     CampaignRequest,
     Limits,
@@ -19,7 +19,11 @@ from rtbisect.model.command import repairs
 from rtbisect.model.lab import DeviceType, HostProfile, Window  # noqa: TC001
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from rtbisect.ports import Builder, Clock, Journal, Lab, Mailer, Progress, Tree
+
+F = TypeVar("F", bound=Fingerprint)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,41 +87,50 @@ class SetupChangedError(ConfigError):
     """A campaign cannot go on: it was begun with another set-up."""
 
 
-@dataclass(frozen=True, slots=True)
-class Fingerprint:
-    """What the figures of a campaign depend on, as one hash."""
-
-    sha256: str
-
-
-@dataclass(frozen=True, slots=True)
-class Machine:
-    """What boots of two campaigns have to have in common to be compared, as one hash."""
-
-    sha256: str
-
-    @classmethod
-    def of(cls, setup: Setup) -> Machine:
-        """Thresholds and limits judge boots, and change nothing of them."""
-        parts = (
-            setup.build, replace(setup.device, boot_s=0), setup.profile, setup.windows,
-            setup.window_ms, setup.rcu_calls,
-        )  # fmt: skip
-        return cls(hashlib.sha256(repr(parts).encode()).hexdigest())
-
-
 def keep_setup(setup: Setup, journal: Journal) -> None:
     """Remember what a campaign runs with; SetupChangedError when a resumed one would run with
     something else: figures of two set-ups do not mix.
     """
-    parts = (
-        setup.build, setup.device, setup.profile, setup.windows, setup.window_ms,
-        setup.rcu_calls, setup.thresholds, setup.limits, setup.explaining,
-    )  # fmt: skip
-    now = Fingerprint(hashlib.sha256(repr(parts).encode()).hexdigest())
-    if journal.step("setup", Fingerprint, lambda _note: now) != now:
-        raise SetupChangedError(
-            f"the site file, its fragments or thresholds/ changed since {journal.campaign} began",
-            "put them back as they were, or start a new campaign",
-        )
-    journal.step("machine", Machine, lambda _note: Machine.of(setup))
+    for key, kind, parts in (
+        ("setup", Fingerprint, setup_parts(setup)),
+        ("machine", Machine, machine_parts(setup)),
+    ):
+        kept = _kept(journal, key, kind, parts)
+        if not kept.fits(parts):
+            raise SetupChangedError(
+                "the site file, its fragments or thresholds/ changed since"
+                f" {journal.campaign} began",
+                "put them back as they were, or start a new campaign",
+            )
+        if not kept.document:
+            journal.rewrite(key, kind, lifted(kept, parts))
+
+
+def _kept(journal: Journal, key: str, kind: type[F], parts: Mapping[str, Any]) -> F:
+    return journal.step(key, kind, lambda _note: made(kind, parts))
+
+
+def setup_parts(setup: Setup) -> dict[str, Any]:
+    """What the figures and the answer of a campaign depend on."""
+    return {
+        **_measured(setup),
+        "device": setup.device,
+        "thresholds": setup.thresholds,
+        "limits": setup.limits,
+        "explaining": setup.explaining,
+    }
+
+
+def machine_parts(setup: Setup) -> dict[str, Any]:
+    """What boots depend on. Thresholds and limits judge them, and change nothing of them."""
+    return {**_measured(setup), "device": replace(setup.device, boot_s=0)}
+
+
+def _measured(setup: Setup) -> dict[str, Any]:
+    return {
+        "build": setup.build,
+        "profile": setup.profile,
+        "windows": setup.windows,
+        "window_ms": setup.window_ms,
+        "rcu_calls": setup.rcu_calls,
+    }

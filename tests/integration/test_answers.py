@@ -22,10 +22,11 @@ from rtbisect import abtest, answers
 from rtbisect.cli import answer as command
 from rtbisect.config import load_site
 from rtbisect.errors import InfrastructureError
+from rtbisect.fingerprints import Machine, made
 from rtbisect.judge.judge import judge
 from rtbisect.model.campaign import CampaignRequest, Level, Limits, Outcome, Sample, TableRow
 from rtbisect.report.lint.rules import lint
-from rtbisect.setup import Machine
+from rtbisect.setup import machine_parts
 from rtbisect.store.campaigns import CampaignStore
 from rtbisect.store.journal import StoreJournal
 from rtbisect.wiring import setup_of
@@ -234,7 +235,9 @@ def kept_machine(world, name, change):
     store = CampaignStore(world.state)
     request = CampaignRequest("bisect", str(world.site), "stable-rt", "a", "b")
     was = change(setup_of(site, site.target("stable-rt"), request))
-    StoreJournal(store.database, name).step("machine", Machine, lambda _note: Machine.of(was))
+    StoreJournal(store.database, name).step(
+        "machine", Machine, lambda _note: made(Machine, machine_parts(was))
+    )
 
 
 def test_a_fragment_that_was_edited_is_another_set_up(world):

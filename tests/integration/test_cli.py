@@ -483,7 +483,7 @@ def test_closed_streams_do_no_harm(cli, how):
 def test_a_store_of_another_schema(cli):
     assert cli.run("status").code == 0
     with sqlite3.connect(cli.state / "rtbisect.sqlite3") as database:
-        database.execute("UPDATE meta SET value = '99'")
+        database.execute("UPDATE alembic_version SET version_num = '99'")
     line = cli.refused(2, "status")
     assert "schema version 99" in line
     assert "--state" in line

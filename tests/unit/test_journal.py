@@ -10,7 +10,6 @@ from rtbisect.errors import ConfigError, InternalError
 from rtbisect.model.code import Build, BuildStatus
 from rtbisect.model.lab import Measurement, Run, RunStatus
 from rtbisect.store.campaigns import CampaignStore
-from rtbisect.store.db import Database, meta
 from rtbisect.store.journal import StoreJournal, end_leftovers, recorded
 from rtbisect.store.summary import StepRecord, summarise
 
@@ -174,14 +173,6 @@ def test_two_campaigns_at_once_are_refused_with_the_holder(store):
         pass
     with store.writer():
         pass
-
-
-def test_a_store_of_another_schema_is_refused(tmp_path):
-    store = CampaignStore(tmp_path)
-    with store.database.write() as connection:
-        connection.execute(meta.update().values(value="99"))
-    with pytest.raises(ConfigError, match="schema version 99"):
-        Database(tmp_path / "rtbisect.sqlite3")
 
 
 def run_of(revision, status=RunStatus.COMPLETE):

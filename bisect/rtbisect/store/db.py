@@ -14,6 +14,7 @@ from pydantic import TypeAdapter
 from sqlalchemy.exc import DBAPIError, OperationalError
 
 from rtbisect.errors import BusyError, ConfigError, InfrastructureError, RtbisectError
+from rtbisect.store import schema
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,17 +22,16 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-SCHEMA_VERSION = 1
 BUSY_TIMEOUT_MS = 10_000
 
 #: What to do next.
 ANOTHER = "give a directory that can be written to with --state"
-OTHER_VERSION = "use the version of rtbisect that made it, or another --state"
 FREE = "free disk space or mend the file system, then run `rtbisect resume`"
 
 metadata = sa.MetaData()
 
-meta = sa.Table(
+# Read by programs of the first schema alone, see migrations/versions/s0002_versions.py.
+sa.Table(
     "meta",
     metadata,
     sa.Column("key", sa.Text, primary_key=True),
@@ -114,7 +114,7 @@ def _begin_immediate(connection: sa.Connection) -> None:
 
 
 class Database:
-    """The store's database file, opened and, when new, made with the current schema."""
+    """The store's database file, opened and brought to the current schema."""
 
     def __init__(self, path: Path) -> None:
         make_folder(path.parent)
@@ -123,19 +123,7 @@ class Database:
         sa.event.listen(self.engine, "connect", _prepare)
         sa.event.listen(self.engine, "begin", _begin_immediate)
         with self.write() as connection:
-            metadata.create_all(connection)
-            version = connection.execute(
-                sa.select(meta.c.value).where(meta.c.key == "schema_version")
-            ).scalar()
-            if version is None:
-                connection.execute(
-                    sa.insert(meta).values(key="schema_version", value=str(SCHEMA_VERSION))
-                )
-            elif version != str(SCHEMA_VERSION):
-                raise ConfigError(
-                    f"{path} has schema version {version}, this program needs {SCHEMA_VERSION}",
-                    OTHER_VERSION,
-                )
+            schema.lift(connection, path)
 
     @contextmanager
     def write(self) -> Iterator[sa.Connection]:
@@ -182,7 +170,7 @@ def _ours(path: Path, error: DBAPIError) -> RtbisectError:
     if "unable to open" in text or "readonly" in text:
         return ConfigError(f"{path}: {text}", ANOTHER)
     if "no such" in text or "has no column" in text:
-        return ConfigError(f"{path}: {text}", OTHER_VERSION)
+        return ConfigError(f"{path}: {text}", schema.OTHER_VERSION)
     if isinstance(error, OperationalError):
         return InfrastructureError(f"{path}: {text}", FREE)
     return InfrastructureError(

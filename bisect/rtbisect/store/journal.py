@@ -93,6 +93,12 @@ class StoreJournal:
         self._finish(key, db.to_json(kind, value))
         return value
 
+    def rewrite(self, key: str, kind: type[T], value: T) -> None:
+        """See ports.Journal."""
+        with self._db.write() as connection:
+            connection.execute(self._update(key).values(value=db.to_json(kind, value)))
+        self._heard("rewritten")
+
     def tell(self, line: str) -> None:
         """Keep one line of the story; lines that were told before the resume stay as they are."""
         self._told += 1

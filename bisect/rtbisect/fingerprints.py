@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What the figures of a campaign depend on, as it is kept with the campaign.
+
+A fingerprint is canonical JSON. A campaign keeps the one that it began with, and a program that
+knows more fields compares those that the kept one has: what it lacks counts as unchanged.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass, fields, is_dataclass, replace
+from enum import Enum
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from rtbisect import first_fingerprint
+from rtbisect.errors import InternalError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+#: Of the documents written today. Raise it where a name or a meaning in them changes, and lift
+#: older ones; a field that is only added needs nothing.
+VERSION = 2
+
+#: What is in a set-up for readers of reports alone.
+FOR_READERS = frozenset({"reason", "title"})
+
+
+@dataclass(frozen=True, slots=True)
+class Fingerprint:
+    """What the figures of a campaign depend on. `version` is that of the campaign's beginning;
+    `document` is canonical JSON. Version 1 was a hash of Python's own notation, `sha256`; it has no
+    document until `lifted` has proved what it stands for.
+    """
+
+    sha256: str = ""
+    version: int = 1
+    document: str = ""
+
+    def fits(self, parts: Mapping[str, Any]) -> bool:
+        """Whether these parts are those that it was made of, as far as it knows them."""
+        if not self.document:
+            return self.sha256 == _first_hash(type(self), parts)
+        return _unchanged(json.loads(self.document), json.loads(document(parts)))
+
+
+@dataclass(frozen=True, slots=True)
+class Machine(Fingerprint):
+    """What boots of two campaigns have to have in common to be compared."""
+
+
+T = TypeVar("T", bound=Fingerprint)
+
+
+def made(kind: type[T], parts: Mapping[str, Any]) -> T:
+    """The fingerprint of a campaign that begins now."""
+    return kind(version=VERSION, document=document(parts))
+
+
+def lifted(kept: T, parts: Mapping[str, Any]) -> T:
+    """A kept fingerprint with its document. InternalError when it is not of these parts, of which
+    it would get one.
+    """
+    if kept.document:
+        return kept
+    if not kept.fits(parts):
+        raise InternalError("a fingerprint is lifted only where it fits")
+    known = first_fingerprint.known(_first_names(type(kept)), parts)
+    return replace(kept, document=_text(known))
+
+
+def document(parts: Mapping[str, Any]) -> str:
+    """Canonical JSON of all parts."""
+    return _text(_plain(dict(parts)))
+
+
+def _text(value: Any) -> str:
+    return json.dumps(value, sort_keys=True, separators=(",", ":"))
+
+
+def _plain(value: Any) -> Any:
+    """A value in the types of JSON, without what is for readers alone."""
+    if isinstance(value, Enum):
+        return value.value
+    if is_dataclass(value) and not isinstance(value, type):
+        value = {each.name: getattr(value, each.name) for each in fields(value)}
+    if isinstance(value, dict):
+        return {name: _plain(part) for name, part in value.items() if name not in FOR_READERS}
+    if isinstance(value, tuple | list):
+        return [_plain(part) for part in value]
+    if isinstance(value, str | int | float | None):
+        return value
+    # Any other type might be written differently tomorrow.
+    raise InternalError(f"a fingerprint cannot hold a {type(value).__name__}")
+
+
+def _unchanged(kept: Any, now: Any) -> bool:
+    """Whether all that was kept is there and the same."""
+    if isinstance(kept, dict) and isinstance(now, dict):
+        return all(name in now and _unchanged(part, now[name]) for name, part in kept.items())
+    if isinstance(kept, list) and isinstance(now, list):
+        return len(kept) == len(now) and all(map(_unchanged, kept, now))
+    return bool(kept == now)
+
+
+def _first_names(kind: type[Fingerprint]) -> tuple[str, ...]:
+    return first_fingerprint.MACHINE if kind is Machine else first_fingerprint.SETUP
+
+
+def _first_hash(kind: type[Fingerprint], parts: Mapping[str, Any]) -> str:
+    text = first_fingerprint.text(_first_names(kind), parts)
+    return hashlib.sha256(text.encode()).hexdigest()

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The schema of the database, a step a file in `versions/`; `schema.py` runs them."""
