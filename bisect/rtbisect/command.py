@@ -13,6 +13,7 @@ import subprocess
 import time
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from secrets import token_hex
 from typing import IO, TYPE_CHECKING
 
 from rtbisect.errors import ConfigError, InfrastructureError, InternalError
@@ -41,6 +42,10 @@ FIXED = {
     "GIT_COMMITTER_EMAIL": "rtbisect@lab.example.org",
 }
 
+#: By this variable processes of a session are known after it was killed; the value is drawn anew by
+#: each process of rtbisect.
+MARK = {"RTBISECT_SESSION": token_hex(16)}
+
 #: Variables that a command of the user's own never inherits: they would lead its git elsewhere.
 NEVER_INHERITED = ("GIT_",)
 
@@ -65,17 +70,17 @@ class Completed:
 
 
 def environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
-    """The environment of a child: inherited names, fixed values, then `extra`."""
+    """The environment of a child: inherited names, fixed values, `extra`, the mark."""
     found = {name: os.environ[name] for name in INHERITED if name in os.environ}
-    return found | FIXED | dict(extra or {})
+    return found | FIXED | dict(extra or {}) | MARK
 
 
 def whole_environment(extra: Mapping[str, str]) -> dict[str, str]:
     """The environment of a command that the user wrote: all of ours, without what leads git
-    elsewhere, then `extra`.
+    elsewhere, then `extra` and the mark.
     """
     kept = {k: v for k, v in os.environ.items() if not k.startswith(NEVER_INHERITED)}
-    return kept | dict(extra)
+    return kept | dict(extra) | MARK
 
 
 def end_group(pgid: int, grace_s: float = GRACE_S) -> bool:

@@ -3,9 +3,10 @@
 
 import os
 import signal
-import sys
+import subprocess
 import tempfile
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -91,35 +92,70 @@ def test_printable_takes_the_teeth_out_of_foreign_text():
     assert len(command.printable("x" * 1000)) == 300
 
 
-def start_sleeper(seconds="60"):
-    return os.spawnv(
-        os.P_NOWAIT,
-        sys.executable,
-        [
-            sys.executable,
-            "-c",
-            f"import os,time; os.setsid(); print(1, flush=True); time.sleep({seconds})",
-        ],
-    )
+@pytest.fixture
+def started():
+    """Starts `sh -c SCRIPT` in a group of its own, which does not outlive the test."""
+    begun = []
+
+    def start(script, environ=None):
+        child = subprocess.Popen(
+            ["/bin/sh", "-c", script], start_new_session=True, stdout=subprocess.PIPE, text=True,
+            env=command.environment() if environ is None else environ,
+        )  # fmt: skip
+        begun.append(child)
+        return child
+
+    yield start
+    for child in begun:
+        with suppress(ProcessLookupError):
+            os.killpg(child.pid, signal.SIGKILL)
+        child.communicate()
 
 
-def wait_for_group(pid):
-    deadline = time.monotonic() + 10
-    while time.monotonic() < deadline and os.getpgid(pid) != pid:
-        time.sleep(0.02)
-    assert os.getpgid(pid) == pid
-
-
-def test_a_leftover_group_is_ended_and_only_that_one():
-    pid = start_sleeper()
-    wait_for_group(pid)
-    name = leftover.group_id(pid)
-    other = ":".join([*name.split(":")[:2], str(10**9), name.split(":")[3]])
-    assert not leftover.end_leftover(other), "a group that is younger than the record"
+def test_a_leftover_group_is_ended_and_only_in_its_boot(started):
+    child = started("exec sleep 60")
+    name = leftover.group_id(child.pid)
     assert not leftover.end_leftover(name.replace(name.split(":")[3], "another-boot"))
     assert leftover.end_leftover(name)
-    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == -signal.SIGTERM
+    assert child.wait() == -signal.SIGTERM
     assert not leftover.end_leftover(name)
+
+
+@pytest.mark.parametrize("moved", [-1, 1, -(10**6), 10**9])
+def test_a_stranger_that_was_given_the_number_is_left_alone(started, moved):
+    """The number came round: its new owner was started at any other time."""
+    child = started("exec sleep 60", environ={})
+    parts = leftover.group_id(child.pid).split(":")
+    parts[2] = str(max(0, int(parts[2]) + moved))
+    for name in (":".join(parts), ":".join(parts[:4])):
+        assert not leftover.end_leftover(name)
+    assert child.poll() is None
+
+
+#: A leader that dies and leaves a member of its group behind; that tells its number.
+ORPHAN = "sleep 60 >/dev/null & echo $!"
+
+
+def test_what_a_dead_leader_left_is_ended(started):
+    child = started(ORPHAN)
+    name = leftover.group_id(child.pid)
+    orphan = int(child.stdout.readline())
+    child.wait()
+    assert leftover._members(child.pid) == [orphan]
+    assert leftover.end_leftover(name)
+    assert leftover._members(child.pid) == []
+
+
+def test_a_strangers_group_whose_leader_is_dead_is_left_alone(started):
+    other = {**command.environment(), **dict.fromkeys(command.MARK, "another session")}
+    for environ in ({}, other):
+        child = started(ORPHAN, environ)
+        child.stdout.readline()
+        child.wait()
+        parts = leftover.group_id(child.pid).split(":")
+        for name in (":".join(parts), ":".join(parts[:4]), ":".join([*parts[:4], ""])):
+            assert not leftover.end_leftover(name)
+        assert len(leftover._members(child.pid)) == 1
 
 
 @pytest.mark.parametrize("text", ["", "pgid:x:1:b", "pgid:1:2", "job:17", "pgid:-5:0:b"])

@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Process groups that a killed rtbisect left behind: named so that they can be found again.
 
-A process id alone may have been given to somebody else meanwhile; the boot id and the
-start time of the group's leader (proc(5), field 22 of stat) make it unique.
+A process id alone may have been given to somebody else meanwhile. A living leader is ours if it
+was started in the same boot at exactly the recorded time (proc(5), field 22 of stat). Where the
+leader is dead, a stranger may have had its number and be gone, too: then one of the group has to
+carry the mark of the killed session in its environment.
 """
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from rtbisect import command
@@ -16,33 +19,54 @@ PROC = Path("/proc")
 
 def group_id(pgid: int) -> str:
     """External id of a process group that was just started."""
-    return f"pgid:{pgid}:{_started(pgid)}:{_boot_id()}"
+    (mark,) = command.MARK.values()
+    return f"pgid:{pgid}:{_started(pgid)}:{_boot_id()}:{mark}"
 
 
 def end_leftover(external_id: str) -> bool:
     """End what is left of a recorded group; True when there was something to end."""
     parts = external_id.split(":")
-    if len(parts) != 4 or parts[0] != "pgid" or not parts[1].isdigit() or not parts[2].isdigit():
+    # Programs of the first schema noted no mark.
+    if len(parts) not in (4, 5) or parts[0] != "pgid" or not all(map(_is_number, parts[1:3])):
         return False
-    pgid, started = int(parts[1]), int(parts[2])
-    if parts[3] != _boot_id():
-        return False
-    members = _members(pgid)
-    if not members or min(members) < started:
+    pgid, started, boot, mark = int(parts[1]), int(parts[2]), parts[3], "".join(parts[4:])
+    if boot != _boot_id() or not _is_ours(pgid, started, mark):
         return False
     return command.end_group(pgid)
 
 
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdigit()
+
+
+def _is_ours(pgid: int, started: int, mark: str) -> bool:
+    """Whether a group is the recorded one, and has somebody to end."""
+    members = _members(pgid)
+    if leader := _started(pgid):
+        return bool(members) and leader == started
+    return any(_has(pid, mark) for pid in members)
+
+
 def _members(pgid: int) -> list[int]:
-    """Start times of the living members of a process group."""
+    """The living members of a process group."""
     found = []
     for entry in PROC.iterdir():
         if not entry.name.isdigit():
             continue
         fields = _stat(int(entry.name))
         if fields and int(fields[2]) == pgid and fields[0] != "Z":
-            found.append(int(fields[19]))
+            found.append(int(entry.name))
     return found
+
+
+def _has(pid: int, mark: str) -> bool:
+    """Whether a process carries the mark; not where we may not look."""
+    (name,) = command.MARK
+    try:
+        words = (PROC / str(pid) / "environ").read_bytes().split(b"\0")
+    except OSError:
+        return False
+    return bool(mark) and os.fsencode(f"{name}={mark}") in words
 
 
 def _stat(pid: int) -> list[str]:
@@ -55,6 +79,7 @@ def _stat(pid: int) -> list[str]:
 
 
 def _started(pid: int) -> int:
+    """Clock ticks from the boot to the start of a process, 0 when it is gone."""
     fields = _stat(pid)
     return int(fields[19]) if fields else 0
 
