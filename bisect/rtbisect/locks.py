@@ -52,6 +52,38 @@ def hold(path: Path, *, wait_s: float = 0.0, what: str = "", shared: bool = Fals
         os.close(descriptor)
 
 
+def is_held(path: Path) -> bool:
+    """Whether somebody holds a lock right now. Who asks is in nobody's way but that of who wants to
+    hold it at the same moment.
+    """
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    else:
+        return False
+    finally:
+        os.close(descriptor)
+
+
+def say(descriptor: int, word: str) -> None:
+    """Write a word for others into a lock that is held; `said` reads it."""
+    os.pwrite(descriptor, f"{os.getpid()} {word}".encode(), 0)
+
+
+def said(path: Path) -> str:
+    """What the holder of a lock said last, "" for nothing."""
+    try:
+        words = path.read_text("ascii", "replace").split()
+    except OSError:
+        return ""
+    return words[1] if len(words) > 1 else ""
+
+
 def _open(path: Path, mode: int) -> int:
     """Descriptor of a regular file, made when there is none; OSError otherwise."""
     try:
@@ -80,7 +112,7 @@ def _acquire(descriptor: int, path: Path, wait_s: float, what: str) -> None:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             if time.monotonic() >= deadline:
-                holder = os.pread(descriptor, 32, 0).decode("ascii", "replace").strip()
+                holder = os.pread(descriptor, 32, 0).decode("ascii", "replace").partition(" ")[0]
                 by = f" by process {holder}" if holder.isdigit() else ""
                 raise BusyError(
                     f"{what or path.name} is in use{by}",

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The journal: nothing is done twice, a kill at any write loses at most the open step."""
 
+import fcntl
 import subprocess
 from dataclasses import dataclass
 
@@ -173,6 +174,31 @@ def test_two_campaigns_at_once_are_refused_with_the_holder(store):
         pass
     with store.writer():
         pass
+
+
+def test_a_reader_beside_another_takes_no_campaign_for_running(store):
+    journal_of(store)
+    place = store.state / "campaign.lock"
+    with store.writer():
+        pass
+    with place.open() as other:
+        fcntl.flock(other, fcntl.LOCK_SH)
+        assert store.active() == ""
+
+
+def test_the_campaign_that_runs_is_that_of_the_writers_own_session(store):
+    """A writer looks at machine and lab for minutes before its campaign begins."""
+    paused = journal_of(store).campaign
+    with store.writer():
+        assert CampaignStore(store.state).active() == ""
+        running = journal_of(store).campaign
+        assert CampaignStore(store.state).active() == running != paused
+    assert store.active() == ""
+
+
+def test_asking_makes_no_lock(store):
+    assert store.active() == ""
+    assert not (store.state / "campaign.lock").exists()
 
 
 def run_of(revision, status=RunStatus.COMPLETE):

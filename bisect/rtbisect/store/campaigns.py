@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from pydantic import ValidationError
 
 from rtbisect import locks
-from rtbisect.errors import BusyError, ConfigError, InternalError
+from rtbisect.errors import ConfigError, InternalError
 from rtbisect.model.campaign import Result
 from rtbisect.model.report import Report
 from rtbisect.store import db
@@ -43,7 +43,7 @@ class CampaignRecord:
         return self.report
 
 
-#: Whoever asks for `active` holds the lock for a moment; a writer waits that long.
+#: Whoever asks for `active` has the lock for a moment; a writer waits that long.
 PROBE_S = 1.0
 
 
@@ -58,18 +58,26 @@ class CampaignStore:
     @contextmanager
     def writer(self) -> Iterator[None]:
         """Be the one process that runs a campaign; BusyError when there is another."""
-        with locks.hold(self._lock, wait_s=PROBE_S, what=f"the store {self.state}"):
+        with locks.hold(self._lock, wait_s=PROBE_S, what=f"the store {self.state}") as lock:
+            with self.database.write() as connection:
+                last = connection.execute(sa.select(sa.func.max(db.session.c.id))).scalar()
+            # Those sessions are of others, whatever happens until our own begins.
+            locks.say(lock, str(last or 0))
             yield
 
     def active(self) -> str:
         """The campaign that a process runs right now, "" when there is none."""
-        try:
-            with locks.hold(self._lock):
-                return ""
-        except BusyError:
-            query = sa.select(db.session.c.campaign).order_by(db.session.c.id.desc()).limit(1)
-            with self.database.write() as connection:
-                return connection.execute(query).scalar() or ""
+        if not locks.is_held(self._lock):
+            return ""
+        others = locks.said(self._lock)
+        query = (
+            sa.select(db.session.c.campaign)
+            .where(db.session.c.id > (int(others) if others.isdigit() else 0))
+            .order_by(db.session.c.id.desc())
+            .limit(1)
+        )
+        with self.database.write() as connection:
+            return connection.execute(query).scalar() or ""
 
     def create(self, kind: str, request: str, now_iso: str) -> str:
         """A new campaign; its id is `<kind>-<n>`."""
