@@ -196,7 +196,7 @@ def write_answer(
     }
     text = mailer.notice("ab_result.txt.j2", headers, told)
     path = draft.folder / f"answer-{check.id}.eml"
-    write_whole(path, lambda file: file.write(text.encode("ascii")))
+    write_whole(path, lambda file: file.write(text.encode("ascii")), mode=0o600)
     return Answer(path, text, found.level, found, open_to)
 
 

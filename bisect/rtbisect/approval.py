@@ -230,7 +230,7 @@ def _check_pages(words: Words, introduced: str) -> None:
 
 def _keep_recipients(folder: Path, people: Recipients) -> None:
     text = json.dumps(asdict(people), indent=1, sort_keys=True) + "\n"
-    write_whole(folder / RECIPIENTS, lambda file: file.write(text.encode("ascii")))
+    write_whole(folder / RECIPIENTS, lambda file: file.write(text.encode("ascii")), mode=0o600)
 
 
 def _check_not_told(store: CampaignStore, record: CampaignRecord, report: ReportInput) -> None:

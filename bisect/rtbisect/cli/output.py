@@ -69,7 +69,7 @@ def fail(error: RtbisectError, as_json: bool) -> int:
 def keep_traceback(error: BaseException, state: Path) -> None:
     """Write `internal-error.log` of the state directory, where that can be."""
     with suppress(OSError):
-        state.mkdir(parents=True, exist_ok=True)
+        state.mkdir(0o700, parents=True, exist_ok=True)
         text = "".join(traceback.format_exception(error))
         (state / "internal-error.log").write_text(text, encoding="utf-8", errors="replace")
 

@@ -128,7 +128,8 @@ class DraftMailer:
         keep(folder / INPUT, input_json(report))
         if self.settings.kcidb is not None:
             origin, spool = self.settings.kcidb
-            keep(_made(spool) / f"{report.campaign}.json", kcidb_json(report, origin))
+            # Whoever submits it is another user.
+            keep(_made(spool) / f"{report.campaign}.json", kcidb_json(report, origin), 0o644)
         # The mail comes last: where it is, everything that it names is there too.
         keep(folder / "report.eml", eml)
         return Report(
@@ -231,11 +232,13 @@ def template_name(report: ReportInput) -> str:
     return "inconclusive.txt.j2"
 
 
-def keep(path: Path, text: str) -> None:
-    """Write by rename, so that a reader sees the old file or the new one."""
+def keep(path: Path, text: str, mode: int = 0o600) -> None:
+    """Write by rename, so that a reader sees the old file or the new one. A draft is ours alone
+    until somebody approves it.
+    """
     try:
         data = text.encode("ascii")
-        write_whole(path, lambda file: file.write(data))
+        write_whole(path, lambda file: file.write(data), mode)
     except OSError as error:
         raise _disk(path.parent, error) from error
 
@@ -243,12 +246,12 @@ def keep(path: Path, text: str) -> None:
 def folder_of(out_dir: Path, campaign: str) -> Path:
     if not _CAMPAIGN.fullmatch(campaign):
         raise InternalError(f"not the name of a campaign: {ascii_line(campaign, 60)!r}")
-    return _made(out_dir / campaign)
+    return _made(out_dir / campaign, 0o700)
 
 
-def _made(folder: Path) -> Path:
+def _made(folder: Path, mode: int = 0o777) -> Path:
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(mode, parents=True, exist_ok=True)
     except OSError as error:
         raise _disk(folder, error) from error
     return folder

@@ -14,7 +14,7 @@ from pydantic import TypeAdapter
 from sqlalchemy.exc import DBAPIError, OperationalError
 
 from rtbisect.errors import BusyError, ConfigError, InfrastructureError, RtbisectError
-from rtbisect.store import schema
+from rtbisect.store import private, schema
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -118,6 +118,8 @@ class Database:
 
     def __init__(self, path: Path) -> None:
         make_folder(path.parent)
+        with _refusals(path):
+            private.close_database(path)
         self.path = path
         self.engine = sa.create_engine(f"sqlite:///{path}", poolclass=sa.pool.NullPool)
         sa.event.listen(self.engine, "connect", _prepare)
@@ -151,15 +153,25 @@ def to_json(kind: type[T], value: T) -> str:
 
 
 def make_folder(state: Path) -> None:
-    """Make the state directory; the error says whether the place or the disk is at fault."""
-    try:
-        state.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EIO):
-            raise InfrastructureError(f"{state}: {error.strerror}", FREE) from error
-        raise ConfigError(f"{state}: {error.strerror}", ANOTHER) from error
+    """Make the state directory, for its owner alone; the error says whether the place or the disk
+    is at fault.
+    """
+    with _refusals(state):
+        state.mkdir(0o700, parents=True, exist_ok=True)
+        private.close_folder(state)
     if not os.access(state, os.W_OK | os.X_OK):
         raise ConfigError(f"{state}: not writable", ANOTHER)
+
+
+@contextmanager
+def _refusals(path: Path) -> Iterator[None]:
+    """What the file system refuses, by who has to act."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EIO):
+            raise InfrastructureError(f"{path}: {error.strerror}", FREE) from error
+        raise ConfigError(f"{path}: {error.strerror}", ANOTHER) from error
 
 
 def _ours(path: Path, error: DBAPIError) -> RtbisectError:
