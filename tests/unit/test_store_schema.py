@@ -9,7 +9,7 @@ import sys
 from contextlib import closing
 from dataclasses import replace
 
-import old_campaigns
+import first_schema
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
@@ -38,7 +38,7 @@ def put(name, state):
 def resumed(name, state):
     """The world of the campaign in a recorded store."""
     (state / "aside").mkdir()
-    here = old_campaigns.world(state / "aside")
+    here = first_schema.world(state / "aside")
     put(name, state)
     here.store, here.campaign = CampaignStore(state), "bisect-1"
     return here
@@ -49,15 +49,15 @@ def dump(place):
         return list(database.iterdump())
 
 
-@pytest.mark.parametrize("name", old_campaigns.STORES)
+@pytest.mark.parametrize("name", first_schema.STORES)
 def test_a_campaign_of_the_first_schema_resumes_with_the_same_answer(tmp_path, name):
     (tmp_path / "whole").mkdir()
-    whole, _ = old_campaigns.go(old_campaigns.world(tmp_path / "whole"))
+    whole, _ = first_schema.go(first_schema.world(tmp_path / "whole"))
     before = len(recorded(resumed(name, tmp_path).store.database, "bisect-1", Fingerprint))
     (tmp_path / "again").mkdir()
-    result, _ = old_campaigns.go(resumed(name, tmp_path / "again"))
+    result, _ = first_schema.go(resumed(name, tmp_path / "again"))
     assert before == 1
-    assert (result.outcome, result.culprit) == (whole.outcome, old_campaigns.CULPRIT)
+    assert (result.outcome, result.culprit) == (whole.outcome, first_schema.CULPRIT)
 
 
 OTHERS = [
@@ -184,7 +184,7 @@ def test_a_kill_leaves_an_old_store_as_it_was(tmp_path):
 
 
 def test_what_a_kept_fingerprint_lacks_counts_as_unchanged(tmp_path):
-    setup, _ = old_campaigns.world(tmp_path).open()
+    setup, _ = first_schema.world(tmp_path).open()
     kept = made(Machine, machine_parts(setup))
     names = [(), ("device",), ("windows", 0), ("windows", 1), ("profile",), ("build",)]
     for path in names:
@@ -205,7 +205,7 @@ def test_what_a_kept_fingerprint_lacks_counts_as_unchanged(tmp_path):
 
 
 def test_a_fingerprint_holds_nothing_that_is_for_readers_alone(tmp_path):
-    setup, _ = old_campaigns.world(tmp_path).open()
+    setup, _ = first_schema.world(tmp_path).open()
     kept = made(Fingerprint, setup_parts(setup))
     told = replace(setup.thresholds[0], reason="said better", title="named better")
     assert kept.fits(setup_parts(replace(setup, thresholds=(told, setup.thresholds[1]))))

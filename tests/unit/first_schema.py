@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Campaigns on the fakes as the first schema kept them: what `tests/data/stores/` was made with.
 
-    PYTHONPATH=tests/unit:bisect python tests/unit/old_campaigns.py FOLDER
+    PYTHONPATH=tests/unit:bisect python tests/unit/first_schema.py FOLDER
 
 writes them when it is run in a checkout of commit 3b0ef38. Everything that enters a fingerprint
 stands here, so that a change of thresholds/ or lava-jobs/ leaves it alone.
