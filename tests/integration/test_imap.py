@@ -73,6 +73,7 @@ def server(tmp_path_factory):
         os.chown(path, NOBODY, NOBODY)
     (root / "run").mkdir()
     (root / "password").write_text("secret\n")
+    (root / "password").chmod(0o600)
     config = root / "dovecot.conf"
     config.write_text(CONFIG.format(root=root, port=port, nobody=NOBODY))
     daemon = subprocess.Popen(["dovecot", "-F", "-c", str(config)])
@@ -116,6 +117,7 @@ def test_what_is_wrong_is_told(server, change, kind, said):
 
 def test_a_wrong_password_is_not_told(server, tmp_path):
     (tmp_path / "password").write_text("a wrong one")
+    (tmp_path / "password").chmod(0o600)
     with pytest.raises(ConfigError, match="Authentication failed") as caught:
         ImapBox(replace(server, password=tmp_path / "password"))
     assert "a wrong one" not in str(caught.value)

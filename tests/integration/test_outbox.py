@@ -213,6 +213,7 @@ def test_tls_and_login(serve, outbox, certificate, tmp_path, security):
     server = serve(*words, *(["--tls"] if security == "tls" else []))
     password = tmp_path / "password"
     password.write_text("wrong\n")
+    password.chmod(0o600)
     with_login = {"user": "bot", "password": password, "security": security}
     outbox.put(mail())
     with pytest.raises(ConfigError, match="certificate is not trusted"):

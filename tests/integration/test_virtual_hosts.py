@@ -109,6 +109,7 @@ def test_sensor_and_events_follow_the_temperature(vm):
 def test_a_dead_bmc_and_a_wrong_password_are_told_apart(hosts, vm, tmp_path):
     wrong = tmp_path / "password"
     wrong.write_text("not-the-one")
+    wrong.chmod(0o600)
     with pytest.raises(ConfigError, match="refuses user admin or the password"):
         changed(vm, password=wrong).power()
     with pytest.raises(ConfigError, match="refuses user nobody"):

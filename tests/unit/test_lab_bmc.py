@@ -33,6 +33,7 @@ class Bench:
         tool.chmod(0o755)
         (root / "answer").write_text("")
         (root / "password").write_text("not-for-logs")
+        (root / "password").chmod(0o600)
         self.settings = BmcSettings(
             "127.0.0.77", "admin", root / "password", port=16623, cipher=3, ipmitool=str(tool)
         )
@@ -119,7 +120,7 @@ def test_other_faults_are_those_of_the_bmc(bench):
     with pytest.raises(InfrastructureError, match="is no state of power"):
         bench.bmc().power()
     (bench.root / "password").unlink()
-    with pytest.raises(ConfigError, match="password is not there"):
+    with pytest.raises(ConfigError, match="cannot be read"):
         bench.bmc().power()
 
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from rtbisect import command
 from rtbisect.command import printable
 from rtbisect.errors import ConfigError, InfrastructureError
+from rtbisect.secretfile import check_secret
 
 if TYPE_CHECKING:
     from rtbisect.command import Completed
@@ -178,8 +179,7 @@ class Bmc:
     def _command(self) -> list[str]:
         """The words of ipmitool say which BMC is asked, and as whom."""
         settings = self.settings
-        if not settings.password.is_file():
-            raise ConfigError(f"{settings.password} is not there", "put the BMC's password into it")
+        check_secret(settings.password, "password of the BMC")
         argv = [settings.ipmitool, "-I", "lanplus", "-H", settings.address]
         argv += ["-p", str(settings.port), "-U", settings.user, "-f", str(settings.password)]
         argv += ["-L", settings.privilege, "-N", "1", "-R", "2"]

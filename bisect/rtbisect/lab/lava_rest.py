@@ -20,6 +20,7 @@ import requests
 from rtbisect.command import printable
 from rtbisect.errors import ConfigError, InfrastructureError
 from rtbisect.lab import lava_rows
+from rtbisect.secretfile import read_secret
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -279,16 +280,9 @@ class LavaRest:
 
 
 def _token(path: Path) -> str:
-    try:
-        token = path.read_text("ascii").strip()
-    except (OSError, ValueError) as error:
-        raise ConfigError(
-            f"the token file {path} cannot be read: {error}", "put the server's token into it"
-        ) from error
+    token = read_secret(path, "token of the LAVA server").strip()
     if not token.isalnum() or len(token) > 256:
         raise ConfigError(f"{path} holds no token", "it has letters and digits on one line")
-    if path.stat().st_mode & 0o077:
-        raise ConfigError(f"{path} can be read by others", f"run `chmod 600 {path}`")
     return token
 
 

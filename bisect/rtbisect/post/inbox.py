@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from rtbisect.command import printable
 from rtbisect.errors import ConfigError, InfrastructureError
+from rtbisect.secretfile import read_secret
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator
@@ -115,8 +116,8 @@ class ImapBox:
 
     def _opened(self) -> imaplib.IMAP4_SSL:
         ours = self._settings
+        password = read_secret(ours.password, "password of the mailbox")
         try:
-            password = ours.password.read_text(encoding="ascii").strip("\n")
             context = ssl.create_default_context(cafile=str(ours.ca) if ours.ca else None)
         except (OSError, ValueError) as error:
             raise ConfigError(f"{self._where}: {error}", "see mail: inbox: of the site") from error

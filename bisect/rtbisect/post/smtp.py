@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 from rtbisect.command import printable
 from rtbisect.errors import ConfigError
 from rtbisect.post.transport import Delivered, Doubt, Ended, Later, Refused
+from rtbisect.secretfile import read_secret
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -136,13 +137,7 @@ class SmtpTransport:
             raise ConfigError(
                 f"{self.settings.where}: a user and no password", "name a file with `password`"
             )
-        try:
-            # The library sends no other (and says so by an error that nobody expects).
-            return place.read_text(encoding="ascii").strip("\n")
-        except (OSError, ValueError) as error:
-            raise ConfigError(
-                f"{place}: {error}", "put the password of the mail server into it"
-            ) from error
+        return read_secret(place, "password of the mail server")
 
     def _open(self, smtp: smtplib.SMTP, mail: OutMail) -> Ended | tuple[str, ...]:
         """Sender and recipients; those that were refused when the server wants the text."""
