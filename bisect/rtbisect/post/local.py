@@ -16,7 +16,7 @@ from rtbisect import command
 from rtbisect.artefacts import write_whole
 from rtbisect.command import printable
 from rtbisect.errors import ConfigError, InfrastructureError
-from rtbisect.post.transport import Delivered, Doubt, Ended, Later, Refused
+from rtbisect.post.transport import Delivered, Doubt, Ended, Later
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,9 +26,6 @@ if TYPE_CHECKING:
 
 _SENDMAIL_S = 120.0
 _OLD_LOCK_S = 300.0
-
-#: sysexits.h: what may be tried again.
-_LATER = (69, 71, 75)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,12 +107,15 @@ class Sendmail:
             done = command.run(
                 argv, cwd=self.folder, timeout_s=_SENDMAIL_S, stdin=mail.text.encode("ascii")
             )
+        except ConfigError as error:
+            # Its interpreter is not there: nothing of it has run.
+            return Later(error.message)
         except InfrastructureError as error:
             return Doubt(error.message)
         if done.ok:
             return Delivered(f"{self.program} took it")
         last = printable((done.stderr.strip().split("\n") or [""])[-1], 200)
-        said = f"{self.program} ended with {done.returncode}: {last}"
-        if done.returncode in _LATER:
-            return Later(said)
-        return Refused(said) if done.returncode > 0 else Doubt(said)
+        # Whatever else it says may stand behind a mail that is queued: "temporary failure" (75) is
+        # what sendmail says of one that it tries again by itself, and a recipient of several that
+        # is not known (67) stops nothing for the others.
+        return Doubt(f"{self.program} ended with {done.returncode}: {last}")
