@@ -83,4 +83,12 @@ def inbox_of(site: Site) -> Inbox:
 def trust_of(site: Site) -> Trust:
     """Whose commands count at a site."""
     commands = site.ours.mail.commands
-    return Trust(site.ours.bot.address, tuple(commands.people), tuple(commands.trusted))
+    return Trust(
+        site.ours.bot.address,
+        tuple(commands.people),
+        tuple(commands.trusted),
+        days=commands.days,
+        commands_a_day=commands.a_day,
+        others_a_day=commands.others_a_day,
+        others_bytes_a_day=commands.others_mb_a_day * 1_000_000,
+    )

@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from rtbisect.model.report import ReportState
-from rtbisect.post.replies import Reply, Trust, read_reply
+from rtbisect.post.replies import Known, Reply, Trust, read_reply
 from rtbisect.store.replies import KeptReply, ReplyState, key_of
 
 if TYPE_CHECKING:
@@ -29,37 +30,48 @@ class Stores:
 
 
 def poll(inbox: Inbox, stores: Stores, trust: Trust, now_iso: str) -> Iterator[KeptReply]:
-    """Keep what has come in and give it, message by message; one is done with after it is kept."""
-    threads, mends = dict(threads_of(stores)), mends_of(stores)
+    """Keep what has come in and give it, message by message; one is done with after it is kept.
+    What is over the quota of those who proved nothing is given, too, and stays in the inbox alone.
+    """
+    others = dict(_others(stores))
+    known = Known(_own(stores), others, mends_of(stores))
+    now = datetime.fromisoformat(now_iso)
     for arrived in inbox.arrived(stores.replies.read()):
-        found = read_reply(arrived.data, threads, trust, giant=arrived.giant, mends=mends)
-        kept = _once(_kept(found, key_of(arrived.data), now_iso), stores.replies)
-        new = stores.replies.put(kept, arrived.data)
-        if kept.state is not ReplyState.IGNORED:
+        found = read_reply(arrived.data, known, trust, now, giant=arrived.giant)
+        once = _once(_kept(found, key_of(arrived.data), now_iso), stores.replies)
+        kept = _within(once, found, len(arrived.data), stores.replies, trust)
+        new = kept is not None and stores.replies.put(kept, arrived.data)
+        if kept is not None and kept.state is not ReplyState.IGNORED:
             # What answers this one is in the thread, too.
-            threads.setdefault(kept.message_id, kept.campaign)
+            others.setdefault(kept.message_id, kept.campaign)
             # A report that was sent has an answer now.
             stores.campaigns.move_report(kept.campaign, (ReportState.SENT,), ReportState.ANSWERED)
         inbox.done(arrived)
         stores.replies.mark_read(arrived.key)
-        if new:
+        if kept is None:
+            said = f"is one too many of today ({trust.others_a_day} of unknown senders are kept)"
+            full = Reply(found.message_id, found.sender, found.subject, found.campaign, (), said)
+            yield _kept(full, key_of(arrived.data), now_iso)
+        elif new:
             yield kept
 
 
-def threads_of(stores: Stores) -> Mapping[str, str]:
-    """Campaigns by the Message-IDs of our mails, of drafts, which an operator may hand on, and of
-    what was answered to them.
-    """
+def _own(stores: Stores) -> Mapping[str, str]:
+    """Campaigns by the Message-IDs of our mails, and of drafts, which an operator may hand on."""
     ours = {mail.message_id: mail.campaign for mail in stores.outbox.all()}
     for record in stores.campaigns.readable():
         if record.report is not None:
             ours[f"<{record.report.message_id.strip('<>')}>"] = record.id
-    theirs = {
+    return ours
+
+
+def _others(stores: Stores) -> Mapping[str, str]:
+    """Campaigns by the Message-IDs of what was answered to our mails."""
+    return {
         reply.message_id: reply.campaign
         for reply in stores.replies.all()
         if reply.campaign and reply.message_id and reply.state is not ReplyState.IGNORED
     }
-    return theirs | ours
 
 
 def mends_of(stores: Stores) -> Mapping[str, Sequence[str]]:
@@ -71,21 +83,61 @@ def mends_of(stores: Stores) -> Mapping[str, Sequence[str]]:
     }
 
 
+#: Replies that somebody let count, or that were carried out.
+_COUNTED = (ReplyState.ACCEPTED, ReplyState.DONE)
+
+
 def _once(kept: KeptReply, known: Replies) -> KeptReply:
-    """A reply that has come before asks no more, as the copy that a list sends of it. One that is
-    proved takes the place of one that is not: lists break signatures, and anybody may be first.
+    """A reply that has come before asks no more, as the copy that a list sends of it, or one that
+    somebody has sent again. One that is proved takes the place of one that is not: lists break
+    signatures, and anybody may be first.
     """
     if kept.state not in (ReplyState.ACCEPTED, ReplyState.WAITING):
         return kept
-    for other in known.all((ReplyState.ACCEPTED, ReplyState.WAITING, ReplyState.DONE)):
-        same = (other.sender, other.campaign) == (kept.sender, kept.campaign)
-        same = same and other.key != kept.key and other.message_id == kept.message_id
-        if not same or not (kept.message_id or other.asked == kept.asked):
+    for other in known.all():
+        # One that a person has closed asks no more however often it comes.
+        if other.state is ReplyState.IGNORED or not other.asked or not _same(kept, other):
             continue
         if kept.state is ReplyState.ACCEPTED and other.state is ReplyState.WAITING:
             known.set(other.key, ReplyState.NOTED, f"has come again, signed, as {kept.key}")
             continue
         return replace(kept, state=ReplyState.NOTED, why=f"has come before, as {other.key}")
+    return kept
+
+
+def _same(one: KeptReply, other: KeptReply) -> bool:
+    """Whether two replies are copies of one mail. Its Message-ID may be replaced where it is not
+    signed, and its text may have a line of a list more where the signature is broken.
+    """
+    if other.sender != one.sender or other.key == one.key:
+        return False
+    if one.digest and one.digest == other.digest:
+        return True
+    same = (other.campaign, other.message_id) == (one.campaign, one.message_id)
+    return same and bool(one.message_id or other.asked == one.asked)
+
+
+def _within(
+    kept: KeptReply, found: Reply, size_bytes: int, known: Replies, trust: Trust
+) -> KeptReply | None:
+    """A reply within the quotas of the day: a person's commands above his quota wait; None for a
+    mail that would be one too many of those who proved nothing.
+    """
+    today = [each for each in known.all() if each.at[:10] == kept.at[:10] and each.key != kept.key]
+    if not found.proved:
+        others = [each for each in today if each.state not in _COUNTED]
+        if len(others) >= trust.others_a_day:
+            return None
+        if kept.state is ReplyState.IGNORED:
+            return kept
+        total_bytes = size_bytes + sum(known.size_bytes(each.key) for each in others)
+        return kept if total_bytes <= trust.others_bytes_a_day else None
+    if kept.state is ReplyState.ACCEPTED:
+        counted = [each for each in today if each.sender == kept.sender and each.state in _COUNTED]
+        asked = len(kept.asked) + sum(len(each.asked) for each in counted)
+        if asked > trust.commands_a_day:
+            why = f"asks for more than {trust.commands_a_day} things a day"
+            return replace(kept, state=ReplyState.WAITING, why=why)
     return kept
 
 
@@ -108,4 +160,5 @@ def _kept(found: Reply, key: str, now_iso: str) -> KeptReply:
         asked=tuple((each.name, each.argument) for each in found.asked),
         state=state,
         why=why,
+        digest=found.digest,
     )

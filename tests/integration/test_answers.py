@@ -9,6 +9,7 @@ from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime
 from email.policy import default
+from email.utils import format_datetime
 from pathlib import Path
 
 import pytest
@@ -97,6 +98,8 @@ def reply(world, name, body, sender="zo@kernel.example.org"):
     box.add(
         f"""\
 Authentication-Results: mx.lab.example.org; dkim=pass header.d=kernel.example.org
+DKIM-Signature: v=1; d=kernel.example.org; b=x; h=From:Subject:Date:Message-ID:In-Reply-To
+Date: {format_datetime(datetime.now(UTC))}
 From: Zo <{sender}>
 Subject: Re: a report
 Message-ID: <q1@kernel.example.org>

@@ -3,6 +3,7 @@
 
 import mailbox
 import os
+from dataclasses import replace
 
 import pytest
 
@@ -20,9 +21,13 @@ from rtbisect.store.replies import Replies, ReplyState
 TRUST = Trust("bot@lab.example.org", ("ada@kernel.example.org",), ("mx.lab.example.org",))
 MAIL = """\
 Authentication-Results: mx.lab.example.org; dkim=pass header.d=kernel.example.org
+DKIM-Signature: v=1; d=kernel.example.org; s=s1; b=abcd;
+ h=From:To:Cc:Subject:Date:Message-ID:References:In-Reply-To
+Date: {date}
 From: {sender}
 Message-ID: <{name}@kernel.example.org>
 In-Reply-To: {parent}
+References: {references}
 
 {body}
 """
@@ -42,14 +47,20 @@ def box(tmp_path):
     return mailbox.Maildir(tmp_path / "mail")
 
 
-def add(
-    box, name="a1", *, sender="ada@kernel.example.org", parent="<r1@lab.example.org>", body="x"
-):
-    return box.add(MAIL.format(name=name, sender=sender, parent=parent, body=body).encode())
+NOW = "2026-03-02T12:00:00+00:00"
+DATE = "Mon, 02 Mar 2026 10:00:00 +0000"
 
 
-def look(tmp_path, stores):
-    return list(poll(Maildir(tmp_path / "mail"), stores, TRUST, "now"))
+def add(box, name="a1", **changes):
+    told = {
+        "sender": "ada@kernel.example.org", "parent": "<r1@lab.example.org>", "references": "",
+        "body": "x", "date": DATE,
+    }  # fmt: skip
+    return box.add(MAIL.format(name=name, **(told | changes)).encode())
+
+
+def look(tmp_path, stores, trust=TRUST, now=NOW):
+    return list(poll(Maildir(tmp_path / "mail"), stores, trust, now))
 
 
 def test_each_reply_is_read_once(tmp_path, box, stores):
@@ -71,9 +82,20 @@ def test_each_reply_is_read_once(tmp_path, box, stores):
 def test_an_answer_to_an_answer_is_in_the_thread(tmp_path, box, stores):
     add(box)
     look(tmp_path, stores)
-    add(box, "a2", parent="<a1@kernel.example.org>", body="#rtbisect retest")
+    add(
+        box, "a2", parent="<a1@kernel.example.org>", body="#rtbisect retest",
+        references="<r1@lab.example.org> <a1@kernel.example.org>",
+    )  # fmt: skip
     (found,) = look(tmp_path, stores)
     assert (found.campaign, found.state) == ("bisect-1", ReplyState.ACCEPTED)
+
+
+def test_an_answer_that_names_no_mail_of_ours_is_in_the_thread_and_waits(tmp_path, box, stores):
+    add(box)
+    look(tmp_path, stores)
+    add(box, "a2", parent="<a1@kernel.example.org>", body="#rtbisect retest")
+    (found,) = look(tmp_path, stores)
+    assert (found.campaign, found.state) == ("bisect-1", ReplyState.WAITING)
 
 
 def test_a_mail_that_was_kept_and_not_marked_is_no_second_one(tmp_path, box, stores):
@@ -84,7 +106,7 @@ def test_a_mail_that_was_kept_and_not_marked_is_no_second_one(tmp_path, box, sto
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        list(poll(Dies(tmp_path / "mail"), stores, TRUST, "now"))
+        list(poll(Dies(tmp_path / "mail"), stores, TRUST, NOW))
     assert look(tmp_path, stores) == []
     assert len(stores.replies.all()) == 1
 
@@ -138,3 +160,91 @@ def test_an_answer_to_a_draft_is_in_its_thread(tmp_path, box, stores):
     (found,) = look(tmp_path, stores)
     assert found.campaign == name
     assert b"#rtbisect test" in stores.replies.mail(found.key).read_bytes()
+
+
+# --- a mail that comes again ---
+
+
+def test_a_command_that_is_sent_again_under_another_name_counts_once(tmp_path, box, stores):
+    """Some servers do not sign the Message-ID: anybody may send the mail again with another one."""
+    unsigned = "From:To:Cc:Subject:Date:References:In-Reply-To"
+    for name in ("a1", "a2", "a3"):
+        add(box, name, body="#rtbisect retest")
+    for path in (tmp_path / "mail/new").iterdir():
+        whole = path.read_text()
+        path.write_text(whole.replace("Date:Message-ID:References", "Date:References"))
+        assert unsigned in path.read_text()
+    found = look(tmp_path, stores)
+    assert [each.state for each in found] == [ReplyState.ACCEPTED] + [ReplyState.NOTED] * 2
+    # Nor after it was carried out, nor after a person has closed it.
+    for state in (ReplyState.DONE, ReplyState.NOTED):
+        stores.replies.set(found[0].key, state, "so")
+        add(box, f"b-{state}", body="#rtbisect retest")
+        assert [each.state for each in look(tmp_path, stores)] == [ReplyState.NOTED]
+
+
+def test_the_same_words_on_another_day_are_another_command(tmp_path, box, stores):
+    add(box, body="#rtbisect retest", date="Sun, 01 Mar 2026 10:00:00 +0000")
+    add(box, "a2", body="#rtbisect retest")
+    assert [each.state for each in look(tmp_path, stores)] == [ReplyState.ACCEPTED] * 2
+
+
+def test_a_stranger_cannot_move_a_thread(tmp_path, box, stores):
+    """Eve answers another report under the name of a mail that Ada is going to answer."""
+    stores.outbox.put(
+        OutMail("<r2@lab.example.org>", "bisect-2", "report", "b@example.org", (), "", "A", "now")
+    )
+    add(box, "bob", sender="eve@example.org", parent="<r2@lab.example.org>")
+    look(tmp_path, stores)
+    add(
+        box, parent="<bob@kernel.example.org>", body="#rtbisect retest",
+        references="<r1@lab.example.org> <bob@kernel.example.org>",
+    )  # fmt: skip
+    (found,) = look(tmp_path, stores)
+    assert (found.campaign, found.state) == ("bisect-1", ReplyState.ACCEPTED)
+
+
+# --- quotas ---
+
+
+def test_a_person_has_so_many_commands_a_day(tmp_path, box, stores):
+    trust = replace(TRUST, commands_a_day=3)
+    for name in ("a1", "a2"):
+        add(box, name, body=f"{name}\n#rtbisect retest\n#rtbisect test x")
+    add(box, "a3", body="#rtbisect retest")
+    found = look(tmp_path, stores, trust)
+    states = sorted((len(each.asked), each.state) for each in found)
+    assert states[0] == (1, ReplyState.ACCEPTED)
+    assert sorted(state for n, state in states if n == 2) == [
+        ReplyState.ACCEPTED, ReplyState.WAITING,
+    ]  # fmt: skip
+    add(box, "a4", body="#rtbisect retest", date="Tue, 03 Mar 2026 10:00:00 +0000")
+    (other,) = look(tmp_path, stores, trust, "2026-03-03T12:00:00+00:00")
+    assert other.state is ReplyState.ACCEPTED
+
+
+def kept(tmp_path):
+    return [path.stat().st_size for path in (tmp_path / "replies").glob("*.eml")]
+
+
+@pytest.mark.parametrize("parent", ["<r1@lab.example.org>", "<other@example.org>"])
+def test_strangers_can_make_us_keep_so_many_mails_a_day(tmp_path, box, stores, parent):
+    trust = replace(TRUST, others_a_day=3)
+    for n in range(8):
+        add(box, f"e{n}", sender="eve@example.org", parent=parent, body=f"#rtbisect test {n}")
+    found = look(tmp_path, stores, trust)
+    assert (len(found), len(stores.replies.all())) == (8, 3)
+    assert len(kept(tmp_path)) <= 3
+    assert sum("one too many" in each.why for each in found) == 5
+    # They do not come again, and who proves who he is has his word.
+    add(box, body="#rtbisect retest")
+    assert [each.state for each in look(tmp_path, stores, trust)] == [ReplyState.ACCEPTED]
+
+
+def test_strangers_can_make_us_keep_so_many_bytes_a_day(tmp_path, box, stores):
+    trust = replace(TRUST, others_bytes_a_day=250_000)
+    for n in range(8):
+        add(box, f"e{n}", sender="eve@example.org", body=f"{n}" * 100_000)
+    look(tmp_path, stores, trust)
+    assert len(kept(tmp_path)) == 2
+    assert sum(kept(tmp_path)) <= 250_000

@@ -5,6 +5,7 @@ import mailbox
 import shutil
 from contextlib import closing
 from datetime import UTC, datetime
+from email.utils import format_datetime
 
 import pytest
 from mail_server import Server
@@ -277,7 +278,9 @@ def test_what_was_done_before_a_fault_is_not_done_again(world, reply, lab):
 
 ANSWER = """\
 Authentication-Results: mx.lab.example.org; dkim={dkim} header.d=kernel.example.org
+DKIM-Signature: v=1; d=kernel.example.org; b=x; h=From:Date:Message-ID:In-Reply-To
 Received: by {way}
+Date: {date}
 From: Zo <zo@kernel.example.org>
 Message-ID: <q1@kernel.example.org>
 In-Reply-To: <{parent}>
@@ -296,8 +299,9 @@ def copies(world, *signed):
     }  # fmt: skip
     box = mailbox.Maildir(world.root / "in")
     parent = world("report", "show", name)[1]["message_id"].strip("<>")
+    date = format_datetime(datetime.now(UTC))
     for way, dkim in enumerate(signed):
-        box.add(ANSWER.format(dkim=dkim, way=way, parent=parent).encode())
+        box.add(ANSWER.format(date=date, dkim=dkim, way=way, parent=parent).encode())
         world("mail", "poll", "--site", str(world.site))
     return world("mail", "replies")[1]["replies"]
 

@@ -11,7 +11,9 @@ import os
 import subprocess
 import sys
 from dataclasses import replace
+from datetime import UTC, datetime
 from email import message_from_string
+from email.utils import format_datetime
 from pathlib import Path
 
 import pytest
@@ -158,6 +160,8 @@ def a_reply_is_answered(road, site, repo, answer, folder):
     box.add(
         f"""\
 Authentication-Results: mx.lab.example.org; dkim=pass header.d=kernel.example.org
+DKIM-Signature: v=1; d=kernel.example.org; b=x; h=From:Subject:Date:Message-ID:In-Reply-To
+Date: {format_datetime(datetime.now(UTC))}
 From: Ada <ada@kernel.example.org>
 Subject: [PATCH] take it back
 Message-ID: <fix@kernel.example.org>

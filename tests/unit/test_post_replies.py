@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Replies: kind ones, forged ones, those of programs."""
 
+from datetime import UTC, datetime
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rtbisect.post.replies import Asked, Trust, read_reply
+from rtbisect.post.replies import Known, Trust, read_reply
+from rtbisect.post.words import Asked
 
 TRUST = Trust("bot@lab.example.org", ("ada@kernel.example.org",), ("mx.lab.example.org",))
 THREADS = {"<r1@lab.example.org>": "bisect-1", "<r2@lab.example.org>": "bisect-2"}
@@ -16,8 +19,13 @@ GOOD = (
 MX, D = "mx.lab.example.org", "kernel.example.org"
 FROM_EVIL = f"{MX}; dkim=pass header.d=evil.org"
 
+NOW = datetime(2026, 3, 2, 12, tzinfo=UTC)
+
 HEADERS = {
     "Authentication-Results": GOOD,
+    "DKIM-Signature": "v=1; a=rsa-sha256; d=kernel.example.org; s=s1; b=abcd; bh=x;"
+    " h=From:Subject:Date:Message-ID:In-Reply-To:References:Content-Type:Content-Transfer-Encoding",
+    "Date": "Mon, 02 Mar 2026 10:00:00 +0000",
     "From": "Ada <ada@kernel.example.org>",
     "Subject": "Re: a report",
     "Message-ID": "<a1@kernel.example.org>",
@@ -30,7 +38,7 @@ def reply(body="#rtbisect test fixes/one\n", *, giant=False, raw=(), **changes):
     told = HEADERS | {name.replace("_", "-"): value for name, value in changes.items()}
     lines = [*raw, *(f"{name}: {value}" for name, value in told.items() if value is not None)]
     data = ("\n".join(lines) + "\n\n" + body).encode()
-    return read_reply(data, THREADS, TRUST, giant=giant)
+    return read_reply(data, Known(THREADS), TRUST, NOW, giant=giant)
 
 
 def test_a_signed_word_of_who_may_ask_counts():
@@ -93,10 +101,11 @@ def test_only_the_topmost_results_are_our_servers():
 
 
 def test_a_signature_of_the_organisation_speaks_for_its_hosts():
-    assert (
-        reply(Authentication_Results=GOOD.replace("kernel.example.org", "example.org")).untrusted
-        == ""
-    )
+    of_all = {
+        name.replace("-", "_"): HEADERS[name].replace("=kernel.example.org", "=example.org")
+        for name in ("Authentication-Results", "DKIM-Signature")
+    }
+    assert reply(**of_all).untrusted == ""
 
 
 @pytest.mark.parametrize(
@@ -181,11 +190,14 @@ Content-Type: text/html
 
 @given(st.binary(max_size=400), st.booleans())
 def test_no_bytes_are_an_error(data, giant):
-    found = read_reply(data, THREADS, TRUST, giant=giant)
+    found = read_reply(data, Known(THREADS), TRUST, NOW, giant=giant)
     assert found.ignored
     assert found.subject.isprintable()
     head = b"From: ada@kernel.example.org\nIn-Reply-To: <r1@lab.example.org>\n"
-    assert read_reply(head + data, THREADS, TRUST, giant=giant).asked == () or b"#rtbisect" in data
+    assert (
+        read_reply(head + data, Known(THREADS), TRUST, NOW, giant=giant).asked == ()
+        or b"#rtbisect" in data
+    )
 
 
 @pytest.mark.parametrize(
@@ -194,7 +206,7 @@ def test_no_bytes_are_an_error(data, giant):
         f'{MX}; dkim=pass header.d="{D}"',
         f"{MX}; dkim=pass header.i=@{D} header.s=s1 header.b=abc; spf=pass (x: y) smtp.mailfrom=z",
         f'{MX}; spf=pass (mx: domain of "l+x=y@l.example.org" is it); dkim=pass header.d={D}',
-        f"{MX} 1; arc=none; dkim=fail header.d=evil.org; dkim = pass header.d = {D} header.s=a",
+        f"{MX} 1; arc=none; dkim=fail header.d=evil.org; dkim = pass header.d = {D} header.s=s1",
         f"{MX}; dkim=pass (a (nested) comment; of \\) it) header.d={D.upper()}",
         f'(hello) {MX}; dkim/1=pass reason="good; signature" header.d={D}',
     ],

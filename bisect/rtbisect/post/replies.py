@@ -2,50 +2,50 @@
 """What a reply says: to which report, from whom, and whether its commands count.
 
 Everything in it may be forged but what our own mail server has written on top of it: its
-Authentication-Results: header (RFC 8601), which says whose DKIM signature was good.
+Authentication-Results: header (RFC 8601), which says whose DKIM signature was good. What that
+signature covers is by who signed; a genuine mail may come again with everything else replaced.
 """
 
 from __future__ import annotations
 
+import hashlib
 import re
-from dataclasses import dataclass
-from email import message_from_bytes
-from email.policy import compat32
-from email.utils import getaddresses
-from types import MappingProxyType
+from collections import Counter
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from email.utils import getaddresses, parsedate_to_datetime
 from typing import TYPE_CHECKING
 
-from rtbisect.command import CHARSETS, printable
-from rtbisect.post.signed import signers
+from rtbisect import mime
+from rtbisect.command import printable
+from rtbisect.post import dkim, signed, words
+from rtbisect.post.words import ABOUT, Asked
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from email.message import Message
 
-#: What a reply may ask for; the words behind are its argument.
-COMMANDS = ("test", "bisect", "retest", "invalid", "dup")
+    from rtbisect.post.dkim import Cover
 
-_COMMAND = re.compile(r"#rtbisect[ \t]+([a-z]+)(?:[ \t]*:)?(?:[ \t]+(.*))?")
 _PROGRAMS = ("X-Autoreply", "X-Autorespond", "X-Autoresponder")
 _ID = re.compile(r"<[^\s<>]{1,200}>")
-#: Commands of one mail; a person asks for one.
-_MOST = 5
-_LONGEST = 300
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """A command with its argument."""
-
-    name: str
-    argument: str
+#: RFC 5322, 3.6: each of them stands there once. Two of one name are two mails in one: who checks
+#: the signature reads one of them, and who reads the mail the other one.
+_ONCE = re.compile(
+    r"message-id|in-reply-to|references|date|subject|from|mime-version|content-.*", re.IGNORECASE
+)
+#: RFC 5321, 4.5.3.1.
+_LONGEST_ADDRESS = 254
+#: Clocks of others may be ahead.
+_AHEAD = timedelta(days=1)
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
     """`campaign` is the report's, "" where the mail is in no thread of ours; `ignored` says why
     nobody looks at it, "" for one that somebody wrote to us; `untrusted` says why its commands wait
-    for a person, "" where they count.
+    for a person, "" where they count. `proved` says that who it is from has signed it, and `digest`
+    stays the same in every copy of a mail, whatever is put around what was signed.
     """
 
     message_id: str
@@ -55,64 +55,127 @@ class Reply:
     asked: tuple[Asked, ...]
     ignored: str = ""
     untrusted: str = ""
+    proved: bool = False
+    digest: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Trust:
-    """Our own address, those whose commands count, and the servers whose word on DKIM we take."""
+    """Our own address, those whose commands count, and the servers whose word on DKIM we take; for
+    how many days after it was signed a command counts, how many commands of a person count a day,
+    and how many mails and bytes a day are kept of all others.
+    """
 
     own: str
     people: Sequence[str] = ()
     servers: Sequence[str] = ()
+    days: int = 14
+    commands_a_day: int = 10
+    others_a_day: int = 100
+    others_bytes_a_day: int = 20_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """Campaigns by Message-IDs: `own` of our mails and drafts, `others` of what was answered to
+    them, which anybody can give any name. `mends` tells by campaign what a patch says that mends
+    what it has reported: such a patch asks for a test without a command.
+    """
+
+    own: Mapping[str, str]
+    others: Mapping[str, str] = field(default_factory=dict)
+    mends: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
 def read_reply(
-    data: bytes,
-    threads: Mapping[str, str],
-    trust: Trust,
-    *,
-    giant: bool,
-    mends: Mapping[str, Sequence[str]] = MappingProxyType({}),
+    data: bytes, known: Known, trust: Trust, now: datetime, *, giant: bool = False
 ) -> Reply:
-    """The reply of these bytes; never an error. `threads` gives the campaign of our Message-IDs,
-    `mends` what a patch says that mends what a campaign has reported: such a patch asks for a test
-    without a command.
-    """
+    """The reply of these bytes; never an error. Of a `giant` one only the first part is here."""
     try:
-        return _read(data, threads, trust, mends, giant=giant)
+        return _read(data, known, trust, now, giant=giant)
+    except mime.UnreadableError as error:
+        return Reply("", "", "", "", (), str(error))
     except Exception as error:  # noqa: BLE001  (the parser of the library, on what anybody may send)
         return Reply("", "", "", "", (), f"cannot be read ({type(error).__name__})")
 
 
-def _read(
-    data: bytes,
-    threads: Mapping[str, str],
-    trust: Trust,
-    mends: Mapping[str, Sequence[str]],
-    *,
-    giant: bool,
-) -> Reply:
-    mail = message_from_bytes(data, policy=compat32)
+def _read(data: bytes, known: Known, trust: Trust, now: datetime, *, giant: bool) -> Reply:
+    mail = mime.parse(data)
     sender = _sender(mail)
-    named = (
-        _ID.findall(_header(mail, "In-Reply-To")) + _ID.findall(_header(mail, "References"))[::-1]
-    )
-    campaign = next((threads[each] for each in named if each in threads), "")
+    text, odd = ("", "is too large") if giant else words.text_of(mail)
+    campaign = _campaign(mail, text, known)
     identity = (_ID.findall(_header(mail, "Message-ID")) or [""])[0]
     ignored = _why_ignored(mail, sender, trust)
     if not campaign:
         ignored = ignored or "is in no thread of ours"
-    text, odd = ("", "is too large") if giant else _text(mail)
-    asked = _asked(text) if not ignored else ()
-    if not asked and not ignored and _mends(text, mends.get(campaign, ())):
+    cover, untrusted = _signature(mail, sender, trust) if not ignored else (None, "")
+    asked = words.asked(text) if not ignored else ()
+    mends = not asked and not ignored and words.mends(text, known.mends.get(campaign, ()))
+    if mends:
         asked = (Asked("test", ""),)
-    untrusted = _why_untrusted(mail, sender, trust) if asked else odd
-    subject = printable(" ".join(_header(mail, "Subject").split()), 120)
-    return Reply(printable(identity, 250), sender, subject, campaign, asked, ignored, untrusted)
+    if cover is not None and asked:
+        # The tags of a patch say themselves what it mends.
+        bound = campaign if mends else _bound(mail, text, known, cover)
+        untrusted = _why_not(data, mail, cover, trust, now)
+        if not untrusted and bound != campaign:
+            untrusted = (
+                "its signature does not cover which report it answers: it needs a line"
+                f" `#rtbisect {ABOUT} {campaign}`"
+            )
+    return Reply(
+        printable(identity, 250),
+        sender,
+        printable(" ".join(_header(mail, "Subject").split()), 120),
+        campaign,
+        asked,
+        ignored,
+        untrusted if asked else odd,
+        proved=cover is not None,
+        digest=_digest(mail, sender, text, cover) if asked else "",
+    )
+
+
+def _campaign(mail: Message, text: str, known: Known) -> str:
+    """The campaign whose report a mail answers: as it says itself, else by our last mail that it
+    names, else by those of others.
+    """
+    if said := _about(text, known):
+        return said
+    ids = _named(mail, ("In-Reply-To", "References"))
+    found = [known.own[each] for each in ids if each in known.own]
+    found += [known.others[each] for each in ids if each in known.others]
+    return found[0] if found else ""
+
+
+def _bound(mail: Message, text: str, known: Known, cover: Cover) -> str:
+    """The campaign that the signed part of a mail names; "" for none. Message-IDs of others count
+    for nothing here: anybody can answer one report under the name of a mail on another.
+    """
+    if said := _about(text, known):
+        return said
+    names = [name for name in ("In-Reply-To", "References") if cover.covers(name)]
+    ids = _named(mail, names)
+    return next((known.own[each] for each in ids if each in known.own), "")
+
+
+def _about(text: str, known: Known) -> str:
+    """The campaign that a line of the text names; "" for none, or several."""
+    said = {argument for name, argument in words.command_lines(text) if name == ABOUT}
+    found = {known.own.get(f"<{each.strip('<>')}>", each) for each in said}
+    return found.pop() if len(found) == 1 and found <= set(known.own.values()) else ""
+
+
+def _named(mail: Message, names: Sequence[str]) -> list[str]:
+    """The Message-IDs in these headers, the closest first."""
+    found: list[str] = []
+    for name in names:
+        ids = _ID.findall(_header(mail, name))
+        found += ids if name == "In-Reply-To" else ids[::-1]
+    return found
 
 
 def _header(mail: Message, name: str) -> str:
-    return str(mail.get(name, ""))[:8000]
+    return str(mail.get(name, ""))[: signed.MOST]
 
 
 def _sender(mail: Message) -> str:
@@ -120,11 +183,16 @@ def _sender(mail: Message) -> str:
     if len(mail.get_all("From") or ()) != 1:
         return ""
     found = [address for _, address in getaddresses([_header(mail, "From")]) if address]
-    return found[0].lower() if len(found) == 1 and found[0].isascii() else ""
+    if len(found) != 1 or not found[0].isascii() or len(found[0]) > _LONGEST_ADDRESS:
+        return ""
+    return found[0].lower()
 
 
 def _why_ignored(mail: Message, sender: str, trust: Trust) -> str:
     """Programs that answer programs make loops (RFC 3834)."""
+    names = Counter(name.strip().lower() for name in mail)
+    if twice := [name for name, n in names.items() if n > 1 and _ONCE.fullmatch(name)]:
+        return f"has two headers {printable(twice[0], 40)}:"
     if not sender:
         return "has no sender"
     if sender == trust.own.lower():
@@ -139,55 +207,88 @@ def _why_ignored(mail: Message, sender: str, trust: Trust) -> str:
     return ""
 
 
-def _text(mail: Message) -> tuple[str, str]:
-    """The plain text of a mail, and why there is none."""
-    for part in mail.walk():
-        if part.get_content_type() == "text/plain" and not part.get_filename():
-            payload = part.get_payload(decode=True)
-            data = payload if isinstance(payload, bytes) else b""
-            charset = part.get_content_charset() or "utf-8"
-            # Any other is one of programs that mean harm, or says nothing that a command needs.
-            known = charset.lower() in CHARSETS
-            return data.decode(charset if known else "utf-8", "replace"), ""
-    return "", "has no plain text"
-
-
-def _mends(text: str, said: Sequence[str]) -> bool:
-    """Whether a text has a diff, and before it a tag of its own that says one of these."""
-    lines = _lines(text)
-    diff = next((n for n, line in enumerate(lines) if line.startswith("diff --git ")), 0)
-    tags = [line for line in lines[:diff] if re.match(r"(Fixes|Closes|Link): \S", line)]
-    return bool(diff) and any(each in line for line in tags for each in said if each)
-
-
-def _lines(text: str) -> list[str]:
-    """Lines as a mail has them: what else Unicode calls the end of one stands in somebody's text,
-    which others quote.
-    """
-    return re.split(r"\r\n|\r|\n", text)
-
-
-def _asked(text: str) -> tuple[Asked, ...]:
-    """Commands on lines of their own; what is quoted or indented is somebody else's."""
-    found = []
-    for line in _lines(text):
-        match = _COMMAND.fullmatch(line.rstrip())
-        if match and match[1] in COMMANDS:
-            found.append(Asked(match[1], printable((match[2] or "").strip(), _LONGEST)))
-    return tuple(found[:_MOST])
-
-
-def _why_untrusted(mail: Message, sender: str, trust: Trust) -> str:
+def _signature(mail: Message, sender: str, trust: Trust) -> tuple[Cover | None, str]:
+    """What the sender has signed of a mail, or why nobody knows that."""
     if sender not in {each.lower() for each in trust.people}:
-        return f"{printable(sender, 80)} is not among those whose commands count"
+        return None, f"{printable(sender, 80)} is not among those whose commands count"
     # Only the topmost one is by who delivered the mail to us: those below came with it.
-    server, found = signers(_header(mail, "Authentication-Results"))
+    server, found = signed.results(str(mail.get("Authentication-Results", "")))
     if not server or server not in {each.lower() for each in trust.servers}:
-        return "no server that we trust says whether it is signed"
+        return None, "no server that we trust says whether it is signed"
     domain = sender.rpartition("@")[2]
-    if any(_aligned(each, domain) for each in found):
-        return ""
-    return f"it has no good DKIM signature of {printable(domain, 80)}"
+    good = [each for each in found if _aligned(each.domain, domain)]
+    if not good:
+        return None, f"it has no good DKIM signature of {printable(domain, 80)}"
+    covers = [each for each in (dkim.cover(mail, one) for one in good) if each is not None]
+    if not covers:
+        return None, "the signature that was found good is not in it"
+    # Of several good ones the one that says most.
+    return max(covers, key=lambda each: (each.whole, len(each.headers))), ""
+
+
+def _why_not(data: bytes, mail: Message, cover: Cover, trust: Trust, now: datetime) -> str:
+    """Why the signature of a mail does not prove what it asks for; "" where it does."""
+    # Python ends lines and headers there, and those who check signatures do not.
+    odd = bool(re.search(rb"\r(?!\n)|\0", data)) or bool(mail.defects)
+    odd = odd or any(name.strip() != name or not name.isascii() for name in mail)
+    at = _signed_at(mail, cover)
+    checks = (
+        (odd, "it is malformed"),
+        (not cover.whole, "its signature covers a part of the body only"),
+        (not cover.covers("From"), "its signature does not cover who wrote it"),
+        (
+            not _reads_as_signed(mail, cover),
+            "its signature does not cover how its text is read (Content-Type:)",
+        ),
+        (at is None, "its signature does not say when it was written"),
+        (at is not None and at > now + _AHEAD, "it was signed in the future"),
+        (
+            at is not None and at < now - timedelta(days=trust.days),
+            f"it was signed more than {trust.days} days ago",
+        ),
+    )
+    return next((why for wrong, why in checks if wrong), "")
+
+
+def _reads_as_signed(mail: Message, cover: Cover) -> bool:
+    """Whether the text is what was signed. Many servers leave out the headers that say how it is
+    encoded and where its parts begin: then it has to read the same without them.
+    """
+    body = mail.get_payload()
+    if not cover.covers("Content-Transfer-Encoding"):
+        how = _header(mail, "Content-Transfer-Encoding").strip().lower()
+        # Of text that is quoted-printable, lines begin where they do not without this header.
+        if how not in ("", "7bit", "8bit") or "=\n" in str(body).replace("\r\n", "\n"):
+            return False
+    if not cover.covers("Content-Type"):
+        if mail.get_content_type() != "text/plain" or not isinstance(body, str):
+            return False
+        # Another type may have made a part of it what nobody was to read as his words.
+        lines = [line[:40].lower() for line in words.lines(words.text_of(mail)[0])]
+        return not any(re.match(r"content-|</?[a-z!]", line) for line in lines)
+    return True
+
+
+def _signed_at(mail: Message, cover: Cover) -> datetime | None:
+    """When a mail was signed, else what is signed of when it was written."""
+    try:
+        if cover.at_s is not None:
+            return datetime.fromtimestamp(cover.at_s, UTC)
+        if not cover.covers("Date"):
+            return None
+        found = parsedate_to_datetime(_header(mail, "Date")[:100])
+        return found.astimezone(UTC) if found.tzinfo else found.replace(tzinfo=UTC)
+    except (ValueError, OverflowError, OSError, TypeError):
+        return None
+
+
+def _digest(mail: Message, sender: str, text: str, cover: Cover | None) -> str:
+    """The same for all copies of a mail: who wrote what, and when."""
+    date = " ".join(_header(mail, "Date").split())
+    if cover is not None and not cover.covers("Date"):
+        date = str(cover.at_s)
+    told = "\0".join((sender, date, *(line.rstrip() for line in words.lines(text))))
+    return hashlib.sha256(told.rstrip("\0").encode("utf-8", "backslashreplace")).hexdigest()
 
 
 def _aligned(signer: str, domain: str) -> bool:

@@ -8,33 +8,65 @@ strings, comments. What is not plainly a result of its own counts for nothing.
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
-_DOMAIN = re.compile(
-    r"[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?)+"
-)
+#: Of a longer header nothing is believed.
+MOST = 8000
+#: RFC 1035: a longer one is no domain.
+_DOMAIN_LENGTH = 253
+
+_LABEL = r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
+_DOMAIN = re.compile(rf"{_LABEL}(?:\.{_LABEL}){{1,20}}")
 _PASSED = re.compile(r"dkim(/1)?=pass", re.IGNORECASE)
 
 
-def signers(header: str) -> tuple[str, tuple[str, ...]]:
-    """The server that speaks, and the domains (lower case) whose signature it found good; ("", ())
-    for a header that cannot be read.
+@dataclass(frozen=True, slots=True)
+class Passed:
+    """A signature that was found good: its domain (lower case), and where the server tells them
+    its selector and how its value begins, else "".
     """
-    parts = _parts(header)
+
+    domain: str
+    selector: str = ""
+    begins: str = ""
+
+
+def results(header: str) -> tuple[str, tuple[Passed, ...]]:
+    """The server that speaks, and the signatures that it found good; ("", ()) for a header that
+    cannot be read.
+    """
+    parts = _parts(header) if len(header) <= MOST else []
     if not parts or not parts[0].split():
         return "", ()
     found = []
     for part in parts[1:]:
-        words = re.sub(r"\s*=\s*", "=", part.strip()).split()
+        words = _words(part)
         if not words or not _PASSED.fullmatch(words[0]):
             continue
-        told = [word.partition("=")[::2] for word in words[1:]]
-        by = [value for key, value in told if key.lower() == "header.d"]
+        told: dict[str, list[str]] = {}
+        for word in words[1:]:
+            key, _, value = word.partition("=")
+            told.setdefault(key.lower(), []).append(value)
         # Some servers name the identity alone, whose domain is that of the signature or below it.
-        by = by or [v.rpartition("@")[2] for key, v in told if key.lower() == "header.i"]
+        ids = [each.rpartition("@")[2] for each in told.get("header.i", ())]
+        by = told.get("header.d") or ids
+        others = [told.get(key, [""]) for key in ("header.s", "header.b")]
         # Two of them are not by a server that can be relied on.
-        if len(by) == 1 and _DOMAIN.fullmatch(by[0]):
-            found.append(by[0].lower())
+        if len(by) != 1 or any(len(each) != 1 for each in others):
+            continue
+        if len(by[0]) <= _DOMAIN_LENGTH and _DOMAIN.fullmatch(by[0]):
+            found.append(Passed(by[0].lower(), others[0][0].lower(), others[1][0]))
     return parts[0].split()[0].lower(), tuple(found)
+
+
+def _words(part: str) -> list[str]:
+    """Words of a result, with the blanks around "=" taken away."""
+    return " ".join(part.split()).replace(" =", "=").replace("= ", "=").split()
+
+
+def plain(text: str) -> str:
+    """Text of which nothing is left that has a meaning in such a header."""
+    return re.sub(r"[^A-Za-z0-9.-]", "_", text)
 
 
 def _parts(header: str) -> list[str]:
@@ -49,8 +81,7 @@ def _parts(header: str) -> list[str]:
         if word == ";":
             parts.append("")
         else:
-            quoted = word.startswith('"')
-            parts[-1] += re.sub(r"[^A-Za-z0-9.-]", "_", word[1:-1]) if quoted else word
+            parts[-1] += plain(word[1:-1]) if word.startswith('"') else word
     return parts
 
 

@@ -35,7 +35,8 @@ class ReplyState(StrEnum):
 @dataclass(frozen=True, slots=True)
 class KeptReply:
     """A reply as it is kept: `key` is its number for a person, `asked` pairs of command and
-    argument; `why` says what its state comes from.
+    argument; `why` says what its state comes from; `digest` is the same in all copies of a mail, ""
+    where that is not known.
     """
 
     key: str
@@ -47,6 +48,7 @@ class KeptReply:
     asked: tuple[tuple[str, str], ...]
     state: ReplyState
     why: str = ""
+    digest: str = ""
 
 
 table = sa.Table(
@@ -61,6 +63,7 @@ table = sa.Table(
     sa.Column("asked", sa.Text, nullable=False),
     sa.Column("state", sa.Text, nullable=False),
     sa.Column("why", sa.Text, nullable=False),
+    sa.Column("digest", sa.Text, nullable=False, server_default=""),
 )
 
 
@@ -117,6 +120,13 @@ class Replies:
     def mail(self, key: str) -> Path:
         """Where the mail of a reply lies, as it came."""
         return self._folder / f"{key}.eml"
+
+    def size_bytes(self, key: str) -> int:
+        """What the mail of a reply takes; 0 for one that is not kept."""
+        try:
+            return self.mail(key).stat().st_size
+        except FileNotFoundError:
+            return 0
 
     def said(self, key: str) -> tuple[str, ...]:
         """What became of the first commands of a reply, a line each."""
