@@ -44,6 +44,10 @@ _POWER = ("pdu-reboot", "reset-device", "power-on", "bootloader-", "tftp-deploy"
 _LOGIN = ("kernel-messages", "login-action", "auto-login-action", "boot-image-retry", "boot-qemu")
 _SHELL = ("lava-test-shell", "lava-test-retry")
 
+#: Characters of a line of a console that are looked at: a kernel may print one of any length, and
+#: some patterns begin anywhere and go on for as long as there are words.
+_LONGEST_LINE = 1000
+
 #: Ends of a kernel. The words after the mark make the signature.
 _PANICS = (
     # A suite that waits for a symptom says so before it ends the boot by a panic of its own.
@@ -87,7 +91,7 @@ def classify(log: LavaLog, *, ended: str, emulated: bool = False) -> Verdict:
     """
     if log.job is None:
         raise _no_last_word(log, ended)
-    if emulated and any(_STALE_BREAKPOINT.search(line) for line in log.console):
+    if emulated and any(_STALE_BREAKPOINT.search(line[:_LONGEST_LINE]) for line in log.console):
         said = "the emulator ran into a breakpoint that was gone already (Oops: int3)"
         return Verdict(RunStatus.INVALID, said)
     if log.job.passed:
@@ -130,14 +134,16 @@ def stall_of(console: Sequence[str]) -> str:
 def sick_line(console: Sequence[str]) -> int | None:
     """Place of the first line that tells of a panic, an oops or a stall; None where none does."""
     patterns = (*_PANICS, *_STALLS)
-    places = (i for i, line in enumerate(console) if any(p.search(line) for p in patterns))
+    places = (
+        i for i, line in enumerate(console) if any(p.search(line[:_LONGEST_LINE]) for p in patterns)
+    )
     return next(places, None)
 
 
 def _first(console: Sequence[str], patterns: Sequence[re.Pattern[str]]) -> str:
     for line in console:
         for pattern in patterns:
-            match = pattern.search(line)
+            match = pattern.search(line[:_LONGEST_LINE])
             if match:
                 return _without_numbers(match["what"])
     return ""
@@ -219,7 +225,9 @@ def _at_boot(log: LavaLog, job: CaseResult) -> Verdict:
 
 def _ipxe_gave_up(log: LavaLog) -> None:
     """A kernel or ramdisk that never arrived is the lab's, also where the kernel then panics."""
-    if match := next(filter(None, map(_IPXE.search, log.console)), None):
+    if match := next(
+        filter(None, (_IPXE.search(each[:_LONGEST_LINE]) for each in log.console)), None
+    ):
         raise InfrastructureError(
             f"iPXE could not fetch: {printable(match['what'])}",
             "see to TFTP and network of the host",
@@ -229,7 +237,7 @@ def _ipxe_gave_up(log: LavaLog) -> None:
 def _qemu_gave_up(log: LavaLog) -> None:
     """QEMU that says why it ends is the lab's: bad option, no memory, no file, a signal."""
     for line in log.console:
-        if re.match(r"qemu-system-\w+: ", line) and not _HARMLESS.search(line):
+        if re.match(r"qemu-system-\w+: ", line) and not _HARMLESS.search(line[:_LONGEST_LINE]):
             raise InfrastructureError(f"QEMU gave up: {printable(line)}", "see the device type")
 
 

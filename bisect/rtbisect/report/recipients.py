@@ -51,6 +51,8 @@ _LINK = re.compile(
     r"https?://(?:lore\.kernel\.org/[A-Za-z0-9._-]+|patch\.msgid\.link)/([^/\s]{3,200})/?"
 )
 _NOBODY = re.compile(r"(?i)(no-?reply|do-?not-?reply|mailer-daemon|postmaster)@|@users\.noreply\.")
+#: Characters of a name with an address; what is longer is cut, and is no address then.
+_LONGEST_PERSON = 500
 _PERSON = re.compile(r"\s*(?P<name>[^<>]{0,200}?)\s*<(?P<address>[^<>\s]{1,200})>\s*")
 
 #: What a name in a header may not have if it is to go without quotes.
@@ -59,7 +61,8 @@ _NAME = re.compile(r"[^A-Za-z0-9 .'_+-]")
 
 def person(text: str) -> tuple[str, str]:
     """Name and address of `Name <address>` or `address`."""
-    found = _PERSON.fullmatch(text)
+    # Blanks that go on and on would be split in every way between its parts.
+    found = _PERSON.fullmatch(" ".join(text[:_LONGEST_PERSON].split()))
     return (found["name"], found["address"]) if found else ("", text.strip())
 
 

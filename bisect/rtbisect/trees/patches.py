@@ -7,11 +7,10 @@ import mailbox
 import re
 import tempfile
 from dataclasses import dataclass
-from email import message_from_bytes
-from email.policy import compat32
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rtbisect import mime
 from rtbisect.command import printable
 from rtbisect.errors import ConfigError
 
@@ -22,6 +21,9 @@ if TYPE_CHECKING:
 #: Patches of one series, and bytes of one of them.
 MOST = 60
 MOST_BYTES = 2_000_000
+
+#: Characters of a subject that are looked at; a subject may be as long as the mail.
+MOST_SUBJECT = 500
 
 _TEXTS = ("text/plain", "text/x-patch", "text/x-diff")
 
@@ -45,6 +47,8 @@ def patches_of(data: bytes) -> tuple[Patch, ...]:
         return _found(data)
     except ConfigError:
         raise
+    except mime.UnreadableError as error:
+        raise ConfigError(f"the mail {error}", "send the patch as plain text") from error
     except Exception as error:
         # The parser of the library, on what anybody may send.
         raise ConfigError(
@@ -57,7 +61,8 @@ def _found(data: bytes) -> tuple[Patch, ...]:
     for place, mail in enumerate(_mails(data)):
         diff = _diff(mail)
         if diff:
-            subject = " ".join(str(mail.get("Subject", "")).split())
+            subject = " ".join(str(mail.get("Subject", ""))[: 2 * MOST_SUBJECT].split())
+            subject = subject[:MOST_SUBJECT]
             number = _NUMBER.search(subject)
             title = re.sub(r"^(Re:\s*)*(\[[^\]]*\]\s*)*", "", subject, flags=re.IGNORECASE)
             key = (int(number[1]) if number else 0, place)
@@ -78,8 +83,8 @@ def _found(data: bytes) -> tuple[Patch, ...]:
 def _mails(data: bytes) -> Iterable[Message]:
     if not data.startswith(b"From "):
         # A plain diff has no header: everything of it is text.
-        plain = not re.match(rb"[A-Za-z-]+: ", data)
-        return [message_from_bytes(b"\n" + data if plain else data, policy=compat32)]
+        plain = not re.match(rb"[A-Za-z-]{1,80}: ", data)
+        return [mime.parse(b"\n" + data if plain else data)]
     return _of_mbox(data)
 
 
@@ -89,7 +94,8 @@ def _of_mbox(data: bytes) -> Iterator[Message]:
         place.write_bytes(data)
         box = mailbox.mbox(place, create=False)
         try:
-            yield from box
+            for key in box.iterkeys():
+                yield mime.parse(box.get_bytes(key))
         finally:
             box.close()
 
