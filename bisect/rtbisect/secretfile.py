@@ -31,7 +31,7 @@ def read_secret(path: Path, what: str) -> str:
             f"{path} has characters that are no ASCII", f"put the {what} into it"
         ) from None
     if not text or len(text) > _MOST_BYTES or not text.isprintable():
-        raise ConfigError(f"{path} is not one line of text", f"put the {what} into it")
+        raise ConfigError(f"{path} holds no {what}", "it is one line of text")
     return text
 
 
