@@ -234,7 +234,7 @@ BAD = [
 @pytest.mark.parametrize("changes", BAD)
 def test_what_breaks_parsers_is_a_mail_that_says_nothing_or_its_text(changes):
     found = reply("#rtbisect retest\n\u00ff", **changes)
-    assert found.asked == (Asked("retest", ""),) or "cannot be read" in found.ignored
+    assert found.asked == (Asked("retest", ""),) or (found.ignored and not found.asked)
 
 
 @pytest.mark.parametrize("kind", ["message/rfc822", "multipart/mixed; boundary=b"])
