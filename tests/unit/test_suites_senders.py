@@ -31,10 +31,15 @@ ep_poll_callback;__wake_up_common irq_work/12
 EP = "rt_mutex_slowunlock < rt_spin_unlock < ep_poll_callback < __wake_up_common"
 
 
-def folded(trace):
-    """What the shell of the device makes of a trace."""
-    argv = ["/bin/busybox", "ash", "-c", f". {SCRIPT}; senders_fold"]
+def shell(steps, trace=""):
+    """What the shell of the device prints; it knows the functions of the script."""
+    argv = ["/bin/busybox", "ash", "-c", f". {SCRIPT}; {steps}"]
     return subprocess.run(argv, input=trace, capture_output=True, check=True, text=True).stdout
+
+
+def folded(trace, before="/dev/null", after="/dev/null"):
+    """What the device makes of a trace and of the tasks at both ends of the window."""
+    return shell(f"senders_fold {before} {after}", trace)
 
 
 def told(text=LINES, lost=QUIET, times=TIMES, watch=(2, 3, 4)):
@@ -104,7 +109,47 @@ def test_a_stack_finds_its_event():
     assert sorted(folded(TRACE).splitlines()) == [
         "1 cpu 2 0x0 waker __resched_curr;second idle",
         "1 cpu 3 0x0 waker first idle",
-        "1 cpu 4 g.part.0 f - gone",
+        "1 cpu 4 g.part.0 f - a [7] b",
+    ]
+
+
+SENT = "  {task} [000] d.h1.   1.1: ipi_send_cpu: cpu=3 callsite=f+0x3c/0x80 callback=0x0\n"
+
+
+def task_of(told):
+    return told.split(" - ")[1].strip()
+
+
+def test_a_task_without_a_name_is_one_of_the_tasks_of_the_window(tmp_path):
+    """A task that ended is known from before; one that took over its pid is not it."""
+    before, after = tmp_path / "before", tmp_path / "after"
+    before.write_text("41 100 irq_work/3\n42 90 ended\n43 95 sh\n44 50 kworker/0:1-mm\n")
+    after.write_text("41 100 irq_work/3\n43 900 stranger\n44 50 kworker/0:1\n45 950 late one\n")
+    wanted = {
+        "<...>-41": "irq_work/3",
+        "<...>-42": "ended",
+        "<...>-43": "gone",
+        "<...>-44": "kworker/0:1",
+        "<...>-45": "late one",
+        "<...>-46": "gone",
+        "a-b c-41": "a-b c",
+        "<idle>-0": "idle",
+    }
+    told = {
+        task: task_of(folded(SENT.format(task=task), before=before, after=after)) for task in wanted
+    }
+    assert told == wanted
+
+
+def test_tasks_are_told_from_one_another_by_their_start(tmp_path):
+    for pid, comm, start in ((7, "a) R (b", 70), (123456, "rcuop/3", 2)):
+        place = tmp_path / str(pid) / "task" / str(pid)
+        place.mkdir(parents=True)
+        fields = " ".join(["S", *("0" for _ in range(18)), str(start), *("9" for _ in range(30))])
+        (place / "stat").write_text(f"{pid} ({comm}) {fields}\n")
+    assert sorted(shell(f"senders_tasks {tmp_path}").splitlines()) == [
+        "123456 2 rcuop/3",
+        "7 70 a) R (b",
     ]
 
 

@@ -40,6 +40,7 @@ senders_window() {
         echo "no events" >"$_dir/senders.txt"
         return 0
     }
+    senders_tasks >"$_dir/tasks.before"
     senders_start "${2:-nop}"
     _traced=0
     ipi_window "$1" "$WARM_UP_MS" $((WINDOW_MS * SENDERS_PERCENT / 100)) || _traced=1
@@ -79,24 +80,58 @@ senders_stop() {
     for _stats in "$TRACING"/per_cpu/cpu[0-9]*/stats; do
         sed -n 's/^overrun: /overrun /p; s/^dropped events: /dropped /p' "$_stats"
     done >"$RESULTS/$1/tracing.txt"
-    senders_fold <"$TRACING/trace" >"$RESULTS/$1/senders.txt"
+    senders_tasks >"$RESULTS/$1/tasks.after"
+    senders_fold "$RESULTS/$1/tasks.before" "$RESULTS/$1/tasks.after" <"$TRACING/trace" >"$RESULTS/$1/senders.txt"
+    rm -f "$RESULTS/$1/tasks.before" "$RESULTS/$1/tasks.after"
     # Another tracer empties the buffer.
     echo nop >"$TRACING/current_tracer"
 }
 
-# "COUNT EVENT TARGET CALLBACK CALLSITE FRAME;FRAME;... TASK": the task is last, because its name may hold spaces.
-# A stack comes after its event, with those of other CPUs between them. Names of tasks are not recorded while
-# tracing, so they are looked up.
+# senders_tasks [PROC]: "PID START NAME" of every thread. The start tells a task from another one that took over its pid.
+senders_tasks() {
+    # Tasks may end meanwhile.
+    cat "${1:-/proc}"/[0-9]*/task/[0-9]*/stat 2>/dev/null | awk '
+        {
+            pid = name = rest = $0
+            sub(/ .*/, "", pid)
+            sub(/^[0-9]+ \(/, "", name)
+            sub(/\) [^)]*$/, "", name)
+            sub(/.*\) /, "", rest)
+            split(rest, field, " ")
+            print pid, field[20], name
+        }'
+}
+
+# senders_fold BEFORE AFTER: "COUNT EVENT TARGET CALLBACK CALLSITE FRAME;FRAME;... TASK": the task is last, because its
+# name may hold spaces. A stack comes after its event, with those of other CPUs between them. The kernel keeps no names of
+# tasks while this traces (osnoise_settings says why), so a task that the trace does not name is one of the tasks at
+# both ends of the window, and "gone" where its pid is of another task at the end.
 senders_fold() {
-    awk '
-        function name(pid) {
-            if (pid == 0) return "idle"
-            if (!(pid in names)) {
-                file = "/proc/" pid "/comm"
-                if ((getline names[pid] <file) <= 0) names[pid] = "gone"
-                close(file)
+    awk -v before="$1" -v after="$2" '
+        function read(file, starts, line, pid, start) {
+            while ((getline line <file) > 0) {
+                pid = start = line
+                sub(/ .*/, "", pid)
+                sub(/^[0-9]+ /, "", start)
+                sub(/ .*/, "", start)
+                sub(/^[0-9]+ [0-9]+ /, "", line)
+                taken[pid] = pid in first && first[pid] != start
+                if (starts) first[pid] = start
+                names[pid] = line
             }
-            return names[pid]
+            close(file)
+        }
+        BEGIN { read(before, 1); read(after, 0) }
+        # `task` as the trace prints it, NAME-PID.
+        function name(task, pid) {
+            pid = task
+            sub(/.*-/, "", pid)
+            sub(/-[0-9]+$/, "", task)
+            sub(/^ +/, "", task)
+            pid += 0
+            if (pid == 0) return "idle"
+            if (task != "<...>" && task != "") return task
+            return pid in names && !taken[pid] ? names[pid] : "gone"
         }
         function count(what) { if (what != "") found[what]++ }
         function end() { if (open) count(key " " (stack == "" ? "-" : stack) " " task); open = 0 }
@@ -120,9 +155,7 @@ senders_fold() {
         }
         / ipi_send_cpu: cpu=| ipi_send_cpumask: cpumask=/ {
             if (cpu in keys) count(keys[cpu] " - " tasks[cpu])
-            tasks[cpu] = substr($0, 1, RSTART - 1)
-            sub(/.*-/, "", tasks[cpu])
-            tasks[cpu] = name(tasks[cpu] + 0)
+            tasks[cpu] = name(substr($0, 1, RSTART - 1))
             event = $0 ~ / ipi_send_cpu: / ? "cpu" : "cpumask"
             target = callback = callsite = $0
             sub(/.* ipi_send_cpu(mask)?: cpu(mask)?=/, "", target)
