@@ -5,7 +5,7 @@ import re
 
 import pytest
 import tracers
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from rtbisect.suites import timerlat
@@ -61,8 +61,9 @@ def test_recorded_traces_of_four_kernels(fold, version):
         assert middle * 7 // 8 <= row.quantile_ns(0.5) <= middle
 
 
-@given(st.lists(st.integers(0, 2**58), min_size=1, max_size=40))
+@given(st.lists(st.integers(0, 2**64 - 1), min_size=1, max_size=40))
 def test_a_quantile_is_known_to_an_eighth(fold, values):
+    assume(sum(values) < 2**64)
     (row,) = timerlat.read(fold("".join(LINE.format(cpu=2, context="irq", ns=v) for v in values)))
     ordered = sorted(values)
     for share in (0.1, 0.5, 0.9, 1.0):

@@ -22,6 +22,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/types.h>
 
 #define MAX_CPU 8191
 #define MAX_ROWS 4096
@@ -194,7 +195,9 @@ static void fold(FILE *out, int whole, size_t *rows)
 {
 	size_t begin, end;
 
-	qsort(events, count, sizeof(*events), whole ? by_kind : by_source);
+	/* Of a trace without events there is no array. */
+	if (count)
+		qsort(events, count, sizeof(*events), whole ? by_kind : by_source);
 	for (begin = 0; begin < count; begin = end) {
 		const struct event *first = &events[begin];
 		uint64_t sum = 0;
@@ -205,7 +208,8 @@ static void fold(FILE *out, int whole, size_t *rows)
 			if (next->cpu != first->cpu || next->kind != first->kind ||
 			    (!whole && strcmp(next->source, first->source)))
 				break;
-			sum += next->ns;
+			if (__builtin_add_overflow(sum, next->ns, &sum))
+				fail(1, "the durations of CPU %d add up to more than 2^64 ns", first->cpu);
 		}
 		if (++*rows > MAX_ROWS)
 			fail(1, "more than %d sources", MAX_ROWS);
@@ -243,6 +247,7 @@ int main(int argc, char **argv)
 	const char *dir = NULL;
 	char *line = NULL;
 	size_t size = 0, rows = 0, kept = 0, i;
+	ssize_t length;
 	FILE *trace, *noise;
 	int c;
 
@@ -256,14 +261,15 @@ int main(int argc, char **argv)
 	trace = create(dir, "trace.txt");
 	noise = create(dir, "noise.txt");
 
-	while (getline(&line, &size, stdin) > 0) {
+	while ((length = getline(&line, &size, stdin)) > 0) {
 		const char *text;
 		int cpu;
 
 		text = line[0] == '#' ? NULL : body(line, &cpu);
 		if (text && take(text, cpu))
 			continue;
-		fputs(line, trace);
+		/* Whole, whatever is in it: a line that is cut at a NUL would swallow the next one. */
+		fwrite(line, 1, (size_t)length, trace);
 		/* A sample begins with a number. */
 		if (text && isdigit((unsigned char)*text))
 			last[cpu] = count;

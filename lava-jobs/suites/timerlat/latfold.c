@@ -18,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/types.h>
 
 #define MAX_CPU 8191
 #define CONTEXTS 3
@@ -54,7 +55,8 @@ static unsigned int bucket_of(uint64_t ns)
 
 	if (ns < STEPS)
 		return (unsigned int)ns;
-	while (ns >> (octave + 4))
+	/* A shift by 64 is none: the last octave holds what has its highest bit set. */
+	while (octave < 60 && ns >> (octave + 4))
 		octave++;
 	return STEPS * (octave + 1) + (unsigned int)(ns >> octave) - STEPS;
 }
@@ -105,7 +107,9 @@ static void add(int cpu, int context, uint64_t ns)
 		table[cpu][context] = sums;
 	}
 	sums->count++;
-	sums->sum += ns;
+	/* The kernel prints a negative difference as a value near 2^64: no sum of such means a thing. */
+	if (__builtin_add_overflow(sums->sum, ns, &sums->sum))
+		fail(1, "the latencies of CPU %d add up to more than 2^64 ns", cpu);
 	if (ns < sums->min)
 		sums->min = ns;
 	if (ns > sums->max)
@@ -121,6 +125,7 @@ int main(int argc, char **argv)
 	char path[4096], *line = NULL;
 	size_t size = 0;
 	int c, cpu, context;
+	ssize_t length;
 	uint64_t ns;
 	FILE *out;
 
@@ -136,8 +141,8 @@ int main(int argc, char **argv)
 	out = fopen(path, "w");
 	if (!out)
 		fail(1, "%s: %s", path, strerror(errno));
-	while (getline(&line, &size, stdin) > 0) {
-		if (line[0] == '#' || line[strspn(line, " \t\n")] == '\0')
+	while ((length = getline(&line, &size, stdin)) > 0) {
+		if (line[0] == '#' || strspn(line, " \t\n") == (size_t)length)
 			continue;
 		if (read_line(line, &cpu, &context, &ns))
 			add(cpu, context, ns);
