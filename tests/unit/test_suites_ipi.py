@@ -54,6 +54,40 @@ def test_device_interrupts_are_summed():
     assert got["dev_per_s", 2].value == 10.0
 
 
+def on_cpu_2(count):
+    return [0, 0, count, 0, 0, 0, 0, 0]
+
+
+def test_a_device_that_comes_or_goes_is_no_step_backwards():
+    come = files({"24": on_cpu_2(7)}, {}, seconds=1.0)
+    assert parsed(come, OFF)["dev_per_s", 2].value == 7.0
+    gone = files({"4": on_cpu_2(3)}, {"24": on_cpu_2(1000)}, seconds=1.0)
+    assert parsed(gone, OFF)["dev_per_s", 2].value == 3.0
+    # What one took along, another does not fill up.
+    other = files({"25": on_cpu_2(9)}, {"24": on_cpu_2(9)}, seconds=1.0)
+    assert parsed(other, OFF)["dev_per_s", 2].value == 9.0
+
+
+@pytest.mark.parametrize("label", ["SPU", "RTR", "THR", "TRM"])
+def test_a_row_that_is_hidden_until_it_counts_was_at_zero(label):
+    got = parsed(files({label: on_cpu_2(4)}, seconds=1.0), OFF)
+    assert ("res_per_s", 2) in got
+    if label in ("THR", "TRM"):
+        assert got[f"{label.lower()}_per_s", 2].value == 4.0
+
+
+@pytest.mark.parametrize("label", ["RES", "4"])
+def test_a_counter_of_32_bits_may_come_round(label):
+    name = "dev_per_s" if label == "4" else "res_per_s"
+    round_it = files({label: on_cpu_2(6)}, {label: on_cpu_2(2**32 - 4)}, seconds=1.0)
+    assert parsed(round_it, OFF)[name, 2].value == 10.0
+    half = files({label: on_cpu_2(2**31)}, {label: 0}, seconds=1.0)
+    assert parsed(half, OFF)[name, 2].value == 2**31
+    for before, after in ((0, 2**31 + 1), (1, 0), (2**32 + 5, 2**32), (2**32, 5)):
+        found = files({label: on_cpu_2(after)}, {label: on_cpu_2(before)})
+        assert wrong(found, OFF) == f"{label} counted backwards"
+
+
 def test_the_dose_is_reported():
     got = parsed(files({}, dose=dose(2500, lost=3)))
     assert got["events_per_s", None].value == 1000.0
@@ -75,7 +109,10 @@ def test_files_that_do_not_agree_are_refused():
     good = files({}, dose=dose(1))
     assert "missing" in wrong({k: v for k, v in good.items() if k != "after.txt"})
     assert "backwards" in wrong(files({"RES": 1}, {"RES": 2}, dose=dose(1)))
-    assert "one snapshot only" in wrong(files({"THR": 1}, dose=dose(1)))
+    assert "first snapshot only" in wrong(files({}, {"THR": 1}, dose=dose(1)))
+    for name in ("before.txt", "after.txt"):
+        cut = b"".join(line for line in good[name].splitlines(keepends=True) if b"RES" not in line)
+        assert "RES" in wrong(good | {name: cut})
     assert "CPUs came or went" in wrong(good | {"after.txt": interrupts({}, cpus=7)})
     assert "not online" in wrong(good, watch=(2, 9))
     assert "no dose" in wrong(files({}))

@@ -16,10 +16,13 @@ from rtbisect.suites.base import SuiteError
 #: Sum of the numbered lines, under a name that no vector has.
 DEVICES = "dev"
 
+#: The kernel counts in 32 bits and begins again at 0.
+_WRAP = 1 << 32
+
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """`counts[vector][cpu]`; vectors are the kernel's names in lower case, and `dev`."""
+    """`counts[label][cpu]`; labels are the kernel's in lower case, a device's is its number."""
 
     cpus: tuple[int, ...]
     counts: dict[str, dict[int, int]]
@@ -32,7 +35,7 @@ def read(content: str, where: str) -> Snapshot:
     if not columns or not all(re.fullmatch(r"CPU[0-9]{1,5}", word) for word in columns):
         raise SuiteError(f"{where} does not begin with a line of CPUs")
     cpus = tuple(int(word[3:]) for word in columns)
-    counts: dict[str, dict[int, int]] = {DEVICES: dict.fromkeys(cpus, 0)}
+    counts: dict[str, dict[int, int]] = {}
     for line in lines[1:]:
         label, colon, rest = line.strip().partition(":")
         if not colon or not re.fullmatch(r"[0-9]{1,10}|[A-Z]{2,8}", label):
@@ -43,27 +46,37 @@ def read(content: str, where: str) -> Snapshot:
         values = words[: len(cpus)]
         if len(values) < len(cpus) or not all(re.fullmatch(r"[0-9]{1,20}", v) for v in values):
             raise SuiteError(f"{where}: line {label} has no count for each of {len(cpus)} CPUs")
-        row = dict(zip(cpus, map(int, values), strict=True))
-        if label.isdigit():
-            for cpu, value in row.items():
-                counts[DEVICES][cpu] += value
-        elif label.lower() in counts:
+        if label.lower() in counts:
             raise SuiteError(f"{where} has {label} twice")
-        else:
-            counts[label.lower()] = row
+        counts[label.lower()] = dict(zip(cpus, map(int, values), strict=True))
     return Snapshot(cpus, counts)
 
 
 def between(before: Snapshot, after: Snapshot) -> dict[str, dict[int, int]]:
-    """Counts that were added, `[vector][cpu]`; SuiteError when the two do not fit."""
+    """Counts that were added, `[vector][cpu]`, those of all devices as `dev`; SuiteError when the
+    two do not fit. A line that the kernel shows from its first interrupt on was at 0 before. A
+    device that went in the window took its count along: what the others added is told.
+    """
     if before.cpus != after.cpus:
         raise SuiteError("CPUs came or went between the snapshots")
-    missing = sorted(set(before.counts) ^ set(after.counts))
-    if missing:
-        raise SuiteError(f"{missing[0].upper()} is in one snapshot only")
-    added: dict[str, dict[int, int]] = {}
-    for vector, row in after.counts.items():
-        added[vector] = {cpu: row[cpu] - before.counts[vector][cpu] for cpu in after.cpus}
-        if min(added[vector].values()) < 0:
-            raise SuiteError(f"{vector.upper()} counted backwards")
+    gone = sorted(set(before.counts) - set(after.counts))
+    if gone and not gone[-1].isdigit():
+        raise SuiteError(f"{gone[-1].upper()} is in the first snapshot only")
+    added: dict[str, dict[int, int]] = {DEVICES: dict.fromkeys(after.cpus, 0)}
+    for label, row in after.counts.items():
+        first = before.counts.get(label, {})
+        grown = {cpu: _added(label, first.get(cpu, 0), row[cpu]) for cpu in after.cpus}
+        if label.isdigit():
+            for cpu, count in grown.items():
+                added[DEVICES][cpu] += count
+        else:
+            added[label] = grown
     return added
+
+
+def _added(label: str, first: int, last: int) -> int:
+    """What a counter added; so much that it would have come round by half is a step backwards."""
+    count = (last - first) % _WRAP if max(first, last) < _WRAP else last - first
+    if not 0 <= count <= _WRAP // 2:
+        raise SuiteError(f"{label.upper()} counted backwards")
+    return count
