@@ -28,7 +28,7 @@ _SLOW = 1.5
 
 #: What tells one machine, firmware or set-up from another (lava-jobs/suites/health.sh).
 _SAME = (
-    "cpu_model", "microcode", "dmi_vendor", "dmi_product", "bios_version", "governor", "turbo_off",
+    "cpu_model", "microcode", "dmi_vendor", "dmi_product", "bios_version", "governor", "no_turbo",
     "boost", "cpuidle_driver", "max_cstate", "hypervisor",
 )  # fmt: skip
 

@@ -74,6 +74,19 @@ def test_a_window_that_explains_tells_sources_and_is_never_a_reason_to_refuse():
     assert not [s for s in found.sources if s.window == told.name]
 
 
+def test_a_window_that_was_not_begun_says_what_another_had_left():
+    content = files(ASKED, facts={"left_behind_pf-on": "priority ksoftirqd/0 1 1"})
+    assert "priority ksoftirqd/0 1 1" in reason(content, {"pf-on": "fail"})
+
+
+def test_an_empty_fact_gives_way_and_two_that_differ_make_a_boot_invalid():
+    name = "preflight/facts.txt"
+    facts = files(ASKED)[name]
+    found = evidence(ASKED, log_of(changed(name, b"hz=\n" + facts)))
+    assert dict(found.facts)["hz"] == "1000"
+    assert "hz is both '250' and '1000'" in reason(changed(name, b"hz=250\n" + facts))
+
+
 @pytest.mark.parametrize(
     ("name", "facts"),
     [

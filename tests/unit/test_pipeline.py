@@ -290,6 +290,7 @@ def test_the_gates_look_at_the_fresh_boots(tmp_path):
     # The fake lab has neither raw files nor a dose.
     assert status == {
         "G9 hangs": "pass",
+        "machine": "n/a",
         "G5 duplicates": "n/a",
         "G5 variance": "pass",
         "G10 A/A": "pass",

@@ -58,3 +58,9 @@ def test_files_are_text_or_damaged():
 def test_counts_are_counts(value):
     with pytest.raises(base.SuiteError):
         base.number({"k": value}, "k", "f")
+
+
+def test_an_empty_value_gives_way_and_two_values_are_refused():
+    assert base.pairs("a=\na=1\na=\nb=2\nb=2\nno pair\n", "=") == {"a": "1", "b": "2"}
+    with pytest.raises(base.SuiteError, match="a is both '1' and '2'"):
+        base.pairs("a=1\na=2\n", "=")

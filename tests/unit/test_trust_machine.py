@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 import pytest
 
-from rtbisect.trust.machine import WARNED, unwell
+from rtbisect.model.campaign import GateStatus
+from rtbisect.trust.machine import WARNED, steady, unseen, unwell
 
 WELL = {
     "throttled_before": "3",
     "throttled_after": "3",
     "machine_checks_before": "0",
     "machine_checks_after": "0",
+    "smi_before": "12",
+    "smi_after": "12",
     "tainted_before": "0",
     "tainted_after": "0",
     "clocksource": "tsc",
@@ -18,6 +21,20 @@ WELL = {
 def test_a_machine_whose_counters_stand_still_is_well():
     assert unwell(WELL) == ""
     assert unwell({}) == ""
+    assert steady([WELL, WELL]).status is GateStatus.PASS
+
+
+@pytest.mark.parametrize("name", ["throttled", "machine_checks", "smi", "tainted", "clocksource"])
+def test_what_nobody_counts_is_no_pass(name):
+    """An empty field and one that is missing say the same."""
+    for told in ({}, {f"{name}_before": "", f"{name}_after": ""}):
+        boot = {key: value for key, value in WELL.items() if not key.startswith(name)} | told
+        assert unwell(boot) == ""
+        assert unseen(boot) == (name,)
+        gate = steady([WELL, boot])
+        assert gate.status is GateStatus.ABSENT
+        assert name in gate.reason
+    assert steady([]).status is GateStatus.ABSENT
 
 
 def test_a_module_of_ours_is_no_taint():
@@ -38,6 +55,9 @@ def test_a_warning_that_something_explains_is_none():
         ({"throttled_after": "5"}, "the CPU throttled itself 2 times"),
         ({"throttled_after": "1"}, "the CPU throttled itself -2 times"),
         ({"machine_checks_after": "1"}, "1 machine check exceptions"),
+        ({"smi_after": "62"}, "the firmware stopped the CPUs 50 times"),
+        ({"smi_after": ""}, "smi was '12' before the windows and '' after them"),
+        ({"tainted_before": ""}, "tainted was '' before the windows and '0' after them"),
         ({"machine_checks_after": "x"}, "machine_checks was '0' before the windows and 'x' after"),
         ({"throttled_after": ""}, "throttled was '3' before the windows and '' after them"),
         ({"tainted_after": "512"}, "got tainted in a window (bit 9): 512"),

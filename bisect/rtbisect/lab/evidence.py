@@ -145,7 +145,11 @@ def facts_of(files: Mapping[str, bytes]) -> dict[str, str]:
     if FACTS not in files:
         raise InvalidBoot(f"the block has no {FACTS}")
     content = files[FACTS].decode("utf-8", "replace")
-    return {printable(k): printable(v, 2000) for k, v in base.pairs(content, "=").items()}
+    try:
+        found = base.pairs(content, "=")
+    except base.SuiteError as error:
+        raise InvalidBoot(f"{FACTS}: {error.reason}") from None
+    return {printable(k): printable(v, 2000) for k, v in found.items()}
 
 
 def _check_cases(request: RunRequest, log: LavaLog) -> None:
@@ -160,7 +164,9 @@ def _check_cases(request: RunRequest, log: LavaLog) -> None:
 
 
 def _why(case: str, log: LavaLog) -> str:
-    """A fact that explains a failed preflight, where the block still tells it."""
+    """A fact that explains a failed preflight, or a window that was not begun because another one
+    had left something behind, where the block still tells it.
+    """
     explains = {
         "preflight-parameters": "unknown_parameters",
         "preflight-untainted": "tainted",
@@ -173,7 +179,7 @@ def _why(case: str, log: LavaLog) -> str:
         facts = facts_of(console.files_of(log.console))
     except (console.BlockError, InvalidBoot):
         return ""
-    key = explains.get(case, "")
+    key = explains.get(case, f"left_behind_{case}")
     return f" ({key}={facts[key]})" if key in facts else ""
 
 

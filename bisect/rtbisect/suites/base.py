@@ -110,6 +110,22 @@ def counts_hangs(name: str) -> bool:
     return hasattr(importlib.import_module(f"rtbisect.suites.{name}"), "symptom")
 
 
+def guards(name: str) -> tuple[str, ...]:
+    """Figures of a suite that only kernels with an option for it can tell: `GUARDS` of its module.
+    Where the kernel cannot, `parse` leaves them out: that nothing was told is no 0.
+    """
+    if not has_parser(name):
+        return ()
+    return tuple(getattr(importlib.import_module(f"rtbisect.suites.{name}"), "GUARDS", ()))
+
+
+def lengths(name: str) -> float:
+    """Lengths of a window that a suite needs for its own: `LENGTHS` of its module, else 1."""
+    if not has_parser(name):
+        return 1.0
+    return float(getattr(importlib.import_module(f"rtbisect.suites.{name}"), "LENGTHS", 1.0))
+
+
 def has_parser(name: str) -> bool:
     """Whether the suite `name` is a module here; else its script reports figures by itself."""
     return importlib.util.find_spec(f"rtbisect.suites.{name}") is not None
@@ -147,12 +163,19 @@ def text(files: Mapping[str, bytes], name: str) -> str:
 
 
 def pairs(content: str, separator: str) -> dict[str, str]:
-    """Lines of `key<separator>value`; the first value of a key counts."""
+    """Lines of `key<separator>value`. An empty value is none; SuiteError for two that differ: which
+    of them is right is not known.
+    """
     found: dict[str, str] = {}
     for line in content.splitlines():
-        key, between, value = line.partition(separator)
-        if between:
-            found.setdefault(key.strip(), value.strip())
+        name, between, told = line.partition(separator)
+        key, value = name.strip(), told.strip()
+        if not between:
+            continue
+        before = found.get(key, "")
+        if before and value and before != value:
+            raise SuiteError(f"{key[:40]} is both {before[:40]!r} and {value[:40]!r}")
+        found[key] = before or value
     return found
 
 

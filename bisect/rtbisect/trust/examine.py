@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from rtbisect.figures import sample
 from rtbisect.judge.scale import FRACTION
 from rtbisect.suites import base, ipi, rcutorture, reach
-from rtbisect.trust import aa, gates, reached, sources
+from rtbisect.trust import aa, gates, machine, reached, sources
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -55,6 +55,9 @@ def examine(what: Examined) -> tuple[Gate, ...]:
     hashes = {run.run_id: dict(run.facts).get(RAW, "") for run in both}
     found = [
         _hangs(what),
+        # A boot that hung has no facts of its end.
+        machine.steady([dict(run.facts) for run in both if RAW in dict(run.facts)]),
+        *_guards(what, both),
         gates.raw_data_differ({run: digest for run, digest in hashes.items() if digest}),
         *(
             gates.varies(
@@ -82,6 +85,21 @@ def examine(what: Examined) -> tuple[Gate, ...]:
         reached.reachable(what.changed, *_functions(key.window, culprit)),
     ]
     return tuple(found)
+
+
+def _guards(what: Examined, both: Sequence[Run]) -> Iterable[Gate]:
+    """Whether the searched suite's guards could have fired; one that cannot has no figure."""
+    suite = what.threshold.key.suite
+    names = base.guards(suite)
+    if not names or not both:
+        return
+    found = [{m.name for m in run.measurements if m.suite == suite} for run in both]
+    # A boot that hangs has one figure only.
+    blind = [name for name in names if not any(name in told for told in found)]
+    if blind:
+        yield gates.absent(gates.GUARDS, f"these kernels cannot tell {', '.join(blind)}")
+    else:
+        yield gates.passed(gates.GUARDS, f"these kernels tell {', '.join(names)}")
 
 
 def _events(runs: Sequence[Run], key: MetricKey) -> list[float]:

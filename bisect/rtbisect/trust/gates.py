@@ -57,8 +57,10 @@ class NoiseRow:
     exact: bool = True
 
 
-#: Name of a gate that is told apart.
+#: Names of gates that are told apart.
 HANGS = "G9 hangs"
+#: Of guards that only some kernels can tell.
+GUARDS = "guards"
 
 
 def passed(name: str, reason: str = "") -> Gate:
