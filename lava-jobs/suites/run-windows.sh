@@ -156,8 +156,8 @@ run_window() {
     _begin=${LINE%% *}
     _result=fail
     window_function "$1"
-    # The windows stand alone: none may end the others.
-    "$FUNCTION" "$1" && _result=pass || true
+    # The windows stand alone: none may end the others, and none may leave anything to them.
+    state_same "$1" && "$FUNCTION" "$1" && _result=pass || true
     read_line /proc/uptime
     echo "$1 $_result $_begin ${LINE%% *}" >>"$RESULTS/windows.txt"
 }
@@ -183,6 +183,7 @@ rm -rf "$RESULTS"
 mkdir -p "$RESULTS"
 echo "$ORDER" >"$RESULTS/order.txt"
 preflight_collect
+state_begin
 for _next in $ORDER; do
     run_window "$_next"
 done

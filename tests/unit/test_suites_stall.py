@@ -10,6 +10,7 @@ from rtbisect.suites.base import SuiteError
 
 (WINDOW,) = select(["stall"])
 GOOD = b"nr_periods 290\nnr_throttled 288\nwrites 51234\nwaits 9876\nlockdep 0\n"
+SEES = b"".join(b"sees_%s 1\n" % name.encode() for name in stall.GUARDS)
 
 
 def parsed(content):
@@ -17,7 +18,7 @@ def parsed(content):
 
 
 def test_a_boot_that_gets_to_its_end_has_no_symptom():
-    found = parsed(GOOD)
+    found = parsed(GOOD + SEES)
     assert {name: found[name] for name in set(stall.SYMPTOMS.values())} == {
         "frozen_periods": 0.0,
         "rcu_stall": 0.0,
@@ -26,7 +27,16 @@ def test_a_boot_that_gets_to_its_end_has_no_symptom():
     }
     assert (found["nr_throttled"], found["waits"]) == (288.0, 9876.0)
     assert found["lockdep"] == 0.0
-    assert parsed(GOOD.replace(b"lockdep 0", b"lockdep 3"))["lockdep"] == 1.0
+    assert parsed(GOOD.replace(b"lockdep 0", b"lockdep 3") + SEES)["lockdep"] == 1.0
+
+
+@pytest.mark.parametrize("guard", stall.GUARDS)
+def test_a_guard_that_cannot_fire_has_no_figure(guard):
+    line = f"sees_{guard} 1\n".encode()
+    assert parsed(GOOD).keys() & set(stall.GUARDS) == set()
+    for blind in (b"", line.replace(b"1", b"0")):
+        told = parsed(GOOD + SEES.replace(line, blind)).keys() & set(stall.GUARDS)
+        assert told == set(stall.GUARDS) - {guard}
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from campaigns import thresholds
 from rtbisect.believed import broken
 from rtbisect.config import load_thresholds
 from rtbisect.lab.windows import WINDOWS
+from rtbisect.model.campaign import GateStatus
 from rtbisect.model.lab import Measurement, Run, RunStatus, Source
 from rtbisect.suites import sampled, senders, stall
 from rtbisect.trust.examine import Examined, examine
@@ -183,3 +184,28 @@ def test_an_emulator_is_no_reason_of_its_own():
     both = (side(0), side(10, events=600.0))
     gates = examine(Examined(RATE, OWN, emulated=True, parent=both[0], culprit=both[1]))
     assert [line.split(":")[0] for line in broken(gates)] == ["G16 dose"]
+
+
+def test_guards_that_no_kernel_could_tell_are_no_pass():
+    threshold = load_thresholds(ROOT / "thresholds", ("stall",))[0]
+
+    def gate(*names):
+        figures = (Measurement("stall", name, "stall", 0.0, "1") for name in names)
+        boots = (replace(run(1, value=1.0), measurements=tuple(figures)),) * 3
+        found = examine(Examined(threshold, stall.WINDOWS, False, boots, boots))  # noqa: FBT003
+        return next(gate for gate in found if gate.name == "guards")
+
+    assert gate(*stall.GUARDS).status is GateStatus.PASS
+    blind = gate("rcu_stall", "soft_lockup")
+    assert blind.status is GateStatus.ABSENT
+    assert "lockdep" in blind.reason
+    assert "soft_lockup" not in blind.reason
+
+
+def test_a_machine_that_does_not_tell_is_no_pass():
+    (gate,) = (
+        gate
+        for gate in examine(Examined(RATIO, WINDOWS, False, side(0), side(10)))  # noqa: FBT003
+        if gate.name == "machine"
+    )
+    assert gate.status is GateStatus.ABSENT

@@ -2,9 +2,10 @@
 """Does a machine stand still for good when a task has no CFS bandwidth left in an epoll callback?
 
 Each figure is 0 or 1 for a boot; the share of boots is what is compared. A boot that gets to its
-end has stall.txt (lava-jobs/suites/stall/epollstall.c) and 0 everywhere but for `lockdep`. One that
-does not names its symptom on the console, and tells nothing of the others: which of them comes
-first is chance.
+end has stall.txt (lava-jobs/suites/stall/epollstall.c) and 0 for every symptom that its kernel can
+tell (lines `sees_<symptom> 1`), but for `lockdep`, which a boot outlives. One that does not get
+there names its symptom on the console, and tells nothing of the others: which of them comes first
+is chance.
 """
 
 from __future__ import annotations
@@ -39,6 +40,9 @@ SYMPTOMS = {
 #: What the kernel tells of locks that are taken in a wrong order.
 LOCKDEP = "lockdep"
 
+#: What only a kernel with a detector for it tells, and only while that is switched on.
+GUARDS = ("rcu_stall", "blocked_task", "soft_lockup", LOCKDEP)
+
 #: Fewer periods than this say that nobody was throttled: the boot tested nothing.
 FEWEST_PERIODS = 50
 
@@ -48,7 +52,9 @@ def parse(
     window: Window,
     watch: tuple[int, ...],  # noqa: ARG001  (of the contract)
 ) -> tuple[Measurement, ...]:
-    """All symptoms absent, and how much was tried; SuiteError when too little was."""
+    """The symptoms that the kernel can tell absent, and how much was tried; SuiteError when too
+    little was.
+    """
     found = pairs(text(files, "stall.txt"), " ")
     counts = {
         key: number(found, key, "stall.txt")
@@ -57,12 +63,13 @@ def parse(
     if counts["nr_throttled"] < FEWEST_PERIODS or counts["nr_throttled"] > counts["nr_periods"]:
         said = f"throttled in {counts['nr_throttled']} of {counts['nr_periods']} periods"
         raise SuiteError(f"the task was {said}, at least {FEWEST_PERIODS} are needed")
-    symptoms = sorted(set(SYMPTOMS.values()))
-    # The one symptom that a boot outlives.
-    lockdep = float(number(found, LOCKDEP, "stall.txt") > 0)
+    symptoms = dict.fromkeys(sorted(set(SYMPTOMS.values())), 0.0)
+    symptoms[LOCKDEP] = float(number(found, LOCKDEP, "stall.txt") > 0)
+    for guard in GUARDS:
+        if found.get(f"sees_{guard}") != "1":
+            del symptoms[guard]
     return (
-        Measurement(NAME, LOCKDEP, window.name, lockdep, "1"),
-        *(Measurement(NAME, symptom, window.name, 0.0, "1") for symptom in symptoms),
+        *(Measurement(NAME, name, window.name, value, "1") for name, value in symptoms.items()),
         *(Measurement(NAME, key, window.name, float(value), "1") for key, value in counts.items()),
     )
 

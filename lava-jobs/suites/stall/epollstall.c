@@ -55,12 +55,34 @@ struct counts {
 static volatile struct counts *counts;
 static const char *group;
 static pid_t children[2];
+/* The thread whose priority we raised, and what it had. */
+static pid_t raised;
+static int its_policy;
+static struct sched_param its_priority;
 
+/* Both gone: a control group with a task in it cannot be removed. One that cannot end is left. */
 static void end_children(void)
 {
+	const struct timespec pause = { 0, 20000000 };
+
 	for (int i = 0; i < 2; i++)
 		if (children[i] > 0)
 			kill(children[i], SIGKILL);
+	for (int i = 0; i < 2; i++)
+		for (int tries = 250; children[i] > 0 && tries > 0; tries--) {
+			if (waitpid(children[i], NULL, WNOHANG))
+				break;
+			nanosleep(&pause, NULL);
+		}
+}
+
+/* What comes after us finds the thread as we found it. */
+static int lower_timers(void)
+{
+	int failed = raised && sched_setscheduler(raised, its_policy, &its_priority);
+
+	raised = 0;
+	return failed;
 }
 
 static void __attribute__((format(printf, 2, 3), noreturn))
@@ -74,6 +96,7 @@ fail(int code, const char *format, ...)
 	va_end(args);
 	fputc('\n', stderr);
 	end_children();
+	lower_timers();
 	exit(code);
 }
 
@@ -127,6 +150,8 @@ static void __attribute__((noreturn)) reader(int event, int cpu)
 	uint64_t one = 1;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	/* The parent puts it back. */
+	raised = 0;
 	pin(cpu);
 	snprintf(self, sizeof(self), "%d", (int)getpid());
 	tell("cgroup.procs", self);
@@ -143,6 +168,8 @@ static void __attribute__((noreturn)) writer(int epoll, int timer, int cpu)
 	uint64_t fired;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	/* The parent puts it back. */
+	raised = 0;
 	pin(cpu);
 	for (;;) {
 		if (epoll_wait(epoll, ready, 8, 1) < 0 && errno != EINTR)
@@ -199,8 +226,11 @@ static void raise_timers(int cpu)
 
 	if (!pid)
 		fail(1, "there is no ksoftirqd/%d", cpu);
-	if (sched_setscheduler(pid, SCHED_FIFO, &low))
+	its_policy = sched_getscheduler(pid);
+	if (its_policy < 0 || sched_getparam(pid, &its_priority) ||
+	    sched_setscheduler(pid, SCHED_FIFO, &low))
 		fail(1, "ksoftirqd/%d: %s", cpu, strerror(errno));
+	raised = pid;
 }
 
 /*
@@ -333,6 +363,8 @@ int main(int argc, char **argv)
 		}
 	}
 	end_children();
+	if (lower_timers())
+		fail(1, "the priority of ksoftirqd/%ld stays raised: %s", writer_cpu, strerror(errno));
 	printf("nr_periods %lld\nnr_throttled %lld\nwrites %llu\nwaits %llu\n",
 	       stat_of(cpu_stat, "nr_periods "), stat_of(cpu_stat, "nr_throttled "),
 	       (unsigned long long)counts->writes, (unsigned long long)counts->waits);
