@@ -3,6 +3,7 @@ import dataclasses
 import os
 import re
 import shlex
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -23,6 +24,7 @@ from rtbisect.lab.jobs import (
 from rtbisect.lab.profile import host_profile
 from rtbisect.lab.windows import WINDOWS, select
 from rtbisect.site_schema import PlanParams
+from rtbisect.suites import reach
 
 ROOT = Path(__file__).parents[2]
 LAVA_JOBS = ROOT / "lava-jobs"
@@ -228,6 +230,7 @@ def test_the_job_outlasts_its_parts():
         (["rcu-off"], {"rcu_calls": 4096}, 2048),
         (["rcu-off", "rcu-on"], {"rcu_calls": 4096, "window_ms": 3_600_000}, 4096),
         (["osnoise-off"], {"rcu_calls": 4096}, 120),
+        (["rtla-off"], {"window_ms": 60_000}, 360),
     ],
 )
 def test_a_test_may_take_as_long_as_it_was_asked_to(names, changes, test_s):
@@ -235,6 +238,29 @@ def test_a_test_may_take_as_long_as_it_was_asked_to(names, changes, test_s):
     assert timeouts.test_s == test_s
     assert timeouts.job_s == test_s + 180
     assert timeouts.connection_s == timeouts.action_s == test_s
+
+
+@pytest.mark.parametrize("window_ms", [1000, 20_000, 60_000, 3_600_000])
+def test_both_runs_of_rtla_end_before_the_job(window_ms):
+    """They have a limit of their own, because LAVA's is taken for a kernel that hangs."""
+    suites = LAVA_JOBS / "suites"
+    steps = [
+        f". {suites}/lib.sh; . {suites}/osnoise/osnoise.sh; . {suites}/rtla/rtla.sh",
+        "timeout() { echo $3; }",
+        f"WINDOW_MS={window_ms} HOUSEKEEPING_CPU=0 WATCH=2; rtla_osnoise top",
+    ]
+    argv = ["/bin/busybox", "ash", "-c", "\n".join(steps)]
+    limit_s = int(subprocess.run(argv, check=True, capture_output=True, text=True).stdout)
+    asked = request(select(["rtla-off"]), window_ms=window_ms)
+    assert window_ms / 1000 < limit_s
+    assert 2 * limit_s < timeouts_of(asked).test_s
+
+
+@pytest.mark.parametrize(("name", "more_s"), [("rtla-off", 360), ("rcu-off", 2048)])
+def test_a_window_that_counts_functions_may_take_as_long_as_its_twin(name, more_s):
+    (window,) = select([name])
+    asked = request((window, reach.twin(window)), window_ms=60_000, rcu_calls=4096)
+    assert timeouts_of(asked).test_s == 2 * more_s
 
 
 def test_the_rcu_module_makes_as_many_calls_as_a_site_may_ask_for():

@@ -20,12 +20,14 @@ import yaml
 
 from rtbisect.command import printable
 from rtbisect.errors import ConfigError, InternalError
+from rtbisect.suites import reach
+from rtbisect.suites.base import lengths
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from rtbisect.model.lab import DeviceType, RunRequest
+    from rtbisect.model.lab import DeviceType, RunRequest, Window
 
 #: What init sets as prompt (lava-jobs/initramfs/init).
 PROMPT = "rt-lab:# "
@@ -133,15 +135,19 @@ def job_of(
 
 def timeouts_of(request: RunRequest) -> Timeouts:
     """Timeouts that let a boot measure all that it is asked to, and never below the default."""
-    calls_s = LONGEST_RCU_CALL_S * request.rcu_calls
-    needed_s = sum(
-        calls_s
-        if "rcu" in each.suites
-        else LONGEST_WINDOW * max(request.window_ms / 1000, each.least_s)
-        for each in request.windows
-    )
+    needed_s = sum(_longest_s(request, window) for window in request.windows)
     test_s = max(Timeouts().test_s, math.ceil(needed_s))
     return Timeouts(boot_s=request.device_type.boot_s, test_s=test_s)
+
+
+def _longest_s(request: RunRequest, window: Window) -> float:
+    """Seconds that a window may take. One that counts functions runs what its twin measures."""
+    twins = (each for each in request.windows if reach.twin_name(each.name) == window.name)
+    runs = next(twins, window)
+    if "rcu" in runs.suites:
+        return LONGEST_RCU_CALL_S * request.rcu_calls
+    asked_s = request.window_ms / 1000 * max(map(lengths, runs.suites))
+    return LONGEST_WINDOW * max(asked_s, runs.least_s)
 
 
 #: Those that are not asked of a machine that isolates nothing.

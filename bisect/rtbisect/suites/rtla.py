@@ -26,6 +26,9 @@ COUNTED_BY = osnoise.COUNTED_BY
 
 WINDOWS = (Window("rtla-off", (NAME,)),)
 
+#: Two runs of a window's length, and what begins and ends them (lava-jobs/suites/rtla/rtla.sh).
+LENGTHS = 3.0
+
 #: Where each field of a row of `top` lies: `%3d #%-6d %12llu %12llu   %3d.%05d%12llu` and so on.
 _FIELDS = {
     "cpu": slice(0, 3),
