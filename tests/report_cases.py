@@ -7,12 +7,12 @@ import hashlib
 from dataclasses import replace
 from pathlib import Path
 
+from rtbisect.judge.judge import judge
 from rtbisect.model.campaign import (
     Better,
     Cause,
     Gate,
     GateStatus,
-    Judgement,
     Level,
     MetricKey,
     Origin,
@@ -77,7 +77,9 @@ QEMU = DeviceType(
     emulated=True,
     cpu_model="qemu64",
 )
-BOARD = replace(QEMU, name="board-smt", emulated=False, cpu_model="Example Xeon 6338", cores=16)
+BOARD = replace(
+    QEMU, name="board-smt", emulated=False, cpu_model="Example Xeon 6338", memory_mib=65536
+)
 PROFILE = HostProfile(
     name="tuned",
     housekeeping="0-1",
@@ -116,21 +118,36 @@ QUIET = Sample((7.8, 9.4, 3.3, 13.1, 8.2, 8.9, 6.1, 10.4))
 LOUD = Sample((50.7, 69.0, 40.7, 82.6, 58.3, 61.2, 66.0, 47.9))
 IDLE = Sample((1.0, 1.2, 1.5, 1.1, 1.0, 1.3, 1.2, 1.4))
 IDLE_TOO = Sample((1.1, 1.0, 1.4, 1.2, 1.3, 1.1, 1.5, 1.0))
+#: The good and the bad end.
+QUIET_ENDS = Sample((8.5, 7.0, 10.9, 6.6, 9.3, 8.1, 7.7, 9.8))
+LOUD_ENDS = Sample((52.4, 60.8, 45.5, 67.7, 57.2, 73.9, 49.6, 63.1))
+#: The reverted tip and the tip: other boots than those of the parent and the commit.
+QUIET_TIP = Sample((9.1, 5.2, 8.0, 11.6, 7.3, 8.4, 9.9, 6.7))
+LOUD_TIP = Sample((62.3, 48.8, 71.4, 55.1, 64.9, 43.2, 59.6, 77.5))
+IDLE_TIP = Sample((1.3, 1.1, 1.0, 1.6, 1.2, 1.3, 1.1, 1.4))
+#: Both once more without PREEMPT_RT.
+QUIET_NO_RT = Sample((6.2, 8.8, 7.1, 9.7, 8.3, 5.9, 10.2, 7.6))
+QUIET_NO_RT_TOO = Sample((8.6, 6.5, 9.2, 7.4, 10.8, 7.9, 5.6, 8.1))
+IDLE_NO_RT = Sample((1.1, 1.3, 1.0, 1.2, 1.7, 1.1, 1.2, 1.5))
+IDLE_NO_RT_TOO = Sample((1.2, 1.6, 1.1, 1.0, 1.3, 1.8, 1.2, 1.1))
 SHORT = Sample((6.001, 6.002, 6.003, 5.999, 6.002, 6.0, 6.004, 6.001))
 LONG = Sample((8.998, 8.9981, 8.9979, 8.9982, 8.998, 8.9978, 8.998, 8.9983))
+SHORT_LAYOUT = Sample((6.003, 5.998, 6.001, 6.004, 6.0, 6.002, 6.006, 5.997))
+LONG_LAYOUT = Sample((8.9991, 8.9975, 8.9984, 8.9979, 9.0012, 8.9983, 8.9969, 8.9988))
 SHORT_ON = Sample((6.11, 6.2, 6.05, 6.31, 6.09, 6.15, 6.12, 6.18))
 LONG_ON = Sample((9.1, 9.14, 9.07, 9.11, 9.2, 9.12, 9.09, 9.15))
 
 
-def judged(key, base, new, effect, *rest, level=Level.REGRESSED):
-    return Judgement(key, level, base, new, effect, *rest, "by its numbers")
+def judged(limit, base, new):
+    """As the program judges these boots."""
+    return judge(limit, base, new)
 
 
 def row(kernel, workload, metric, unit, sample):
     return TableRow(kernel, metric.window, workload, metric, unit, sample)
 
 
-EPOLL_PARENT = judged(RES_ON, QUIET, LOUD, 6.99, (5.51, 9.24), 7.77e-5)
+EPOLL_PARENT = judged(RES_LIMIT, QUIET, LOUD)
 GATES = (
     Gate(
         "G10 A/A",
@@ -163,7 +180,7 @@ EPOLL = Result(
     candidates=((sha(24), 0.9871), (sha(23), 0.0081), (sha(25), 0.0029), (sha(2), 0.0001)),
     confidence=0.9871,
     metric=RES_ON,
-    judgement=judged(RES_ON, QUIET, LOUD, 6.4, (5.0, 8.8), 0.0002),
+    judgement=judged(RES_LIMIT, QUIET_ENDS, LOUD_ENDS),
     tested=(
         TestedRevision(sha(1), "Linux 6.12", 8, 0.001),
         TestedRevision(sha(33), "the newest one", 8, 0.999),
@@ -176,8 +193,8 @@ EPOLL = Result(
         Verification(
             "revert on tip",
             "pass",
-            judged(RES_ON, QUIET, LOUD, 6.99, (5.51, 9.24), 7.77e-5),
-            "8+8 boots, ratio 6.99; takes back 98% of the shift between good and bad",
+            judged(RES_LIMIT, QUIET_TIP, LOUD_TIP),
+            "8+8 boots, ratio 7.06; takes back 98% of the shift between good and bad",
         ),
     ),
     table=(
@@ -247,7 +264,7 @@ def rcu():
         candidates=((sha(9), 0.9996), (sha(8), 0.0004)),
         confidence=0.9996,
         metric=RCU,
-        judgement=judged(RCU, SHORT, LONG, 2.997, (2.994, 2.999), 7.77e-5),
+        judgement=judged(RCU_LIMIT, SHORT, LONG),
         tested=(
             TestedRevision(sha(1), "Linux 6.12", 8, 0.0),
             TestedRevision(sha(17), "the newest one", 8, 1.0),
@@ -258,10 +275,10 @@ def rcu():
             Verification(
                 f"culprit vs parent {sha(8)[:12]}",
                 "pass",
-                judged(RCU, SHORT, LONG, 2.997, (2.994, 2.999), 7.77e-5),
+                judged(RCU_LIMIT, SHORT, LONG),
             ),
             Verification("revert on tip", "n/a", None, "it does not apply to the tip"),
-            Verification("layout", "pass", judged(RCU, SHORT, LONG, 2.998, (2.99, 3.01), 7.77e-5)),
+            Verification("layout", "pass", judged(RCU_LIMIT, SHORT_LAYOUT, LONG_LAYOUT)),
         ),
         table=(
             row("parent", "none", RCU, "ms", SHORT),
@@ -306,9 +323,7 @@ def rcu():
 
 
 def nothing():
-    same = judged(
-        RES_ON, QUIET, Sample(QUIET.values[::-1]), 1.0, (0.8, 1.25), 1.0, level=Level.PASS
-    )
+    same = judged(RES_LIMIT, QUIET, QUIET_TIP)
     result = Result(
         outcome=Outcome.NO_REGRESSION,
         cause=Cause.NONE,
@@ -324,7 +339,7 @@ def nothing():
         reasons=("the interval of the ratio stays below the smallest change that counts, 1.5",),
         judgements=(
             same,
-            judged(RES_OFF, IDLE, IDLE_TOO, 0.958, (0.84, 1.13), 0.88, level=Level.PASS),
+            judged(RES_OFF_LIMIT, IDLE, IDLE_TOO),
         ),
     )
     return replace(
@@ -339,9 +354,7 @@ def nothing():
 
 def improvement():
     """The newer end is the quiet one."""
-    better = judged(
-        RES_ON, LOUD, QUIET, 1 / 6.99, (0.108, 0.181), 1.0, level=Level.PASS,
-    )  # fmt: skip
+    better = judged(RES_LIMIT, LOUD, QUIET)
     report = nothing()
     result = replace(report.result, judgement=better, reasons=(), judgements=(better,))
     return replace(
@@ -421,23 +434,23 @@ STALL_LIMIT = replace(
     title="boots in which nr_periods of a cgroup's cpu.stat stood still for 1.5 s",
 )  # fmt: skip
 MANY = Sample((1.0, 0.0, 1.0, 1.0, 0.0, 1.0, 1.0, 0.0, 1.0, 1.0, 0.0, 1.0))
+MANY_TIP = Sample((0.0, 1.0, 0.0, 1.0, 1.0, 1.0, 0.0, 1.0, 0.0, 1.0, 1.0, 0.0))
 NONE = Sample((0.0,) * 12)
 
 
 def hang():
     """A commit that makes machines stand still, on a real one."""
     title = "eventpoll: Replace spinlock with rwlock"
-    effect = (0.667, (0.417, 0.917), 0.0013)
     result = replace(
         EPOLL,
         cause=Cause.KERNEL,
         metric=STALL,
-        judgement=judged(STALL, NONE, MANY, *effect),
+        judgement=judged(STALL_LIMIT, NONE, MANY),
         verifications=(
             Verification(
-                f"culprit vs parent {sha(23)[:12]}", "pass", judged(STALL, NONE, MANY, *effect)
+                f"culprit vs parent {sha(23)[:12]}", "pass", judged(STALL_LIMIT, NONE, MANY)
             ),
-            Verification("revert on tip", "pass", judged(STALL, NONE, MANY, *effect)),
+            Verification("revert on tip", "pass", judged(STALL_LIMIT, NONE, MANY_TIP)),
         ),
         table=(
             replace(row("parent", "epoll-cfs-bandwidth", STALL, "1", NONE), mean=True),
@@ -486,8 +499,8 @@ def backport():
     whole = hang()
     assert whole.culprit is not None
     title = "eventpoll: Replace rwlock with spinlock"
-    effect = (-0.667, (-0.917, -0.417), 0.0013)
-    found = judged(STALL, MANY, NONE, *effect)
+    ends = replace(STALL_LIMIT, better=Better.HIGHER)
+    found = judged(ends, MANY, NONE)
     return replace(
         whole,
         campaign="backport-0007",
@@ -498,7 +511,7 @@ def backport():
             judgement=found,
             verifications=(
                 Verification(f"culprit vs parent {sha(23)[:12]}", "pass", found),
-                Verification("revert on tip", "pass", found),
+                Verification("revert on tip", "pass", judged(ends, MANY_TIP, NONE)),
             ),
             table=(
                 replace(row("parent", "epoll-cfs-bandwidth", STALL, "1", MANY), mean=True),
@@ -512,9 +525,8 @@ def backport():
 
 def no_repair():
     """Both ends stand still as often: nothing between them ends it."""
-    found = judged(
-        STALL, MANY, Sample(MANY.values[::-1]), 0.0, (-0.333, 0.333), 0.66, level=Level.PASS
-    )
+    # So few boots leave a share open; a campaign that says this had more.
+    found = replace(judged(STALL_LIMIT, MANY, MANY_TIP), level=Level.PASS)
     result = replace(
         hang().result, outcome=Outcome.NO_REGRESSION, cause=Cause.NONE, culprit=None, metric=None,
         candidates=(), confidence=0.95, judgement=found, judgements=(found,), verifications=(),
@@ -526,15 +538,17 @@ def no_repair():
     )  # fmt: skip
 
 
-def _quiet_machine(campaign, title, limit, *, sides, effect, files):
-    """A commit that changes a figure without any workload, on a real machine."""
-    found = judged(limit.key, *sides, *effect)
+def _quiet_machine(campaign, title, limit, *, sides, tip, files):
+    """A commit that changes a figure without any workload, on a real machine: boots of the parent
+    and the commit, and of the reverted tip and the tip.
+    """
+    found = judged(limit, *sides)
     whole = epoll()
     result = replace(
         EPOLL, cause=Cause.KERNEL, metric=limit.key, judgement=found, origins=(), gates=GATES[:2],
         verifications=(
             Verification(f"culprit vs parent {sha(23)[:12]}", "pass", found),
-            Verification("revert on tip", "pass", found),
+            Verification("revert on tip", "pass", judged(limit, *tip)),
         ),
         table=(
             row("parent", "none", limit.key, limit.unit, sides[0]),
@@ -555,7 +569,7 @@ def ipi_storm():
     limit = replace(RES_OFF_LIMIT, role="primary")
     return _quiet_machine(
         "storm-0010", "sched/isolation: Kick isolated CPUs at each tick of the first one", limit,
-        sides=(IDLE, LOUD), effect=(35.5, (28.1, 44.9), 7.77e-5),
+        sides=(IDLE, LOUD), tip=(IDLE_TIP, LOUD_TIP),
         files=("kernel/sched/isolation.c",),
     )  # fmt: skip
 
@@ -568,18 +582,23 @@ def irq_noise():
     )  # fmt: skip
     return _quiet_machine(
         "noise-0011", "tick/sched: Keep the tick of isolated CPUs for a while", limit,
-        sides=(IDLE_TOO, LOUD), effect=(27.6, (22.2, 33.9), 7.77e-5),
+        sides=(IDLE_TOO, LOUD), tip=(IDLE_TIP, LOUD_TIP),
         files=("kernel/time/tick-sched.c",),
     )  # fmt: skip
 
 
 def two_modes():
     """Half of the boots with the commit are as before: middle and range do not say that."""
-    half = Sample((8.1, 66.0, 7.2, 58.3, 61.2, 9.4, 69.0, 50.7))
+    low, high = (8.1, 7.2, 9.4, 6.4, 8.7, 10.1, 7.9), LOUD.values
+    half = Sample((*low[:4], *high, *low[4:], 57.7))
+    low, high = (8.8, 7.4, 9.5, 6.9, 8.2, 9.1, 10.6), LOUD_TIP.values
+    half_tip = Sample((*high[:5], *low, *high[5:], 61.9))
+    quiet = Sample((*QUIET.values, *QUIET_ENDS.values))
+    quiet_tip = Sample((*QUIET_TIP.values, *QUIET_NO_RT.values))
     limit = replace(RES_OFF_LIMIT, role="primary")
     return _quiet_machine(
         "modes-0014", "sched: Choose the housekeeping CPU by the phase of the tick", limit,
-        sides=(QUIET, half), effect=(4.61, (1.35, 8.12), 0.0039),
+        sides=(quiet, half), tip=(quiet_tip, half_tip),
         files=("kernel/sched/isolation.c",),
     )  # fmt: skip
 
@@ -588,12 +607,13 @@ def epoll_factors():
     """Whom it concerns: without PREEMPT_RT the same two commits do not differ."""
     whole = epoll()
     without = (
-        row("parent, no RT", "none", RES_OFF, "1/s", IDLE),
-        row("culprit, no RT", "none", RES_OFF, "1/s", IDLE_TOO),
-        row("parent, no RT", "perf-epoll-reader", RES_ON, "1/s", QUIET),
-        row("culprit, no RT", "perf-epoll-reader", RES_ON, "1/s", Sample(QUIET.values[::-1])),
+        row("parent, no RT", "none", RES_OFF, "1/s", IDLE_NO_RT),
+        row("culprit, no RT", "none", RES_OFF, "1/s", IDLE_NO_RT_TOO),
+        row("parent, no RT", "perf-epoll-reader", RES_ON, "1/s", QUIET_NO_RT),
+        row("culprit, no RT", "perf-epoll-reader", RES_ON, "1/s", QUIET_NO_RT_TOO),
     )
-    said = "without PREEMPT_RT the kernels do not differ: a ratio of 1.00 is below 1.5"
+    ratio = judged(RES_LIMIT, QUIET_NO_RT, QUIET_NO_RT_TOO).effect
+    said = f"without PREEMPT_RT the kernels do not differ: a ratio of {ratio:.2f} is below 1.5"
     return replace(
         whole, campaign="factors-0015",
         result=replace(EPOLL, table=(*EPOLL.table, *without), reasons=(WHY, said)),
@@ -605,7 +625,7 @@ def inconclusive():
     """Boots of one side that differ from each other as much as the sides do."""
     wide = Sample((7.8, 61.2, 3.3, 58.3, 8.2, 66.0, 6.1, 47.9))
     wide_too = Sample((66.0, 9.4, 69.0, 8.9, 82.6, 7.2, 61.2, 13.1))
-    found = judged(RES_ON, wide, wide_too, 1.68, (0.42, 5.9), 0.21, level=Level.UNDECIDED)
+    found = judged(RES_LIMIT, wide, wide_too)
     result = replace(
         EPOLL, outcome=Outcome.INCONCLUSIVE, cause=Cause.NONE, culprit=None, candidates=(),
         confidence=0.0, judgement=found, judgements=(found,), verifications=(), table=(), gates=(),
@@ -623,7 +643,7 @@ def tool_only():
     on = MetricKey("sampled", "res_per_s", "sampled-on")
     off = MetricKey("sampled", "res_per_s", "sampled-off")
     limit = replace(RES_LIMIT, key=on, min_effect=2.0, floor=1.0, control=off)
-    found = judged(on, QUIET, LOUD, 6.62, (5.25, 8.49), 7.77e-5)
+    found = judged(limit, QUIET, LOUD)
     whole = epoll()
     result = replace(
         EPOLL, cause=Cause.TOOL_INDUCED, metric=on, judgement=found, gates=GATES[:2], origins=(),
@@ -645,7 +665,8 @@ def tool_only():
 def repair():
     """A commit that makes something better again, and no hang."""
     whole = rcu()
-    found = judged(RCU, LONG, SHORT, -2.997, (-2.999, -2.994), 7.77e-5)
+    limit = replace(RCU_LIMIT, better=Better.HIGHER)
+    found = judged(limit, LONG, SHORT)
     result = replace(
         whole.result, judgement=found,
         verifications=(Verification(f"culprit vs parent {sha(8)[:12]}", "pass", found),),
@@ -656,7 +677,7 @@ def repair():
     )  # fmt: skip
     return replace(
         whole, campaign="repair-0013", repair=True, result=result,
-        thresholds=(replace(RCU_LIMIT, better=Better.HIGHER),),
+        thresholds=(limit,),
         command=f"{whole.command} --find-fix", message_id="<repair-0013.1@lab.example.org>",
     )  # fmt: skip
 

@@ -100,6 +100,67 @@ def test_a_title_alone_is_no_hang():
     assert rules(mail(body=BODY.replace("epoll: Take another lock", "rcu: Mend a stall"))) == []
 
 
+def machine(cores=4, smt="on", isolated="2-7", housekeeping="0-1", watched="2-4", line="2-7"):
+    """The part of a mail of ours that names CPUs."""
+    return f"""
+  topology     1 x {cores} x 2 (sockets, cores, threads), SMT {smt}, 64 MiB
+  CPUs         isolated {isolated}; housekeeping {housekeeping};
+               watched {watched}; profile tuned
+  boot line    nohz_full={line} irqaffinity={housekeeping}
+"""
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({}, ""),
+        (
+            {
+                "smt": "off",
+                "isolated": "2,4,6",
+                "housekeeping": "0",
+                "watched": "4",
+                "line": "2,4,6",
+            },
+            "",
+        ),
+        ({"cores": 16}, "are not the CPUs of 1 x 16 x 2 with SMT on"),
+        ({"cores": 2}, "are not the CPUs of 1 x 2 x 2 with SMT on"),
+        ({"smt": "off"}, "are not the CPUs of 1 x 4 x 2 with SMT off"),
+        ({"housekeeping": "0-2"}, "share CPUs"),
+        ({"watched": "1-4"}, "watched 1-4 are not all isolated"),
+        ({"line": "2-6"}, "nohz_full=2-6 does not fit"),
+        ({"isolated": "2-99999"}, "are not the CPUs of 1 x 4 x 2"),
+    ],
+)
+def test_lists_of_cpus_fit_the_topology(changes, said):
+    found = lint(mail(body=f"{BODY}{machine(**changes)}"))
+    assert [each.rule for each in found][:1] == (["topology"] if said else [])
+    assert not said or any(said in each.said for each in found)
+
+
+@pytest.mark.parametrize(
+    ("rows", "found"),
+    [
+        # Measured figures of two checks, and of two kernels.
+        (("a  pass  1.20 -> 59.8/s  35.5 [28.1..44.9]  7.8e-05  8+8",) * 2, True),
+        (("a  8.55 [3.30..13.1]  8",) * 2, True),
+        (("a  8.55 [3.30..13.1]  8", "b  8.55 [3.31..13.1]  8"), False),
+        # Shares of boots are counts; so many steps of a clock are few values; p may be the least.
+        (("a  pass  0.667 [0.417..0.917]  0.0005  12+12",) * 2, False),
+        (("a  pass  0.667 [0.417..0.912]  0.0005  12+12",) * 2, True),
+        (("a  3.00 [2.99..3.00] ms  7.8e-05  8+8",) * 2, False),
+        (("a  0.00 [0.00..0.00]  8",) * 2, False),
+        (("a  9030 [9010..9050]  6",) * 2, False),
+    ],
+)
+def test_figures_of_two_series_are_never_the_same(rows, found):
+    table = "\n".join(f"  {row}" for row in rows)
+    assert ("same-figures" in rules(mail(body=f"{BODY}\n{table}\n"))) is found
+    apart = "\n\n".join(f"  {row}" for row in rows)
+    assert "same-figures" not in rules(mail(body=f"{BODY}\n{apart}\n"))
+
+
 HEADER_CHANGES = [
     ("Content-Type: text/plain", "Content-Type: text/html", "plain-text"),
     ('charset="us-ascii"', 'charset="us-ascii"; format=flowed', "flowed"),
@@ -178,6 +239,11 @@ BODY_CHANGES = [
     ("A revert was tested.", "Please revert it, as it does not work and no way is around.",
      "asks-revert"),
     ("A revert was tested.", "It should be reverted.", "asks-revert"),
+    ("  culprit  59.8 [40.7..82.6]", "  culprit  59.8 [40.7..82.6]\n  tip      59.8 [40.7..82.6]",
+     "same-figures"),
+    ("SMT is on.", f"SMT is on.\n{machine(cores=16)}", "topology"),
+    ("A revert was", "So the kernel itself is the cause, so its part in the effect is not\nsaid. A",
+     "contradiction"),
     (('Since 0123456789ab ("epoll: Take another lock") the rate of reschedule\nIPIs rises from '
      "8.55/s to 59.8/s on"), "Kernel 6.18 is much slower than 6.17 on", "claim"),
 ]  # fmt: skip

@@ -16,6 +16,9 @@ _MOST_COLUMNS = 40
 _MOST_ABOVE = 120
 _MOST_HEAD = 300
 
+#: Boots of a row beyond which any figure is near a share of them.
+_MOST_BOOTS = 100
+
 _KERNEL = re.compile(
     r"(?i)\bv?[3-9]\.[0-9]+|\b(kernel|parent|commit|good|bad|reverted|culprit|new|old)\b"
 )
@@ -80,6 +83,50 @@ def same_counters(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
             told.add(plain)
         if label:
             seen |= {(label, plain): kernel for plain in told}
+
+
+#: A number of a row, also in `[3.30..13.1]`, `8.55/s` and `7.8e-05`.
+_PRINTED = re.compile(r"(?<![\w.])-?([0-9]+(?:\.[0-9]+)?(?:e-?[0-9]+)?)(?=[\s\])/+|%]|\.\.|$)")
+_ALIKE = 3
+
+
+def same_figures(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
+    """Rows of one table that agree in every measured figure to the last digit, of which they have
+    three or more that differ among themselves. Whole numbers and shares of so many boots are
+    counted and may well be the same. Gives the later line and a figure.
+    """
+    seen: dict[tuple[str, ...], int] = {}
+    for place, line in enumerate(lines):
+        if not line.strip():
+            seen = {}
+        words = line.replace("..", " .. ")
+        printed = tuple(found[1] for found in _PRINTED.finditer(words))
+        measured = [text for text in printed if _continuous(text)]
+        if len(set(measured)) < _ALIKE or _shares(measured, printed):
+            continue
+        key = tuple(measured)
+        if key in seen:
+            yield place, key[0]
+        seen[key] = place
+
+
+def _continuous(text: str) -> bool:
+    """A p of few boots is the smallest that there is, and often the same."""
+    return "." in text and "e" not in text and float(text) >= 0.01
+
+
+def _shares(measured: Sequence[str], printed: Sequence[str]) -> bool:
+    """Every figure is so many of the boots that the row names."""
+    boots = [int(text) for text in printed if text.isdigit() and 1 < int(text) <= _MOST_BOOTS]
+    return any(
+        all(abs(float(text) * n - round(float(text) * n)) <= n * _last(text) for text in measured)
+        for n in boots
+    )
+
+
+def _last(text: str) -> float:
+    """Half of what the last digit of a number stands for."""
+    return 0.5 * 10.0 ** -len(text.partition(".")[2])
 
 
 def _kernel(lines: Sequence[str], place: int) -> str:

@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from rtbisect.report.lint.figures import same_counters, sums_as_maxima
+from rtbisect.report.lint.cpus import misfits
+from rtbisect.report.lint.figures import same_counters, same_figures, sums_as_maxima
 from rtbisect.report.lint.mail import BANNER, Mail, Rule, number
 
 if TYPE_CHECKING:
@@ -186,6 +187,23 @@ def _counters(mail: Mail) -> Found:
         yield number(place), f"two kernels have the same count {value}: one of them is a copy"
 
 
+def _figures(mail: Mail) -> Found:
+    for place, value in same_figures(mail.lines):
+        said = f"every figure is that of a row above, {value} the first: other boots scatter"
+        yield number(place), said
+
+
+def _topology(mail: Mail) -> Found:
+    for said in misfits(mail.body):
+        yield "", said
+
+
+def _alone(mail: Mail) -> Found:
+    words = " ".join(mail.body.split())
+    if "the kernel itself is the cause" in words and "so its part in the effect is not" in words:
+        yield "", "says that the kernel itself is the cause, and that the workload may be"
+
+
 #: Tools that measure with what they may accuse; the kernel's own tracer does not.
 _TOOL = re.compile(r"(?i)\b(eosnoise|bpftrace|e?bpf|perf (record|trace|stat|buffers?))\b")
 #: What such a tool disturbs.
@@ -269,6 +287,9 @@ RULES = (
     Rule("sum-as-maximum", "the figure of a withdrawn report was a sum, not a maximum", _sums),
     Rule("nanoseconds", "values below a microsecond cannot exist (trace_osnoise.c)", _nanoseconds),
     Rule("same-counter", "counters of two boots never agree to the digit", _counters),
+    Rule("same-figures", "figures of two series of boots never agree to the digit", _figures),
+    Rule("topology", "the CPUs that are named are those of the machine", _topology),
+    Rule("contradiction", "a mail that contradicts itself is believed in neither", _alone),
     Rule("instrument", "a tool that is part of the effect proves nothing", _instrument),
     Rule("asks-revert", "a commit that repairs something is not reverted for a figure", _asks),
     Rule("placeholder", "an unfinished mail is worse than none", _placeholder),
