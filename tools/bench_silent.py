@@ -86,7 +86,8 @@ def built(asked: argparse.Namespace, state: Path, commits: Range) -> int:
     def build(sha: str) -> Build:
         if sha not in known:
             request = replace(pattern, revision=sha)
-            known[sha] = builder.build(commits.tree.checkout(sha), request, lambda _line: None)
+            with commits.tree.held(sha) as source:
+                known[sha] = builder.build(source, request, lambda _line: None)
         return known[sha]
 
     ends = [build(commits.good), build(commits.bad)]

@@ -180,7 +180,8 @@ def _maintainers(state: Path, site: Site, request: CampaignRequest, commit: Comm
     """Whom the tree names; a tree that is in use is not waited for."""
     tree = wiring.tree_of(state, site.target(request.tree))
     try:
-        return maintainers(tree.checkout(commit.sha), commit.files)
+        with tree.held(commit.sha, wait_s=0.0) as source:
+            return maintainers(source.path, commit.files)
     except BusyError as error:
         return Named(why_not=f"get_maintainer.pl was not asked: {error.message}")
 

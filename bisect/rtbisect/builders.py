@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from rtbisect.artefacts import ArtefactStore
     from rtbisect.config import Site
-    from rtbisect.model.code import Build, BuildRequest, Function
+    from rtbisect.model.code import Build, BuildRequest, Checkout, Function
     from rtbisect.setup import Setup
 
 
@@ -31,7 +31,7 @@ class Apart:
     theirs: KernelBuilder
     revision: str
 
-    def build(self, source: Path, request: BuildRequest, note: Callable[[str], None]) -> Build:
+    def build(self, source: Checkout, request: BuildRequest, note: Callable[[str], None]) -> Build:
         builder = self.theirs if request.revision == self.revision else self.ours
         return builder.build(source, request, note)
 

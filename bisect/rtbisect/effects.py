@@ -18,6 +18,7 @@ from rtbisect.model.code import (
     WITHOUT_RT,
     Build,
     Change,
+    Checkout,
     CommitGraph,
     layout_variant,
 )
@@ -115,8 +116,11 @@ class Effects:
 
         def made(note: Callable[[str], None]) -> Build:
             # A command has its own checkout, which must not move under it.
-            source = Path() if self.setup.command else self.parts.tree.checkout(sha)
-            return self.parts.builder.build(source, request, note)
+            if self.setup.command:
+                return self.parts.builder.build(Checkout(Path()), request, note)
+            # Nobody moves the files until everything of the build is collected.
+            with self.parts.tree.held(sha) as source:
+                return self.parts.builder.build(source, request, note)
 
         key = f"build/{sha}/{variant}" if layout else f"build/{sha}"
         build = self.parts.journal.step(key, Build, made)

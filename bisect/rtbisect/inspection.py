@@ -145,7 +145,8 @@ def _built(
     progress.say(f"build {revision[:12]}")
     builder = builder_of(state, site, artefacts, setup.profile.boot_line)
     asked = replace(setup.build, revision=revision)
-    build = builder.build(tree.checkout(revision), asked, NoNote())
+    with tree.held(revision) as source:
+        build = builder.build(source, asked, NoNote())
     if not build.ok:
         raise ConfigError(
             f"{target.name} at {revision[:12]} does not build: {printable(build.first_error)}",

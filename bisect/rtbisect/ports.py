@@ -7,10 +7,18 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-    from pathlib import Path
+    from contextlib import AbstractContextManager
 
     from rtbisect.model.campaign import Summary
-    from rtbisect.model.code import Build, BuildRequest, Change, Commit, CommitGraph, Function
+    from rtbisect.model.code import (
+        Build,
+        BuildRequest,
+        Change,
+        Checkout,
+        Commit,
+        CommitGraph,
+        Function,
+    )
     from rtbisect.model.lab import DeviceType, Run, RunRequest
     from rtbisect.model.report import CommitText, Repaired, Report, ReportInput
 
@@ -26,8 +34,8 @@ class Tree(Protocol):
     def graph(self, good: str, bad: str) -> CommitGraph:
         """Candidates good..bad with all parents; ConfigError when good is no ancestor."""
 
-    def checkout(self, sha: str) -> Path:
-        """Put the one worktree at `sha`, clean, and give its path."""
+    def held(self, sha: str) -> AbstractContextManager[Checkout]:
+        """Put the one worktree at `sha`, clean; it stays there until the block ends."""
 
     def revert_on(self, tip: str, commit: str) -> str | None:
         """Commit that reverts `commit` on `tip`, or None when it does not apply."""
@@ -45,7 +53,7 @@ class Tree(Protocol):
 class Builder(Protocol):
     """Builds kernels; a kernel that does not build is a value."""
 
-    def build(self, source: Path, request: BuildRequest, note: Callable[[str], None]) -> Build:
+    def build(self, source: Checkout, request: BuildRequest, note: Callable[[str], None]) -> Build:
         """Build; `note` records the process group before it starts."""
 
     def files(self, build: Build) -> frozenset[str]:

@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from rtbisect.errors import ConfigError, InfrastructureError
+from rtbisect.errors import BusyError, ConfigError, InfrastructureError
 from rtbisect.trees.git import GitTree, GitTreeSettings, heads, ls_remote
 
 ENV = {
@@ -213,6 +213,18 @@ def test_bare_repository_and_worktree_as_source(repo, make, tmp_path):
         assert len(tree.graph(good, bad)) == 3
         assert (tree.checkout(bad) / "s.c").is_file()
     assert make(tmp_path / "linked", "linked").resolve("HEAD") == good
+
+
+def test_a_held_revision_stays_until_the_block_ends(repo, make):
+    good, one, _, bad = history(repo)
+    tree, other = make(repo.path), make(repo.path)
+    with tree.held(good) as source:
+        with pytest.raises(BusyError, match="the worktree of tree t is in use"):
+            other.held(bad, wait_s=0.0).__enter__()
+        assert (source.path / "a.c").read_text().startswith("1\n")
+        assert other.resolve("main") == bad
+    with other.held(one, wait_s=0.0) as source:
+        assert (source.path / "a.c").read_text().startswith("one")
 
 
 def test_url_is_fetched(repo, make):

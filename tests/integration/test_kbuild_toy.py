@@ -9,8 +9,11 @@ import shutil
 import signal
 import socket
 import tarfile
+import threading
 import time
 from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -21,7 +24,7 @@ from rtbisect.errors import BusyError, ConfigError, InfrastructureError, Interna
 from rtbisect.kernel.kbuild import KernelBuilder
 from rtbisect.kernel.settings import ALIGNMENTS, BuildSettings
 from rtbisect.kernel.workspace import Workspace, directory_name
-from rtbisect.model.code import PROOF_LAYOUT, Build, BuildRequest, BuildStatus
+from rtbisect.model.code import PROOF_LAYOUT, Build, BuildRequest, BuildStatus, Checkout
 
 NEEDED = ("bwrap", "gcc", "make", "ccache", "ld", "git")
 pytestmark = pytest.mark.skipif(
@@ -86,8 +89,10 @@ class Lab:
         self.builder = KernelBuilder(self.settings, self.store)
         self.notes: list[str] = []
 
-    def build(self, toy: Toy, revision: str, **fields) -> Build:
-        return self.builder.build(toy.path, request(revision, **fields), self.notes.append)
+    def build(self, toy: Toy, revision: str, note=None, lock=None, **fields) -> Build:
+        return self.builder.build(
+            Checkout(toy.path, lock), request(revision, **fields), note or self.notes.append
+        )
 
     def space(self, **fields) -> Workspace:
         return Workspace(self.settings.root, directory_name(request("x", **fields)))
@@ -280,6 +285,76 @@ class TestReuse:
         assert build.ok
         assert not left.exists()
         assert not lab.space().is_dirty
+
+
+class TestASourceThatMoves:
+    """Objects of two revisions are nobody's kernel."""
+
+    @staticmethod
+    def _moved_at(toy: Toy, revision: str, number: int) -> Callable[[str], None]:
+        """A note that puts the work tree at `revision` before command `number` of a build."""
+        notes: list[str] = []
+
+        def note(text: str) -> None:
+            notes.append(text)
+            if len(notes) == number:
+                toy._git("checkout", "-q", "--detach", revision)
+
+        return note
+
+    def test_a_build_of_it_is_no_result_and_its_objects_are_not_used_again(self, toy, lab):
+        other = toy.change("fs/eventpoll.c", "64 : e", "55 : e")
+        wanted = toy.back()
+        with pytest.raises(InfrastructureError, match="moved to another revision"):
+            lab.build(toy, wanted, self._moved_at(toy, other, 4))
+        assert lab.space().is_dirty
+        toy._git("checkout", "-q", "main")
+        build = lab.build(toy, wanted)
+        assert build.ok
+        assert not build.reused
+        assert not lab.space().is_dirty
+
+    def test_nor_is_a_failure_of_it_the_revisions(self, toy, lab):
+        broken = toy.change("fs/eventpoll.c", "return events", "return evnts")
+        wanted = toy.back()
+        with pytest.raises(InfrastructureError, match="moved to another revision"):
+            lab.build(toy, wanted, self._moved_at(toy, broken, 4))
+        assert lab.space().is_dirty
+
+    @pytest.mark.parametrize("as_root", [os.geteuid() == 0, False])
+    def test_its_lock_is_held_by_the_sandbox_and_by_nobody_in_it(
+        self, toy, tmp_path, monkeypatch, as_root
+    ):
+        """As root and as a service user, whose programs have the uid of the shell."""
+        monkeypatch.setattr(KernelBuilder, "_sandbox", _as_user(KernelBuilder._sandbox, as_root))
+        if not as_root:
+            make = partial(Path.mkdir, parents=True, exist_ok=True)
+            monkeypatch.setattr("rtbisect.kernel.workspace._make", make)
+        slow = toy.recipe(
+            f'readlink /proc/[0-9]*/fd/*; python3 -c "{_ATTACH}"; echo > /build/out/started;'
+            " while test ! -e /build/out/go; do sleep 0.1; done"
+        )
+        # A shell that is traced stands still: the limit ends it.
+        lab = Lab(tmp_path / "lab", timeout_s=60.0)
+        holders: list[list[str]] = []
+
+        def look() -> None:
+            if _soon((lab.space().out / "started").exists):
+                holders.append(_holders(place))
+            (lab.space().out / "go").touch()
+
+        place = toy.path.with_name("tree.lock")
+        with locks.hold(place) as lock:
+            watcher = threading.Thread(target=look)
+            watcher.start()
+            build = lab.build(toy, slow, lock=lock)
+            watcher.join()
+        assert build.first_error == ""
+        # The shell that is process 1.
+        assert [Path(words[0]).name for words in holders[0]] == ["bash"]
+        said = lab.said()
+        assert "attached -1 1" in said
+        assert "tree.lock" not in said
 
 
 class TestAKernelThatDoesNotBuild:
@@ -537,6 +612,28 @@ class TestHostileTree:
         assert lab.build(toy, sha).ok
         assert lab.build(toy, toy.back(), fresh=True).ok
         assert not (lab.space().out / "deep").exists()
+
+
+#: Become the tracer of process 1: what it gave, and the error (1: not permitted).
+_ATTACH = (
+    "import ctypes; c = ctypes.CDLL(None, use_errno=True);"
+    " print('attached', c.ptrace(16, 1, 0, 0), ctypes.get_errno(), flush=True)"
+)
+
+
+def _as_user(whole, as_root):
+    return lambda *args: replace(whole(*args), as_root=as_root)
+
+
+def _holders(lock: Path) -> list[list[str]]:
+    """Command lines of the other processes that have a file open."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            links = [str(each.readlink()) for each in (process / "fd").iterdir()]
+            if str(lock) in links and int(process.name) != os.getpid():
+                found.append((process / "cmdline").read_bytes().decode().split("\0"))
+    return found
 
 
 def _soon(true: Callable[[], bool], wait_s: float = 20.0) -> bool:

@@ -93,7 +93,8 @@ def kernel(road, history, site, device):
         BuildSettings(road / "build", MACHINE_LOCK, host_profile(device).boot_line),
         ArtefactStore(road / "artefacts"),
     )
-    build = builder.build(tree.checkout(history[1].good), request, lambda _note: None)
+    with tree.held(history[1].good) as source:
+        build = builder.build(source, request, lambda _note: None)
     assert build.ok, build.first_error
     return build
 

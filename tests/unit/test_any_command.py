@@ -13,7 +13,7 @@ from rtbisect.lab.any_command import (
     tail,
 )
 from rtbisect.model.campaign import CampaignRequest, Scale
-from rtbisect.model.code import BuildRequest
+from rtbisect.model.code import BuildRequest, Checkout
 from rtbisect.model.command import CommandRequest
 from rtbisect.model.lab import DeviceType, HostProfile, RunRequest, RunStatus
 
@@ -186,7 +186,9 @@ def test_colours_are_no_part_of_a_figure(tmp_path):
 
 def test_equal_sources_are_equal_kernels(tmp_path):
     builder = NoBuild(lambda sha: f"tree of {sha[0]}")
-    build = builder.build(tmp_path, BuildRequest("a" * 40, "command", "", ()), lambda _n: None)
+    build = builder.build(
+        Checkout(tmp_path), BuildRequest("a" * 40, "command", "", ()), lambda _n: None
+    )
     assert build.ok
     assert build.signature == "tree of a"
 

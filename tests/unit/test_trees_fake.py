@@ -47,4 +47,6 @@ def test_names_merge_base_revert_and_checkout(tree):
     assert tree.revert_on("m", "b") is None
     assert (tree.checkout("b") / "REVISION").read_text() == "b\n"
     assert tree.checkouts == ["b"]
+    with tree.held("a") as source:
+        assert (source.path / "REVISION").read_text() == "a\n"
     assert tree.describe("b").subject == "two"

@@ -8,11 +8,10 @@ import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from rtbisect.model.code import Build, BuildRequest, BuildStatus, Function
+from rtbisect.model.code import Build, BuildRequest, BuildStatus, Checkout, Function
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from pathlib import Path
 
     from rtbisect.artefacts import ArtefactStore
     from rtbisect.errors import RtbisectError
@@ -52,7 +51,7 @@ class FakeBuilder:
 
     def build(
         self,
-        source: Path,  # noqa: ARG002
+        source: Checkout,  # noqa: ARG002
         request: BuildRequest,
         note: Callable[[str], None],  # noqa: ARG002  (no process, nothing to record)
     ) -> Build:

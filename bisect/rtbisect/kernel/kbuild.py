@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from rtbisect.artefacts import ArtefactStore
     from rtbisect.kernel.settings import BuildSettings
-    from rtbisect.model.code import BuildRequest, Function
+    from rtbisect.model.code import BuildRequest, Checkout, Function
 
 
 class _TreeError(Exception):
@@ -54,7 +54,8 @@ class _Task:
     compiler: str
     space: Workspace
     box: Sandbox
-    lock: int
+    #: Of the O= directory, and of the source where it has one.
+    locks: tuple[int, int | None]
     note: Callable[[str], None]
     deadline_s: float
 
@@ -78,19 +79,21 @@ class KernelBuilder:
         root = self._settings.root
         preflight.judge(preflight.look(root), root)
 
-    def build(self, source: Path, request: BuildRequest, note: Callable[[str], None]) -> Build:
+    def build(self, source: Checkout, request: BuildRequest, note: Callable[[str], None]) -> Build:
         """Build, or give the recorded build of the same tree and request.
 
         `note` gets "pgid:<n>" for each process group before it is waited for. Raises
         ConfigError when the configuration drops an option or a host tool is missing,
-        InfrastructureError for disk and memory, BusyError when a lock is not to be had.
+        InfrastructureError for disk, memory and a source that moved, BusyError when a lock is not
+        to be had.
         """
         _check_request(request)
         if request.variant and request.variant not in {*ALIGNMENTS, *VARIANT_FRAGMENTS}:
             return _no_such_variant(request)
-        git_source.check_readable(source)
-        compiler = self._compiler(source)
-        tree = git_source.tree_id(source, request.revision)
+        place = source.path
+        git_source.check_readable(place)
+        compiler = self._compiler(place)
+        tree = git_source.tree_id(place, request.revision)
         key = cache_key(tree, request, compiler, self._settings.boot_line)
         if not request.fresh and (recorded := self._cache.get(key, request.revision)):
             return recorded
@@ -101,10 +104,11 @@ class KernelBuilder:
         )
         with space.hold(wait_s) as lock, machine:
             begin = time.monotonic()
-            space.open(source, fresh=request.fresh)
-            box = self._sandbox(source, space)
+            space.open(place, fresh=request.fresh)
+            box = self._sandbox(place, space)
             until = begin + self._settings.timeout_s
-            task = _Task(request, source, tree, compiler, space, box, lock, note, until)
+            locked = (lock, source.lock)
+            task = _Task(request, place, tree, compiler, space, box, locked, note, until)
             build = self._attempt(task, begin)
         if build.ok:
             self._cache.put(key, build)
@@ -127,19 +131,21 @@ class KernelBuilder:
     def _attempt(self, task: _Task, begin: float) -> Build:
         request = task.request
         task.space.mark(f"building {request.revision}")
+        suspect = False
         try:
             products, error = self._make(task), ""
         except _TreeError as failure:
-            products, error = None, failure.line
-            # Make that ended by itself has removed its half-written targets, so the
-            # objects are kept; after a kill, or when they are not what they should be,
-            # DIRTY stays and the next build starts from nothing.
-            if not failure.suspect:
-                task.space.unmark()
+            products, error, suspect = None, failure.line, failure.suspect
         except ConfigError:
+            git_source.check_still(task.source, task.tree)
             task.space.unmark()
             raise
-        else:
+        # Objects of two revisions are nobody's kernel, and their failure is nobody's fault.
+        git_source.check_still(task.source, task.tree)
+        # Make that ended by itself has removed its half-written targets, so the
+        # objects are kept; after a kill, or when they are not what they should be,
+        # DIRTY stays and the next build starts from nothing.
+        if not suspect:
             task.space.unmark()
         return Build(
             revision=request.revision,
@@ -254,15 +260,18 @@ class KernelBuilder:
 
         The lock of the O= directory goes in, so that whoever is left after a kill keeps
         it; foreign code that lets go of it harms only objects that are DIRTY anyway. The
-        machine's lock stays out: letting go of that one would disturb a measurement.
+        lock of the source is held by the sandbox, out of reach of what runs in it: without it
+        somebody would move the source. The machine's lock stays out: letting go of that one
+        would disturb a measurement.
         """
         start = task.space.log.stat().st_size
+        lock, source_lock = task.locks
         done = command.run(
-            task.box.argv(argv),
+            task.box.argv(argv, held=source_lock),
             cwd=task.space.root,
             timeout_s=max(1.0, task.deadline_s - time.monotonic()),
             log=task.space.log,
-            pass_fds=(task.lock,),
+            pass_fds=(lock,) if source_lock is None else (lock, source_lock),
             on_start=lambda pid: task.note(f"pgid:{pid}"),
         )
         if done.ok:

@@ -15,6 +15,9 @@ service user outside, able to write only what is bound.
 Process 1 of the namespace (`--as-pid-1`) is the program, or the shell that waits for it:
 when it ends the kernel kills whatever was left behind before bubblewrap returns, so
 nobody changes files while we read them.
+That shell can also hold a lock which the program must not reach (`held`): the descriptor is
+closed for the program, and the program may not trace the shell, which is root's or keeps a
+capability that the program has lost. So a lock outlives us until the sandbox ends.
 The paths inside are always the same, so neither images nor ccache depend on ours.
 """
 
@@ -58,45 +61,52 @@ class Sandbox:
     env: Mapping[str, str] = field(default_factory=dict)
     as_root: bool = field(default_factory=lambda: os.geteuid() == 0)
 
-    def argv(self, command: Sequence[str]) -> list[str]:
-        """The command line that runs `command` in the O= directory."""
+    def argv(self, command: Sequence[str], held: int | None = None) -> list[str]:
+        """The command line that runs `command` in the O= directory. `held` is a descriptor that
+        bubblewrap inherits: the sandbox keeps it open to its end, and `command` does not get it.
+        """
         return [
             "bwrap",
-            *self._namespaces(),
+            *self._namespaces(keeps=held is not None),
             *self._system(),
             *self._folders(),
             *self._environment(),
             "--chdir",
             OUT,
             "--",
-            *self._drop(),
+            *self._drop(held),
             *("prlimit", f"--fsize={_FILE_LIMIT}", "--core=0", "--"),
             *command,
         ]
 
-    def _namespaces(self) -> list[str]:
+    def _namespaces(self, *, keeps: bool) -> list[str]:
         words = ["--unshare-net", "--unshare-pid", "--unshare-ipc", "--unshare-uts"]
         words += ["--hostname", "rtbisect", "--die-with-parent", "--new-session", "--as-pid-1"]
         if not self.as_root:
-            return [*words, "--unshare-user", "--uid", str(BUILD_UID), "--gid", str(BUILD_UID)]
+            words += ["--unshare-user", "--uid", str(BUILD_UID), "--gid", str(BUILD_UID)]
+            # What sets the shell apart from the program; it has no meaning outside.
+            return [*words, "--cap-add", "CAP_SETPCAP"] if keeps else words
         words += ["--cap-drop", "ALL"]
         for name in ("SETUID", "SETGID", "SETPCAP"):
             words += ["--cap-add", f"CAP_{name}"]
         return words
 
-    def _drop(self) -> list[str]:
-        """Become nobody, behind a shell of root's that is process 1 and only waits.
+    def _drop(self, held: int | None) -> list[str]:
+        """Become nobody, behind a shell of root's that is process 1 and only waits; a service user
+        is nobody already, and needs the shell to keep `held` only.
 
         The signal that --die-with-parent asks for is cleared by a change of user, and not
         delivered to another user's process: without the shell a killed rtbisect would
         leave its make behind.
         """
-        if not self.as_root:
+        if not self.as_root and held is None:
             return []
         who = [f"--reuid={BUILD_UID}", f"--regid={BUILD_UID}", "--clear-groups"]
         caps = ["--inh-caps=-all", "--ambient-caps=-all", "--bounding-set=-all"]
-        wait = ["/bin/sh", "-c", '"$@"; exit $?', "sh"]
-        return [*wait, "setpriv", *who, *caps, "--no-new-privs", "--"]
+        # Only bash closes descriptors above 9; two commands, so that it waits.
+        without = "" if held is None else f" {held}<&-"
+        wait = ["/bin/bash", "-c", f'"$@"{without}; exit $?', "bash"]
+        return [*wait, "setpriv", *(who if self.as_root else []), *caps, "--no-new-privs", "--"]
 
     @staticmethod
     def _system() -> list[str]:

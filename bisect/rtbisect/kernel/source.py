@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rtbisect import command
-from rtbisect.errors import ConfigError, InternalError
+from rtbisect.errors import ConfigError, InfrastructureError, InternalError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,6 +21,15 @@ def tree_id(source: Path, revision: str) -> str:
     if asked != shown:
         raise InternalError(f"{source} is not checked out at {revision[:12]}")
     return asked
+
+
+def check_still(source: Path, tree: str) -> None:
+    """InfrastructureError when `source` shows another tree than at the beginning of a build."""
+    if _rev_parse(source, "HEAD^{tree}") != tree:
+        raise InfrastructureError(
+            f"{source} was moved to another revision while it was built",
+            "let nobody but rtbisect use this worktree, then run `rtbisect resume`",
+        )
 
 
 def listing(source: Path, tree: str) -> str:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from rtbisect.command import failure, printable, run
 from rtbisect.errors import InfrastructureError, MisaskedError
-from rtbisect.model.code import Build, BuildRequest, BuildStatus, Function
+from rtbisect.model.code import Build, BuildRequest, BuildStatus, Checkout, Function
 from rtbisect.model.command import SUITE, VALUE, WINDOW
 from rtbisect.model.lab import DeviceType, Measurement, Run, RunRequest, RunStatus
 
@@ -347,7 +347,7 @@ class NoBuild:
 
     def build(
         self,
-        source: Path,  # noqa: ARG002
+        source: Checkout,  # noqa: ARG002
         request: BuildRequest,
         note: Callable[[str], None],  # noqa: ARG002  (no process, nothing to record)
     ) -> Build:

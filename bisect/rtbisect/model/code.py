@@ -5,6 +5,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +74,16 @@ def layout_variant(layout: int) -> str:
     if layout == WITHOUT_RT:
         return "without-rt"
     return f"layout-{layout}" if layout else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Checkout:
+    """A revision's files at `path`. `lock` is the descriptor of the lock that keeps them there, for
+    children to hold too; None where nobody else moves them.
+    """
+
+    path: Path
+    lock: int | None = None
 
 
 class BuildStatus(StrEnum):

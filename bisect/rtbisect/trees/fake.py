@@ -3,15 +3,16 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from rtbisect.errors import ConfigError
-from rtbisect.model.code import Change, Commit, CommitGraph
+from rtbisect.model.code import Change, Checkout, Commit, CommitGraph
 from rtbisect.model.report import CommitText
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
 
@@ -76,6 +77,10 @@ class FakeTree:
         (self.folder / "REVISION").write_text(sha + "\n", "utf-8")
         self.checkouts.append(sha)
         return self.folder
+
+    @contextmanager
+    def held(self, sha: str) -> Iterator[Checkout]:
+        yield Checkout(self.checkout(sha))
 
     def revert_on(self, tip: str, commit: str) -> str | None:
         return self.reverts.get((tip, commit))

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 import tempfile
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -13,14 +14,14 @@ from typing import TYPE_CHECKING
 from rtbisect.command import printable, whole_text
 from rtbisect.errors import ConfigError, InfrastructureError
 from rtbisect.locks import hold
-from rtbisect.model.code import Change, Commit, CommitGraph, CommitHead
+from rtbisect.model.code import Change, Checkout, Commit, CommitGraph, CommitHead
 from rtbisect.model.report import CommitText
 from rtbisect.trees.plumbing import FULL_SHA, WALK_S, Git, full_sha, heads, ls_remote
 from rtbisect.trees.store import Store
 from rtbisect.trees.worktree import Worktree
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from rtbisect.trees.patches import Patch
 
@@ -132,18 +133,30 @@ class GitTree:
 
     def restore(self, sha: str) -> Path:
         """Like checkout, but files that are not of the commit stay."""
-        return self._put(sha, clean=False)
+        with self._put(sha, clean=False) as found:
+            return found.path
 
     def checkout(self, sha: str) -> Path:
-        return self._put(sha, clean=True)
+        """Like `held`, for who is the only one to use this worktree: nothing keeps it there."""
+        with self.held(sha) as found:
+            return found.path
 
-    def _put(self, sha: str, *, clean: bool) -> Path:
+    @contextmanager
+    def held(self, sha: str, wait_s: float = LOCK_WAIT_S) -> Iterator[Checkout]:
+        """See ports.Tree. BusyError when somebody else uses the worktree for longer than `wait_s`;
+        who only looks does not wait for a build.
+        """
+        with self._put(sha, clean=True, wait_s=wait_s) as found:
+            yield found
+
+    @contextmanager
+    def _put(self, sha: str, *, clean: bool, wait_s: float = LOCK_WAIT_S) -> Iterator[Checkout]:
         git = self._git()
         if not git.try_("cat-file", "-e", full_sha(sha) + "^{commit}").ok:
             raise self._missing(sha)
-        with hold(self._settings.lock, wait_s=LOCK_WAIT_S, what=self._what()) as descriptor:
+        with hold(self._settings.lock, wait_s=wait_s, what=self._what()) as descriptor:
             self._worktree.put(sha, descriptor, clean=clean)
-        return self._worktree.path
+            yield Checkout(self._worktree.path, descriptor)
 
     def changes(self, commits: Sequence[Commit]) -> dict[str, tuple[Change, ...]]:
         """Files that each commit changes against its first parent, by sha."""
