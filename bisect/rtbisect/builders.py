@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from rtbisect import labs
 from rtbisect.kernel.kbuild import KernelBuilder
 from rtbisect.kernel.settings import BuildSettings
+from rtbisect.kernel.workspace import remove
 from rtbisect.model.command import FOREIGN
 
 if TYPE_CHECKING:
@@ -23,17 +24,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Apart:
-    """ports.Builder that builds one revision, which somebody has sent, apart from all others: what
+    """ports.Builder that builds each revision which somebody has sent apart from all others: what
     it leaves behind, in a compiler cache or among objects, reaches no other kernel.
+
+    `theirs` gives the builder of one such revision, `foreign` tells which ones are.
     """
 
     ours: KernelBuilder
-    theirs: KernelBuilder
-    revision: str
+    theirs: Callable[[str], KernelBuilder]
+    foreign: Callable[[str], bool]
 
     def build(self, source: Checkout, request: BuildRequest, note: Callable[[str], None]) -> Build:
-        builder = self.theirs if request.revision == self.revision else self.ours
-        return builder.build(source, request, note)
+        if not self.foreign(request.revision):
+            return self.ours.build(source, request, note)
+        build = self.theirs(request.revision).build(source, request, note)
+        return replace(build, foreign=True)
 
     def files(self, build: Build) -> frozenset[str]:
         return self.ours.files(build)
@@ -43,15 +48,29 @@ class Apart:
 
 
 def of_setup(
-    state: Path, site: Site, artefacts: ArtefactStore, setup: Setup
-) -> KernelBuilder | Apart:
-    """The builder of a campaign; a patch that somebody has sent is built apart."""
-    ours = builder_of(state, site, artefacts, setup.profile.boot_line)
-    foreign = dict(setup.request.extra).get(FOREIGN)
-    if foreign is None:
-        return ours
-    theirs = builder_of(state, site, artefacts, setup.profile.boot_line, "build-foreign")
-    return Apart(ours, theirs, foreign)
+    state: Path, site: Site, artefacts: ArtefactStore, setup: Setup, foreign: Callable[[str], bool]
+) -> Apart:
+    """The builder of a campaign; `foreign` tells which revisions of its tree somebody has sent."""
+    boot_line = setup.profile.boot_line
+    asked = dict(setup.request.extra).get(FOREIGN)
+
+    def theirs(revision: str) -> KernelBuilder:
+        root = own_folder(state / "build-foreign", revision)
+        return builder_of(state, site, artefacts, boot_line, str(root))
+
+    ours = builder_of(state, site, artefacts, boot_line)
+    return Apart(ours, theirs, lambda sha: sha == asked or foreign(sha))
+
+
+def own_folder(place: Path, revision: str) -> Path:
+    """The folder below `place` of one revision that somebody has sent. Those of others are removed:
+    each has objects of a whole kernel, and nobody asks for them again soon.
+    """
+    if place.is_dir():
+        for other in place.iterdir():
+            if other.name != revision:
+                remove(other)
+    return place / revision
 
 
 def builder_of(

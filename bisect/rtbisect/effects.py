@@ -220,6 +220,7 @@ class Effects:
             rcu_calls=self.setup.rcu_calls,
             probes=ask.probes,
             realtime=ask.layout != WITHOUT_RT,
+            foreign=build.foreign,
         )
         what = f"{self.setup.run_word} {number}: {ask.sha[:12]} ({ask.purpose})"
         # A command may take a second or an hour; nobody knows before the first run.

@@ -77,9 +77,10 @@ def assemble(
     target = site.target(request.tree)
     setup = setup_of(site, target, request)
     artefacts = ArtefactStore(state / "artefacts")
+    tree = tree_of(state, target)
     parts = Parts(
-        tree=tree_of(state, target),
-        builder=builders.of_setup(state, site, artefacts, setup),
+        tree=tree,
+        builder=builders.of_setup(state, site, artefacts, setup, tree.foreign),
         lab=labs.lab_of(
             state,
             site,

@@ -20,6 +20,7 @@ import pytest
 
 from rtbisect import command, locks
 from rtbisect.artefacts import ArtefactStore
+from rtbisect.builders import Apart, own_folder
 from rtbisect.errors import BusyError, ConfigError, InfrastructureError, InternalError
 from rtbisect.kernel.kbuild import KernelBuilder
 from rtbisect.kernel.settings import ALIGNMENTS, BuildSettings
@@ -355,6 +356,31 @@ class TestASourceThatMoves:
         said = lab.said()
         assert "attached -1 1" in said
         assert "tree.lock" not in said
+
+
+class TestWhatSomebodyHasSent:
+    def test_nothing_of_one_reaches_another_or_ours(self, toy, lab):
+        place = lab.root / "build-foreign"
+
+        def theirs(revision: str) -> KernelBuilder:
+            root = own_folder(place, revision)
+            return KernelBuilder(replace(lab.settings, root=root), lab.store)
+
+        lab.builder = Apart(lab.builder, theirs, lambda sha: sha != toy.first)
+        ours = lab.build(toy, toy.first)
+        # No make finds a source that is newer.
+        left = "cp init/version.o fs/eventpoll.o; touch -d 2037-01-01 fs/eventpoll.o"
+        one = toy.recipe(f"{left}; chmod 0 /build/ccache")
+        assert lab.build(toy, one).foreign
+        toy.back()
+        two = toy.change("fs/eventpoll.c", "64 : e", "58 : e")
+        build = lab.build(toy, two)
+        assert (build.first_error, build.foreign) == ("", True)
+        assert build.signature != ours.signature
+        assert [each.name for each in place.iterdir()] == [two]
+        again = lab.build(toy, toy._git("rev-parse", "HEAD"))
+        assert again.reused
+        assert not ours.foreign
 
 
 class TestAKernelThatDoesNotBuild:

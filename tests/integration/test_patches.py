@@ -106,6 +106,9 @@ def test_a_commit_of_a_patch_is_known_as_one(repo, tree):
     made = tree.apply(base, patches_of(repo("diff", base, "HEAD").encode() + b"\n"))
     assert tree.foreign(made)
     assert not tree.foreign(base)
+    revert = tree.revert_on(repo("rev-parse", "HEAD"), repo("rev-parse", "HEAD"))
+    assert not tree.foreign(revert)
+    assert tree.foreign(tree.revert_on(made, made))
 
 
 def test_a_plain_diff(repo, tree):

@@ -214,3 +214,11 @@ def test_an_image_that_was_cut_off_is_not_booted(lab):
     with pytest.raises(ConfigError, match=r"is cut off: \d+ bytes are missing"):
         lab.run(asked(lab, whole[:4000]), KeptNote())
     assert lab.jobs == []
+
+
+def test_a_kernel_that_somebody_has_sent_is_not_kept(tmp_path):
+    store = ArtefactStore(tmp_path)
+    known = KnownGood(tmp_path / "known.json", store)
+    sent = replace(request(modules=""), kernel=store.put_bytes(b"sent"), foreign=True)
+    known.put(sent)
+    assert known.instead_of(replace(sent, kernel="c" * 64)) is None

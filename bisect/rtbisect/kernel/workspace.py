@@ -84,9 +84,9 @@ class Workspace:
         try:
             if why:
                 self._write_stamp(kept)
-                _remove(self.out)
+                remove(self.out)
             for folder in (self.modules, self.fragments):
-                _remove(folder)
+                remove(folder)
             for folder in (self.out, self.modules, self.ccache):
                 _make(folder)
             self.fragments.mkdir(mode=0o755)
@@ -240,7 +240,7 @@ def _make(folder: Path) -> None:
         os.chown(folder, BUILD_UID, BUILD_UID, follow_symlinks=False)
 
 
-def _remove(folder: Path) -> None:
+def remove(folder: Path) -> None:
     """Remove a tree that foreign code wrote: it may have taken our rights away, and be
     deeper than Python can recurse. Neither program follows links in the tree.
     """

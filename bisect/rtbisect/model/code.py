@@ -129,7 +129,8 @@ class Build:
     `kernel`, `modules`, `config`, `files` (what it was made from, a path a line), `functions`
     (kernel/functions.py) and `vmlinux` (gzip; "" for one that is too large) are sha256 names in the
     artefact store. `signature` is the hash over the allocated ELF sections of vmlinux, the modules
-    and the boot line: two builds with equal signatures are the same kernel.
+    and the boot line: two builds with equal signatures are the same kernel. `foreign`: somebody has
+    sent the revision as a patch.
     """
 
     revision: str
@@ -148,6 +149,7 @@ class Build:
     files: str = ""
     functions: str = ""
     vmlinux: str = ""
+    foreign: bool = False
 
     @property
     def ok(self) -> bool:

@@ -134,7 +134,8 @@ class DeviceType:
 @dataclass(frozen=True, slots=True)
 class RunRequest:
     """One boot of one built kernel with all windows in a drawn order. `probes` are functions of it
-    that windows of the suite reach count; `realtime` is false for a kernel without PREEMPT_RT.
+    that windows of the suite reach count; `realtime` is false for a kernel without PREEMPT_RT;
+    `foreign` is true for one of a patch that somebody has sent.
     """
 
     run_id: str
@@ -148,6 +149,7 @@ class RunRequest:
     rcu_calls: int = 100
     probes: tuple[str, ...] = ()
     realtime: bool = True
+    foreign: bool = False
 
 
 class RunStatus(StrEnum):

@@ -170,10 +170,19 @@ class GitTree:
         return _changes(listing)
 
     def foreign(self, sha: str) -> bool:
-        """Whether a commit was made here, of a patch that somebody has sent (or of a revert)."""
-        done = self._git().try_("rev-list", "--no-commit-header", "--max-count=1", "--format=%ct",
-                                full_sha(sha))  # fmt: skip
-        return done.ok and done.stdout.strip() == _REVERT_TIME
+        """Whether a commit was made here of a patch that somebody has sent, or reverts a commit on
+        top of one.
+        """
+        git, here = self._git(), full_sha(sha)
+        while True:
+            words = ("--no-commit-header", "--max-count=1", "--format=%ct %P")
+            done = git.try_("rev-list", *words, here)
+            made_s, *parents = done.stdout.split() if done.ok else [""]
+            if made_s != _REVERT_TIME:
+                return False
+            if not parents or not git.try_("rev-parse", "--verify", "--quiet", _revert(here)).ok:
+                return True
+            here = parents[0]
 
     def mending(self, culprit: str, head: str, message_id: str) -> tuple[str, ...]:
         """Commits of `head` behind `culprit` that say they mend or revert it, or close the report
@@ -205,7 +214,7 @@ class GitTree:
             return None
         note = f'Revert "{text.subject}"\n\nThis reverts commit {commit}.\n'
         made = _commit_tree(git, tree, tip, note)
-        git("update-ref", f"refs/rtbisect/revert/{made}", made)
+        git("update-ref", _revert(made), made)
         return made
 
     def apply(self, base: str, patches: Sequence[Patch]) -> str:
@@ -316,6 +325,11 @@ class GitTree:
         """A merge is shown against its first parent, everything else against its parent."""
         parents = git("rev-list", "--parents", "--max-count=1", sha).split()[1:]
         return (parents[0], sha) if len(parents) > 1 else (sha,)
+
+
+def _revert(sha: str) -> str:
+    """The ref that keeps a revert of ours."""
+    return f"refs/rtbisect/revert/{sha}"
 
 
 def _values(tags: str) -> tuple[str, ...]:
