@@ -240,6 +240,38 @@ def test_url_is_fetched(repo, make):
         tree.resolve("main")
 
 
+def test_a_renamed_branch_does_not_break_a_url(repo, make):
+    _, _, _, bad = history(repo)
+    repo("branch", "topic", bad)
+    tree = make(f"file://{repo.path}")
+    assert tree.resolve("topic") == bad
+    repo("branch", "-m", "topic", "other")
+    repo("branch", "-m", "other", "topic/v2")
+    assert tree.resolve("topic/v2") == bad
+    with pytest.raises(ConfigError, match="no commit"):
+        tree.resolve("topic")
+    repo("branch", "-m", "topic/v2", "other")
+    repo("branch", "-m", "other", "topic")
+    assert tree.resolve("topic") == bad
+
+
+def test_a_commit_that_was_named_outlives_its_branch(repo, make):
+    good, *_ = history(repo)
+    repo("checkout", "-q", "-b", "gone")
+    lost = repo.commit("lost", a_c="lost\n")
+    tree = make(f"file://{repo.path}")
+    assert tree.resolve("gone") == lost
+    place = tree.checkout(good)
+    repo("checkout", "-q", "main")
+    repo("branch", "-D", "gone")
+    repo("tag", "later")
+    tree.resolve("later")
+    store = place.with_name("src.git")
+    subprocess.run(["git", "gc", "-q", "--prune=now"], cwd=store, env=ENV, check=True)
+    assert tree.resolve(lost) == lost
+    assert (tree.checkout(lost) / "a.c").read_text() == "lost\n"
+
+
 def gitdir(place):
     return place.with_name("src.git") / "worktrees" / "src"
 

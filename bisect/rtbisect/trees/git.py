@@ -156,6 +156,7 @@ class GitTree:
             raise self._missing(sha)
         with hold(self._settings.lock, wait_s=wait_s, what=self._what()) as descriptor:
             self._worktree.put(sha, descriptor, clean=clean)
+            self._store.keep(sha)
             yield Checkout(self._worktree.path, descriptor)
 
     def changes(self, commits: Sequence[Commit]) -> dict[str, tuple[Change, ...]]:

@@ -119,7 +119,15 @@ class Store:
                 f"{printable(revision, 80)!r} is no commit in {self.source}",
                 "fetch it there, or give a tag, branch or commit id that exists",
             )
+        self.keep(sha)
         return sha
+
+    def keep(self, sha: str) -> None:
+        """Give a commit that a campaign names a ref of its own: its branch may be deleted or
+        rewritten. Commits of a local repository are kept there.
+        """
+        if self.remote:
+            self.git("update-ref", f"refs/rtbisect/named/{sha}", sha)
 
     def first_release(self, sha: str) -> str:
         """The first tag of a version that has a commit, "" where no tag of the source has it."""
@@ -133,12 +141,15 @@ class Store:
         return self.git.try_("cat-file", "-e", sha + "^{commit}").ok
 
     def fetch(self) -> None:
-        """Bring branches and tags of a URL; refs of ours are not touched."""
+        """Bring branches and tags of a URL, and forget those that it no longer has: one of them may
+        stand where another one wants a folder. Refs of ours are not touched.
+        """
         url = checked_name(str(self.source), "repository URL")
         done = self.git.try_(
             "fetch",
             "--quiet",
             "--force",
+            "--prune",
             "--no-tags",
             "--no-write-fetch-head",
             "--end-of-options",
