@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import os
 import shutil
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -18,15 +20,50 @@ if TYPE_CHECKING:
 
 def write_whole(place: Path, fill: Callable[[BinaryIO], object], mode: int = 0o644) -> None:
     """Write a file aside, to the disk, and put it in place by rename: who reads sees the old file
-    or the new one, never a part. OSError when the disk refuses.
+    or the new one, never a part, also after a loss of power. OSError when the disk refuses; nothing
+    is left behind then.
     """
-    handle, name = tempfile.mkstemp(dir=place.parent, prefix=f".{place.name}.")
+    handle, aside = _aside(place)
     with os.fdopen(handle, "wb") as stream:
-        fill(stream)
-        stream.flush()
-        os.fsync(stream.fileno())
-    Path(name).chmod(mode)
-    Path(name).replace(place)
+        try:
+            fill(stream)
+            stream.flush()
+            os.fsync(handle)
+            aside.chmod(mode)
+            aside.replace(place)
+        except BaseException:
+            aside.unlink(missing_ok=True)
+            raise
+    _sync_folder(place.parent)
+
+
+def _aside(place: Path) -> tuple[int, Path]:
+    """A new file beside `place`, locked for as long as it is open: `sweep` leaves it alone."""
+    while True:
+        handle, name = tempfile.mkstemp(dir=place.parent, prefix=f".{place.name}.")
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        # Between the two lines somebody may have swept it away.
+        if os.fstat(handle).st_nlink:
+            return handle, Path(name)
+        os.close(handle)
+
+
+def _sync_folder(folder: Path) -> None:
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def sweep(folder: Path) -> None:
+    """Remove what a kill has left of `write_whole` below `folder`. Files that a living process
+    writes just now stay.
+    """
+    for left in folder.rglob(".*.????????"):
+        with suppress(OSError), left.open("rb") as stream:
+            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            left.unlink()
 
 
 class ArtefactStore:
@@ -56,7 +93,7 @@ class ArtefactStore:
             sha256 = hashlib.file_digest(stream, "sha256").hexdigest()
             place = self._place(sha256)
             if not place.is_file():
-                place.parent.mkdir(parents=True, exist_ok=True)
+                self._make(place.parent)
                 stream.seek(0)
                 write_whole(place, lambda copy: shutil.copyfileobj(stream, copy))
         return sha256
@@ -67,9 +104,15 @@ class ArtefactStore:
         place = self._place(sha256)
         if not place.is_file():
             with self._guard():
-                place.parent.mkdir(parents=True, exist_ok=True)
+                self._make(place.parent)
                 write_whole(place, lambda copy: copy.write(data))
         return sha256
+
+    @staticmethod
+    def _make(folder: Path) -> None:
+        if not folder.is_dir():
+            folder.mkdir(parents=True, exist_ok=True)
+            _sync_folder(folder.parent)
 
     def _place(self, sha256: str) -> Path:
         if len(sha256) != 64 or any(c not in "0123456789abcdef" for c in sha256):

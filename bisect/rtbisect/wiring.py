@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rtbisect import builders, labs, locks
-from rtbisect.artefacts import ArtefactStore
+from rtbisect.artefacts import ArtefactStore, sweep
 from rtbisect.config import (
     Site,
     data_root,
@@ -323,6 +323,9 @@ def preflight(state: Path, site: Path | None = None) -> None:
     """
     make_folder(state)
     settings = BuildSettings(root=state / "build", machine_lock=MACHINE_LOCK)
+    # Before it is asked how much of the disk is free.
+    for folder in (state / "artefacts", settings.root / "records"):
+        sweep(folder)
     KernelBuilder(settings, ArtefactStore(state / "artefacts")).preflight()
     if site is None or load_site(site).access is None:
         labs.check_embedded(state)

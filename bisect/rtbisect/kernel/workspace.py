@@ -19,6 +19,7 @@ import json
 import os
 import re
 import stat
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from rtbisect import command, locks
@@ -220,6 +221,8 @@ class Workspace:
             new.write_text(json.dumps(stamp, sort_keys=True), encoding="utf-8")
             new.replace(self._stamp)
         except OSError as error:
+            with suppress(OSError):
+                new.unlink(missing_ok=True)
             raise _disk(self.root, error) from error
 
 
