@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rtbisect.boots import Ask, Boots, in_turn
-from rtbisect.errors import InternalError
+from rtbisect.errors import ConfigError, InternalError
 from rtbisect.figures import figure
 from rtbisect.judge.scale import unit_behind
 from rtbisect.model.campaign import Observation
@@ -120,7 +120,7 @@ class Effects:
                 return self.parts.builder.build(Checkout(Path()), request, note)
             # Nobody moves the files until everything of the build is collected.
             with self.parts.tree.held(sha) as source:
-                return self.parts.builder.build(source, request, note)
+                return self._with_same_tools(self.parts.builder.build(source, request, note))
 
         key = f"build/{sha}/{variant}" if layout else f"build/{sha}"
         build = self.parts.journal.step(key, Build, made)
@@ -135,6 +135,20 @@ class Effects:
             self.tell(f"built {what} ({how}), kernel signature {build.signature[:12]}")
         else:
             self.tell(f"{what} does not build: {build.first_error}")
+        return build
+
+    def _with_same_tools(self, build: Build) -> Build:
+        """The build; ConfigError when other tools made it than earlier ones of this campaign."""
+        made = (*self.builds.values(), *self.layouts.values())
+        before = next((each.tools for each in made if each.tools), "")
+        if before and build.tools and build.tools != before:
+            old, new = before.splitlines(), build.tools.splitlines()
+            said = "; ".join(line for line in new if line not in old) or "some are gone"
+            raise ConfigError(
+                f"other tools build kernels now than when the campaign began: {said}",
+                "put the old packages back (`apt-get install NAME=VERSION`), then `rtbisect"
+                " resume`; or start a new campaign",
+            )
         return build
 
     def changed(self, parent: str, culprit: str) -> Changed:

@@ -22,6 +22,7 @@ from rtbisect import command, locks
 from rtbisect.artefacts import ArtefactStore
 from rtbisect.builders import Apart, own_folder
 from rtbisect.errors import BusyError, ConfigError, InfrastructureError, InternalError
+from rtbisect.kernel import toolchain
 from rtbisect.kernel.kbuild import KernelBuilder
 from rtbisect.kernel.settings import ALIGNMENTS, BuildSettings
 from rtbisect.kernel.workspace import Workspace, directory_name
@@ -356,6 +357,35 @@ class TestASourceThatMoves:
         said = lab.said()
         assert "attached -1 1" in said
         assert "tree.lock" not in said
+
+
+class TestOtherTools:
+    @staticmethod
+    def _upgraded(name: str, monkeypatch) -> None:
+        whole = toolchain.look
+
+        def look(compiler: str) -> str:
+            lines = whole(compiler).splitlines()
+            return "\n".join(f"{each}.1" if each.startswith(f"{name}:") else each for each in lines)
+
+        monkeypatch.setattr(toolchain, "look", look)
+
+    @pytest.mark.parametrize("name", ["as", "flex", "pahole"])
+    def test_neither_records_nor_objects_of_others_are_used(self, toy, lab, monkeypatch, name):
+        before = lab.build(toy, toy.first)
+        left = lab.space().out / "left"
+        left.write_text("")
+        self._upgraded(name, monkeypatch)
+        build = lab.build(toy, toy.first)
+        assert not build.reused
+        assert not left.exists()
+        assert build.tools != before.tools
+        assert lab.build(toy, toy.first).reused
+
+    def test_an_upgrade_during_a_build_is_no_result(self, toy, lab, monkeypatch):
+        with pytest.raises(InfrastructureError, match=r"ld was .*, is "):
+            lab.build(toy, toy.first, lambda _text: self._upgraded("ld", monkeypatch))
+        assert lab.space().is_dirty
 
 
 class TestWhatSomebodyHasSent:

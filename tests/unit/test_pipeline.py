@@ -16,7 +16,7 @@ from rtbisect import pipeline
 from rtbisect.boots import Ask
 from rtbisect.cli.check import exit_of_check
 from rtbisect.effects import Effects
-from rtbisect.errors import InfrastructureError, InternalError
+from rtbisect.errors import ConfigError, InfrastructureError, InternalError
 from rtbisect.judge.improved import improved
 from rtbisect.kernel.fake import FakeBuilder
 from rtbisect.lab.fake import FakeLab
@@ -215,6 +215,30 @@ def test_a_kernel_that_does_not_build_without_realtime_is_told(tmp_path):
     result, _report = pipeline.bisect(*here.open())
     assert (result.outcome, result.culprit) == (Outcome.CULPRIT, sha(5))
     assert any("does not build, so nobody knows" in reason for reason in result.reasons)
+
+
+@pytest.mark.parametrize("first", ["as: 1", ""])
+def test_an_upgrade_of_tools_stops_a_campaign(tmp_path, first):
+    """Nobody knows the tools of builds that an older version recorded: they count as the same."""
+    here = world(tmp_path, 5)
+    whole = here.builder.build
+    asked = []
+
+    def build(source, request, note):
+        asked.append(request)
+        now = "as: 2" if len(asked) > 2 else first
+        return replace(whole(source, request, note), tools=now)
+
+    here.builder = SimpleNamespace(**dict.fromkeys(("files", "changed", "preflight")), build=build)
+    here.builder.files = lambda _build: frozenset()
+    here.builder.changed = lambda _parent, _culprit: None
+    if first:
+        with pytest.raises(ConfigError, match="as: 2"):
+            pipeline.bisect(*here.open())
+        assert len(asked) == 3
+    else:
+        result, _report = pipeline.bisect(*here.open())
+        assert result.culprit == sha(5)
 
 
 def test_the_proof_counts_the_functions_that_the_culprit_changes(tmp_path):

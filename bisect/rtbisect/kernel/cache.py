@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from rtbisect.model.code import BuildRequest
 
 
-def cache_key(tree: str, request: BuildRequest, compiler: str, boot_line: str) -> str:
+def cache_key(tree: str, request: BuildRequest, tools: str, boot_line: str) -> str:
     """sha256 (hex) of everything that a build depends on, the revision's name excepted."""
     asked = {**asdict(request), "revision": "", "fresh": False}
     text = json.dumps(
-        [BUILDER_VERSION, OWN_FRAGMENT, tree, asked, compiler, boot_line], sort_keys=True
+        [BUILDER_VERSION, OWN_FRAGMENT, tree, asked, tools, boot_line], sort_keys=True
     )
     return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
 

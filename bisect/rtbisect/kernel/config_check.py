@@ -99,9 +99,9 @@ def inputs(listing: str) -> list[str]:
     return [line for line in listing.split("\0") if _INPUT.fullmatch(line.partition("\t")[2])]
 
 
-def config_key(base: str, fragments: Sequence[str], compiler: str, listing: str) -> str:
+def config_key(base: str, fragments: Sequence[str], tools: str, listing: str) -> str:
     """Equal keys: the configuration step would give the same .config once more."""
-    parts = [base, compiler, *fragments, *inputs(listing)]
+    parts = [base, tools, *fragments, *inputs(listing)]
     digest = hashlib.sha256()
     for part in parts:
         data = part.encode("utf-8", "surrogateescape")

@@ -7,6 +7,7 @@ A kernel that does not build is a value. Raised are only faults of the configura
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import time
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from rtbisect import command, locks
 from rtbisect.errors import ConfigError, InfrastructureError, InternalError
-from rtbisect.kernel import config_check, firsterror, functions, preflight
+from rtbisect.kernel import config_check, firsterror, functions, preflight, toolchain
 from rtbisect.kernel import source as git_source
 from rtbisect.kernel.cache import BuildCache, cache_key
 from rtbisect.kernel.collect import Products, collect
@@ -51,7 +52,7 @@ class _Task:
     request: BuildRequest
     source: Path
     tree: str
-    compiler: str
+    tools: str
     space: Workspace
     box: Sandbox
     #: Of the O= directory, and of the source where it has one.
@@ -72,7 +73,6 @@ class KernelBuilder:
         self._settings = settings
         self._store = artefacts
         self._cache = BuildCache(settings.root / "records", artefacts)
-        self._compiler_text = ""
 
     def preflight(self) -> None:
         """ConfigError (a package is missing) or InfrastructureError (disk, memory)."""
@@ -92,9 +92,10 @@ class KernelBuilder:
             return _no_such_variant(request)
         place = source.path
         git_source.check_readable(place)
-        compiler = self._compiler(place)
+        # Looked at each time: an upgrade may come between two builds of a long campaign.
+        tools = toolchain.look(self._settings.compiler)
         tree = git_source.tree_id(place, request.revision)
-        key = cache_key(tree, request, compiler, self._settings.boot_line)
+        key = cache_key(tree, request, tools, self._settings.boot_line)
         if not request.fresh and (recorded := self._cache.get(key, request.revision)):
             return recorded
         space = Workspace(self._settings.root, directory_name(request))
@@ -104,11 +105,11 @@ class KernelBuilder:
         )
         with space.hold(wait_s) as lock, machine:
             begin = time.monotonic()
-            space.open(place, fresh=request.fresh)
-            box = self._sandbox(place, space)
+            space.open(place, fresh=request.fresh, tools=tools)
+            box = self._sandbox(place, space, tools)
             until = begin + self._settings.timeout_s
             locked = (lock, source.lock)
-            task = _Task(request, place, tree, compiler, space, box, locked, note, until)
+            task = _Task(request, place, tree, tools, space, box, locked, note, until)
             build = self._attempt(task, begin)
         if build.ok:
             self._cache.put(key, build)
@@ -137,11 +138,11 @@ class KernelBuilder:
         except _TreeError as failure:
             products, error, suspect = None, failure.line, failure.suspect
         except ConfigError:
-            git_source.check_still(task.source, task.tree)
+            self._check_still(task)
             task.space.unmark()
             raise
         # Objects of two revisions are nobody's kernel, and their failure is nobody's fault.
-        git_source.check_still(task.source, task.tree)
+        self._check_still(task)
         # Make that ended by itself has removed its half-written targets, so the
         # objects are kept; after a kill, or when they are not what they should be,
         # DIRTY stays and the next build starts from nothing.
@@ -155,7 +156,7 @@ class KernelBuilder:
             kernel=products.kernel if products else "",
             modules=products.modules if products else "",
             config=products.config if products else "",
-            compiler=task.compiler,
+            compiler=task.tools.partition("\n")[0].partition(": ")[2],
             release=products.release if products else "",
             files=products.files if products else "",
             functions=products.functions if products else "",
@@ -163,7 +164,17 @@ class KernelBuilder:
             first_error=error,
             seconds=time.monotonic() - begin,
             variant=request.variant,
+            tools=task.tools,
         )
+
+    def _check_still(self, task: _Task) -> None:
+        """InfrastructureError when source or tools are others than at the beginning."""
+        git_source.check_still(task.source, task.tree)
+        if found := toolchain.changed(task.tools, toolchain.look(self._settings.compiler)):
+            raise InfrastructureError(
+                f"the tools changed during the build of {task.request.revision[:12]}: {found}",
+                "let the upgrade end, then run `rtbisect resume`",
+            )
 
     def _make(self, task: _Task) -> Products:
         try:
@@ -190,7 +201,7 @@ class KernelBuilder:
     def _configure(self, task: _Task) -> None:
         """Make .config, unless it would be made from the same questions and answers."""
         listing = git_source.listing(task.source, task.tree)
-        key = config_check.config_key(task.request.base, task.fragments, task.compiler, listing)
+        key = config_check.config_key(task.request.base, task.fragments, task.tools, listing)
         if task.space.stamp().get("config_key") != key:
             task.space.set_config_key("")
             names = [f"{number:02}.config" for number in range(len(task.fragments))]
@@ -301,21 +312,15 @@ class KernelBuilder:
         hint = "free disk space (8 GB are needed)" if error.owner is Owner.DISK else "end programs"
         raise InfrastructureError(where, f"{hint}, then run `rtbisect resume`")
 
-    def _sandbox(self, source: Path, space: Workspace) -> Sandbox:
+    def _sandbox(self, source: Path, space: Workspace, tools: str) -> Sandbox:
         env = REPRODUCIBLE | {
             "CCACHE_DIR": CCACHE,
             "CCACHE_COMPILERCHECK": "content",
+            # It knows the compiler by itself, and not the assembler behind it.
+            "CCACHE_NAMESPACE": hashlib.sha256(tools.encode()).hexdigest()[:16],
             "CCACHE_MAXSIZE": self._settings.ccache_size,
         }
         return Sandbox(source, space.out, space.modules, space.fragments, space.ccache, env)
-
-    def _compiler(self, source: Path) -> str:
-        if not self._compiler_text:
-            # The one that the sandbox sees, whatever our PATH says.
-            argv = [f"/usr/bin/{self._settings.compiler}", "--version"]
-            done = command.run(argv, cwd=source, timeout_s=60.0, check=True)
-            self._compiler_text = command.printable(done.stdout.splitlines()[0])
-        return self._compiler_text
 
 
 def _flags(request: BuildRequest) -> list[str]:

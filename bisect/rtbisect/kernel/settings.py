@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 #: Part of every cache key: raise it when a change of ours changes what is built.
-BUILDER_VERSION = "6"
+BUILDER_VERSION = "7"
 
 #: Numeric user that foreign code runs as when rtbisect itself runs as root (nobody).
 BUILD_UID = 65534

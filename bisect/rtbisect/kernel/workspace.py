@@ -77,10 +77,12 @@ class Workspace:
         """The lock; its descriptor is passed to make, so that a leftover make keeps it."""
         return locks.hold(self.root / "lock", wait_s=wait_s, what=f"build directory {self.root}")
 
-    def open(self, source: Path, *, fresh: bool) -> str:
-        """Make the folders; why old objects were thrown away, "" when they were kept."""
+    def open(self, source: Path, *, fresh: bool, tools: str = "") -> str:
+        """Make the folders; why old objects were thrown away, "" when they were kept. make does not
+        compare the `tools` that made them.
+        """
         found = self.stamp()
-        why = self._why_refill(found, source, fresh=fresh)
+        why = self._why_refill(found, source, tools, fresh=fresh)
         kept = {name: found[name] for name in ("passed",) if name in found}
         try:
             if why:
@@ -93,7 +95,8 @@ class Workspace:
             self.fragments.mkdir(mode=0o755)
             self.log.write_bytes(b"")
             if why:
-                self._write_stamp(kept | {"source": identity(source), "owner": _owner()})
+                now = {"source": identity(source), "owner": _owner(), "tools": tools}
+                self._write_stamp(kept | now)
         except OSError as error:
             raise _disk(self.root, error) from error
         return why
@@ -204,7 +207,7 @@ class Workspace:
                 data += b"\n" + stream.read(_LOG_TAIL)
         return data.decode("utf-8", "surrogateescape")
 
-    def _why_refill(self, found: dict[str, Any], source: Path, *, fresh: bool) -> str:
+    def _why_refill(self, found: dict[str, Any], source: Path, tools: str, *, fresh: bool) -> str:
         if not self.out.is_dir():
             return "there are none yet"
         if fresh:
@@ -213,6 +216,8 @@ class Workspace:
             return "the last build was interrupted"
         if found.get("source") != identity(source) or found.get("owner") != _owner():
             return "they belong to another source directory"
+        if found.get("tools", "") != tools:
+            return "other tools made them"
         return ""
 
     def _write_stamp(self, stamp: dict[str, Any]) -> None:

@@ -130,7 +130,8 @@ class Build:
     (kernel/functions.py) and `vmlinux` (gzip; "" for one that is too large) are sha256 names in the
     artefact store. `signature` is the hash over the allocated ELF sections of vmlinux, the modules
     and the boot line: two builds with equal signatures are the same kernel. `foreign`: somebody has
-    sent the revision as a patch.
+    sent the revision as a patch. `tools` has a line for each program that made it
+    (kernel/toolchain.py); "" where nobody knows.
     """
 
     revision: str
@@ -150,6 +151,7 @@ class Build:
     functions: str = ""
     vmlinux: str = ""
     foreign: bool = False
+    tools: str = ""
 
     @property
     def ok(self) -> bool:

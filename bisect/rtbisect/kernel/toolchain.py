@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Which programs make a kernel: two of other versions make another kernel of the same source."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+from rtbisect import command
+
+#: Where the sandbox finds them, whatever our PATH says.
+BIN = Path("/usr/bin")
+
+#: What each is asked for its version. Not all are there: pahole and openssl depend on the
+#: configuration.
+_ASKED = (
+    *((name, "--version") for name in ("as", "ld", "objcopy", "make", "flex", "bison", "bc")),
+    *((name, "--version") for name in ("perl", "pahole", "lz4")),
+    ("openssl", "version"),
+)
+
+#: These write machine code: a distribution mends them without another version.
+_WRITE_CODE = ("as", "ld")
+
+_TIMEOUT_S = 60.0
+
+
+def look(compiler: str, folder: Path = BIN) -> str:
+    """A line `name: version` for each program in `folder`, the compiler first.
+
+    InfrastructureError when a program does not answer, ConfigError without a compiler.
+    """
+    lines = [f"{compiler}: {_said(folder / compiler, '--version')}"]
+    for name, word in _ASKED:
+        place = folder / name
+        said = _said(place, word) if place.is_file() else "none"
+        lines.append(f"{name}: {said}{_mark(place) if name in _WRITE_CODE else ''}")
+    # The compiler proper is a program behind the one that is called.
+    proper = Path(_said(folder / compiler, "-print-prog-name=cc1"))
+    lines.append(f"cc1:{_mark(proper)}")
+    return "\n".join(lines)
+
+
+def changed(before: str, now: str) -> str:
+    """The programs that differ, for a person."""
+    old = dict(line.split(": ", 1) for line in before.splitlines() if ": " in line)
+    new = dict(line.split(": ", 1) for line in now.splitlines() if ": " in line)
+    names = [name for name in old | new if old.get(name) != new.get(name)]
+    return "; ".join(f"{name} was {old.get(name)}, is {new.get(name)}" for name in names)
+
+
+def _said(program: Path, word: str) -> str:
+    done = command.run([str(program), word], cwd=Path("/"), timeout_s=_TIMEOUT_S, check=True)
+    lines = [line for line in done.stdout.splitlines() if line.strip()]
+    return command.printable(lines[0]) if lines else ""
+
+
+def _mark(program: Path) -> str:
+    """The start of the file's sha256."""
+    if not program.is_file():
+        return " none"
+    with program.open("rb") as stream:
+        return f" ({hashlib.file_digest(stream, 'sha256').hexdigest()[:12]})"
