@@ -13,7 +13,7 @@ from rtbisect.artefacts import ArtefactStore
 from rtbisect.config import data_root
 from rtbisect.errors import ConfigError
 from rtbisect.lab import vmetal
-from rtbisect.lab.desk import Desk, DeskSettings
+from rtbisect.lab.desk import Desk, DeskSettings, new_word, word_of
 from rtbisect.lab.known_good import KnownGood
 from rtbisect.lab.lava_private import PrivateServer
 from rtbisect.lab.lava_rest import LavaRest, RestSettings
@@ -36,14 +36,17 @@ MACHINE_LOCK = Path("/run/lock/rtbisect-machine.lock")
 STATE = "RTBISECT_STATE"
 
 
-def lab_of(
+def lab_of(  # noqa: PLR0913  (what a site cannot know)
     state: Path,
     site: Site,
     artefacts: ArtefactStore,
     workload: Path | None,
     tell: Callable[[str], None] = lambda _line: None,
+    campaign: str = "",
 ) -> LavaRunLab | LavaServerLab:
-    """The lab that a site names; `tell` hears what a person may want to know while it waits."""
+    """The lab that a site names; `tell` hears what a person may want to know while it waits.
+    Addresses of artefacts are those of the `campaign`; without one they end with this process.
+    """
     access = site.access
     if access is None:
         return embedded(state, artefacts, workload)
@@ -60,8 +63,16 @@ def lab_of(
         known_good=known_good(state, artefacts),
         examine=lambda device: _ailing(site, virtual, device),
     )
-    desk = Desk(DeskSettings(access.serve.url, _address(access.serve.listen)), artefacts)
+    word = word_of(state / "lab/desk.key", campaign) if campaign else new_word()
+    serve = DeskSettings(access.serve.url, _address(access.serve.listen), word)
+    desk = Desk(serve, artefacts)
     return LavaServerLab(settings, server_of(site, access, tell), desk, artefacts, tell)
+
+
+def leave(lab: object) -> None:
+    """A campaign has ended: nobody fetches anything of it any more."""
+    if isinstance(lab, LavaServerLab):
+        lab.desk.close()
 
 
 def embedded(

@@ -87,6 +87,7 @@ def assemble(
             artefacts,
             _kept(artefacts, site.workload(site.job(target)), setup),
             progress.say,
+            journal.campaign,
         ),
         journal=journal,
         mailer=mailer_of(state, site, setup.operator),

@@ -8,6 +8,7 @@ import time
 import urllib.error
 import urllib.request
 from datetime import UTC, datetime
+from types import SimpleNamespace
 
 import pytest
 import yaml
@@ -15,6 +16,7 @@ from lab_logs import block, failed_job, files, good_job, request, small_lava_job
 from lava_rest_server import TOKEN, LavaServer
 
 from rtbisect.artefacts import ArtefactStore
+from rtbisect.cli import runner
 from rtbisect.errors import ConfigError, InfrastructureError
 from rtbisect.lab import standing
 from rtbisect.lab.claims import Claim, claims, first_claims
@@ -26,8 +28,11 @@ from rtbisect.lab.lava_rows import DeviceState, JobState
 from rtbisect.lab.lava_server import LavaServerLab, LavaServerSettings, Pace
 from rtbisect.lab.quarantine import Quarantine
 from rtbisect.lab.standing import Manners
+from rtbisect.model.campaign import CampaignRequest
 from rtbisect.model.lab import RunStatus
 from rtbisect.ports import KeptNote
+from rtbisect.setup import SetupChangedError
+from rtbisect.store.campaigns import CampaignStore
 
 KEY = "fedcba9876543210"
 POWER = failed_job(["pdu-reboot", "reset-device"], "Infrastructure", "'power' failed")
@@ -315,6 +320,27 @@ def test_who_only_asked_does_not_listen_any_more(bench):
         other.close()
 
 
+def test_a_campaign_that_ended_lets_the_next_one_listen(bench, tmp_path, monkeypatch):
+    bench.desk = Desk(DeskSettings("http://127.0.0.1:1", ("127.0.0.1", 0)), bench.artefacts)
+    lab = bench.lab()
+
+    def begun(*_words):
+        lab.desk.expect(KEY)
+        return SimpleNamespace(tree="rt"), SimpleNamespace(lab=lab)
+
+    def changed(*_words):
+        raise SetupChangedError("the site file changed")
+
+    monkeypatch.setattr(runner.wiring, "assemble", begun)
+    monkeypatch.setattr(runner, "keep_setup", changed)
+    store = CampaignStore(tmp_path)
+    named = store.create("check", "{}", "2026-01-02T03:04:05+00:00")
+    asked = CampaignRequest("check", "site.yaml", "rt", "", "")
+    with pytest.raises(SetupChangedError):
+        runner._go(SimpleNamespace(state=tmp_path), store, named, asked)
+    assert lab.desk._server is None
+
+
 def test_a_call_of_the_server_ends_the_pause(tmp_path):
     here = Desk(DeskSettings("http://127.0.0.1:1", ("127.0.0.1", 0)), ArtefactStore(tmp_path))
     try:
@@ -349,7 +375,8 @@ def test_only_what_was_offered_is_served(tmp_path):
     kernel, log = store.put_bytes(b"kernel"), store.put_bytes(b"log")
     try:
         offered = here.offer(kernel, "kernel")
-        assert offered.url == f"http://127.0.0.1:1/artefact/{kernel}/kernel"
+        word = here.settings.word
+        assert offered.url == f"http://127.0.0.1:1/artefact/{word}/{kernel}/kernel"
         base = f"http://127.0.0.1:{here._server.server_address[1]}"
 
         def get(path, method="GET"):
@@ -360,13 +387,14 @@ def test_only_what_was_offered_is_served(tmp_path):
             except urllib.error.HTTPError as error:
                 return error.code, b"", None
 
-        assert get(f"/artefact/{kernel}/kernel") == (200, b"kernel", "6")
-        assert get(f"/artefact/{kernel}/kernel", "HEAD") == (200, b"", "6")
-        assert get(f"/artefact/{log}/log")[0] == 404
-        assert get(f"/artefact/{kernel}/../../x")[0] == 404
+        assert get(f"/artefact/{word}/{kernel}/kernel") == (200, b"kernel", "6")
+        assert get(f"/artefact/{word}/{kernel}/kernel", "HEAD") == (200, b"", "6")
+        assert get(f"/artefact/{word}/{log}/log")[0] == 404
+        assert get(f"/artefact/{word}/{kernel}/../../x")[0] == 404
+        assert get(f"/artefact/{kernel}/kernel")[0] == 404
         assert get("/")[0] == 404
         store.path(kernel).unlink()
-        assert get(f"/artefact/{kernel}/kernel")[0] == 404
+        assert get(f"/artefact/{word}/{kernel}/kernel")[0] == 404
     finally:
         here.close()
 

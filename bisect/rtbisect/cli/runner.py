@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from rtbisect import asked, pipeline, wiring
+from rtbisect import asked, labs, pipeline, wiring
 from rtbisect.cli import commits
 from rtbisect.cli.output import Output, PlainProgress, one_line
 from rtbisect.effects import duration
@@ -99,6 +99,7 @@ def _go(
 ) -> CampaignRecord:
     progress = PlainProgress()
     journal = StoreJournal(store.database, identity)
+    parts: Parts | None = None
     try:
         setup, parts = wiring.assemble(output.state, request, journal, progress)
         keep_setup(setup, journal)
@@ -113,6 +114,9 @@ def _go(
         with suppress(RtbisectError):
             store.note(identity, _why(error))
         raise
+    finally:
+        if parts is not None:
+            labs.leave(parts.lab)
     store.finish(identity, result, report)
     return store.get(identity)
 

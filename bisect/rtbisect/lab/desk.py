@@ -2,46 +2,82 @@
 """What machines of a lab fetch from us and tell us, over HTTP: artefacts of the jobs that are under
 way, and the call of a LAVA server when a job ended.
 
-Only artefacts that were offered are served, by their sha256. A call proves nothing: whoever sees
-a job can make one. It ends a pause early, then the server itself is asked.
+Only artefacts that were offered are served, under a word of their campaign that nobody can guess
+and their sha256: the address of an artefact ends with its campaign, also where another campaign
+offers the same one. A call proves nothing: whoever sees a job can make one. It ends a pause early,
+then the server itself is asked.
 """
 
 from __future__ import annotations
 
+import hashlib
 import hmac
+import os
 import re
-import shutil
-import socket
+import secrets
 import threading
-from dataclasses import dataclass
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from dataclasses import dataclass, field
+from http import HTTPStatus
 from typing import TYPE_CHECKING
 
-from rtbisect.errors import ConfigError
+from rtbisect.errors import ConfigError, InfrastructureError
+from rtbisect.lab.desk_http import Answer, Asked, HttpLimits, HttpServer
 from rtbisect.lab.jobs import Resource
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from rtbisect.artefacts import ArtefactStore
 
-_FETCH = re.compile(r"/artefact/([0-9a-f]{64})/[A-Za-z0-9._-]{1,64}")
+_FETCH = re.compile(r"/artefact/([0-9a-f]{32})/([0-9a-f]{64})/[A-Za-z0-9._-]{1,64}")
 _CALL = re.compile(r"/ended/([0-9a-f]{16})")
 
-#: Bytes of a call that are read before it is answered.
-_LARGEST_CALL = 1 << 20
+_KEY_BYTES = 32
 
-#: Seconds that a client may be silent.
-_SILENCE_S = 60
+
+def new_word() -> str:
+    """A word for addresses that end with this process."""
+    return secrets.token_hex(16)
+
+
+def word_of(key: Path, campaign: str) -> str:
+    """The word in the addresses of a campaign. The same after a resume, because its jobs may still
+    wait on a server; it comes from the file `key`, which is made when there is none.
+    """
+    try:
+        data = _key(key)
+    except OSError as error:
+        raise InfrastructureError(
+            f"{key} cannot be read or made: {error.strerror}",
+            "correct its owner, or free disk space",
+        ) from error
+    return hmac.new(data, campaign.encode(), hashlib.sha256).hexdigest()[:32]
+
+
+def _key(path: Path) -> bytes:
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        aside = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+        handle = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(secrets.token_bytes(_KEY_BYTES))
+            stream.flush()
+            os.fsync(stream.fileno())
+        aside.replace(path)
+    return path.read_bytes()
 
 
 @dataclass(frozen=True, slots=True)
 class DeskSettings:
     """`url` is how machines of the lab reach us, without a slash at its end. Without `bind`
     (address and port) nothing listens: another web server gives out the artefact store under that
-    URL, and nobody calls.
+    URL, and nobody calls. `word` stands in the addresses of all artefacts that we serve ourselves.
     """
 
     url: str
     bind: tuple[str, int] | None = None
+    word: str = field(default_factory=new_word)
+    limits: HttpLimits = HttpLimits()  # noqa: RUF009  (frozen)
 
 
 class Desk:
@@ -53,15 +89,14 @@ class Desk:
         self._lock = threading.Lock()
         self._offered: set[str] = set()
         self._calls: dict[str, threading.Event] = {}
-        self._server: ThreadingHTTPServer | None = None
+        self._server: HttpServer | None = None
 
     def close(self) -> None:
         """Nobody listens any more."""
         with self._lock:
             server, self._server = self._server, None
         if server is not None:
-            server.shutdown()
-            server.server_close()
+            server.close()
 
     def _listen(self) -> None:
         """ConfigError when the address is not ours or taken."""
@@ -69,14 +104,13 @@ class Desk:
             if self.settings.bind is None or self._server is not None:
                 return
             try:
-                self._server = _Server(self.settings.bind, self)
+                self._server = HttpServer(self.settings.bind, self._answer, self.settings.limits)
             except OSError as error:
                 address, port = self.settings.bind
                 raise ConfigError(
                     f"cannot listen on {address} port {port}: {error.strerror}",
                     "correct `serve` of the lab in the site file, or end who listens there",
                 ) from error
-            threading.Thread(target=self._server.serve_forever, daemon=True).start()
 
     def offer(self, sha256: str, name: str) -> Resource:
         """Serve an artefact from now on; `name` is for people and for its ending."""
@@ -84,7 +118,9 @@ class Desk:
         self._listen()
         with self._lock:
             self._offered.add(sha256)
-        return Resource(f"{self.settings.url}/artefact/{sha256}/{name}", sha256)
+        # Another web server knows the names of the store alone.
+        word = f"{self.settings.word}/" if self.settings.bind is not None else ""
+        return Resource(f"{self.settings.url}/artefact/{word}{sha256}/{name}", sha256)
 
     def expect(self, key: str) -> str:
         """URL that is to be called when the job `key` ended; "" when nobody listens."""
@@ -103,13 +139,26 @@ class Desk:
         event.clear()
         return called
 
-    # --- what handlers ask ---
+    def _answer(self, asked: Asked) -> Answer:
+        """What a request gets; called by the thread that listens."""
+        fetch, call = _FETCH.fullmatch(asked.path), _CALL.fullmatch(asked.path)
+        if fetch is None and call is None:
+            return Answer(HTTPStatus.NOT_FOUND)
+        if asked.method not in (("POST",) if call else ("GET", "HEAD")):
+            return Answer(HTTPStatus.METHOD_NOT_ALLOWED)
+        if call is not None:
+            known = self._called(call[1], asked.token)
+            return Answer(HTTPStatus.OK if known else HTTPStatus.FORBIDDEN)
+        return self._fetched(fetch[1], fetch[2]) if fetch else Answer(HTTPStatus.NOT_FOUND)
 
-    def offered(self, sha256: str) -> bool:
+    def _fetched(self, word: str, sha256: str) -> Answer:
         with self._lock:
-            return sha256 in self._offered
+            offered = sha256 in self._offered
+        if not offered or not hmac.compare_digest(word, self.settings.word):
+            return Answer(HTTPStatus.NOT_FOUND)
+        return Answer(HTTPStatus.OK, self.artefacts.root / sha256[:2] / sha256)
 
-    def called(self, key: str, token: str) -> bool:
+    def _called(self, key: str, token: str) -> bool:
         """A call arrived; False when nobody expects it or it does not know the job's key."""
         with self._lock:
             event = self._calls.get(key)
@@ -117,67 +166,3 @@ class Desk:
             return False
         event.set()
         return True
-
-
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-    allow_reuse_address = True
-
-    def __init__(self, address: tuple[str, int], desk: Desk) -> None:
-        self.desk = desk
-        self.address_family = socket.AF_INET6 if ":" in address[0] else socket.AF_INET
-        super().__init__(address, _Handler)
-
-    def handle_error(self, request: object, client_address: object) -> None:
-        """A client that hangs up is no news."""
-
-
-class _Handler(BaseHTTPRequestHandler):
-    server: _Server
-    server_version = "rtbisect"
-    sys_version = ""
-    timeout = _SILENCE_S
-
-    def do_HEAD(self) -> None:
-        self._fetch(body=False)
-
-    def do_GET(self) -> None:
-        self._fetch(body=True)
-
-    def do_POST(self) -> None:
-        found = _CALL.fullmatch(self.path)
-        length = self.headers.get("Content-Length", "0")
-        if found is None or not length.isdecimal() or int(length) > _LARGEST_CALL:
-            self._answer(404 if found is None else 413)
-            return
-        self.rfile.read(int(length))
-        token = self.headers.get("Authorization", "")
-        self._answer(200 if self.server.desk.called(found[1], token) else 403)
-
-    def _fetch(self, *, body: bool) -> None:
-        desk = self.server.desk
-        found = _FETCH.fullmatch(self.path)
-        if found is None or not desk.offered(found[1]):
-            self._answer(404)
-            return
-        place = desk.artefacts.root / found[1][:2] / found[1]
-        try:
-            stream = place.open("rb")
-        except OSError:
-            self._answer(404)
-            return
-        with stream:
-            self.send_response(200)
-            self.send_header("Content-Type", "application/octet-stream")
-            self.send_header("Content-Length", str(place.stat().st_size))
-            self.end_headers()
-            if body:
-                shutil.copyfileobj(stream, self.wfile, 1 << 18)
-
-    def _answer(self, status: int) -> None:
-        self.send_response(status)
-        self.send_header("Content-Length", "0")
-        self.end_headers()
-
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002  (the base's name)
-        """Nothing: LAVA's own log says what it fetched."""

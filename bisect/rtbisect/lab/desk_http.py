@@ -1,0 +1,226 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The HTTP of the desk: one request a connection, one thread for all of them, a bound for each
+thing that a client decides (docs/bounds.md).
+
+A client that is silent holds a socket until its deadline, or until somebody else wants its place:
+who has not asked yet gives way first, the one that waits longest before the others.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import socket
+import threading
+from contextlib import suppress
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import TYPE_CHECKING, BinaryIO
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+#: Bytes of a request without its body.
+_HEAD_BYTES = 16 << 10
+
+#: Bytes of the body of a call; nobody reads what it says.
+_BODY_BYTES = 1 << 20
+_CHUNK_BYTES = 64 << 10
+
+_REQUEST = re.compile(r"([A-Z]{1,16}) (/[!-~]{0,2000}) HTTP/1\.[01]")
+_HEADER = re.compile(r"([A-Za-z0-9-]{1,64}):[ \t]*([ -~\t]*)")
+_LENGTH = re.compile(r"[0-9]{1,9}")
+
+
+@dataclass(frozen=True, slots=True)
+class HttpLimits:
+    """`connections` are open at most. A request arrives in `request_s` seconds, an answer leaves in
+    as many and what its bytes take at `bytes_per_s`.
+    """
+
+    connections: int = 128
+    request_s: float = 20.0
+    bytes_per_s: float = 128e3
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A request that arrived whole; `token` is its header Authorization."""
+
+    method: str
+    path: str
+    token: str
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A status, and the file that is sent with it."""
+
+    status: int
+    file: Path | None = None
+
+
+class _BadRequestError(Exception):
+    def __init__(self, status: int) -> None:
+        super().__init__(status)
+        self.status = status
+
+
+class HttpServer:
+    """Listens from its making to `close`; OSError when the address is not to be had."""
+
+    def __init__(
+        self, address: tuple[str, int], answer: Callable[[Asked], Answer], limits: HttpLimits
+    ) -> None:
+        family = socket.AF_INET6 if ":" in address[0] else socket.AF_INET
+        self._socket = socket.create_server(address, family=family)
+        self.server_address: tuple[str, int] = self._socket.getsockname()[:2]
+        self._answer, self._limits = answer, limits
+        self._stop = asyncio.Event()
+        self._open: set[asyncio.Task[None]] = set()
+        # Those that have not asked yet, in the order in which they came.
+        self._waiting: dict[asyncio.Task[None], None] = {}
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._run, name="desk", daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        """Nobody listens any more, and no connection is left."""
+        with suppress(RuntimeError):  # it has ended
+            self._loop.call_soon_threadsafe(self._stop.set)
+        self._thread.join()
+
+    def _run(self) -> None:
+        try:
+            self._loop.run_until_complete(self._serve())
+        finally:
+            self._socket.close()
+            self._loop.close()
+
+    async def _serve(self) -> None:
+        server = await asyncio.start_server(self._client, sock=self._socket, limit=_HEAD_BYTES)
+        await self._stop.wait()
+        server.close()
+        for task in self._open:
+            task.cancel()
+        await asyncio.gather(*self._open, return_exceptions=True)
+
+    async def _client(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        if task is None or not self._room():
+            writer.transport.abort()
+            return
+        self._open.add(task)
+        self._waiting[task] = None
+        # Who hangs up, is too slow or has to give way is no news.
+        with suppress(OSError, EOFError, asyncio.CancelledError, TimeoutError):
+            await self._talk(task, reader, writer)
+        writer.transport.abort()
+        self._waiting.pop(task, None)
+        self._open.discard(task)
+
+    def _room(self) -> bool:
+        """Is there a place for one more? Who has not asked yet gives way."""
+        if len(self._open) < self._limits.connections:
+            return True
+        if not self._waiting:
+            return False
+        oldest = next(iter(self._waiting))
+        del self._waiting[oldest]
+        self._open.discard(oldest)
+        oldest.cancel()
+        return True
+
+    async def _talk(
+        self, task: asyncio.Task[None], reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
+        try:
+            async with asyncio.timeout(self._limits.request_s):
+                asked = await _read(reader)
+            answer = self._answer(asked)
+        except _BadRequestError as error:
+            asked, answer = Asked("GET", "/", ""), Answer(error.status)
+        self._waiting.pop(task, None)
+        await self._send(writer, answer, body=asked.method != "HEAD")
+
+    async def _send(self, writer: asyncio.StreamWriter, answer: Answer, *, body: bool) -> None:
+        stream, size, status = _opened(answer)
+        try:
+            writer.write(_head(status, size))
+            limits = self._limits
+            async with asyncio.timeout(limits.request_s + size * body / limits.bytes_per_s):
+                await writer.drain()
+                if stream is not None and body and size:
+                    await self._loop.sendfile(writer.transport, stream)
+                writer.close()
+                await writer.wait_closed()
+        finally:
+            if stream is not None:
+                stream.close()
+
+
+def _opened(answer: Answer) -> tuple[BinaryIO | None, int, int]:
+    """The file of an answer, its bytes, and the status: 404 when it is gone."""
+    if answer.file is None:
+        return None, 0, answer.status
+    try:
+        stream = answer.file.open("rb")
+    except OSError:
+        return None, 0, HTTPStatus.NOT_FOUND
+    return stream, os.fstat(stream.fileno()).st_size, answer.status
+
+
+def _head(status: int, size: int) -> bytes:
+    lines = [
+        f"HTTP/1.1 {status} {HTTPStatus(status).phrase}",
+        "Server: rtbisect",
+        "Content-Type: application/octet-stream",
+        f"Content-Length: {size}",
+        "Connection: close",
+    ]
+    return ("\r\n".join(lines) + "\r\n\r\n").encode("ascii")
+
+
+async def _read(reader: asyncio.StreamReader) -> Asked:
+    """A whole request; its body is read and thrown away, because who closes before that takes
+    his answer back.
+    """
+    try:
+        data = await reader.readuntil(b"\r\n\r\n")
+    except asyncio.LimitOverrunError as error:
+        raise _BadRequestError(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE) from error
+    first, *rest = data.decode("latin-1").removesuffix("\r\n\r\n").split("\r\n")
+    asked, headers = _REQUEST.fullmatch(first), _headers(rest)
+    if asked is None:
+        raise _BadRequestError(HTTPStatus.BAD_REQUEST)
+    left = _length(headers)
+    while left:
+        chunk = await reader.read(min(left, _CHUNK_BYTES))
+        if not chunk:
+            raise EOFError
+        left -= len(chunk)
+    return Asked(asked[1], asked[2], headers.get("authorization", ""))
+
+
+def _headers(lines: list[str]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for line in lines:
+        match = _HEADER.fullmatch(line)
+        if match is None or match[1].lower() in found:
+            raise _BadRequestError(HTTPStatus.BAD_REQUEST)
+        found[match[1].lower()] = match[2].strip()
+    return found
+
+
+def _length(headers: Mapping[str, str]) -> int:
+    """Bytes of the body."""
+    text = headers.get("content-length", "0")
+    if "transfer-encoding" in headers:
+        raise _BadRequestError(HTTPStatus.LENGTH_REQUIRED)
+    if not _LENGTH.fullmatch(text):
+        raise _BadRequestError(HTTPStatus.BAD_REQUEST)
+    if int(text) > _BODY_BYTES:
+        raise _BadRequestError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
+    return int(text)
