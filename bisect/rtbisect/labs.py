@@ -56,6 +56,7 @@ def lab_of(  # noqa: PLR0913  (what a site cannot know)
         work_dir=state / "lab",
         lava_jobs=data_root() / "lava-jobs",
         priority=site.lab.priority,
+        visibility=access.seen_by,
         workload=workload,
         manners=Manners(access.hours, yields=access.yields),
         machine_lock=MACHINE_LOCK if access.here else None,

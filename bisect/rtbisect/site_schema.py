@@ -19,6 +19,9 @@ from rtbisect.schema_words import Branch, Loose, Name, Person, Strict
 #: Of a device or a tag on a LAVA server; "" for none.
 LavaName = Annotated[str, Field(pattern=r"^([A-Za-z0-9][A-Za-z0-9_.+-]{0,63})?$")]
 
+#: Of a group of users on a LAVA server.
+Group = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9@_.+-]{0,149}$")]
+
 #: Of the day, UTC.
 Hour = Annotated[int, Field(ge=0, le=23)]
 
@@ -197,6 +200,18 @@ class LabAccess(Strict):
     yields: bool = False
     # Whether its devices run on this machine: then never a build beside a boot.
     here: bool = False
+    # Who reads our jobs there: everybody, we alone, or groups of its users. A job has the addresses
+    # of the artefacts in it, and its log what the kernel printed.
+    visibility: (
+        Literal["public", "personal"] | Annotated[list[Group], Field(min_length=1)] | None
+    ) = None
+
+    @property
+    def seen_by(self) -> str | tuple[str, ...]:
+        """`visibility` as a job says it; we alone where nothing is said of somebody's lab."""
+        if self.visibility is None:
+            return "public" if self.here else "personal"
+        return self.visibility if isinstance(self.visibility, str) else tuple(self.visibility)
 
 
 class HostEntry(Strict):

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 from lab_logs import DEVICE, request
+from pydantic import ValidationError
 
 from rtbisect.errors import ConfigError, InternalError
 from rtbisect.lab.jobs import (
@@ -23,7 +24,7 @@ from rtbisect.lab.jobs import (
 )
 from rtbisect.lab.profile import host_profile
 from rtbisect.lab.windows import WINDOWS, select
-from rtbisect.site_schema import PlanParams
+from rtbisect.site_schema import LabAccess, PlanParams
 from rtbisect.suites import reach
 
 ROOT = Path(__file__).parents[2]
@@ -82,8 +83,43 @@ GOLDENS = {
         priority="low",
         callback="http://build.example.org:8790/ended/0011223344556677",
         tags=("rt01",),
+        visibility="personal",
     ),
 }
+
+
+@pytest.mark.parametrize(
+    ("visibility", "said"),
+    [
+        ("public", "public"),
+        ("personal", "personal"),
+        (("rt", "a: b"), {"group": ["rt", "a: b"]}),
+    ],
+)
+def test_a_job_says_who_reads_it(visibility, said):
+    text = render_job(LAVA_JOBS, dataclasses.replace(job(), visibility=visibility))
+    assert yaml.safe_load(text)["visibility"] == said
+
+
+@pytest.mark.parametrize(
+    ("told", "said"),
+    [
+        ({}, "personal"),
+        ({"here": True}, "public"),
+        ({"here": True, "visibility": "personal"}, "personal"),
+        ({"visibility": "public"}, "public"),
+        ({"visibility": ["rt"]}, ("rt",)),
+    ],
+)
+def test_jobs_in_the_lab_of_somebody_else_are_ours_alone_to_read(told, said):
+    access = LabAccess.model_validate({"serve": {"url": "http://build.example.org"}, **told})
+    assert access.seen_by == said
+
+
+@pytest.mark.parametrize("told", ["private", [], ["a\nb"], {"group": ["rt"]}])
+def test_a_visibility_that_lava_does_not_know_is_refused(told):
+    with pytest.raises(ValidationError):
+        LabAccess.model_validate({"serve": {"url": "http://build.example.org"}, "visibility": told})
 
 
 def against_golden(name, text):

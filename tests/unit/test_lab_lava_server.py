@@ -341,6 +341,11 @@ def test_a_campaign_that_ended_lets_the_next_one_listen(bench, tmp_path, monkeyp
     assert lab.desk._server is None
 
 
+def test_a_job_is_ours_alone_to_read_unless_the_site_says_more(bench):
+    text = bench.lab()._text(bench.request(), KEY)
+    assert yaml.safe_load(text)["visibility"] == "personal"
+
+
 def test_a_call_of_the_server_ends_the_pause(tmp_path):
     here = Desk(DeskSettings("http://127.0.0.1:1", ("127.0.0.1", 0)), ArtefactStore(tmp_path))
     try:

@@ -96,7 +96,8 @@ class Timeouts:
 class Job:
     """What a job text is made of. `modules` is None for a kernel without our modules. By `key` a
     job is found again on a server; `callback` is called there when it ends. Only devices that have
-    all `tags` there run it.
+    all `tags` there run it. `visibility` says who reads it there: everybody ("public"), who
+    submitted it ("personal"), or groups of users by their names.
     """
 
     request: RunRequest
@@ -108,6 +109,7 @@ class Job:
     priority: str = "medium"
     callback: str = ""
     tags: tuple[str, ...] = ()
+    visibility: str | tuple[str, ...] = "public"
 
 
 def new_key() -> str:
@@ -182,6 +184,7 @@ def render_job(lava_jobs: Path, job: Job) -> str:
             job_name=printable(f"rtbisect {job.key} {request.run_id} {request.revision}", 200),
             key=job.key,
             priority=job.priority,
+            visibility=job.visibility,
             callback=job.callback,
             device_type=request.device_type.name,
             revision=printable(request.revision, 200),

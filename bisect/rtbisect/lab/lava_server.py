@@ -79,6 +79,7 @@ class LavaServerSettings:
     lava_jobs: Path
     busybox: Path = Path("/bin/busybox")
     priority: str = "medium"
+    visibility: str | tuple[str, ...] = "personal"
     tags: tuple[str, ...] = ()
     workload: Path | None = None
     timeouts: jobs.Timeouts | None = None
@@ -197,7 +198,13 @@ class LavaServerLab(LavaLab):
         )
         job = jobs.job_of(request, key, ramdisk, self.desk.offer, self._timeouts(request))
         callback = self.desk.expect(key)
-        job = replace(job, priority=settings.priority, callback=callback, tags=settings.tags)
+        job = replace(
+            job,
+            priority=settings.priority,
+            visibility=settings.visibility,
+            callback=callback,
+            tags=settings.tags,
+        )
         return jobs.render_job(settings.lava_jobs, job)
 
     def _timeouts(self, request: RunRequest) -> jobs.Timeouts:
