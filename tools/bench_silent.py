@@ -23,9 +23,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rtbisect.artefacts import ArtefactStore
-from rtbisect.command import failure, run
+from rtbisect.command import failure
 from rtbisect.config import load_site, state_dir
 from rtbisect.errors import InfrastructureError, RtbisectError
+from rtbisect.kernel import confined
 from rtbisect.kernel.closure import closure
 from rtbisect.kernel.kbuild import KernelBuilder
 from rtbisect.kernel.sandbox import FRAGMENTS, OUT, SRC, Sandbox
@@ -141,20 +142,22 @@ class Reader:
         # Nothing links in the end, as there is nothing in the objects: -k makes all the others.
         every = [f"-j{os.cpu_count() or 1}", "-k", "vmlinux", "modules"]
         space = self._space
-        box = Sandbox(source, space.out, space.modules, space.fragments, space.ccache, REPRODUCIBLE)
+        places = (space.out, space.modules, space.fragments, space.ccache)
+        box = Sandbox(source, *places, REPRODUCIBLE, uid=space.uid)
         for argv in (
             ["cp", f"{FRAGMENTS}/config", f"{OUT}/.config"],
             [f"{SRC}/scripts/config", "--file", f"{OUT}/.config", *words],
             [*make, "olddefconfig"],
             [*make, *every],
         ):
-            done = run(
-                box.argv(argv),
+            done = confined.run(
+                box,
+                argv,
                 cwd=space.root,
                 timeout_s=READ_S,
                 log=space.log,
                 pass_fds=(lock,),
-            )
+            ).done
             if done.timed_out or not (done.ok or argv[-1] == every[-1]):
                 raise InfrastructureError(failure(done), f"see {space.log}")
         if not space.has("vmlinux.a"):

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from rtbisect import labs
+from rtbisect.kernel.bounds import Bounds
 from rtbisect.kernel.kbuild import KernelBuilder
 from rtbisect.kernel.settings import BuildSettings
 from rtbisect.kernel.workspace import remove
@@ -83,5 +84,6 @@ def builder_of(
         boot_line=boot_line,
         timeout_s=float(site.ours.build.timeout_s),
         jobs=site.ours.build.jobs,
+        bounds=Bounds.of_machine(site.ours.build.memory_mib << 20, site.ours.build.disk_mib << 20),
     )
     return KernelBuilder(settings, artefacts)

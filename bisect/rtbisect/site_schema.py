@@ -175,6 +175,8 @@ class Campaign(Strict):
 class BuildLimits(Strict):
     jobs: int = Field(0, ge=0, description="make -j; 0 is the number of CPUs")
     timeout_s: int = Field(3600, ge=60)
+    memory_mib: int = Field(0, ge=0, description="of a build; 0 is three quarters of the machine's")
+    disk_mib: int = Field(0, ge=0, description="that a build may leave; 0 is 32 GiB")
 
 
 class Serve(Strict):

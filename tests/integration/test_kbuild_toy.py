@@ -2,6 +2,7 @@
 """The builder on a kernel tree in miniature: real make, gcc, ccache, git and bubblewrap."""
 
 import contextlib
+import dataclasses
 import gzip
 import io
 import os
@@ -22,7 +23,8 @@ from rtbisect import command, locks
 from rtbisect.artefacts import ArtefactStore
 from rtbisect.builders import Apart, own_folder
 from rtbisect.errors import BusyError, ConfigError, InfrastructureError, InternalError
-from rtbisect.kernel import toolchain
+from rtbisect.kernel import blame, toolchain
+from rtbisect.kernel.bounds import Bounds
 from rtbisect.kernel.kbuild import KernelBuilder
 from rtbisect.kernel.settings import ALIGNMENTS, BuildSettings
 from rtbisect.kernel.workspace import Workspace, directory_name
@@ -35,6 +37,8 @@ pytestmark = pytest.mark.skipif(
 
 TOY = Path(__file__).parents[1] / "data" / "toykernel"
 FRAGMENT = "CONFIG_EXPERT=y\nCONFIG_PREEMPT_RT=y\nCONFIG_EPOLL=y\nCONFIG_MODULES=y\n"
+BOUNDS = Bounds(memory_bytes=384 << 20, disk_bytes=64 << 20, file_bytes=48 << 20)
+HOG = "import time; x = bytearray(90 << 20); time.sleep(1000)"
 MODULE = (("probe.c", "#include <linux/toy.h>\nint probe(void) { return 7; }\n"),)
 
 
@@ -514,7 +518,8 @@ class TestWhoHasToAct:
         with pytest.raises(ConfigError, match="CONFIG_MODULES"):
             lab.build(toy, toy.first, fragments=("CONFIG_EPOLL=y\n",), modules=MODULE)
 
-    def test_missing_host_tool(self, toy, lab):
+    def test_missing_host_tool(self, toy, lab, monkeypatch):
+        monkeypatch.setattr(blame, "_PROGRAMS", ())
         broken = toy.change(
             "Makefile",
             "bzImage: $",
@@ -523,7 +528,8 @@ class TestWhoHasToAct:
         with pytest.raises(ConfigError, match="apt-get install flex"):
             lab.build(toy, broken)
 
-    def test_full_disk_is_no_verdict(self, toy, lab):
+    def test_full_disk_is_no_verdict(self, toy, lab, monkeypatch):
+        monkeypatch.setattr(blame.Machine, "disk_full", lambda _self: True)
         full = "cc1: fatal error: error writing to /tmp/a.s: No space left on device"
         broken = toy.change("Makefile", "bzImage: $", f"bzImage:\n\t@echo '{full}'; exit 1\nx: $")
         with pytest.raises(InfrastructureError, match="No space left") as caught:
@@ -594,7 +600,7 @@ class TestHostileTree:
         )
         assert lab.build(toy, sha).ok
         said = lab.said()
-        assert "65534" in said.splitlines()
+        assert str(lab.space().uid if os.geteuid() == 0 else 65534) in said.splitlines()
         assert said.endswith("end\n")
         assert "swordfish" not in said
         assert "root:x" not in said
@@ -641,6 +647,82 @@ class TestHostileTree:
         assert _processes(mark) == []
         with lab.space().hold(0):
             pass
+
+    @pytest.mark.parametrize(
+        ("recipe", "line"),
+        [
+            ("echo 'cc1: error: x: No space left on device'", "x: No space left on device"),
+            ("echo 'gcc: fatal error: Killed signal terminated program cc1'", "Killed signal"),
+            ("echo 'cc1: out of memory allocating 65536 bytes'", "out of memory"),
+            ("echo '/bin/sh: 1: flex: not found'", "flex: not found"),
+            ("echo 'a.c:1:10: fatal error: libelf.h: No such file or directory'", "libelf.h"),
+            ("kill -9 $$PPID", "make was ended by signal 9"),
+            ("kill -15 $$PPID", "make was ended by signal 15"),
+            ("dd if=/dev/zero of=/tmp/x bs=1M count=64", "No space left on device"),
+        ],
+        ids=["disk", "killed", "memory", "tool", "header", "kills make", "ends make", "fills tmp"],
+    )
+    def test_what_a_tree_says_of_this_machine_is_its_own_fault(self, toy, tmp_path, recipe, line):
+        lab = Lab(tmp_path / "lab", bounds=dataclasses.replace(BOUNDS, tmp_bytes=8 << 20))
+        broken = toy.change("Makefile", "bzImage: $", f"bzImage:\n\t@{recipe}; exit 1\nx: $")
+        build = lab.build(toy, broken)
+        assert build.status is BuildStatus.FAILED
+        assert line in build.first_error
+        assert lab.build(toy, toy.back()).ok
+
+    def test_who_says_that_the_sandbox_is_broken_in_its_place(self, toy, lab):
+        text = (toy.path / "Makefile").read_text()
+        (toy.path / "Makefile").write_text(f"$(info bwrap: cannot)\n$(error stop)\n{text}")
+        build = lab.build(toy, toy.commit())
+        assert build.status is BuildStatus.FAILED
+        assert "bwrap: cannot" in build.first_error
+        assert lab.build(toy, toy.back()).ok
+
+    @pytest.mark.parametrize(
+        ("recipe", "line"),
+        [
+            (
+                "cd /build/out; for i in 1 2 3 4 5 6 7 8; do head -c 15M /dev/zero > $i; done",
+                "the build wrote more than its 64 MiB to the disk",
+            ),
+            (
+                f"for i in 1 2 3 4 5 6; do python3 -c '{HOG}' & done; wait; sleep 1000",
+                "the build took more than its 384 MiB of memory",
+            ),
+        ],
+        ids=["disk", "memory"],
+    )
+    def test_a_build_that_exceeds_a_bound_has_failed(self, toy, tmp_path, recipe, line):
+        lab = Lab(tmp_path / "lab", bounds=BOUNDS, timeout_s=120.0)
+        build = lab.build(toy, toy.recipe(recipe))
+        assert build.status is BuildStatus.FAILED
+        assert build.first_error == line
+        # What it wrote is gone at once: our own records lie on the same disk.
+        assert not lab.space().out.exists()
+        assert not lab.space().ccache.exists()
+        assert lab.build(toy, toy.back()).ok
+
+    def test_objects_that_grew_large_are_thrown_away(self, toy, tmp_path):
+        lab = Lab(tmp_path / "lab", bounds=BOUNDS)
+        assert lab.build(toy, toy.recipe("head -c 40M /dev/zero > /build/out/large")).ok
+        assert (lab.space().out / "large").exists()
+        assert lab.build(toy, toy.back()).ok
+        assert not (lab.space().out / "large").exists()
+
+    @pytest.mark.parametrize(
+        "recipe",
+        [
+            "echo mine > /build/mod/probe.c",
+            "ln -s /etc/passwd /build/mod/Kbuild",
+            "mkdir /build/mod/probe.c",
+            "mkfifo /build/mod/Kbuild",
+        ],
+    )
+    def test_files_where_ours_are_written_are_its_own_fault(self, toy, lab, recipe):
+        build = lab.build(toy, toy.recipe(recipe), modules=MODULE)
+        assert build.status is BuildStatus.FAILED
+        assert build.first_error.startswith("the build wrote to mod/")
+        assert lab.build(toy, toy.back(), modules=MODULE).ok
 
     def test_links_are_not_followed(self, toy, lab, tmp_path):
         secret = tmp_path / "secret"

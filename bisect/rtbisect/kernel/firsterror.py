@@ -26,6 +26,7 @@ HOST_TOOLS = {
     "bzip2": "bzip2",
     "bwrap": "bubblewrap",
     "ccache": "ccache",
+    "choom": "util-linux",
     "cpio": "cpio",
     "flex": "flex",
     "gcc": "gcc",
@@ -86,7 +87,7 @@ _MEMORY = re.compile(
     r"|: Cannot allocate memory|out of memory allocating \d+ bytes).*"
     r"|make(?:\[\d+\])?: \*\*\* .*(?:Killed|Error 137)"
 )
-_SANDBOX = re.compile(r"(?:bwrap|setpriv|prlimit): .*")
+_SANDBOX = re.compile(r"(?:bwrap|setpriv|choom|prlimit): .*")
 _UNCLEAN = re.compile(r".*The source tree is not clean.*")
 _TOOL = re.compile(
     r".*: (?:\d+: |line \d+: )?([\w.+-]+): (?:command )?not found"

@@ -16,8 +16,17 @@ from typing import TYPE_CHECKING
 
 from rtbisect import command, locks
 from rtbisect.errors import ConfigError, InfrastructureError, InternalError
-from rtbisect.kernel import config_check, firsterror, functions, preflight, toolchain
+from rtbisect.kernel import (
+    blame,
+    config_check,
+    confined,
+    firsterror,
+    functions,
+    preflight,
+    toolchain,
+)
 from rtbisect.kernel import source as git_source
+from rtbisect.kernel.blame import Machine
 from rtbisect.kernel.cache import BuildCache, cache_key
 from rtbisect.kernel.collect import Products, collect
 from rtbisect.kernel.elf import NotElfError
@@ -36,13 +45,18 @@ if TYPE_CHECKING:
     from rtbisect.model.code import BuildRequest, Checkout, Function
 
 
+#: Seconds for a program that does nothing.
+_PROBE_S = 60.0
+
+
 class _TreeError(Exception):
     """The tree's own failure on its way to Build.first_error; never leaves this file."""
 
-    def __init__(self, line: str, *, suspect: bool = False) -> None:
+    def __init__(self, line: str, *, suspect: bool = False, large: bool = False) -> None:
         super().__init__(line)
         self.line = line
         self.suspect = suspect
+        self.large = large
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +119,8 @@ class KernelBuilder:
         )
         with space.hold(wait_s) as lock, machine:
             begin = time.monotonic()
-            space.open(place, fresh=request.fresh, tools=tools)
+            large = space.outgrown(self._settings.bounds)
+            space.open(place, fresh=request.fresh or large, tools=tools)
             box = self._sandbox(place, space, tools)
             until = begin + self._settings.timeout_s
             locked = (lock, source.lock)
@@ -137,6 +152,8 @@ class KernelBuilder:
             products, error = self._make(task), ""
         except _TreeError as failure:
             products, error, suspect = None, failure.line, failure.suspect
+            if failure.large:
+                task.space.give_up_space()
         except ConfigError:
             self._check_still(task)
             task.space.unmark()
@@ -277,25 +294,48 @@ class KernelBuilder:
         """
         start = task.space.log.stat().st_size
         lock, source_lock = task.locks
-        done = command.run(
-            task.box.argv(argv, held=source_lock),
+        machine = Machine.before(task.space.root)
+        held = confined.run(
+            task.box,
+            argv,
+            held=source_lock,
             cwd=task.space.root,
             timeout_s=max(1.0, task.deadline_s - time.monotonic()),
             log=task.space.log,
-            pass_fds=(lock,) if source_lock is None else (lock, source_lock),
+            pass_fds=(lock,),
             on_start=lambda pid: task.note(f"pgid:{pid}"),
         )
+        done = held.done
+        if held.exceeded:
+            raise _TreeError(held.exceeded, suspect=True, large=True)
         if done.ok:
             return
         if done.timed_out:
             limit = self._settings.timeout_s
             raise _TreeError(f"the build ran into its timeout of {limit:.0f} s", suspect=True)
-        if done.returncode < 0 or done.returncode > 128:
+        if done.returncode < 0 or (done.returncode > 128 and machine.out_of_memory()):
             raise InfrastructureError(
                 f"the build of {task.request.revision[:12]} was killed (status {done.returncode})",
                 f"see {task.space.log} and the kernel's log of this machine",
             )
-        self._blame(task, firsterror.find(task.space.log_text(start)))
+        if done.returncode > 128:
+            # Nobody outside sees the processes in there, but what the tree starts does.
+            number = done.returncode - 128
+            raise _TreeError(f"make was ended by signal {number}", suspect=True)
+        found = firsterror.find(task.space.log_text(start))
+        self._blame(task, blame.checked(found, machine, lambda: self._sandbox_works(task)))
+
+    @staticmethod
+    def _sandbox_works(task: _Task) -> bool:
+        """Whether nothing at all runs in the sandbox."""
+        aside = task.space.log.with_suffix(".probe")
+        try:
+            found = confined.run(
+                task.box, ["true"], cwd=task.space.root, timeout_s=_PROBE_S, log=aside
+            )
+            return found.done.ok
+        finally:
+            aside.unlink(missing_ok=True)
 
     @staticmethod
     def _blame(task: _Task, error: firsterror.FirstError) -> None:
@@ -320,7 +360,16 @@ class KernelBuilder:
             "CCACHE_NAMESPACE": hashlib.sha256(tools.encode()).hexdigest()[:16],
             "CCACHE_MAXSIZE": self._settings.ccache_size,
         }
-        return Sandbox(source, space.out, space.modules, space.fragments, space.ccache, env)
+        return Sandbox(
+            source,
+            space.out,
+            space.modules,
+            space.fragments,
+            space.ccache,
+            env,
+            bounds=self._settings.bounds,
+            uid=space.uid,
+        )
 
 
 def _flags(request: BuildRequest) -> list[str]:

@@ -12,10 +12,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rtbisect import command
 from rtbisect.command import printable
 from rtbisect.errors import InfrastructureError
+from rtbisect.kernel import confined
+from rtbisect.kernel.bounds import Bounds
 from rtbisect.kernel.sandbox import SRC, Sandbox
+from rtbisect.kernel.settings import uid_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,6 +30,16 @@ _MOST_FILES = 40
 _MOST_LINES = 60
 _MOST_BYTES = 256 * 1024
 _TIMEOUT_S = 120.0
+
+#: Of the script: it reads the file MAINTAINERS and writes a few lines.
+_BOUNDS = Bounds(
+    memory_bytes=1 << 30,
+    processes=64,
+    disk_bytes=64 << 20,
+    files=1000,
+    tmp_bytes=16 << 20,
+    file_bytes=_MOST_BYTES,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,19 +70,18 @@ def _ask(source: Path, files: Sequence[str], place: Path) -> Named:
         folder.mkdir()
     # The script runs as a user that has to enter them.
     place.chmod(0o755)
-    sandbox = Sandbox(source, out, modules, fragments, ccache)
+    sandbox = Sandbox(source, out, modules, fragments, ccache, bounds=_BOUNDS, uid=uid_of(place))
     told, erred = place / "told", place / "erred"
     words = ["env", f"--chdir={SRC}", "perl", SCRIPT, "--nogit", "--nogit-fallback", "--roles"]
     words += ["--norolestats", "--remove-duplicates", "-f", "--", *(f"./{each}" for each in files)]
-    argv = sandbox.argv(["prlimit", f"--fsize={_MOST_BYTES}", "--", *words])
     try:
-        done = command.run(
-            argv, cwd=place, timeout_s=_TIMEOUT_S, log=told, error_log=erred, clear=True
+        found = confined.run(
+            sandbox, words, cwd=place, timeout_s=_TIMEOUT_S, log=told, error_log=erred
         )
     except InfrastructureError as error:
         return Named(why_not=f"{SCRIPT}: {error.message}")
-    if not done.ok:
-        last = (_lines(erred) or ["no word"])[-1]
+    if not found.done.ok or found.exceeded:
+        last = found.exceeded or (_lines(erred) or ["no word"])[-1]
         return Named(why_not=f"{SCRIPT} failed: {printable(last, 120)}")
     lines = [printable(line, 300) for line in _lines(told)]
     return Named(tuple(line for line in lines if "@" in line)[:_MOST_LINES])

@@ -25,6 +25,7 @@ TOOLS = (
     "lz4",
     "ccache",
     "bwrap",
+    "choom",
     "setpriv",
     "prlimit",
     "git",

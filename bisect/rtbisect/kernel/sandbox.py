@@ -1,16 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The sandbox of foreign code: a bubblewrap command line, and nothing else.
+"""The sandbox of foreign code: a bubblewrap command line, and nothing else. `confined.py` runs it.
 
 The code under test sees the compiler (/usr, read only), its source (read only), and
 three folders to write to. It has no network, no home, no /sys, no environment of ours,
-no capability, and a process namespace that ends with it.
+no capability, a process namespace that ends with it, only the system calls that
+`seccomp.py` leaves it, and bounds (docs/bounds.md).
 
 Who it is: bubblewrap's `--unshare-user --uid 65534` only *names* the user 65534. Run by
 root, that user is uid 0 outside, owns whatever root owns, and can write /proc/sys (seen
 with bubblewrap 0.8: a write to vm/swappiness succeeds). So root starts the sandbox
-without a user namespace, and `setpriv` turns to the real uid inside it. A service user
-has no such power to lose: there the user namespace is used, and the code runs as the
-service user outside, able to write only what is bound.
+without a user namespace, and `setpriv` turns to a real uid inside it. That one belongs to
+the folder that is built in and to nobody else, so that a limit of its processes counts
+them alone. A service user has no such power to lose: there the user namespace is used, and
+the code runs as the service user outside, able to write only what is bound; processes are
+then counted for each user namespace (Linux 5.14).
 
 Process 1 of the namespace (`--as-pid-1`) is the program, or the shell that waits for it:
 when it ends the kernel kills whatever was left behind before bubblewrap returns, so
@@ -27,6 +30,7 @@ import os
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from rtbisect.kernel.bounds import Bounds
 from rtbisect.kernel.settings import BUILD_UID
 
 if TYPE_CHECKING:
@@ -42,16 +46,21 @@ CCACHE = "/build/ccache"
 #: Read only, where they exist: what compilers and Debian's alternatives need of /etc.
 _ETC = ("/etc/alternatives", "/etc/ld.so.cache", "/etc/ssl/openssl.cnf")
 
-#: A file that foreign code writes may have at most so many bytes (logs included). There is
-#: no limit of processes: RLIMIT_NPROC counts all that a user has on the machine, and nobody
-#: has other services (and containers) too, so it would fail innocent builds. A fork bomb
-#: ends with the timeout of the build, which ends its process namespace.
-_FILE_LIMIT = 8 * 1024**3
+#: Open files of one process; each may hold memory of the kernel.
+_OPEN_FILES = 4096
+
+#: The kernel ends foreign code first when the whole machine is short of memory.
+_FIRST_TO_END = ("choom", "-n", "1000", "--")
+
+#: A history that is hidden; nothing is written there.
+_HIDDEN_BYTES = 4096
 
 
 @dataclass(frozen=True, slots=True)
 class Sandbox:
-    """What is visible. `as_root` says that bubblewrap is started by root."""
+    """What is visible, and what may be taken. `as_root` says that bubblewrap is started by root;
+    the foreign code then is the user `uid`.
+    """
 
     source: Path
     out: Path
@@ -59,14 +68,26 @@ class Sandbox:
     fragments: Path
     ccache: Path
     env: Mapping[str, str] = field(default_factory=dict)
+    bounds: Bounds = field(default_factory=Bounds.of_machine)
+    uid: int = BUILD_UID
     as_root: bool = field(default_factory=lambda: os.geteuid() == 0)
 
-    def argv(self, command: Sequence[str], held: int | None = None) -> list[str]:
-        """The command line that runs `command` in the O= directory. `held` is a descriptor that
-        bubblewrap inherits: the sandbox keeps it open to its end, and `command` does not get it.
+    @property
+    def writable(self) -> tuple[Path, ...]:
+        """The folders that foreign code writes to."""
+        return (self.out, self.modules, self.ccache)
+
+    def argv(
+        self, command: Sequence[str], *, rules: int, counted: bool, held: int | None = None
+    ) -> list[str]:
+        """The command line that runs `command` in the O= directory. `rules` is a descriptor with
+        the filter of system calls; `counted`: no control group holds the memory. `held` is a
+        descriptor that bubblewrap inherits: the sandbox keeps it open to its end, and `command`
+        does not get it.
         """
         return [
             "bwrap",
+            *("--seccomp", str(rules)),
             *self._namespaces(keeps=held is not None),
             *self._system(),
             *self._folders(),
@@ -75,9 +96,20 @@ class Sandbox:
             OUT,
             "--",
             *self._drop(held),
-            *("prlimit", f"--fsize={_FILE_LIMIT}", "--core=0", "--"),
+            *_FIRST_TO_END,
+            *self._limits(counted=counted),
             *command,
         ]
+
+    def _limits(self, *, counted: bool) -> list[str]:
+        """Of each process; of all, the number of processes. Without a control group one process
+        alone does not outrun those that count.
+        """
+        bounds = self.bounds
+        words = [f"--fsize={bounds.file_bytes}", f"--nproc={bounds.processes}"]
+        words += [f"--nofile={_OPEN_FILES}", "--core=0", "--msgqueue=0"]
+        words += [f"--data={bounds.memory_bytes}"] if counted else []
+        return ["prlimit", *words, "--"]
 
     def _namespaces(self, *, keeps: bool) -> list[str]:
         words = ["--unshare-net", "--unshare-pid", "--unshare-ipc", "--unshare-uts"]
@@ -101,15 +133,14 @@ class Sandbox:
         """
         if not self.as_root and held is None:
             return []
-        who = [f"--reuid={BUILD_UID}", f"--regid={BUILD_UID}", "--clear-groups"]
+        who = [f"--reuid={self.uid}", f"--regid={self.uid}", "--clear-groups"]
         caps = ["--inh-caps=-all", "--ambient-caps=-all", "--bounding-set=-all"]
         # Only bash closes descriptors above 9; two commands, so that it waits.
         without = "" if held is None else f" {held}<&-"
         wait = ["/bin/bash", "-c", f'"$@"{without}; exit $?', "bash"]
         return [*wait, "setpriv", *(who if self.as_root else []), *caps, "--no-new-privs", "--"]
 
-    @staticmethod
-    def _system() -> list[str]:
+    def _system(self) -> list[str]:
         words = ["--ro-bind", "/usr", "/usr"]
         for name in ("bin", "sbin", "lib", "lib32", "lib64", "libx32"):
             words += ["--symlink", f"usr/{name}", f"/{name}"]
@@ -120,7 +151,8 @@ class Sandbox:
         words += ["--dev", "/dev", "--proc", "/proc"]
         for folder in ("/root", "/home"):
             words += ["--perms", "0755", "--dir", folder]
-        return [*words, "--perms", "1777", "--tmpfs", "/tmp"]  # noqa: S108  (inside)
+        size = str(self.bounds.tmp_bytes)
+        return [*words, "--perms", "1777", "--size", size, "--tmpfs", "/tmp"]  # noqa: S108  (inside)
 
     def _folders(self) -> list[str]:
         words = ["--perms", "0755", "--dir", "/build"]
@@ -128,11 +160,11 @@ class Sandbox:
         # The history is nobody's business in there; its configuration may hold passwords.
         git = self.source / ".git"
         if git.is_dir():
-            words += ["--perms", "0755", "--tmpfs", f"{SRC}/.git"]
+            words += ["--perms", "0755", "--size", str(_HIDDEN_BYTES), "--tmpfs", f"{SRC}/.git"]
         elif git.exists():
             words += ["--ro-bind", "/dev/null", f"{SRC}/.git"]
         words += ["--ro-bind", str(self.fragments), FRAGMENTS]
-        for ours, theirs in ((self.out, OUT), (self.modules, MOD), (self.ccache, CCACHE)):
+        for ours, theirs in zip(self.writable, (OUT, MOD, CCACHE), strict=True):
             words += ["--bind", str(ours), theirs]
         # What bubblewrap made up around the folders is nobody's to write to.
         return [*words, "--remount-ro", "/dev", "--remount-ro", "/"]

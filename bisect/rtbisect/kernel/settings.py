@@ -4,9 +4,11 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+import zlib
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from rtbisect.kernel.bounds import Bounds
 from rtbisect.model.code import WITHOUT_RT, layout_variant
 
 if TYPE_CHECKING:
@@ -15,8 +17,19 @@ if TYPE_CHECKING:
 #: Part of every cache key: raise it when a change of ours changes what is built.
 BUILDER_VERSION = "7"
 
-#: Numeric user that foreign code runs as when rtbisect itself runs as root (nobody).
+#: Numeric user that foreign code takes itself for where rtbisect is not root (nobody).
 BUILD_UID = 65534
+
+#: Numeric users that it runs as where rtbisect is root: Debian and systemd give these to nobody.
+_UIDS = range(70_000, 80_000)
+
+
+def uid_of(root: Path) -> int:
+    """The numeric user of foreign code in the folder `root`, where rtbisect is root: nobody else's
+    processes count as its own, and no other state directory's code is that user.
+    """
+    return _UIDS[zlib.crc32(os.fsencode(root.resolve())) % len(_UIDS)]
+
 
 #: Everything that would otherwise differ between two builds of the same source.
 REPRODUCIBLE = {
@@ -54,7 +67,7 @@ class BuildSettings:
     `machine_lock` is the lock that a measuring window holds: no build runs meanwhile.
     `lock_wait_s` bounds the wait for it and for the O= directory. `boot_line` enters
     the signature: the same image with another command line is another kernel.
-    `jobs` 0 means one per CPU.
+    `jobs` 0 means one per CPU. `bounds` are those of each command of a build.
     """
 
     root: Path
@@ -66,6 +79,7 @@ class BuildSettings:
     compiler: str = "gcc"
     ccache_size: str = "5G"
     image: str = "arch/x86/boot/bzImage"
+    bounds: Bounds = field(default_factory=Bounds.of_machine)
 
     @property
     def make_jobs(self) -> int:

@@ -24,12 +24,14 @@ from typing import TYPE_CHECKING, Any
 
 from rtbisect import command, locks
 from rtbisect.errors import InfrastructureError
-from rtbisect.kernel.settings import BUILD_UID
+from rtbisect.kernel.bounds import on_disk
+from rtbisect.kernel.settings import uid_of
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from pathlib import Path
 
+    from rtbisect.kernel.bounds import Bounds
     from rtbisect.model.code import BuildRequest
 
 #: A log is read from both ends: the first errors and the last words.
@@ -64,12 +66,13 @@ class Workspace:
     """One O= directory. `hold` it before anything else."""
 
     def __init__(self, root: Path, name: str) -> None:
+        self.uid = _owner(root)
         self.root = root / name
         self.out = self.root / "out"
         self.modules = self.root / "mod"
         self.fragments = self.root / "fragments"
         self.log = self.root / "build.log"
-        self.ccache = root / f"ccache-{_owner()}"
+        self.ccache = root / f"ccache-{self.uid}"
         self._dirty = self.root / "DIRTY"
         self._stamp = self.root / "stamp.json"
 
@@ -91,11 +94,11 @@ class Workspace:
             for folder in (self.modules, self.fragments):
                 remove(folder)
             for folder in (self.out, self.modules, self.ccache):
-                _make(folder)
+                self._make(folder)
             self.fragments.mkdir(mode=0o755)
             self.log.write_bytes(b"")
             if why:
-                now = {"source": identity(source), "owner": _owner(), "tools": tools}
+                now = {"source": identity(source), "owner": self.uid, "tools": tools}
                 self._write_stamp(kept | now)
         except OSError as error:
             raise _disk(self.root, error) from error
@@ -115,6 +118,20 @@ class Workspace:
     @property
     def is_dirty(self) -> bool:
         return self._dirty.exists()
+
+    def outgrown(self, bounds: Bounds) -> bool:
+        """Do the objects take so much that the next build might run into its bounds without a fault
+        of its own? A compiler cache that does is removed.
+        """
+        if _takes(self.ccache, bounds):
+            _remove(self.ccache)
+        return _takes(self.out, bounds)
+
+    def give_up_space(self) -> None:
+        """After a build that ran into a bound: the disk may be nearly full now."""
+        for folder in (self.out, self.modules, self.ccache):
+            _remove(folder)
+        self.log.write_bytes(self.log_text().encode("utf-8", "surrogateescape"))
 
     def stamp(self) -> dict[str, Any]:
         """What the objects belong to; empty when unknown."""
@@ -137,12 +154,18 @@ class Workspace:
         return self.stamp().get("passed") == str(source.resolve())
 
     def put(self, folder: Path, name: str, text: str) -> Path:
-        """Write a file of ours into a folder that `open` has just emptied."""
+        """Write a file of ours into a folder that `open` has emptied. NotPlainError when foreign
+        code has put something there since, or has taken the folder away from us.
+        """
         path = folder / name
         try:
             with path.open("x", encoding="utf-8", errors="surrogateescape") as stream:
                 stream.write(text)
             path.chmod(0o644)
+        except (FileExistsError, PermissionError, NotADirectoryError) as error:
+            raise NotPlainError(
+                f"the build wrote to {folder.name}/, where {name} is ours"
+            ) from error
         except OSError as error:
             raise _disk(self.root, error) from error
         return path
@@ -170,6 +193,8 @@ class Workspace:
             raise NotPlainError(f"{name} is not a regular file")
         if found.st_size > limit:
             raise NotPlainError(f"{name} has {found.st_size} bytes, more than {limit}")
+        if not os.access(path, os.R_OK):
+            raise NotPlainError(f"{name} cannot be read")
         return path
 
     def text(self, name: str) -> str:
@@ -207,6 +232,11 @@ class Workspace:
                 data += b"\n" + stream.read(_LOG_TAIL)
         return data.decode("utf-8", "surrogateescape")
 
+    def _make(self, folder: Path) -> None:
+        folder.mkdir(mode=0o755, parents=True, exist_ok=True)
+        if os.geteuid() == 0:
+            os.chown(folder, self.uid, self.uid, follow_symlinks=False)
+
     def _why_refill(self, found: dict[str, Any], source: Path, tools: str, *, fresh: bool) -> str:
         if not self.out.is_dir():
             return "there are none yet"
@@ -214,7 +244,7 @@ class Workspace:
             return "a fresh build is asked for"
         if self.is_dirty:
             return "the last build was interrupted"
-        if found.get("source") != identity(source) or found.get("owner") != _owner():
+        if found.get("source") != identity(source) or found.get("owner") != self.uid:
             return "they belong to another source directory"
         if found.get("tools", "") != tools:
             return "other tools made them"
@@ -237,15 +267,16 @@ def identity(source: Path) -> str:
     return f"{source.resolve()}:{found.st_dev}:{found.st_ino}"
 
 
-def _owner() -> int:
-    """Uid outside the sandbox of what foreign code writes."""
-    return BUILD_UID if os.geteuid() == 0 else os.geteuid()
+def _owner(root: Path) -> int:
+    """Uid outside the sandbox of what foreign code writes below `root`."""
+    return uid_of(root) if os.geteuid() == 0 else os.geteuid()
 
 
-def _make(folder: Path) -> None:
-    folder.mkdir(mode=0o755, parents=True, exist_ok=True)
-    if os.geteuid() == 0:
-        os.chown(folder, BUILD_UID, BUILD_UID, follow_symlinks=False)
+def _takes(folder: Path, bounds: Bounds) -> bool:
+    """More than a half of what a build may leave."""
+    taken = on_disk((folder,), bounds.files)
+    half = taken.bytes > bounds.disk_bytes // 2 or taken.files > bounds.files // 2
+    return taken.hidden or half
 
 
 def remove(folder: Path) -> None:

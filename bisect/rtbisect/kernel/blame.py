@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Hold what the log of a build says of this machine against this machine.
+
+The log is foreign text. A tree that prints "No space left on device" would otherwise pause each
+campaign that builds it, and one that fills its own /tmp or its own share of memory really gets that
+answer. Only what this machine bears out is its fault; all else is the tree's.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rtbisect.kernel.firsterror import HOST_HEADERS, HOST_TOOLS, FirstError, Owner
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+#: Free bytes and files below which a disk is as good as full; a share of memory likewise.
+_DISK_BYTES = 512 << 20
+_DISK_FILES = 1000
+_MEMORY_BYTES = 256 << 20
+
+_VMSTAT = Path("/proc/vmstat")
+_MEMINFO = Path("/proc/meminfo")
+
+#: What the sandbox shows of this machine.
+_PROGRAMS = (Path("/usr/bin"), Path("/usr/sbin"))
+_HEADERS = Path("/usr/include")
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """This machine before a command: processes that were ended since it booted because memory was
+    short, and the disk that `place` lies on.
+    """
+
+    place: Path
+    ended: int
+
+    @classmethod
+    def before(cls, place: Path) -> Machine:
+        return cls(place, _ended())
+
+    def out_of_memory(self) -> bool:
+        """Whether a process was ended since for want of memory, or there is none now."""
+        return _ended() > self.ended or _available() < _MEMORY_BYTES
+
+    def disk_full(self) -> bool:
+        """Whether the disk is. One that cannot be asked is."""
+        with suppress(OSError):
+            found = os.statvfs(self.place)
+            few_files = bool(found.f_files) and found.f_favail < _DISK_FILES
+            return found.f_bavail * found.f_frsize < _DISK_BYTES or few_files
+        return True
+
+
+def checked(error: FirstError, machine: Machine, sandbox_works: Callable[[], bool]) -> FirstError:
+    """The error with the owner that this machine bears out."""
+    facts: dict[Owner, Callable[[], bool]] = {
+        Owner.DISK: machine.disk_full,
+        Owner.MEMORY: machine.out_of_memory,
+        Owner.TOOL: lambda: not _installed(error.package),
+        Owner.SANDBOX: lambda: not sandbox_works(),
+    }
+    borne_out = facts.get(error.owner, lambda: True)()
+    return error if borne_out else replace(error, owner=Owner.TREE, package="")
+
+
+def _installed(package: str) -> bool:
+    """Whether all that we know of a package is there."""
+    tools = [name for name, of in HOST_TOOLS.items() if of == package]
+    headers = [_HEADERS / name for name, of in HOST_HEADERS.items() if of == package]
+    found = all(any((folder / name).exists() for folder in _PROGRAMS) for name in tools)
+    # Headers of elfutils lie in one of two places.
+    return found and (not headers or any(header.exists() for header in headers))
+
+
+def _ended() -> int:
+    return _number(_VMSTAT, r"^oom_kill (\d+)$")
+
+
+def _available() -> int:
+    return _number(_MEMINFO, r"^MemAvailable:\s+(\d+) kB$", _MEMORY_BYTES) * 1024
+
+
+def _number(path: Path, pattern: str, unknown: int = 0) -> int:
+    with suppress(OSError):
+        found = re.search(pattern, path.read_text(encoding="ascii"), re.MULTILINE)
+        return int(found[1]) if found else unknown
+    return unknown

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What foreign code may take of this machine, and what it has taken (docs/bounds.md)."""
+
+from __future__ import annotations
+
+import os
+import re
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_GIB = 1 << 30
+_DISK_BYTES = 32 * _GIB
+
+#: Bytes of a path that we can still open; beyond it folders hide what is in them.
+_PATH_BYTES = 3500
+
+#: What /proc/PID/status tells of a process, in kB where it is memory.
+_STATUS = re.compile(r"^(PPid|Threads|RssAnon|RssShmem):\s+(\d+)", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """Of one command and all that it starts. `disk_bytes` and `files` are all that lies in the
+    folders it writes to, `tmp_bytes` its /tmp, `file_bytes` one file of it.
+    """
+
+    memory_bytes: int
+    processes: int = 4096
+    disk_bytes: int = _DISK_BYTES
+    files: int = 1_000_000
+    tmp_bytes: int = 2 * _GIB
+    file_bytes: int = 8 * _GIB
+
+    @classmethod
+    def of_machine(cls, memory_bytes: int = 0, disk_bytes: int = 0) -> Bounds:
+        """The bounds of this machine: without `memory_bytes` three quarters of its memory."""
+        total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+        memory = memory_bytes or total * 3 // 4
+        return cls(
+            memory_bytes=memory,
+            disk_bytes=disk_bytes or _DISK_BYTES,
+            tmp_bytes=min(2 * _GIB, memory // 4),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """`hidden` is a folder so deep that nobody sees what is in it."""
+
+    bytes: int
+    files: int
+    hidden: bool = False
+
+
+def on_disk(places: Iterable[Path], most_files: int) -> Taken:
+    """What files and folders take; it stops looking at `most_files`."""
+    left = [os.fsencode(place) for place in places]
+    size = files = 0
+    while left:
+        place = left.pop()
+        if len(place) > _PATH_BYTES:
+            return Taken(size, files, hidden=True)
+        # Foreign code writes meanwhile, and may have taken our rights away.
+        with suppress(OSError):
+            if not os.path.isdir(place) or os.path.islink(place):  # noqa: PTH112, PTH114  (bytes)
+                size += os.lstat(place).st_blocks * 512
+                continue
+            with os.scandir(place) as entries:
+                for entry in entries:
+                    files += 1
+                    if files > most_files:
+                        return Taken(size, files)
+                    if entry.is_dir(follow_symlinks=False):
+                        left.append(entry.path)
+                    with suppress(OSError):
+                        size += entry.stat(follow_symlinks=False).st_blocks * 512
+    return Taken(size, files)
+
+
+@dataclass(frozen=True, slots=True)
+class Alive:
+    """The processes below one: their pids, their threads, and bytes of memory that is theirs."""
+
+    pids: tuple[int, ...]
+    threads: int
+    memory_bytes: int
+
+
+def below(root: int) -> Alive:
+    """What lives below a process. The first process of a PID namespace adopts the orphans in it, so
+    nothing of a sandbox gets away from bubblewrap's.
+    """
+    told: dict[int, dict[str, int]] = {}
+    children: dict[int, list[int]] = {}
+    for name in os.listdir("/proc"):  # noqa: PTH208  (names alone, four times a second)
+        if not name.isdecimal():
+            continue
+        with suppress(OSError):
+            text = Path("/proc", name, "status").read_text(encoding="utf-8", errors="replace")
+            told[int(name)] = found = {key: int(value) for key, value in _STATUS.findall(text)}
+            children.setdefault(found.get("PPid", 0), []).append(int(name))
+    pids: list[int] = []
+    left = [root]
+    while left:
+        begun = children.get(left.pop(), [])
+        pids += begun
+        left += begun
+    rows = [told[pid] for pid in pids]
+    kib = sum(row.get("RssAnon", 0) + row.get("RssShmem", 0) for row in rows)
+    return Alive(tuple(pids), sum(row.get("Threads", 0) for row in rows), kib * 1024)
