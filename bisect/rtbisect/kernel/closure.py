@@ -13,12 +13,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rtbisect.kernel.sandbox import SRC
+from rtbisect.kernel.workspace import NotPlainError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
 #: Bytes of one record; that of vmlinux.o lists every object.
 RECORD_LIMIT = 4 << 20
+
+#: Bytes of all records, and files that they name: some times what a kernel with all options has.
+_MOST_BYTES = 4 << 30
+_MOST_NAMES = 500_000
 
 _WORD = re.compile(r"[^\s\\'\"();|&<>]+")
 
@@ -27,7 +32,7 @@ def closure(objects: Path) -> frozenset[str]:
     """Files of the source tree, relative to it, that the objects of an O= folder name.
 
     Every word of a record that lies in the source tree counts, so that scripts and the input of
-    generators are in it too.
+    generators are in it too. NotPlainError when the records are too many or name too much.
     """
     found: set[str] = set()
     prefix = f"{SRC}/"
@@ -39,11 +44,14 @@ def closure(objects: Path) -> frozenset[str]:
                 # The tree itself, and what lies beside it, are no files of the tree.
                 if path != "." and not path.startswith(".."):
                     found.add(path)
+        if len(found) > _MOST_NAMES:
+            raise NotPlainError(f"the build's records name more than {_MOST_NAMES} files")
     return frozenset(found)
 
 
 def _records(objects: Path) -> Iterable[str]:
     """Texts of all records; foreign code may have left anything under such a name."""
+    left = _MOST_BYTES
     for folder, _folders, names in os.walk(objects, followlinks=False):
         for name in names:
             if not (name.startswith(".") and name.endswith(".cmd")):
@@ -53,4 +61,8 @@ def _records(objects: Path) -> Iterable[str]:
             except OSError:
                 continue
             with os.fdopen(handle, "rb") as stream:
-                yield stream.read(RECORD_LIMIT).decode("utf-8", "surrogateescape")
+                data = stream.read(RECORD_LIMIT)
+            left -= len(data)
+            if left < 0:
+                raise NotPlainError(f"the build's records have more than {_MOST_BYTES} bytes")
+            yield data.decode("utf-8", "surrogateescape")
