@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rtbisect.errors import ConfigError, InfrastructureError
 from rtbisect.kernel.firsterror import HOST_HEADERS, HOST_TOOLS, FirstError, Owner
 
 if TYPE_CHECKING:
@@ -31,6 +32,18 @@ _MEMINFO = Path("/proc/meminfo")
 #: What the sandbox shows of this machine.
 _PROGRAMS = (Path("/usr/bin"), Path("/usr/sbin"))
 _HEADERS = Path("/usr/include")
+
+
+class TreeError(Exception):
+    """The tree's own failure on its way to Build.first_error; never leaves the builder. After a
+    `suspect` one the objects cannot be trusted, after a `large` one they fill the disk.
+    """
+
+    def __init__(self, line: str, *, suspect: bool = False, large: bool = False) -> None:
+        super().__init__(line)
+        self.line = line
+        self.suspect = suspect
+        self.large = large
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +82,21 @@ def checked(error: FirstError, machine: Machine, sandbox_works: Callable[[], boo
     }
     borne_out = facts.get(error.owner, lambda: True)()
     return error if borne_out else replace(error, owner=Owner.TREE, package="")
+
+
+def fault(error: FirstError, revision: str) -> Exception:
+    """The exception of the owner of an error."""
+    where = f"the build of {revision[:12]} stopped: {error.line}"
+    if error.owner is Owner.TREE:
+        return TreeError(error.line)
+    if error.owner is Owner.TOOL:
+        return ConfigError(where, f"run `apt-get install {error.package}`")
+    if error.owner is Owner.UNCLEAN:
+        return ConfigError(where, "build from a clean work tree (`git clean -xdf` makes one)")
+    if error.owner is Owner.SANDBOX:
+        return InfrastructureError(where, "bubblewrap must work here", retryable=False)
+    hint = "free disk space (8 GB are needed)" if error.owner is Owner.DISK else "end programs"
+    return InfrastructureError(where, f"{hint}, then run `rtbisect resume`")
 
 
 def _installed(package: str) -> bool:

@@ -26,11 +26,10 @@ from rtbisect.kernel import (
     toolchain,
 )
 from rtbisect.kernel import source as git_source
-from rtbisect.kernel.blame import Machine
+from rtbisect.kernel.blame import Machine, TreeError
 from rtbisect.kernel.cache import BuildCache, cache_key
 from rtbisect.kernel.collect import Products, collect
 from rtbisect.kernel.elf import NotElfError
-from rtbisect.kernel.firsterror import Owner
 from rtbisect.kernel.sandbox import CCACHE, FRAGMENTS, MOD, OUT, SRC, Sandbox
 from rtbisect.kernel.settings import ALIGNMENTS, OWN_FRAGMENT, REPRODUCIBLE, VARIANT_FRAGMENTS
 from rtbisect.kernel.workspace import NotPlainError, Workspace, directory_name
@@ -47,16 +46,6 @@ if TYPE_CHECKING:
 
 #: Seconds for a program that does nothing.
 _PROBE_S = 60.0
-
-
-class _TreeError(Exception):
-    """The tree's own failure on its way to Build.first_error; never leaves this file."""
-
-    def __init__(self, line: str, *, suspect: bool = False, large: bool = False) -> None:
-        super().__init__(line)
-        self.line = line
-        self.suspect = suspect
-        self.large = large
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +139,7 @@ class KernelBuilder:
         suspect = False
         try:
             products, error = self._make(task), ""
-        except _TreeError as failure:
+        except TreeError as failure:
             products, error, suspect = None, failure.line, failure.suspect
             if failure.large:
                 task.space.give_up_space()
@@ -213,7 +202,7 @@ class KernelBuilder:
             return collect(task.space, self._store, image, boot_line, with_modules=with_modules)
         except (NotPlainError, NotElfError) as error:
             line = command.printable(str(error), firsterror.LIMIT)
-            raise _TreeError(line, suspect=True) from error
+            raise TreeError(line, suspect=True) from error
 
     def _configure(self, task: _Task) -> None:
         """Make .config, unless it would be made from the same questions and answers."""
@@ -243,7 +232,7 @@ class KernelBuilder:
         task.space.set_config_key("")
         options = "; ".join(command.printable(str(option), 120) for option in lost)
         if task.space.has_passed(task.source):
-            raise _TreeError(options[: firsterror.LIMIT])
+            raise TreeError(options[: firsterror.LIMIT])
         raise ConfigError(
             f"{task.request.config_name} at {task.request.revision[:12]}: {options}",
             "correct the fragment: the option is unknown there or depends on another one",
@@ -258,7 +247,7 @@ class KernelBuilder:
         self._put_modules(task)
         try:
             self._run(task, self._argv(f"M={MOD}", "modules", *_flags(task.request)))
-        except _TreeError as failure:
+        except TreeError as failure:
             if failure.suspect:
                 raise
             sources = ", ".join(name for name, _ in task.request.modules)
@@ -307,12 +296,12 @@ class KernelBuilder:
         )
         done = held.done
         if held.exceeded:
-            raise _TreeError(held.exceeded, suspect=True, large=True)
+            raise TreeError(held.exceeded, suspect=True, large=True)
         if done.ok:
             return
         if done.timed_out:
             limit = self._settings.timeout_s
-            raise _TreeError(f"the build ran into its timeout of {limit:.0f} s", suspect=True)
+            raise TreeError(f"the build ran into its timeout of {limit:.0f} s", suspect=True)
         if done.returncode < 0 or (done.returncode > 128 and machine.out_of_memory()):
             raise InfrastructureError(
                 f"the build of {task.request.revision[:12]} was killed (status {done.returncode})",
@@ -321,9 +310,10 @@ class KernelBuilder:
         if done.returncode > 128:
             # Nobody outside sees the processes in there, but what the tree starts does.
             number = done.returncode - 128
-            raise _TreeError(f"make was ended by signal {number}", suspect=True)
+            raise TreeError(f"make was ended by signal {number}", suspect=True)
         found = firsterror.find(task.space.log_text(start))
-        self._blame(task, blame.checked(found, machine, lambda: self._sandbox_works(task)))
+        owned = blame.checked(found, machine, lambda: self._sandbox_works(task))
+        raise blame.fault(owned, task.request.revision)
 
     @staticmethod
     def _sandbox_works(task: _Task) -> bool:
@@ -336,21 +326,6 @@ class KernelBuilder:
             return found.done.ok
         finally:
             aside.unlink(missing_ok=True)
-
-    @staticmethod
-    def _blame(task: _Task, error: firsterror.FirstError) -> None:
-        """Turn the first error of a log into the exception of its owner."""
-        where = f"the build of {task.request.revision[:12]} stopped: {error.line}"
-        if error.owner is Owner.TREE:
-            raise _TreeError(error.line)
-        if error.owner is Owner.TOOL:
-            raise ConfigError(where, f"run `apt-get install {error.package}`")
-        if error.owner is Owner.UNCLEAN:
-            raise ConfigError(where, "build from a clean work tree (`git clean -xdf` makes one)")
-        if error.owner is Owner.SANDBOX:
-            raise InfrastructureError(where, "bubblewrap must work here", retryable=False)
-        hint = "free disk space (8 GB are needed)" if error.owner is Owner.DISK else "end programs"
-        raise InfrastructureError(where, f"{hint}, then run `rtbisect resume`")
 
     def _sandbox(self, source: Path, space: Workspace, tools: str) -> Sandbox:
         env = REPRODUCIBLE | {

@@ -124,13 +124,13 @@ class Workspace:
         of its own? A compiler cache that does is removed.
         """
         if _takes(self.ccache, bounds):
-            _remove(self.ccache)
+            remove(self.ccache)
         return _takes(self.out, bounds)
 
     def give_up_space(self) -> None:
         """After a build that ran into a bound: the disk may be nearly full now."""
         for folder in (self.out, self.modules, self.ccache):
-            _remove(folder)
+            remove(folder)
         self.log.write_bytes(self.log_text().encode("utf-8", "surrogateescape"))
 
     def stamp(self) -> dict[str, Any]:

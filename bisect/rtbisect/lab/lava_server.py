@@ -197,14 +197,8 @@ class LavaServerLab(LavaLab):
             request, parts, self.artefacts, settings.work_dir / "initramfs"
         )
         job = jobs.job_of(request, key, ramdisk, self.desk.offer, self._timeouts(request))
-        callback = self.desk.expect(key)
-        job = replace(
-            job,
-            priority=settings.priority,
-            visibility=settings.visibility,
-            callback=callback,
-            tags=settings.tags,
-        )
+        job = replace(job, priority=settings.priority, visibility=settings.visibility)
+        job = replace(job, callback=self.desk.expect(key), tags=settings.tags)
         return jobs.render_job(settings.lava_jobs, job)
 
     def _timeouts(self, request: RunRequest) -> jobs.Timeouts:
