@@ -70,6 +70,10 @@ class Note(Protocol):
     def left(self) -> str:
         """What a session that was killed in this step noted last; "" when there was none."""
 
+    @property
+    def lasts(self) -> bool:
+        """Whether what is kept outlives us: then who resumes the step takes it up again."""
+
     def __call__(self, external_id: str) -> None:
         """Keep it, durably, before this returns."""
 
@@ -78,6 +82,7 @@ class NoNote:
     """A Note that keeps nothing, for who has nothing to resume."""
 
     left = ""
+    lasts = False
 
     def __call__(self, external_id: str) -> None:
         """Nothing is kept."""
@@ -85,6 +90,8 @@ class NoNote:
 
 class KeptNote:
     """A Note in memory: `kept` has all that was noted. For tests and measurements."""
+
+    lasts = True
 
     def __init__(self, left: str = "") -> None:
         self.left = left

@@ -14,12 +14,15 @@ import yaml
 
 TOKEN = "0123456789abcdef"
 
+#: What a proxy may say in the place of a server.
+PAGE = b"<html><body>Please wait</body></html>"
+
 
 class LavaServer:
     """`script` has what happens to the next requests whose "METHOD path" begins so: a status, a
-    body, "drop" (nothing is done, no answer), or "lost" (done, no answer). `logs` are the logs of
-    jobs in their order, `ends` their health. `looks` is how often a job is looked at before it
-    has finished.
+    body, a status with its body, "drop" (nothing is done, no answer), or "lost" (done, no answer),
+    or "garbled" (done, a page instead of the answer). `logs` are the logs of jobs in their order,
+    `ends` their health. `looks` is how often a job is looked at before it has finished.
     """
 
     def __init__(self):
@@ -176,12 +179,16 @@ class _Handler(BaseHTTPRequestHandler):
             self._say(how, {"detail": "as told"})
         elif isinstance(how, bytes):
             self._say(200, how)
+        elif isinstance(how, tuple):
+            self._say(*how)
         elif how == "drop":
             self.close_connection = True
         else:
             answer = lava.answer(method, path, asked, body)
             if how is None:
                 self._say(*answer)
+            elif how == "garbled":
+                self._say(200, PAGE)
 
     def _say(self, status, answer):
         data = answer if isinstance(answer, (bytes, str)) else json.dumps(answer)

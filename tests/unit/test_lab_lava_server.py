@@ -13,7 +13,7 @@ from types import SimpleNamespace
 import pytest
 import yaml
 from lab_logs import block, failed_job, files, good_job, request, small_lava_jobs
-from lava_rest_server import TOKEN, LavaServer
+from lava_rest_server import PAGE, TOKEN, LavaServer
 
 from rtbisect.artefacts import ArtefactStore
 from rtbisect.cli import runner
@@ -30,7 +30,7 @@ from rtbisect.lab.quarantine import Quarantine
 from rtbisect.lab.standing import Manners
 from rtbisect.model.campaign import CampaignRequest
 from rtbisect.model.lab import RunStatus
-from rtbisect.ports import KeptNote
+from rtbisect.ports import KeptNote, NoNote
 from rtbisect.setup import SetupChangedError
 from rtbisect.store.campaigns import CampaignStore
 
@@ -107,7 +107,7 @@ def test_a_log_as_a_server_hands_it_out_is_the_same(bench):
     assert bench.run().status is RunStatus.COMPLETE
 
 
-@pytest.mark.parametrize("how", ["lost", "drop", 502, 500])
+@pytest.mark.parametrize("how", ["lost", "garbled", "drop", PAGE, (302, PAGE), 418, 502, 500])
 def test_a_job_is_submitted_once_whatever_the_server_answers(bench, how):
     bench.server.script = [("POST jobs/", how)]
     bench.server.logs = [bench.good] * 2
@@ -165,6 +165,153 @@ def test_a_job_that_will_never_tell_is_not_taken_up(bench, what):
     run = lab.run(bench.request(), note := KeptNote(f"lava:{KEY}:{number}"))
     assert run.status is RunStatus.COMPLETE
     assert not any(KEY in kept for kept in note.kept)
+
+
+def here(bench):
+    """Devices on this machine: what runs there disturbs what it does next."""
+    lock = bench.root / "machine.lock"
+    bench.settings = dataclasses.replace(bench.settings, machine_lock=lock)
+    return lock
+
+
+BAD_ANSWERS = [
+    PAGE,
+    b"",
+    b"null",
+    b"[]",
+    b'{"detail": "a proxy"}',
+    b'{"id": true}',
+    b'{"id": 7}',
+    b'{"id": 1e999}',
+    b'{"id": ' + b"9" * 5000 + b"}",
+    b"[" * 100_000,
+    b"\xff\xfe\x00",
+    (302, PAGE),
+    (403, PAGE),
+    (404, PAGE),
+    (418, PAGE),
+    (520, PAGE),
+    (599, b"{}"),
+]
+
+
+@pytest.mark.parametrize("bad", BAD_ANSWERS, ids=range(len(BAD_ANSWERS)))
+@pytest.mark.parametrize("asked", ["jobs/100/", "jobs/", "jobs/100/logs/"])
+def test_one_bad_answer_does_not_orphan_a_job(bench, bad, asked):
+    bench.server.logs = [bench.good]
+    bench.server.looks = 2
+    # A job without a log has an empty one.
+    bad = bad or PAGE if asked.endswith("logs/") else bad
+    bench.server.script = [(f"GET {asked}", bad)]
+    assert bench.run(outage_s=60.0).complete
+    assert len(bench.server.submitted()) == 1
+    assert bench.server.cancelled == []
+
+
+@pytest.mark.parametrize("how", [404, 405])
+def test_a_job_that_a_try_lost_is_taken_up_by_the_next_one(bench, how):
+    """What LAVA itself denies is no outage."""
+    bench.server.logs = [bench.good]
+    bench.server.looks = 2
+    bench.server.script = [("GET jobs/100/", how)]
+    assert bench.run().complete
+    assert len(bench.server.submitted()) == 1
+
+
+def test_the_lock_is_not_let_go_beside_a_job_that_runs(bench):
+    here(bench)
+    bench.server.logs = [bench.good] * 2
+    bench.server.looks = 9
+    bench.server.script = [("GET jobs/100/", 405)]
+    assert bench.run().complete
+    # The first one was ended before the next try took the lock.
+    assert bench.server.cancelled == [100]
+
+
+def test_a_session_that_is_interrupted_leaves_no_job_on_this_machine(bench):
+    here(bench)
+    lab = bench.lab()
+
+    def interrupted(*_words):
+        raise KeyboardInterrupt
+
+    lab.desk.wait = interrupted
+    with pytest.raises(KeyboardInterrupt):
+        lab.run(bench.request(), KeptNote())
+    assert bench.server.cancelled == [100]
+
+
+@pytest.mark.parametrize(
+    ("ending", "on_this_machine", "cancelled"),
+    [("loose", False, [100]), ("loose", True, [100]), ("kept", True, [100]), ("kept", False, [])],
+)
+def test_a_job_of_a_killed_session_is_ended_by_who_boots_next(
+    bench, ending, on_this_machine, cancelled
+):
+    """`lab check`, `host accept` and known-good boots have no journal that could take it up."""
+    if on_this_machine:
+        here(bench)
+    folder = bench.root / "work/under-way/ours"
+    folder.mkdir(parents=True)
+    lab = bench.lab()
+    bench.server.looks = 5
+    assert lab.rest.submit(lab._text(bench.request(), KEY)) == 100
+    if ending == "loose" or on_this_machine:
+        (folder / f"{KEY}.{ending}").touch()
+    bench.server.looks, bench.server.logs = 1, [bench.good]
+    assert bench.run(NoNote()).complete
+    assert bench.server.cancelled == cancelled
+    assert list(folder.iterdir()) == []
+
+
+def test_a_job_that_somebody_waits_for_is_left_alone(bench):
+    lab = bench.lab()
+    bench.server.logs = ["", bench.good]
+    assert lab.rest.submit(lab._text(bench.request(), KEY)) == 100
+    with lab._under_way.hold(KEY, kept=False, wait_s=0.0):
+        assert bench.run(NoNote()).complete
+    assert bench.server.cancelled == []
+
+
+def test_a_job_without_a_journal_is_entered_before_it_is_submitted(bench):
+    """So that one can be found whose session was killed at any moment."""
+    lab = bench.lab()
+    submit, folder = lab.rest.submit, bench.root / "work/under-way/ours"
+    seen = []
+
+    def watched(text):
+        seen.extend(folder.iterdir())
+        return submit(text)
+
+    lab.rest.submit = watched
+    bench.server.logs = [bench.good]
+    assert lab.run(bench.request(), NoNote()).complete
+    (entry,) = seen
+    assert entry.suffix == ".loose"
+    assert entry.stem in bench.server.jobs[100]["description"]
+    assert list(folder.iterdir()) == []
+
+
+def test_a_job_that_cannot_be_ended_stays_entered(bench):
+    lab = bench.lab()
+    bench.server.script = [("GET jobs/100/", 502)] * 9
+    bench.server.looks = 9
+    bench.server.script += [("GET jobs/100/cancel/", 502), ("POST jobs/100/cancel/", 502)] * 9
+    with pytest.raises(InfrastructureError, match="answers 502"):
+        lab.run(bench.request(), NoNote())
+    assert len(list((bench.root / "work/under-way/ours").iterdir())) == 1
+    bench.server.script, bench.server.logs = [], [bench.good]
+    assert bench.run(NoNote()).complete
+    assert bench.server.cancelled == [100]
+
+
+def test_another_job_under_the_noted_number_is_none_of_ours(bench):
+    """A server that lost its database counts from one again."""
+    lab = bench.lab()
+    bench.server.logs = ["", bench.good]
+    number = lab.rest.submit(lab._text(bench.request(), "0" * 16))
+    assert lab.run(bench.request(), KeptNote(f"lava:{KEY}:{number}")).complete
+    assert len(bench.server.submitted()) == 2
 
 
 def test_what_another_road_left_is_nothing_to_take_up(bench):

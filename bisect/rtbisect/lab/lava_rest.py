@@ -8,11 +8,12 @@ knows whether a request without an answer arrived. Who submits looks for the job
 
 from __future__ import annotations
 
-import json
+import re
 import threading
 import time
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import quote
 
 import requests
@@ -20,6 +21,7 @@ import requests
 from rtbisect.command import printable
 from rtbisect.errors import ConfigError, InfrastructureError
 from rtbisect.lab import lava_rows
+from rtbisect.lab.lava_rows import NOT_LAVA, NoAnswerError, StrangeError, json_object
 from rtbisect.secretfile import read_secret
 
 if TYPE_CHECKING:
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from rtbisect.lab.lava_rows import DeviceState, JobState
+
+T = TypeVar("T")
 
 #: Bytes of an answer, and of the log of a job.
 LARGEST_ANSWER = 16 * 1024 * 1024
@@ -38,12 +42,14 @@ MOST_PAGES = 50
 #: Answers of a server, or of a proxy before it, that come and go.
 _PASSING = frozenset((408, 425, 429, 500, 502, 503, 504))
 
+#: Answers in which LAVA itself says no, with a JSON object that says why.
+_REFUSALS = frozenset((400, 401, 403, 404, 405))
+
+#: The number of a job.
+_JOB = re.compile(r"[1-9][0-9]{0,17}")
+
 #: Seconds between tries of a request that a server did not answer; the last one goes on.
 _PAUSES_S = (1.0, 2.0, 5.0, 10.0, 30.0)
-
-
-class NoAnswerError(InfrastructureError):
-    """The server did not answer, or a proxy said so for it: nobody knows what it has done."""
 
 
 class GoneError(InfrastructureError):
@@ -82,6 +88,13 @@ class LavaRest:
         self._tell, self._sleep, self._clock = tell, sleep, clock
         self._token = _token(settings.token) if settings.token is not None else ""
         self._local = threading.local()
+        #: It has answered as LAVA does.
+        self._is_lava = False
+
+    def hasty(self) -> LavaRest:
+        """The same server, for who cannot wait: each request is tried once."""
+        settings = replace(self.settings, outage_s=0.0)
+        return LavaRest(settings, tell=self._tell, sleep=self._sleep, clock=self._clock)
 
     @property
     def _session(self) -> requests.Session:
@@ -108,9 +121,11 @@ class LavaRest:
     def validate(self, definition: str) -> None:
         """ConfigError when the server calls the job invalid: it does so with status 200."""
         answer = self._patiently(
-            lambda: self._call("POST", "jobs/validate/", body={"definition": definition})
+            lambda: json_object(
+                self._call("POST", "jobs/validate/", body={"definition": definition})
+            )
         )
-        said = lava_rows.text(_object(answer), "message")
+        said = lava_rows.text(answer, "message")
         if not said.startswith("Job valid"):
             raise ConfigError(
                 f"{self.settings.url} refuses the job: {printable(said)}",
@@ -119,37 +134,51 @@ class LavaRest:
 
     def submit(self, definition: str) -> int:
         """The id of the new job; NoAnswerError when it is not known whether there is one."""
-        answer = _object(self._call("POST", "jobs/", body={"definition": definition}))
+        answer = json_object(self._call("POST", "jobs/", body={"definition": definition}))
         ids = answer.get("job_ids")
-        if not isinstance(ids, list) or len(ids) != 1 or not str(ids[0]).isdecimal():
+        if not isinstance(ids, list) or len(ids) != 1 or not _JOB.fullmatch(str(ids[0])):
             raise NoAnswerError(f"{self.settings.url} gave no job id", "see the server's log")
         return int(ids[0])
 
     def find(self, key: str) -> tuple[JobState, ...]:
         """Jobs with `key` in their name, the oldest first."""
-        found = self._list("jobs/", {"description__contains": key, "ordering": "id"})
-        return tuple(job for job in map(lava_rows.job, found) if key in job.name)
+        asked = {"description__contains": key, "ordering": "id"}
+        return tuple(job for job in self._list("jobs/", asked, lava_rows.job) if key in job.name)
 
     def queue(self, device_type: str) -> tuple[JobState, ...]:
         """Jobs that this user sees waiting for a device of a type, the oldest first."""
         asked = {"state__in": "Submitted,Scheduling,Scheduled", "ordering": "id"}
-        found = self._list("jobs/", asked | {"requested_device_type": device_type})
-        return tuple(map(lava_rows.job, found))
+        asked |= {"requested_device_type": device_type}
+        return tuple(self._list("jobs/", asked, lava_rows.job))
 
     def job(self, job: int) -> JobState:
         """One job; GoneError when there is none."""
-        return lava_rows.job(self._get(f"jobs/{job}/"))
+        return self._patiently(lambda: self._job(job))
+
+    def _job(self, job: int) -> JobState:
+        found = lava_rows.job(json_object(self._call("GET", f"jobs/{job}/")))
+        if found.job != job:
+            raise StrangeError(f"asked for job {job}, the server gave another one", NOT_LAVA)
+        return found
 
     def log(self, job: int) -> bytes:
         """The log of a job as the server keeps it; b"" while there is none."""
         try:
-            return self._patiently(lambda: self._call("GET", f"jobs/{job}/logs/", log=True))
+            return self._patiently(lambda: self._log(job))
         except GoneError:
             return b""
 
+    def _log(self, job: int) -> bytes:
+        data = self._call("GET", f"jobs/{job}/logs/", log=True)
+        # LAVA's is a list of maps, a line each.
+        first = data.lstrip().partition(b"\n")[0]
+        if first and not (first.startswith((b"{", b"- {")) and b"lvl" in first):
+            raise StrangeError(f"what should be the log of job {job} is none", NOT_LAVA)
+        return data
+
     def cases(self, job: int) -> tuple[Mapping[str, Any], ...]:
         """Test cases of a job as the server keeps them."""
-        return tuple(self._list(f"jobs/{job}/tests/", {}))
+        return tuple(self._list(f"jobs/{job}/tests/", {}, dict))
 
     def cancel(self, job: int) -> None:
         """Ask for the end of a job; the server does so later."""
@@ -162,7 +191,7 @@ class LavaRest:
     def devices(self, device_type: str = "") -> tuple[DeviceState, ...]:
         """Devices of a type, or of all types that this user sees, that are not retired."""
         kind = {"device_type": device_type} if device_type else {}
-        found = self._list("devices/", {**kind, "ordering": "hostname"})
+        found = self._list("devices/", {**kind, "ordering": "hostname"}, dict)
         gone = self._offline()
         return tuple(lava_rows.device(each, gone) for each in found)
 
@@ -174,42 +203,56 @@ class LavaRest:
     def device_types(self) -> tuple[str, ...]:
         """Names of the types that this user sees."""
         return tuple(
-            sorted(lava_rows.text(each, "name") for each in self._list("devicetypes/", {}))
+            sorted(lava_rows.text(each, "name") for each in self._list("devicetypes/", {}, dict))
         )
 
     def _offline(self) -> set[str]:
         """Workers that are out of reach."""
         return {
             lava_rows.text(each, "hostname")
-            for each in self._list("workers/", {})
+            for each in self._list("workers/", {}, dict)
             if lava_rows.text(each, "state") == "Offline"
         }
 
     # --- one request, and a patient one ---
 
     def _get(self, path: str, asked: Mapping[str, str] | None = None) -> dict[str, Any]:
-        return _object(self._patiently(lambda: self._call("GET", path, asked=asked)))
+        return self._patiently(lambda: json_object(self._call("GET", path, asked=asked)))
 
-    def _list(self, path: str, asked: Mapping[str, str]) -> list[dict[str, Any]]:
-        """All pages of a list (LAVA counts by limit and offset)."""
-        found: list[dict[str, Any]] = []
+    def _list(
+        self, path: str, asked: Mapping[str, str], make: Callable[[dict[str, Any]], T]
+    ) -> list[T]:
+        """All pages of a list (LAVA counts by limit and offset), each row made into a value."""
+        found: list[T] = []
         for _page in range(MOST_PAGES):
-            page = self._get(path, {**asked, "limit": "100", "offset": str(len(found))})
-            rows = page.get("results")
-            if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
-                raise self._nonsense(path)
+            part = {**asked, "limit": "100", "offset": str(len(found))}
+            rows, more = self._patiently(partial(self._page, path, part, make))
             found += rows
-            if not rows or page.get("next") is None:
+            if not rows or not more:
                 return found
         return found
 
-    def _patiently(self, call: Callable[[], bytes]) -> bytes:
-        """The answer of a request that changes nothing, as soon as there is one."""
+    def _page(
+        self, path: str, asked: Mapping[str, str], make: Callable[[dict[str, Any]], T]
+    ) -> tuple[list[T], bool]:
+        """Rows of a page, and whether there are more behind it."""
+        page = json_object(self._call("GET", path, asked=asked))
+        rows = page.get("results")
+        if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+            raise StrangeError(f"{self.settings.url}: {path} is no list of LAVA's", NOT_LAVA)
+        return [make(row) for row in rows], page.get("next") is not None
+
+    def _patiently(self, call: Callable[[], T]) -> T:
+        """The answer of a request that changes nothing, as soon as there is one. Who has never
+        answered as LAVA does is not waited for: the address may be wrong.
+        """
         begin, tries = self._clock(), 0
         while True:
             try:
-                return call()
+                found = call()
             except NoAnswerError as error:
+                if isinstance(error, StrangeError) and not self._is_lava:
+                    raise
                 gone_s = self._clock() - begin
                 if gone_s >= self.settings.outage_s:
                     raise InfrastructureError(
@@ -221,6 +264,9 @@ class LavaRest:
                     self._tell(f"{error.message}; trying again")
                 self._sleep(_PAUSES_S[min(tries, len(_PAUSES_S) - 1)])
                 tries += 1
+            else:
+                self._is_lava = True
+                return found
 
     def _call(
         self,
@@ -251,10 +297,15 @@ class LavaRest:
             ) from error
         if answer.status_code in (200, 201, 202, 204):
             return data
-        raise self._refusal(answer.status_code, method, path, data)
+        if self._is_lava and not lava_rows.is_object(data):
+            raise StrangeError(f"{url} answers {answer.status_code} with a page", NOT_LAVA)
+        status = answer.status_code
+        if self._is_lava and not lava_rows.is_object(data) and status not in _PASSING:
+            raise StrangeError(f"{self.settings.url} answers {status} with a page", NOT_LAVA)
+        raise self._refusal(status, method, path, data)
 
     def _refusal(self, status: int, method: str, path: str, data: bytes) -> Exception:
-        where, said = self.settings.url, printable(_said(data), 200)
+        where, said = self.settings.url, printable(lava_rows.said(data), 200)
         if status in _PASSING:
             return NoAnswerError(f"{where} answers {status}", "see to the server")
         if status in (401, 403):
@@ -268,15 +319,9 @@ class LavaRest:
             if "evices unavailable" in said:
                 return InfrastructureError(f"{where}: {said}", "see the devices on its pages")
             return ConfigError(f"{where} refuses the job: {said}", "try `rtbisect config check`")
-        kind = MethodError if status == 405 else InfrastructureError
-        return kind(
-            f"{where} answers {status} to {method} {path}: {said}", "is this a LAVA server?"
-        )
-
-    def _nonsense(self, path: str) -> InfrastructureError:
-        return InfrastructureError(
-            f"{self.settings.url}: {path} is no list of LAVA's", "is this a LAVA server?"
-        )
+        odd = StrangeError if status not in _REFUSALS else InfrastructureError
+        kind = MethodError if status == 405 else odd
+        return kind(f"{where} answers {status} to {method} {path}: {said}", NOT_LAVA)
 
 
 def _token(path: Path) -> str:
@@ -297,26 +342,3 @@ def _limited(answer: requests.Response, most: int) -> bytes:
                 retryable=False,
             )
     return bytes(data)
-
-
-def _object(data: bytes) -> dict[str, Any]:
-    try:
-        found = json.loads(data)
-    except (ValueError, RecursionError):
-        found = None
-    if not isinstance(found, dict):
-        raise InfrastructureError("an answer is no JSON object", "is this a LAVA server?")
-    return found
-
-
-def _said(data: bytes) -> str:
-    """What a refusal says: `message` or `detail` of its JSON, else its first words."""
-    try:
-        found = json.loads(data)
-    except (ValueError, RecursionError):
-        return data[:200].decode("utf-8", "replace")
-    if isinstance(found, dict):
-        for key in ("message", "detail"):
-            if key in found:
-                return str(found[key])
-    return str(found)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -15,6 +16,19 @@ from rtbisect.lab.lavalog import CaseResult
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
+
+
+NOT_LAVA = "is this a LAVA server?"
+
+
+class NoAnswerError(InfrastructureError):
+    """The server did not answer, or a proxy said so for it: nobody knows what it has done."""
+
+
+class StrangeError(NoAnswerError):
+    """Something else than LAVA answered at its address: a page, or a status that LAVA does not
+    use. Where there is a server, a proxy before it said so, and that passes.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +48,11 @@ class JobState:
     @property
     def finished(self) -> bool:
         return self.state == "Finished"
+
+    @property
+    def cancelled(self) -> bool:
+        """Somebody ended it, or it is about to end so."""
+        return self.state == "Canceling" or (self.finished and self.health == "Canceled")
 
     @property
     def queued(self) -> bool:
@@ -83,8 +102,8 @@ def text(row: Mapping[str, Any], key: str) -> str:
 def job(row: Mapping[str, Any]) -> JobState:
     """A row of jobs/."""
     number = row.get("id")
-    if not isinstance(number, int):
-        raise InfrastructureError("a job of the server has no id", "is this a LAVA server?")
+    if not isinstance(number, int) or isinstance(number, bool):
+        raise StrangeError("a job of the server has no id", NOT_LAVA)
     return JobState(
         job=number,
         name=text(row, "description"),
@@ -121,3 +140,35 @@ def verdict(row: object) -> CaseResult | None:
         return None
     words = {name: str(said.get(name) or "") for name in ("error_type", "error_msg")}
     return CaseResult("lava", "job", str(row.get("result")), **words)
+
+
+def json_object(data: bytes) -> dict[str, Any]:
+    """An answer, which has to be a JSON object."""
+    try:
+        found = json.loads(data)
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, dict):
+        raise StrangeError("an answer is no JSON object", NOT_LAVA)
+    return found
+
+
+def is_object(data: bytes) -> bool:
+    """Whether an answer is in the form of LAVA's."""
+    try:
+        return bool(json_object(data))
+    except StrangeError:
+        return False
+
+
+def said(data: bytes) -> str:
+    """What a refusal says: `message` or `detail` of its JSON, else its first words."""
+    try:
+        found = json.loads(data)
+    except (ValueError, RecursionError):
+        return data[:200].decode("utf-8", "replace")
+    if isinstance(found, dict):
+        for key in ("message", "detail"):
+            if key in found:
+                return str(found[key])
+    return str(found)

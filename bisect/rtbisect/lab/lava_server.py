@@ -9,41 +9,43 @@ from __future__ import annotations
 
 import gzip
 import time
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 from rtbisect import command, locks
-from rtbisect.errors import ConfigError, InfrastructureError
-from rtbisect.lab import initramfs, jobs, lava_rows, lavalog, standing
-from rtbisect.lab.lava import Ended, LavaLab, Patience
-from rtbisect.lab.lava_rest import GoneError, NoAnswerError
+from rtbisect.errors import ConfigError, InfrastructureError, RtbisectError
+from rtbisect.lab import initramfs, jobs, lava_rows, lavalog
+from rtbisect.lab.lava import Ended, Patience
+from rtbisect.lab.lava_rest import GoneError
+from rtbisect.lab.lava_rows import NoAnswerError
+from rtbisect.lab.lava_wait import Waiting
 from rtbisect.lab.standing import Manners
+from rtbisect.lab.under_way import LastWord, UnderWay, cancel
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
     from contextlib import AbstractContextManager
 
     from rtbisect.artefacts import ArtefactStore
     from rtbisect.lab.desk import Desk
     from rtbisect.lab.known_good import KnownGood
     from rtbisect.lab.lava_rest import LavaRest
-    from rtbisect.lab.lava_rows import DeviceState, JobState
+    from rtbisect.lab.lava_rows import JobState
     from rtbisect.lab.lavalog import LavaLog
-    from rtbisect.lab.quarantine import Entry, Quarantine
-    from rtbisect.model.lab import DeviceType, RunRequest
+    from rtbisect.lab.quarantine import Quarantine
+    from rtbisect.lab.under_way import Entry as Job
+    from rtbisect.model.lab import DeviceType, Run, RunRequest
     from rtbisect.ports import Note
-
-#: LAVA's health of a job that somebody ended.
-CANCELLED = "Canceled"
 
 #: What a step notes: this, the key, and the id as soon as it is known.
 _NOTE = "lava"
 
-#: Seconds that LAVA may take beyond the timeouts of a job before we end it.
-_OVERTIME_S = 300.0
+#: Seconds that a job on this machine has to end after it was cancelled.
+_ENDS_S = 60.0
 
 #: Faults of the lab on one device, without a job that ended well between them.
 _MOST_FAULTS = 3
@@ -93,7 +95,7 @@ class LavaServerSettings:
     examine: Callable[[str], str] = lambda _device: ""
 
 
-class LavaServerLab(LavaLab):
+class LavaServerLab(Waiting):
     """`ports.Lab` over a LAVA server."""
 
     def __init__(
@@ -108,9 +110,15 @@ class LavaServerLab(LavaLab):
         self.settings = settings
         self.rest, self.desk = rest, desk
         self._tell = tell
-        self._done: set[str] = set()
+        folder = settings.work_dir / "under-way" / quote(settings.lab, safe="")
+        self._under_way = UnderWay(folder)
+        self._done = set()
         self._told = ""
         self._faults: dict[str, int] = {}
+
+    def run(self, request: RunRequest, note: Note) -> Run:
+        """As every lab does. A job that a try leaves behind is taken up by the next one."""
+        return super().run(request, LastWord(note))
 
     def width(self, device_type: DeviceType) -> int:
         """Devices that take jobs; one where they share this machine."""
@@ -140,18 +148,37 @@ class LavaServerLab(LavaLab):
     def _job(self, request: RunRequest, note: Note) -> Ended:
         with self._alone():
             key, job = self._left(note.left)
-            text = self._text(request, key)
-            if job is None:
-                self._hold_back(request)
-                note(f"{_NOTE}:{key}")
-                job = self._submit(key, text)
-            note(f"{_NOTE}:{key}:{job}")
-            state = self._wait(request, key, job)
+            self._end_left(but=key)
+            with self._entered(key, kept=note.lasts) as entry:
+                try:
+                    state = self._ended(request, note, key, job)
+                except BaseException:
+                    self._let_go(entry, key)
+                    raise
+                if entry is not None:
+                    entry.over()
+        ended = self._told_by(state)
         self._done.add(key)
+        return ended
+
+    def _ended(self, request: RunRequest, note: Note, key: str, job: int | None) -> JobState:
+        """The job `key` when it has finished; submitted first, unless it has a number."""
+        text = self._text(request, key)
+        if job is None:
+            self._hold_back(request)
+            note(f"{_NOTE}:{key}")
+            job = self._submit(key, text)
+        note(f"{_NOTE}:{key}:{job}")
+        state = self._wait(request, key, job)
         self._end_twins(key, job)
+        return state
+
+    def _told_by(self, state: JobState) -> Ended:
+        """What a job that has finished tells."""
+        job = state.job
         data = self.rest.log(job)
         kept = self.artefacts.put_bytes(gzip.compress(data, mtime=0))
-        if state.health == CANCELLED:
+        if state.cancelled:
             raise InfrastructureError(
                 f"job {job} of lab {self.settings.lab} was cancelled there",
                 f"ask why, then run `rtbisect resume` (log: artefact {kept[:12]})",
@@ -173,8 +200,8 @@ class LavaServerLab(LavaLab):
         return locks.hold(lock, wait_s=self.settings.lock_wait_s, what="this machine", shared=True)
 
     def _left(self, noted: str) -> tuple[str, int | None]:
-        """Key and id of the job that a session before this one left; a new key when none is, or
-        when that job was cancelled: it will never tell anything.
+        """Key and id of the job that a try or a session before this one left; a new key when none
+        is, or when that job was cancelled: it will never tell anything.
         """
         what, _, rest = noted.partition(":")
         key, _, job = rest.partition(":")
@@ -184,10 +211,48 @@ class LavaServerLab(LavaLab):
             found = (self.rest.job(int(job)),) if job.isdecimal() else self.rest.find(key)
         except GoneError:
             found = ()
+        # A server that lost its database counts from one again.
+        found = tuple(each for each in found if key in each.name)
         if not found:
             return (jobs.new_key(), None) if job else (key, None)
-        ended = found[0].finished and found[0].health == CANCELLED
-        return (jobs.new_key(), None) if ended else (key, found[0].job)
+        return (jobs.new_key(), None) if found[0].cancelled else (key, found[0].job)
+
+    def _entered(self, key: str, *, kept: bool) -> AbstractContextManager[Job | None]:
+        """The entry of a job, held; None where it may outlive us: it disturbs nobody, and `resume`
+        takes it up again.
+        """
+        if kept and self.settings.machine_lock is None:
+            return nullcontext()
+        return self._under_way.hold(key, kept=kept, wait_s=self.settings.lock_wait_s)
+
+    def _end_left(self, but: str) -> None:
+        """End jobs that nobody waits for any more, before one is asked for; without `but`."""
+        for entry in self._under_way.left():
+            if entry.key == but:
+                continue
+            self._tell(f"a job of a session that was ended is cancelled ({entry.key})")
+            if not self._cancelled(self.rest, entry.key):
+                raise InfrastructureError(
+                    f"job {entry.key} of lab {self.settings.lab} was cancelled and does not end",
+                    "see to the worker of its device, then try again",
+                )
+            entry.over()
+
+    def _let_go(self, entry: Job | None, key: str) -> None:
+        """Something ended the wait for a job. One that would go on without anybody who takes it up,
+        or beside what this machine does next, is ended; if that fails, who boots next does it.
+        """
+        if entry is None:
+            return
+        with suppress(RtbisectError):
+            if self._cancelled(self.rest.hasty(), key):
+                self._done.add(key)
+                entry.over()
+
+    def _cancelled(self, rest: LavaRest, key: str) -> bool:
+        """Cancel the jobs with this key; False where they have to end, too, and do not."""
+        ends_s = _ENDS_S if self.settings.machine_lock is not None else None
+        return cancel(rest, key, self.settings.pace.look_s, ends_s)
 
     def _text(self, request: RunRequest, key: str) -> str:
         """The job; from now on its artefacts are served."""
@@ -200,20 +265,6 @@ class LavaServerLab(LavaLab):
         job = replace(job, priority=settings.priority, visibility=settings.visibility)
         job = replace(job, callback=self.desk.expect(key), tags=settings.tags)
         return jobs.render_job(settings.lava_jobs, job)
-
-    def _timeouts(self, request: RunRequest) -> jobs.Timeouts:
-        return self.settings.timeouts or jobs.timeouts_of(request)
-
-    def _devices(self, kind: str) -> tuple[DeviceState, ...]:
-        """Devices of a type, with what we ourselves have against them."""
-        listed = self._listed()
-        return tuple(
-            replace(each, shunned=listed[each.name].reason) if each.name in listed else each
-            for each in self.rest.devices(kind)
-        )
-
-    def _listed(self) -> Mapping[str, Entry]:
-        return self.settings.quarantine.all() if self.settings.quarantine else {}
 
     def _tell_of(self, device: str, fault: str) -> None:
         if not device:
@@ -233,20 +284,6 @@ class LavaServerLab(LavaLab):
             self.settings.quarantine.put(device, reason, datetime.now(UTC))
             self._tell(f"{device} is quarantined: {reason}; see `rtbisect host list`")
 
-    def _hold_back(self, request: RunRequest) -> None:
-        """Wait until manners allow a job more."""
-        begin, user = time.monotonic(), self.rest.whoami()
-        kind = request.device_type.name
-        while True:
-            devices, queue = self._devices(kind), self.rest.queue(kind)
-            reason = standing.hold_back(
-                self.settings.manners, datetime.now(UTC), user, queue, len(devices)
-            )
-            if not reason:
-                return
-            self._patient(begin, reason)
-            time.sleep(self.settings.pace.called_s)
-
     def _submit(self, key: str, text: str) -> int:
         """The id of the job with this key, which there is once, whatever the server answers."""
         for _try in range(_MOST_TRIES):
@@ -263,82 +300,6 @@ class LavaServerLab(LavaLab):
             "see to the server, then run `rtbisect resume`",
             retryable=False,
         )
-
-    def _wait(self, request: RunRequest, key: str, job: int) -> JobState:
-        """The job when it has finished."""
-        pace, begin = self.settings.pace, time.monotonic()
-        deadline: float | None = None
-        hopeless: float | None = None
-        called = overdue = False
-        while True:
-            state = self.rest.job(job)
-            if state.finished:
-                return state
-            self._not_there(state)
-            now = time.monotonic()
-            if state.queued:
-                hopeless = self._queued(request, job, begin, hopeless)
-            elif deadline is None:
-                deadline = now + self._timeouts(request).job_s + _OVERTIME_S
-            elif now > deadline:
-                self._overdue(job, again=overdue)
-                deadline, overdue = now + _OVERTIME_S, True
-            # After a call the server still has to finish the job.
-            listens = self.desk.settings.bind is not None and not called
-            called = self.desk.wait(key, pace.called_s if listens else pace.look_s)
-
-    def _not_there(self, state: JobState) -> None:
-        """InfrastructureError when a job landed on a device that is quarantined; the job ends."""
-        entry = self._listed().get(state.device)
-        if entry is None:
-            return
-        self.rest.cancel(state.job)
-        raise InfrastructureError(
-            f"job {state.job} was given {state.device}, which is quarantined: {entry.reason}",
-            f"put {state.device} into maintenance in lab {self.settings.lab}, or release it:"
-            " `rtbisect host quarantine`",
-        )
-
-    def _queued(
-        self, request: RunRequest, job: int, begin: float, hopeless: float | None
-    ) -> float | None:
-        """Tell where the job stands; since when nothing will run it, and InfrastructureError when
-        that is too long ago.
-        """
-        kind, now = request.device_type.name, time.monotonic()
-        devices = self._devices(kind)
-        reason = standing.hopeless(kind, devices)
-        since = (hopeless or now) if reason else None
-        if since and now - since > self.settings.pace.hopeless_s:
-            self.rest.cancel(job)
-            raise InfrastructureError(
-                f"lab {self.settings.lab}: {reason}",
-                "put a device back into service, then run `rtbisect resume`",
-                retryable=False,
-            )
-        said = reason or standing.place(job, self.rest.queue(kind), devices)
-        self._patient(begin, f"job {job} waits: {said}")
-        return since
-
-    def _patient(self, begin: float, reason: str) -> None:
-        """Tell a new reason once; InfrastructureError when we have waited for too long."""
-        if reason != self._told:
-            self._told = reason
-            self._tell(f"lab {self.settings.lab}: {reason}")
-        if time.monotonic() - begin > self.settings.pace.queue_s:
-            raise InfrastructureError(
-                f"lab {self.settings.lab}: {reason}", "run `rtbisect resume` later", retryable=False
-            )
-
-    def _overdue(self, job: int, *, again: bool) -> None:
-        if again:
-            raise InfrastructureError(
-                f"job {job} of lab {self.settings.lab} does not end, not even cancelled",
-                "see to the worker of its device, then run `rtbisect resume`",
-                retryable=False,
-            )
-        self._tell(f"job {job} has outlived its own timeouts; it is cancelled")
-        self.rest.cancel(job)
 
     def _end_twins(self, key: str, job: int) -> None:
         """A request that seemed lost may have arrived after we looked."""

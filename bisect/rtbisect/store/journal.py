@@ -36,6 +36,7 @@ class _StepNote:
 
     left: str
     keep: Callable[[str], None]
+    lasts: bool = True
 
     def __call__(self, external_id: str) -> None:
         self.keep(external_id)
