@@ -235,6 +235,7 @@ class Effects:
             probes=ask.probes,
             realtime=ask.layout != WITHOUT_RT,
             foreign=build.foreign,
+            build_id=build.build_id,
         )
         what = f"{self.setup.run_word} {number}: {ask.sha[:12]} ({ask.purpose})"
         # A command may take a second or an hour; nobody knows before the first run.

@@ -93,7 +93,12 @@ def host_claims(state: Path, place: Path, asked: FirstDay, progress: Progress) -
     hosts.only_there(host, kind, lab.rest.devices(kind))
     yield _firmware(host)
     build = _built(state, site, setup, artefacts, progress)
-    request = replace(probe(setup, build.revision), kernel=build.kernel, modules=build.modules)
+    request = replace(
+        probe(setup, build.revision),
+        kernel=build.kernel,
+        modules=build.modules,
+        build_id=build.build_id,
+    )
     runs: list[Run] = []
     for number in range(1, asked.boots + 1):
         run = lab.run(replace(request, run_id=f"accept-{number}"), NoNote())

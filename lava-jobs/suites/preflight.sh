@@ -125,8 +125,17 @@ _await_clock() {
     done
 }
 
+# _build_id NOTES: the GNU build id of the kernel that runs (linker option --build-id=sha1), or nothing:
+# a note of the name "GNU", type 3, with 20 bytes.
+_build_id() {
+    od -A n -t x1 -v "$1" 2>/dev/null | tr -d '\n' |
+        sed -n 's/.*04 00 00 00 14 00 00 00 03 00 00 00 47 4e 55 00 \(\([0-9a-f][0-9a-f] \)\{19\}[0-9a-f][0-9a-f]\).*/\1/p' |
+        tr -d ' '
+}
+
 _facts() {
     echo "uname_v=$VERSION"
+    echo "build_id=$(_build_id /sys/kernel/notes)"
     _fact uname_r /proc/sys/kernel/osrelease
     _fact cmdline /proc/cmdline
     _fact online $_CPU_DIR/online
@@ -181,6 +190,8 @@ preflight_collect() {
     UNKNOWN_PARAMETERS=$(dmesg | sed -n 's/.*Unknown kernel command line parameters "\([^"]*\)".*/\1/p')
     _await_clock
     _facts >"$RESULTS/preflight/facts.txt"
+    # On the console, too: a boot that hangs in a window has no block of files.
+    sed -n 's/^build_id=\(..*\)/rtbisect: build id \1/p' "$RESULTS/preflight/facts.txt"
     _cases >"$RESULTS/preflight/cases.txt"
 }
 

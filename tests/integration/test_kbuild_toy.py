@@ -135,6 +135,11 @@ class TestABuild:
         assert build.first_error == ""
         assert build.status is BuildStatus.OK
         assert lab.store.path(build.kernel).stat().st_size > 100
+        vmlinux = lab.root / "vmlinux"
+        vmlinux.write_bytes(gzip.decompress(lab.store.path(build.vmlinux).read_bytes()))
+        notes = command.run(["readelf", "-n", str(vmlinux)], cwd=lab.root, timeout_s=60).stdout
+        assert f"Build ID: {build.build_id}\n" in notes
+        assert len(build.build_id) == 40
         assert set(members(lab, build)) == {
             "opt/rtbisect/modules/probe.ko",
             "opt/rtbisect/modules/scale.ko",

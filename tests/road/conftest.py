@@ -79,24 +79,41 @@ def device(site):
 
 
 @pytest.fixture(scope="session")
-def kernel(road, history, site, device):
-    """The good end, built from nothing."""
+def built(road, history, site, device):
+    """What builds a revision of the history."""
     loaded = load_site(site)
     target = loaded.target("demo")
     tree = GitTree(
         GitTreeSettings("demo-tree", history[0], road / "trees/demo-tree", road / "trees/lock")
     )
-    request = replace(
-        build_pattern(loaded, target, ("ipi", "osnoise", "rcu")), revision=history[1].good
-    )
+    pattern = build_pattern(loaded, target, ("ipi", "osnoise", "rcu"))
     builder = KernelBuilder(
         BuildSettings(road / "build", MACHINE_LOCK, host_profile(device).boot_line),
         ArtefactStore(road / "artefacts"),
     )
-    with tree.held(history[1].good) as source:
-        build = builder.build(source, request, lambda _note: None)
-    assert build.ok, build.first_error
-    return build
+
+    def make(revision):
+        with tree.held(revision) as source:
+            request = replace(pattern, revision=revision)
+            build = builder.build(source, request, lambda _note: None)
+        assert build.ok, build.first_error
+        return build
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def kernel(built, history):
+    """The good end, built from nothing."""
+    return built(history[1].good)
+
+
+@pytest.fixture(scope="session")
+def newer(kernel, built, history):
+    """The bad end, built after the good one."""
+    found = built(history[1].bad)
+    assert found.build_id != kernel.build_id
+    return found
 
 
 @pytest.fixture
@@ -123,6 +140,7 @@ def request_of(kernel, device):
             "revision": kernel.revision,
             "kernel": kernel.kernel,
             "modules": kernel.modules,
+            "build_id": kernel.build_id,
             "device_type": device,
             "profile": host_profile(device),
             "windows": select(names),

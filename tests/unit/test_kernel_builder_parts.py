@@ -2,6 +2,7 @@
 """Build records, preflight, the sandbox's command line, and the fake builder."""
 
 import dataclasses
+import json
 from pathlib import Path
 
 import pytest
@@ -58,6 +59,15 @@ class TestCache:
         cache, build = BuildCache(tmp_path / "records", store), self.build(store)
         cache.put("k", build)
         store.path(build.config).unlink()
+        assert cache.get("k", "r1") is None
+
+    def test_a_build_whose_id_was_not_looked_for_is_built_again(self, tmp_path, store):
+        cache, build = BuildCache(tmp_path / "records", store), self.build(store)
+        cache.put("k", build)
+        place = tmp_path / "records/k.json"
+        fields = json.loads(place.read_text())
+        del fields["build_id"]
+        place.write_text(json.dumps(fields))
         assert cache.get("k", "r1") is None
 
     @pytest.mark.parametrize("text", ["", "[]", "{}", '{"status": "odd"}', '{"status": "ok"}'])

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Whose silence it is when a boot ends without a word."""
 
+import json
 import struct
 from dataclasses import replace
 
@@ -94,6 +95,18 @@ def test_a_kernel_is_silent_where_another_one_boots(lab, bad):
     hang = failed_job(["0_rtbisect", "lava-test-shell"], "Test", "lava-test-shell timed out")
     lab.ends = [("rt01", hang), ("rt01", "good")]
     assert lab.run(bad, KeptNote()).complete
+
+
+def test_a_list_of_before_builds_had_ids_is_read(lab):
+    asked_for = asked(lab, b"good")
+    lab.ends = [("rt01", "good")]
+    assert lab.run(asked_for, KeptNote()).complete
+    place = lab.known._path
+    rows = json.loads(place.read_text())
+    del rows["qemu-smt"][0]["build_id"]
+    place.write_text(json.dumps(rows))
+    other = lab.known.instead_of(replace(asked(lab, b"new"), build_id="ab" * 20))
+    assert (other.kernel, other.build_id) == (asked_for.kernel, "")
 
 
 def test_a_device_where_a_good_kernel_is_silent_is_the_labs(lab, bad):

@@ -12,7 +12,7 @@ from types import SimpleNamespace
 
 import pytest
 import yaml
-from lab_logs import block, failed_job, files, good_job, request, small_lava_jobs
+from lab_logs import STARTED, block, failed_job, files, good_job, request, small_lava_jobs
 from lava_rest_server import PAGE, TOKEN, LavaServer
 
 from rtbisect.artefacts import ArtefactStore
@@ -312,6 +312,44 @@ def test_another_job_under_the_noted_number_is_none_of_ours(bench):
     number = lab.rest.submit(lab._text(bench.request(), "0" * 16))
     assert lab.run(bench.request(), KeptNote(f"lava:{KEY}:{number}")).complete
     assert len(bench.server.submitted()) == 2
+
+
+OURS, OLD = "ab" * 20, "cd" * 20
+
+
+def runs_kernel(bench, told):
+    """A log of a good boot that tells this build id first."""
+    asked = request()
+    cases = dict.fromkeys(expected_cases(asked), "pass")
+    said = [f"rtbisect: build id {told}"] if told else []
+    return good_job(cases, [*said, *block(files(asked)), "RTBISECT-DONE"])
+
+
+def test_another_kernel_than_the_one_that_was_built_is_the_labs_fault(bench):
+    """A server that goes on serving the old file; never an invalid run, which would take the commit
+    out of the search.
+    """
+    asked = dataclasses.replace(bench.request(), build_id=OURS)
+    bench.server.logs = [runs_kernel(bench, OLD)] * 2
+    with pytest.raises(InfrastructureError, match="host-1 runs another kernel") as caught:
+        bench.lab().run(asked, KeptNote())
+    assert caught.value.retryable
+    bench.server.logs = [runs_kernel(bench, OLD), runs_kernel(bench, OURS)]
+    assert bench.lab().run(asked, KeptNote()).complete
+
+
+def test_another_kernel_that_hangs_is_the_labs_fault(bench):
+    hang = ["0_rtbisect", "lava-test-shell"]
+    told = [STARTED, f"rtbisect: build id {OLD}", "Kernel panic - not syncing: x"]
+    bench.server.logs = [failed_job(hang, "Test", "timed out", told)] * 2
+    with pytest.raises(InfrastructureError, match="runs another kernel"):
+        bench.lab().run(dataclasses.replace(bench.request(), build_id=OURS), KeptNote())
+
+
+@pytest.mark.parametrize(("ours", "told"), [("", OLD), (OURS, ""), (OURS, OURS), (OURS, "cd*")])
+def test_where_a_build_id_is_not_known_nothing_is_said(bench, ours, told):
+    bench.server.logs = [runs_kernel(bench, told)]
+    assert bench.lab().run(dataclasses.replace(bench.request(), build_id=ours), KeptNote()).complete
 
 
 def test_what_another_road_left_is_nothing_to_take_up(bench):

@@ -41,11 +41,15 @@ class BuildCache:
         self._store = store
 
     def get(self, key: str, revision: str) -> Build | None:
-        """The recorded build as one of `revision`; None when artefacts are gone."""
+        """The recorded build as one of `revision`; None when artefacts are gone, or when its build
+        id was not looked for: nothing could tell whether a device runs it.
+        """
         try:
             fields = json.loads((self._root / f"{key}.json").read_text(encoding="utf-8"))
             build = Build(**{**fields, "status": BuildStatus(fields["status"])})
         except (OSError, ValueError, TypeError, KeyError):
+            return None
+        if "build_id" not in fields:
             return None
         try:
             kept = (build.kernel, build.config, build.modules, build.files, build.functions)

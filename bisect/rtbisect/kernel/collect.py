@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from rtbisect.command import printable
 from rtbisect.kernel import functions
 from rtbisect.kernel.closure import closure
-from rtbisect.kernel.elf import NotElfError
+from rtbisect.kernel.elf import NotElfError, build_id
 from rtbisect.kernel.signature import signature
 from rtbisect.kernel.workspace import TEXT_LIMIT, NotPlainError
 
@@ -43,7 +43,7 @@ _BOOT_OBJECT = re.compile(rf"(?<=\s){_BOOT}/(?:[\w-]+/)*(?!piggy\.)[\w-]+\.o(?=\
 
 @dataclass(frozen=True, slots=True)
 class Products:
-    """Names in the artefact store, the signature, and the release string."""
+    """Names in the artefact store, the signature, the release string and the build id."""
 
     kernel: str
     modules: str
@@ -53,6 +53,7 @@ class Products:
     files: str
     functions: str
     vmlinux: str
+    build_id: str
 
 
 def collect(
@@ -75,6 +76,7 @@ def collect(
         ),
         functions=_functions(space, store),
         vmlinux=_vmlinux(space, store),
+        build_id=build_id(space.plain_file("vmlinux")),
     )
 
 

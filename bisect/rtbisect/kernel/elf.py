@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
 ALLOC, EXECUTED, STRINGS = 2, 4, 0x20
 NOBITS, NOTE = 8, 7
@@ -90,6 +91,13 @@ class Patch(NamedTuple):
 
 #: What reading bytes raises that somebody made up.
 UNREADABLE = (ArithmeticError, LookupError, MemoryError, OSError, ValueError, struct.error)
+
+
+#: Bytes of a build id (ld --build-id=sha1, as every kernel is linked), of the notes of a kernel.
+_BUILD_ID_BYTES = 20
+_NOTES_LIMIT = 1 << 20
+_GNU_BUILD_ID = 3
+_NOTE = struct.Struct("<III")
 
 
 class NotElfError(ValueError):
@@ -212,6 +220,36 @@ class Elf:
         if len(data) != size:
             raise ValueError("the file became shorter")
         return data
+
+
+def build_id(path: Path) -> str:
+    """The GNU build id of a linked file in hex, which a running kernel shows in /sys/kernel/notes;
+    "" where it has none. NotElfError for a file that cannot be read as ELF.
+    """
+    try:
+        with path.open("rb") as stream:
+            elf = Elf(stream)
+            for section in elf.sections:
+                small = section.kind == NOTE and section.size <= _NOTES_LIMIT
+                if small and (found := _build_id(b"".join(elf.chunks(section)))):
+                    return found
+    except UNREADABLE as error:
+        raise NotElfError(f"{path.name} is not a readable ELF file") from error
+    return ""
+
+
+def _build_id(notes: bytes) -> str:
+    """Notes follow each other, their name and what they tell filled up to four bytes."""
+    at = 0
+    while at + _NOTE.size <= len(notes):
+        name_size, size, kind = _NOTE.unpack_from(notes, at)
+        name_at = at + _NOTE.size
+        told_at = name_at + (name_size + 3 & ~3)
+        name, told = notes[name_at : name_at + name_size], notes[told_at : told_at + size]
+        if (name, kind, len(told)) == (b"GNU\0", _GNU_BUILD_ID, _BUILD_ID_BYTES):
+            return told.hex()
+        at = told_at + (size + 3 & ~3)
+    return ""
 
 
 def _name(table: bytes, start: int) -> bytes:

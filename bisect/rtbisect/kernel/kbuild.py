@@ -167,6 +167,7 @@ class KernelBuilder:
             files=products.files if products else "",
             functions=products.functions if products else "",
             vmlinux=products.vmlinux if products else "",
+            build_id=products.build_id if products else "",
             first_error=error,
             seconds=time.monotonic() - begin,
             variant=request.variant,

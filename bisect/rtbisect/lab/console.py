@@ -38,6 +38,9 @@ MOST_FILES = 256
 #: base64 -w 76 puts 57 bytes on a line.
 _MOST_LINES = LARGEST_BLOCK // 57 + 1
 
+_SAYS_ID = "rtbisect: build id "
+_BUILD_ID = re.compile(rf"{_SAYS_ID}([0-9a-f]{{40}})")
+
 _HEAD = re.compile(r"RTBISECT-BLOCK-BEGIN v1 sha256=([0-9a-f]{64}) bytes=([0-9]{1,9})")
 _BASE64 = re.compile(r"[A-Za-z0-9+/]{1,76}={0,2}")
 _NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]*(/[A-Za-z0-9_-][A-Za-z0-9._-]*){0,2}")
@@ -49,6 +52,14 @@ class BlockError(Exception):
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
         self.reason = reason
+
+
+def build_id(lines: Sequence[str]) -> str:
+    """The GNU build id of the kernel that runs, as the device says before its first window (lava-
+    jobs/suites/preflight.sh); "" where it does not.
+    """
+    found = (_BUILD_ID.fullmatch(line) for line in lines if line.startswith(_SAYS_ID))
+    return next((match[1] for match in found if match), "")
 
 
 def files_of(lines: Sequence[str]) -> dict[str, bytes]:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _KEPT = 2
 
 #: What is kept of a request: what differs between kernels in one job.
-_FIELDS = ("revision", "kernel", "modules", "realtime")
+_FIELDS = ("revision", "kernel", "modules", "realtime", "build_id")
 
 
 class KnownGood:
@@ -68,7 +68,10 @@ class KnownGood:
         try:
             found = json.loads(self._path.read_text("utf-8"))
             return {
-                str(kind): [{name: row[name] for name in _FIELDS} for row in rows]
+                # Rows of before builds had an id.
+                str(kind): [
+                    {name: ({"build_id": ""} | row)[name] for name in _FIELDS} for row in rows
+                ]
                 for kind, rows in found.items()
             }
         except (OSError, ValueError, TypeError, KeyError, AttributeError):

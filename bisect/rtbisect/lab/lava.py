@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from rtbisect.errors import ConfigError, InfrastructureError
-from rtbisect.lab import bzimage
+from rtbisect.lab import bzimage, console
 from rtbisect.lab.classify import Verdict, classify
 from rtbisect.lab.evidence import Evidence, InvalidBoot, evidence, symptom
 from rtbisect.lab.excerpt import excerpt
@@ -139,6 +139,7 @@ class LavaLab(ABC):
             try:
                 ended = self._job(request, note)
                 device = ended.device
+                _is_the_kernel(request, ended)
                 verdict = _verdict(ended, emulated=request.device_type.emulated)
                 if verdict.ambiguous:
                     silent.append(device)
@@ -177,6 +178,7 @@ class LavaLab(ABC):
             return
         for _try in range(_MOST_ANSWERS):
             ended = self._job(good, NoNote())
+            _is_the_kernel(good, ended)
             found = _verdict(ended, emulated=request.device_type.emulated)
             if found.status in (RunStatus.BOOT_FAILED, RunStatus.HUNG):
                 raise InfrastructureError(
@@ -193,6 +195,21 @@ class LavaLab(ABC):
         if not why:
             return error
         return InfrastructureError(f"{error.message}; {why}", error.hint, retryable=error.retryable)
+
+
+def _is_the_kernel(request: RunRequest, ended: Ended) -> None:
+    """InfrastructureError for a boot of another kernel than the one that was asked for: one that a
+    server went on serving, or the firmware took from a disk. Where either of them has no build id,
+    nothing can be said.
+    """
+    told = console.build_id(ended.log.console)
+    if told and request.build_id and told != request.build_id:
+        where = ended.device or "the device"
+        raise InfrastructureError(
+            f"{where} runs another kernel than the one of {request.revision[:12]}"
+            f" (build id {told[:12]}, not {request.build_id[:12]})",
+            f"see what TFTP and boot order of {where} start (log: artefact {ended.artefact[:12]})",
+        )
 
 
 def _verdict(ended: Ended, *, emulated: bool) -> Verdict:

@@ -131,7 +131,8 @@ class Build:
     artefact store. `signature` is the hash over the allocated ELF sections of vmlinux, the modules
     and the boot line: two builds with equal signatures are the same kernel. `foreign`: somebody has
     sent the revision as a patch. `tools` has a line for each program that made it
-    (kernel/toolchain.py); "" where nobody knows.
+    (kernel/toolchain.py), `build_id` is the GNU build id of vmlinux in hex, by which a running
+    kernel is known; both are "" where nobody knows.
     """
 
     revision: str
@@ -152,6 +153,7 @@ class Build:
     vmlinux: str = ""
     foreign: bool = False
     tools: str = ""
+    build_id: str = ""
 
     @property
     def ok(self) -> bool:

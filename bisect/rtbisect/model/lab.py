@@ -135,7 +135,8 @@ class DeviceType:
 class RunRequest:
     """One boot of one built kernel with all windows in a drawn order. `probes` are functions of it
     that windows of the suite reach count; `realtime` is false for a kernel without PREEMPT_RT;
-    `foreign` is true for one of a patch that somebody has sent.
+    `foreign` is true for one of a patch that somebody has sent. `build_id` is the GNU build id of
+    the kernel in hex; "" is not known, and not compared.
     """
 
     run_id: str
@@ -150,6 +151,7 @@ class RunRequest:
     probes: tuple[str, ...] = ()
     realtime: bool = True
     foreign: bool = False
+    build_id: str = ""
 
 
 class RunStatus(StrEnum):

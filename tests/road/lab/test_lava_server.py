@@ -214,6 +214,18 @@ def offers(served, monkeypatch):
     return change
 
 
+def test_a_server_that_serves_the_old_kernel_is_the_labs_fault(
+    once, offers, kernel, newer, request_of, fault
+):
+    """Both kernels boot and measure, and `uname -v` is the same."""
+    old = once().desk.offer(kernel.kernel, "kernel")
+    offers(lambda offered: old if offered.sha256 == newer.kernel else offered)
+    request = request_of("stale", "rcu-off", revision=newer.revision, kernel=newer.kernel)
+    asked = replace(request, modules=newer.modules, build_id=newer.build_id)
+    with pytest.raises(InfrastructureError, match="another kernel"), fault("old kernel served"):
+        once().run(asked, Note())
+
+
 def test_an_artefact_with_another_sha256_is_no_verdict(once, offers, request_of, fault):
     offers(lambda offered: replace(offered, sha256="0" * 64))
     with pytest.raises((ConfigError, InfrastructureError)), fault("artefact, wrong sha256"):
