@@ -1,8 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-import pytest
-from lab_logs import event, failed_job, good_job, job, result
+import json
 
-from rtbisect.lab import lavalog
+import pytest
+from lab_logs import STARTED, event, failed_job, good_job, job, result
+
+from rtbisect.errors import InfrastructureError
+from rtbisect.lab import lava_rows, lavalog
+from rtbisect.lab.classify import classify, sick_line
+from rtbisect.model.lab import RunStatus
 
 REAL = (
     '{"dt": "2026-01-02T03:04:05.678901", "lvl": "results", "msg": {"case": "max-single-us", '
@@ -85,3 +90,136 @@ def test_errors_and_exceptions_are_kept():
 def test_an_empty_log_is_an_empty_log():
     log = lavalog.parse("")
     assert (log.results, log.console, log.job) == ((), (), None)
+
+
+# --- floods, and lines that were made to harm ---
+
+
+@pytest.fixture
+def small(monkeypatch):
+    """A flood of a few KB."""
+    monkeypatch.setattr(lavalog, "_HEAD", 2000)
+    monkeypatch.setattr(lavalog, "_TAIL", 2000)
+
+
+def clipped(text, part=300):
+    clip = lavalog.Clip()
+    data = text.encode()
+    for at in range(0, len(data), part):
+        clip.add(data[at : at + part])
+        assert len(clip._tail) <= 2 * lavalog._TAIL + part
+    return clip.data()
+
+
+FLOOD = ["[    1.0] the same line again"] * 200
+
+
+def flooded(begins=(), **ends):
+    ends = {"cases": ["login-action"], "error_type": "Job", "error_msg": "timed out"} | ends
+    return failed_job(**ends, console=[*begins, *FLOOD])
+
+
+def test_a_log_that_is_no_flood_is_kept_as_it_is(small, tmp_path):
+    text = "x" * 4000
+    assert clipped(text) == text.encode()
+    (tmp_path / "log").write_text(text)
+    assert lavalog.read(tmp_path / "log") == text.encode()
+
+
+@pytest.mark.parametrize("part", [1, 299, 5000, 10**6])
+def test_a_flood_is_kept_by_its_begin_and_its_end(small, part):
+    text = flooded()
+    kept = clipped(text, part)
+    assert len(kept) < 4100
+    assert kept.startswith(text[:2000].encode())
+    assert kept.endswith(text[-2000:].encode())
+    log = lavalog.parse(kept.decode())
+    assert (log.job.error_msg, log.flooded) == ("timed out", True)
+    assert log.lost == len(text) - 4000
+
+
+def verdict(text):
+    return classify(lavalog.parse(clipped(text).decode()), ended="it was ended")
+
+
+BANNER = "[    0.0] Linux version 6.12.0"
+
+
+def test_a_flood_is_the_kernels_by_when_it_came(small):
+    shell = {"cases": ["0_rtbisect", "lava-test-shell"], "error_type": "Test"}
+    found = verdict(flooded([BANNER]))
+    assert (found.status, found.signature) == (RunStatus.BOOT_FAILED, "boot: console flood")
+    assert not found.ambiguous
+    found = verdict(flooded([BANNER, STARTED], **shell))
+    assert (found.status, found.signature) == (RunStatus.HUNG, "suite: console flood")
+    # Noise of a console that has no kernel behind it may be the lab's.
+    assert verdict(flooded()).ambiguous
+    panic = "Kernel panic - not syncing: no init"
+    assert verdict(flooded([BANNER, panic])).signature == "boot: no init"
+
+
+def test_a_flood_without_a_verdict_is_the_kernels(small):
+    text = "\n".join(event("target", line) for line in [BANNER, *FLOOD])
+    assert verdict(text).status is RunStatus.BOOT_FAILED
+
+
+def test_a_job_that_passed_in_a_flood_is_no_evidence(small):
+    cases = {f"case-{n}": "pass" for n in range(3)}
+    assert verdict(good_job(cases, FLOOD, boot=[BANNER])).status is RunStatus.HUNG
+
+
+def test_faults_of_the_lab_stay_its_own_in_a_flood(small):
+    with pytest.raises(InfrastructureError, match="pdu-reboot"):
+        verdict(flooded(cases=["pdu-reboot"], error_type="Infrastructure"))
+    # LAVA itself may be what does not end.
+    text = "\n".join(event("debug", line) for line in FLOOD)
+    with pytest.raises(InfrastructureError, match="without a verdict"):
+        verdict(text)
+
+
+def bomb(begin, deep=40):
+    """YAML that is short, and without an end when it is written out."""
+    rows = [f"&a{n} [*a{n - 1},*a{n - 1}]" for n in range(1, deep)]
+    return f"{begin}[&a0 [x,x], {', '.join(rows)}]" + "}"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        bomb('{"lvl": target, "msg": '),
+        bomb('{"lvl": error, "msg": '),
+        bomb('{"lvl": results, "msg": {"case": a, "extra": ') + "}",
+        bomb('{"lvl": '),
+        '{"lvl": target, "msg": ' + "[" * 30_000,
+        '{"lvl": target, "msg": ' + "[" * 1_000_000,
+        '{"lvl": "target", "msg": ' + "[" * 1_000_000,
+        '{"lvl": target, "msg": 1' + ":59" * 15_000 + "}",
+        '{"lvl": target, "msg": ' + "9" * 5_000 + "}",
+        '{"lvl": "target", "msg": 1e999}',
+        '{"lvl": target, "msg": !!python/object/apply:os.getpid []}',
+        '{"lvl": target, "msg": ' + "? " * 10_000,
+        '{"lvl": &a target, "msg": &b [*b]}',
+    ],
+    ids=range(13),
+)
+def test_a_line_that_was_made_to_harm_is_a_line(line):
+    log = lavalog.parse(f"{event('target', 'before')}\n{line}\n{event('target', 'after')}\n")
+    assert log.console[0] == "before"
+    assert log.console[-1] == "after"
+    assert sum(map(len, log.console)) < 100_000
+    assert log.job is None
+
+
+@pytest.mark.parametrize("word", ["a" * 10**6, "rcu_" * 10**5, "watchdog: " * 10**5, "\0" * 10**6])
+def test_a_line_without_an_end_is_cut(word):
+    line = json.dumps({"lvl": "target", "msg": word})
+    log = lavalog.parse("\n".join([line] * 3))
+    assert len(log.console) == 3
+    assert max(map(len, log.console)) <= 4096
+    assert sick_line(log.console) is None
+
+
+@pytest.mark.parametrize("metadata", ["x" * 10**6, bomb("{definition: lava, error_msg: ")])
+def test_a_verdict_that_was_made_to_harm_is_short(metadata):
+    found = lava_rows.verdict({"metadata": metadata, "result": ["fail"]})
+    assert found is None or len(found.error_msg) < 100

@@ -61,13 +61,16 @@ _PANICS = (
 #: LAVA's script on the device prints this before the first step of the suites.
 _SUITES_BEGIN = "<LAVA_SIGNAL_STARTRUN "
 
-#: A kernel that lives but does not get on.
+#: What a kernel says first.
+_BANNER = "Linux version "
+
+#: A kernel that lives but does not get on. No pattern may try each character of a long line anew.
 _STALLS = (
     re.compile(r"INFO: (?P<what>task \S+ blocked for more than)"),
-    re.compile(r"(?P<what>\w+ (?:self-)?detected (?:expedited )?stalls? on CPU)"),
+    re.compile(r"(?P<what>\b\w+ (?:self-)?detected (?:expedited )?stalls? on CPU)"),
     re.compile(r"BUG: (?P<what>(?:soft lockup|workqueue lockup))"),
-    re.compile(r"(?P<what>rcu_\w+ kthread (?:starved|timer wakeup didn't happen))"),
-    re.compile(r"(?P<what>watchdog: .* hard LOCKUP)"),
+    re.compile(r"(?P<what>\brcu_\w+ kthread (?:starved|timer wakeup didn't happen))"),
+    re.compile(r"(?P<what>watchdog: .{0,80} hard LOCKUP)"),
 )
 
 #: What QEMU says when it goes on with the second accelerator.
@@ -89,21 +92,19 @@ def classify(log: LavaLog, *, ended: str, emulated: bool = False) -> Verdict:
 
     `ended` says how the job ended, for a log without LAVA's verdict: "lava-run ended with -9".
     """
-    if log.job is None:
+    if log.job is None and not log.flooded:
         raise _no_last_word(log, ended)
     if emulated and any(_STALE_BREAKPOINT.search(line[:_LONGEST_LINE]) for line in log.console):
         said = "the emulator ran into a breakpoint that was gone already (Oops: int3)"
         return Verdict(RunStatus.INVALID, said)
+    if log.job is None or (log.flooded and log.job.passed):
+        return _flood(log)
     if log.job.passed:
         return _finished(log)
-    _not_the_kernel(log.job)
     first = log.failing[0].case if log.failing else ""
-    if first.startswith("validate"):
-        raise ConfigError(f"LAVA refuses the job: {_said(log.job)}", _VALIDATE_HINT)
-    if first.startswith(_FETCH):
-        raise InfrastructureError(f"LAVA could not fetch a file: {_said(log.job)}", _FETCH_HINT)
-    if first.startswith(_POWER):
-        raise InfrastructureError(f"{first} failed: {_said(log.job)}", _POWER_HINT)
+    _not_the_kernel(log.job, first)
+    if log.flooded:
+        return _flood(log)
     if first.startswith(_LOGIN):
         return _at_boot(log, log.job)
     if first.startswith(_SHELL) or re.match(r"[0-9]+_", first):
@@ -163,7 +164,8 @@ def _no_last_word(log: LavaLog, ended: str) -> InfrastructureError:
     )
 
 
-def _not_the_kernel(job: CaseResult) -> None:
+def _not_the_kernel(job: CaseResult, first: str) -> None:
+    """The error of a job that LAVA, its device or its files ended; `first` is the failing case."""
     if job.error_type == "Canceled":
         raise InfrastructureError("the job was cancelled", "run `rtbisect resume`")
     if _DISK_FULL in job.error_msg:
@@ -172,6 +174,12 @@ def _not_the_kernel(job: CaseResult) -> None:
         raise InfrastructureError(f"LAVA has a bug: {_said(job)}", "see the log of the job")
     if job.error_type == "Configuration":
         raise ConfigError(f"LAVA's device is wrong: {_said(job)}", _VALIDATE_HINT)
+    if first.startswith("validate"):
+        raise ConfigError(f"LAVA refuses the job: {_said(job)}", _VALIDATE_HINT)
+    if first.startswith(_FETCH):
+        raise InfrastructureError(f"LAVA could not fetch a file: {_said(job)}", _FETCH_HINT)
+    if first.startswith(_POWER):
+        raise InfrastructureError(f"{first} failed: {_said(job)}", _POWER_HINT)
 
 
 def _broke(log: LavaLog) -> Verdict | None:
@@ -190,6 +198,22 @@ def _broke(log: LavaLog) -> Verdict | None:
     if what:
         return Verdict(RunStatus.HUNG, f"panic or oops in a suite: {what}", f"suite: {what}")
     return None
+
+
+def _flood(log: LavaLog) -> Verdict:
+    """A console that never falls silent. Before the kernel's first line it may be noise of the
+    console itself.
+    """
+    broke = _broke(log)
+    if broke:
+        return broke
+    begun = any(_SUITES_BEGIN in line for line in log.console)
+    banner = begun or any(_BANNER in line for line in log.console)
+    status, where = (RunStatus.HUNG, "suite") if begun else (RunStatus.BOOT_FAILED, "boot")
+    said = f"the console was flooded {'in a suite' if begun else 'at boot'}"
+    return Verdict(
+        status, f"{said}: {log.lost} bytes lost", f"{where}: console flood", ambiguous=not banner
+    )
 
 
 def _finished(log: LavaLog) -> Verdict:

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
 
+#: Characters of the metadata of LAVA's verdict.
+_LONGEST_METADATA = 64 * 1024
+
 NOT_LAVA = "is this a LAVA server?"
 
 
@@ -132,14 +135,22 @@ def device(row: Mapping[str, Any], gone: Collection[str]) -> DeviceState:
 def verdict(row: object) -> CaseResult | None:
     """LAVA's verdict as it stands in the results of a job: its metadata are YAML text."""
     assert isinstance(row, dict)
+    metadata = str(row.get("metadata") or "")
+    if len(metadata) > _LONGEST_METADATA:
+        return None
     try:
-        said = yaml.safe_load(str(row.get("metadata") or ""))
+        said = yaml.safe_load(metadata)
     except (yaml.YAMLError, ValueError, RecursionError):
         return None
     if not isinstance(said, dict) or said.get("definition") != "lava":
         return None
-    words = {name: str(said.get(name) or "") for name in ("error_type", "error_msg")}
-    return CaseResult("lava", "job", str(row.get("result")), **words)
+    words = {name: _scalar(said.get(name)) for name in ("error_type", "error_msg")}
+    return CaseResult("lava", "job", _scalar(row.get("result")), **words)
+
+
+def _scalar(value: object) -> str:
+    """A plain value; lists of aliases of lists are more text than memory holds."""
+    return "" if value is None or isinstance(value, (list, dict, set, tuple)) else str(value)
 
 
 def json_object(data: bytes) -> dict[str, Any]:

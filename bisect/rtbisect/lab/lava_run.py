@@ -155,7 +155,7 @@ class LavaRunLab(LavaLab):
             finally:
                 shutil.rmtree(LAVA_SCRATCH / job_id, ignore_errors=True)
             oom_kills = host.oom_kills() - oom_kills
-            data = log.read_bytes()
+            data = lavalog.read(log)
         kept = self.artefacts.put_bytes(gzip.compress(data, mtime=0))
         how = f"lava-run ended with {done.returncode}"
         if done.timed_out:

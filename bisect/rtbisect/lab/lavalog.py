@@ -9,14 +9,36 @@ that are no such map (tracebacks, words of tools, a line cut by a kill) are kept
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import yaml
 
-#: Longest log that is read, in characters; more is a flood, not a log.
+if TYPE_CHECKING:
+    from pathlib import Path
+
+#: Longest log that is read, in characters.
 LONGEST = 64 * 1024 * 1024
+
+#: Bytes of a log that are kept of its begin and of its end; a boot has 1 MB. More is a flood.
+_HEAD, _TAIL = 8 << 20, 8 << 20
+
+#: Stands alone on a line in the place of what a flood lost; a device's lines are inside maps.
+_CUT = re.compile(r"RTBISECT-CUT ([0-9]{1,18}) bytes")
+
+#: Characters of a line of the console, and of a line that is no JSON and read as YAML.
+_LONGEST_LINE = 4096
+_LONGEST_YAML = 64 * 1024
+
+#: Marks in such a line that may open a level: the loader is C, whose stack ends with the program.
+_MOST_OPENED = 1000
+
+#: Values inside one event. Those of a YAML alias are counted each time, as they would be written.
+_MOST_VALUES = 10_000
+
+_TARGET = re.compile(r'(?:- )?\{"dt": "[^"]{0,40}", "lvl": "(?:target|feedback)"')
 
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
@@ -43,7 +65,8 @@ class CaseResult:
 class LavaLog:
     """A parsed log. `job` is LAVA's last word, None when it never came.
 
-    `console` has the device's lines in order, `errors` what LAVA called an error.
+    `console` has the device's lines in order, `errors` what LAVA called an error. `lost` are bytes
+    that were not kept of a flood; `flooded` says that the device's console was it.
     """
 
     results: tuple[CaseResult, ...]
@@ -51,6 +74,8 @@ class LavaLog:
     errors: tuple[str, ...]
     stray: tuple[str, ...]
     job: CaseResult | None
+    lost: int = 0
+    flooded: bool = False
 
     @property
     def failing(self) -> tuple[CaseResult, ...]:
@@ -66,6 +91,44 @@ class LavaLog:
         return found
 
 
+class Clip:
+    """A log that is kept in bounded memory, however long it is: its begin and its end, where LAVA's
+    verdict stands.
+    """
+
+    def __init__(self) -> None:
+        self._head, self._tail = bytearray(), bytearray()
+        self._lost = 0
+
+    def add(self, data: bytes) -> None:
+        """The next bytes of it."""
+        room = _HEAD - len(self._head)
+        self._head += data[:room]
+        self._tail += data[room:]
+        if len(self._tail) > 2 * _TAIL:
+            self._cut()
+
+    def _cut(self) -> None:
+        over = max(0, len(self._tail) - _TAIL)
+        del self._tail[:over]
+        self._lost += over
+
+    def data(self) -> bytes:
+        """What is kept, with a line in the place of what is not."""
+        self._cut()
+        mark = f"\nRTBISECT-CUT {self._lost} bytes\n".encode() if self._lost else b""
+        return bytes(self._head) + mark + bytes(self._tail)
+
+
+def read(path: Path) -> bytes:
+    """A log that was written to a file, as `Clip` keeps it."""
+    clip = Clip()
+    with path.open("rb") as stream:
+        while part := stream.read(1 << 20):
+            clip.add(part)
+    return clip.data()
+
+
 def parse(text: str) -> LavaLog:
     """Parse a whole log; never raises for what is in it."""
     results: list[CaseResult] = []
@@ -73,17 +136,22 @@ def parse(text: str) -> LavaLog:
     errors: list[str] = []
     stray: list[str] = []
     job = None
+    lost = lines = torn = 0
     # Not splitlines(): that also splits at form feeds and other marks inside a line.
     for line in text[:LONGEST].split("\n"):
         if not line.strip():
             continue
+        lines += 1
         event = _load(line)
         if event is None:
+            torn += _TARGET.match(line) is not None
+            cut = _CUT.fullmatch(line)
+            lost += int(cut[1]) if cut else 0
             stray.append(line)
             continue
         level, message = event.get("lvl"), event.get("msg")
         if level in ("target", "feedback"):
-            console.append(_text(message))
+            console.append(_text(message)[:_LONGEST_LINE])
         elif level == "results" and isinstance(message, Mapping):
             result = _result(message)
             if (result.suite, result.case) == ("lava", "job"):
@@ -91,8 +159,9 @@ def parse(text: str) -> LavaLog:
             else:
                 results.append(result)
         elif level in ("error", "exception"):
-            errors.append(_text(message))
-    return LavaLog(tuple(results), tuple(console), tuple(errors), tuple(stray), job)
+            errors.append(_text(message)[:_LONGEST_LINE])
+    flooded = lost > 0 and 2 * (len(console) + torn) >= lines
+    return LavaLog(tuple(results), tuple(console), tuple(errors), tuple(stray), job, lost, flooded)
 
 
 def _load(line: str) -> Mapping[str, Any] | None:
@@ -103,13 +172,32 @@ def _load(line: str) -> Mapping[str, Any] | None:
     try:
         event = json.loads(line)
     except ValueError:
+        if len(line) > _LONGEST_YAML or sum(map(line.count, "[{?-:")) > _MOST_OPENED:
+            return None
         try:
             event = yaml.load(line, Loader=_LOADER)  # noqa: S506  (a safe loader)
         except (yaml.YAMLError, ValueError, RecursionError, OverflowError):
             return None
+        if not _bounded(event):
+            return None
     except RecursionError:
         return None
     return event if isinstance(event, Mapping) and "lvl" in event else None
+
+
+def _bounded(event: object) -> bool:
+    """Whether it can be written out: a few aliases of aliases stand for more than memory holds."""
+    waiting, left = [event], _MOST_VALUES
+    while waiting:
+        value = waiting.pop()
+        left -= 1
+        if left < 0:
+            return False
+        if isinstance(value, Mapping):
+            waiting += value.values()
+        elif isinstance(value, (list, tuple, set)):
+            waiting += value
+    return True
 
 
 def _result(message: Mapping[str, Any]) -> CaseResult:
