@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import requests
 
+from rtbisect import bodies
 from rtbisect.command import printable
 from rtbisect.errors import RtbisectError
 from rtbisect.lab import standing
@@ -119,11 +120,14 @@ def _served(lab: LavaServerLab) -> str:
     data = b"fetched to see whether artefacts can be\n"
     offered = lab.desk.offer(lab.artefacts.put_bytes(data), "probe")
     try:
-        answer = requests.get(offered.url, timeout=_FETCH_S, allow_redirects=False)
+        body = bodies.Whole(len(data))
+        status = bodies.ask(bodies.session(), "GET", offered.url, body, deadline_s=_FETCH_S)
+    except bodies.TooLargeError as error:
+        raise _Fails(f"{offered.url} gives something else") from error
     except requests.RequestException as error:
         raise _Fails(f"{offered.url} cannot be fetched ({type(error).__name__})") from error
-    if answer.status_code != 200 or hashlib.sha256(answer.content).hexdigest() != offered.sha256:
-        raise _Fails(f"{offered.url} gives something else ({answer.status_code})")
+    if status != 200 or hashlib.sha256(body.data()).hexdigest() != offered.sha256:
+        raise _Fails(f"{offered.url} gives something else ({status})")
     return f"{lab.desk.settings.url} serves them, as seen from here"
 
 

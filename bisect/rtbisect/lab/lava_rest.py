@@ -18,9 +18,10 @@ from urllib.parse import quote
 
 import requests
 
+from rtbisect import bodies
 from rtbisect.command import printable
 from rtbisect.errors import ConfigError, InfrastructureError
-from rtbisect.lab import lava_rows
+from rtbisect.lab import lava_rows, lavalog
 from rtbisect.lab.lava_rows import NOT_LAVA, NoAnswerError, StrangeError, json_object
 from rtbisect.secretfile import read_secret
 
@@ -32,9 +33,11 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-#: Bytes of an answer, and of the log of a job.
+#: Bytes of an answer; of a log, begin and end are kept.
 LARGEST_ANSWER = 16 * 1024 * 1024
-LARGEST_LOG = 64 * 1024 * 1024
+
+#: A log may take so many times as long as another answer.
+_LOG_TAKES = 5
 
 #: Pages of a list that are read.
 MOST_PAGES = 50
@@ -63,13 +66,15 @@ class MethodError(InfrastructureError):
 @dataclass(frozen=True, slots=True)
 class RestSettings:
     """Where a server is, and whose token is used. `token` is a file with nothing else in it, `ca`
-    one with the certificates of a lab that signs its own.
+    one with the certificates of a lab that signs its own. An answer may be silent for `timeout_s`
+    seconds and takes at most `deadline_s` as a whole; a log five times that.
     """
 
     url: str
     token: Path | None = None
     ca: Path | None = None
     timeout_s: float = 30.0
+    deadline_s: float = 120.0
     outage_s: float = 900.0
 
 
@@ -101,9 +106,8 @@ class LavaRest:
         """A session a thread: several boots may be under way."""
         found: requests.Session | None = getattr(self._local, "session", None)
         if found is None:
-            found = self._local.session = requests.Session()
             # Neither proxies nor a ~/.netrc of the environment: the token goes where we say.
-            found.trust_env = False
+            found = self._local.session = bodies.session()
             if self.settings.ca is not None:
                 found.verify = str(self.settings.ca)
             if self._token:
@@ -279,27 +283,32 @@ class LavaRest:
     ) -> bytes:
         """The body of one answer; NoAnswerError, GoneError, ConfigError else."""
         url = f"{self.settings.url.rstrip('/')}/api/v0.2/{path}"
+        sink = lavalog.Clip() if log else bodies.Whole(LARGEST_ANSWER)
+        within_s = self.settings.deadline_s * (_LOG_TAKES if log else 1)
         try:
-            answer = self._session.request(
+            status = bodies.ask(
+                self._session,
                 method,
                 url,
-                params=dict(asked or {}),
-                json=body,
-                timeout=self.settings.timeout_s,
-                stream=True,
-                allow_redirects=False,
+                sink,
+                deadline_s=within_s,
+                silence_s=self.settings.timeout_s,
+                params=asked,
+                body=body,
             )
-            with answer:
-                data = _limited(answer, LARGEST_LOG if log else LARGEST_ANSWER)
         except requests.RequestException as error:
             raise NoAnswerError(
                 f"{self.settings.url} does not answer ({type(error).__name__})", "see to the server"
             ) from error
-        if answer.status_code in (200, 201, 202, 204):
+        except bodies.TooLargeError as error:
+            raise InfrastructureError(
+                f"{printable(url)} has more than {LARGEST_ANSWER} bytes",
+                "see the job there",
+                retryable=False,
+            ) from error
+        data = sink.data()
+        if status in (200, 201, 202, 204):
             return data
-        if self._is_lava and not lava_rows.is_object(data):
-            raise StrangeError(f"{url} answers {answer.status_code} with a page", NOT_LAVA)
-        status = answer.status_code
         if self._is_lava and not lava_rows.is_object(data) and status not in _PASSING:
             raise StrangeError(f"{self.settings.url} answers {status} with a page", NOT_LAVA)
         raise self._refusal(status, method, path, data)
@@ -329,16 +338,3 @@ def _token(path: Path) -> str:
     if not token.isalnum() or len(token) > 256:
         raise ConfigError(f"{path} holds no token", "it has letters and digits on one line")
     return token
-
-
-def _limited(answer: requests.Response, most: int) -> bytes:
-    data = bytearray()
-    for part in answer.iter_content(1 << 16):
-        data += part
-        if len(data) > most:
-            raise InfrastructureError(
-                f"an answer of {printable(answer.url)} has more than {most} bytes",
-                "see the job there",
-                retryable=False,
-            )
-    return bytes(data)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import requests
 
+from rtbisect import bodies
 from rtbisect.command import printable
 from rtbisect.errors import ConfigError, InfrastructureError
 
@@ -20,8 +21,9 @@ if TYPE_CHECKING:
 #: Bytes of an mbox.
 MOST_BYTES = 8 * 1024 * 1024
 
-#: Seconds to connect, and between two parts of an answer.
-TIMEOUT_S = (10.0, 30.0)
+#: Seconds between two parts of an answer, and for all of it.
+SILENCE_S = 30.0
+DEADLINE_S = 300.0
 
 #: Answers from here on are the server's own trouble.
 _BROKEN = 500
@@ -44,35 +46,33 @@ def fetch(address: str, archives: Sequence[str]) -> bytes:
             f"{printable(address, 120)} is in no archive of this site",
             "name it in mail: commands: archives:, or send the patch itself",
         )
+    body = bodies.Whole(MOST_BYTES)
     try:
-        with requests.get(address, timeout=TIMEOUT_S, stream=True, allow_redirects=False) as answer:
-            if answer.status_code == requests.codes.too_many or answer.status_code >= _BROKEN:
-                raise InfrastructureError(
-                    f"{printable(address, 120)} answers {answer.status_code}", "try again later"
-                )
-            if answer.status_code != requests.codes.ok:
-                raise ConfigError(
-                    f"{printable(address, 120)} answers {answer.status_code}",
-                    "give the address of an mbox, not of a page",
-                )
-            return _body(answer)
+        status = bodies.ask(
+            bodies.session(), "GET", address, body, deadline_s=DEADLINE_S, silence_s=SILENCE_S
+        )
     except requests.RequestException as error:
         raise InfrastructureError(
             f"{printable(address, 120)}: {type(error).__name__}", "try again later"
         ) from error
+    except bodies.TooLargeError as error:
+        raise _too_large() from error
+    if status == requests.codes.too_many or status >= _BROKEN:
+        raise InfrastructureError(f"{printable(address, 120)} answers {status}", "try again later")
+    if status != requests.codes.ok:
+        raise ConfigError(
+            f"{printable(address, 120)} answers {status}",
+            "give the address of an mbox, not of a page",
+        )
+    return _unpacked(body.data())
 
 
-def _body(answer: requests.Response) -> bytes:
+def _unpacked(found: bytes) -> bytes:
     """What is there, unpacked: archives have whole series as packed mboxes."""
-    found = bytearray()
-    for part in answer.iter_content(65536):
-        found += part
-        if len(found) > MOST_BYTES:
-            raise _too_large()
     if not found.startswith(b"\x1f\x8b"):
-        return bytes(found)
+        return found
     try:
-        data = zlib.decompressobj(wbits=31).decompress(bytes(found), MOST_BYTES + 1)
+        data = zlib.decompressobj(wbits=31).decompress(found, MOST_BYTES + 1)
     except zlib.error as error:
         raise ConfigError("the packed mbox is torn", "send the patch itself") from error
     if len(data) > MOST_BYTES:
