@@ -27,11 +27,12 @@ from rtbisect.model.campaign import (
     Verification,
 )
 from rtbisect.model.code import PROOF_LAYOUT
+from rtbisect.model.lab import RunStatus
 from rtbisect.search import engine
 from rtbisect.trust import verify
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     from rtbisect.model.campaign import Observation
     from rtbisect.model.code import CommitGraph
@@ -78,67 +79,67 @@ def prove(  # noqa: PLR0913  (what was searched, and what was found)
     revert, no_revert = _revert(effects, reach[1], culprit)
     judged = _Judged(threshold, figure)
     spec = _spec(effects, reach, judged, found, parents, revert, no_revert)
-    state, fresh = _carry_out(effects, judged, spec)
-    checks = tuple(judged.told(check) for check in verify.verifications(state))
-    for check in checks:
-        said = effects.setup.in_words(check.note)
-        effects.tell(f"verify: {check.name}: {check.status} {said}".rstrip())
-    proved = replace(
-        result,
-        tested=tuple(_booted(item, fresh) for item in result.tested),
-        verifications=checks,
-        table=factors.table(effects, threshold, parents, culprit, revert, fresh),
-    )
+    fresh: dict[str, list[Run]] = {}
+
+    def so_far(state: verify.VerifyState, checks: tuple[Verification, ...]) -> Result:
+        """The result with these checks and all boots so far."""
+        return replace(
+            result,
+            tested=tuple(_booted(item, state) for item in result.tested),
+            verifications=checks,
+            table=factors.table(effects, threshold, parents, culprit, revert, fresh),
+        )
+
+    sure = found.answer.sure
+    state = _carry_out(effects, judged, verify.start(spec), fresh, late=not sure)
+    checks = _told(effects, judged, state)
     if not verify.confirmed(state):
         why_not = (_unproved(culprit, checks), *_spent(effects, state))
-        return _denied(graph, proved, checks, why_not)
-    if not found.answer.sure:
+        return _denied(graph, so_far(state, checks), checks, why_not)
+    if not sure:
         held, enough = _made_sure(found, state, checks)
         said = f"{culprit[:12]} has a probability of {held:.3f} with the boots of the proof"
         if not enough:
-            return _denied(graph, proved, checks, (said,))
-        effects.tell(f"verify: {said}")
-        proved = replace(proved, confidence=held)
-    checks = (*checks, *_kept(effects, judged, (culprit, reach[1]), fresh.get(culprit, ())))
-    proved = replace(proved, verifications=checks)
-    return _explained(effects, judged, proved, _Kernels(parents, revert, fresh))
-
-
-@dataclass(frozen=True, slots=True)
-class _Kernels:
-    """What a culprit was compared with, and the fresh boots by revision."""
-
-    parents: tuple[str, ...]
-    revert: str | None
-    fresh: dict[str, list[Run]]
-
-
-def _explained(effects: Effects, judged: _Judged, proved: Result, kernels: _Kernels) -> Result:
-    """A proven culprit with its cause, its gates and all that its boots say."""
-    parents, fresh = kernels.parents, kernels.fresh
-    culprit, threshold = proved.culprit, judged.threshold
-    assert culprit is not None
+            return _denied(graph, so_far(state, checks), checks, (said,))
+        result = replace(result, confidence=held, reasons=(said, *result.reasons))
+    kept = _kept(effects, judged, (culprit, reach[1]), fresh.get(culprit, ()))
     # Of any command there is no kernel to blame, no workload to tell apart, no instrument.
     told = (
         NOTHING
         if effects.setup.command
-        else believe(effects, threshold, parents, culprit, fresh, str(judged.figure))
+        else believe(effects, threshold, parents, culprit, fresh, str(figure))
     )
+    # The last boots of the budget: the culprit stands without them.
+    state = _carry_out(effects, judged, state, fresh, late=True)
+    checks = _told(effects, judged, state, checks)
+    if not verify.confirmed(state):
+        return _denied(graph, so_far(state, checks), checks, (_unproved(culprit, checks),))
+    proved = so_far(state, (*checks, *kept))
     return replace(
         proved,
         gates=told.gates,
         origins=told.origins,
-        table=(
-            *factors.table(effects, threshold, parents, culprit, kernels.revert, fresh),
-            *told.without_rt,
-        ),
+        table=(*proved.table, *told.without_rt),
         outcome=Outcome.MERGE_CULPRIT if len(parents) > 1 else Outcome.CULPRIT,
         cause=told.cause,
-        judgement=next(
-            (c.judgement for c in proved.verifications if c.judgement), proved.judgement
-        ),
-        reasons=(*proved.reasons, *told.said),
+        judgement=next((c.judgement for c in checks if c.judgement), result.judgement),
+        reasons=(*result.reasons, *told.said, *_spent(effects, state, late=True)),
     )
+
+
+def _told(
+    effects: Effects,
+    judged: _Judged,
+    state: verify.VerifyState,
+    before: tuple[Verification, ...] = (),
+) -> tuple[Verification, ...]:
+    """The checks as a reader knows them; what they say that they did not say before is told."""
+    checks = tuple(judged.told(check) for check in verify.verifications(state))
+    for check in checks:
+        if check not in before:
+            said = effects.setup.in_words(check.note)
+            effects.tell(f"verify: {check.name}: {check.status} {said}".rstrip())
+    return checks
 
 
 def _denied(
@@ -270,11 +271,17 @@ def _made_sure(
 
 
 def _carry_out(
-    effects: Effects, judged: _Judged, spec: verify.VerifySpec
-) -> tuple[verify.VerifyState, dict[str, list[Run]]]:
-    """Boot what the verification asks for; its final state and the fresh boots by revision."""
-    state = verify.start(spec)
-    fresh: dict[str, list[Run]] = {}
+    effects: Effects,
+    judged: _Judged,
+    state: verify.VerifyState,
+    fresh: dict[str, list[Run]],
+    *,
+    late: bool = False,
+) -> verify.VerifyState:
+    """Boot what the verification asks for; gives its state after that, and adds the boots to
+    `fresh` by revision.
+    """
+    spec = state.spec
     probes = probes_of(effects, spec.parents, spec.culprit)
 
     def asked(step: verify.Boot, begun: int) -> Ask:
@@ -284,7 +291,7 @@ def _carry_out(
         with_probes = probes if step.revision == spec.culprit and explain else ()
         return Ask(step.revision, step.purpose, step.left, step.layout, explain, tuple(with_probes))
 
-    while not isinstance(step := verify.propose(state), verify.Done):
+    while not isinstance(step := verify.propose(state, late=late), verify.Done):
         if not effects.boots_left:
             break
         if step.layout and not (build := effects.build(step.revision, step.layout)).ok:
@@ -295,7 +302,7 @@ def _carry_out(
             continue
         begun = Counter({sha: len(runs) for sha, runs in fresh.items()})
         ahead = []
-        for coming in verify.coming(state, effects.width):
+        for coming in verify.coming(state, effects.width, late=late):
             ahead.append(asked(coming, begun[coming.revision]))
             begun[coming.revision] += not coming.layout
         run = effects.boot(ahead[0], ahead[1:])
@@ -309,15 +316,15 @@ def _carry_out(
             state,
             verify.Booted(run.revision, run.run_id, run.status, seen, run.seconds, step.layout),
         )
-    return state, fresh
+    return state
 
 
-def _spent(effects: Effects, state: verify.VerifyState) -> tuple[str, ...]:
-    """What is said where the budget has ended the proof."""
-    if isinstance(verify.propose(state), verify.Done):
+def _spent(effects: Effects, state: verify.VerifyState, *, late: bool = False) -> tuple[str, ...]:
+    """What is said where the budget has ended the proof, or its `late` boots."""
+    if isinstance(verify.propose(state, late=late), verify.Done):
         return ()
-    most = effects.setup.limits.max_boots
-    return (f"the budget of {most} boots ended during the proof",)
+    when = "before the revert was decided" if late else "during the proof"
+    return (f"the budget of {effects.setup.limits.max_boots} boots ended {when}",)
 
 
 def _revert(effects: Effects, tip: str, culprit: str) -> tuple[str | None, str]:
@@ -339,9 +346,14 @@ def _unproved(culprit: str, checks: Sequence[Verification]) -> str:
     return f"the search named {culprit[:12]}, which {how}: {first.name}: {first.note}"
 
 
-def _booted(item: TestedRevision, fresh: Mapping[str, list[Run]]) -> TestedRevision:
+def _booted(item: TestedRevision, state: verify.VerifyState) -> TestedRevision:
     """The fresh boots count as tests too: in the bisect log and wherever boots are told."""
-    return replace(item, boots=item.boots + sum(run.complete for run in fresh.get(item.sha, ())))
+    fresh = sum(
+        event.revision == item.sha and event.status is RunStatus.COMPLETE and not event.layout
+        for event in state.events
+        if isinstance(event, verify.Booted)
+    )
+    return replace(item, boots=item.boots + fresh)
 
 
 def _doubted(item: TestedRevision, graph: CommitGraph) -> TestedRevision:

@@ -690,6 +690,23 @@ def test_a_kill_at_any_write_changes_neither_answer_nor_counts(memory):
         assert parts.journal.story() == whole.open()[1].journal.story()
 
 
+def test_a_budget_that_ends_before_the_revert_is_decided_leaves_it_undecided(tmp_path):
+    whole = small_world(tmp_path / "whole")
+    found, _report = pipeline.bisect(*whole.open())
+    revert = next(check for check in found.verifications if check.name == "revert on tip")
+    assert (revert.status, revert.judgement.base.n) == ("pass", 6)
+    here = small_world(tmp_path / "short")
+    setup, parts = here.open()
+    short = len(whole.lab.requests) - 1
+    setup = replace(setup, limits=replace(setup.limits, max_boots=short))
+    result, _report = pipeline.bisect(setup, parts)
+    assert len(here.lab.requests) == short
+    assert result.outcome is Outcome.CULPRIT
+    status = {check.name: check.status for check in result.verifications}
+    assert status["revert on tip"] == "undecided"
+    assert any("before the revert was decided" in said for said in result.reasons)
+
+
 def test_a_second_culprit_is_searched_for(tmp_path):
     here = world(tmp_path, 3)
 

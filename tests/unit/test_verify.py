@@ -26,13 +26,13 @@ SPEC = verify.VerifySpec(
 )
 
 
-def play(spec, level, status=None, place=lambda _revision, _number: ("", 1.0)):
+def play(spec, level, status=None, place=lambda _revision, _number: ("", 1.0), *, late=True):
     """Boot what is proposed; `level` gives the median of each revision, `place` the host of a boot
-    and by how much it tells more.
+    and by how much it tells more. Without `late` only what the culprit is named by is booted.
     """
     rng = random.Random(1)
     state, order = verify.start(spec), []
-    while isinstance(step := verify.propose(state), verify.Boot):
+    while isinstance(step := verify.propose(state, late=late), verify.Boot):
         order.append(step.revision)
         assert len(order) < 200
         how = (status or {}).get(step.revision, RunStatus.COMPLETE)
@@ -56,10 +56,55 @@ def test_a_true_culprit_is_confirmed_with_its_recovery():
     assert (parent.name, parent.status) == ("culprit vs parent parent", "pass")
     assert (revert.name, revert.status) == ("revert on tip", "pass")
     assert (order.count("culprit"), order.count("parent")) == (6, 6)
-    assert (order.count("revert"), order.count("tip")) == (3, 3)
+    assert (order.count("revert"), order.count("tip")) == (6, 6)
     assert parent.judgement.level is Level.REGRESSED
     share = int(parent.note.split("explains ")[1].split("%")[0])
     assert 85 <= share <= 115
+
+
+def test_a_check_passes_only_where_its_p_could_have_been_too_large():
+    """Three boots a side reach p = 0.05 at best: that is no pass, however far apart they are."""
+    state, order = play(SPEC, GOOD, late=False)
+    revert = verify.verifications(state)[1]
+    assert (order.count("revert"), order.count("tip")) == (3, 3)
+    assert (revert.status, revert.judgement.p) == ("undecided", 1 / 20)
+    assert verify.confirmed(state), "the culprit is named by its parent, with a revert or without"
+    state, order = play(SPEC, GOOD)
+    revert = verify.verifications(state)[1]
+    assert (revert.status, order.count("revert")) == ("pass", 6)
+    assert revert.judgement.p <= SPEC.look_alpha
+
+
+@pytest.mark.parametrize("revert_boots", [2, 3, 4, 5, 8])
+@pytest.mark.parametrize("boots", [4, 6, 8])
+@pytest.mark.parametrize("hosts", [1, 2, 3])
+def test_no_check_passes_above_its_alpha(revert_boots, boots, hosts):
+    spec = replace(SPEC, revert_boots=revert_boots, boots=boots, boots_max=26)
+    for late in (False, True):
+        state, _ = play(spec, GOOD, place=lambda _sha, n: (f"rt{n // 4 % hosts}", 1.0), late=late)
+        for check in verify.verifications(state):
+            assert check.status != "pass" or check.judgement.p <= spec.look_alpha
+    assert [check.status for check in verify.verifications(state)] == ["pass", "pass"]
+
+
+def test_a_refuted_culprit_costs_no_late_boots():
+    state, order = play(SPEC, GOOD | {"parent": 50}, late=False)
+    assert verify.verifications(state)[0].status == "fail"
+    assert order.count("revert") == 3
+
+
+def test_a_revert_is_looked_at_three_times_at_most():
+    wide = {"tip": [3, 30, 300] * 4, "revert": [2, 25, 200] * 4}
+    state, booted = verify.start(SPEC), []
+    while isinstance(due := verify.propose(state, late=True), verify.Boot):
+        booted.append(due.revision)
+        value = wide[due.revision].pop() if due.revision in wide else GOOD[due.revision]
+        seen = Observation(due.revision, str(len(booted)), float(value))
+        event = verify.Booted(due.revision, str(len(booted)), RunStatus.COMPLETE, seen, 1.0)
+        state = verify.apply(state, event)
+    assert verify.verifications(state)[1].status == "undecided"
+    assert booted.count("revert") == booted.count("tip") == 10
+    assert verify.confirmed(state)
 
 
 def test_boots_are_interleaved_in_an_order_of_the_seed():
@@ -198,7 +243,7 @@ def test_replay_of_any_prefix_proposes_the_same():
     state, _ = play(SPEC, GOOD)
     for cut in range(len(state.events) + 1):
         again = verify.replay(SPEC, state.events[:cut])
-        step = verify.propose(again)
+        step = verify.propose(again, late=True)
         if cut < len(state.events):
             assert step.revision == state.events[cut].revision
             assert step.left >= 1

@@ -278,7 +278,7 @@ class Limits:
 
     @property
     def proof_boots(self) -> int:
-        """What a proof takes at least: culprit and parent, tip and revert."""
+        """What a proof takes at least: culprit and parent, and the first look at tip and revert."""
         return 2 * (self.verify_boots + self.revert_boots)
 
     @property

@@ -50,8 +50,9 @@ REVERT_RECOVERY = 0.5
 class VerifySpec:
     """What to verify. `endpoints` are the boots of good and bad from the calibration, only
     to say how much of their shift the culprit explains. `revert` is the commit that
-    reverts the culprit on `tip`, None with the reason in `no_revert`. With `layout` the culprit
-    and its first parent are also compared as kernels with that code layout.
+    reverts the culprit on `tip`, None with the reason in `no_revert`. `revert_boots` are those of
+    its first look, which may be too few for a pass. With `layout` the culprit and its first parent
+    are also compared as kernels with that code layout.
     """
 
     culprit: str
@@ -130,7 +131,8 @@ _Kernel: TypeAlias = tuple[str, int]
 @dataclass(frozen=True, slots=True)
 class _Check:
     """`base` should be better than `new`. `wanted` boots a side are still to be reached (0:
-    the check is closed).
+    the check is closed). They are `late` where the culprit can be named without them; then
+    `verification` is what the boots so far say.
     """
 
     name: str
@@ -140,6 +142,7 @@ class _Check:
     looks: tuple[int, ...]
     layout: int = 0
     wanted: int = 0
+    late: bool = False
     verification: Verification | None = None
 
     @property
@@ -172,20 +175,24 @@ def replay(spec: VerifySpec, events: Iterable[Event]) -> VerifyState:
     return replace(start(spec), events=tuple(events))
 
 
-def propose(state: VerifyState) -> Proposal:
-    """The next boot."""
-    return next(iter(coming(state, 1)), Done())
+def propose(state: VerifyState, *, late: bool = False) -> Proposal:
+    """The next boot; with `late` after all others also what only a check wants without which the
+    culprit is named.
+    """
+    return next(iter(coming(state, 1, late=late)), Done())
 
 
-def coming(state: VerifyState, most: int) -> tuple[Boot, ...]:
+def coming(state: VerifyState, most: int, *, late: bool = False) -> tuple[Boot, ...]:
     """The next boots, at most so many, if all of them are evidence. They go in rounds: one of each
     revision that needs one, in an order drawn from the seed, so that a drift of the host meets
     both sides alike.
     """
     wanted: dict[_Kernel, int] = {}
     purpose: dict[_Kernel, str] = {}
-    for check in state.checks:
-        for kernel in check.kernels if check.wanted else ():
+    open_ = [check for check in state.checks if check.wanted]
+    first = [check for check in open_ if not check.late]
+    for check in first or (open_ if late else ()):
+        for kernel in check.kernels:
             wanted[kernel] = max(wanted.get(kernel, 0), check.wanted)
             purpose.setdefault(kernel, check.purpose)
     have = {kernel: len(state.ledger.views.get(kernel, ())) for kernel in wanted}
@@ -219,7 +226,7 @@ def incomplete(checks: Iterable[Verification]) -> bool:
 
 
 def confirmed(state: VerifyState) -> bool:
-    """Over, the culprit is worse than every parent, and no revert contradicts it."""
+    """Over but for late boots, the culprit is worse than every parent, no revert contradicts it."""
     if not isinstance(propose(state), Done):
         return False
     found = verifications(state)
@@ -246,10 +253,10 @@ def _planned(spec: VerifySpec) -> list[_Check]:
             _Check(LAYOUT, spec.parents[0], spec.culprit, "layout", spec.looks, spec.layout)
         )
     if spec.revert is not None:
-        # A second look at twice the boots, where the permutation test can decide.
+        # A look at few boots, which can only contradict; then those where the test can decide.
         again = max(2 * spec.revert_boots, spec.boots)
-        short = (spec.revert_boots, again)
-        found.append(_Check(REVERT, spec.revert, spec.tip, "revert", short))
+        both = (spec.revert_boots, *looks(again, spec.boots_max)[:2])
+        found.append(_Check(REVERT, spec.revert, spec.tip, "revert", both))
     return found
 
 
@@ -271,13 +278,30 @@ def _examined(state: VerifyState, check: _Check) -> _Check:
             note = f"{sha[:12]} does not build or run with another layout"
             return replace(check, verification=Verification(check.name, "n/a", None, note))
     base, new = (state.raw.get(kernel, Sample(())) for kernel in check.kernels)
-    for boots in check.looks:
+    found, late = None, False
+    for look, boots in enumerate(check.looks):
         if min(base.n, new.n) < boots:
-            return replace(check, wanted=boots)
-        found = _decided(state.spec, check, _first(base, boots), _first(new, boots))
+            return replace(check, wanted=boots, late=late, verification=found if late else None)
+        pair = _first(base, boots), _first(new, boots)
+        found = _decided(state.spec, check, *pair, _alpha(state.spec, check))
         if found.status != "undecided":
             break
+        late = check.purpose == "revert" and (look > 0 or _apart(state.spec, check, *pair))
     return replace(check, verification=found)
+
+
+def _alpha(spec: VerifySpec, check: _Check) -> float:
+    """Alpha of one look of a check."""
+    return (
+        max(spec.look_alpha, LAYOUT_ALPHA / len(check.looks)) if check.layout else spec.look_alpha
+    )
+
+
+def _apart(spec: VerifySpec, check: _Check, base: Sample, new: Sample) -> bool:
+    """The boots so far are as far apart as so few can be: they do not contradict the culprit, and
+    that they pass is told by the boots that follow, which a culprit that falls never costs.
+    """
+    return _decided(spec, check, base, new, smallest_p(base, new)).status == "pass"
 
 
 def _sample(seen: Sequence[Observation]) -> Sample:
@@ -289,14 +313,10 @@ def _first(sample: Sample, boots: int) -> Sample:
     return Sample(sample.values[:boots], sample.hosts[:boots])
 
 
-def _decided(spec: VerifySpec, check: _Check, base: Sample, new: Sample) -> Verification:
-    alpha = spec.look_alpha
+def _decided(
+    spec: VerifySpec, check: _Check, base: Sample, new: Sample, alpha: float
+) -> Verification:
     is_revert = check.purpose == "revert"
-    if check.layout:
-        alpha = max(alpha, LAYOUT_ALPHA / len(check.looks))
-    if is_revert and base.n == spec.revert_boots:
-        # Three boots a side cannot reach alpha: then only full separation passes.
-        alpha = max(alpha, smallest_p(base, new))
     found = judge(spec.threshold, base, new, alpha=alpha)
     ratio = _recovery(spec, base, new)
     status = {Level.REGRESSED: "pass", Level.PASS: "fail", Level.UNDECIDED: "undecided"}[
