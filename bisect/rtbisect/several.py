@@ -54,15 +54,22 @@ def unlike(result: Result, answer: Answer) -> Result:
     """The result with a check that the tested revisions lie where one culprit puts them."""
     if result.culprit is None:
         return result
-    told = ", ".join(f"{sha[:12]} (p = {p:.2g})" for sha, p in answer.unlike)
+    others = [(sha, p) for sha, p in answer.unlike if sha != result.culprit]
+    told = []
+    if others:
+        which = ", ".join(f"{sha[:12]} (p = {p:.2g})" for sha, p in others)
+        told.append(f"tested revisions that this commit does not explain: {which}")
+    told += [
+        f"boots of this commit itself lie further off than predicted (p = {p:.2g})"
+        for sha, p in answer.unlike
+        if sha == result.culprit
+    ]
     back = [check.note for check in result.verifications if check.name == proof.KEPT]
-    said = "all tested revisions lie where this commit puts them"
-    if told:
-        said = f"tested revisions that this commit does not explain: {told}"
-    elif back:
+    said = "; ".join(told) or "all tested revisions lie where this commit puts them"
+    if back and not told:
         said = "not of the bad end"
     check = Verification(PREDICTION, "undecided" if told or back else "pass", None, said)
-    reasons = (*result.reasons, *back, *([said] if told else []))
+    reasons = (*result.reasons, *back, *told)
     return replace(result, verifications=(*result.verifications, check), reasons=reasons)
 
 

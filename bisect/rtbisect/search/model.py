@@ -96,7 +96,8 @@ class Answer:
     90% of the mass on commits, at most 20. `confidence` is the probability of the
     culprit, or of the set, or of the most likely commit. `figure` is what the ends differ in;
     `between` with two culprits is a revision that has one of them, `unlike` are revisions, with
-    p, that the culprit does not explain. `sure` is as in Finish.
+    p, that the culprit does not explain; the culprit among them has boots of its own further off.
+    `sure` is as in Finish.
     """
 
     outcome: Outcome
