@@ -13,7 +13,7 @@ from rtbisect.model.campaign import (
     Sample,
 )
 from rtbisect.model.lab import RunStatus
-from rtbisect.trust import verify
+from rtbisect.trust import recovery, verify
 
 SPEC = verify.VerifySpec(
     culprit="culprit",
@@ -219,9 +219,9 @@ def test_a_share_of_boots_that_luck_makes_smaller_is_no_second_culprit():
     """Frozen in 11 of 16 boots of the end and 10 of 26 of the parent: 56%, and nobody is sure."""
     whole = (0.0,) * 16, (1.0,) * 11 + (0.0,) * 5
     part = (0.0,) * 26, (1.0,) * 10 + (0.0,) * 16
-    assert not stats.falls_short(whole, part, verify.FULL_RECOVERY, level=verify.SURE, mean=True)
+    assert not stats.falls_short(whole, part, recovery.FULL, level=recovery.SURE, mean=True)
     few = (0.0,) * 26, (1.0,) * 3 + (0.0,) * 23
-    assert stats.falls_short(whole, few, verify.FULL_RECOVERY, level=verify.SURE, mean=True)
+    assert stats.falls_short(whole, few, recovery.FULL, level=recovery.SURE, mean=True)
 
 
 def test_failing_kernels_and_invalid_runs_end_undecided():

@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from rtbisect import stats
 from rtbisect.errors import ConfigError
-from rtbisect.judge.judge import judge, sides, smallest_p
-from rtbisect.judge.scale import by_mean, centre, effect_floor
+from rtbisect.judge.judge import judge, smallest_p
+from rtbisect.judge.scale import effect_floor
 from rtbisect.model.campaign import Judgement, Level, Sample, Threshold, Verification
 from rtbisect.search.calibrate import looks
 from rtbisect.search.ledger import Booted, Built, Event, Ledger, evidence, ledger
+from rtbisect.trust import recovery
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -35,13 +36,6 @@ REVERT = "revert on tip"
 #: Alpha of the comparison with another code layout, for all its looks: it repeats what the one with
 #: the parent has shown, and a regression that is not seen twice is none.
 LAYOUT_ALPHA = 0.05
-#: Share of the ends' shift below which there is more than this one culprit, and how sure of it the
-#: boots have to be: a search for a second culprit that is not there costs a campaign, and one that
-#: is missed is still told of by its share. Of true shares of 1 and of a half 3% and 37 to 59% are
-#: taken to fall short (8 boots a side, ends 2 to 4 standard deviations apart); of what merely lies
-#: below, 23% and 69 to 86% would be.
-FULL_RECOVERY = 0.7
-SURE = 0.8
 #: A revert has to take back at least this share of the ends' shift.
 REVERT_RECOVERY = 0.5
 
@@ -318,35 +312,19 @@ def _decided(
 ) -> Verification:
     is_revert = check.purpose == "revert"
     found = judge(spec.threshold, base, new, alpha=alpha)
-    ratio = _recovery(spec, base, new)
+    ratio = recovery.share(spec.threshold, spec.endpoints, (base, new))
     status = {Level.REGRESSED: "pass", Level.PASS: "fail", Level.UNDECIDED: "undecided"}[
         found.level
     ]
     if is_revert and status == "pass" and ratio is not None and ratio < REVERT_RECOVERY:
         status = "undecided"
-    short = ratio is not None and ratio < FULL_RECOVERY and _falls_short(spec, base, new)
+    short = (
+        ratio is not None
+        and ratio < recovery.FULL
+        and recovery.falls_short(spec.threshold, spec.endpoints, (base, new))
+    )
     note = _note(found, ratio, is_revert=is_revert, short=short)
     return Verification(check.name, status, found, note, ratio, short)
-
-
-def _recovery(spec: VerifySpec, base: Sample, new: Sample) -> float | None:
-    """Shift of this pair as a share of the shift of the ends; None without ends."""
-    good, bad = spec.endpoints
-    if not good.n or not bad.n:
-        return None
-    whole = _shift(spec.threshold, good, bad)
-    return _shift(spec.threshold, base, new) / whole if whole > 0 else None
-
-
-def _falls_short(spec: VerifySpec, base: Sample, new: Sample) -> bool:
-    """Below FULL_RECOVERY, by more than what luck makes of so few boots."""
-    whole, part = (sides(spec.threshold, *pair) for pair in (spec.endpoints, (base, new)))
-    return stats.falls_short(whole, part, FULL_RECOVERY, level=SURE, mean=by_mean(spec.threshold))
-
-
-def _shift(threshold: Threshold, base: Sample, new: Sample) -> float:
-    one, two = sides(threshold, base, new)
-    return centre(threshold, two) - centre(threshold, one)
 
 
 def _note(found: Judgement, ratio: float | None, *, is_revert: bool, short: bool) -> str:
