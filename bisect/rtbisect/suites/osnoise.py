@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING
 from rtbisect.model.lab import Measurement, Source
 from rtbisect.suites import noise
 from rtbisect.suites.base import SuiteError, no_events_lost, number, pairs, text
+from rtbisect.suites.identity import NoiseRow, contradiction
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -46,9 +47,6 @@ _SAMPLE = re.compile(
     + r"\s+".join(rf"(?P<{name}>\d{{1,20}})" for name in _COUNTS)
     + r"\s*$"
 )
-
-#: The kernel cuts off after five decimals of a percent; so may we.
-_CUT_PERCENT = 0.00002
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,10 +187,11 @@ def _sample(match: re.Match[str]) -> Sample:
     runtime, noise = int(match["runtime"]), int(match["noise"])
     available = float(match["available"])
     single = int(match["single"])
-    if runtime == 0 or noise > runtime or single > noise:
-        raise SuiteError(f"osnoise: runtime {runtime}, noise {noise}, single {single} us cannot be")
-    if abs(available - 100 * (runtime - noise) / runtime) > _CUT_PERCENT:
-        raise SuiteError(f"osnoise: {available} percent does not follow from {runtime}, {noise} us")
+    if runtime == 0:
+        raise SuiteError(f"osnoise: a sample of CPU {match['cpu']} has no runtime")
+    row = NoiseRow(f"CPU {match['cpu']}", runtime, noise, available, max_single_us=single)
+    if wrong := contradiction(row):
+        raise SuiteError(f"osnoise: {wrong}")
     counts = tuple(int(match[name]) for name in _COUNTS)
     return Sample(int(match["cpu"]), runtime, noise, available, single, counts)
 

@@ -8,7 +8,6 @@ it invalid when they fail; gates of a campaign keep its report from a list.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rtbisect.model.campaign import Gate, GateStatus
@@ -33,30 +32,6 @@ DOSE_SHARE = 0.10
 MOST_TICKS_PER_S = 10.0
 #: Where the data come from decides who may get them.
 ORIGIN = "G15 origin"
-#: The kernel cuts off what is shown: a percentage after five digits, times at whole us.
-_LAST_DIGIT = 0.00002
-#: So many identical counters are no chance, if they count at least so much.
-_SAME_COUNTS = 2
-_LARGE_COUNT = 1000
-
-
-@dataclass(frozen=True, slots=True)
-class NoiseRow:
-    """What an osnoise table says of one CPU. Times in us; the sums are over all samples, of which
-    there are `samples`; `max_noise_us` is the worst sum of one sample, `max_single_us` the longest
-    single noise. None for what the table does not have.
-    """
-
-    label: str
-    runtime_us: float
-    noise_us: float | None
-    avail_percent: float
-    max_noise_us: float | None = None
-    max_single_us: float | None = None
-    samples: int = 1
-    exact: bool = True
-
-
 #: Names of gates that are told apart.
 HANGS = "G9 hangs"
 #: Of guards that only some kernels can tell.
@@ -81,44 +56,6 @@ def against(found: Sequence[Gate]) -> tuple[Gate, ...]:
     of every draft says so.
     """
     return tuple(gate for gate in found if not gate.ok and gate.name != ORIGIN)
-
-
-def unit_identity(rows: Sequence[NoiseRow]) -> Gate:
-    """G1: runtime, noise, the longest noises and the percentage agree in the unit that they claim.
-
-    `exact` rows are the kernel's own figures: the percentage follows from the other two to its last
-    digit. Others are rounded by a person, so only a factor of two or more is wrong.
-    """
-    name = "G1 units"
-    if not rows:
-        return absent(name, "no table of noise")
-    for row in rows:
-        lost_us = row.runtime_us * (100 - row.avail_percent) / 100
-        noise_us = lost_us if row.noise_us is None else row.noise_us
-        if not 0 <= noise_us <= row.runtime_us or not 0 <= row.avail_percent <= 100:
-            return failed(name, f"{row.label}: {noise_us:g} us of noise in {row.runtime_us:g} us")
-        if row.exact and abs(lost_us - noise_us) > _LAST_DIGIT * row.runtime_us / 100:
-            said = f"{row.avail_percent:g}% available does not follow from {noise_us:g} us of noise"
-            return failed(name, f"{row.label}: {said} in {row.runtime_us:g} us")
-        if wrong := _maxima(row, noise_us):
-            return failed(name, f"{row.label}: {wrong}")
-    return passed(name, f"{len(rows)} rows agree with themselves")
-
-
-def _maxima(row: NoiseRow, noise_us: float) -> str:
-    """What is wrong with the maxima of a row, "" for nothing."""
-    slack = 1.0 if row.exact else 2.0
-    mean_us = noise_us / row.samples
-    if row.max_noise_us is not None:
-        if row.max_noise_us * slack < mean_us:
-            said = f"the worst sample has {row.max_noise_us:g} us of noise,"
-            return f"{said} the mean of all {mean_us:g} us"
-        if row.max_noise_us > noise_us * slack:
-            return f"one sample has {row.max_noise_us:g} us of noise, all of them {noise_us:g} us"
-    worst = noise_us if row.max_noise_us is None else row.max_noise_us
-    if row.max_single_us is not None and row.max_single_us > worst * slack:
-        return f"a single noise of {row.max_single_us:g} us in {worst:g} us of noise"
-    return ""
 
 
 def instruments_agree(where: str, traced_per_s: float, counted_per_s: float) -> Gate:
@@ -158,25 +95,6 @@ def _growth(one: float, other: float, *, rises: bool) -> float:
     if low <= 0:
         return math.inf if high > 0 else 1.0
     return high / low
-
-
-def duplicates(runs: Mapping[str, Mapping[str, int]]) -> Gate:
-    """G5: large counters of two runs (label to counter to count) are never the same."""
-    name = "G5 duplicates"
-    labels = list(runs)
-    if len(labels) < 2:
-        return absent(name, "one run has no double")
-    for place, one in enumerate(labels):
-        for other in labels[place + 1 :]:
-            same = [
-                key
-                for key, count in runs[one].items()
-                if count >= _LARGE_COUNT and runs[other].get(key) == count
-            ]
-            if len(same) >= _SAME_COUNTS:
-                said = ", ".join(f"{key} {runs[one][key]}" for key in same[:3])
-                return failed(name, f"{one} and {other} have the same counts: {said}")
-    return passed(name, f"{len(labels)} runs differ")
 
 
 def raw_data_differ(hashes: Mapping[str, str]) -> Gate:
