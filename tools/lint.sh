@@ -28,6 +28,7 @@ scripts=$(find .ci tools lava-jobs tests -type f \( -name '*.sh' -o -name init -
 gate "ruff check" .venv/bin/ruff check
 gate "ruff format" .venv/bin/ruff format --check
 gate mypy .venv/bin/mypy
+gate "unused code" .venv/bin/python tools/unused.py
 gate import-linter .venv/bin/lint-imports --no-logo
 gate codespell .venv/bin/codespell
 gate yamllint .venv/bin/yamllint --strict .

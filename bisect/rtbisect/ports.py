@@ -152,9 +152,6 @@ class Clock(Protocol):
     def now_iso(self) -> str:
         """UTC, ISO 8601, seconds."""
 
-    def monotonic_s(self) -> float:
-        """Seconds of a clock that never goes back."""
-
 
 class Progress(Protocol):
     """Progress for a person: a bar on a terminal, plain lines elsewhere."""

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import hashlib
-import time
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -62,9 +61,6 @@ class SystemClock:
 
     def now_iso(self) -> str:
         return datetime.now(UTC).isoformat(timespec="seconds")
-
-    def monotonic_s(self) -> float:
-        return time.monotonic()
 
 
 def assemble(

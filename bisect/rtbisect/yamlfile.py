@@ -40,10 +40,10 @@ class Document:
         """The error for a mistake at `place`."""
         return ConfigError(f"{self.where(place)}: {message}", hint)
 
-    def refuse_invalid(self, error: ValidationError, prefix: Place = ()) -> ConfigError:
+    def refuse_invalid(self, error: ValidationError) -> ConfigError:
         """The first finding of pydantic, with its line."""
         first = error.errors(include_url=False)[0]
-        place = (*prefix, *first["loc"])
+        place = tuple(first["loc"])
         name = ".".join(str(part) for part in place) or "the file"
         return self.refuse(place, f"{name}: {first['msg']}")
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from rtbisect.errors import ConfigError
+from rtbisect.model.campaign import Cause, Outcome, Result
 from rtbisect.model.mail import OutMail
 from rtbisect.model.report import Report, ReportState
 from rtbisect.polling import Stores, poll
@@ -155,7 +156,8 @@ def test_a_folder_that_is_no_maildir(tmp_path):
 def test_an_answer_to_a_draft_is_in_its_thread(tmp_path, box, stores):
     name = stores.campaigns.create("bisect", "{}", "now")
     report = Report(name, ReportState.DRAFT, "d1@lab.example.org", "", "p", "", "")
-    stores.campaigns.set_report(name, report)
+    result = Result(Outcome.CULPRIT, Cause.KERNEL, "1" * 40, (), 0.97, None, None)
+    stores.campaigns.finish(name, result, report)
     add(box, parent="<d1@lab.example.org>", body="#rtbisect test")
     (found,) = look(tmp_path, stores)
     assert found.campaign == name

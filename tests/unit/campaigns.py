@@ -100,9 +100,6 @@ class StillClock:
     def now_iso(self):
         return "2026-01-02T03:04:05+00:00"
 
-    def monotonic_s(self):
-        return 0.0
-
 
 @dataclass
 class KeptMailer:

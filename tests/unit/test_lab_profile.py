@@ -49,11 +49,6 @@ def test_without_smt_one_cpu_does_the_housekeeping():
     assert (profile.housekeeping, profile.isolated, profile.watch) == ("0", "1-3", "1-3")
 
 
-def test_kthread_cpus_is_given_on_request_only():
-    assert "kthread_cpus" not in host_profile(DEVICE).boot_line
-    assert "kthread_cpus=0-1" in host_profile(DEVICE, knows_kthread_cpus=True).boot_line.split()
-
-
 def test_a_machine_with_too_few_cpus_is_refused():
     with pytest.raises(ConfigError, match="2 CPUs to isolate"):
         host_profile(DeviceType("small", "t", 1, 2, 2, 512, emulated=True))

@@ -15,8 +15,12 @@ if TYPE_CHECKING:
     from rtbisect.model.campaign import Judgement, Threshold
 
 
+#: Alpha of all looks for a change to the better together.
+ALPHA = 0.005
+
+
 def improved(
-    judgements: Sequence[Judgement], thresholds: Sequence[Threshold], *, alpha: float = 0.005
+    judgements: Sequence[Judgement], thresholds: Sequence[Threshold]
 ) -> tuple[Judgement, ...]:
     """Of judged primary metrics those that are better by what would count as a regression the
     other way round, judged so: same boots, same smallest effect, Holm over all of them.
@@ -28,4 +32,4 @@ def improved(
         # Of a part of a figure the threshold is another one.
         if each.key in limits and not each.figure
     ]
-    return tuple(each for each in judge_all(pairs, alpha=alpha) if each.level is Level.REGRESSED)
+    return tuple(each for each in judge_all(pairs, alpha=ALPHA) if each.level is Level.REGRESSED)

@@ -65,14 +65,9 @@ _ALWAYS = (
 )
 
 
-def host_profile(
-    device: DeviceType, name: str = "tuned", *, knows_kthread_cpus: bool = False
-) -> HostProfile:
+def host_profile(device: DeviceType, name: str = "tuned") -> HostProfile:
     """The profile for a device: core 0 works, all other cores are isolated whole (`tuned`) or only
     measured (`as-is`), with the additions `+fifo:N` and `+nosmt`.
-
-    `kthread_cpus=` is a patch of some trees: other kernels hand an unknown parameter to
-    init's environment, and the preflight refuses the boot. So it is given on request.
     """
     match = re.fullmatch(PROFILE, name)
     if match is None:
@@ -100,7 +95,6 @@ def host_profile(
                 *_ALWAYS,
                 *(_isolation(work, quiet) if match[1] == "tuned" else ()),
                 *(() if smt else ("nosmt",)),
-                *((f"kthread_cpus={work}",) if knows_kthread_cpus else ()),
             )
         ),
         isolates=match[1] == "tuned",

@@ -33,11 +33,9 @@ def top(
     return tuple(order[:count]), len(order[count:]), sum(p for _, p in order[count:])
 
 
-def bars(
-    candidates: Sequence[tuple[str, float]], graph: CommitGraph, count: int = 12
-) -> tuple[str, ...]:
+def bars(candidates: Sequence[tuple[str, float]], graph: CommitGraph) -> tuple[str, ...]:
     """One line a commit: id, probability, bar, subject; the rest as one line."""
-    return _lines(candidates, graph, count, width=20)
+    return _lines(candidates, graph, 12, width=20)
 
 
 def rows(

@@ -107,15 +107,6 @@ class CampaignStore:
                 )
             )
 
-    def set_report(self, identity: str, report: Report) -> None:
-        """Keep where the report of a campaign stands now."""
-        with self.database.write() as connection:
-            connection.execute(
-                sa.update(db.campaign)
-                .where(db.campaign.c.id == identity)
-                .values(report=db.to_json(Report, report))
-            )
-
     def move_report(
         self, identity: str, before: Collection[ReportState], state: ReportState
     ) -> bool:
