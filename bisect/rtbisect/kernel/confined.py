@@ -34,6 +34,9 @@ if TYPE_CHECKING:
 _LOOK_S = 0.2
 _DISK_SHARE = 0.05
 
+#: Seconds for a program that does nothing.
+_PROBE_S = 60.0
+
 #: Free bytes below which the disk is looked at at once, and a command that has taken the second of
 #: them since it began is ended: what else writes there needs the rest. Half of what a build is
 #: promised (preflight.MIN_DISK_BYTES), so that one of a usual size is never blamed for a full disk.
@@ -92,6 +95,15 @@ def run(  # noqa: PLR0913  (keyword-only, as of command.run)
         watch.stop()
         if group is not None:
             group.close()
+
+
+def works(box: Sandbox, log: Path) -> bool:
+    """Whether anything at all runs in the sandbox; it is asked beside `log`, a file of ours."""
+    aside = log.with_suffix(".probe")
+    try:
+        return run(box, ["true"], cwd=log.parent, timeout_s=_PROBE_S, log=aside).done.ok
+    finally:
+        aside.unlink(missing_ok=True)
 
 
 class _Watch:

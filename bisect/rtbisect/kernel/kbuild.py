@@ -44,10 +44,6 @@ if TYPE_CHECKING:
     from rtbisect.model.code import BuildRequest, Checkout, Function
 
 
-#: Seconds for a program that does nothing.
-_PROBE_S = 60.0
-
-
 @dataclass(frozen=True, slots=True)
 class _Task:
     """One build under way: everything that its steps share."""
@@ -313,20 +309,8 @@ class KernelBuilder:
             number = done.returncode - 128
             raise TreeError(f"make was ended by signal {number}", suspect=True)
         found = firsterror.find(task.space.log_text(start))
-        owned = blame.checked(found, machine, lambda: self._sandbox_works(task))
+        owned = blame.checked(found, machine, lambda: confined.works(task.box, task.space.log))
         raise blame.fault(owned, task.request.revision)
-
-    @staticmethod
-    def _sandbox_works(task: _Task) -> bool:
-        """Whether nothing at all runs in the sandbox."""
-        aside = task.space.log.with_suffix(".probe")
-        try:
-            found = confined.run(
-                task.box, ["true"], cwd=task.space.root, timeout_s=_PROBE_S, log=aside
-            )
-            return found.done.ok
-        finally:
-            aside.unlink(missing_ok=True)
 
     def _sandbox(self, source: Path, space: Workspace, tools: str) -> Sandbox:
         env = REPRODUCIBLE | {

@@ -7,7 +7,6 @@ import re
 import tempfile
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +15,7 @@ from rtbisect.errors import ConfigError, InfrastructureError
 from rtbisect.locks import hold
 from rtbisect.model.code import Change, Checkout, Commit, CommitGraph, CommitHead
 from rtbisect.model.report import CommitText
+from rtbisect.trees.made import MADE_TIME, commit_tree, merged
 from rtbisect.trees.plumbing import FULL_SHA, WALK_S, Git, full_sha, heads, ls_remote
 from rtbisect.trees.store import Store
 from rtbisect.trees.worktree import Worktree
@@ -40,10 +40,6 @@ MOST_TAGS = 16
 
 #: Seconds to wait for a checkout of another campaign.
 LOCK_WAIT_S = 1800.0
-
-#: A revert has a fixed author and date, so that the same revert is the same commit.
-REVERT_DATE = "2000-01-01T00:00:00+00:00"
-_REVERT_TIME = f"{datetime.fromisoformat(REVERT_DATE).timestamp():.0f}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +175,7 @@ class GitTree:
             words = ("--no-commit-header", "--max-count=1", "--format=%ct %P")
             done = git.try_("rev-list", *words, here)
             made_s, *parents = done.stdout.split() if done.ok else [""]
-            if made_s != _REVERT_TIME:
+            if made_s != MADE_TIME:
                 return False
             if not parents or not git.try_("rev-parse", "--verify", "--quiet", _revert(here)).ok:
                 return True
@@ -210,11 +206,11 @@ class GitTree:
         parents = git("rev-list", "--parents", "--max-count=1", commit).split()[1:]
         if len(parents) != 1:
             return None
-        tree = self._merged(git, base=commit, ours=full_sha(tip), theirs=parents[0])
+        tree = merged(git, base=commit, ours=full_sha(tip), theirs=parents[0])
         if tree is None or tree == git("rev-parse", f"{tip}^{{tree}}").strip():
             return None
         note = f'Revert "{text.subject}"\n\nThis reverts commit {commit}.\n'
-        made = _commit_tree(git, tree, tip, note)
+        made = commit_tree(git, tree, tip, note)
         git("update-ref", _revert(made), made)
         return made
 
@@ -241,31 +237,11 @@ class GitTree:
                         "rebase it on the revision that the report names",
                     )
                 tree = git("write-tree", env=index, timeout_s=WALK_S).strip()
-                tip = _commit_tree(git, tree, tip, f"{patch.title}\n")
+                tip = commit_tree(git, tree, tip, f"{patch.title}\n")
         if git("rev-parse", f"{tip}^{{tree}}") == git("rev-parse", f"{full_sha(base)}^{{tree}}"):
             raise ConfigError("the patches change nothing", "give those that do")
         git("update-ref", f"refs/rtbisect/patch/{tip}", tip)
         return tip
-
-    @staticmethod
-    def _merged(git: Git, base: str, ours: str, theirs: str) -> str | None:
-        """Tree of a three-way merge, None on conflict.
-
-        `git merge-tree` learnt --merge-base only in 2.40; three commits made for the
-        occasion give it the base that a revert needs.
-        """
-        root = _commit_tree(git, f"{base}^{{tree}}", None, "base\n")
-        one = _commit_tree(git, f"{ours}^{{tree}}", root, "ours\n")
-        other = _commit_tree(git, f"{theirs}^{{tree}}", root, "theirs\n")
-        done = git.try_("merge-tree", "--write-tree", "--no-messages", one, other, timeout_s=WALK_S)
-        if done.returncode == 1:
-            return None
-        if not done.ok:
-            last = done.stderr.strip().split("\n")[-1]
-            raise ConfigError(
-                f"git merge-tree failed: {printable(last)}", "git 2.38 or later is needed"
-            )
-        return done.stdout.split("\n", 1)[0].strip()
 
     def head(self, sha: str) -> CommitHead:
         """Subject, author and date of a commit; ConfigError when it is not there."""
@@ -355,12 +331,3 @@ def _changes(listing: str) -> dict[str, tuple[Change, ...]]:
         elif word:
             here.append(Change(word[0], whole_text(next(words))))
     return {sha: tuple(changes) for sha, changes in found.items()}
-
-
-def _commit_tree(git: Git, tree: str, parent: str | None, message: str) -> str:
-    """A commit with fixed author and dates: the same input gives the same sha."""
-    above = () if parent is None else ("-p", parent)
-    dates = {"GIT_AUTHOR_DATE": REVERT_DATE, "GIT_COMMITTER_DATE": REVERT_DATE}
-    return git(
-        "commit-tree", "--no-gpg-sign", tree, *above, stdin=message.encode("utf-8"), env=dates
-    ).strip()
