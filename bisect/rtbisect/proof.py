@@ -7,14 +7,11 @@ What fails here is not mailed: a culprit that does not hold on fresh boots becom
 
 from __future__ import annotations
 
-from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from rtbisect import factors
-from rtbisect.believed import NOTHING, believe, probes_of
-from rtbisect.boots import Ask
-from rtbisect.effects import Effects, worded
+from rtbisect.believed import NOTHING, Believed, believe
 from rtbisect.judge.judge import judge
 from rtbisect.judge.scale import all_badness, centre, shift_of
 from rtbisect.model.campaign import (
@@ -28,16 +25,16 @@ from rtbisect.model.campaign import (
 )
 from rtbisect.model.code import PROOF_LAYOUT
 from rtbisect.model.lab import RunStatus
-from rtbisect.search import engine
+from rtbisect.searching import made_sure
 from rtbisect.trust import verify
+from rtbisect.verifying import Judged, carry_out, told_checks
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
-    from rtbisect.model.campaign import Observation
+    from rtbisect.effects import Effects
     from rtbisect.model.code import CommitGraph
     from rtbisect.model.lab import Run
-    from rtbisect.search.views import Figure
     from rtbisect.searching import Found
 
 
@@ -47,8 +44,6 @@ if TYPE_CHECKING:
 MOST_BOOTS = 26
 MOST_TIMES = 3
 FEW_BOOTS = 10
-#: Boots of a culprit and of each parent that also tell where the figure comes from.
-EXPLAINED_BOOTS = 3
 #: Name of the check that the bad end is as bad as the culprit.
 KEPT = "kept until the bad end"
 
@@ -72,74 +67,91 @@ def prove(  # noqa: PLR0913  (what was searched, and what was found)
     verifications, cause and table. `ends` are those of the campaign where the graph is a part.
     Of a culprit that the search is not sure of the fresh boots have to make sure.
     """
-    culprit, figure = result.culprit, found.answer.figure
+    culprit = result.culprit
     assert culprit is not None
     parents = graph.parents_of(culprit)
     reach = ends or (graph.good, graph.bad)
     revert, no_revert = _revert(effects, reach[1], culprit)
-    judged = _Judged(threshold, figure)
+    judged = Judged(threshold, found.answer.figure)
     spec = _spec(effects, reach, judged, found, parents, revert, no_revert)
-    fresh: dict[str, list[Run]] = {}
-
-    def so_far(state: verify.VerifyState, checks: tuple[Verification, ...]) -> Result:
-        """The result with these checks and all boots so far."""
-        return replace(
-            result,
-            tested=tuple(_booted(item, state) for item in result.tested),
-            verifications=checks,
-            table=factors.table(effects, threshold, parents, culprit, revert, fresh),
-        )
-
+    proof = _Proof(effects, graph, judged, spec, result)
     sure = found.answer.sure
-    state = _carry_out(effects, judged, verify.start(spec), fresh, late=not sure)
-    checks = _told(effects, judged, state)
+    state = carry_out(effects, judged, verify.start(spec), proof.fresh, late=not sure)
+    checks = told_checks(effects, judged, state)
     if not verify.confirmed(state):
-        why_not = (_unproved(culprit, checks), *_spent(effects, state))
-        return _denied(graph, so_far(state, checks), checks, why_not)
+        return proof.denied(state, checks, _unproved(culprit, checks), *_spent(effects, state))
     if not sure:
-        held, enough = _made_sure(found, state, checks)
+        held, enough = made_sure(found, state, checks)
         said = f"{culprit[:12]} has a probability of {held:.3f} with the boots of the proof"
         if not enough:
-            return _denied(graph, so_far(state, checks), checks, (said,))
-        result = replace(result, confidence=held, reasons=(said, *result.reasons))
-    kept = _kept(effects, judged, (culprit, reach[1]), fresh.get(culprit, ()))
+            return proof.denied(state, checks, said)
+        proof.result = replace(result, confidence=held, reasons=(said, *result.reasons))
+    kept = _kept(effects, judged, (culprit, reach[1]), proof.fresh.get(culprit, ()))
     # Of any command there is no kernel to blame, no workload to tell apart, no instrument.
     told = (
         NOTHING
         if effects.setup.command
-        else believe(effects, threshold, parents, culprit, fresh, str(figure))
+        else believe(effects, threshold, parents, culprit, proof.fresh, str(judged.figure))
     )
     # The last boots of the budget: the culprit stands without them.
-    state = _carry_out(effects, judged, state, fresh, late=True)
-    checks = _told(effects, judged, state, checks)
+    state = carry_out(effects, judged, state, proof.fresh, late=True)
+    checks = told_checks(effects, judged, state, checks)
     if not verify.confirmed(state):
-        return _denied(graph, so_far(state, checks), checks, (_unproved(culprit, checks),))
-    proved = so_far(state, (*checks, *kept))
-    return replace(
-        proved,
-        gates=told.gates,
-        origins=told.origins,
-        table=(*proved.table, *told.without_rt),
-        outcome=Outcome.MERGE_CULPRIT if len(parents) > 1 else Outcome.CULPRIT,
-        cause=told.cause,
-        judgement=next((c.judgement for c in checks if c.judgement), result.judgement),
-        reasons=(*result.reasons, *told.said, *_spent(effects, state, late=True)),
-    )
+        return proof.denied(state, checks, _unproved(culprit, checks))
+    late = _spent(effects, state, late=True)
+    return proof.believed(state, (*checks, *kept), told, late)
 
 
-def _told(
-    effects: Effects,
-    judged: _Judged,
-    state: verify.VerifyState,
-    before: tuple[Verification, ...] = (),
-) -> tuple[Verification, ...]:
-    """The checks as a reader knows them; what they say that they did not say before is told."""
-    checks = tuple(judged.told(check) for check in verify.verifications(state))
-    for check in checks:
-        if check not in before:
-            said = effects.setup.in_words(check.note)
-            effects.tell(f"verify: {check.name}: {check.status} {said}".rstrip())
-    return checks
+@dataclass
+class _Proof:
+    """A culprit that is looked at: what the search says of it, and the fresh boots by revision."""
+
+    effects: Effects
+    graph: CommitGraph
+    judged: Judged
+    spec: verify.VerifySpec
+    result: Result
+    fresh: dict[str, list[Run]] = field(default_factory=dict)
+
+    def _so_far(self, state: verify.VerifyState, checks: tuple[Verification, ...]) -> Result:
+        """The result with these checks and all boots so far."""
+        spec = self.spec
+        return replace(
+            self.result,
+            tested=tuple(_booted(item, state) for item in self.result.tested),
+            verifications=checks,
+            table=factors.table(
+                self.effects, self.judged.threshold, spec.parents, spec.culprit, spec.revert,
+                self.fresh,
+            ),
+        )  # fmt: skip
+
+    def denied(
+        self, state: verify.VerifyState, checks: tuple[Verification, ...], *said: str
+    ) -> Result:
+        """The result where fresh boots do not bear out what the search named."""
+        return _denied(self.graph, self._so_far(state, checks), checks, said)
+
+    def believed(
+        self,
+        state: verify.VerifyState,
+        checks: tuple[Verification, ...],
+        told: Believed,
+        late: tuple[str, ...],
+    ) -> Result:
+        """The result where they do, with the cause and all that its boots say."""
+        proved = self._so_far(state, checks)
+        merge = len(self.spec.parents) > 1
+        return replace(
+            proved,
+            gates=told.gates,
+            origins=told.origins,
+            table=(*proved.table, *told.without_rt),
+            outcome=Outcome.MERGE_CULPRIT if merge else Outcome.CULPRIT,
+            cause=told.cause,
+            judgement=next((c.judgement for c in checks if c.judgement), proved.judgement),
+            reasons=(*proved.reasons, *told.said, *late),
+        )
 
 
 def _denied(
@@ -160,32 +172,8 @@ def _denied(
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Judged:
-    """The searched metric and what of it the ends differ in."""
-
-    threshold: Threshold
-    figure: Figure
-
-    def observe(self, effects: Effects, run: Run) -> Observation | None:
-        seen = effects.observe(run, self.threshold)
-        return None if seen is None else self.figure.of(self.threshold, seen)
-
-    def told(self, check: Verification) -> Verification:
-        """The check with its numbers as a reader knows them."""
-        if check.judgement is None:
-            return check
-        told = self.figure.told(self.threshold, check.judgement)
-        note = check.note.replace(check.judgement.reason, told.reason, 1)
-        return replace(check, judgement=told, note=note)
-
-    def sample(self, effects: Effects, runs: Iterable[Run]) -> Sample:
-        found = (self.observe(effects, run) for run in runs)
-        return Sample(tuple(seen.value for seen in found if seen is not None))
-
-
 def _kept(
-    effects: Effects, judged: _Judged, pair: tuple[str, str], fresh: Sequence[Run]
+    effects: Effects, judged: Judged, pair: tuple[str, str], fresh: Sequence[Run]
 ) -> tuple[Verification, ...]:
     """A check that fails softly: the bad end is better than the culprit again. Then something after
     it takes back a part of what it does, which is no reason to doubt the culprit.
@@ -207,7 +195,7 @@ def _kept(
 def _spec(  # noqa: PLR0913  (what a verification is about)
     effects: Effects,
     reach: tuple[str, str],
-    judged: _Judged,
+    judged: Judged,
     found: Found,
     parents: tuple[str, ...],
     revert: str | None,
@@ -234,7 +222,7 @@ def _spec(  # noqa: PLR0913  (what a verification is about)
     )
 
 
-def _layout(effects: Effects, judged: _Judged, ends: Sequence[Sample], *, whatever: bool) -> int:
+def _layout(effects: Effects, judged: Judged, ends: Sequence[Sample], *, whatever: bool) -> int:
     """The layout to compare in, one that the search has not seen; 0 where the ends differ by more
     than a layout makes, unless `whatever` they differ by it is asked.
     """
@@ -245,78 +233,6 @@ def _layout(effects: Effects, judged: _Judged, ends: Sequence[Sample], *, whatev
     shift = centre(threshold, bad) - centre(threshold, good)
     small = shift < shift_of(threshold, good, effects.setup.limits.layout_below)
     return PROOF_LAYOUT if small or whatever else 0
-
-
-def _made_sure(
-    found: Found, state: verify.VerifyState, checks: Sequence[Verification]
-) -> tuple[float, bool]:
-    """The probability of the culprit with the fresh boots, and whether it may be named."""
-    spec, ancestry = state.spec, found.state.ancestry
-    known = {spec.culprit, *spec.parents}
-    events: list[engine.Event] = []
-    # Of a part of the range the tip of the campaign is none of the candidates.
-    if spec.tip in ancestry.index:
-        known.add(spec.tip)
-        if spec.revert is not None:
-            known.add(spec.revert)
-            events.append(engine.Reverted(spec.revert, spec.tip, spec.culprit))
-    events.extend(
-        event
-        for event in state.events
-        if isinstance(event, engine.Built | engine.Booted) and event.revision in known
-    )
-    borne_out = {check.name for check in checks if check.status == "pass"}
-    rebuilt = not borne_out.isdisjoint((verify.LAYOUT, verify.REVERT))
-    return engine.confidence_after(found.state, spec.culprit, events, rebuilt=rebuilt)
-
-
-def _carry_out(
-    effects: Effects,
-    judged: _Judged,
-    state: verify.VerifyState,
-    fresh: dict[str, list[Run]],
-    *,
-    late: bool = False,
-) -> verify.VerifyState:
-    """Boot what the verification asks for; gives its state after that, and adds the boots to
-    `fresh` by revision.
-    """
-    spec = state.spec
-    probes = probes_of(effects, spec.parents, spec.culprit)
-
-    def asked(step: verify.Boot, begun: int) -> Ask:
-        """The boot of a step, when so many of its kernel have begun before."""
-        compared = step.revision in (spec.culprit, *spec.parents) and not step.layout
-        explain = judged.threshold.key.window if compared and begun < EXPLAINED_BOOTS else ""
-        with_probes = probes if step.revision == spec.culprit and explain else ()
-        return Ask(step.revision, step.purpose, step.left, step.layout, explain, tuple(with_probes))
-
-    while not isinstance(step := verify.propose(state, late=late), verify.Done):
-        if not effects.boots_left:
-            break
-        if step.layout and not (build := effects.build(step.revision, step.layout)).ok:
-            failed = verify.Built(
-                step.revision, ok=False, signature="", seconds=build.seconds, layout=step.layout
-            )
-            state = verify.apply(state, failed)
-            continue
-        begun = Counter({sha: len(runs) for sha, runs in fresh.items()})
-        ahead = []
-        for coming in verify.coming(state, effects.width, late=late):
-            ahead.append(asked(coming, begun[coming.revision]))
-            begun[coming.revision] += not coming.layout
-        run = effects.boot(ahead[0], ahead[1:])
-        if not step.layout:
-            fresh.setdefault(step.revision, []).append(run)
-        seen = judged.observe(effects, run)
-        if seen is not None:
-            what = f"{step.purpose} {step.revision[:12]}"
-            effects.tell(f"{what}: {spec.threshold.key} = {worded(spec.threshold, seen.value)}")
-        state = verify.apply(
-            state,
-            verify.Booted(run.revision, run.run_id, run.status, seen, run.seconds, step.layout),
-        )
-    return state
 
 
 def _spent(effects: Effects, state: verify.VerifyState, *, late: bool = False) -> tuple[str, ...]:

@@ -11,12 +11,13 @@ from rtbisect.effects import duration, worded
 from rtbisect.model.campaign import Cause, Outcome, Result
 from rtbisect.model.code import layout_variant
 from rtbisect.search import engine
+from rtbisect.trust import verify
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from rtbisect.effects import Effects
-    from rtbisect.model.campaign import Judgement, Threshold
+    from rtbisect.model.campaign import Judgement, Threshold, Verification
     from rtbisect.model.code import CommitGraph
     from rtbisect.model.lab import Run
 
@@ -157,6 +158,29 @@ def _booted(
             what = f"{ask.purpose} {ask.sha[:12]} {layout_variant(ask.layout)}".rstrip()
             effects.tell(f"{what}: {threshold.key} = {worded(threshold, seen.value)}")
         yield engine.Booted(ask.sha, run.run_id, run.status, seen, run.seconds, ask.layout)
+
+
+def made_sure(
+    found: Found, state: verify.VerifyState, checks: Sequence[Verification]
+) -> tuple[float, bool]:
+    """The probability of the culprit with the fresh boots, and whether it may be named."""
+    spec, ancestry = state.spec, found.state.ancestry
+    known = {spec.culprit, *spec.parents}
+    events: list[engine.Event] = []
+    # Of a part of the range the tip of the campaign is none of the candidates.
+    if spec.tip in ancestry.index:
+        known.add(spec.tip)
+        if spec.revert is not None:
+            known.add(spec.revert)
+            events.append(engine.Reverted(spec.revert, spec.tip, spec.culprit))
+    events.extend(
+        event
+        for event in state.events
+        if isinstance(event, engine.Built | engine.Booted) and event.revision in known
+    )
+    borne_out = {check.name for check in checks if check.status == "pass"}
+    rebuilt = not borne_out.isdisjoint((verify.LAYOUT, verify.REVERT))
+    return engine.confidence_after(found.state, spec.culprit, events, rebuilt=rebuilt)
 
 
 def result_of(

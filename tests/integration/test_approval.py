@@ -427,7 +427,14 @@ def checked(world, name, before, after):
         for kernel, values in (("base", before), ("tip", after))
     )
     judged = judge(limit, *(row.sample for row in rows))
-    told = tuple(replace(row, metric=replace(row.metric, name="mean_ms")) for row in rows)
+    told = tuple(
+        replace(
+            row,
+            metric=replace(row.metric, name="mean_ms"),
+            sample=Sample(tuple(1.02 * value for value in row.sample.values)),
+        )
+        for row in rows
+    )
     result = replace(
         report.result, outcome=Outcome.NO_REGRESSION, culprit=None, table=(*told, *rows),
         judgements=(judged,), gates=(),
@@ -446,7 +453,7 @@ def checked(world, name, before, after):
     ("after", "words", "level"),
     [
         ((6.0, 6.1, 5.9, 6.0, 6.05, 6.02), "takes the effect back", Level.REGRESSED),
-        ((9.0, 9.1, 8.9, 9.0, 9.05, 9.02), "does not change the figure", Level.PASS),
+        ((9.03, 8.95, 9.08, 9.0, 9.04, 8.92), "does not change the figure", Level.PASS),
         ((9.0, 6.1, 8.9, 6.0, 9.05, 6.02), "leaves it open", Level.UNDECIDED),
         ((), "leaves it open", Level.UNDECIDED),
     ],

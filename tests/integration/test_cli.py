@@ -876,6 +876,7 @@ def test_an_unfinished_campaign_runs_or_is_paused(cli):
     StoreJournal(cli.store.database, name)
     assert cli.run("status", "--json").data["campaigns"][0]["state"] == "paused"
     with cli.store.writer():
+        StoreJournal(cli.store.database, name)
         assert cli.run("status", "--json").data["campaigns"][0]["state"] == "running"
 
 

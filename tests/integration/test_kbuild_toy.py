@@ -340,7 +340,7 @@ class TestASourceThatMoves:
         monkeypatch.setattr(KernelBuilder, "_sandbox", _as_user(KernelBuilder._sandbox, as_root))
         if not as_root:
             make = partial(Path.mkdir, parents=True, exist_ok=True)
-            monkeypatch.setattr("rtbisect.kernel.workspace._make", make)
+            monkeypatch.setattr(Workspace, "_make", lambda _space, folder: make(folder))
         slow = toy.recipe(
             f'readlink /proc/[0-9]*/fd/*; python3 -c "{_ATTACH}"; echo > /build/out/started;'
             " while test ! -e /build/out/go; do sleep 0.1; done"

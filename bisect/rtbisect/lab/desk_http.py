@@ -29,6 +29,9 @@ _HEAD_BYTES = 16 << 10
 _BODY_BYTES = 1 << 20
 _CHUNK_BYTES = 64 << 10
 
+#: Rounds of the loop in which a connection that was accepted is given its task.
+_ROUNDS = 5
+
 _REQUEST = re.compile(r"([A-Z]{1,16}) (/[!-~]{0,2000}) HTTP/1\.[01]")
 _HEADER = re.compile(r"([A-Za-z0-9-]{1,64}):[ \t]*([ -~\t]*)")
 _LENGTH = re.compile(r"[0-9]{1,9}")
@@ -103,13 +106,18 @@ class HttpServer:
         server = await asyncio.start_server(self._client, sock=self._socket, limit=_HEAD_BYTES)
         await self._stop.wait()
         server.close()
-        for task in self._open:
-            task.cancel()
-        await asyncio.gather(*self._open, return_exceptions=True)
+        here = asyncio.current_task()
+        for _ in range(_ROUNDS):
+            # A connection that was accepted just now gets its task in one of the next rounds, and
+            # closes itself; those that are under way are ended.
+            for task in self._open:
+                task.cancel()
+            await asyncio.sleep(0)
+        await asyncio.gather(*(asyncio.all_tasks() - {here}), return_exceptions=True)
 
     async def _client(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
-        if task is None or not self._room():
+        if task is None or self._stop.is_set() or not self._room():
             writer.transport.abort()
             return
         self._open.add(task)

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A verification carried out: what it proposes becomes boots, and these its events."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from rtbisect.believed import probes_of
+from rtbisect.boots import Ask
+from rtbisect.effects import Effects, worded
+from rtbisect.model.campaign import Sample, Threshold, Verification
+from rtbisect.trust import verify
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from rtbisect.model.campaign import Observation
+    from rtbisect.model.lab import Run
+    from rtbisect.search.views import Figure
+
+#: Boots of a culprit and of each parent that also tell where the figure comes from.
+EXPLAINED_BOOTS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """The searched metric and what of it the ends differ in."""
+
+    threshold: Threshold
+    figure: Figure
+
+    def observe(self, effects: Effects, run: Run) -> Observation | None:
+        seen = effects.observe(run, self.threshold)
+        return None if seen is None else self.figure.of(self.threshold, seen)
+
+    def told(self, check: Verification) -> Verification:
+        """The check with its numbers as a reader knows them."""
+        if check.judgement is None:
+            return check
+        told = self.figure.told(self.threshold, check.judgement)
+        note = check.note.replace(check.judgement.reason, told.reason, 1)
+        return replace(check, judgement=told, note=note)
+
+    def sample(self, effects: Effects, runs: Iterable[Run]) -> Sample:
+        found = (self.observe(effects, run) for run in runs)
+        return Sample(tuple(seen.value for seen in found if seen is not None))
+
+
+def carry_out(
+    effects: Effects,
+    judged: Judged,
+    state: verify.VerifyState,
+    fresh: dict[str, list[Run]],
+    *,
+    late: bool = False,
+) -> verify.VerifyState:
+    """Boot what the verification asks for; gives its state after that, and adds the boots to
+    `fresh` by revision.
+    """
+    spec = state.spec
+    probes = probes_of(effects, spec.parents, spec.culprit)
+
+    def asked(step: verify.Boot, begun: int) -> Ask:
+        """The boot of a step, when so many of its kernel have begun before."""
+        compared = step.revision in (spec.culprit, *spec.parents) and not step.layout
+        explain = judged.threshold.key.window if compared and begun < EXPLAINED_BOOTS else ""
+        with_probes = probes if step.revision == spec.culprit and explain else ()
+        return Ask(step.revision, step.purpose, step.left, step.layout, explain, tuple(with_probes))
+
+    while not isinstance(step := verify.propose(state, late=late), verify.Done):
+        if not effects.boots_left:
+            break
+        if step.layout and not (build := effects.build(step.revision, step.layout)).ok:
+            failed = verify.Built(
+                step.revision, ok=False, signature="", seconds=build.seconds, layout=step.layout
+            )
+            state = verify.apply(state, failed)
+            continue
+        begun = Counter({sha: len(runs) for sha, runs in fresh.items()})
+        ahead = []
+        for coming in verify.coming(state, effects.width, late=late):
+            ahead.append(asked(coming, begun[coming.revision]))
+            begun[coming.revision] += not coming.layout
+        run = effects.boot(ahead[0], ahead[1:])
+        if not step.layout:
+            fresh.setdefault(step.revision, []).append(run)
+        seen = judged.observe(effects, run)
+        if seen is not None:
+            what = f"{step.purpose} {step.revision[:12]}"
+            effects.tell(f"{what}: {spec.threshold.key} = {worded(spec.threshold, seen.value)}")
+        state = verify.apply(
+            state,
+            verify.Booted(run.revision, run.run_id, run.status, seen, run.seconds, step.layout),
+        )
+    return state
+
+
+def told_checks(
+    effects: Effects,
+    judged: Judged,
+    state: verify.VerifyState,
+    before: tuple[Verification, ...] = (),
+) -> tuple[Verification, ...]:
+    """The checks as a reader knows them; what they say that they did not say before is told."""
+    checks = tuple(judged.told(check) for check in verify.verifications(state))
+    for check in checks:
+        if check not in before:
+            said = effects.setup.in_words(check.note)
+            effects.tell(f"verify: {check.name}: {check.status} {said}".rstrip())
+    return checks
