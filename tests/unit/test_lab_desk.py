@@ -248,6 +248,8 @@ def test_a_desk_that_is_closed_lets_the_next_campaign_listen(bench):
     silent = bench.client()
     bench.desk.close()
     assert bench.rest(silent) == b""
+    with pytest.raises(ConnectionError):
+        socket.create_connection(address, timeout=120)
     settings = DeskSettings("http://127.0.0.1:1", address)
     following = Desk(settings, bench.store)
     try:

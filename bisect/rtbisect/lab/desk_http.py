@@ -105,14 +105,16 @@ class HttpServer:
     async def _serve(self) -> None:
         server = await asyncio.start_server(self._client, sock=self._socket, limit=_HEAD_BYTES)
         await self._stop.wait()
-        server.close()
         here = asyncio.current_task()
+        # A server that closes while a connection is being accepted forgets that one, open (its
+        # transport fails to attach itself): first nobody new is taken, then these get their tasks,
+        # which close them.
+        self._loop.remove_reader(self._socket)
         for _ in range(_ROUNDS):
-            # A connection that was accepted just now gets its task in one of the next rounds, and
-            # closes itself; those that are under way are ended.
             for task in self._open:
                 task.cancel()
             await asyncio.sleep(0)
+        server.close()
         await asyncio.gather(*(asyncio.all_tasks() - {here}), return_exceptions=True)
 
     async def _client(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
