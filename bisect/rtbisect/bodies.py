@@ -86,15 +86,8 @@ class _Plain(HTTPConnection):
         super().request(*words, **named)
 
 
-class _Secure(HTTPSConnection):
-    def connect(self) -> None:
-        _watched(self)
-        super().connect()
-        _watched(self)
-
-    def request(self, *words: Any, **named: Any) -> None:
-        _watched(self)
-        super().request(*words, **named)
+class _Secure(_Plain, HTTPSConnection):
+    """The same over TLS: `super` of the first base is that of the second."""
 
 
 def _watched(connection: HTTPConnection) -> None:

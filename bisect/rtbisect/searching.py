@@ -202,15 +202,17 @@ def result_of(
     )
 
 
-def unanswered(threshold: Threshold, reason: str) -> Result:
-    """The answer of a question that nothing could be measured for."""
+def unanswered(threshold: Threshold | None, reason: str) -> Result:
+    """The answer of a question that nothing could be measured for; None where it names no metric
+    that there is.
+    """
     return Result(
         outcome=Outcome.INCONCLUSIVE,
         cause=Cause.NONE,
         culprit=None,
         candidates=(),
         confidence=0.0,
-        metric=threshold.key,
+        metric=threshold.key if threshold else None,
         judgement=None,
         reasons=(reason,),
     )

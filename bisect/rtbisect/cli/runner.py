@@ -15,8 +15,9 @@ from rtbisect.cli import commits
 from rtbisect.cli.output import Output, PlainProgress, one_line
 from rtbisect.effects import duration
 from rtbisect.errors import Exit, InternalError, MisaskedError, RtbisectError
-from rtbisect.model.campaign import CampaignRequest, Cause, Level, Outcome, Result, Summary
+from rtbisect.model.campaign import CampaignRequest, Level, Outcome, Result, Summary
 from rtbisect.model.command import RUN, repairs
+from rtbisect.searching import unanswered
 from rtbisect.setup import SetupChangedError, keep_setup
 from rtbisect.store.campaigns import CampaignStore
 from rtbisect.store.journal import StoreJournal, end_leftovers, summary_of
@@ -107,7 +108,7 @@ def _go(
         result, report = _answered(request, setup, parts)
     except MisaskedError as error:
         # Resumed it would say the same: the campaign is over.
-        store.finish(identity, _misasked(error), None)
+        store.finish(identity, unanswered(None, error.message), None)
         raise
     except BaseException as error:
         # The note must not hide the reason, not even on a full disk.
@@ -130,20 +131,6 @@ def _answered(request: CampaignRequest, setup: Setup, parts: Parts) -> tuple[Res
         boots = int(dict(request.extra)["boots"])
         return pipeline.try_revision(setup, parts, limit, boots), None
     return pipeline.bisect(setup, parts)
-
-
-def _misasked(error: MisaskedError) -> Result:
-    """The answer of a campaign that asked for what is not there."""
-    return Result(
-        outcome=Outcome.INCONCLUSIVE,
-        cause=Cause.NONE,
-        culprit=None,
-        candidates=(),
-        confidence=0.0,
-        metric=None,
-        judgement=None,
-        reasons=(error.message,),
-    )
 
 
 def _why(error: BaseException) -> str:

@@ -232,13 +232,14 @@ def against_none(state: SearchState, found: Posterior) -> Test | None:
         if kernel.boots and not set(kernel.shas) & (ledger.lost | ledger.layouts_failed)
     ]
     if spec.layout_cost_s is not None and ledger.builds < spec.max_builds:
-        fresh = _gain(state, [_parts(found)])
+        groups = [_parts(found)]
+        fresh = _gain(state, groups)
         for sha in state.related(found.best):
             layout = 1 + sum(other == sha and number > 0 for other, number in ledger.views)
             if layout > SEARCH_LAYOUTS or sha in ledger.layouts_failed:
                 continue
             place = state.ancestry.index.get(sha)
-            bits = _gain_of_good([_parts(found)]) if place is None else float(fresh[place])
+            bits = _gain_of_good(groups) if place is None else float(fresh[place])
             tests.append((bits, spec.layout_cost_s, Test(sha, "layout", layout=layout)))
     useful = [test for test in tests if test[0] >= USELESS_BITS]
     if not useful:
