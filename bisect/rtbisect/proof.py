@@ -77,7 +77,7 @@ def prove(  # noqa: PLR0913  (what was searched, and what was found)
     proof = _Proof(effects, graph, judged, spec, result)
     sure = found.answer.sure
     state = carry_out(effects, judged, verify.start(spec), proof.fresh, late=not sure)
-    checks = told_checks(effects, judged, state)
+    checks = told_checks(effects, state)
     if not verify.confirmed(state):
         return proof.denied(state, checks, _unproved(culprit, checks), *_spent(effects, state))
     if not sure:
@@ -95,7 +95,7 @@ def prove(  # noqa: PLR0913  (what was searched, and what was found)
     )
     # The last boots of the budget: the culprit stands without them.
     state = carry_out(effects, judged, state, proof.fresh, late=True)
-    checks = told_checks(effects, judged, state, checks)
+    checks = told_checks(effects, state, checks)
     if not verify.confirmed(state):
         return proof.denied(state, checks, _unproved(culprit, checks))
     late = _spent(effects, state, late=True)
@@ -186,10 +186,11 @@ def _kept(
     found = judge(judged.figure.threshold(judged.threshold), ends, mine)
     if found.level is not Level.REGRESSED:
         return ()
-    said = f"{bad[:12]} is better than {culprit[:12]} again, {found.reason}: a commit between them"
+    told = judged.told(found)
+    said = f"{bad[:12]} is better than {culprit[:12]} again, {told.reason}: a commit between them"
     said += " takes back a part of what this one does"
     effects.tell(f"verify: {KEPT}: undecided {effects.setup.in_words(said)}")
-    return (judged.told(Verification(KEPT, "undecided", found, said)),)
+    return (Verification(KEPT, "undecided", told, said),)
 
 
 def _spec(  # noqa: PLR0913  (what a verification is about)
@@ -216,6 +217,7 @@ def _spec(  # noqa: PLR0913  (what a verification is about)
         tip=reach[1],
         boots=effects.setup.limits.verify_boots,
         revert_boots=effects.setup.limits.revert_boots,
+        told=judged.told,
         layout=_layout(effects, judged, ends, whatever=not found.answer.sure),
         endpoints=(ends[0], ends[1]),
         boots_max=max(effects.setup.limits.verify_boots, most_boots(needed)),

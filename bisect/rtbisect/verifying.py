@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rtbisect.believed import probes_of
@@ -16,7 +16,7 @@ from rtbisect.trust import verify
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from rtbisect.model.campaign import Observation
+    from rtbisect.model.campaign import Judgement, Observation
     from rtbisect.model.lab import Run
     from rtbisect.search.views import Figure
 
@@ -35,13 +35,9 @@ class Judged:
         seen = effects.observe(run, self.threshold)
         return None if seen is None else self.figure.of(self.threshold, seen)
 
-    def told(self, check: Verification) -> Verification:
-        """The check with its numbers as a reader knows them."""
-        if check.judgement is None:
-            return check
-        told = self.figure.told(self.threshold, check.judgement)
-        note = check.note.replace(check.judgement.reason, told.reason, 1)
-        return replace(check, judgement=told, note=note)
+    def told(self, found: Judgement) -> Judgement:
+        """A judgement with its numbers as a reader knows them."""
+        return self.figure.told(self.threshold, found)
 
     def sample(self, effects: Effects, runs: Iterable[Run]) -> Sample:
         found = (self.observe(effects, run) for run in runs)
@@ -99,12 +95,11 @@ def carry_out(
 
 def told_checks(
     effects: Effects,
-    judged: Judged,
     state: verify.VerifyState,
     before: tuple[Verification, ...] = (),
 ) -> tuple[Verification, ...]:
     """The checks as a reader knows them; what they say that they did not say before is told."""
-    checks = tuple(judged.told(check) for check in verify.verifications(state))
+    checks = verify.verifications(state)
     for check in checks:
         if check not in before:
             said = effects.setup.in_words(check.note)

@@ -9,7 +9,7 @@ used again, because the search chose the culprit by them.
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -23,7 +23,7 @@ from rtbisect.search.ledger import Booted, Built, Event, Ledger, evidence, ledge
 from rtbisect.trust import recovery
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from rtbisect.model.campaign import Observation
 
@@ -46,7 +46,8 @@ class VerifySpec:
     to say how much of their shift the culprit explains. `revert` is the commit that
     reverts the culprit on `tip`, None with the reason in `no_revert`. `revert_boots` are those of
     its first look, which may be too few for a pass. With `layout` the culprit and its first parent
-    are also compared as kernels with that code layout.
+    are also compared as kernels with that code layout. `told` makes of a judgement what a reader
+    knows of it.
     """
 
     culprit: str
@@ -62,6 +63,7 @@ class VerifySpec:
     endpoints: tuple[Sample, Sample] = (Sample(()), Sample(()))
     layout: int = 0
     boots_max: int = 10
+    told: Callable[[Judgement], Judgement] = field(default=lambda found: found, compare=False)
 
     @property
     def looks(self) -> tuple[int, ...]:
@@ -323,8 +325,9 @@ def _decided(
         and ratio < recovery.FULL
         and recovery.falls_short(spec.threshold, spec.endpoints, (base, new))
     )
-    note = _note(found, ratio, is_revert=is_revert, short=short)
-    return Verification(check.name, status, found, note, ratio, short)
+    said = spec.told(found)
+    note = _note(said, ratio, is_revert=is_revert, short=short)
+    return Verification(check.name, status, said, note, ratio, short)
 
 
 def _note(found: Judgement, ratio: float | None, *, is_revert: bool, short: bool) -> str:
