@@ -13,6 +13,7 @@ import subprocess
 import time
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from pathlib import Path
 from secrets import token_hex
 from typing import IO, TYPE_CHECKING
 
@@ -20,7 +21,6 @@ from rtbisect.errors import ConfigError, InfrastructureError, InternalError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-    from pathlib import Path
 
 #: Variables that a child may inherit. Everything else (MAKEFLAGS, GIT_DIR, PYTHONPATH,
 #: ARCH, CROSS_COMPILE, CFLAGS, ...) changes what is measured and stays out.
@@ -48,6 +48,8 @@ MARK = {"RTBISECT_SESSION": token_hex(16)}
 
 #: Variables that a command of the user's own never inherits: they would lead its git elsewhere.
 NEVER_INHERITED = ("GIT_",)
+
+PROC = Path("/proc")
 
 #: Seconds between SIGTERM and SIGKILL when a child is ended.
 GRACE_S = 5.0
@@ -84,7 +86,9 @@ def whole_environment(extra: Mapping[str, str]) -> dict[str, str]:
 
 
 def end_group(pgid: int, grace_s: float = GRACE_S) -> bool:
-    """End a process group: SIGTERM, then SIGKILL. True when there was one to end."""
+    """End a process group: SIGTERM, then SIGKILL. True when there was one to end. Who is dead and
+    waits for a parent to hear of it, as where process 1 reaps nobody, is not waited for.
+    """
     if pgid <= 1 or pgid == os.getpgrp():
         raise InternalError(f"process group {pgid} must not be ended by rtbisect")
     try:
@@ -93,14 +97,35 @@ def end_group(pgid: int, grace_s: float = GRACE_S) -> bool:
         return False
     deadline = time.monotonic() + grace_s
     while time.monotonic() < deadline:
-        try:
-            os.killpg(pgid, 0)
-        except ProcessLookupError:
+        if not members(pgid):
             return True
         time.sleep(0.05)
     with suppress(ProcessLookupError):
         os.killpg(pgid, signal.SIGKILL)
     return True
+
+
+def members(pgid: int) -> list[int]:
+    """The living members of a process group."""
+    found = []
+    for entry in PROC.iterdir():
+        if not entry.name.isdigit():
+            continue
+        fields = stat_of(int(entry.name))
+        if fields and int(fields[2]) == pgid and fields[0] != "Z":
+            found.append(int(entry.name))
+    return found
+
+
+def stat_of(pid: int) -> list[str]:
+    """Fields of /proc/PID/stat from the third on (state is index 0), [] when it is gone. Source:
+    proc(5).
+    """
+    try:
+        text = (PROC / str(pid) / "stat").read_text(encoding="ascii", errors="replace")
+    except OSError:
+        return []
+    return text.rpartition(")")[2].split()
 
 
 def redact(text: str, secrets: Sequence[str]) -> str:

@@ -48,7 +48,7 @@ def test_a_timeout_ends_the_whole_group(tmp_path):
     assert not done.ok
     child = int((tmp_path / "child").read_text())
     time.sleep(0.2)
-    assert not leftover._stat(child) or leftover._stat(child)[0] == "Z"
+    assert not command.stat_of(child) or command.stat_of(child)[0] == "Z"
 
 
 def test_a_missing_program_is_a_configuration_error(tmp_path):
@@ -85,6 +85,21 @@ def test_a_log_file_gets_both_streams(tmp_path):
 def test_our_own_process_group_is_never_ended():
     with pytest.raises(InternalError):
         command.end_group(os.getpgrp())
+
+
+def test_the_dead_that_nobody_reaps_are_not_waited_for(monkeypatch):
+    """As in a container whose process 1 is no init."""
+    child = subprocess.Popen(["/bin/sleep", "60"], start_new_session=True)
+    sleep, looks = time.sleep, []
+
+    def look(seconds):
+        looks.append(seconds)
+        assert len(looks) < 100
+        sleep(seconds)
+
+    monkeypatch.setattr(command.time, "sleep", look)
+    assert command.end_group(child.pid, grace_s=3600.0)
+    assert child.wait() == -signal.SIGTERM
 
 
 def test_printable_takes_the_teeth_out_of_foreign_text():
@@ -141,9 +156,9 @@ def test_what_a_dead_leader_left_is_ended(started):
     name = leftover.group_id(child.pid)
     orphan = int(child.stdout.readline())
     child.wait()
-    assert leftover._members(child.pid) == [orphan]
+    assert command.members(child.pid) == [orphan]
     assert leftover.end_leftover(name)
-    assert leftover._members(child.pid) == []
+    assert command.members(child.pid) == []
 
 
 def test_a_strangers_group_whose_leader_is_dead_is_left_alone(started):
@@ -155,7 +170,7 @@ def test_a_strangers_group_whose_leader_is_dead_is_left_alone(started):
         parts = leftover.group_id(child.pid).split(":")
         for name in (":".join(parts), ":".join(parts[:4]), ":".join([*parts[:4], ""])):
             assert not leftover.end_leftover(name)
-        assert len(leftover._members(child.pid)) == 1
+        assert len(command.members(child.pid)) == 1
 
 
 @pytest.mark.parametrize("text", ["", "pgid:x:1:b", "pgid:1:2", "job:17", "pgid:-5:0:b"])

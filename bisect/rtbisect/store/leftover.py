@@ -10,11 +10,8 @@ carry the mark of the killed session in its environment.
 from __future__ import annotations
 
 import os
-from pathlib import Path
 
 from rtbisect import command
-
-PROC = Path("/proc")
 
 
 def group_id(pgid: int) -> str:
@@ -41,48 +38,27 @@ def _is_number(text: str) -> bool:
 
 def _is_ours(pgid: int, started: int, mark: str) -> bool:
     """Whether a group is the recorded one, and has somebody to end."""
-    members = _members(pgid)
+    members = command.members(pgid)
     if leader := _started(pgid):
         return bool(members) and leader == started
     return any(_has(pid, mark) for pid in members)
-
-
-def _members(pgid: int) -> list[int]:
-    """The living members of a process group."""
-    found = []
-    for entry in PROC.iterdir():
-        if not entry.name.isdigit():
-            continue
-        fields = _stat(int(entry.name))
-        if fields and int(fields[2]) == pgid and fields[0] != "Z":
-            found.append(int(entry.name))
-    return found
 
 
 def _has(pid: int, mark: str) -> bool:
     """Whether a process carries the mark; not where we may not look."""
     (name,) = command.MARK
     try:
-        words = (PROC / str(pid) / "environ").read_bytes().split(b"\0")
+        words = (command.PROC / str(pid) / "environ").read_bytes().split(b"\0")
     except OSError:
         return False
     return bool(mark) and os.fsencode(f"{name}={mark}") in words
 
 
-def _stat(pid: int) -> list[str]:
-    """Fields of /proc/PID/stat from the third on (state is index 0), [] when it is gone."""
-    try:
-        text = (PROC / str(pid) / "stat").read_text(encoding="ascii", errors="replace")
-    except OSError:
-        return []
-    return text.rpartition(")")[2].split()
-
-
 def _started(pid: int) -> int:
     """Clock ticks from the boot to the start of a process, 0 when it is gone."""
-    fields = _stat(pid)
+    fields = command.stat_of(pid)
     return int(fields[19]) if fields else 0
 
 
 def _boot_id() -> str:
-    return (PROC / "sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+    return (command.PROC / "sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
