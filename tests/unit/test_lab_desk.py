@@ -146,7 +146,8 @@ def test_who_reads_nothing_is_hung_up_on(short):
     client.sendall(f"GET {path} HTTP/1.1\r\n\r\n".encode())
     while short.desk._server._open:
         threading.Event().wait(0.02)
-    assert len(short.rest(client)) < LARGE
+    # What has not arrived by then does not wait in the kernel either.
+    assert len(short.rest(client)) < LARGE // 64
     # An honest one gets it whole.
     assert short.fetch(path)[0] == 200
 

@@ -12,6 +12,7 @@ import asyncio
 import os
 import re
 import socket
+import struct
 import threading
 from contextlib import suppress
 from dataclasses import dataclass
@@ -127,7 +128,7 @@ class HttpServer:
         # Who hangs up, is too slow or has to give way is no news.
         with suppress(OSError, EOFError, asyncio.CancelledError, TimeoutError):
             await self._talk(task, reader, writer)
-        writer.transport.abort()
+        _hang_up(writer)
         self._waiting.pop(task, None)
         self._open.discard(task)
 
@@ -169,6 +170,16 @@ class HttpServer:
         finally:
             if stream is not None:
                 stream.close()
+
+
+def _hang_up(writer: asyncio.StreamWriter) -> None:
+    """What has not arrived is dropped: else the kernel would keep megabytes of it for a client that
+    reads nothing, and nobody would count that connection any more (SO_LINGER in socket(7)).
+    """
+    with suppress(OSError):  # it was closed in peace
+        linger = struct.pack("ii", 1, 0)
+        writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
+    writer.transport.abort()
 
 
 def _opened(answer: Answer) -> tuple[BinaryIO | None, int, int]:
