@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Send what is due in an outbox; a test kills this. `... STATE PORT STOP`: the process kills itself
-at step STOP of the delivery, counted by the lines of our own code that run; 0: it is not killed.
-A killed one says first where it stands: before, or between the end of the text and the note of the
-answer (between), or behind that (after). One that lives prints the number of steps, and the first
-and last of those between.
+"""Send what is due in an outbox; a test kills this. `... PORT STATE STOP [STATE STOP ...]`: one
+delivery after the other, each in a process of its own (a fork: a new interpreter takes a second).
+A process kills itself at step STOP of its delivery, counted by the lines of our own code that run;
+0: it is not killed. Each says one line. A killed one where it stands: before, or between the end of
+the text and the note of the answer (between), or behind that (after). One that lives has the number
+of steps, and the first and last of those between.
 """
 
 import linecache
@@ -38,7 +39,7 @@ class Killer:
             if self.where == "between":
                 self.last = self.count
             if self.count == self.stop:
-                os.write(2, f"{self.where}\n".encode())
+                os.write(1, f"{self.where}\n".encode())
                 os.kill(os.getpid(), signal.SIGKILL)
         # What ends a try has been written.
         if event == "return" and frame.f_code.co_name == "_end" and self.where == "between":
@@ -46,15 +47,26 @@ class Killer:
         return self.trace
 
 
-def main():
-    state, port, stop = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
-    outbox = Outbox(state)
+def deliver(port, state, stop):
+    outbox = Outbox(Path(state))
     transport = SmtpTransport(SmtpSettings("127.0.0.1", port, "none", hello="lab.example.org"))
     killer = Killer(stop)
     sys.settrace(killer.trace)
     send_due(outbox, transport, time.time)
     sys.settrace(None)
-    sys.stdout.write(f"{killer.count} {killer.first} {killer.last}\n")
+    os.write(1, f"{killer.count} {killer.first} {killer.last}\n".encode())
+
+
+def main():
+    port, words = int(sys.argv[1]), sys.argv[2:]
+    for state, stop in zip(words[::2], map(int, words[1::2]), strict=True):
+        child = os.fork()
+        if not child:
+            deliver(port, state, stop)
+            os._exit(0)
+        ended = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        if ended != (-signal.SIGKILL if stop else 0):
+            sys.exit(f"delivery {state}, step {stop}: ended with {ended}")
 
 
 if __name__ == "__main__":

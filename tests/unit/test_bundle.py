@@ -4,6 +4,7 @@
 import gzip
 import hashlib
 import json
+import shutil
 from dataclasses import replace
 
 import pytest
@@ -19,11 +20,18 @@ from rtbisect.store.export import steps_of
 
 
 @pytest.fixture
-def campaign(tmp_path):
-    """A finished campaign on the fakes, its evidence, and its folder."""
+def campaign(finished, tmp_path):
+    """A finished campaign on the fakes, its evidence, and its folder, which may be changed."""
+    world, result, folder = finished
+    return world, result, shutil.copytree(folder, tmp_path / "bundle")
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    place = tmp_path_factory.mktemp("finished")
     graph = line_of(8)
     reverts = {(graph.bad, sha(5)): sha(10**6)}
-    world = World(tmp_path / "state", graph, FakeLab(boots(5), None), reverts=reverts)
+    world = World(place / "state", graph, FakeLab(boots(5), None), reverts=reverts)
     setup, parts = world.open()
     result, _ = pipeline.bisect(setup, parts)
     world.store.finish(world.campaign, result, None)
@@ -36,7 +44,7 @@ def campaign(tmp_path):
 
     again, _ = bundle._again(steps, "bisect", heard)
     assert again == result
-    folder = tmp_path / "bundle"
+    folder = place / "bundle"
     folder.mkdir()
     record = world.store.get(world.campaign)
     bundle._fill(folder, world.store, record, Evidence(setup, steps, answers, result))
