@@ -17,4 +17,8 @@ if [ $# -eq 0 ]; then
     exit 0
 fi
 echo "test-$name: $*"
+# Real kernels are measured one at a time; all else may run beside itself.
+case $name in
+    unit | integration) set -- --numprocesses auto --maxprocesses 4 --dist worksteal "$@" ;;
+esac
 exec .venv/bin/python -m pytest --no-skips "$@"

@@ -25,7 +25,7 @@ def test_a_skip_fails_a_tier_and_nothing_else(tmp_path, body):
     (tmp_path / "test_it.py").write_text(f"import pytest\n{body}\n")
     (tmp_path / "test_more.py").write_text("def test_more(): pass\n")
     argv = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(tmp_path)]
-    for words, code in ((["--no-skips"], 1), ([], 0)):
+    for words, code in ((["--no-skips", "-n", "2"], 1), (["--no-skips"], 1), ([], 0)):
         done = command.run([*argv, *words], cwd=tmp_path, timeout_s=120)
         assert done.returncode == code, done.stdout
     assert "SKIPPED" not in done.stdout
