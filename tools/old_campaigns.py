@@ -6,14 +6,17 @@
 clones the project at that commit into FOLDER and begins the real demo there, once to its end and
 once for each kill: in a build, in a boot, in the proof. Each that was killed is then resumed by the
 program beside this tool. Exit code 0: all of them name the commit of the one that nobody killed.
-It builds and boots real kernels: hours on two cores. Each campaign has a state directory of its
-own, so that none finds the builds of another; LAVA is that of `make setup` (`--lava`).
+It builds and boots real kernels: more than an hour on two cores. Each campaign has a state
+directory of its own, so that none finds the builds of another, with the git history that the first
+one made (git changes none of its files in place); LAVA is that of `make setup` (`--lava`).
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
+import shutil
 import subprocess
 import sys
 import time
@@ -48,11 +51,13 @@ def checkout(commit: str, folder: Path) -> Path:
     return program
 
 
-def state_of(folder: Path, name: str, lava: Path) -> Path:
-    """A new state directory with the LAVA of another one."""
+def state_of(folder: Path, name: str, lava: Path, like: Path | None = None) -> Path:
+    """A new state directory with the LAVA of another one, and the demo's history of `like`."""
     state = folder / name
     state.mkdir(mode=0o700)
     (state / "lava").symlink_to(lava)
+    if like is not None:
+        shutil.copytree(like / "demo", state / "demo", copy_function=os.link)
     return state
 
 
@@ -80,11 +85,12 @@ def compare(commit: str, folder: Path, lava: Path, demo: list[str]) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     old = checkout(commit, folder)
     new = Path(sys.executable).with_name("rtbisect")
-    whole = answer(begin(old, state_of(folder, "whole", lava), ["demo", *demo]))
+    first = state_of(folder, "whole", lava)
+    whole = answer(begin(old, first, ["demo", *demo]))
     print(f"not killed, {commit}: {whole}", flush=True)
     others = []
     for name, start, end, count, wait_s in MOMENTS:
-        state = state_of(folder, name, lava)
+        state = state_of(folder, name, lava, first)
         said = kill_at(begin(old, state, ["demo", *demo]), start, end, count, wait_s)
         print(f"{name}: killed after {said!r}", flush=True)
         time.sleep(SETTLE_S)
