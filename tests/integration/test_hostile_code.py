@@ -359,4 +359,12 @@ def test_a_scope_of_systemd_counts_before_it_is_gone(tmp_path, monkeypatch):
     assert confined.command.run(words, cwd=tmp_path, timeout_s=LONG_S).ok
     assert group.report.is_file()
     group.close()
+    # What systemd does when the kernel has killed one of them.
+    group = cgroups.make(BOUNDS, bench.root)
+    told = "kill -TERM $PPID; kill -TERM $$; sleep 1000"
+    done = confined.command.run(
+        group.words(["/bin/sh", "-c", told]), cwd=tmp_path, timeout_s=LONG_S
+    )
+    assert (done.timed_out, group.report.is_file()) == (False, True)
+    group.close()
     assert not list(bench.root.glob(".rtbisect-*"))

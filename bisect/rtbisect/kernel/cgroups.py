@@ -43,9 +43,10 @@ _ENTER = (
 )
 
 #: Runs the command and writes what its group counted: a scope is gone with its last process. No
-#: program is started for that, there may be no room for one.
+#: program is started for that, there may be no room for one. Of SIGTERM it hears and stays: systemd
+#: sends it to all of a scope in which the kernel has killed one for its memory (OOMPolicy=stop).
 _COUNT = """\
-report=$1; shift; "$@"; status=$?
+trap : TERM; report=$1; shift; "$@"; status=$?
 while IFS=: read -r number names path; do
   for file in /sys/fs/cgroup$path/memory.events /sys/fs/cgroup$path/pids.events \
     /sys/fs/cgroup/memory$path/memory.oom_control /sys/fs/cgroup/pids$path/pids.events; do
