@@ -24,7 +24,7 @@ REFUSAL = $(shell PYTHON='$(PYTHON)' RTBISECT_STATE='$(RTBISECT_STATE)' AGAIN='$
   RTBISECT_GOALS='$(RTBISECT_GOALS)' tools/setup.sh refusal)
 
 .NOTPARALLEL:
-.PHONY: help setup setup-lab demo test test-lab test-unit test-integration test-road test-fresh test-playbooks lint lock bench-road bench-gate bench-search bench-propose bench-endings bench-silent bench-lab
+.PHONY: help setup setup-lab demo test test-lab test-unit test-integration test-road test-fresh test-playbooks test-systemd lint lock bench-road bench-gate bench-search bench-propose bench-endings bench-silent bench-lab
 .DEFAULT_GOAL := help
 
 help:
@@ -72,6 +72,10 @@ test-fresh:
 ## make test-playbooks    LAVA server and worker by playbook inside a new minimal Debian 12; as root
 test-playbooks:
 	@tools/test_fresh.sh tools/test_playbooks.sh
+
+## make test-systemd      hostile code in the sandbox, in a guest whose systemd owns the groups; as root
+test-systemd: setup
+	@tools/test_systemd.sh
 
 ## make lint              every gate, one after the other; fails when one of them does
 lint: setup
