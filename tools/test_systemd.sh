@@ -5,6 +5,7 @@
 # checkout and its .venv are copied there. The tests run twice: in scopes of systemd, and in groups
 # that are made as folders.
 #   KEEP=1               leave the folder behind and say where it is
+#   ACCEL                kvm:tcg; tcg where KVM is there and does not work
 #   DEBIAN_MIRROR        http://deb.debian.org/debian
 set -euo pipefail
 
@@ -79,7 +80,7 @@ EOF
 
 boot() { # <folder>
     local images=("$1"/root/boot/vmlinuz-* "$1"/root/boot/initrd.img-*)
-    timeout 3600 qemu-system-x86_64 -machine q35,accel=kvm:tcg -cpu max -smp 2 -m 3072 -nographic \
+    timeout 3600 qemu-system-x86_64 -machine "q35,accel=${ACCEL:-kvm:tcg}" -cpu qemu64 -smp 2 -m 3072 -nographic \
         -no-reboot -net none -kernel "${images[0]}" -initrd "${images[1]}" \
         -append "root=/dev/vda rw console=ttyS0 systemd.show_status=0 quiet" \
         -drive "file=$1/disk.img,format=raw,if=virtio,cache=unsafe" </dev/null | tee "$1/console.log"
