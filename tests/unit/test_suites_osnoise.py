@@ -58,6 +58,7 @@ def test_a_cpu_without_noise_is_fully_available():
         (trace([sample(2), sample(3), sample(4), sample(5)]), "not watched"),
         (trace([sample(2), "CPU:3 [LOST 12 EVENTS]\n", sample(3), sample(4)]), "lost events"),
         (trace().replace(b"#\n", b"# osnoise is tainted!\n", 1), "tainted"),
+        (trace([sample(2), sample(3), " " * 1000 + sample(4)]), "no sample"),
         (trace([sample(2), sample(3), sample(4, available="80.00001")]), None),
         (trace([sample(2), sample(3), sample(4, available="81.00000")]), "does not follow"),
         (
