@@ -69,9 +69,10 @@ def test_a_killed_session_leaves_a_job_that_is_taken_up_again(served, request_of
     request = request_of("taken-up", "rcu-off")
     first = LastWords()
     # A session that is interrupted ends its job; one that is killed has no time for it.
-    with pytest.raises(Killed), monkeypatch.context() as killed:
-        killed.setattr(LavaServerLab, "_let_go", lambda *_words: None)
+    monkeypatch.setattr(LavaServerLab, "_let_go", lambda *_words: None)
+    with pytest.raises(Killed):
         served.run(request, first)
+    monkeypatch.undo()
     run = served.run(request, second := Note(first.kept[-1]))
     assert run.complete, run.reason
     assert second.job == first.job
