@@ -96,10 +96,9 @@ def end_group(pgid: int, grace_s: float = GRACE_S) -> bool:
     except ProcessLookupError:
         return False
     deadline = time.monotonic() + grace_s
-    while time.monotonic() < deadline:
-        if not members(pgid):
-            return True
+    while members(pgid) and time.monotonic() < deadline:
         time.sleep(0.05)
+    # Also where no member was seen: one that was just forked is in no list yet.
     with suppress(ProcessLookupError):
         os.killpg(pgid, signal.SIGKILL)
     return True
