@@ -15,20 +15,8 @@
 # makes user namespaces, which the kernel refuses in a chroot.)
 set -euo pipefail
 
-say() { echo "test-fresh: $* (${SECONDS} s)"; }
-give_up() {
-    echo "test-fresh: $*" >&2
-    exit 2
-}
-
-# shellcheck disable=SC2329  # called by trap
-clean() {
-    if [[ -n ${KEEP:-} ]]; then
-        say "left behind: $root"
-    else
-        rm -rf --one-file-system "$root"
-    fi
-}
+# shellcheck source=tools/machine.sh
+. "$(dirname "${BASH_SOURCE[0]}")/machine.sh"
 
 make_machine() { # <folder>
     local root=$1 newest=${DEBIAN_SUITE:-bookworm} proxy="" suite
@@ -36,11 +24,7 @@ make_machine() { # <folder>
     local security=${DEBIAN_SECURITY_MIRROR:-http://deb.debian.org/debian-security}
     local ca=${RTBISECT_TEST_CA:-${PIP_CERT:-${SSL_CERT_FILE:-}}}
     suite=${newest%-backports}
-    debootstrap --variant=minbase "$suite" "$root" "$mirror" >"$root.log" 2>&1 || {
-        tail -5 "$root.log" >&2
-        give_up "debootstrap failed; its log is $root.log"
-    }
-    rm -f "$root.log"
+    minimal_debian "$root" "$suite"
     cat >"$root/etc/apt/sources.list" <<EOF
 deb $mirror $suite main
 deb $mirror $suite-updates main
@@ -131,12 +115,12 @@ main() {
         give_up "run: apt-get install --no-install-recommends debootstrap bubblewrap"
     git rev-parse --quiet --verify HEAD >/dev/null || give_up "nothing is committed that could be tested"
 
-    root=$(mktemp -d "${TMPDIR:-/var/tmp}/rtbisect-fresh.XXXXXX")
+    made=$(mktemp -d "${TMPDIR:-/var/tmp}/rtbisect-fresh.XXXXXX")
     trap clean EXIT
-    chmod 755 "$root"
+    chmod 755 "$made"
     say "debootstrap"
-    make_machine "$root"
-    enter "$root" "$@"
+    make_machine "$made"
+    enter "$made" "$@"
     say "passed"
 }
 

@@ -5,26 +5,13 @@
 # checkout and its .venv are copied there. The tests run twice: in scopes of systemd, and in groups
 # that are made as folders.
 #   KEEP=1               leave the folder behind and say where it is
-#   ACCEL                kvm:tcg; tcg where KVM is there and does not work
 #   DEBIAN_MIRROR        http://deb.debian.org/debian
 set -euo pipefail
 
-say() { echo "test-systemd: $* (${SECONDS} s)"; }
-give_up() {
-    echo "test-systemd: $*" >&2
-    exit 2
-}
+# shellcheck source=tools/machine.sh
+. "$(dirname "${BASH_SOURCE[0]}")/machine.sh"
 
-# shellcheck disable=SC2329  # called by trap
-clean() {
-    if [[ -n ${KEEP:-} ]]; then
-        say "left behind: $work"
-    else
-        rm -rf --one-file-system "$work"
-    fi
-}
-
-in_the_guest() { # print what runs there, in the checkout; each line that counts begins with "guest:"
+in_the_guest() { # print what runs there, in the checkout
     cat <<'EOF'
 export LC_ALL=C.UTF-8 HOME=/root
 mkdir /tmp/plain
@@ -51,11 +38,8 @@ EOF
 
 make_disk() { # <folder>: root below it becomes the disk image beside it
     local root=$1/root packages=systemd,systemd-sysv,dbus,python3,bubblewrap,gcc,libc6-dev,perl,procps
-    debootstrap --variant=minbase --include="$packages,initramfs-tools,linux-image-cloud-amd64" \
-        bookworm "$root" "${DEBIAN_MIRROR:-http://deb.debian.org/debian}" >"$1/debootstrap.log" 2>&1 || {
-        tail -5 "$1/debootstrap.log" >&2
-        give_up "debootstrap failed"
-    }
+    minimal_debian "$root" bookworm \
+        --include="$packages,initramfs-tools,linux-image-cloud-amd64"
     mkdir -p "$root$PWD"
     git archive HEAD | tar -x -C "$root$PWD"
     cp -a .venv "$root$PWD/"
@@ -80,7 +64,11 @@ EOF
 
 boot() { # <folder>
     local images=("$1"/root/boot/vmlinuz-* "$1"/root/boot/initrd.img-*)
-    timeout 3600 qemu-system-x86_64 -machine "q35,accel=${ACCEL:-kvm:tcg}" -cpu qemu64 -smp 2 -m 3072 -nographic \
+    local accelerators
+    mapfile -t accelerators < <(.venv/bin/python -c 'from rtbisect.lab.host import accelerators
+for name in accelerators():
+    print("-accel", name, sep="\n")')
+    timeout 3600 qemu-system-x86_64 -machine q35 "${accelerators[@]}" -cpu qemu64 -smp 2 -m 3072 -nographic \
         -no-reboot -net none -kernel "${images[0]}" -initrd "${images[1]}" \
         -append "root=/dev/vda rw console=ttyS0 systemd.show_status=0 quiet" \
         -drive "file=$1/disk.img,format=raw,if=virtio,cache=unsafe" </dev/null | tee "$1/console.log"
@@ -91,13 +79,13 @@ main() {
     [[ $(id -u) -eq 0 ]] || give_up "debootstrap needs root; run: sudo make -C $PWD test-systemd"
     { command -v debootstrap && command -v mke2fs; } >/dev/null ||
         give_up "run: apt-get install --no-install-recommends debootstrap e2fsprogs"
-    work=$(mktemp -d "${TMPDIR:-/var/tmp}/rtbisect-systemd.XXXXXX")
+    made=$(mktemp -d "${TMPDIR:-/var/tmp}/rtbisect-systemd.XXXXXX")
     trap clean EXIT
     say "a machine with systemd"
-    make_disk "$work"
+    make_disk "$made"
     say "booting it"
-    boot "$work"
-    grep -q "guest: 0 groups left, failed=0" "$work/console.log" || give_up "failed, see above"
+    boot "$made"
+    grep -q "guest: 0 groups left, failed=0" "$made/console.log" || give_up "failed, see above"
     say "passed"
 }
 
