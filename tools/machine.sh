@@ -25,9 +25,9 @@ minimal_debian() { # <folder> <suite> [debootstrap's option ...]
     local root=$1 suite=$2
     shift 2
     debootstrap --variant=minbase "$@" "$suite" "$root" "${DEBIAN_MIRROR:-http://deb.debian.org/debian}" \
-        >"$root.log" 2>&1 || {
-        tail -5 "$root.log" >&2
-        give_up "debootstrap failed; its log is $root.log"
+        >"$made.log" 2>&1 || {
+        tail -5 "$made.log" >&2
+        give_up "debootstrap failed; its log is $made.log"
     }
-    rm -f "$root.log"
+    rm -f "$made.log"
 }
