@@ -1,5 +1,5 @@
-# shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash
 # What scripts share that make a minimal Debian to test in; sourced by them. Their folder is $made.
 
 me=${0##*/}
