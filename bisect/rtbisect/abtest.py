@@ -26,6 +26,7 @@ from rtbisect.model.campaign import (
     Threshold,
 )
 from rtbisect.model.command import FOREIGN, turned
+from rtbisect.model.formats import kept_as
 from rtbisect.report.compared import compared
 from rtbisect.report.figures import effect_text, test_name
 from rtbisect.report.kept import read_input
@@ -57,6 +58,7 @@ _VERDICTS = {
 }
 
 
+@kept_as("Question")
 @dataclass(frozen=True, slots=True)
 class Question:
     """Two revisions to compare for a report; `what` names the newer one in the answer, `newest`

@@ -18,8 +18,6 @@ from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pydantic import TypeAdapter
-
 from rtbisect import __version__, pipeline, wiring
 from rtbisect.artefacts import ArtefactStore, write_whole
 from rtbisect.errors import ConfigError, InternalError, RtbisectError
@@ -39,6 +37,7 @@ from rtbisect.replay import (
 from rtbisect.report.page import DRAFT, PAGE
 from rtbisect.setup import Parts, Setup
 from rtbisect.standalone import figures_of, write_kernels
+from rtbisect.store import codec
 from rtbisect.store.campaigns import CampaignStore
 from rtbisect.store.export import Step, steps_in, steps_of
 from rtbisect.store.journal import StoreJournal, recorded
@@ -182,15 +181,15 @@ def _fill(place: Path, store: CampaignStore, record: CampaignRecord, found: Evid
         "created": record.created,
         "rtbisect": __version__,
         "request": json.loads(record.request),
-        "result": TypeAdapter(Result).dump_python(found.result, mode="json"),
+        "result": codec.to_plain(Result, found.result),
     }
     _write(place / _MANIFEST, json.dumps(manifest, indent=1, sort_keys=True))
-    _write(place / _SETUP, TypeAdapter(Setup).dump_json(found.setup, indent=1).decode())
+    _write(place / _SETUP, json.dumps(codec.to_plain(Setup, found.setup), indent=1))
     lines = (
         json.dumps(step.as_row(), sort_keys=True) for step in steps_of(store.database, record.id)
     )
     _write(place / _JOURNAL, "".join(f"{line}\n" for line in lines))
-    _write(place / _ANSWERS, found.answers.to_json())
+    _write(place / _ANSWERS, codec.to_json(Answers, found.answers))
     if record.report is not None:
         for name in _DRAFT:
             if (record.report.folder / name).is_file():
@@ -233,7 +232,7 @@ def rejudge(folder: Path) -> Judged:
     check_sums(folder)
     told, setup, campaign = _opened(folder)
     with _foreign(folder):
-        answers = Answers.from_json(_read(folder, _ANSWERS))
+        answers = codec.from_json(Answers, _read(folder, _ANSWERS))
         steps = [Step.of(json.loads(line)) for line in _read(folder, _JOURNAL).splitlines()]
     if len(steps) > _MOST_STEPS:
         raise ConfigError(f"{folder} has {len(steps)} steps", "it is no bundle of ours")
@@ -255,8 +254,8 @@ def _opened(folder: Path) -> tuple[Result, Setup, str]:
         manifest = json.loads(_read(folder, _MANIFEST))
         form, program = manifest["format"], str(manifest["rtbisect"])[:40]
         if form == FORMAT:
-            told = TypeAdapter(Result).validate_python(manifest["result"])
-            setup = TypeAdapter(Setup).validate_json(_read(folder, _SETUP))
+            told = codec.from_plain(Result, manifest["result"])
+            setup = codec.from_json(Setup, _read(folder, _SETUP))
             return told, setup, str(manifest["campaign"])
     raise ConfigError(
         f"{folder} has format {str(form)[:20]}, this program reads {FORMAT}",

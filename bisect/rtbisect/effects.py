@@ -22,6 +22,7 @@ from rtbisect.model.code import (
     CommitGraph,
     layout_variant,
 )
+from rtbisect.model.formats import kept_as
 from rtbisect.model.lab import Run, RunRequest
 from rtbisect.search.ledger import Silent
 from rtbisect.search.silent import Closure, shared, silent_pairs
@@ -41,6 +42,7 @@ FIRST_GUESS_BUILD_S = 30.0
 FIRST_GUESS_COLD_BUILD_S = 300.0
 
 
+@kept_as("MaybeSha")
 @dataclass(frozen=True, slots=True)
 class MaybeSha:
     """A commit that may not exist; a value of its own so that the journal can keep it."""

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from rtbisect import first_fingerprint
 from rtbisect.errors import InternalError
+from rtbisect.model.formats import kept_as
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,6 +28,7 @@ VERSION = 2
 FOR_READERS = frozenset({"reason", "title"})
 
 
+@kept_as("Fingerprint")
 @dataclass(frozen=True, slots=True)
 class Fingerprint:
     """What the figures of a campaign depend on. `version` is that of the campaign's beginning;
@@ -45,6 +47,7 @@ class Fingerprint:
         return _unchanged(json.loads(self.document), json.loads(document(parts)))
 
 
+@kept_as("Machine")
 @dataclass(frozen=True, slots=True)
 class Machine(Fingerprint):
     """What boots of two campaigns have to have in common to be compared."""

@@ -11,10 +11,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from pydantic import TypeAdapter
-
 from rtbisect.errors import ConfigError
 from rtbisect.model.code import Change, Function  # noqa: TC001  (pydantic reads the annotations)
+from rtbisect.model.formats import kept_as
 from rtbisect.model.report import CommitText  # noqa: TC001
 
 if TYPE_CHECKING:
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
     from rtbisect.ports import Builder, Note, Tree
 
 
+@kept_as("Answers")
 @dataclass
 class Answers:
     """What tree and builder have answered: `changes` by commit, `files` and `changed` by builds."""
@@ -35,14 +35,6 @@ class Answers:
     changes: dict[str, tuple[Change, ...]] = field(default_factory=dict)
     files: dict[str, list[str]] = field(default_factory=dict)
     changed: dict[str, tuple[Function, ...] | None] = field(default_factory=dict)
-
-    def to_json(self) -> str:
-        return TypeAdapter(Answers).dump_json(self).decode()
-
-    @staticmethod
-    def from_json(text: bytes) -> Answers:
-        """ValidationError when these are no answers."""
-        return TypeAdapter(Answers).validate_json(text)
 
 
 def _name(build: Build) -> str:

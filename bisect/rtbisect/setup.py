@@ -16,6 +16,7 @@ from rtbisect.model.campaign import (  # noqa: TC001  (pydantic reads the annota
 )
 from rtbisect.model.code import BuildRequest  # noqa: TC001
 from rtbisect.model.command import repairs
+from rtbisect.model.formats import kept_as
 from rtbisect.model.lab import DeviceType, HostProfile, Window  # noqa: TC001
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Fingerprint)
 
 
+@kept_as("Setup")
 @dataclass(frozen=True, slots=True)
 class Setup:
     """The fixed values of a campaign; `build` is a pattern whose revision is filled in. With

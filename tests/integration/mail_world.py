@@ -9,7 +9,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import yaml
-from pydantic import TypeAdapter
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
@@ -18,6 +17,7 @@ from rtbisect.cli import app
 from rtbisect.config import load_site
 from rtbisect.model.campaign import CampaignRequest
 from rtbisect.report.mailer import DraftMailer
+from rtbisect.store import codec
 from rtbisect.store.campaigns import CampaignStore
 from rtbisect.wiring import setup_of
 
@@ -101,7 +101,7 @@ class World:
                 result=replace(report.result, culprit=self.sha),
             )  # fmt: skip
         store = CampaignStore(self.state)
-        text = TypeAdapter(CampaignRequest).dump_json(request).decode()
+        text = codec.to_json(CampaignRequest, request)
         name = store.create("bisect", text, datetime.now(UTC).isoformat())
         made = DraftMailer(settings(self.state / "reports")).draft(
             replace(report, campaign=name, message_id=f"{name}.0123"), ""

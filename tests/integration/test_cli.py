@@ -18,7 +18,6 @@ from pathlib import Path
 import click
 import pytest
 import yaml
-from pydantic import TypeAdapter
 
 from rtbisect import asked, locks
 from rtbisect.cli import app, work
@@ -38,6 +37,7 @@ from rtbisect.model.campaign import (
 )
 from rtbisect.model.command import GIVEN
 from rtbisect.model.report import Report, ReportState
+from rtbisect.store import codec
 from rtbisect.store.campaigns import CampaignStore
 from rtbisect.store.journal import StoreJournal
 
@@ -618,7 +618,7 @@ def record(cli, kind, extra=(), report=None, answer=None):
     request = CampaignRequest(
         kind, str(cli.site), "rt", "a" * 40, "b" * 40, extra=extra, repo="/srv/linux"
     )
-    text = TypeAdapter(CampaignRequest).dump_json(request).decode()
+    text = codec.to_json(CampaignRequest, request)
     name = cli.store.create(kind, text, "2026-01-02T03:04:05+00:00")
     cli.store.finish(name, answer or result(), report)
     return name
@@ -869,10 +869,8 @@ def test_what_watch_compares_a_new_tip_with(cli, repo, seen, good):
 
 
 def test_an_unfinished_campaign_runs_or_is_paused(cli):
-    request = TypeAdapter(CampaignRequest).dump_json(
-        CampaignRequest("bisect", "s", "rt", "a" * 40, "b" * 40)
-    )
-    name = cli.store.create("bisect", request.decode(), "now")
+    request = CampaignRequest("bisect", "s", "rt", "a" * 40, "b" * 40)
+    name = cli.store.create("bisect", codec.to_json(CampaignRequest, request), "now")
     StoreJournal(cli.store.database, name)
     assert cli.run("status", "--json").data["campaigns"][0]["state"] == "paused"
     with cli.store.writer():

@@ -9,12 +9,14 @@ import pytest
 
 from rtbisect.errors import ConfigError, InternalError
 from rtbisect.model.code import Build, BuildStatus
+from rtbisect.model.formats import kept_as
 from rtbisect.model.lab import Measurement, Run, RunStatus
 from rtbisect.store.campaigns import CampaignStore
 from rtbisect.store.journal import StoreJournal, end_leftovers, recorded
 from rtbisect.store.summary import StepRecord, summarise
 
 
+@kept_as("Value")
 @dataclass(frozen=True)
 class Value:
     number: int

@@ -9,7 +9,7 @@ import sys
 from contextlib import closing
 from dataclasses import replace
 
-import first_schema
+import old_stores
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
@@ -28,18 +28,19 @@ STORES = ROOT / "tests/data/stores"
 assert outbox.table.metadata is replies.table.metadata is db.metadata
 
 
-def put(name, state):
-    """A store as a program of the first schema left it."""
+def put(name, state, version=1):
+    """A store as a program of that schema left it, by default of the first."""
     with closing(sqlite3.connect(state / "rtbisect.sqlite3")) as database:
-        database.executescript((STORES / f"schema-1-{name}.sql").read_text(encoding="utf-8"))
+        text = (STORES / f"schema-{version}-{name}.sql").read_text(encoding="utf-8")
+        database.executescript(text)
     return state / "rtbisect.sqlite3"
 
 
-def resumed(name, state):
+def resumed(name, state, version=1):
     """The world of the campaign in a recorded store."""
     (state / "aside").mkdir()
-    here = first_schema.world(state / "aside")
-    put(name, state)
+    here = old_stores.world(state / "aside")
+    put(name, state, version)
     here.store, here.campaign = CampaignStore(state), "bisect-1"
     return here
 
@@ -49,15 +50,20 @@ def dump(place):
         return list(database.iterdump())
 
 
-@pytest.mark.parametrize("name", first_schema.STORES)
-def test_a_campaign_of_the_first_schema_resumes_with_the_same_answer(tmp_path, name):
+#: Schemas that `tests/data/stores/` has stores of.
+VERSIONS = sorted({int(path.name.split("-")[1]) for path in STORES.glob("schema-*.sql")})
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("name", old_stores.STORES)
+def test_a_campaign_of_an_older_schema_resumes_with_the_same_answer(tmp_path, name, version):
     (tmp_path / "whole").mkdir()
-    whole, _ = first_schema.go(first_schema.world(tmp_path / "whole"))
-    before = len(recorded(resumed(name, tmp_path).store.database, "bisect-1", Fingerprint))
+    whole, _ = old_stores.go(old_stores.world(tmp_path / "whole"))
+    before = len(recorded(resumed(name, tmp_path, version).store.database, "bisect-1", Fingerprint))
     (tmp_path / "again").mkdir()
-    result, _ = first_schema.go(resumed(name, tmp_path / "again"))
+    result, _ = old_stores.go(resumed(name, tmp_path / "again", version))
     assert before == 1
-    assert (result.outcome, result.culprit) == (whole.outcome, first_schema.CULPRIT)
+    assert (result.outcome, result.culprit) == (whole.outcome, old_stores.CULPRIT)
 
 
 OTHERS = [
@@ -184,7 +190,7 @@ def test_a_kill_leaves_an_old_store_as_it_was(tmp_path):
 
 
 def test_what_a_kept_fingerprint_lacks_counts_as_unchanged(tmp_path):
-    setup, _ = first_schema.world(tmp_path).open()
+    setup, _ = old_stores.world(tmp_path).open()
     kept = made(Machine, machine_parts(setup))
     names = [(), ("device",), ("windows", 0), ("windows", 1), ("profile",), ("build",)]
     for path in names:
@@ -205,7 +211,7 @@ def test_what_a_kept_fingerprint_lacks_counts_as_unchanged(tmp_path):
 
 
 def test_a_fingerprint_holds_nothing_that_is_for_readers_alone(tmp_path):
-    setup, _ = first_schema.world(tmp_path).open()
+    setup, _ = old_stores.world(tmp_path).open()
     kept = made(Fingerprint, setup_parts(setup))
     told = replace(setup.thresholds[0], reason="said better", title="named better")
     assert kept.fits(setup_parts(replace(setup, thresholds=(told, setup.thresholds[1]))))

@@ -5,13 +5,13 @@ from dataclasses import replace
 
 import pytest
 from campaigns import sha
-from pydantic import TypeAdapter
 
 from rtbisect.cli import runner, watch
 from rtbisect.cli.output import Output
 from rtbisect.errors import Exit
 from rtbisect.model.campaign import CampaignRequest, Cause, Outcome, Result
 from rtbisect.setup import SetupChangedError
+from rtbisect.store import codec
 from rtbisect.store.campaigns import CampaignStore
 
 REQUEST = CampaignRequest("check", "/site.yaml", "rt", sha(1), sha(2))
@@ -32,7 +32,7 @@ def bench(tmp_path, monkeypatch):
 
     def start(_output, request):
         begun.append(request.kind)
-        text = TypeAdapter(CampaignRequest).dump_json(replace(request, repo="/srv")).decode()
+        text = codec.to_json(CampaignRequest, replace(request, repo="/srv"))
         return finish(store.create(request.kind, text, "now"), request)
 
     def go_on(_output, identity):
@@ -69,9 +69,9 @@ def test_a_tip_counts_as_told_only_when_a_draft_tells_it(bench, check, bisect, k
 def test_a_campaign_that_a_kill_interrupted_goes_on(bench):
     output, store, answers, begun = bench
     answers |= {"check": Outcome.NO_REGRESSION}
-    text = TypeAdapter(CampaignRequest).dump_json(replace(REQUEST, repo="/srv")).decode()
+    text = codec.to_json(CampaignRequest, replace(REQUEST, repo="/srv"))
     mine = store.create("check", text, "now")
-    other = TypeAdapter(CampaignRequest).dump_json(replace(REQUEST, bad=sha(3))).decode()
+    other = codec.to_json(CampaignRequest, replace(REQUEST, bad=sha(3)))
     store.create("check", other, "now")
     watch._judge(output, {"campaigns": []}, REQUEST)
     assert begun == [f"resumed {mine}"]
@@ -82,7 +82,7 @@ def test_a_campaign_that_a_kill_interrupted_goes_on(bench):
 def test_a_campaign_of_another_setup_is_begun_anew(bench, monkeypatch):
     output, store, answers, begun = bench
     answers |= {"check": Outcome.NO_REGRESSION}
-    text = TypeAdapter(CampaignRequest).dump_json(replace(REQUEST, repo="/srv")).decode()
+    text = codec.to_json(CampaignRequest, replace(REQUEST, repo="/srv"))
     store.create("check", text, "now")
 
     def changed(_output, _identity):

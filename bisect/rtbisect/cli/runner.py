@@ -8,8 +8,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pydantic import TypeAdapter, ValidationError
-
 from rtbisect import asked, labs, pipeline, wiring
 from rtbisect.cli import commits
 from rtbisect.cli.output import Output, PlainProgress, one_line
@@ -19,6 +17,7 @@ from rtbisect.model.campaign import CampaignRequest, Level, Outcome, Result, Sum
 from rtbisect.model.command import RUN, repairs
 from rtbisect.searching import unanswered
 from rtbisect.setup import SetupChangedError, keep_setup
+from rtbisect.store import codec
 from rtbisect.store.campaigns import CampaignStore
 from rtbisect.store.journal import StoreJournal, end_leftovers, summary_of
 
@@ -38,7 +37,7 @@ def start(output: Output, request: CampaignRequest) -> CampaignRecord:
         # Before the campaign is made: what cannot run leaves nothing to resume.
         _preflight(output, request)
         full = replace(request, repo=asked.repository_of(request))
-        text = TypeAdapter(CampaignRequest).dump_json(full).decode()
+        text = codec.to_json(CampaignRequest, full)
         identity = store.create(request.kind, text, wiring.SystemClock().now_iso())
         return _go(output, store, identity, full)
 
@@ -88,8 +87,8 @@ def _preflight(output: Output, request: CampaignRequest) -> None:
 def request_of(record: CampaignRecord) -> CampaignRequest:
     """What a recorded campaign was asked."""
     try:
-        return TypeAdapter(CampaignRequest).validate_json(record.request)
-    except ValidationError as error:
+        return codec.from_json(CampaignRequest, record.request)
+    except ValueError as error:
         raise InternalError(
             f"campaign {record.id} was made by another version", "start it again"
         ) from error

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
-from pydantic import TypeAdapter
 
 from rtbisect import abtest, answers, asked, wiring
 from rtbisect.abtest import Question
@@ -22,6 +21,7 @@ from rtbisect.errors import ConfigError, Exit, InternalError, Interrupted, Rtbis
 from rtbisect.model.command import FOREIGN, GIVEN
 from rtbisect.post.fetch import fetch, is_address
 from rtbisect.standing import follow_outbox
+from rtbisect.store import codec
 from rtbisect.store.campaigns import CampaignStore
 from rtbisect.store.outbox import Outbox
 from rtbisect.store.replies import Replies, ReplyState
@@ -83,15 +83,14 @@ def _one(output: Output, kept: Replies, reply: KeptReply, what: tuple[int, str, 
     request = runner.request_of(record)
     # A site file that cannot be read is nothing that the asker has done.
     load_site(Path(request.site)).target(request.tree)
-    known = TypeAdapter(Question)
     if data := kept.question(reply.key, place):
-        question = known.validate_json(data)
+        question = codec.from_json(Question, data)
     else:
         try:
             question = _question(output, kept, _Asked(reply, record, request), what)
         except ConfigError as error:
             return f"{name}: {error.message}"
-        kept.keep_question(reply.key, place, known.dump_json(question))
+        kept.keep_question(reply.key, place, codec.to_json(Question, question).encode())
     try:
         found = runner.once(output, question.request, again=False)
         if name == "bisect":

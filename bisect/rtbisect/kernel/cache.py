@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 from rtbisect.artefacts import write_whole
 from rtbisect.errors import InfrastructureError
 from rtbisect.kernel.settings import BUILDER_VERSION, OWN_FRAGMENT
-from rtbisect.model.code import Build, BuildStatus
+from rtbisect.model.code import Build
+from rtbisect.store import codec
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -46,7 +47,7 @@ class BuildCache:
         """
         try:
             fields = json.loads((self._root / f"{key}.json").read_text(encoding="utf-8"))
-            build = Build(**{**fields, "status": BuildStatus(fields["status"])})
+            build = codec.from_plain(Build, fields)
         except (OSError, ValueError, TypeError, KeyError):
             return None
         if "build_id" not in fields:
@@ -64,7 +65,7 @@ class BuildCache:
         """Keep a build; InfrastructureError when the disk refuses."""
         try:
             self._root.mkdir(parents=True, exist_ok=True)
-            record = json.dumps(asdict(build), sort_keys=True).encode()
+            record = codec.to_json(Build, build).encode()
             write_whole(self._root / f"{key}.json", lambda file: file.write(record), mode=0o600)
         except OSError as error:
             raise InfrastructureError(

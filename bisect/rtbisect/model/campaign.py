@@ -6,6 +6,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from rtbisect.model.formats import kept_as
+
 
 class Outcome(StrEnum):
     """Every way in which a campaign can end; the one list used everywhere."""
@@ -236,6 +238,7 @@ class Summary:
     boot_s: float
 
 
+@kept_as("Result")
 @dataclass(frozen=True, slots=True)
 class Result:
     """The answer of a campaign."""
@@ -287,6 +290,7 @@ class Limits:
         return max(0, min(self.proof_boots, self.max_boots - 2 * self.calibrate_min))
 
 
+@kept_as("CampaignRequest")
 @dataclass(frozen=True, slots=True)
 class CampaignRequest:
     """What was asked, complete enough to resume it: kept with the campaign as JSON.

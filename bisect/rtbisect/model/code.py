@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from rtbisect.model.formats import kept_as
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -32,6 +34,7 @@ class CommitHead:
     date: str
 
 
+@kept_as("CommitGraph")
 @dataclass(frozen=True, slots=True)
 class CommitGraph:
     """The candidates `good..bad`, every commit of all parents.
@@ -122,6 +125,7 @@ class Function:
     at_boot: bool = False
 
 
+@kept_as("Build")
 @dataclass(frozen=True, slots=True)
 class Build:
     """A build, also a failed one: then `first_error` says why and the artefacts are empty.

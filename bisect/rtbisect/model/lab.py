@@ -6,6 +6,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from rtbisect.model.formats import kept_as
+
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
@@ -164,6 +166,7 @@ class RunStatus(StrEnum):
     SKIPPED = "skipped"
 
 
+@kept_as("Run")
 @dataclass(frozen=True, slots=True)
 class Run:
     """One boot with everything that it measured. Only COMPLETE runs are evidence.

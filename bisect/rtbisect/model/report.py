@@ -15,6 +15,7 @@ from rtbisect.model.campaign import (  # noqa: TC001  (pydantic reads the annota
     Threshold,
 )
 from rtbisect.model.code import CommitGraph  # noqa: TC001
+from rtbisect.model.formats import kept_as
 from rtbisect.model.lab import DeviceType, HostProfile  # noqa: TC001
 
 
@@ -79,6 +80,7 @@ class HostPart:
     adds: float | None
 
 
+@kept_as("ReportInput")
 @dataclass(frozen=True, slots=True)
 class ReportInput:
     """Everything a mail may say. Templates print nothing that is not in here.
@@ -118,6 +120,7 @@ class ReportInput:
     excerpt: tuple[str, ...] = ()
 
 
+@kept_as("Report")
 @dataclass(frozen=True, slots=True)
 class Report:
     """A rendered report: the mail as bytes in `eml`, held until a person approves. `before` is

@@ -3,13 +3,11 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
-
-from pydantic import TypeAdapter, ValidationError
 
 from rtbisect.errors import ConfigError
 from rtbisect.model.report import ReportInput
+from rtbisect.store import codec
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,19 +17,18 @@ INPUT = "input.json"
 
 def input_json(report: ReportInput) -> str:
     """Everything, the commit graph too, in ASCII."""
-    found = TypeAdapter(ReportInput).dump_python(report, mode="json")
-    return json.dumps(found, ensure_ascii=True, separators=(",", ":")) + "\n"
+    return codec.to_json(ReportInput, report) + "\n"
 
 
 def read_input(folder: Path) -> ReportInput:
     """The input of the report in `folder`; ConfigError when there is none that can be read."""
     place = folder / INPUT
     try:
-        return TypeAdapter(ReportInput).validate_json(place.read_bytes())
+        return codec.from_json(ReportInput, place.read_bytes())
     except OSError as error:
         said = f"{place}: {error.strerror}"
         raise ConfigError(said, "the campaign has to be made again by this version") from error
-    except ValidationError as error:
+    except ValueError as error:
         raise ConfigError(
             f"{place} cannot be read", "it was changed, or made by another version of rtbisect"
         ) from error

@@ -8,13 +8,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import sqlalchemy as sa
-from pydantic import ValidationError
 
 from rtbisect import locks
 from rtbisect.errors import ConfigError, InternalError
 from rtbisect.model.campaign import Result
 from rtbisect.model.report import Report
-from rtbisect.store import db
+from rtbisect.store import codec, db
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -102,8 +101,8 @@ class CampaignStore:
                 .values(
                     state="done",
                     note="",
-                    result=db.to_json(Result, result),
-                    report=db.to_json(Report, report) if report else None,
+                    result=codec.to_json(Result, result),
+                    report=codec.to_json(Report, report) if report else None,
                 )
             )
 
@@ -117,7 +116,7 @@ class CampaignStore:
             text = connection.execute(
                 sa.select(db.campaign.c.report).where(db.campaign.c.id == identity)
             ).scalar()
-            report = db.codec(Report).validate_json(text) if text else None
+            report = codec.from_json(Report, text) if text else None
             if report is None or report.state not in before:
                 return False
             # SQLite begins a transaction with the first change: what was read may be gone by now.
@@ -125,7 +124,7 @@ class CampaignStore:
                 sa.update(db.campaign)
                 .where(db.campaign.c.id == identity, db.campaign.c.report == text)
                 .values(
-                    report=db.to_json(Report, replace(report, state=state, before=report.state))
+                    report=codec.to_json(Report, replace(report, state=state, before=report.state))
                 )
             )
         return bool(done.rowcount)
@@ -197,9 +196,9 @@ class CampaignStore:
 
 def _record(row: dict[str, str]) -> CampaignRecord:
     try:
-        result = db.codec(Result).validate_json(row["result"]) if row["result"] else None
-        report = db.codec(Report).validate_json(row["report"]) if row["report"] else None
-    except ValidationError as error:
+        result = codec.from_json(Result, row["result"]) if row["result"] else None
+        report = codec.from_json(Report, row["report"]) if row["report"] else None
+    except ValueError as error:
         raise InternalError(
             f"the answer of campaign {row['id']} cannot be read",
             "it was made by another version of rtbisect, or the store was changed by hand",

@@ -4,13 +4,11 @@
 from __future__ import annotations
 
 import errno
-import json
 import os
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
-from pydantic import TypeAdapter
 from sqlalchemy.exc import DBAPIError, OperationalError
 
 from rtbisect.errors import BusyError, ConfigError, InfrastructureError, RtbisectError
@@ -19,8 +17,6 @@ from rtbisect.store import private, schema
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
-
-T = TypeVar("T")
 
 BUSY_TIMEOUT_MS = 10_000
 
@@ -135,21 +131,6 @@ class Database:
                 yield connection
         except DBAPIError as error:
             raise _ours(self.path, error) from error
-
-
-_codecs: dict[type, TypeAdapter[Any]] = {}
-
-
-def codec(kind: type[T]) -> TypeAdapter[T]:
-    """The adapter of a type; making one costs milliseconds, so each is made once."""
-    if kind not in _codecs:
-        _codecs[kind] = TypeAdapter(kind)
-    return _codecs[kind]
-
-
-def to_json(kind: type[T], value: T) -> str:
-    """JSON that gives the same value back; pydantic's own dump turns inf and nan into null."""
-    return json.dumps(codec(kind).dump_python(value, mode="json"), separators=(",", ":"))
 
 
 def make_folder(state: Path) -> None:

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import sqlalchemy as sa
-from pydantic import ValidationError
 
 from rtbisect.errors import InternalError
 from rtbisect.model.code import Build
+from rtbisect.model.formats import format_of
 from rtbisect.model.lab import Run
-from rtbisect.store import db, known, leftover
+from rtbisect.store import codec, db, known, leftover
 from rtbisect.store.summary import StepRecord, summarise
 
 if TYPE_CHECKING:
@@ -75,29 +75,29 @@ class StoreJournal:
 
     def step(self, key: str, kind: type[T], effect: Callable[[Note], T]) -> T:
         """See ports.Journal. An open step's leftover process group is ended first."""
-        codec = db.codec(kind)
+        name = format_of(kind).name
         row = self._row(key)
-        if row is not None and row["kind"] != kind.__name__:
+        if row is not None and row["kind"] != name:
             raise InternalError(
                 f"step {key} of {self._campaign} was recorded as {row['kind']}",
                 "the campaign was made by another version; start it again",
             )
         if row is not None and row["state"] == "finished":
             try:
-                return codec.validate_json(row["value"])
-            except ValidationError as error:
+                return codec.from_json(kind, row["value"])
+            except ValueError as error:
                 raise InternalError(f"step {key} of {self._campaign} cannot be read") from error
         left = "" if row is None else str(row["external_id"])
         leftover.end_leftover(left)
-        self._start(key, kind.__name__, known=row is not None)
+        self._start(key, name, known=row is not None)
         value = effect(_StepNote(left, lambda external_id: self._note(key, external_id)))
-        self._finish(key, db.to_json(kind, value))
+        self._finish(key, codec.to_json(kind, value))
         return value
 
     def rewrite(self, key: str, kind: type[T], value: T) -> None:
         """See ports.Journal."""
         with self._db.write() as connection:
-            connection.execute(self._update(key).values(value=db.to_json(kind, value)))
+            connection.execute(self._update(key).values(value=codec.to_json(kind, value)))
         self._heard("rewritten")
 
     def tell(self, line: str) -> None:
@@ -226,12 +226,12 @@ def recorded(database: db.Database, campaign: str, kind: type[T]) -> list[T]:
             sa.select(db.step.c.value)
             .where(
                 db.step.c.campaign == campaign,
-                db.step.c.kind == kind.__name__,
+                db.step.c.kind == format_of(kind).name,
                 db.step.c.state == "finished",
             )
             .order_by(db.step.c.seq)
         ).scalars()
-        return [db.codec(kind).validate_json(row) for row in rows]
+        return [codec.from_json(kind, row) for row in rows]
 
 
 def end_leftovers(database: db.Database, campaign: str) -> int:
@@ -254,11 +254,11 @@ def _seconds(row: dict[str, Any]) -> float:
 
 def _decoded(kind: str, value: str) -> Build | Run | None:
     try:
-        if kind == "Build":
-            return db.codec(Build).validate_json(value)
-        if kind == "Run":
-            return db.codec(Run).validate_json(value)
-    except ValidationError as error:
+        if kind == format_of(Build).name:
+            return codec.from_json(Build, value)
+        if kind == format_of(Run).name:
+            return codec.from_json(Run, value)
+    except ValueError as error:
         raise InternalError(
             f"a recorded {kind} cannot be read",
             "it was made by another version of rtbisect, or the store was changed by hand",

@@ -6,12 +6,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import sqlalchemy as sa
-from pydantic import ValidationError
 
 from rtbisect.model.campaign import CampaignRequest, Result
 from rtbisect.model.command import repairs
 from rtbisect.model.report import Repaired
-from rtbisect.store import db
+from rtbisect.store import codec, db
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -30,9 +29,9 @@ def repaired_by(database: db.Database, commit: str) -> tuple[Repaired, ...]:
 def _told(rows: Iterable[sa.RowMapping], commit: str) -> Iterator[Repaired]:
     for row in rows:
         try:
-            asked = db.codec(CampaignRequest).validate_json(row["request"])
-            found = db.codec(Result).validate_json(row["result"])
-        except ValidationError:
+            asked = codec.from_json(CampaignRequest, row["request"])
+            found = codec.from_json(Result, row["result"])
+        except ValueError:
             # Made by another version: nothing is known of it.
             continue
         if repairs(asked) and found.culprit == commit and found.judgement is not None:

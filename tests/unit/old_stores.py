@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Campaigns on the fakes as the first schema kept them: what `tests/data/stores/` was made with.
+"""Campaigns on the fakes as older programs kept them: what `tests/data/stores/` was made with.
 
-    PYTHONPATH=tests/unit:bisect python tests/unit/first_schema.py FOLDER
+    PYTHONPATH=tests/unit:bisect python tests/unit/old_stores.py FOLDER SCHEMA
 
-writes them when it is run in a checkout of commit 3b0ef38. Everything that enters a fingerprint
-stands here, so that a change of thresholds/ or lava-jobs/ leaves it alone.
+writes them when it is run in a checkout of the commit that `tests/data/stores/README.md` names.
+Everything that enters a fingerprint stands here, so that a change of thresholds/ or lava-jobs/
+leaves it alone.
 """
 
 import sqlite3
@@ -123,7 +124,7 @@ STORES = {"build": ("build/", 4), "boot": ("run/", 14), "proof": ("run/", 22)}
 
 
 def main():
-    folder = Path(sys.argv[1])
+    folder, version = Path(sys.argv[1]), sys.argv[2]
     for name, (killed_in, count) in STORES.items():
         with TemporaryDirectory() as state:
             here = world(Path(state))
@@ -135,7 +136,7 @@ def main():
                 raise SystemExit(f"{name}: the campaign ended before it was killed")
             with sqlite3.connect(Path(state) / "rtbisect.sqlite3") as database:
                 text = "\n".join(database.iterdump()) + "\n"
-            (folder / f"schema-1-{name}.sql").write_text(text, encoding="utf-8")
+            (folder / f"schema-{version}-{name}.sql").write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Values as JSON that later programs read: see `model/formats.py`.
+
+A document of version 1 has no mark; a later one begins with `{"format":2,`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any, TypeVar
+
+from pydantic import TypeAdapter
+
+from rtbisect.model.formats import format_of
+
+T = TypeVar("T")
+
+_MARK = "format"
+_MARKED = re.compile(rf'\s*\{{\s*"{_MARK}"\s*:\s*(\d{{1,6}})\b')
+
+_adapters: dict[type, TypeAdapter[Any]] = {}
+
+
+def to_json(kind: type[T], value: T) -> str:
+    """JSON that gives the same value back; pydantic's own dump turns inf and nan into null."""
+    return json.dumps(to_plain(kind, value), separators=(",", ":"))
+
+
+def to_plain(kind: type[T], value: T) -> Any:
+    """The same in the types of JSON, for a document around it."""
+    version = format_of(kind).version
+    found = _adapter(kind).dump_python(value, mode="json")
+    return found if version == 1 else {_MARK: version, **found}
+
+
+def from_json(kind: type[T], text: str | bytes) -> T:
+    """The value of a document of any version; ValueError where it is none, or of a newer one."""
+    shown = text if isinstance(text, str) else text[:100].decode("utf-8", "replace")
+    found = _MARKED.match(shown)
+    if (int(found[1]) if found else 1) == format_of(kind).version == 1:
+        return _adapter(kind).validate_json(text)
+    return from_plain(kind, json.loads(text))
+
+
+def from_plain(kind: type[T], document: Any) -> T:
+    """`from_json` of what JSON gave."""
+    form = format_of(kind)
+    version = 1
+    if isinstance(document, dict) and _MARK in document:
+        document = dict(document)
+        version = document.pop(_MARK)
+    if not isinstance(version, int) or not 1 <= version <= form.version:
+        raise ValueError(f"a {form.name} of version {version!r}, known are 1 to {form.version}")
+    for upgrade in form.upgrades[version - 1 :]:
+        try:
+            document = upgrade(document)
+        except (LookupError, TypeError, AttributeError) as error:
+            raise ValueError(f"no {form.name} of version {version}: {error!r}") from error
+    return _adapter(kind).validate_python(document)
+
+
+def _adapter(kind: type[T]) -> TypeAdapter[T]:
+    """Making one costs milliseconds, so each is made once."""
+    if kind not in _adapters:
+        _adapters[kind] = TypeAdapter(kind)
+    return _adapters[kind]
