@@ -8,7 +8,7 @@ import shutil
 from dataclasses import replace
 
 import pytest
-from campaigns import World, boots, line_of, sha
+from campaigns import ROOT, World, boots, line_of, sha
 
 from rtbisect import bundle, pipeline
 from rtbisect.bundle import Evidence, differences, rejudge
@@ -68,6 +68,13 @@ def test_a_bundle_gives_the_same_answer(campaign):
     assert found.now == result
     assert found.campaign == world.campaign
     assert list(differences(found)) == []
+
+
+def test_a_bundle_of_an_older_program_gives_the_same_answer():
+    found = rejudge(ROOT / "tests/data/bundles/format-1")
+    assert list(differences(found)) == []
+    assert found.told.outcome is Outcome.CULPRIT
+    assert found.same
 
 
 def test_other_measurements_give_another_answer(campaign):
