@@ -7,7 +7,6 @@ A document of version 1 has no mark; a later one begins with `{"format":2,`.
 from __future__ import annotations
 
 import json
-import re
 from typing import Any, TypeVar
 
 from pydantic import TypeAdapter
@@ -17,7 +16,8 @@ from rtbisect.model.formats import format_of
 T = TypeVar("T")
 
 _MARK = "format"
-_MARKED = re.compile(rf'\s*\{{\s*"{_MARK}"\s*:\s*(\d{{1,6}})\b')
+#: The mark stands within the first characters: a long document is parsed once, not twice.
+_BEGINNING = 100
 
 _adapters: dict[type, TypeAdapter[Any]] = {}
 
@@ -36,9 +36,10 @@ def to_plain(kind: type[T], value: T) -> Any:
 
 def from_json(kind: type[T], text: str | bytes) -> T:
     """The value of a document of any version; ValueError where it is none, or of a newer one."""
-    shown = text if isinstance(text, str) else text[:100].decode("utf-8", "replace")
-    found = _MARKED.match(shown)
-    if (int(found[1]) if found else 1) == format_of(kind).version == 1:
+    mark = f'"{_MARK}"'
+    begins = text[:_BEGINNING]
+    marked = mark in begins if isinstance(begins, str) else mark.encode() in begins
+    if not marked and format_of(kind).version == 1:
         return _adapter(kind).validate_json(text)
     return from_plain(kind, json.loads(text))
 
