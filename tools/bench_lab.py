@@ -32,7 +32,7 @@ from rtbisect.lab.vmetal import HostSpec
 from rtbisect.lab.windows import select
 from rtbisect.model.code import Build
 from rtbisect.model.lab import Run, RunRequest
-from rtbisect.ports import KeptNote
+from rtbisect.model.ports import KeptNote
 from rtbisect.store.campaigns import CampaignStore
 from rtbisect.store.journal import recorded
 

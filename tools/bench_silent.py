@@ -23,7 +23,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rtbisect.artefacts import ArtefactStore
-from rtbisect.command import failure
 from rtbisect.config import load_site, state_dir
 from rtbisect.errors import InfrastructureError, RtbisectError
 from rtbisect.kernel import confined
@@ -33,6 +32,7 @@ from rtbisect.kernel.sandbox import FRAGMENTS, OUT, SRC, Sandbox
 from rtbisect.kernel.settings import REPRODUCIBLE, BuildSettings
 from rtbisect.kernel.workspace import Workspace
 from rtbisect.model.code import BuildRequest
+from rtbisect.process.command import failure
 from rtbisect.search.silent import Closure, silent_pairs
 from rtbisect.trees.git import GitTree, GitTreeSettings
 

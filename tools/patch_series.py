@@ -16,8 +16,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from rtbisect.command import failure, run
 from rtbisect.errors import InfrastructureError
+from rtbisect.process.command import failure, run
 from rtbisect.trees.plumbing import CHECKOUT_S, Git
 
 WHO = {

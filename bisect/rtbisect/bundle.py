@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
     from rtbisect.model.campaign import CampaignRequest
     from rtbisect.model.lab import Measurement
-    from rtbisect.ports import Journal
+    from rtbisect.model.ports import Journal
     from rtbisect.store.campaigns import CampaignRecord
 
 #: Of the folder; a program of another one does not read it.

@@ -10,9 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rtbisect.command import printable
 from rtbisect.errors import ConfigError, InfrastructureError
 from rtbisect.lab.bmc import Bmc, BmcSettings
+from rtbisect.process.command import printable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from rtbisect import acceptance, hosts, labs
 from rtbisect.artefacts import ArtefactStore
 from rtbisect.builders import builder_of
-from rtbisect.command import printable
 from rtbisect.config import load_site
 from rtbisect.errors import ConfigError, InfrastructureError
 from rtbisect.lab.claims import Claim, claims, first_claims
@@ -18,7 +17,8 @@ from rtbisect.lab.lava_rest import LavaRest, RestSettings
 from rtbisect.lab.lava_server import LavaServerLab
 from rtbisect.model.campaign import CampaignRequest
 from rtbisect.model.lab import RunStatus
-from rtbisect.ports import NoNote
+from rtbisect.model.ports import NoNote
+from rtbisect.process.command import printable
 from rtbisect.store.db import make_folder
 from rtbisect.suites import ipi
 from rtbisect.wiring import probe, setup_of, tree_of
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from rtbisect.hosts import Host
     from rtbisect.model.code import Build
     from rtbisect.model.lab import Run
-    from rtbisect.ports import Progress
+    from rtbisect.model.ports import Progress
     from rtbisect.setup import Setup
 
 #: Seconds until a server that does not answer is told: a person waits.

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     from rtbisect.model.code import Build, Commit
     from rtbisect.model.lab import DeviceType, Run, RunRequest
+    from rtbisect.model.ports import Builder, Note, Tree
     from rtbisect.model.report import Report, ReportInput
-    from rtbisect.ports import Builder, Note, Tree
 
 
 @kept_as("Answers")

@@ -22,7 +22,7 @@ from rtbisect.model.lab import DeviceType, HostProfile, Window  # noqa: TC001
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from rtbisect.ports import Builder, Clock, Journal, Lab, Mailer, Progress, Tree
+    from rtbisect.model.ports import Builder, Clock, Journal, Lab, Mailer, Progress, Tree
 
 F = TypeVar("F", bound=Fingerprint)
 

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rtbisect import builders, labs, locks
+from rtbisect import builders, labs
 from rtbisect.artefacts import ArtefactStore, sweep
 from rtbisect.config import (
     Site,
@@ -35,6 +35,7 @@ from rtbisect.model.command import (
     turned,
 )
 from rtbisect.model.lab import DeviceType, HostProfile, RunRequest, Window
+from rtbisect.process import locks
 from rtbisect.report.keeper import LogKeeper
 from rtbisect.report.mailer import DraftMailer, ReportSettings
 from rtbisect.setup import Parts, Setup
@@ -45,7 +46,7 @@ from rtbisect.trees.git import GitTree, GitTreeSettings, ls_remote
 if TYPE_CHECKING:
     from rtbisect.config import PlannedJob
     from rtbisect.kernelci_core import BuildTarget
-    from rtbisect.ports import Journal, Progress
+    from rtbisect.model.ports import Journal, Progress
 
 MACHINE_LOCK = labs.MACHINE_LOCK
 

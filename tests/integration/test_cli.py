@@ -19,7 +19,7 @@ import click
 import pytest
 import yaml
 
-from rtbisect import asked, locks
+from rtbisect import asked
 from rtbisect.cli import app, work
 from rtbisect.cli.output import Output
 from rtbisect.demo import truth
@@ -37,6 +37,7 @@ from rtbisect.model.campaign import (
 )
 from rtbisect.model.command import GIVEN
 from rtbisect.model.report import Report, ReportState
+from rtbisect.process import locks
 from rtbisect.store import codec
 from rtbisect.store.campaigns import CampaignStore
 from rtbisect.store.journal import StoreJournal

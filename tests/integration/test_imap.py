@@ -11,9 +11,9 @@ from dataclasses import replace
 
 import pytest
 
-from rtbisect import command
 from rtbisect.errors import ConfigError, InfrastructureError
 from rtbisect.post.inbox import MOST_BYTES, ImapBox, ImapSettings
+from rtbisect.process import command
 
 pytestmark = pytest.mark.skipif(
     not (shutil.which("dovecot") and shutil.which("openssl") and os.geteuid() == 0),

@@ -14,11 +14,11 @@ from pathlib import Path
 import pytest
 from mail_server import Server
 
-from rtbisect import command
 from rtbisect.errors import BusyError, ConfigError
 from rtbisect.model.mail import MailState, OutMail
 from rtbisect.post.local import Files, Mbox, Sendmail
 from rtbisect.post.smtp import SmtpSettings, SmtpTransport
+from rtbisect.process import command
 from rtbisect.sending import send_due
 from rtbisect.store import outbox as store
 from rtbisect.store.outbox import Outbox

@@ -90,7 +90,7 @@ def test_bisect_of_python_is_still_found() -> None:
 
 
 def test_there_are_sources_to_look_at() -> None:
-    assert {"Makefile", "pyproject.toml", ".ci/run", "bisect/rtbisect/command.py"} <= {
+    assert {"Makefile", "pyproject.toml", ".ci/run", "bisect/rtbisect/process/command.py"} <= {
         relative(f) for f in SOURCES
     }
 
@@ -111,7 +111,7 @@ def test_licence_is_the_one_that_the_sources_name() -> None:
 @pytest.mark.parametrize("path", MODULES, ids=relative)
 def test_one_command_runner(path: Path) -> None:
     names = imported(path)
-    if path != PACKAGE / "command.py":
+    if path != PACKAGE / "process/command.py":
         assert "subprocess" not in names
         assert not {"os.system", "os.popen", "pty"} & names
         assert "os.system(" not in path.read_text()

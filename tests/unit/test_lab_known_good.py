@@ -15,7 +15,7 @@ from rtbisect.lab.jobs import expected_cases
 from rtbisect.lab.known_good import KnownGood
 from rtbisect.lab.lava import Ended, LavaLab, Patience
 from rtbisect.model.lab import RunStatus
-from rtbisect.ports import KeptNote
+from rtbisect.model.ports import KeptNote
 
 SILENT = failed_job(["login-action"], "Job", "login-action timed out after 60 seconds", ["..."])
 PANIC = failed_job(

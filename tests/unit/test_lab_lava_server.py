@@ -30,7 +30,7 @@ from rtbisect.lab.quarantine import Quarantine
 from rtbisect.lab.standing import Manners
 from rtbisect.model.campaign import CampaignRequest
 from rtbisect.model.lab import RunStatus
-from rtbisect.ports import KeptNote, NoNote
+from rtbisect.model.ports import KeptNote, NoNote
 from rtbisect.setup import SetupChangedError
 from rtbisect.store.campaigns import CampaignStore
 

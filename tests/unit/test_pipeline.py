@@ -42,7 +42,7 @@ from rtbisect.search import engine
 from rtbisect.search.graph import Ancestry
 from rtbisect.setup import SetupChangedError, keep_setup
 from rtbisect.store.campaigns import CampaignStore
-from rtbisect.store.db import to_json
+from rtbisect.store.codec import to_json
 from rtbisect.suites import reach, senders
 
 REVERT = sha(10**6)

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from rtbisect.command import run
 from rtbisect.model.campaign import TestedRevision as Revision
 from rtbisect.model.code import Commit, CommitGraph
+from rtbisect.process.command import run
 from rtbisect.search.bisectlog import bisect_log
 
 

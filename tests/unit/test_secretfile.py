@@ -9,7 +9,7 @@ from rtbisect.lab.lava_rest import LavaRest, RestSettings
 from rtbisect.model.mail import OutMail
 from rtbisect.post.inbox import ImapBox, ImapSettings
 from rtbisect.post.smtp import SmtpSettings, SmtpTransport
-from rtbisect.secretfile import check_secret, read_secret
+from rtbisect.process.secret_file import check_secret, read_secret
 
 MAIL = OutMail("<a@example.org>", "c", "report", "b@example.org", ("x@example.org",), "", "A", "n")
 

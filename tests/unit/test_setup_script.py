@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from rtbisect import command
+from rtbisect.process import command
 
 ROOT = Path(__file__).parents[2]
 

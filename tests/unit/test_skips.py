@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from rtbisect import command
+from rtbisect.process import command
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -10,9 +10,9 @@ import click
 
 from rtbisect import site_notes, wiring
 from rtbisect.cli.options import json_option, site_path
-from rtbisect.command import printable, run
 from rtbisect.config import load_site
 from rtbisect.errors import ConfigError
+from rtbisect.process.command import printable, run
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -15,9 +15,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TextIO
 
-from rtbisect.command import printable
 from rtbisect.effects import duration
 from rtbisect.errors import InfrastructureError
+from rtbisect.process.command import printable
 
 if TYPE_CHECKING:
     from pathlib import Path

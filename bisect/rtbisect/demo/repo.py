@@ -6,13 +6,13 @@ from __future__ import annotations
 import shutil
 from typing import TYPE_CHECKING
 
-from rtbisect.command import failure, run
 from rtbisect.demo.edits import TESTED, apply, load_catalogue
 from rtbisect.demo.history import START, Files
 from rtbisect.demo.people import FILES, email, name, replacement
 from rtbisect.demo.plan import EPOCH
 from rtbisect.errors import ConfigError
-from rtbisect.locks import hold
+from rtbisect.process.command import failure, run
+from rtbisect.process.locks import hold
 from rtbisect.trees.plumbing import CHECKOUT_S, Git
 from rtbisect.trees.store import ATTRIBUTES
 

@@ -20,7 +20,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from rtbisect import command
+from rtbisect.process import command
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -10,12 +10,12 @@ import tarfile
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rtbisect.command import printable
 from rtbisect.kernel import functions
 from rtbisect.kernel.closure import closure
 from rtbisect.kernel.elf import NotElfError, build_id
 from rtbisect.kernel.signature import signature
 from rtbisect.kernel.workspace import TEXT_LIMIT, NotPlainError
+from rtbisect.process.command import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -18,9 +18,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rtbisect import command
 from rtbisect.kernel import bounds as counting
 from rtbisect.kernel import cgroups, seccomp
+from rtbisect.process import command
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

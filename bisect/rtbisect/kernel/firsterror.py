@@ -11,8 +11,8 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 
-from rtbisect.command import printable
 from rtbisect.kernel.sandbox import MOD, OUT, SRC
+from rtbisect.process.command import printable
 
 LIMIT = 200
 

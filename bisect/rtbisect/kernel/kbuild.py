@@ -14,7 +14,6 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rtbisect import command, locks
 from rtbisect.errors import ConfigError, InfrastructureError, InternalError
 from rtbisect.kernel import (
     blame,
@@ -34,6 +33,7 @@ from rtbisect.kernel.sandbox import CCACHE, FRAGMENTS, MOD, OUT, SRC, Sandbox
 from rtbisect.kernel.settings import ALIGNMENTS, OWN_FRAGMENT, REPRODUCIBLE, VARIANT_FRAGMENTS
 from rtbisect.kernel.workspace import NotPlainError, Workspace, directory_name
 from rtbisect.model.code import Build, BuildStatus
+from rtbisect.process import command, locks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

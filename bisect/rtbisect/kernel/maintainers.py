@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rtbisect.command import printable
 from rtbisect.errors import InfrastructureError
 from rtbisect.kernel import confined
 from rtbisect.kernel.bounds import Bounds
 from rtbisect.kernel.sandbox import SRC, Sandbox
 from rtbisect.kernel.settings import uid_of
+from rtbisect.process.command import printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rtbisect import command
 from rtbisect.errors import ConfigError, InfrastructureError, InternalError
+from rtbisect.process import command
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -6,7 +6,7 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
-from rtbisect import command
+from rtbisect.process import command
 
 #: Where the sandbox finds them, whatever our PATH says.
 BIN = Path("/usr/bin")

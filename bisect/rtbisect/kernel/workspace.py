@@ -22,10 +22,10 @@ import stat
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from rtbisect import command, locks
 from rtbisect.errors import InfrastructureError
 from rtbisect.kernel.bounds import on_disk
 from rtbisect.kernel.settings import uid_of
+from rtbisect.process import command, locks
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager

@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
-from rtbisect.command import failure, printable, run
 from rtbisect.errors import InfrastructureError, MisaskedError
 from rtbisect.model.code import Build, BuildRequest, BuildStatus, Checkout, Function
 from rtbisect.model.command import SUITE, VALUE, WINDOW
 from rtbisect.model.lab import DeviceType, Measurement, Run, RunRequest, RunStatus
+from rtbisect.process.command import failure, printable, run
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

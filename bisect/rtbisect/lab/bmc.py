@@ -13,13 +13,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rtbisect import command
-from rtbisect.command import printable
 from rtbisect.errors import ConfigError, InfrastructureError
-from rtbisect.secretfile import check_secret
+from rtbisect.process import command
+from rtbisect.process.command import printable
+from rtbisect.process.secret_file import check_secret
 
 if TYPE_CHECKING:
-    from rtbisect.command import Completed
+    from rtbisect.process.command import Completed
 
 #: What `chassis power` is asked for.
 ON, OFF, CYCLE, RESET, SOFT = "on", "off", "cycle", "reset", "soft"

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 
 import requests
 
-from rtbisect import bodies
-from rtbisect.command import printable
 from rtbisect.errors import RtbisectError
 from rtbisect.lab import standing
-from rtbisect.ports import NoNote
+from rtbisect.model.ports import NoNote
+from rtbisect.process import http_body
+from rtbisect.process.command import printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -120,9 +120,9 @@ def _served(lab: LavaServerLab) -> str:
     data = b"fetched to see whether artefacts can be\n"
     offered = lab.desk.offer(lab.artefacts.put_bytes(data), "probe")
     try:
-        body = bodies.Whole(len(data))
-        status = bodies.ask(bodies.session(), "GET", offered.url, body, deadline_s=_FETCH_S)
-    except bodies.TooLargeError as error:
+        body = http_body.Whole(len(data))
+        status = http_body.ask(http_body.session(), "GET", offered.url, body, deadline_s=_FETCH_S)
+    except http_body.TooLargeError as error:
         raise _Fails(f"{offered.url} gives something else") from error
     except requests.RequestException as error:
         raise _Fails(f"{offered.url} cannot be fetched ({type(error).__name__})") from error

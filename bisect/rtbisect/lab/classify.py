@@ -12,9 +12,9 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rtbisect.command import printable
 from rtbisect.errors import ConfigError, InfrastructureError
 from rtbisect.model.lab import RunStatus
+from rtbisect.process.command import printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

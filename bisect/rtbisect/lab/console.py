@@ -20,7 +20,7 @@ import tarfile
 import zlib
 from typing import TYPE_CHECKING
 
-from rtbisect.command import printable
+from rtbisect.process.command import printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

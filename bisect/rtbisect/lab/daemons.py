@@ -10,8 +10,8 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rtbisect import command
 from rtbisect.errors import InfrastructureError
+from rtbisect.process import command
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

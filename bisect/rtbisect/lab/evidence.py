@@ -11,11 +11,11 @@ import hashlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rtbisect.command import printable
 from rtbisect.errors import ConfigError
 from rtbisect.lab import console
 from rtbisect.lab.jobs import LONGEST_WINDOW, expected_cases, has_smt
 from rtbisect.lab.profile import parse_cpus
+from rtbisect.process.command import printable
 from rtbisect.suites import base, rcu, rcutorture, reported
 from rtbisect.suites.siteload import SITE
 from rtbisect.trust import crosscheck, machine

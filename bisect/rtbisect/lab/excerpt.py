@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from rtbisect.command import printable
 from rtbisect.lab.classify import sick_line
+from rtbisect.process.command import printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -19,8 +19,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rtbisect import command
 from rtbisect.errors import ConfigError, InfrastructureError
+from rtbisect.process import command
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

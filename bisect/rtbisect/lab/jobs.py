@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any
 import jinja2
 import yaml
 
-from rtbisect.command import printable
 from rtbisect.errors import ConfigError, InternalError
+from rtbisect.process.command import printable
 from rtbisect.suites import reach
 from rtbisect.suites.base import lengths
 

@@ -17,14 +17,14 @@ from rtbisect.lab.classify import Verdict, classify
 from rtbisect.lab.evidence import Evidence, InvalidBoot, evidence, symptom
 from rtbisect.lab.excerpt import excerpt
 from rtbisect.model.lab import Run, RunStatus
-from rtbisect.ports import NoNote
+from rtbisect.model.ports import NoNote
 
 if TYPE_CHECKING:
     from rtbisect.artefacts import ArtefactStore
     from rtbisect.lab.known_good import KnownGood
     from rtbisect.lab.lavalog import LavaLog
     from rtbisect.model.lab import DeviceType, RunRequest
-    from rtbisect.ports import Note
+    from rtbisect.model.ports import Note
 
 
 @dataclass(frozen=True, slots=True)

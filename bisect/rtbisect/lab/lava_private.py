@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING
 
 import requests
 
-from rtbisect import command, locks
 from rtbisect.errors import ConfigError, InfrastructureError
 from rtbisect.lab import daemons
+from rtbisect.process import command, locks
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -18,12 +18,12 @@ from urllib.parse import quote
 
 import requests
 
-from rtbisect import bodies
-from rtbisect.command import printable
 from rtbisect.errors import ConfigError, InfrastructureError
 from rtbisect.lab import lava_rows, lavalog
 from rtbisect.lab.lava_rows import NOT_LAVA, NoAnswerError, StrangeError, json_object
-from rtbisect.secretfile import read_secret
+from rtbisect.process import http_body
+from rtbisect.process.command import printable
+from rtbisect.process.secret_file import read_secret
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -107,7 +107,7 @@ class LavaRest:
         found: requests.Session | None = getattr(self._local, "session", None)
         if found is None:
             # Neither proxies nor a ~/.netrc of the environment: the token goes where we say.
-            found = self._local.session = bodies.session()
+            found = self._local.session = http_body.session()
             if self.settings.ca is not None:
                 found.verify = str(self.settings.ca)
             if self._token:
@@ -283,10 +283,10 @@ class LavaRest:
     ) -> bytes:
         """The body of one answer; NoAnswerError, GoneError, ConfigError else."""
         url = f"{self.settings.url.rstrip('/')}/api/v0.2/{path}"
-        sink = lavalog.Clip() if log else bodies.Whole(LARGEST_ANSWER)
+        sink = lavalog.Clip() if log else http_body.Whole(LARGEST_ANSWER)
         within_s = self.settings.deadline_s * (_LOG_TAKES if log else 1)
         try:
-            status = bodies.ask(
+            status = http_body.ask(
                 self._session,
                 method,
                 url,
@@ -300,7 +300,7 @@ class LavaRest:
             raise NoAnswerError(
                 f"{self.settings.url} does not answer ({type(error).__name__})", "see to the server"
             ) from error
-        except bodies.TooLargeError as error:
+        except http_body.TooLargeError as error:
             raise InfrastructureError(
                 f"{printable(url)} has more than {LARGEST_ANSWER} bytes",
                 "see the job there",

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from rtbisect.command import printable
 from rtbisect.errors import InfrastructureError
 from rtbisect.lab.lavalog import CaseResult
+from rtbisect.process.command import printable
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping

@@ -16,10 +16,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rtbisect import command, locks
 from rtbisect.errors import ConfigError, InfrastructureError
 from rtbisect.lab import host, initramfs, jobs, lavalog
 from rtbisect.lab.lava import Ended, LavaLab, Patience
+from rtbisect.process import command, locks
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from rtbisect import command, locks
 from rtbisect.errors import ConfigError, InfrastructureError, RtbisectError
 from rtbisect.lab import initramfs, jobs, lava_rows, lavalog
 from rtbisect.lab.lava import Ended, Patience
@@ -25,6 +24,7 @@ from rtbisect.lab.lava_rows import NoAnswerError
 from rtbisect.lab.lava_wait import Waiting
 from rtbisect.lab.standing import Manners
 from rtbisect.lab.under_way import LastWord, UnderWay, cancel
+from rtbisect.process import command, locks
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from rtbisect.lab.quarantine import Quarantine
     from rtbisect.lab.under_way import Entry as Job
     from rtbisect.model.lab import DeviceType, Run, RunRequest
-    from rtbisect.ports import Note
+    from rtbisect.model.ports import Note
 
 #: What a step notes: this, the key, and the id as soon as it is known.
 _NOTE = "lava"

@@ -11,10 +11,10 @@ import json
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
-from rtbisect import locks
 from rtbisect.artefacts import write_whole
-from rtbisect.command import printable
 from rtbisect.errors import ConfigError
+from rtbisect.process import locks
+from rtbisect.process.command import printable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

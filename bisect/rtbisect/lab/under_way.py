@@ -12,15 +12,15 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rtbisect import locks
 from rtbisect.errors import BusyError
+from rtbisect.process import locks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
     from rtbisect.lab.lava_rest import LavaRest
-    from rtbisect.ports import Note
+    from rtbisect.model.ports import Note
 
 #: Endings of the files: of a job that a journal knows as well, and of one that nobody else does.
 _KEPT, _LOOSE = ".kept", ".loose"

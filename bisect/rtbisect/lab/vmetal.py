@@ -19,11 +19,11 @@ from typing import TYPE_CHECKING
 
 import jinja2
 
-from rtbisect import command, locks
 from rtbisect.errors import BusyError, ConfigError, InfrastructureError
 from rtbisect.lab import daemons
 from rtbisect.lab.bmc import Bmc, BmcSettings
 from rtbisect.lab.host import accelerators
+from rtbisect.process import command, locks
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

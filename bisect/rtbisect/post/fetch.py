@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 import requests
 
-from rtbisect import bodies
-from rtbisect.command import printable
 from rtbisect.errors import ConfigError, InfrastructureError
+from rtbisect.process import http_body
+from rtbisect.process.command import printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,16 +46,16 @@ def fetch(address: str, archives: Sequence[str]) -> bytes:
             f"{printable(address, 120)} is in no archive of this site",
             "name it in mail: commands: archives:, or send the patch itself",
         )
-    body = bodies.Whole(MOST_BYTES)
+    body = http_body.Whole(MOST_BYTES)
     try:
-        status = bodies.ask(
-            bodies.session(), "GET", address, body, deadline_s=DEADLINE_S, silence_s=SILENCE_S
+        status = http_body.ask(
+            http_body.session(), "GET", address, body, deadline_s=DEADLINE_S, silence_s=SILENCE_S
         )
     except requests.RequestException as error:
         raise InfrastructureError(
             f"{printable(address, 120)}: {type(error).__name__}", "try again later"
         ) from error
-    except bodies.TooLargeError as error:
+    except http_body.TooLargeError as error:
         raise _too_large() from error
     if status == requests.codes.too_many or status >= _BROKEN:
         raise InfrastructureError(f"{printable(address, 120)} answers {status}", "try again later")

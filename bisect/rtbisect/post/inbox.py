@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Protocol
 
-from rtbisect.command import printable
 from rtbisect.errors import ConfigError, InfrastructureError
-from rtbisect.secretfile import read_secret
+from rtbisect.process.command import printable
+from rtbisect.process.secret_file import read_secret
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator

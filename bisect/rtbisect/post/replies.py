@@ -16,10 +16,10 @@ from datetime import UTC, datetime, timedelta
 from email.utils import getaddresses, parsedate_to_datetime
 from typing import TYPE_CHECKING
 
-from rtbisect import mime
-from rtbisect.command import printable
 from rtbisect.post import dkim, signed, words
 from rtbisect.post.words import ABOUT, Asked
+from rtbisect.process.command import printable
+from rtbisect.trees import mime
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

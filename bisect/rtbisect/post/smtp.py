@@ -15,10 +15,10 @@ from dataclasses import dataclass, replace
 from ipaddress import ip_address
 from typing import TYPE_CHECKING
 
-from rtbisect.command import printable
 from rtbisect.errors import ConfigError
 from rtbisect.post.transport import Delivered, Doubt, Ended, Later, Refused
-from rtbisect.secretfile import read_secret
+from rtbisect.process.command import printable
+from rtbisect.process.secret_file import read_secret
 
 if TYPE_CHECKING:
     from collections.abc import Callable

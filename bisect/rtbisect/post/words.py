@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rtbisect.command import CHARSETS, printable
+from rtbisect.process.command import CHARSETS, printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import sqlalchemy as sa
 
-from rtbisect import locks
 from rtbisect.errors import ConfigError, InternalError
 from rtbisect.model.campaign import Result
 from rtbisect.model.report import Report
+from rtbisect.process import locks
 from rtbisect.store import codec, db
 
 if TYPE_CHECKING:

@@ -17,15 +17,16 @@ from rtbisect.errors import InternalError
 from rtbisect.model.code import Build
 from rtbisect.model.formats import format_of
 from rtbisect.model.lab import Run
-from rtbisect.store import codec, db, known, leftover
+from rtbisect.process import groups
+from rtbisect.store import codec, db, known
 from rtbisect.store.summary import StepRecord, summarise
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from rtbisect.model.campaign import Summary
+    from rtbisect.model.ports import Note
     from rtbisect.model.report import Repaired
-    from rtbisect.ports import Note
 
 T = TypeVar("T")
 
@@ -88,7 +89,7 @@ class StoreJournal:
             except ValueError as error:
                 raise InternalError(f"step {key} of {self._campaign} cannot be read") from error
         left = "" if row is None else str(row["external_id"])
-        leftover.end_leftover(left)
+        groups.end_leftover(left)
         self._start(key, name, known=row is not None)
         value = effect(_StepNote(left, lambda external_id: self._note(key, external_id)))
         self._finish(key, codec.to_json(kind, value))
@@ -175,7 +176,7 @@ class StoreJournal:
 
     def _note(self, key: str, external_id: str) -> None:
         if external_id.startswith("pgid:"):
-            external_id = leftover.group_id(int(external_id.removeprefix("pgid:")))
+            external_id = groups.group_id(int(external_id.removeprefix("pgid:")))
         with self._db.write() as connection:
             connection.execute(self._update(key).values(external_id=external_id))
         self._heard("noted")
@@ -245,7 +246,7 @@ def end_leftovers(database: db.Database, campaign: str) -> int:
             )
         ).scalars()
         names = list(rows)
-    return sum(leftover.end_leftover(name) for name in names)
+    return sum(groups.end_leftover(name) for name in names)
 
 
 def _seconds(row: dict[str, Any]) -> float:

@@ -21,9 +21,9 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
-from rtbisect import locks
 from rtbisect.errors import ConfigError
 from rtbisect.model.mail import MailState, OutMail
+from rtbisect.process import locks
 from rtbisect.store import db
 
 if TYPE_CHECKING:

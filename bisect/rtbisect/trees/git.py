@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rtbisect.command import printable, whole_text
 from rtbisect.errors import ConfigError, InfrastructureError
-from rtbisect.locks import hold
 from rtbisect.model.code import Change, Checkout, Commit, CommitGraph, CommitHead
 from rtbisect.model.report import CommitText
+from rtbisect.process.command import printable, whole_text
+from rtbisect.process.locks import hold
 from rtbisect.trees.made import MADE_TIME, commit_tree, merged
 from rtbisect.trees.plumbing import FULL_SHA, WALK_S, Git, full_sha, heads, ls_remote
 from rtbisect.trees.store import Store

@@ -6,8 +6,8 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from rtbisect.command import printable
 from rtbisect.errors import ConfigError
+from rtbisect.process.command import printable
 from rtbisect.trees.plumbing import WALK_S
 
 if TYPE_CHECKING:

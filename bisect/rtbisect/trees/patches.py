@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rtbisect import mime
-from rtbisect.command import printable
 from rtbisect.errors import ConfigError
+from rtbisect.process.command import printable
+from rtbisect.trees import mime
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

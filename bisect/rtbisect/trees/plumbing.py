@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rtbisect.command import Completed, failure, printable, run
 from rtbisect.errors import ConfigError, InfrastructureError
+from rtbisect.process.command import Completed, failure, printable, run
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -11,8 +11,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from rtbisect.command import printable
 from rtbisect.errors import ConfigError, InfrastructureError
+from rtbisect.process.command import printable
 from rtbisect.trees.plumbing import FETCH_S, FULL_SHA, WALK_S, Git, checked_name
 
 #: Kept in `info/attributes`, which wins over the tree's own .gitattributes: a worktree

@@ -16,7 +16,7 @@ from rtbisect.errors import InfrastructureError
 from rtbisect.lab.jobs import Timeouts
 from rtbisect.lab.vmetal import HOST_TYPE, HostSpec, dictionary
 from rtbisect.model.lab import RunStatus
-from rtbisect.ports import NoNote
+from rtbisect.model.ports import NoNote
 
 #: A boot needs 25 s here; the firmware shows itself within two.
 SHORT = Timeouts(boot_s=60)

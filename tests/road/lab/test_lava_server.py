@@ -23,7 +23,7 @@ from rtbisect.lab.known_good import KnownGood
 from rtbisect.lab.lava_rest import LavaRest, RestSettings
 from rtbisect.lab.lava_server import LavaServerLab, Pace
 from rtbisect.model.lab import RunStatus
-from rtbisect.ports import KeptNote
+from rtbisect.model.ports import KeptNote
 
 
 class Note(KeptNote):

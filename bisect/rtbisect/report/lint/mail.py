@@ -9,7 +9,7 @@ from email import message_from_bytes
 from email.policy import compat32
 from typing import TYPE_CHECKING
 
-from rtbisect.command import CHARSETS
+from rtbisect.process.command import CHARSETS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

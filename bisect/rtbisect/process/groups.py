@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 
-from rtbisect import command
+from rtbisect.process import command
 
 
 def group_id(pgid: int) -> str:
