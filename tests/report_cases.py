@@ -7,7 +7,7 @@ import hashlib
 from dataclasses import replace
 from pathlib import Path
 
-from rtbisect.judge.judge import judge
+from rtbisect.judge.verdict import judge
 from rtbisect.model.campaign import (
     Better,
     Cause,

@@ -26,14 +26,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rtbisect.config import load_thresholds, state_dir
-from rtbisect.figures import sample
+from rtbisect.judge.gates import aa
+from rtbisect.judge.gates.campaign_gates import Examined, examine
+from rtbisect.judge.samples import sample
 from rtbisect.lab.windows import ALL_WINDOWS
 from rtbisect.model.campaign import Better, MetricKey, Scale
 from rtbisect.model.lab import Run
 from rtbisect.store.campaigns import CampaignStore
 from rtbisect.store.journal import recorded
-from rtbisect.trust import aa
-from rtbisect.trust.examine import Examined, examine
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

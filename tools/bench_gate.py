@@ -22,8 +22,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from bench_search import wilson
 from rtbisect import comparison
-from rtbisect.judge.judge import judge
 from rtbisect.judge.scale import badness
+from rtbisect.judge.stats import median
+from rtbisect.judge.verdict import judge
 from rtbisect.model.campaign import (
     Better,
     Level,
@@ -35,10 +36,9 @@ from rtbisect.model.campaign import (
 )
 from rtbisect.model.lab import RunStatus
 from rtbisect.proof import most_boots
+from rtbisect.search import verification
 from rtbisect.search.calibrate import Rule, decide, looks
 from rtbisect.search.views import Views, views
-from rtbisect.stats import median
-from rtbisect.trust import verify
 from searchbench.world import POOL
 
 if TYPE_CHECKING:
@@ -115,13 +115,15 @@ def compared(rule: Threshold, one: list[float], two: list[float]) -> bool:
 def verified(rule: Threshold, one: list[float], two: list[float]) -> bool:
     """A commit passes as worse than its parent on fresh boots."""
     most = most_boots(LAST)
-    state = verify.start(verify.VerifySpec("c", ("p",), rule, 0, None, "t", boots_max=most))
+    state = verification.start(
+        verification.VerifySpec("c", ("p",), rule, 0, None, "t", boots_max=most)
+    )
     left = {"p": list(one), "c": list(two)}
-    while isinstance(step := verify.propose(state), verify.Boot):
+    while isinstance(step := verification.propose(state), verification.Boot):
         seen = Observation(step.revision, "r", left[step.revision].pop(0))
-        event = verify.Booted(step.revision, "r", RunStatus.COMPLETE, seen, 1.0)
-        state = verify.apply(state, event)
-    return verify.confirmed(state)
+        event = verification.Booted(step.revision, "r", RunStatus.COMPLETE, seen, 1.0)
+        state = verification.apply(state, event)
+    return verification.confirmed(state)
 
 
 def _views(rule: Threshold, values: list[float]) -> tuple[tuple[float], ...]:

@@ -16,7 +16,7 @@ from rtbisect.comparison import BASE, TIP
 from rtbisect.config import load_site
 from rtbisect.errors import ConfigError, InfrastructureError
 from rtbisect.fingerprints import Machine
-from rtbisect.judge.judge import judge
+from rtbisect.judge.verdict import judge
 from rtbisect.model.campaign import (
     CampaignRequest,
     Judgement,

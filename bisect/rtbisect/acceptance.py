@@ -9,13 +9,13 @@ import re
 import statistics
 from typing import TYPE_CHECKING
 
-from rtbisect import stats
-from rtbisect.figures import sample
+from rtbisect.judge import stats
+from rtbisect.judge.gates import aa
+from rtbisect.judge.samples import sample
 from rtbisect.judge.scale import all_badness, by_mean, effect_floor, unit_behind
 from rtbisect.lab.claims import Claim
 from rtbisect.model.campaign import Scale
 from rtbisect.model.lab import RunStatus
-from rtbisect.trust import aa
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -7,14 +7,14 @@ import statistics
 from typing import TYPE_CHECKING, NamedTuple
 
 from rtbisect import factors
-from rtbisect.figures import sample
+from rtbisect.judge import cause as causes
+from rtbisect.judge.gates.boot_gates import against
+from rtbisect.judge.gates.campaign_gates import Examined, examine
+from rtbisect.judge.samples import sample
+from rtbisect.judge.sources import origins
 from rtbisect.model.campaign import Cause, MetricKey, Sample, Threshold
 from rtbisect.realtime import without_rt
 from rtbisect.suites import reach
-from rtbisect.trust import cause as causes
-from rtbisect.trust.examine import Examined, examine
-from rtbisect.trust.gates import against
-from rtbisect.trust.sources import origins
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from rtbisect.boots import Ask
 from rtbisect.comparison import Ends, compare, worst
-from rtbisect.figures import sample
-from rtbisect.judge.judge import judge
+from rtbisect.judge.samples import sample
+from rtbisect.judge.verdict import judge
 from rtbisect.model.campaign import Level, MetricKey, Outcome, Result, Threshold
 from rtbisect.model.command import GIVEN, RUN, CommandRequest, repairs
 

@@ -8,12 +8,13 @@ import statistics
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rtbisect import blocks, factors, stats
+from rtbisect import factors
 from rtbisect.boots import Ask, in_turn
 from rtbisect.effects import Effects, worded
-from rtbisect.figures import figure, sample
-from rtbisect.judge.judge import judge_all
+from rtbisect.judge import blocks, stats
+from rtbisect.judge.samples import figure, sample
 from rtbisect.judge.scale import all_badness
+from rtbisect.judge.verdict import judge_all
 from rtbisect.model.campaign import Judgement, Level
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from rtbisect import labs, wiring
 from rtbisect.config import data_root, load_thresholds
 from rtbisect.errors import ConfigError
-from rtbisect.judge.improved import improved
+from rtbisect.judge.improvements import improved
 from rtbisect.model.campaign import Outcome
 from rtbisect.model.mail import MailState, OutMail
 from rtbisect.model.report import ReportState

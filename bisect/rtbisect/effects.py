@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 from rtbisect.boots import Ask, Boots, in_turn
 from rtbisect.errors import ConfigError, InternalError
-from rtbisect.figures import figure
+from rtbisect.judge.gates.reachability import Changed
+from rtbisect.judge.samples import figure
 from rtbisect.judge.scale import unit_behind
 from rtbisect.model.campaign import Observation
 from rtbisect.model.code import (
@@ -27,7 +28,6 @@ from rtbisect.model.lab import Run, RunRequest
 from rtbisect.search.ledger import Silent
 from rtbisect.search.silent import Closure, shared, silent_pairs
 from rtbisect.suites import reach
-from rtbisect.trust.reached import Changed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from rtbisect.figures import sample
+from rtbisect.judge.samples import sample
 from rtbisect.judge.scale import by_mean
 from rtbisect.model.campaign import MetricKey, TableRow, Threshold
 

@@ -16,9 +16,9 @@ from rtbisect import beside, proof, several
 from rtbisect.boots import Ask
 from rtbisect.comparison import MAX_BARREN, PASS_CONFIDENCE, Ends, compare, worst
 from rtbisect.effects import Effects, worded
-from rtbisect.figures import figure, sample
-from rtbisect.judge import hosts
-from rtbisect.judge.improved import improved
+from rtbisect.judge import host_effects
+from rtbisect.judge.improvements import improved
+from rtbisect.judge.samples import figure, sample
 from rtbisect.judge.scale import by_mean, centre
 from rtbisect.model.campaign import (
     Better,
@@ -33,8 +33,8 @@ from rtbisect.model.campaign import (
 from rtbisect.model.command import GIVEN, RUN, CommandRequest, repairs
 from rtbisect.model.lab import RunStatus
 from rtbisect.model.report import HostPart, Report, ReportInput
+from rtbisect.search import verification
 from rtbisect.searching import result_of, search, unanswered
-from rtbisect.trust import verify
 
 if TYPE_CHECKING:
     from rtbisect.model.code import CommitGraph
@@ -156,7 +156,7 @@ def bisect(setup: Setup, parts: Parts) -> tuple[Result, Report | None]:
         if result.culprit and repairs(request):
             result = replace(result, reasons=("this commit repairs it", *result.reasons))
         result = several.unlike(result, answer)
-        if verify.incomplete(result.verifications):
+        if verification.incomplete(result.verifications):
             result = several.others(effects, graph, threshold, result)
     elif answer.between:
         result = several.split(effects, graph, threshold, result, answer.between)
@@ -302,7 +302,7 @@ def _hosts(effects: Effects, result: Result) -> tuple[HostPart, ...]:
         for run, value in seen
         if value is not None
     ]
-    return hosts.parts(found, boots)
+    return host_effects.parts(found, boots)
 
 
 def _command(setup: Setup, result: Result) -> str:

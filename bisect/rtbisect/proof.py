@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from rtbisect import factors
 from rtbisect.believed import NOTHING, Believed, believe
-from rtbisect.judge.judge import judge
 from rtbisect.judge.scale import all_badness, centre, shift_of
+from rtbisect.judge.verdict import judge
 from rtbisect.model.campaign import (
     Level,
     Outcome,
@@ -25,8 +25,8 @@ from rtbisect.model.campaign import (
 )
 from rtbisect.model.code import PROOF_LAYOUT
 from rtbisect.model.lab import RunStatus
+from rtbisect.search import verification
 from rtbisect.searching import made_sure
-from rtbisect.trust import verify
 from rtbisect.verifying import Judged, carry_out, told_checks
 
 if TYPE_CHECKING:
@@ -76,9 +76,9 @@ def prove(  # noqa: PLR0913  (what was searched, and what was found)
     spec = _spec(effects, reach, judged, found, parents, revert, no_revert)
     proof = _Proof(effects, graph, judged, spec, result)
     sure = found.answer.sure
-    state = carry_out(effects, judged, verify.start(spec), proof.fresh, late=not sure)
+    state = carry_out(effects, judged, verification.start(spec), proof.fresh, late=not sure)
     checks = told_checks(effects, state)
-    if not verify.confirmed(state):
+    if not verification.confirmed(state):
         return proof.denied(state, checks, _unproved(culprit, checks), *_spent(effects, state))
     if not sure:
         held, enough = made_sure(found, state, checks)
@@ -96,7 +96,7 @@ def prove(  # noqa: PLR0913  (what was searched, and what was found)
     # The last boots of the budget: the culprit stands without them.
     state = carry_out(effects, judged, state, proof.fresh, late=True)
     checks = told_checks(effects, state, checks)
-    if not verify.confirmed(state):
+    if not verification.confirmed(state):
         return proof.denied(state, checks, _unproved(culprit, checks))
     late = _spent(effects, state, late=True)
     return proof.believed(state, (*checks, *kept), told, late)
@@ -109,11 +109,11 @@ class _Proof:
     effects: Effects
     graph: CommitGraph
     judged: Judged
-    spec: verify.VerifySpec
+    spec: verification.VerifySpec
     result: Result
     fresh: dict[str, list[Run]] = field(default_factory=dict)
 
-    def _so_far(self, state: verify.VerifyState, checks: tuple[Verification, ...]) -> Result:
+    def _so_far(self, state: verification.VerifyState, checks: tuple[Verification, ...]) -> Result:
         """The result with these checks and all boots so far."""
         spec = self.spec
         return replace(
@@ -127,14 +127,14 @@ class _Proof:
         )  # fmt: skip
 
     def denied(
-        self, state: verify.VerifyState, checks: tuple[Verification, ...], *said: str
+        self, state: verification.VerifyState, checks: tuple[Verification, ...], *said: str
     ) -> Result:
         """The result where fresh boots do not bear out what the search named."""
         return _denied(self.graph, self._so_far(state, checks), checks, said)
 
     def believed(
         self,
-        state: verify.VerifyState,
+        state: verification.VerifyState,
         checks: tuple[Verification, ...],
         told: Believed,
         late: tuple[str, ...],
@@ -159,7 +159,7 @@ def _denied(
 ) -> Result:
     """The result where fresh boots do not bear out what the search named."""
     refuted = any(check.status == "fail" for check in checks)
-    gone = verify.follows_layout(checks)
+    gone = verification.follows_layout(checks)
     return replace(
         proved,
         outcome=Outcome.LAYOUT_SENSITIVE if gone else Outcome.INCONCLUSIVE,
@@ -201,13 +201,13 @@ def _spec(  # noqa: PLR0913  (what a verification is about)
     parents: tuple[str, ...],
     revert: str | None,
     no_revert: str,
-) -> verify.VerifySpec:
+) -> verification.VerifySpec:
     culprit = found.answer.culprit
     assert culprit is not None
     boots = effects.evidence()
     ends = [judged.sample(effects, boots.get(end, ())) for end in reach]
     needed = min(end.n for end in ends)
-    return verify.VerifySpec(
+    return verification.VerifySpec(
         culprit=culprit,
         parents=parents,
         threshold=judged.figure.threshold(judged.threshold),
@@ -237,9 +237,11 @@ def _layout(effects: Effects, judged: Judged, ends: Sequence[Sample], *, whateve
     return PROOF_LAYOUT if small or whatever else 0
 
 
-def _spent(effects: Effects, state: verify.VerifyState, *, late: bool = False) -> tuple[str, ...]:
+def _spent(
+    effects: Effects, state: verification.VerifyState, *, late: bool = False
+) -> tuple[str, ...]:
     """What is said where the budget has ended the proof, or its `late` boots."""
-    if isinstance(verify.propose(state, late=late), verify.Done):
+    if isinstance(verification.propose(state, late=late), verification.Done):
         return ()
     when = "before the revert was decided" if late else "during the proof"
     return (f"the budget of {effects.setup.limits.max_boots} boots ended {when}",)
@@ -264,12 +266,12 @@ def _unproved(culprit: str, checks: Sequence[Verification]) -> str:
     return f"the search named {culprit[:12]}, which {how}: {first.name}: {first.note}"
 
 
-def _booted(item: TestedRevision, state: verify.VerifyState) -> TestedRevision:
+def _booted(item: TestedRevision, state: verification.VerifyState) -> TestedRevision:
     """The fresh boots count as tests too: in the bisect log and wherever boots are told."""
     fresh = sum(
         event.revision == item.sha and event.status is RunStatus.COMPLETE and not event.layout
         for event in state.events
-        if isinstance(event, verify.Booted)
+        if isinstance(event, verification.Booted)
     )
     return replace(item, boots=item.boots + fresh)
 

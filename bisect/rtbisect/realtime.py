@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rtbisect.factors import control_of, rows
-from rtbisect.figures import sample
-from rtbisect.judge.judge import judge
+from rtbisect.judge.samples import sample
+from rtbisect.judge.verdict import judge
 from rtbisect.model.campaign import Level
 from rtbisect.model.code import WITHOUT_RT
 

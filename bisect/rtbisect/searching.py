@@ -10,8 +10,7 @@ from rtbisect.boots import Ask
 from rtbisect.effects import duration, worded
 from rtbisect.model.campaign import Cause, Outcome, Result
 from rtbisect.model.code import layout_variant
-from rtbisect.search import engine
-from rtbisect.trust import verify
+from rtbisect.search import engine, verification
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -161,7 +160,7 @@ def _booted(
 
 
 def made_sure(
-    found: Found, state: verify.VerifyState, checks: Sequence[Verification]
+    found: Found, state: verification.VerifyState, checks: Sequence[Verification]
 ) -> tuple[float, bool]:
     """The probability of the culprit with the fresh boots, and whether it may be named."""
     spec, ancestry = state.spec, found.state.ancestry
@@ -179,7 +178,7 @@ def made_sure(
         if isinstance(event, engine.Built | engine.Booted) and event.revision in known
     )
     borne_out = {check.name for check in checks if check.status == "pass"}
-    rebuilt = not borne_out.isdisjoint((verify.LAYOUT, verify.REVERT))
+    rebuilt = not borne_out.isdisjoint((verification.LAYOUT, verification.REVERT))
     return engine.confidence_after(found.state, spec.culprit, events, rebuilt=rebuilt)
 
 

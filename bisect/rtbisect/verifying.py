@@ -11,7 +11,7 @@ from rtbisect.believed import probes_of
 from rtbisect.boots import Ask
 from rtbisect.effects import Effects, worded
 from rtbisect.model.campaign import Sample, Threshold, Verification
-from rtbisect.trust import verify
+from rtbisect.search import verification
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -47,36 +47,36 @@ class Judged:
 def carry_out(
     effects: Effects,
     judged: Judged,
-    state: verify.VerifyState,
+    state: verification.VerifyState,
     fresh: dict[str, list[Run]],
     *,
     late: bool = False,
-) -> verify.VerifyState:
+) -> verification.VerifyState:
     """Boot what the verification asks for; gives its state after that, and adds the boots to
     `fresh` by revision.
     """
     spec = state.spec
     probes = probes_of(effects, spec.parents, spec.culprit)
 
-    def asked(step: verify.Boot, begun: int) -> Ask:
+    def asked(step: verification.Boot, begun: int) -> Ask:
         """The boot of a step, when so many of its kernel have begun before."""
         compared = step.revision in (spec.culprit, *spec.parents) and not step.layout
         explain = judged.threshold.key.window if compared and begun < EXPLAINED_BOOTS else ""
         with_probes = probes if step.revision == spec.culprit and explain else ()
         return Ask(step.revision, step.purpose, step.left, step.layout, explain, tuple(with_probes))
 
-    while not isinstance(step := verify.propose(state, late=late), verify.Done):
+    while not isinstance(step := verification.propose(state, late=late), verification.Done):
         if not effects.boots_left:
             break
         if step.layout and not (build := effects.build(step.revision, step.layout)).ok:
-            failed = verify.Built(
+            failed = verification.Built(
                 step.revision, ok=False, signature="", seconds=build.seconds, layout=step.layout
             )
-            state = verify.apply(state, failed)
+            state = verification.apply(state, failed)
             continue
         begun = Counter({sha: len(runs) for sha, runs in fresh.items()})
         ahead = []
-        for coming in verify.coming(state, effects.width, late=late):
+        for coming in verification.coming(state, effects.width, late=late):
             ahead.append(asked(coming, begun[coming.revision]))
             begun[coming.revision] += not coming.layout
         run = effects.boot(ahead[0], ahead[1:])
@@ -86,20 +86,22 @@ def carry_out(
         if seen is not None:
             what = f"{step.purpose} {step.revision[:12]}"
             effects.tell(f"{what}: {spec.threshold.key} = {worded(spec.threshold, seen.value)}")
-        state = verify.apply(
+        state = verification.apply(
             state,
-            verify.Booted(run.revision, run.run_id, run.status, seen, run.seconds, step.layout),
+            verification.Booted(
+                run.revision, run.run_id, run.status, seen, run.seconds, step.layout
+            ),
         )
     return state
 
 
 def told_checks(
     effects: Effects,
-    state: verify.VerifyState,
+    state: verification.VerifyState,
     before: tuple[Verification, ...] = (),
 ) -> tuple[Verification, ...]:
     """The checks as a reader knows them; what they say that they did not say before is told."""
-    checks = verify.verifications(state)
+    checks = verification.verifications(state)
     for check in checks:
         if check not in before:
             said = effects.setup.in_words(check.note)

@@ -24,7 +24,7 @@ from rtbisect.cli import answer as command
 from rtbisect.config import load_site
 from rtbisect.errors import InfrastructureError
 from rtbisect.fingerprints import Machine, made
-from rtbisect.judge.judge import judge
+from rtbisect.judge.verdict import judge
 from rtbisect.model.campaign import CampaignRequest, Level, Limits, Outcome, Sample, TableRow
 from rtbisect.report.lint.rules import lint
 from rtbisect.setup import machine_parts

@@ -20,7 +20,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from report_cases import BOARD, GATES, backport, epoll, hang, rcu
 from rtbisect import abtest, labs
 from rtbisect.errors import ConfigError
-from rtbisect.judge.judge import judge
+from rtbisect.judge.verdict import judge
 from rtbisect.model.campaign import (
     CampaignRequest,
     Gate,

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from rtbisect.config import load_thresholds
-from rtbisect.figures import figure
-from rtbisect.judge.judge import judge
+from rtbisect.judge.samples import figure
+from rtbisect.judge.verdict import judge
 from rtbisect.lab.evidence import evidence
 from rtbisect.lab.lavalog import parse
 from rtbisect.lab.profile import host_profile, parse_cpus

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 from campaigns import RES
 
-from rtbisect import blocks, stats
-from rtbisect.judge.judge import judge
+from rtbisect.judge import blocks, stats
+from rtbisect.judge.verdict import judge
 from rtbisect.model.campaign import (
     Level,
     MetricKey,

@@ -3,8 +3,8 @@ from dataclasses import replace
 
 from campaigns import RES
 
+from rtbisect.judge.cause import cause
 from rtbisect.model.campaign import Cause, MetricKey, Sample
-from rtbisect.trust.cause import cause
 
 OFF = MetricKey("interrupts", "res", "off")
 ON = replace(RES, control=OFF)

@@ -7,8 +7,8 @@ import pytest
 from campaigns import RES
 
 from rtbisect.errors import ConfigError
-from rtbisect.judge.judge import effect_text, judge, judge_all
 from rtbisect.judge.scale import badness, effect_of
+from rtbisect.judge.verdict import effect_text, judge, judge_all
 from rtbisect.model.campaign import Better, Level, MetricKey, Sample, Scale
 
 POOL = Path(__file__).parents[1] / "data" / "eventpoll-lock-tcg.csv"

@@ -19,7 +19,7 @@ from rtbisect.boots import Ask
 from rtbisect.cli.check import exit_of_check
 from rtbisect.effects import Effects
 from rtbisect.errors import ConfigError, InfrastructureError, InternalError
-from rtbisect.judge.improved import improved
+from rtbisect.judge.improvements import improved
 from rtbisect.kernel.fake import FakeBuilder
 from rtbisect.lab.fake import FakeLab
 from rtbisect.lab.windows import LEVELS

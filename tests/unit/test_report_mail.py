@@ -31,6 +31,7 @@ from report_cases import (
     two_modes,
 )
 from rtbisect.errors import ConfigError, InfrastructureError, InternalError
+from rtbisect.judge.gates.boot_gates import failed, passed
 from rtbisect.judge.scale import badness
 from rtbisect.model.campaign import (
     Better,
@@ -53,7 +54,6 @@ from rtbisect.report.middles import spread
 from rtbisect.report.text import PROSE
 from rtbisect.report.view import context, mailable
 from rtbisect.search.views import Figure
-from rtbisect.trust.gates import failed, passed
 
 
 @pytest.fixture

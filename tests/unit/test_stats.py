@@ -4,7 +4,7 @@ import math
 import numpy as np
 import pytest
 
-from rtbisect import stats
+from rtbisect.judge import stats
 
 
 def test_permutation_p_is_exact_for_separated_boots():

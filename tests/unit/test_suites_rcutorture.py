@@ -7,9 +7,9 @@ import pytest
 import tracers
 from lab_logs import durations
 
+from rtbisect.judge.gates import boot_gates
 from rtbisect.suites import rcuscale, rcutorture
 from rtbisect.suites.base import SuiteError
-from rtbisect.trust import gates
 
 SUITES = tracers.ROOT / "lava-jobs" / "suites"
 RCU, SRCU = rcutorture.WINDOWS
@@ -93,12 +93,12 @@ def test_the_figures_of_rcuscale_are_those_of_rcu():
 
 
 def test_a_culprit_that_breaks_rcu_is_for_the_operator():
-    assert gates.still_right("rcu", [0.0, 0.0], [0.0, 0.0]).ok
-    gate = gates.still_right("rcu", [0.0, 0.0], [0.0, 1.0])
+    assert boot_gates.still_right("rcu", [0.0, 0.0], [0.0, 0.0]).ok
+    gate = boot_gates.still_right("rcu", [0.0, 0.0], [0.0, 1.0])
     assert (gate.ok, gate.reason) == (
         False,
         "rcu: 0 of 2 runs fail on the parent, 1 of 2 on the culprit",
     )
-    assert gates.still_right("rcu", [], [0.0]).status.value == "n/a"
+    assert boot_gates.still_right("rcu", [], [0.0]).status.value == "n/a"
     # On the parent it got to its end, on the culprit it never did: that is no pass.
-    assert not gates.still_right("rcu", [0.0], []).ok
+    assert not boot_gates.still_right("rcu", [0.0], []).ok

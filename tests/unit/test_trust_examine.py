@@ -8,11 +8,11 @@ from campaigns import thresholds
 
 from rtbisect.believed import broken
 from rtbisect.config import load_thresholds
+from rtbisect.judge.gates.campaign_gates import Examined, examine
 from rtbisect.lab.windows import WINDOWS
 from rtbisect.model.campaign import GateStatus
 from rtbisect.model.lab import Measurement, Run, RunStatus, Source
 from rtbisect.suites import sampled, senders, stall
-from rtbisect.trust.examine import Examined, examine
 
 ROOT = Path(__file__).resolve().parents[2]
 RATIO = next(t for t in thresholds() if (t.key.name, t.key.window) == ("res_per_iwi", "pf-on"))

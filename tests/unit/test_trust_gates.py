@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rtbisect.judge.judge import judge
+from rtbisect.judge.gates import aa, boot_gates, reachability, window_gates
+from rtbisect.judge.verdict import judge
 from rtbisect.model.campaign import Better, GateStatus, Level, MetricKey, Sample, Scale, Threshold
 from rtbisect.model.code import Function
 from rtbisect.model.lab import Measurement
 from rtbisect.suites.identity import NoiseRow, contradiction
-from rtbisect.trust import aa, crosscheck, gates, reached
 
 FIELD = Path(__file__).resolve().parents[1] / "data" / "field"
 
@@ -59,7 +59,7 @@ def test_the_tool_and_proc_interrupts_of_the_published_table_contradict_each_oth
     row = next(r for r in table("osnoise-samples") if r["kernel"] == "6.18.19-rt rwlock")
     found = counts[row["kernel"]]
     assert found["LOC"] + found["IWI"] == 714_036
-    gate = gates.instruments_agree(
+    gate = boot_gates.instruments_agree(
         "CPU 1", float(row["irq_per_sample"]) / 0.95, sum(found.values()) / 120
     )
     assert gate.status is GateStatus.FAIL
@@ -142,7 +142,7 @@ def test_what_the_kernel_prints_is_never_refused(runtime, data):
     ],
 )
 def test_rates_of_two_instruments(traced, counted, ok):
-    assert gates.instruments_agree("CPU 2", traced, counted).ok is ok
+    assert boot_gates.instruments_agree("CPU 2", traced, counted).ok is ok
 
 
 def window(irq, *, res=0.0, nmi=0.0, cpu=2):
@@ -155,23 +155,23 @@ def window(irq, *, res=0.0, nmi=0.0, cpu=2):
 
 
 def test_a_window_is_checked_cpu_by_cpu_and_without_nmis():
-    found = crosscheck.of_window([*window(50, res=100.0, nmi=900.0), *window(0, res=80.0, cpu=3)])
+    found = window_gates.of_window([*window(50, res=100.0, nmi=900.0), *window(0, res=80.0, cpu=3)])
     assert [(gate.ok, gate.reason[:5]) for gate in found] == [(True, "CPU 2"), (False, "CPU 3")]
-    assert crosscheck.of_window(window(50)[:2]) == ()
-    assert crosscheck.of_window(window(50)[2:]) == ()
+    assert window_gates.of_window(window(50)[:2]) == ()
+    assert window_gates.of_window(window(50)[2:]) == ()
 
 
 # --- G5 ---
 
 
 def test_raw_files_and_values_that_repeat_are_refused():
-    assert gates.raw_data_differ({"r1": "x", "r2": "y"}).ok
-    assert gates.raw_data_differ({"r1": "x"}).status is GateStatus.ABSENT
-    assert "r1 and r3" in gates.raw_data_differ({"r1": "x", "r2": "y", "r3": "x"}).reason
-    assert gates.varies("res", [0.0] * 6).ok
-    assert gates.varies("res", [2.0, 2.0]).status is GateStatus.ABSENT
-    assert not gates.varies("res", [2.0] * 6).ok
-    assert gates.varies("res", [2.0, 2.0, 2.1]).ok
+    assert boot_gates.raw_data_differ({"r1": "x", "r2": "y"}).ok
+    assert boot_gates.raw_data_differ({"r1": "x"}).status is GateStatus.ABSENT
+    assert "r1 and r3" in boot_gates.raw_data_differ({"r1": "x", "r2": "y", "r3": "x"}).reason
+    assert boot_gates.varies("res", [0.0] * 6).ok
+    assert boot_gates.varies("res", [2.0, 2.0]).status is GateStatus.ABSENT
+    assert not boot_gates.varies("res", [2.0] * 6).ok
+    assert boot_gates.varies("res", [2.0, 2.0, 2.1]).ok
 
 
 # --- G15, G16, G17 ---
@@ -188,44 +188,44 @@ def test_raw_files_and_values_that_repeat_are_refused():
 )
 def test_what_is_not_for_a_list(asked, said):
     usual = {"emulated": False, "synthetic": False, "told": {"hypervisor": "0"}}
-    assert gates.origin(**usual).ok
-    gate = gates.origin(**(usual | asked))
+    assert boot_gates.origin(**usual).ok
+    gate = boot_gates.origin(**(usual | asked))
     assert not gate.ok
     assert said in gate.reason
 
 
 def test_doses_that_differ_compare_by_event_only():
-    assert gates.dose([], [1.0], per_event=False).status is GateStatus.ABSENT
-    assert gates.dose([1000.0, 1100.0], [1000.0], per_event=False).ok
-    assert not gates.dose([1000.0], [1200.0], per_event=False).ok
-    assert gates.dose([1000.0], [1200.0], per_event=True).ok
+    assert boot_gates.dose([], [1.0], per_event=False).status is GateStatus.ABSENT
+    assert boot_gates.dose([1000.0, 1100.0], [1000.0], per_event=False).ok
+    assert not boot_gates.dose([1000.0], [1200.0], per_event=False).ok
+    assert boot_gates.dose([1000.0], [1200.0], per_event=True).ok
 
 
 def test_a_loop_is_named_when_interrupts_outgrow_their_events():
-    assert gates.feeds_itself([(100.0, 5.0)]).status is GateStatus.ABSENT
-    assert gates.feeds_itself([(100.0, 5.0), (100.0, 6.0)]).status is GateStatus.ABSENT
-    assert gates.feeds_itself([(1000.0, 500.0), (500.0, 250.0)]).ok
-    assert not gates.feeds_itself([(500.0, 250.0), (1000.0, 1500.0)]).ok
+    assert boot_gates.feeds_itself([(100.0, 5.0)]).status is GateStatus.ABSENT
+    assert boot_gates.feeds_itself([(100.0, 5.0), (100.0, 6.0)]).status is GateStatus.ABSENT
+    assert boot_gates.feeds_itself([(1000.0, 500.0), (500.0, 250.0)]).ok
+    assert not boot_gates.feeds_itself([(500.0, 250.0), (1000.0, 1500.0)]).ok
     # More than in proportion, but fewer than one each: nothing can feed itself so.
-    assert gates.feeds_itself([(500.0, 10.0), (1000.0, 40.0)]).ok
+    assert boot_gates.feeds_itself([(500.0, 10.0), (1000.0, 40.0)]).ok
 
 
 def test_a_commit_in_what_counts_may_change_the_meaning():
     counted = ("arch/x86/kernel/irq.c",)
-    assert gates.same_meaning("ipi", ["fs/eventpoll.c"], counted).ok
-    assert gates.same_meaning("rcu", ["fs/eventpoll.c"], ()).status is GateStatus.ABSENT
-    gate = gates.same_meaning("ipi", ["fs/eventpoll.c", "arch/x86/kernel/irq.c"], counted)
+    assert boot_gates.same_meaning("ipi", ["fs/eventpoll.c"], counted).ok
+    assert boot_gates.same_meaning("rcu", ["fs/eventpoll.c"], ()).status is GateStatus.ABSENT
+    gate = boot_gates.same_meaning("ipi", ["fs/eventpoll.c", "arch/x86/kernel/irq.c"], counted)
     assert not gate.ok
     assert gate.reason.startswith("the commit changes arch/x86/kernel/irq.c, which makes")
 
 
 def test_a_cpu_with_a_tick_is_not_isolated():
-    assert gates.quiet("CPU 2", 2.0).ok
-    assert not gates.quiet("CPU 2", 1000.0).ok
+    assert boot_gates.quiet("CPU 2", 2.0).ok
+    assert not boot_gates.quiet("CPU 2", 1000.0).ok
 
 
-REACHED = reached.Changed((Function("ep_insert"), Function("ep_poll_callback")), built=True)
-BOOTED = reached.Changed((Function("ep_insert"), Function("eventpoll_set", at_boot=True)))
+REACHED = reachability.Changed((Function("ep_insert"), Function("ep_poll_callback")), built=True)
+BOOTED = reachability.Changed((Function("ep_insert"), Function("eventpoll_set", at_boot=True)))
 
 
 @pytest.mark.parametrize(
@@ -249,14 +249,14 @@ BOOTED = reached.Changed((Function("ep_insert"), Function("eventpoll_set", at_bo
         (REACHED, {"ep_insert": 0.0}, (), "n/a", "ep_poll_callback was not counted"),
         (REACHED, {}, (), "n/a", "unknown: no boot counted"),
         (REACHED, {}, {"ep_insert", "ep_poll_callback"}, "n/a", "and 1 more were not counted"),
-        (reached.Changed(), {"f": 1.0}, (), "n/a", "unknown: the builds do not tell"),
-        (reached.Changed((), built=True), {}, (), "n/a", "data or headers"),
-        (reached.Changed(()), {}, (), "n/a", "unknown"),
-        (reached.Changed((), built=False), {}, (), "fail", "built from none of the files"),
+        (reachability.Changed(), {"f": 1.0}, (), "n/a", "unknown: the builds do not tell"),
+        (reachability.Changed((), built=True), {}, (), "n/a", "data or headers"),
+        (reachability.Changed(()), {}, (), "n/a", "unknown"),
+        (reachability.Changed((), built=False), {}, (), "fail", "built from none of the files"),
     ],
 )
 def test_a_culprit_is_reached_not_reached_or_unknown(changed, ran, refused, status, said):
-    gate = reached.reachable(changed, ran, refused)
+    gate = reachability.reachable(changed, ran, refused)
     assert (gate.name, gate.status) == ("G11 reachability", GateStatus(status))
     assert said in gate.reason
 
@@ -328,15 +328,15 @@ def test_six_boots_that_luck_alone_makes_differ_trip_too():
 
 
 def test_a_culprit_that_hangs_comes_before_noise():
-    assert gates.hangs([], [], (6, 6)).ok
+    assert boot_gates.hangs([], [], (6, 6)).ok
     # One may be the machine's.
-    assert gates.hangs([], ["soft lockup"], (6, 7)).ok
-    gate = gates.hangs([], ["soft lockup", "soft lockup"], (6, 8))
+    assert boot_gates.hangs([], ["soft lockup"], (6, 7)).ok
+    gate = boot_gates.hangs([], ["soft lockup", "soft lockup"], (6, 8))
     assert not gate.ok
     assert gate.reason == (
         "0 of 6 boots of the parent hang, 2 of 8 of the culprit (soft lockup): "
         "that comes before any noise"
     )
-    said = gates.hangs(["frozen nr_periods"] * 3, [], (9, 6))
+    said = boot_gates.hangs(["frozen nr_periods"] * 3, [], (9, 6))
     assert said.ok
     assert said.reason.endswith("(frozen nr_periods): a revert may bring that back")

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 import pytest
 
+from rtbisect.judge.gates.machine_health import WARNED, steady, unseen, unwell
 from rtbisect.model.campaign import GateStatus
-from rtbisect.trust.machine import WARNED, steady, unseen, unwell
 
 WELL = {
     "throttled_before": "3",

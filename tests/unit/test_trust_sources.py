@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from rtbisect.judge.gates import boot_gates
+from rtbisect.judge.sources import kinds_of, origins, traced
 from rtbisect.model.campaign import GateStatus, MetricKey
 from rtbisect.model.lab import Run, RunStatus, Source
-from rtbisect.trust import gates
-from rtbisect.trust.sources import kinds_of, origins, traced
 
 KEY = MetricKey("ipi", "res_per_s", "clock-on")
 WINDOWS = {"clock-on", "senders-clock"}
@@ -54,18 +54,21 @@ def test_what_sends_is_seen_by_a_second_instrument():
 
     seen = traced(key, WINDOWS, side(87.6, 999.8), side(59.6, 861.1))
     assert seen == pytest.approx((0.0876, 0.0692), abs=1e-4)
-    gate = gates.sources_agree(0.0733, 1.08, seen)
+    gate = boot_gates.sources_agree(0.0733, 1.08, seen)
     assert not gate.ok
     assert "0.08762 -> 0.06921: what makes the figure does not change" in gate.reason
-    assert gates.sources_agree(1.08, 0.0733, seen[::-1]).ok is False
+    assert boot_gates.sources_agree(1.08, 0.0733, seen[::-1]).ok is False
     seen = traced(key, WINDOWS, side(49.9, 584.9), side(158.4, 214.2))
-    assert gates.sources_agree(0.0664, 0.676, seen).ok
+    assert boot_gates.sources_agree(0.0664, 0.676, seen).ok
     assert traced(KEY, WINDOWS, side(49.9, 584.9), side(158.4, 214.2)) == (49.9, 158.4)
     # Nothing that could be divided by, nobody who tells, too little to tell.
     assert traced(key, WINDOWS, side(1.0, 0.0), side(1.0, 5.0)) is None
     assert traced(key, WINDOWS, [], side(1.0, 5.0)) is None
     assert traced(MetricKey("rcu", "p50_us", "x"), WINDOWS, side(1, 1), side(1, 1)) is None
-    for gate in (gates.sources_agree(1.0, 1.4, (9.0, 1.0)), gates.sources_agree(1.0, 9.0, None)):
+    for gate in (
+        boot_gates.sources_agree(1.0, 1.4, (9.0, 1.0)),
+        boot_gates.sources_agree(1.0, 9.0, None),
+    ):
         assert gate.status is GateStatus.ABSENT
 
 
@@ -82,7 +85,7 @@ def test_what_sends_is_seen_by_a_second_instrument():
     ],
 )
 def test_sources_change_by_a_fifth_of_it_at_least(base, new, seen, good):
-    gate = gates.sources_agree(base, new, seen)
+    gate = boot_gates.sources_agree(base, new, seen)
     assert gate.status is (GateStatus.PASS if good else GateStatus.FAIL)
 
 

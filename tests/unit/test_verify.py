@@ -5,17 +5,17 @@ from dataclasses import replace
 import pytest
 from campaigns import RES
 
-from rtbisect import stats
 from rtbisect.errors import ConfigError
+from rtbisect.judge import recovery, stats
 from rtbisect.model.campaign import (
     Level,
     Observation,
     Sample,
 )
 from rtbisect.model.lab import RunStatus
-from rtbisect.trust import recovery, verify
+from rtbisect.search import verification
 
-SPEC = verify.VerifySpec(
+SPEC = verification.VerifySpec(
     culprit="culprit",
     parents=("parent",),
     threshold=RES,
@@ -31,8 +31,8 @@ def play(spec, level, status=None, place=lambda _revision, _number: ("", 1.0), *
     and by how much it tells more. Without `late` only what the culprit is named by is booted.
     """
     rng = random.Random(1)
-    state, order = verify.start(spec), []
-    while isinstance(step := verify.propose(state, late=late), verify.Boot):
+    state, order = verification.start(spec), []
+    while isinstance(step := verification.propose(state, late=late), verification.Boot):
         order.append(step.revision)
         assert len(order) < 200
         how = (status or {}).get(step.revision, RunStatus.COMPLETE)
@@ -41,8 +41,8 @@ def play(spec, level, status=None, place=lambda _revision, _number: ("", 1.0), *
         seen = Observation(step.revision, f"run{len(order)}", value, host=host)
         if how is not RunStatus.COMPLETE:
             seen = None
-        event = verify.Booted(step.revision, f"run{len(order)}", how, seen, 20.0)
-        state = verify.apply(state, event)
+        event = verification.Booted(step.revision, f"run{len(order)}", how, seen, 20.0)
+        state = verification.apply(state, event)
     return state, order
 
 
@@ -51,8 +51,8 @@ GOOD = {"culprit": 50, "parent": 10, "revert": 10, "tip": 50}
 
 def test_a_true_culprit_is_confirmed_with_its_recovery():
     state, order = play(SPEC, GOOD)
-    parent, revert = verify.verifications(state)
-    assert verify.confirmed(state)
+    parent, revert = verification.verifications(state)
+    assert verification.confirmed(state)
     assert (parent.name, parent.status) == ("culprit vs parent parent", "pass")
     assert (revert.name, revert.status) == ("revert on tip", "pass")
     assert (order.count("culprit"), order.count("parent")) == (6, 6)
@@ -65,12 +65,14 @@ def test_a_true_culprit_is_confirmed_with_its_recovery():
 def test_a_check_passes_only_where_its_p_could_have_been_too_large():
     """Three boots a side reach p = 0.05 at best: that is no pass, however far apart they are."""
     state, order = play(SPEC, GOOD, late=False)
-    revert = verify.verifications(state)[1]
+    revert = verification.verifications(state)[1]
     assert (order.count("revert"), order.count("tip")) == (3, 3)
     assert (revert.status, revert.judgement.p) == ("undecided", 1 / 20)
-    assert verify.confirmed(state), "the culprit is named by its parent, with a revert or without"
+    assert verification.confirmed(state), (
+        "the culprit is named by its parent, with a revert or without"
+    )
     state, order = play(SPEC, GOOD)
-    revert = verify.verifications(state)[1]
+    revert = verification.verifications(state)[1]
     assert (revert.status, order.count("revert")) == ("pass", 6)
     assert revert.judgement.p <= SPEC.look_alpha
 
@@ -82,29 +84,29 @@ def test_no_check_passes_above_its_alpha(revert_boots, boots, hosts):
     spec = replace(SPEC, revert_boots=revert_boots, boots=boots, boots_max=26)
     for late in (False, True):
         state, _ = play(spec, GOOD, place=lambda _sha, n: (f"rt{n // 4 % hosts}", 1.0), late=late)
-        for check in verify.verifications(state):
+        for check in verification.verifications(state):
             assert check.status != "pass" or check.judgement.p <= spec.look_alpha
-    assert [check.status for check in verify.verifications(state)] == ["pass", "pass"]
+    assert [check.status for check in verification.verifications(state)] == ["pass", "pass"]
 
 
 def test_a_refuted_culprit_costs_no_late_boots():
     state, order = play(SPEC, GOOD | {"parent": 50}, late=False)
-    assert verify.verifications(state)[0].status == "fail"
+    assert verification.verifications(state)[0].status == "fail"
     assert order.count("revert") == 3
 
 
 def test_a_revert_is_looked_at_three_times_at_most():
     wide = {"tip": [3, 30, 300] * 4, "revert": [2, 25, 200] * 4}
-    state, booted = verify.start(SPEC), []
-    while isinstance(due := verify.propose(state, late=True), verify.Boot):
+    state, booted = verification.start(SPEC), []
+    while isinstance(due := verification.propose(state, late=True), verification.Boot):
         booted.append(due.revision)
         value = wide[due.revision].pop() if due.revision in wide else GOOD[due.revision]
         seen = Observation(due.revision, str(len(booted)), float(value))
-        event = verify.Booted(due.revision, str(len(booted)), RunStatus.COMPLETE, seen, 1.0)
-        state = verify.apply(state, event)
-    assert verify.verifications(state)[1].status == "undecided"
+        event = verification.Booted(due.revision, str(len(booted)), RunStatus.COMPLETE, seen, 1.0)
+        state = verification.apply(state, event)
+    assert verification.verifications(state)[1].status == "undecided"
     assert booted.count("revert") == booted.count("tip") == 10
-    assert verify.confirmed(state)
+    assert verification.confirmed(state)
 
 
 def test_boots_are_interleaved_in_an_order_of_the_seed():
@@ -124,93 +126,93 @@ def test_a_slow_host_is_no_culprit():
     """All boots of one kernel on a host that tells five times as much."""
     same = dict.fromkeys(GOOD, 10)
     state, order = play(SPEC, same, place=lambda sha, _n: SLOW if sha == "culprit" else FAST)
-    found = verify.verifications(state)[0]
+    found = verification.verifications(state)[0]
     assert found.status == "undecided"
     assert "cannot reach" in found.note
     assert order.count("culprit") == SPEC.boots_max
     mixed, _ = play(SPEC, same, place=lambda _sha, n: (FAST, SLOW)[n // 4 % 2])
-    assert verify.verifications(mixed)[0].status == "fail"
+    assert verification.verifications(mixed)[0].status == "fail"
 
 
 def test_a_culprit_is_confirmed_on_two_unlike_hosts():
     state, _ = play(SPEC, GOOD, place=lambda _sha, n: (FAST, SLOW)[n // 4 % 2])
-    assert verify.confirmed(state)
-    share = int(verify.verifications(state)[0].note.split("explains ")[1].split("%")[0])
+    assert verification.confirmed(state)
+    share = int(verification.verifications(state)[0].note.split("explains ")[1].split("%")[0])
     assert 85 <= share <= 115
 
 
 def test_a_wrong_culprit_fails():
     state, _ = play(SPEC, GOOD | {"parent": 50})
-    assert verify.verifications(state)[0].status == "fail"
-    assert not verify.confirmed(state)
+    assert verification.verifications(state)[0].status == "fail"
+    assert not verification.confirmed(state)
 
 
 def test_every_parent_of_a_merge_is_compared():
     spec = replace(SPEC, parents=("parent", "other"))
     state, order = play(spec, GOOD | {"other": 10})
-    assert [v.status for v in verify.verifications(state)] == ["pass", "pass", "pass"]
+    assert [v.status for v in verification.verifications(state)] == ["pass", "pass", "pass"]
     assert order.count("culprit") == 6
     half, _ = play(spec, GOOD | {"other": 50})
-    assert [v.status for v in verify.verifications(half)] == ["pass", "fail", "pass"]
-    assert not verify.confirmed(half)
+    assert [v.status for v in verification.verifications(half)] == ["pass", "fail", "pass"]
+    assert not verification.confirmed(half)
 
 
 def test_undecided_pairs_get_a_second_look_and_no_third():
     wide = {"culprit": 16.5, "parent": 11.0}
     threshold = replace(RES, min_effect=1.45)
     state, order = play(replace(SPEC, threshold=threshold, revert=None), GOOD | wide)
-    found = verify.verifications(state)[0]
+    found = verification.verifications(state)[0]
     assert order.count("culprit") in (6, 10)
     assert found.judgement.base.n in (6, 10)
     noisy = {"culprit": [3, 30, 300] * 4, "parent": [2, 25, 200] * 4}
-    state = verify.start(replace(SPEC, revert=None))
+    state = verification.start(replace(SPEC, revert=None))
     for step in range(40):
-        due = verify.propose(state)
-        if isinstance(due, verify.Done):
+        due = verification.propose(state)
+        if isinstance(due, verification.Done):
             break
         seen = Observation(due.revision, str(step), noisy[due.revision].pop())
-        event = verify.Booted(due.revision, str(step), RunStatus.COMPLETE, seen, 1.0)
-        state = verify.apply(state, event)
-    assert verify.verifications(state)[0].status == "undecided"
-    assert verify.verifications(state)[0].judgement.new.n == 10
-    assert not verify.confirmed(state)
+        event = verification.Booted(due.revision, str(step), RunStatus.COMPLETE, seen, 1.0)
+        state = verification.apply(state, event)
+    assert verification.verifications(state)[0].status == "undecided"
+    assert verification.verifications(state)[0].judgement.new.n == 10
+    assert not verification.confirmed(state)
 
 
 def test_a_boot_that_cannot_be_compared_is_no_evidence():
     """The logarithm of a figure below the floor does not exist: such a boot is asked for again."""
-    state = verify.start(replace(SPEC, revert=None))
+    state = verification.start(replace(SPEC, revert=None))
     for step in range(40):
-        due = verify.propose(state)
-        if isinstance(due, verify.Done):
+        due = verification.propose(state)
+        if isinstance(due, verification.Done):
             break
         value = -1.0 if step == 3 else float(GOOD[due.revision])
         seen = Observation(due.revision, str(step), value)
-        event = verify.Booted(due.revision, str(step), RunStatus.COMPLETE, seen, 1.0)
-        state = verify.apply(state, event)
-    assert verify.confirmed(state)
+        event = verification.Booted(due.revision, str(step), RunStatus.COMPLETE, seen, 1.0)
+        state = verification.apply(state, event)
+    assert verification.confirmed(state)
     assert step == 13
 
 
 def test_a_revert_that_does_not_apply_or_boot_does_not_hide_the_culprit():
     state, _ = play(replace(SPEC, revert=None), GOOD)
-    assert verify.verifications(state)[1].status == "n/a"
-    assert verify.confirmed(state)
+    assert verification.verifications(state)[1].status == "n/a"
+    assert verification.confirmed(state)
     state, order = play(SPEC, GOOD, {"revert": RunStatus.BOOT_FAILED})
-    found = verify.verifications(state)[1]
+    found = verification.verifications(state)[1]
     assert (found.status, found.note) == ("undecided", "revert does not boot")
     assert order.count("revert") == 3
-    assert verify.confirmed(state)
+    assert verification.confirmed(state)
 
 
 def test_a_revert_without_effect_contradicts():
     state, _ = play(SPEC, GOOD | {"revert": 50})
-    assert verify.verifications(state)[1].status == "fail"
-    assert not verify.confirmed(state)
+    assert verification.verifications(state)[1].status == "fail"
+    assert not verification.confirmed(state)
 
 
 def test_a_partial_recovery_hints_at_a_second_culprit():
     state, _ = play(SPEC, GOOD | {"parent": 25})
-    found = verify.verifications(state)[0]
+    found = verification.verifications(state)[0]
     assert found.status == "pass"
     assert "second culprit" in found.note
 
@@ -227,62 +229,64 @@ def test_a_share_of_boots_that_luck_makes_smaller_is_no_second_culprit():
 def test_failing_kernels_and_invalid_runs_end_undecided():
     for how, count in ((RunStatus.HUNG, 3), (RunStatus.INVALID, 4)):
         state, order = play(SPEC, GOOD, {"parent": how})
-        assert verify.verifications(state)[0].status == "undecided"
+        assert verification.verifications(state)[0].status == "undecided"
         assert order.count("parent") == count
-        assert not verify.confirmed(state)
+        assert not verification.confirmed(state)
 
 
 def test_a_build_failure_closes_the_check():
-    state = verify.apply(
-        verify.start(SPEC), verify.Built("parent", ok=False, signature="", seconds=1)
+    state = verification.apply(
+        verification.start(SPEC), verification.Built("parent", ok=False, signature="", seconds=1)
     )
-    assert verify.verifications(state)[0].note == "parent does not build"
+    assert verification.verifications(state)[0].note == "parent does not build"
 
 
 def test_replay_of_any_prefix_proposes_the_same():
     state, _ = play(SPEC, GOOD)
     for cut in range(len(state.events) + 1):
-        again = verify.replay(SPEC, state.events[:cut])
-        step = verify.propose(again, late=True)
+        again = verification.replay(SPEC, state.events[:cut])
+        step = verification.propose(again, late=True)
         if cut < len(state.events):
             assert step.revision == state.events[cut].revision
             assert step.left >= 1
         else:
-            assert step == verify.Done()
+            assert step == verification.Done()
 
 
 def test_before_the_end_nothing_is_confirmed():
-    state = verify.start(SPEC)
-    assert [v.status for v in verify.verifications(state)] == ["undecided", "undecided"]
-    assert not verify.confirmed(state)
+    state = verification.start(SPEC)
+    assert [v.status for v in verification.verifications(state)] == ["undecided", "undecided"]
+    assert not verification.confirmed(state)
 
 
 def test_impossible_specifications_are_refused():
     with pytest.raises(ConfigError, match="no parent"):
-        verify.start(replace(SPEC, parents=()))
+        verification.start(replace(SPEC, parents=()))
     with pytest.raises(ConfigError, match="cannot reach"):
-        verify.start(replace(SPEC, boots=3, boots_max=3))
+        verification.start(replace(SPEC, boots=3, boots_max=3))
 
 
 def with_layouts(spec, level, failing=()):
     """As `play`, with levels of (revision, layout); a layout of `failing` does not build."""
     rng = random.Random(2)
-    state = verify.start(spec)
+    state = verification.start(spec)
     for number in range(200):
-        step = verify.propose(state)
-        if isinstance(step, verify.Done):
+        step = verification.propose(state)
+        if isinstance(step, verification.Done):
             return state
         kernel = (step.revision, step.layout)
         if kernel in failing:
-            event = verify.Built(
+            event = verification.Built(
                 step.revision, ok=False, signature="", seconds=1.0, layout=step.layout
             )
         else:
             value = level.get(kernel, level.get(step.revision)) * rng.uniform(0.9, 1.1)
             seen = Observation(step.revision, f"run{number}", value)
             complete = RunStatus.COMPLETE
-            event = verify.Booted(step.revision, f"run{number}", complete, seen, 20.0, step.layout)
-        state = verify.apply(state, event)
+            event = verification.Booted(
+                step.revision, f"run{number}", complete, seen, 20.0, step.layout
+            )
+        state = verification.apply(state, event)
     raise AssertionError("it does not end")
 
 
@@ -292,40 +296,42 @@ def with_layouts(spec, level, failing=()):
 def test_a_culprit_has_to_hold_with_another_code_layout(other, status, confirmed):
     level = GOOD | {("culprit", 1): other, ("parent", 1): 10}
     state = with_layouts(replace(SPEC, layout=1), level)
-    checks = verify.verifications(state)
+    checks = verification.verifications(state)
     assert {check.name: check.status for check in checks}["layout"] == status
-    assert verify.confirmed(state) is confirmed
-    assert verify.follows_layout(checks) is not confirmed
+    assert verification.confirmed(state) is confirmed
+    assert verification.follows_layout(checks) is not confirmed
 
 
 def test_another_layout_repeats_what_the_parent_has_shown():
     """p = 0.0076 at the first look: too much for the parent, enough for the second layout."""
     values = {"parent": [10, 11, 12, 13, 14, 32.5], "culprit": [30, 31, 32, 33, 34, 35]}
     boots = [
-        verify.Booted(
+        verification.Booted(
             sha, "r", RunStatus.COMPLETE, Observation(sha, "r", float(value)), 1.0, layout
         )
         for sha, found in values.items()
         for layout in (0, 1)
         for value in (found if layout else [10 + 30 * (sha == "culprit")] * 6)
     ]
-    state = verify.replay(replace(SPEC, layout=1, revert=None), boots)
-    status = {check.name: check.status for check in verify.verifications(state)}
+    state = verification.replay(replace(SPEC, layout=1, revert=None), boots)
+    status = {check.name: check.status for check in verification.verifications(state)}
     assert status["layout"] == "pass"
-    state = verify.replay(replace(SPEC, layout=0, revert=None), [b for b in boots if b.layout])
-    assert verify.verifications(state)[0].status == "undecided"
+    state = verification.replay(
+        replace(SPEC, layout=0, revert=None), [b for b in boots if b.layout]
+    )
+    assert verification.verifications(state)[0].status == "undecided"
 
 
 def test_what_more_than_the_layout_contradicts_does_not_follow_the_layout():
     level = GOOD | {"parent": 50, ("culprit", 1): 10, ("parent", 1): 10}
     state = with_layouts(replace(SPEC, layout=1), level)
-    assert not verify.confirmed(state)
-    assert not verify.follows_layout(verify.verifications(state))
+    assert not verification.confirmed(state)
+    assert not verification.follows_layout(verification.verifications(state))
 
 
 def test_a_layout_that_does_not_build_is_said_and_refutes_nothing():
     state = with_layouts(replace(SPEC, layout=1), GOOD, failing={("culprit", 1)})
-    check = next(c for c in verify.verifications(state) if c.name == "layout")
+    check = next(c for c in verification.verifications(state) if c.name == "layout")
     assert check.status == "n/a"
     assert "another layout" in check.note
-    assert verify.confirmed(state)
+    assert verification.confirmed(state)

@@ -20,10 +20,9 @@ from rtbisect.model.campaign import Observation, Outcome, Sample
 from rtbisect.model.code import PROOF_LAYOUT
 from rtbisect.model.lab import RunStatus
 from rtbisect.proof import most_boots
-from rtbisect.search import engine, extent, lenses
+from rtbisect.search import engine, extent, lenses, verification
 from rtbisect.search.graph import part
 from rtbisect.search.rehearse import rehearse
-from rtbisect.trust import verify
 from searchbench import bayesect
 from searchbench.calibration import MAX_BOOTS, calibrated, spec_of
 from searchbench.oracle import known_grids
@@ -117,7 +116,7 @@ def proved(world: World, state: engine.SearchState, culprit: str) -> Outcome:
     """What fresh boots of the culprit and its parents say, also in the layout of the proof."""
     spec, graph = state.spec, state.spec.graph
     parents = next(commit.parents for commit in graph.commits if commit.sha == culprit)
-    check = verify.VerifySpec(
+    check = verification.VerifySpec(
         culprit=culprit,
         parents=parents,
         threshold=spec.threshold,
@@ -128,19 +127,19 @@ def proved(world: World, state: engine.SearchState, culprit: str) -> Outcome:
         layout=PROOF_LAYOUT if state.layouts else 0,
         boots_max=most_boots(state.ends.used),
     )
-    found = verify.start(check)
-    while isinstance(step := verify.propose(found), verify.Boot):
+    found = verification.start(check)
+    while isinstance(step := verification.propose(found), verification.Boot):
         if world.build(step.revision) is None:
-            found = verify.apply(found, verify.Built(step.revision, False, "", 0.0))  # noqa: FBT003
+            found = verification.apply(found, verification.Built(step.revision, False, "", 0.0))  # noqa: FBT003
             continue
         value = world.values(step.revision, 1, step.layout)[0]
         name = f"proof{len(found.events)}"
         seen = Observation(step.revision, name, value)
-        boot = verify.Booted(step.revision, name, RunStatus.COMPLETE, seen, 0.0, step.layout)
-        found = verify.apply(found, boot)
-    if verify.confirmed(found):
+        boot = verification.Booted(step.revision, name, RunStatus.COMPLETE, seen, 0.0, step.layout)
+        found = verification.apply(found, boot)
+    if verification.confirmed(found):
         return Outcome.CULPRIT
-    gone = verify.follows_layout(verify.verifications(found))
+    gone = verification.follows_layout(verification.verifications(found))
     return Outcome.LAYOUT_SENSITIVE if gone else Outcome.INCONCLUSIVE
 
 

@@ -6,8 +6,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from rtbisect import stats
 from rtbisect.errors import ConfigError
+from rtbisect.judge import stats
 from rtbisect.model.campaign import Better, Scale
 
 if TYPE_CHECKING:

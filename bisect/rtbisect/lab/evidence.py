@@ -12,15 +12,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rtbisect.errors import ConfigError
+from rtbisect.judge.gates import machine_health, window_gates
+from rtbisect.judge.gates.campaign_gates import RAW
+from rtbisect.judge.sources import UNEXPLAINED
 from rtbisect.lab import console
 from rtbisect.lab.jobs import LONGEST_WINDOW, expected_cases, has_smt
 from rtbisect.lab.profile import parse_cpus
 from rtbisect.process.command import printable
 from rtbisect.suites import base, rcu, rcutorture, reported
 from rtbisect.suites.siteload import SITE
-from rtbisect.trust import crosscheck, machine
-from rtbisect.trust.examine import RAW
-from rtbisect.trust.sources import UNEXPLAINED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -71,7 +71,7 @@ def evidence(request: RunRequest, log: LavaLog) -> Evidence:
     _check_facts(request, facts)
     # What rcutorture finds it also warns of, behind all windows that measure.
     tortured = any(_torture_failed(window, files) for window in request.windows)
-    if sick := machine.unwell(facts, machine.WARNED if tortured else 0):
+    if sick := machine_health.unwell(facts, machine_health.WARNED if tortured else 0):
         raise InvalidBoot(sick)
     _check_order(request, files)
     watch = parse_cpus(request.profile.watch)
@@ -246,7 +246,7 @@ def _window(
                 found += reported.parse(log.results, suite, window)
         except base.SuiteError as error:
             raise InvalidBoot(f"{suite}@{window.name}: {error.reason}") from None
-    for gate in crosscheck.of_window(found):
+    for gate in window_gates.of_window(found):
         if not gate.ok:
             raise InvalidBoot(f"{window.name}: {gate.name}: {gate.reason}")
     boot = {m.name: m.value for m in found if m.cpu is None}

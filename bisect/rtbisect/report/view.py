@@ -6,7 +6,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from rtbisect.judge.improved import improved
+from rtbisect.judge.gates.aa import NAME as AA
+from rtbisect.judge.gates.boot_gates import HANGS, against
+from rtbisect.judge.improvements import improved
 from rtbisect.model.campaign import Cause, GateStatus, Outcome
 from rtbisect.report.back import brings_back
 from rtbisect.report.figures import (
@@ -29,8 +31,6 @@ from rtbisect.report.reproduce import boots_alone, reproduce
 from rtbisect.report.shape import boots_by, is_finding
 from rtbisect.report.text import TABLE, ascii_line, foreign, many, short, wrap
 from rtbisect.report.workload import side
-from rtbisect.trust.aa import NAME as AA
-from rtbisect.trust.gates import HANGS, against
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from rtbisect import stats
 from rtbisect.errors import ConfigError
+from rtbisect.judge import stats
 from rtbisect.judge.scale import by_mean, effect_floor
 from rtbisect.search.views import WHOLE, Figure, common
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rtbisect import stats
+from rtbisect.judge import stats
 from rtbisect.search.grids import Grids
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
-from rtbisect import blocks
-from rtbisect.judge.judge import effect_text
+from rtbisect.judge import blocks
 from rtbisect.judge.scale import MEAN, badness, by_mean, counted, effect_floor
+from rtbisect.judge.verdict import effect_text
 from rtbisect.model.campaign import Better, Observation, Sample, Scale, Threshold
 
 if TYPE_CHECKING:

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
-from rtbisect import stats
-from rtbisect.judge.judge import sides
+from rtbisect.judge import stats
 from rtbisect.judge.scale import by_mean, centre
+from rtbisect.judge.verdict import sides
 
 if TYPE_CHECKING:
     from rtbisect.model.campaign import Sample, Threshold

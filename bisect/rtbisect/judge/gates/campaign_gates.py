@@ -7,10 +7,11 @@ import statistics
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rtbisect.figures import sample
+from rtbisect.judge import sources
+from rtbisect.judge.gates import aa, boot_gates, machine_health, reachability
+from rtbisect.judge.samples import sample
 from rtbisect.judge.scale import FRACTION
 from rtbisect.suites import base, ipi, rcutorture, reach
-from rtbisect.trust import aa, gates, machine, reached, sources
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -36,7 +37,7 @@ class Examined:
     parent: tuple[Run, ...]
     culprit: tuple[Run, ...]
     files: tuple[str, ...] = ()
-    changed: reached.Changed = reached.UNKNOWN
+    changed: reachability.Changed = reachability.UNKNOWN
     explaining: tuple[Window, ...] = ()
     isolates: bool = True
     part: str = ""
@@ -56,33 +57,33 @@ def examine(what: Examined) -> tuple[Gate, ...]:
     found = [
         _hangs(what),
         # A boot that hung has no facts of its end.
-        machine.steady([dict(run.facts) for run in both if RAW in dict(run.facts)]),
+        machine_health.steady([dict(run.facts) for run in both if RAW in dict(run.facts)]),
         *_guards(what, both),
-        gates.raw_data_differ({run: digest for run, digest in hashes.items() if digest}),
+        boot_gates.raw_data_differ({run: digest for run, digest in hashes.items() if digest}),
         *(
-            gates.varies(
+            boot_gates.varies(
                 f"{key} of {name}",
                 found.values,
                 fraction=what.threshold.statistic == FRACTION,
             )
             for name, found in zip(("the parent", "the culprit"), figures, strict=True)
         ),
-        gates.absent(aa.NAME, f"the commit was found {what.part}")
+        boot_gates.absent(aa.NAME, f"the commit was found {what.part}")
         if what.part
         else aa.same_kernel(what.threshold, *figures),
-        gates.origin(
+        boot_gates.origin(
             emulated=what.emulated, synthetic=window is not None and window.synthetic, told=told
         ),
-        gates.dose(
+        boot_gates.dose(
             *(_events(side, key) for side in (parent, culprit)),
             per_event=key.name in ipi.PER_EVENT,
         ),
         *_loop(what, culprit),
         *_torture(what, parent, culprit),
         *(_isolation(what.windows, parent) if what.isolates else ()),
-        gates.same_meaning(key.suite, what.files, base.counted_by(key.suite)),
+        boot_gates.same_meaning(key.suite, what.files, base.counted_by(key.suite)),
         _sources(what, (parent, culprit), *figures),
-        reached.reachable(what.changed, *_functions(key.window, culprit)),
+        reachability.reachable(what.changed, *_functions(key.window, culprit)),
     ]
     return tuple(found)
 
@@ -97,9 +98,9 @@ def _guards(what: Examined, both: Sequence[Run]) -> Iterable[Gate]:
     # A boot that hangs has one figure only.
     blind = [name for name in names if not any(name in told for told in found)]
     if blind:
-        yield gates.absent(gates.GUARDS, f"these kernels cannot tell {', '.join(blind)}")
+        yield boot_gates.absent(boot_gates.GUARDS, f"these kernels cannot tell {', '.join(blind)}")
     else:
-        yield gates.passed(gates.GUARDS, f"these kernels tell {', '.join(names)}")
+        yield boot_gates.passed(boot_gates.GUARDS, f"these kernels tell {', '.join(names)}")
 
 
 def _events(runs: Sequence[Run], key: MetricKey) -> list[float]:
@@ -124,7 +125,7 @@ def _loop(what: Examined, culprit: Sequence[Run]) -> Iterable[Gate]:
         if events and caused:
             rates.append((sum(events) / len(events), sum(caused) / len(events)))
     if len(rates) > 1:
-        yield gates.feeds_itself(rates)
+        yield boot_gates.feeds_itself(rates)
 
 
 def _torture(what: Examined, parent: Sequence[Run], culprit: Sequence[Run]) -> Iterable[Gate]:
@@ -135,7 +136,7 @@ def _torture(what: Examined, parent: Sequence[Run], culprit: Sequence[Run]) -> I
                 _values(side, rcutorture.NAME, rcutorture.FAILURES, window.name)
                 for side in (parent, culprit)
             )
-            yield gates.still_right(window.name, *sides)
+            yield boot_gates.still_right(window.name, *sides)
 
 
 def _isolation(windows: Sequence[Window], parent: Sequence[Run]) -> Iterable[Gate]:
@@ -143,16 +144,16 @@ def _isolation(windows: Sequence[Window], parent: Sequence[Run]) -> Iterable[Gat
     for window in windows:
         values = _values(parent, ipi.NAME, "loc_per_s", window.name)
         if window.workload == "none" and not window.synthetic and values:
-            yield gates.quiet(window.name, max(values))
+            yield boot_gates.quiet(window.name, max(values))
 
 
 def _hangs(what: Examined) -> Gate:
     if base.counts_hangs(what.threshold.key.suite):
-        return gates.absent(gates.HANGS, "hangs are what the searched figure counts")
+        return boot_gates.absent(boot_gates.HANGS, "hangs are what the searched figure counts")
     parent, culprit = (
         [run.reason for run in side if run.hung] for side in (what.parent, what.culprit)
     )
-    return gates.hangs(parent, culprit, (len(what.parent), len(what.culprit)))
+    return boot_gates.hangs(parent, culprit, (len(what.parent), len(what.culprit)))
 
 
 def _sources(
@@ -161,10 +162,10 @@ def _sources(
     key = what.threshold.key
     windows = {key.window, *(window.name for window in what.explaining)}
     if not base.n or not new.n:
-        return gates.sources_agree(0.0, 0.0, None)
+        return boot_gates.sources_agree(0.0, 0.0, None)
     traced = sources.traced(key, windows, *sides)
     middles = (statistics.median(base.values), statistics.median(new.values))
-    return gates.sources_agree(*middles, traced)
+    return boot_gates.sources_agree(*middles, traced)
 
 
 def _functions(window: str, culprit: Sequence[Run]) -> tuple[dict[str, float], set[str]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rtbisect import blocks
+from rtbisect.judge import blocks
 from rtbisect.judge.scale import badness, by_mean, effect_of
 from rtbisect.model.report import HostPart
 

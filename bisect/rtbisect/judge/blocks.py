@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rtbisect import stats
+from rtbisect.judge import stats
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from rtbisect import blocks, stats
+from rtbisect.judge import blocks, stats
 from rtbisect.judge.scale import (
     all_badness,
     by_mean,

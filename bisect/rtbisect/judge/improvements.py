@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rtbisect.judge.judge import judge_all
+from rtbisect.judge.verdict import judge_all
 from rtbisect.model.campaign import Level
 from rtbisect.model.command import turned
 

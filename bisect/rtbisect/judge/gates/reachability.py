@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rtbisect.trust.gates import absent, failed, passed
+from rtbisect.judge.gates.boot_gates import absent, failed, passed
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping

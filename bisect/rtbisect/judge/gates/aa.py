@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rtbisect import stats
-from rtbisect.judge.judge import judge, sides, smallest_p
+from rtbisect.judge import stats
+from rtbisect.judge.gates.boot_gates import absent, failed, passed
 from rtbisect.judge.scale import by_mean, centre, digits, effect_of, unit_behind
+from rtbisect.judge.verdict import judge, sides, smallest_p
 from rtbisect.model.campaign import Better, Level, Sample, Scale
-from rtbisect.trust.gates import absent, failed, passed
 
 if TYPE_CHECKING:
     from rtbisect.model.campaign import Gate, Threshold

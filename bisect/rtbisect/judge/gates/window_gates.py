@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rtbisect.judge.gates import boot_gates
 from rtbisect.suites import ipi, osnoise
-from rtbisect.trust import gates
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -34,5 +34,5 @@ def of_window(measurements: Iterable[Measurement]) -> tuple[Gate, ...]:
         ]
         if runtime_us > 0 and counted:
             traced = figures[osnoise.NAME, "irq_per_sample"] / (runtime_us / 1e6)
-            checked.append(gates.instruments_agree(f"CPU {cpu}", traced, sum(counted)))
+            checked.append(boot_gates.instruments_agree(f"CPU {cpu}", traced, sum(counted)))
     return tuple(checked)

@@ -13,14 +13,13 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
-from rtbisect import stats
 from rtbisect.errors import ConfigError
-from rtbisect.judge.judge import judge, smallest_p
+from rtbisect.judge import recovery, stats
 from rtbisect.judge.scale import effect_floor
+from rtbisect.judge.verdict import judge, smallest_p
 from rtbisect.model.campaign import Judgement, Level, Sample, Threshold, Verification
 from rtbisect.search.calibrate import looks
 from rtbisect.search.ledger import Booted, Built, Event, Ledger, evidence, ledger
-from rtbisect.trust import recovery
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from rtbisect.trust.gates import absent, passed
+from rtbisect.judge.gates.boot_gates import absent, passed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -7,9 +7,9 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from rtbisect import stats
-from rtbisect.judge.judge import judge
+from rtbisect.judge import stats
 from rtbisect.judge.scale import all_badness
+from rtbisect.judge.verdict import judge
 from rtbisect.model.campaign import Cause, Level, Sample, Scale
 
 if TYPE_CHECKING:
