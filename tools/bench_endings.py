@@ -27,8 +27,8 @@ from rtbisect.model.code import Commit, CommitGraph
 from rtbisect.model.command import CommandRequest
 from rtbisect.model.lab import RunStatus
 from rtbisect.search import engine
-from rtbisect.search.graph import Ancestry
-from rtbisect.search.rehearse import rehearse
+from rtbisect.search.ancestry import Ancestry
+from rtbisect.search.simulate import rehearse
 
 #: A median wait in us, in steps of one tick.
 WAIT = next(

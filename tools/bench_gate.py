@@ -38,7 +38,7 @@ from rtbisect.model.lab import RunStatus
 from rtbisect.proof import most_boots
 from rtbisect.search import verification
 from rtbisect.search.calibrate import Rule, decide, looks
-from rtbisect.search.views import Views, views
+from rtbisect.search.likelihood.features import Views, views
 from searchbench.world import POOL
 
 if TYPE_CHECKING:

@@ -15,8 +15,8 @@ import sys
 import time
 
 from rtbisect.search import engine
-from rtbisect.search.graph import Ancestry
-from rtbisect.search.rehearse import events
+from rtbisect.search.ancestry import Ancestry
+from rtbisect.search.simulate import events
 from searchbench.calibration import spec_of
 from searchbench.histories import history
 from searchbench.world import Cell, world

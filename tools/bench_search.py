@@ -24,7 +24,7 @@ from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 
-from rtbisect.search.graph import Ancestry
+from rtbisect.search.ancestry import Ancestry
 from searchbench.arms import ARMS, NOTHING, run
 from searchbench.bounds import bounds
 from searchbench.histories import history

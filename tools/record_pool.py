@@ -21,7 +21,7 @@ from rtbisect.config import state_dir
 from rtbisect.demo import truth as truths
 from rtbisect.model.code import CommitGraph
 from rtbisect.model.lab import Run
-from rtbisect.search.graph import Ancestry
+from rtbisect.search.ancestry import Ancestry
 from rtbisect.store.campaigns import CampaignStore
 from rtbisect.store.journal import recorded
 

@@ -26,7 +26,7 @@ from rtbisect.model.code import (
 from rtbisect.model.formats import kept_as
 from rtbisect.model.lab import Run, RunRequest
 from rtbisect.search.ledger import Silent
-from rtbisect.search.silent import Closure, shared, silent_pairs
+from rtbisect.search.noop_commits import Closure, shared, silent_pairs
 from rtbisect.suites import reach
 
 if TYPE_CHECKING:

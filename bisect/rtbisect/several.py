@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from rtbisect import proof
 from rtbisect.model.campaign import Outcome, Verification
-from rtbisect.search.graph import Ancestry, part
+from rtbisect.search.ancestry import Ancestry, part
 from rtbisect.searching import result_of, search, unanswered
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from rtbisect.model.campaign import Judgement, Observation
     from rtbisect.model.lab import Run
-    from rtbisect.search.views import Figure
+    from rtbisect.search.likelihood.features import Figure
 
 #: Boots of a culprit and of each parent that also tell where the figure comes from.
 EXPLAINED_BOOTS = 3

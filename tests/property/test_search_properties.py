@@ -6,8 +6,8 @@ from rtbisect.model.campaign import Better, MetricKey, Outcome, Scale, Threshold
 from rtbisect.model.code import Commit, CommitGraph
 from rtbisect.model.lab import RunStatus
 from rtbisect.search import engine
-from rtbisect.search.graph import Ancestry
-from rtbisect.search.rehearse import events, rehearse
+from rtbisect.search.ancestry import Ancestry
+from rtbisect.search.simulate import events, rehearse
 
 THRESHOLD = Threshold(
     key=MetricKey("suite", "metric", "on"),

@@ -39,7 +39,7 @@ from rtbisect.model.code import PROOF_LAYOUT, Build, BuildStatus, Commit, Commit
 from rtbisect.model.command import GIVEN, REPAIR, turned
 from rtbisect.model.lab import Measurement, RunStatus, Source
 from rtbisect.search import engine
-from rtbisect.search.graph import Ancestry
+from rtbisect.search.ancestry import Ancestry
 from rtbisect.setup import SetupChangedError, keep_setup
 from rtbisect.store.campaigns import CampaignStore
 from rtbisect.store.codec import to_json

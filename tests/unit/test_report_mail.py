@@ -53,7 +53,7 @@ from rtbisect.report.message import date, guard
 from rtbisect.report.middles import spread
 from rtbisect.report.text import PROSE
 from rtbisect.report.view import context, mailable
-from rtbisect.search.views import Figure
+from rtbisect.search.likelihood.features import Figure
 
 
 @pytest.fixture

@@ -10,9 +10,9 @@ from test_search_engine import chain, spec
 from test_search_lenses import CULPRIT, boots_until_the_end
 
 from rtbisect.model.campaign import Better, Observation, Outcome, Scale
-from rtbisect.search.counts import CONTAMINATION, count_grids
+from rtbisect.search.likelihood.counts import CONTAMINATION, count_grids
+from rtbisect.search.likelihood.features import views
 from rtbisect.search.predictive import contradictions
-from rtbisect.search.views import views
 
 TAIL = replace(
     spec(chain(2)).threshold,

@@ -16,8 +16,8 @@ from rtbisect.model.code import Commit, CommitGraph
 from rtbisect.model.command import CommandRequest
 from rtbisect.model.lab import Measurement, RunStatus
 from rtbisect.search import engine, plan
-from rtbisect.search.graph import Ancestry
-from rtbisect.search.rehearse import events, rehearse
+from rtbisect.search.ancestry import Ancestry
+from rtbisect.search.simulate import events, rehearse
 
 #: A median wait in us, in steps of 1000 us.
 WAIT = next(t for t in thresholds() if (t.key.name, t.key.window) == ("p50_us", "rcu-off"))

@@ -9,8 +9,8 @@ from rtbisect.model.campaign import Observation, Outcome
 from rtbisect.model.code import Commit, CommitGraph
 from rtbisect.model.lab import RunStatus
 from rtbisect.search import engine
-from rtbisect.search.graph import Ancestry
-from rtbisect.search.rehearse import rehearse
+from rtbisect.search.ancestry import Ancestry
+from rtbisect.search.simulate import rehearse
 
 
 def chain(size):

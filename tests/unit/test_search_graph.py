@@ -6,7 +6,7 @@ import pytest
 
 from rtbisect.errors import InternalError
 from rtbisect.model.code import Commit, CommitGraph
-from rtbisect.search.graph import Ancestry, part
+from rtbisect.search.ancestry import Ancestry, part
 
 #   good - a - b - m - z      x hangs on an ancestor of good (boundary `old`)
 #           \- c -/ |

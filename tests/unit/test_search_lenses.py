@@ -10,11 +10,12 @@ from test_search_engine import built, chain, spec
 
 from rtbisect.model.campaign import Observation, Outcome, Scale
 from rtbisect.model.lab import RunStatus
-from rtbisect.search import engine, lenses
-from rtbisect.search.grids import logsumexp
-from rtbisect.search.noise import BootGrid
-from rtbisect.search.states import StateGrid, state_grids
-from rtbisect.search.views import common, views
+from rtbisect.search import engine
+from rtbisect.search.likelihood import hypotheses
+from rtbisect.search.likelihood.features import common, views
+from rtbisect.search.likelihood.grids import logsumexp
+from rtbisect.search.likelihood.mixture import StateGrid, state_grids
+from rtbisect.search.likelihood.two_level import BootGrid
 
 SIZE = 30
 CULPRIT = 17
@@ -105,7 +106,7 @@ def test_states_are_found_and_their_lens_wins():
     draw = flaky(0.2, 0.8)
     good = tuple((draw(rng, bad=False)[0],) for _ in range(20))
     bad = tuple((draw(rng, bad=True)[0],) for _ in range(20))
-    found = lenses.fit(good, bad, 0.5, 1)
+    found = hypotheses.fit(good, bad, 0.5, 1)
     assert [type(lens.grid.good) for lens in found] == [StateGrid]
     assert found[0].grid.good.states.at == pytest.approx([0.05, 10.05], abs=0.06)
 
@@ -114,9 +115,9 @@ def test_a_usual_shape_needs_no_states():
     rng = np.random.default_rng(4)
     good = tuple((float(v),) for v in rng.standard_normal(20))
     bad = tuple((float(v),) for v in rng.standard_normal(20) + 1.5)
-    found = lenses.fit(good, bad, 0.5, 1)
-    looks = [lenses.seen(each, [good, bad], np.array([[False, True]])) for each in found]
-    weight = lenses.against_none(found, looks)[:, 0]
+    found = hypotheses.fit(good, bad, 0.5, 1)
+    looks = [hypotheses.seen(each, [good, bad], np.array([[False, True]])) for each in found]
+    weight = hypotheses.against_none(found, looks)[:, 0]
     assert isinstance(found[int(weight.argmax())].grid.good, BootGrid)
 
 

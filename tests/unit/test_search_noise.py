@@ -2,10 +2,10 @@
 import numpy as np
 import pytest
 
-from rtbisect.search.counts import chance_grids, count_grids
-from rtbisect.search.extent import boot_grids
-from rtbisect.search.lenses import Lens, seen
-from rtbisect.search.noise import CONTAMINATION, student
+from rtbisect.search.likelihood.counts import chance_grids, count_grids
+from rtbisect.search.likelihood.hypotheses import Lens, seen
+from rtbisect.search.likelihood.priors import boot_grids
+from rtbisect.search.likelihood.two_level import CONTAMINATION, student
 
 GOOD = (0.1, -0.3, 0.2, 0.05, -0.4, 0.6, 0.0, -0.1, 0.3, -0.2)
 BAD = (1.1, 0.8, 1.3, 0.6, 1.5, 0.9, 1.0, 1.2, 0.7, 2.9)

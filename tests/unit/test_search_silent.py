@@ -7,8 +7,8 @@ from test_search_engine import Toy, chain, spec
 from rtbisect.model.campaign import Outcome
 from rtbisect.model.code import Change, Commit, CommitGraph
 from rtbisect.search import engine
-from rtbisect.search.rehearse import events
-from rtbisect.search.silent import Closure, shared, silent_pairs
+from rtbisect.search.noop_commits import Closure, shared, silent_pairs
+from rtbisect.search.simulate import events
 
 CLOSURE = Closure.of(["fs/eventpoll.c", "include/linux/fs.h", "arch/x86/entry/entry_64.S"])
 

@@ -14,8 +14,8 @@ from rtbisect.model.campaign import Outcome, Scale
 from rtbisect.model.code import Commit, CommitGraph
 from rtbisect.model.lab import RunStatus
 from rtbisect.search import engine
-from rtbisect.search.graph import Ancestry
-from rtbisect.search.rehearse import rehearse
+from rtbisect.search.ancestry import Ancestry
+from rtbisect.search.simulate import rehearse
 
 POOL = Path(__file__).parents[1] / "data" / "eventpoll-lock-tcg.csv"
 

@@ -3,7 +3,7 @@
 
 import pytest
 
-from rtbisect.search.graph import Ancestry
+from rtbisect.search.ancestry import Ancestry
 from searchbench.arms import run
 from searchbench.histories import history
 from searchbench.world import Cell, world

@@ -5,7 +5,7 @@ import pytest
 
 from rtbisect import several
 from rtbisect.model.campaign import Cause, Outcome, Result
-from rtbisect.search.model import Answer
+from rtbisect.search.spec import Answer
 
 RESULT = Result(Outcome.CULPRIT, Cause.KERNEL, "culprit", (), 0.97, None, None)
 

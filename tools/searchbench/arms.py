@@ -20,9 +20,10 @@ from rtbisect.model.campaign import Observation, Outcome, Sample
 from rtbisect.model.code import PROOF_LAYOUT
 from rtbisect.model.lab import RunStatus
 from rtbisect.proof import most_boots
-from rtbisect.search import engine, extent, lenses, verification
-from rtbisect.search.graph import part
-from rtbisect.search.rehearse import rehearse
+from rtbisect.search import engine, verification
+from rtbisect.search.ancestry import part
+from rtbisect.search.likelihood import hypotheses, priors
+from rtbisect.search.simulate import rehearse
 from searchbench import bayesect
 from searchbench.calibration import MAX_BOOTS, calibrated, spec_of
 from searchbench.oracle import known_grids
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from rtbisect.model.code import CommitGraph
-    from rtbisect.search.model import Answer
+    from rtbisect.search.spec import Answer
     from searchbench.world import World
 
 #: Outcomes that say that there is no culprit.
@@ -145,7 +146,7 @@ def proved(world: World, state: engine.SearchState, culprit: str) -> Outcome:
 
 def _forget() -> None:
     """Grids are kept by the boots that they were made for, not by what is patched."""
-    lenses.fit.cache_clear()
+    hypotheses.fit.cache_clear()
 
 
 @contextmanager
@@ -155,7 +156,7 @@ def _without(arm: str) -> Iterator[None]:
             yield
     elif arm == "ours-no-build-noise":
         none = (1 - 1e-12, 1.0)
-        with mock.patch.multiple(extent, TAU_PRIOR=none, NONE_TAU_PRIOR=none):
+        with mock.patch.multiple(priors, TAU_PRIOR=none, NONE_TAU_PRIOR=none):
             _forget()
             yield
         _forget()
@@ -167,11 +168,11 @@ def oracle(world: World, _arm: str) -> tuple[str, str | None, float]:
     """Our engine, told location, scale and build noise of both sides."""
     cell = world.cell
 
-    def told(*_ends: object, **_more: object) -> tuple[lenses.Lens, ...]:
-        return (lenses.Lens(0, 0.0, 0.0, known_grids(cell)),)
+    def told(*_ends: object, **_more: object) -> tuple[hypotheses.Lens, ...]:
+        return (hypotheses.Lens(0, 0.0, 0.0, known_grids(cell)),)
 
     without = _without("ours-no-controls")
-    with mock.patch.object(lenses, "fit", told), without:
+    with mock.patch.object(hypotheses, "fit", told), without:
         state, finish = rehearse(spec_of(world), world)
     world.calibration, world.reproduced = state.ends.used, bool(state.ends.reproduced)
     answer = engine.answer(state)

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rtbisect.search.grids import Grids
+from rtbisect.search.likelihood.grids import Grids
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rtbisect.search.graph import Floats
+    from rtbisect.search.ancestry import Floats
     from searchbench.world import Cell
 
 _DRAWS = 2_000_000

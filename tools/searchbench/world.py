@@ -17,7 +17,7 @@ from rtbisect.model.lab import RunStatus
 
 if TYPE_CHECKING:
     from rtbisect.model.code import CommitGraph
-    from rtbisect.search.graph import Ancestry
+    from rtbisect.search.ancestry import Ancestry
 
 
 #: Boots of two real kernels that differ by the lock of eventpoll.

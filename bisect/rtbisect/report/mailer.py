@@ -30,7 +30,7 @@ from rtbisect.report.view import (
     mailable,
     stands_still,
 )
-from rtbisect.search.bisectlog import FIX_SIDES, SIDES, bisect_log
+from rtbisect.search.bisect_log import FIX_SIDES, SIDES, bisect_log
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 from rtbisect.errors import ConfigError
 from rtbisect.judge import stats
 from rtbisect.judge.scale import by_mean, effect_floor
-from rtbisect.search.views import WHOLE, Figure, common
+from rtbisect.search.likelihood.features import WHOLE, Figure, common
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from rtbisect.search.model import SearchSpec, SearchState
-    from rtbisect.search.views import Views
+    from rtbisect.search.likelihood.features import Views
+    from rtbisect.search.spec import SearchSpec, SearchState
 
 #: Boots at a look over boots at the look before.
 GROWTH = 1.6

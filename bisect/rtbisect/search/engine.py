@@ -15,10 +15,11 @@ import numpy as np
 
 from rtbisect.model.campaign import Outcome, TestedRevision
 from rtbisect.search import plan, stop
+from rtbisect.search.ancestry import Ancestry
 from rtbisect.search.calibrate import check_spec, due
-from rtbisect.search.graph import Ancestry
 from rtbisect.search.ledger import Booted, Built, Event, Reverted, Silent
-from rtbisect.search.model import (
+from rtbisect.search.predictive import contradictions
+from rtbisect.search.spec import (
     AGAIN,
     NONE_AT_MOST,
     Answer,
@@ -29,7 +30,6 @@ from rtbisect.search.model import (
     SearchState,
     Test,
 )
-from rtbisect.search.predictive import contradictions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

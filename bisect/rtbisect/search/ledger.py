@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, TypeAlias
 
 from rtbisect.model.lab import RunStatus
-from rtbisect.search.views import Views, views, without_hosts
+from rtbisect.search.likelihood.features import Views, views, without_hosts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

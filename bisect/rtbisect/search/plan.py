@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rtbisect.model.code import SEARCH_LAYOUTS
-from rtbisect.search.model import NONE_AT_MOST, Test
+from rtbisect.search.spec import NONE_AT_MOST, Test
 
 if TYPE_CHECKING:
-    from rtbisect.search.graph import Bools, Floats
-    from rtbisect.search.model import SearchState
+    from rtbisect.search.ancestry import Bools, Floats
     from rtbisect.search.posterior import Kernel, Posterior
+    from rtbisect.search.spec import SearchState
 
 #: A boot that tells at least this many bits at best needs no fresh controls of the ends.
 STRONG_BITS = 0.7

@@ -15,15 +15,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from rtbisect.search import lenses as looking
-from rtbisect.search.grids import logsumexp, normal
+from rtbisect.search.likelihood import hypotheses as looking
+from rtbisect.search.likelihood.grids import logsumexp, normal
 
 if TYPE_CHECKING:
-    from rtbisect.search.graph import Ancestry, Bools, Floats
-    from rtbisect.search.grids import Grids
-    from rtbisect.search.lenses import Seen
-    from rtbisect.search.model import SearchState
-    from rtbisect.search.views import Views
+    from rtbisect.search.ancestry import Ancestry, Bools, Floats
+    from rtbisect.search.likelihood.features import Views
+    from rtbisect.search.likelihood.grids import Grids
+    from rtbisect.search.likelihood.hypotheses import Seen
+    from rtbisect.search.spec import SearchState
 
 #: Patterns that hold this share of the mass shape the predictive densities, so many at most.
 _SHAPING = 0.98

@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rtbisect.search.counts import CountGrid
-from rtbisect.search.grids import normal
-from rtbisect.search.lenses import loglik
+from rtbisect.search.likelihood.counts import CountGrid
+from rtbisect.search.likelihood.grids import normal
+from rtbisect.search.likelihood.hypotheses import loglik
 
 if TYPE_CHECKING:
-    from rtbisect.search.graph import Floats
-    from rtbisect.search.grids import Grid, Grids
+    from rtbisect.search.ancestry import Floats
+    from rtbisect.search.likelihood.features import Views
+    from rtbisect.search.likelihood.grids import Grid, Grids
     from rtbisect.search.posterior import Posterior
-    from rtbisect.search.views import Views
 
 #: Rate at which a search whose model is right is told that some kernel contradicts it.
 ALPHA = 0.01

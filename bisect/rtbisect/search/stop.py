@@ -10,11 +10,11 @@ import numpy as np
 from rtbisect.model.campaign import Outcome
 from rtbisect.search.calibrate import asked_p
 from rtbisect.search.ledger import INVALID_RERUNS
-from rtbisect.search.model import NONE_AT_MOST, Finish
+from rtbisect.search.spec import NONE_AT_MOST, Finish
 
 if TYPE_CHECKING:
-    from rtbisect.search.model import SearchState
     from rtbisect.search.posterior import Posterior
+    from rtbisect.search.spec import SearchState
 
 #: Posterior of "no regression" at which the search stops without a culprit.
 NONE_ENOUGH = 0.95

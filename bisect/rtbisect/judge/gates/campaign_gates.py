@@ -28,7 +28,7 @@ class Examined:
     """A culprit and its parent: the searched metric, all windows of a boot (and in `explaining`
     those that explain the searched one), whether its profile isolates CPUs, the fresh boots of both
     kernels, whether the device type is an emulator, the files and functions that the culprit
-    changes, and in which part of the figure it was found (search/views.py; "": the whole).
+    changes, and in which part of the figure it was found (search/likelihood/features.py; "": all).
     """
 
     threshold: Threshold

@@ -14,17 +14,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rtbisect.search.grids import logsumexp
-from rtbisect.search.noise import BootGrid
+from rtbisect.search.likelihood.grids import logsumexp
+from rtbisect.search.likelihood.two_level import BootGrid
 from rtbisect.search.posterior import allowed, patterns
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from rtbisect.search.graph import Bools, Floats
-    from rtbisect.search.grids import Grids
-    from rtbisect.search.model import SearchState
+    from rtbisect.search.ancestry import Bools, Floats
+    from rtbisect.search.likelihood.grids import Grids
     from rtbisect.search.posterior import Posterior
+    from rtbisect.search.spec import SearchState
 
 #: Levels of a kernel: it has no culprit, one of both, the other one (where each is in some kernel
 #: without the other: then their effects add up to the whole), both.

@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, TypeAlias
 from rtbisect.judge.scale import shift_of
 from rtbisect.search.calibrate import look
 from rtbisect.search.ledger import Event, Ledger, ledger
-from rtbisect.search.pairs import Two, two
+from rtbisect.search.likelihood.features import WHOLE, Figure
 from rtbisect.search.posterior import posterior
-from rtbisect.search.views import WHOLE, Figure
+from rtbisect.search.two_culprits import Two, two
 
 if TYPE_CHECKING:
     from rtbisect.model.campaign import Outcome, TestedRevision, Threshold
     from rtbisect.model.code import CommitGraph
+    from rtbisect.search.ancestry import Ancestry, Bools
     from rtbisect.search.calibrate import Ends
-    from rtbisect.search.graph import Ancestry, Bools
     from rtbisect.search.posterior import Posterior
 
 

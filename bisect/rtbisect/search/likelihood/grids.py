@@ -17,7 +17,7 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rtbisect.search.graph import Bools, Floats
+    from rtbisect.search.ancestry import Bools, Floats
 
 
 class Grid(Protocol):

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rtbisect.search.grids import Grids
-from rtbisect.search.noise import BootGrid
+from rtbisect.search.likelihood.grids import Grids
+from rtbisect.search.likelihood.two_level import BootGrid
 
 if TYPE_CHECKING:
-    from rtbisect.search.graph import Floats
+    from rtbisect.search.ancestry import Floats
 
 #: A scale is never below the effect divided by this: figures that are rounded or stand
 #: still (all boots equal) say nothing about the next boot to the last digit.

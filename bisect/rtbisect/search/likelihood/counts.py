@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rtbisect.judge import stats
-from rtbisect.search.grids import Grids
+from rtbisect.search.likelihood.grids import Grids
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rtbisect.search.graph import Floats
-    from rtbisect.search.views import Views
+    from rtbisect.search.ancestry import Floats
+    from rtbisect.search.likelihood.features import Views
 
 #: Nodes of a chance, and of a rate: over all that the prior allows, and around each rate that the
 #: calibration saw, so many standard errors to both sides in such steps of them.

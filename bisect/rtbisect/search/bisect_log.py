@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rtbisect.search.graph import Ancestry
+from rtbisect.search.ancestry import Ancestry
 
 if TYPE_CHECKING:
     from rtbisect.model.campaign import TestedRevision

@@ -16,17 +16,17 @@ import numpy as np
 
 from rtbisect.judge.scale import FRACTION, counted, effect_floor
 from rtbisect.model.campaign import Better, Scale
-from rtbisect.search.counts import CountGrid, chance_grids, count_grids
-from rtbisect.search.extent import boot_grids
-from rtbisect.search.grids import logsumexp, normal
-from rtbisect.search.states import state_grids
-from rtbisect.search.views import common
+from rtbisect.search.likelihood.counts import CountGrid, chance_grids, count_grids
+from rtbisect.search.likelihood.features import common
+from rtbisect.search.likelihood.grids import logsumexp, normal
+from rtbisect.search.likelihood.mixture import state_grids
+from rtbisect.search.likelihood.priors import boot_grids
 
 if TYPE_CHECKING:
-    from rtbisect.search.graph import Bools, Floats
-    from rtbisect.search.grids import Grid, Grids
-    from rtbisect.search.model import SearchState
-    from rtbisect.search.views import Views
+    from rtbisect.search.ancestry import Bools, Floats
+    from rtbisect.search.likelihood.features import Views
+    from rtbisect.search.likelihood.grids import Grid, Grids
+    from rtbisect.search.spec import SearchState
 
 #: Prior weight of a regression that all CPUs show; each of the CPUs has its part of the rest.
 COMMON = 0.7

@@ -22,7 +22,7 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rtbisect.search.graph import Bools, Floats
+    from rtbisect.search.ancestry import Bools, Floats
 
 #: Degrees of freedom of the Student-t.
 NU = 4.0

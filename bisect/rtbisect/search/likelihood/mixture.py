@@ -17,14 +17,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rtbisect.search.extent import RESOLUTION, ordinary, step
-from rtbisect.search.grids import Grids
-from rtbisect.search.noise import CONTAMINATION, student
+from rtbisect.search.likelihood.grids import Grids
+from rtbisect.search.likelihood.priors import RESOLUTION, ordinary, step
+from rtbisect.search.likelihood.two_level import CONTAMINATION, student
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rtbisect.search.graph import Floats
+    from rtbisect.search.ancestry import Floats
 
 #: Most states that are looked for.
 MOST = 4
