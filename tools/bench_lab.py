@@ -21,18 +21,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rtbisect import labs
-from rtbisect.artefacts import ArtefactStore
 from rtbisect.boots import Ask, Boots
 from rtbisect.config import data_root, load_site, state_dir
-from rtbisect.lab.desk import Desk, DeskSettings
-from rtbisect.lab.lava_rest import LavaRest, RestSettings
-from rtbisect.lab.lava_server import LavaServerLab, LavaServerSettings
+from rtbisect.lab.lava.artefacts_http import Desk, DeskSettings
+from rtbisect.lab.lava.remote import LavaServerLab, LavaServerSettings
+from rtbisect.lab.lava.rest import LavaRest, RestSettings
 from rtbisect.lab.profile import host_profile
 from rtbisect.lab.vmetal import HostSpec
 from rtbisect.lab.windows import select
 from rtbisect.model.code import Build
 from rtbisect.model.lab import Run, RunRequest
 from rtbisect.model.ports import KeptNote
+from rtbisect.store.artefacts import ArtefactStore
 from rtbisect.store.campaigns import CampaignStore
 from rtbisect.store.journal import recorded
 

@@ -21,12 +21,12 @@ from pathlib import Path
 
 import sqlalchemy as sa
 
-from rtbisect.artefacts import ArtefactStore
 from rtbisect.config import state_dir
 from rtbisect.errors import RtbisectError
 from rtbisect.model.code import Build
 from rtbisect.model.lab import Run
 from rtbisect.store import db
+from rtbisect.store.artefacts import ArtefactStore
 from rtbisect.store.campaigns import CampaignStore
 from rtbisect.store.journal import recorded, summary_of
 

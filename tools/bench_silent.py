@@ -22,18 +22,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rtbisect.artefacts import ArtefactStore
 from rtbisect.config import load_site, state_dir
 from rtbisect.errors import InfrastructureError, RtbisectError
 from rtbisect.kernel import confined
-from rtbisect.kernel.closure import closure
 from rtbisect.kernel.kbuild import KernelBuilder
 from rtbisect.kernel.sandbox import FRAGMENTS, OUT, SRC, Sandbox
 from rtbisect.kernel.settings import REPRODUCIBLE, BuildSettings
+from rtbisect.kernel.source_files import closure
 from rtbisect.kernel.workspace import Workspace
 from rtbisect.model.code import BuildRequest
 from rtbisect.process.command import failure
 from rtbisect.search.noop_commits import Closure, silent_pairs
+from rtbisect.store.artefacts import ArtefactStore
 from rtbisect.trees.git import GitTree, GitTreeSettings
 
 if TYPE_CHECKING:

@@ -16,12 +16,12 @@ import gzip
 import sys
 from pathlib import Path
 
-from rtbisect.artefacts import ArtefactStore
 from rtbisect.config import state_dir
 from rtbisect.demo import truth as truths
 from rtbisect.model.code import CommitGraph
 from rtbisect.model.lab import Run
 from rtbisect.search.ancestry import Ancestry
+from rtbisect.store.artefacts import ArtefactStore
 from rtbisect.store.campaigns import CampaignStore
 from rtbisect.store.journal import recorded
 

@@ -65,7 +65,7 @@ EOF
 boot() { # <folder>
     local images=("$1"/root/boot/vmlinuz-* "$1"/root/boot/initrd.img-*)
     local accelerators
-    mapfile -t accelerators < <(.venv/bin/python -c 'from rtbisect.lab.host import accelerators
+    mapfile -t accelerators < <(.venv/bin/python -c 'from rtbisect.lab.qemu_host import accelerators
 for name in accelerators():
     print("-accel", name, sep="\n")')
     timeout 3600 qemu-system-x86_64 -machine q35 "${accelerators[@]}" -cpu qemu64 -smp 2 -m 3072 -nographic \

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rtbisect import wiring
-from rtbisect.artefacts import write_whole
 from rtbisect.comparison import BASE, TIP
 from rtbisect.config import load_site
 from rtbisect.errors import ConfigError, InfrastructureError
@@ -35,6 +34,7 @@ from rtbisect.report.middles import metric_name, middle, threshold_of, unit_of
 from rtbisect.report.text import ascii_line, foreign, header_text, short
 from rtbisect.report.view import banner, commit_view, cost, mailable
 from rtbisect.setup import machine_parts
+from rtbisect.store.artefacts import write_whole
 from rtbisect.store.campaigns import CampaignStore
 from rtbisect.store.journal import recorded, summary_of
 from rtbisect.trees.patches import patches_of

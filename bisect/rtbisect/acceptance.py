@@ -13,7 +13,7 @@ from rtbisect.judge import stats
 from rtbisect.judge.gates import aa
 from rtbisect.judge.samples import sample
 from rtbisect.judge.scale import all_badness, by_mean, effect_floor, unit_behind
-from rtbisect.lab.claims import Claim
+from rtbisect.lab.lava.claims import Claim
 from rtbisect.model.campaign import Scale
 from rtbisect.model.lab import RunStatus
 

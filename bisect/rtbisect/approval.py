@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rtbisect import wiring
-from rtbisect.artefacts import write_whole
 from rtbisect.bundle import SUMS
 from rtbisect.config import Site, load_site
 from rtbisect.errors import BusyError, ConfigError
@@ -34,6 +33,7 @@ from rtbisect.report.text import foreign
 from rtbisect.report.view import symptom_of
 from rtbisect.standalone import SCRIPT
 from rtbisect.standing import REPORT, follow_outbox
+from rtbisect.store.artefacts import write_whole
 from rtbisect.store.outbox import Outbox
 
 if TYPE_CHECKING:

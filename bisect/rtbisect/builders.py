@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from rtbisect.artefacts import ArtefactStore
     from rtbisect.config import Site
     from rtbisect.model.code import Build, BuildRequest, Checkout, Function
     from rtbisect.setup import Setup
+    from rtbisect.store.artefacts import ArtefactStore
 
 
 @dataclass(frozen=True, slots=True)

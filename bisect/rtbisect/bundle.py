@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rtbisect import __version__, pipeline, wiring
-from rtbisect.artefacts import ArtefactStore, write_whole
 from rtbisect.errors import ConfigError, InternalError, RtbisectError
 from rtbisect.model.campaign import Outcome, Result
 from rtbisect.model.code import Build, CommitGraph
@@ -38,6 +37,7 @@ from rtbisect.report.page import DRAFT, PAGE
 from rtbisect.setup import Parts, Setup
 from rtbisect.standalone import figures_of, write_kernels
 from rtbisect.store import codec
+from rtbisect.store.artefacts import ArtefactStore, write_whole
 from rtbisect.store.campaigns import CampaignStore
 from rtbisect.store.export import Step, steps_in, steps_of
 from rtbisect.store.journal import StoreJournal, recorded

@@ -7,18 +7,19 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from rtbisect import acceptance, hosts, labs
-from rtbisect.artefacts import ArtefactStore
+from rtbisect import acceptance, labs
 from rtbisect.builders import builder_of
 from rtbisect.config import load_site
 from rtbisect.errors import ConfigError, InfrastructureError
-from rtbisect.lab.claims import Claim, claims, first_claims
-from rtbisect.lab.lava_rest import LavaRest, RestSettings
-from rtbisect.lab.lava_server import LavaServerLab
+from rtbisect.lab import inventory
+from rtbisect.lab.lava.claims import Claim, claims, first_claims
+from rtbisect.lab.lava.remote import LavaServerLab
+from rtbisect.lab.lava.rest import LavaRest, RestSettings
 from rtbisect.model.campaign import CampaignRequest
 from rtbisect.model.lab import RunStatus
 from rtbisect.model.ports import NoNote
 from rtbisect.process.command import printable
+from rtbisect.store.artefacts import ArtefactStore
 from rtbisect.store.db import make_folder
 from rtbisect.suites import ipi
 from rtbisect.wiring import probe, setup_of, tree_of
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from rtbisect.config import Site
-    from rtbisect.hosts import Host
+    from rtbisect.lab.inventory import Host
     from rtbisect.model.code import Build
     from rtbisect.model.lab import Run
     from rtbisect.model.ports import Progress
@@ -83,14 +84,14 @@ def host_claims(state: Path, place: Path, asked: FirstDay, progress: Progress) -
     when the lab fails.
     """
     site, setup = _planned(place, asked.tree)
-    host = hosts.named(site, asked.host)
+    host = inventory.named(site, asked.host)
     make_folder(state)
     artefacts = ArtefactStore(state / "artefacts")
     lab = _served(state, site, artefacts, progress)
     if host.tag:
         lab.settings = replace(lab.settings, tags=(host.tag,))
     kind = setup.device.name
-    hosts.only_there(host, kind, lab.rest.devices(kind))
+    inventory.only_there(host, kind, lab.rest.devices(kind))
     yield _firmware(host)
     build = _built(state, site, setup, artefacts, progress)
     request = replace(

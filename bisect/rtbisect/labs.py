@@ -8,20 +8,19 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rtbisect import hosts
-from rtbisect.artefacts import ArtefactStore
 from rtbisect.config import data_root
 from rtbisect.errors import ConfigError
-from rtbisect.lab import vmetal
-from rtbisect.lab.desk import Desk, DeskSettings, new_word, word_of
-from rtbisect.lab.known_good import KnownGood
+from rtbisect.lab import inventory, vmetal
+from rtbisect.lab.lava.artefacts_http import Desk, DeskSettings, new_word, word_of
+from rtbisect.lab.lava.fair_use import Manners
+from rtbisect.lab.lava.known_good import KnownGood
+from rtbisect.lab.lava.local import PROGRAMS, LavaRunLab, LavaRunSettings
+from rtbisect.lab.lava.quarantine import Quarantine
+from rtbisect.lab.lava.remote import LavaServerLab, LavaServerSettings
+from rtbisect.lab.lava.rest import LavaRest, RestSettings
 from rtbisect.lab.lava_private import PrivateServer
-from rtbisect.lab.lava_rest import LavaRest, RestSettings
-from rtbisect.lab.lava_run import PROGRAMS, LavaRunLab, LavaRunSettings
-from rtbisect.lab.lava_server import LavaServerLab, LavaServerSettings
-from rtbisect.lab.quarantine import Quarantine
-from rtbisect.lab.standing import Manners
 from rtbisect.lab.vmetal import VirtualHosts
+from rtbisect.store.artefacts import ArtefactStore
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -127,11 +126,11 @@ def known_good(state: Path, artefacts: ArtefactStore) -> KnownGood:
 
 def _ailing(site: Site, virtual: VirtualHosts | None, device: str) -> str:
     """What is wrong with a device of the lab, as its BMC tells where we know it."""
-    known = {host.listed_as: host.bmc for host in hosts.all_of(site)}
+    known = {host.listed_as: host.bmc for host in inventory.all_of(site)}
     if device in known:
-        return hosts.ailing(known[device])
+        return inventory.ailing(known[device])
     if virtual is not None and device in virtual.names():
-        return hosts.ailing(virtual.get(device).bmc)
+        return inventory.ailing(virtual.get(device).bmc)
     return ""
 
 

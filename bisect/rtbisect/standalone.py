@@ -9,24 +9,24 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rtbisect.artefacts import write_whole
 from rtbisect.config import data_root
 from rtbisect.errors import ConfigError
-from rtbisect.lab import initramfs, standalone
+from rtbisect.lab import initramfs, qemu_script
 from rtbisect.lab.classify import panic_of, stall_of
-from rtbisect.lab.evidence import InvalidBoot, evidence, symptom
-from rtbisect.lab.jobs import check_request
+from rtbisect.lab.job_definition import check_request
+from rtbisect.lab.measurements import InvalidBoot, evidence, symptom
 from rtbisect.report.text import short
+from rtbisect.store.artefacts import write_whole
 from rtbisect.suites.siteload import SITE
 from rtbisect.wiring import probe
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from rtbisect.artefacts import ArtefactStore
     from rtbisect.model.code import Build
     from rtbisect.model.lab import Measurement, RunRequest
     from rtbisect.setup import Setup
+    from rtbisect.store.artefacts import ArtefactStore
 
 SCRIPT = "boot.sh"
 
@@ -56,9 +56,9 @@ def write_kernels(
             if sha256 and store.has(sha256):
                 shutil.copyfile(store.path(sha256), folder / name)
         modules = store.path(build.modules).read_bytes() if build.modules else b""
-        image = standalone.ramdisk(store.path(base).read_bytes(), modules, request)
+        image = qemu_script.ramdisk(store.path(base).read_bytes(), modules, request)
         _write(folder / "initramfs.cpio.gz", image)
-    _write(place / SCRIPT, standalone.script(data_root() / "lava-jobs", request).encode())
+    _write(place / SCRIPT, qemu_script.script(data_root() / "lava-jobs", request).encode())
 
 
 def _write(place: Path, data: bytes) -> None:
@@ -87,7 +87,7 @@ def figures_of(setup: Setup, console: str) -> tuple[Measurement, ...]:
     """What a boot by the script measured, of all CPUs together, also where that is how it hung;
     ConfigError with the reason where its console holds no valid boot.
     """
-    request, log = request_of(setup), standalone.log_of(console)
+    request, log = request_of(setup), qemu_script.log_of(console)
     try:
         found = evidence(request, log)
     except InvalidBoot as error:

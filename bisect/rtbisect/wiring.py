@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rtbisect import builders, labs
-from rtbisect.artefacts import ArtefactStore, sweep
 from rtbisect.config import (
     Site,
     data_root,
@@ -21,7 +20,6 @@ from rtbisect.errors import ConfigError
 from rtbisect.kernel.config_check import most_cpus
 from rtbisect.kernel.kbuild import KernelBuilder
 from rtbisect.kernel.settings import BuildSettings
-from rtbisect.lab import any_command
 from rtbisect.lab.profile import host_profile
 from rtbisect.lab.windows import explaining, of_suites
 from rtbisect.model.campaign import CampaignRequest, Limits, Scale
@@ -36,9 +34,11 @@ from rtbisect.model.command import (
 )
 from rtbisect.model.lab import DeviceType, HostProfile, RunRequest, Window
 from rtbisect.process import locks
+from rtbisect.program import worktree_run
 from rtbisect.report.keeper import LogKeeper
 from rtbisect.report.mailer import DraftMailer, ReportSettings
 from rtbisect.setup import Parts, Setup
+from rtbisect.store.artefacts import ArtefactStore, sweep
 from rtbisect.store.db import make_folder
 from rtbisect.suites import siteload
 from rtbisect.trees.git import GitTree, GitTreeSettings, ls_remote
@@ -138,7 +138,7 @@ def _command_parts(
         given_build_s=_cost(asked.cost_build_s or 0.0),
         given_boot_s=None if asked.cost_run_s is None else _cost(asked.cost_run_s),
     )
-    settings = any_command.CommandSettings(
+    settings = worktree_run.CommandSettings(
         argv=asked.argv,
         metric=request.metric or "",
         pass_fail=asked.pass_fail,
@@ -151,8 +151,8 @@ def _command_parts(
     )
     parts = Parts(
         tree=tree,
-        builder=any_command.NoBuild(tree.tree_id),
-        lab=any_command.CommandLab(settings),
+        builder=worktree_run.NoBuild(tree.tree_id),
+        lab=worktree_run.CommandLab(settings),
         journal=journal,
         mailer=LogKeeper(state / "reports"),
         clock=SystemClock(),

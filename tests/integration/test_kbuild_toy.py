@@ -19,7 +19,6 @@ from pathlib import Path
 
 import pytest
 
-from rtbisect.artefacts import ArtefactStore
 from rtbisect.builders import Apart, own_folder
 from rtbisect.errors import BusyError, ConfigError, InfrastructureError, InternalError
 from rtbisect.kernel import blame, toolchain
@@ -29,6 +28,7 @@ from rtbisect.kernel.settings import ALIGNMENTS, BuildSettings
 from rtbisect.kernel.workspace import Workspace, directory_name
 from rtbisect.model.code import PROOF_LAYOUT, Build, BuildRequest, BuildStatus, Checkout
 from rtbisect.process import command, locks
+from rtbisect.store.artefacts import ArtefactStore
 
 NEEDED = ("bwrap", "gcc", "make", "ccache", "ld", "git")
 pytestmark = pytest.mark.skipif(

@@ -12,9 +12,9 @@ import pytest
 from lab_logs import RECORDED, recorded
 
 from rtbisect.errors import ConfigError, InfrastructureError
-from rtbisect.lab import console, lavalog
+from rtbisect.lab import console_block, job_log
 from rtbisect.lab.classify import classify
-from rtbisect.lab.evidence import InvalidBoot, evidence
+from rtbisect.lab.measurements import InvalidBoot, evidence
 from rtbisect.lab.windows import select
 from rtbisect.model.lab import RunStatus
 from rtbisect.suites.base import find
@@ -27,7 +27,7 @@ def text_of(name):
 
 
 def log_of(name):
-    return lavalog.parse(text_of(name))
+    return job_log.parse(text_of(name))
 
 
 def test_a_complete_boot_from_log_to_figures():
@@ -49,7 +49,7 @@ def test_a_complete_boot_from_log_to_figures():
 def ratio_of(name):
     """res_per_iwi of pf-on on a raw console of a boot without LAVA."""
     lines = gzip.decompress((LOGS / f"{name}.log.gz").read_bytes()).decode().split("\n")
-    files = console.files_of([line.rstrip("\r") for line in lines])
+    files = console_block.files_of([line.rstrip("\r") for line in lines])
     mine = {n.removeprefix("pf-on/"): d for n, d in files.items() if n.startswith("pf-on/")}
     (window,) = select(["pf-on"])
     found = find("ipi").parse(mine, window, (2, 3, 4))
@@ -90,7 +90,7 @@ def test_the_drawn_order_is_part_of_the_evidence():
 def test_a_log_that_was_cut_anywhere_is_no_evidence():
     text = text_of("complete-rwlock")
     for share in (0.2, 0.5, 0.8, 0.95):
-        log = lavalog.parse(text[: int(len(text) * share)])
+        log = job_log.parse(text[: int(len(text) * share)])
         with pytest.raises(InfrastructureError):
             classify(log, ended="lava-run ended")
 

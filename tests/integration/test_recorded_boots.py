@@ -11,8 +11,8 @@ import pytest
 from rtbisect.config import load_thresholds
 from rtbisect.judge.samples import figure
 from rtbisect.judge.verdict import judge
-from rtbisect.lab.evidence import evidence
-from rtbisect.lab.lavalog import parse
+from rtbisect.lab.job_log import parse
+from rtbisect.lab.measurements import evidence
 from rtbisect.lab.profile import host_profile, parse_cpus
 from rtbisect.lab.windows import select
 from rtbisect.model.campaign import Level, MetricKey, Sample

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from lab_logs import block, good_job, recorded
 
 from rtbisect.errors import InfrastructureError
-from rtbisect.lab import console, lavalog
+from rtbisect.lab import console_block, job_log
 from rtbisect.lab.classify import classify
-from rtbisect.lab.evidence import InvalidBoot, evidence
-from rtbisect.lab.jobs import expected_cases
+from rtbisect.lab.job_definition import expected_cases
+from rtbisect.lab.measurements import InvalidBoot, evidence
 from rtbisect.model.lab import RunStatus
 
 LOG = Path(__file__).resolve().parents[1] / "integration/lava_logs/complete-rwlock.yaml.gz"
@@ -44,7 +44,7 @@ def text():
 
 @cache
 def files():
-    return console.files_of(lavalog.parse(text()).console)
+    return console_block.files_of(job_log.parse(text()).console)
 
 
 def measured(log):
@@ -59,7 +59,7 @@ def measured(log):
 
 @cache
 def right():
-    found = measured(lavalog.parse(text()))
+    found = measured(job_log.parse(text()))
     assert found
     return found
 
@@ -95,7 +95,7 @@ def damaged(draw, lines):
 @given(st.data())
 def test_a_damaged_log_is_refused_or_read_as_it_was(data):
     lines = damaged(data.draw, text().split("\n"))
-    assert measured(lavalog.parse("\n".join(lines))) in (None, right())
+    assert measured(job_log.parse("\n".join(lines))) in (None, right())
 
 
 #: Files that a parser reads.
@@ -106,7 +106,7 @@ def rebuilt(name, data):
     """The log of a boot whose device has sent a damaged file, with a hash that is right."""
     content = files() | {name: data}
     cases = dict.fromkeys(expected_cases(ASKED), "pass")
-    return lavalog.parse(good_job(cases, [*block(content), "RTBISECT-DONE"]))
+    return job_log.parse(good_job(cases, [*block(content), "RTBISECT-DONE"]))
 
 
 @pytest.mark.parametrize("kind", READ)

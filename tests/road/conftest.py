@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from rtbisect.artefacts import ArtefactStore
 from rtbisect.config import data_root, load_site, state_dir
 from rtbisect.demo.cases import Case, site_text
 from rtbisect.demo.history import make_history
@@ -16,11 +15,12 @@ from rtbisect.demo.plan import plan
 from rtbisect.demo.repo import make_repo
 from rtbisect.kernel.kbuild import KernelBuilder
 from rtbisect.kernel.settings import BuildSettings
-from rtbisect.lab.lava_run import LavaRunLab, LavaRunSettings
+from rtbisect.lab.lava.local import LavaRunLab, LavaRunSettings
 from rtbisect.lab.profile import host_profile
 from rtbisect.lab.windows import select
 from rtbisect.model.campaign import Cause
 from rtbisect.model.lab import RunRequest
+from rtbisect.store.artefacts import ArtefactStore
 from rtbisect.trees.git import GitTree, GitTreeSettings
 from rtbisect.wiring import MACHINE_LOCK, build_pattern
 

@@ -22,7 +22,7 @@ import yaml
 from rtbisect.config import data_root
 from rtbisect.demo import truth as truths
 from rtbisect.errors import ConfigError, InfrastructureError
-from rtbisect.lab.jobs import Timeouts
+from rtbisect.lab.job_definition import Timeouts
 from rtbisect.lab.profile import parse_cpus
 from rtbisect.model.lab import RunStatus
 

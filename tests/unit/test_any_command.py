@@ -4,7 +4,11 @@ from dataclasses import replace
 import pytest
 
 from rtbisect.errors import ConfigError, InfrastructureError
-from rtbisect.lab.any_command import (
+from rtbisect.model.campaign import CampaignRequest, Scale
+from rtbisect.model.code import BuildRequest, Checkout
+from rtbisect.model.command import CommandRequest
+from rtbisect.model.lab import DeviceType, HostProfile, RunRequest, RunStatus
+from rtbisect.program.worktree_run import (
     KEPT_BYTES,
     CommandLab,
     CommandSettings,
@@ -12,10 +16,6 @@ from rtbisect.lab.any_command import (
     figure_of,
     tail,
 )
-from rtbisect.model.campaign import CampaignRequest, Scale
-from rtbisect.model.code import BuildRequest, Checkout
-from rtbisect.model.command import CommandRequest
-from rtbisect.model.lab import DeviceType, HostProfile, RunRequest, RunStatus
 
 
 @pytest.mark.parametrize(

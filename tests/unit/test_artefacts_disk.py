@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from rtbisect import artefacts
-from rtbisect.artefacts import ArtefactStore, sweep, write_whole
 from rtbisect.errors import InfrastructureError
+from rtbisect.store import artefacts
+from rtbisect.store.artefacts import ArtefactStore, sweep, write_whole
 
 
 def files(folder):

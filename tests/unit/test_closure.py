@@ -3,9 +3,9 @@
 
 import pytest
 
-from rtbisect.kernel import closure as module
-from rtbisect.kernel.closure import closure
+from rtbisect.kernel import source_files as module
 from rtbisect.kernel.sandbox import SRC
+from rtbisect.kernel.source_files import closure
 from rtbisect.kernel.workspace import NotPlainError
 
 

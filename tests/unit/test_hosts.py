@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from rtbisect import hosts
 from rtbisect.errors import ConfigError
-from rtbisect.hosts import Host
+from rtbisect.lab import inventory
 from rtbisect.lab.bmc import Bmc, BmcSettings, DeadBmcError, Sensor
-from rtbisect.lab.lava_rows import DeviceState
+from rtbisect.lab.inventory import Host
+from rtbisect.lab.lava.rest_types import DeviceState
 
 
 class Server:
@@ -28,8 +28,8 @@ def host(device="rt01-lava"):
 
 
 def test_nobody_else_drives_a_host_without_a_server():
-    hosts.may_switch(host(), None, {})
-    hosts.may_switch(host(device=""), Server("Good", "Running"), {})
+    inventory.may_switch(host(), None, {})
+    inventory.may_switch(host(device=""), Server("Good", "Running"), {})
 
 
 @pytest.mark.parametrize(
@@ -44,7 +44,7 @@ def test_nobody_else_drives_a_host_without_a_server():
 )
 def test_a_host_of_a_server_is_left_alone(health, state, listed, said):
     with pytest.raises(ConfigError, match=said):
-        hosts.may_switch(host(), Server(health, state), listed)
+        inventory.may_switch(host(), Server(health, state), listed)
 
 
 class Sick:
@@ -64,17 +64,17 @@ class Sick:
 
 def test_a_host_ails_when_its_bmc_says_so():
     fan, hot = Sensor("fan 1", 900.0, "RPM", "ok"), Sensor("inlet", 61.0, "degrees C", "cr")
-    assert hosts.ailing(Sick(fan, Sensor("fan 2", None, "RPM", "ns"))) == ""
-    assert hosts.ailing(Sick(fan, hot)) == "out of limits: inlet"
+    assert inventory.ailing(Sick(fan, Sensor("fan 2", None, "RPM", "ns"))) == ""
+    assert inventory.ailing(Sick(fan, hot)) == "out of limits: inlet"
     dead = DeadBmcError("BMC 192.0.2.7 port 623 does not answer", "see to it")
-    assert hosts.ailing(Sick(error=dead)) == dead.message
+    assert inventory.ailing(Sick(error=dead)) == dead.message
     # That it refuses us is no fault of the host.
     with pytest.raises(ConfigError):
-        hosts.ailing(Sick(error=ConfigError("refuses", "correct it")))
+        inventory.ailing(Sick(error=ConfigError("refuses", "correct it")))
 
 
 def test_a_host_in_maintenance_with_our_reason_is_ours():
-    hosts.may_switch(host(), Server("Maintenance", "Idle"), {"rt01-lava": 1})
+    inventory.may_switch(host(), Server("Maintenance", "Idle"), {"rt01-lava": 1})
 
 
 def device(name, health="Good"):
@@ -84,10 +84,10 @@ def device(name, health="Good"):
 def test_jobs_that_could_land_elsewhere_are_not_sent():
     rt01, rt02 = device("rt01-lava"), device("rt02")
     with pytest.raises(ConfigError, match="may land on rt02, too"):
-        hosts.only_there(host(), "smt-server", [rt01, rt02])
-    hosts.only_there(dataclasses.replace(host(), tag="rt01"), "smt-server", [rt01, rt02])
-    hosts.only_there(host(), "smt-server", [rt01, device("rt02", "Maintenance")])
+        inventory.only_there(host(), "smt-server", [rt01, rt02])
+    inventory.only_there(dataclasses.replace(host(), tag="rt01"), "smt-server", [rt01, rt02])
+    inventory.only_there(host(), "smt-server", [rt01, device("rt02", "Maintenance")])
     with pytest.raises(ConfigError, match="has no device rt01-lava"):
-        hosts.only_there(host(), "smt-server", [rt02])
+        inventory.only_there(host(), "smt-server", [rt02])
     with pytest.raises(ConfigError, match="no LAVA server drives rt01"):
-        hosts.only_there(host(device=""), "smt-server", [rt01])
+        inventory.only_there(host(device=""), "smt-server", [rt01])

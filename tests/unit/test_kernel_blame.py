@@ -7,7 +7,7 @@ import pytest
 
 from rtbisect.kernel import blame
 from rtbisect.kernel.blame import Machine, checked
-from rtbisect.kernel.firsterror import FirstError, Owner
+from rtbisect.kernel.first_error import FirstError, Owner
 
 
 @pytest.fixture

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from rtbisect.artefacts import ArtefactStore
 from rtbisect.errors import ConfigError, InfrastructureError
 from rtbisect.kernel.cache import BuildCache, cache_key
 from rtbisect.kernel.fake import FakeBuilder
 from rtbisect.kernel.preflight import HEADERS, TOOLS, Host, judge, look
 from rtbisect.kernel.sandbox import Sandbox
 from rtbisect.model.code import Build, BuildRequest, BuildStatus
+from rtbisect.store.artefacts import ArtefactStore
 
 REQUEST = BuildRequest("r1", "rt", "tinyconfig", ("CONFIG_A=y",), (("a.c", "int a;"),), "v")
 

@@ -3,7 +3,7 @@
 
 import pytest
 
-from rtbisect.kernel.firsterror import HOST_TOOLS, Owner, find
+from rtbisect.kernel.first_error import HOST_TOOLS, Owner, find
 
 GCC = """\
 /build/src/fs/eventpoll.c: In function 'ep_poll_callback':

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from rtbisect.artefacts import ArtefactStore
 from rtbisect.errors import BusyError
-from rtbisect.kernel.collect import archive, boot_code, collect
+from rtbisect.kernel.products import archive, boot_code, collect
 from rtbisect.kernel.workspace import NotPlainError, Workspace, directory_name
 from rtbisect.model.code import BuildRequest
 from rtbisect.process import command
+from rtbisect.store.artefacts import ArtefactStore
 
 
 @pytest.fixture

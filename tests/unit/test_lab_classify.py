@@ -10,7 +10,7 @@ from lab_logs import STARTED, event, failed_job, good_job
 from rtbisect import lab
 from rtbisect.cli.app import main
 from rtbisect.errors import ConfigError, InfrastructureError
-from rtbisect.lab import lavalog
+from rtbisect.lab import job_log
 from rtbisect.lab.classify import classify
 from rtbisect.model.lab import RunStatus
 
@@ -26,7 +26,7 @@ TIMED_OUT = "lava-test-shell timed out after 15 seconds"
 
 
 def verdict(text, ended="lava-run ended with 1", *, emulated=False):
-    return classify(lavalog.parse(text), ended=ended, emulated=emulated)
+    return classify(job_log.parse(text), ended=ended, emulated=emulated)
 
 
 STALE = [

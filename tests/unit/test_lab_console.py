@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lab_logs import block, block_of, tar_of
 
-from rtbisect.lab import console
-from rtbisect.lab.console import BlockError, files_of
+from rtbisect.lab import console_block
+from rtbisect.lab.console_block import BlockError, files_of
 
 CONTENT = {
     "preflight/facts.txt": b"online=0-7\n",
@@ -115,14 +115,14 @@ def test_members_that_no_window_writes_are_refused(bad):
 
 
 def test_sizes_are_limited(monkeypatch):
-    bomb = gzip.compress(bytes(console.LARGEST_TAR + 1))
+    bomb = gzip.compress(bytes(console_block.LARGEST_TAR + 1))
     assert "unpacks" in refused(block_of(bomb))
-    monkeypatch.setattr(console, "LARGEST_FILE", 10)
+    monkeypatch.setattr(console_block, "LARGEST_FILE", 10)
     assert "too large" in refused(block({"a": b"x" * 11}))
-    monkeypatch.setattr(console, "MOST_FILES", 2)
+    monkeypatch.setattr(console_block, "MOST_FILES", 2)
     assert "too many" in refused(block({"a": b"", "b": b"", "c": b""}))
     lines = block(CONTENT)
-    monkeypatch.setattr(console, "LARGEST_BLOCK", 100)
+    monkeypatch.setattr(console_block, "LARGEST_BLOCK", 100)
     assert "more than 100" in refused(lines)
 
 

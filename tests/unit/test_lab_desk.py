@@ -11,10 +11,10 @@ import urllib.parse
 
 import pytest
 
-from rtbisect.artefacts import ArtefactStore
-from rtbisect.lab.desk import Desk, DeskSettings, word_of
-from rtbisect.lab.desk_http import HttpLimits
-from rtbisect.lab.jobs import Resource
+from rtbisect.lab.job_definition import Resource
+from rtbisect.lab.lava.artefacts_http import Desk, DeskSettings, word_of
+from rtbisect.lab.lava.http_server import HttpLimits
+from rtbisect.store.artefacts import ArtefactStore
 
 KEY = "0123456789abcdef"
 LARGE = 8 << 20

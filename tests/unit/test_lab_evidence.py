@@ -16,9 +16,9 @@ from lab_logs import (
     window_txt,
 )
 
-from rtbisect.lab import lavalog
-from rtbisect.lab.evidence import InvalidBoot, evidence
-from rtbisect.lab.jobs import expected_cases
+from rtbisect.lab import job_log
+from rtbisect.lab.job_definition import expected_cases
+from rtbisect.lab.measurements import InvalidBoot, evidence
 from rtbisect.lab.profile import host_profile
 from rtbisect.lab.windows import WINDOWS, select
 from rtbisect.suites import rcutorture, senders, siteload
@@ -29,7 +29,7 @@ ASKED = request()
 def log_of(content, cases=None, asked=ASKED):
     results = dict.fromkeys(expected_cases(asked), "pass") | (cases or {})
     results = {case: outcome for case, outcome in results.items() if outcome}
-    return lavalog.parse(good_job(results, ["x", *block(content), "RTBISECT-DONE"]))
+    return job_log.parse(good_job(results, ["x", *block(content), "RTBISECT-DONE"]))
 
 
 def reason(content, cases=None):
@@ -203,7 +203,7 @@ def test_a_console_without_block_or_end_is_invalid():
     cases = dict.fromkeys(expected_cases(ASKED), "pass")
     for lines in ([], block(files(ASKED)), ["RTBISECT-DONE"]):
         with pytest.raises(InvalidBoot):
-            evidence(ASKED, lavalog.parse(good_job(cases, lines)))
+            evidence(ASKED, job_log.parse(good_job(cases, lines)))
 
 
 def test_files_of_one_window_do_not_reach_another():

@@ -4,7 +4,7 @@
 import subprocess
 from pathlib import Path
 
-from rtbisect.lab import host
+from rtbisect.lab import qemu_host
 
 SCRIPT = Path(__file__).resolve().parents[2] / "lava-jobs/host/qemu-system-x86_64"
 
@@ -13,20 +13,20 @@ def test_kvm_is_used_only_where_the_cpu_can_virtualise(tmp_path):
     cpuinfo, kvm = tmp_path / "cpuinfo", tmp_path / "kvm"
     kvm.touch()
     cpuinfo.write_text("processor : 0\nflags\t\t: fpu vmx sse\n")
-    assert host.accelerators(cpuinfo, kvm) == ("kvm", host.TCG)
-    assert host.accelerators(cpuinfo, tmp_path / "gone") == (host.TCG,)
+    assert qemu_host.accelerators(cpuinfo, kvm) == ("kvm", qemu_host.TCG)
+    assert qemu_host.accelerators(cpuinfo, tmp_path / "gone") == (qemu_host.TCG,)
     cpuinfo.write_text("processor : 0\nflags\t\t: fpu vmxish sse\n")
-    assert host.accelerators(cpuinfo, kvm) == (host.TCG,)
-    assert host.accelerators(tmp_path / "gone", kvm) == (host.TCG,)
+    assert qemu_host.accelerators(cpuinfo, kvm) == (qemu_host.TCG,)
+    assert qemu_host.accelerators(tmp_path / "gone", kvm) == (qemu_host.TCG,)
 
 
 def test_processes_that_the_host_killed_for_memory_are_counted(tmp_path):
     vmstat = tmp_path / "vmstat"
     vmstat.write_text("nr_free_pages 12\noom_kill 3\noom_kill_disable 9\n")
-    assert host.oom_kills(vmstat) == 3
+    assert qemu_host.oom_kills(vmstat) == 3
     vmstat.write_text("nr_free_pages 12\n")
-    assert host.oom_kills(vmstat) == 0
-    assert host.oom_kills(tmp_path / "gone") == 0
+    assert qemu_host.oom_kills(vmstat) == 0
+    assert qemu_host.oom_kills(tmp_path / "gone") == 0
 
 
 def test_the_host_script_starts_the_next_qemu_on_the_path_with_its_words(tmp_path):

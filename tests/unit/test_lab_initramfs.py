@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from rtbisect.artefacts import ArtefactStore
 from rtbisect.errors import ConfigError
 from rtbisect.lab import initramfs
 from rtbisect.lab.initramfs import Inputs, Member
+from rtbisect.store.artefacts import ArtefactStore
 
 LAVA_JOBS = Path(__file__).parents[2] / "lava-jobs"
 

@@ -12,7 +12,7 @@ from lab_logs import DEVICE, request
 from pydantic import ValidationError
 
 from rtbisect.errors import ConfigError, InternalError
-from rtbisect.lab.jobs import (
+from rtbisect.lab.job_definition import (
     PREFLIGHT_CASES,
     Job,
     Resource,

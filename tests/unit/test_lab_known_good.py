@@ -8,14 +8,14 @@ from dataclasses import replace
 import pytest
 from lab_logs import block, failed_job, files, good_job, request
 
-from rtbisect.artefacts import ArtefactStore
 from rtbisect.errors import ConfigError, InfrastructureError
-from rtbisect.lab import bzimage, lavalog
-from rtbisect.lab.jobs import expected_cases
-from rtbisect.lab.known_good import KnownGood
-from rtbisect.lab.lava import Ended, LavaLab, Patience
+from rtbisect.lab import job_log, kernel_image
+from rtbisect.lab.job_definition import expected_cases
+from rtbisect.lab.lava.base import Ended, LavaLab, Patience
+from rtbisect.lab.lava.known_good import KnownGood
 from rtbisect.model.lab import RunStatus
 from rtbisect.model.ports import KeptNote
+from rtbisect.store.artefacts import ArtefactStore
 
 SILENT = failed_job(["login-action"], "Job", "login-action timed out after 60 seconds", ["..."])
 PANIC = failed_job(
@@ -51,7 +51,7 @@ class Lab(LavaLab):
         if log == "good":
             cases = dict.fromkeys(expected_cases(request), "pass")
             log = good_job(cases, [*block(files(request)), "RTBISECT-DONE"])
-        return Ended(lavalog.parse(log), "f" * 64, "it ended", device)
+        return Ended(job_log.parse(log), "f" * 64, "it ended", device)
 
 
 @pytest.fixture
@@ -207,19 +207,19 @@ def test_a_whole_image_is_whole(tmp_path, setup):
     place = tmp_path / "bzImage"
     for payload in (16, 4096, 4097):
         place.write_bytes(image(setup, payload))
-        assert bzimage.missing(place) == 0
+        assert kernel_image.missing(place) == 0
     place.write_bytes(image(setup, 4096, told=8192))
-    assert bzimage.missing(place) == 4096 - 15
+    assert kernel_image.missing(place) == 4096 - 15
     # Who signs an image makes it longer.
     place.write_bytes(image(setup, 4096) + b"signature")
-    assert bzimage.missing(place) == 0
+    assert kernel_image.missing(place) == 0
 
 
 @pytest.mark.parametrize("data", [b"", b"kernel", b"\x7fELF" + bytes(4096)])
 def test_what_is_no_x86_image_is_not_judged(tmp_path, data):
     place = tmp_path / "Image"
     place.write_bytes(data)
-    assert bzimage.missing(place) == 0
+    assert kernel_image.missing(place) == 0
 
 
 def test_an_image_that_was_cut_off_is_not_booted(lab):

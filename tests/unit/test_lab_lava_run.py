@@ -11,14 +11,14 @@ import pytest
 import yaml
 from lab_logs import DEVICE, STARTED, block, failed_job, files, good_job, request, small_lava_jobs
 
-from rtbisect.artefacts import ArtefactStore
 from rtbisect.errors import BusyError, ConfigError, InfrastructureError
-from rtbisect.lab import host
-from rtbisect.lab.jobs import expected_cases
-from rtbisect.lab.lava import Patience
-from rtbisect.lab.lava_run import LavaRunLab, LavaRunSettings
+from rtbisect.lab import qemu_host
+from rtbisect.lab.job_definition import expected_cases
+from rtbisect.lab.lava.base import Patience
+from rtbisect.lab.lava.local import LavaRunLab, LavaRunSettings
 from rtbisect.lab.windows import select
 from rtbisect.model.lab import RunStatus
+from rtbisect.store.artefacts import ArtefactStore
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="another user gets a /var/lib of its own")
 
@@ -222,7 +222,7 @@ def test_an_end_without_a_word_is_believed_when_it_comes_twice(bench):
 
 def test_a_host_that_ran_out_of_memory_says_nothing_about_the_kernel(bench, monkeypatch):
     kills = iter(range(10))
-    monkeypatch.setattr(host, "oom_kills", lambda: next(kills))
+    monkeypatch.setattr(qemu_host, "oom_kills", lambda: next(kills))
     bench.answer(*[(failed_job(BOOT, "Infrastructure", "Connection closed"), 1)] * 3)
     with pytest.raises(InfrastructureError, match=r"ran out of memory.*artefact") as caught:
         bench.run()
@@ -232,7 +232,7 @@ def test_a_host_that_ran_out_of_memory_says_nothing_about_the_kernel(bench, monk
 
 def test_a_boot_that_got_through_counts_although_something_was_killed(bench, monkeypatch):
     kills = iter(range(10))
-    monkeypatch.setattr(host, "oom_kills", lambda: next(kills))
+    monkeypatch.setattr(qemu_host, "oom_kills", lambda: next(kills))
     bench.answer(good())
     assert bench.run().complete
 

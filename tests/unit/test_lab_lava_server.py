@@ -15,23 +15,23 @@ import yaml
 from lab_logs import STARTED, block, failed_job, files, good_job, request, small_lava_jobs
 from lava_rest_server import PAGE, TOKEN, LavaServer
 
-from rtbisect.artefacts import ArtefactStore
 from rtbisect.cli import runner
 from rtbisect.errors import ConfigError, InfrastructureError
-from rtbisect.lab import standing
-from rtbisect.lab.claims import Claim, claims, first_claims
-from rtbisect.lab.desk import Desk, DeskSettings
-from rtbisect.lab.jobs import expected_cases
-from rtbisect.lab.lava import Patience
-from rtbisect.lab.lava_rest import GoneError, LavaRest, RestSettings
-from rtbisect.lab.lava_rows import DeviceState, JobState
-from rtbisect.lab.lava_server import LavaServerLab, LavaServerSettings, Pace
-from rtbisect.lab.quarantine import Quarantine
-from rtbisect.lab.standing import Manners
+from rtbisect.lab.job_definition import expected_cases
+from rtbisect.lab.lava import fair_use
+from rtbisect.lab.lava.artefacts_http import Desk, DeskSettings
+from rtbisect.lab.lava.base import Patience
+from rtbisect.lab.lava.claims import Claim, claims, first_claims
+from rtbisect.lab.lava.fair_use import Manners
+from rtbisect.lab.lava.quarantine import Quarantine
+from rtbisect.lab.lava.remote import LavaServerLab, LavaServerSettings, Pace
+from rtbisect.lab.lava.rest import GoneError, LavaRest, RestSettings
+from rtbisect.lab.lava.rest_types import DeviceState, JobState
 from rtbisect.model.campaign import CampaignRequest
 from rtbisect.model.lab import RunStatus
 from rtbisect.model.ports import KeptNote, NoNote
 from rtbisect.setup import SetupChangedError
+from rtbisect.store.artefacts import ArtefactStore
 from rtbisect.store.campaigns import CampaignStore
 
 KEY = "fedcba9876543210"
@@ -693,9 +693,9 @@ def device(name, health="Good", state="Idle"):
 def test_a_place_in_the_queue_is_one_line():
     queue = [job(1), job(2), job(5, "bot")]
     devices = [device("a", state="Running"), device("b", "Maintenance")]
-    assert standing.place(5, queue, devices) == "2 jobs ahead; a running, b is in maintenance"
-    assert standing.hopeless("qemu-smt", devices) == ""
-    assert standing.hopeless("qemu-smt", []) == "the lab shows no device of type qemu-smt"
+    assert fair_use.place(5, queue, devices) == "2 jobs ahead; a running, b is in maintenance"
+    assert fair_use.hopeless("qemu-smt", devices) == ""
+    assert fair_use.hopeless("qemu-smt", []) == "the lab shows no device of type qemu-smt"
 
 
 @pytest.mark.parametrize(
@@ -714,7 +714,7 @@ def test_a_place_in_the_queue_is_one_line():
 )
 def test_a_guest_has_manners(manners, hour, queue, said):
     now = datetime(2026, 1, 31, hour, 30, tzinfo=UTC)
-    found = standing.hold_back(manners, now, "bot", queue, 2)
+    found = fair_use.hold_back(manners, now, "bot", queue, 2)
     assert said in found
     assert bool(said) == bool(found)
 

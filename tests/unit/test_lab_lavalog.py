@@ -5,8 +5,9 @@ import pytest
 from lab_logs import STARTED, event, failed_job, good_job, job, result
 
 from rtbisect.errors import InfrastructureError
-from rtbisect.lab import lava_rows, lavalog
+from rtbisect.lab import job_log
 from rtbisect.lab.classify import classify, sick_line
+from rtbisect.lab.lava import rest_types
 from rtbisect.model.lab import RunStatus
 
 REAL = (
@@ -17,27 +18,27 @@ REAL = (
 
 
 def test_a_result_with_tagged_numbers_is_read():
-    (found,) = lavalog.parse(REAL).results
+    (found,) = job_log.parse(REAL).results
     assert (found.suite, found.case, found.result) == ("0_rtbisect", "max-single-us", "pass")
     assert (found.measurement, found.units) == ("3.2", "us")
 
 
 def test_the_last_word_is_not_a_case():
-    log = lavalog.parse(failed_job(["login-action"], "Job", "timed out", ["text"]))
+    log = job_log.parse(failed_job(["login-action"], "Job", "timed out", ["text"]))
     assert log.job.error_type == "Job"
     assert [r.case for r in log.failing] == ["login-action"]
     assert log.console == ("text",)
 
 
 def test_a_device_cannot_speak_for_lava():
-    log = lavalog.parse("\n".join([result("job", "pass", "0_rtbisect"), result("validate")]))
+    log = job_log.parse("\n".join([result("job", "pass", "0_rtbisect"), result("validate")]))
     assert log.job is None
     assert log.of_device() == {"job": "pass"}
 
 
 def test_a_case_that_failed_once_has_failed():
     lines = [result("a", r, "0_rtbisect") for r in ("pass", "fail", "pass")]
-    assert lavalog.parse("\n".join(lines)).of_device() == {"a": "fail"}
+    assert job_log.parse("\n".join(lines)).of_device() == {"a": "fail"}
 
 
 @pytest.mark.parametrize(
@@ -53,7 +54,7 @@ def test_a_case_that_failed_once_has_failed():
     ],
 )
 def test_console_text_survives(text):
-    log = lavalog.parse(event("target", text))
+    log = job_log.parse(event("target", text))
     assert log.console == (text,)
     assert log.job is None
 
@@ -71,7 +72,7 @@ def test_console_text_survives(text):
     ],
 )
 def test_what_is_no_event_is_kept_apart(line):
-    log = lavalog.parse(f"{event('target', 'one')}\n{line}\n{event('target', 'two')}\n")
+    log = job_log.parse(f"{event('target', 'one')}\n{line}\n{event('target', 'two')}\n")
     assert log.console == ("one", "two")
     assert log.stray == (line,)
 
@@ -79,16 +80,16 @@ def test_what_is_no_event_is_kept_apart(line):
 def test_a_list_of_a_server_reads_like_the_lines_of_lava_run():
     text = good_job({"a": "pass"}, ["x"])
     as_list = "".join(f"- {line}\n" for line in text.splitlines())
-    assert lavalog.parse(as_list) == lavalog.parse(text)
+    assert job_log.parse(as_list) == job_log.parse(text)
 
 
 def test_errors_and_exceptions_are_kept():
     text = "\n".join([event("error", "Invalid measurement"), event("exception", "Trace"), job()])
-    assert lavalog.parse(text).errors == ("Invalid measurement", "Trace")
+    assert job_log.parse(text).errors == ("Invalid measurement", "Trace")
 
 
 def test_an_empty_log_is_an_empty_log():
-    log = lavalog.parse("")
+    log = job_log.parse("")
     assert (log.results, log.console, log.job) == ((), (), None)
 
 
@@ -98,16 +99,16 @@ def test_an_empty_log_is_an_empty_log():
 @pytest.fixture
 def small(monkeypatch):
     """A flood of a few KB."""
-    monkeypatch.setattr(lavalog, "_HEAD", 2000)
-    monkeypatch.setattr(lavalog, "_TAIL", 2000)
+    monkeypatch.setattr(job_log, "_HEAD", 2000)
+    monkeypatch.setattr(job_log, "_TAIL", 2000)
 
 
 def clipped(text, part=300):
-    clip = lavalog.Clip()
+    clip = job_log.Clip()
     data = text.encode()
     for at in range(0, len(data), part):
         clip.add(data[at : at + part])
-        assert len(clip._tail) <= 2 * lavalog._TAIL + part
+        assert len(clip._tail) <= 2 * job_log._TAIL + part
     return clip.data()
 
 
@@ -123,7 +124,7 @@ def test_a_log_that_is_no_flood_is_kept_as_it_is(small, tmp_path):
     text = "x" * 4000
     assert clipped(text) == text.encode()
     (tmp_path / "log").write_text(text)
-    assert lavalog.read(tmp_path / "log") == text.encode()
+    assert job_log.read(tmp_path / "log") == text.encode()
 
 
 @pytest.mark.parametrize("part", [1, 299, 5000, 10**6])
@@ -133,13 +134,13 @@ def test_a_flood_is_kept_by_its_begin_and_its_end(small, part):
     assert len(kept) < 4100
     assert kept.startswith(text[:2000].encode())
     assert kept.endswith(text[-2000:].encode())
-    log = lavalog.parse(kept.decode())
+    log = job_log.parse(kept.decode())
     assert (log.job.error_msg, log.flooded) == ("timed out", True)
     assert log.lost == len(text) - 4000
 
 
 def verdict(text):
-    return classify(lavalog.parse(clipped(text).decode()), ended="it was ended")
+    return classify(job_log.parse(clipped(text).decode()), ended="it was ended")
 
 
 BANNER = "[    0.0] Linux version 6.12.0"
@@ -203,7 +204,7 @@ def bomb(begin, deep=40):
     ids=range(13),
 )
 def test_a_line_that_was_made_to_harm_is_a_line(line):
-    log = lavalog.parse(f"{event('target', 'before')}\n{line}\n{event('target', 'after')}\n")
+    log = job_log.parse(f"{event('target', 'before')}\n{line}\n{event('target', 'after')}\n")
     assert log.console[0] == "before"
     assert log.console[-1] == "after"
     assert sum(map(len, log.console)) < 100_000
@@ -213,7 +214,7 @@ def test_a_line_that_was_made_to_harm_is_a_line(line):
 @pytest.mark.parametrize("word", ["a" * 10**6, "rcu_" * 10**5, "watchdog: " * 10**5, "\0" * 10**6])
 def test_a_line_without_an_end_is_cut(word):
     line = json.dumps({"lvl": "target", "msg": word})
-    log = lavalog.parse("\n".join([line] * 3))
+    log = job_log.parse("\n".join([line] * 3))
     assert len(log.console) == 3
     assert max(map(len, log.console)) <= 4096
     assert sick_line(log.console) is None
@@ -221,5 +222,5 @@ def test_a_line_without_an_end_is_cut(word):
 
 @pytest.mark.parametrize("metadata", ["x" * 10**6, bomb("{definition: lava, error_msg: ")])
 def test_a_verdict_that_was_made_to_harm_is_short(metadata):
-    found = lava_rows.verdict({"metadata": metadata, "result": ["fail"]})
+    found = rest_types.verdict({"metadata": metadata, "result": ["fail"]})
     assert found is None or len(found.error_msg) < 100

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import pytest
 
 from rtbisect.errors import ConfigError
-from rtbisect.lab.quarantine import Entry, Quarantine
+from rtbisect.lab.lava.quarantine import Entry, Quarantine
 
 NOW = datetime(2026, 3, 4, 5, 6, 7, 890, tzinfo=UTC)
 

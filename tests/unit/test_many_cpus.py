@@ -6,9 +6,9 @@ from dataclasses import replace
 import pytest
 from lab_logs import block, good_job, interrupts, noise_txt, osnoise_txt, request, window_txt
 
-from rtbisect.lab import console, lavalog
-from rtbisect.lab.evidence import MOST_CASES, InvalidBoot, evidence
-from rtbisect.lab.jobs import expected_cases
+from rtbisect.lab import console_block, job_log
+from rtbisect.lab.job_definition import expected_cases
+from rtbisect.lab.measurements import MOST_CASES, InvalidBoot, evidence
 from rtbisect.lab.profile import host_profile
 from rtbisect.lab.windows import select
 from rtbisect.model.lab import DeviceType
@@ -80,7 +80,7 @@ def asked():
 def log(asked):
     results = dict.fromkeys(expected_cases(asked), "pass")
     text = good_job(results, ["x", *block(files(asked)), "RTBISECT-DONE"])
-    return lavalog.parse(text)
+    return job_log.parse(text)
 
 
 def test_everything_of_every_cpu_comes_back(asked, log):
@@ -94,7 +94,7 @@ def test_everything_of_every_cpu_comes_back(asked, log):
 def test_the_block_and_the_cases_stay_small(log):
     assert len(log.of_device()) <= MOST_CASES
     size = sum(len(line) for line in log.console)
-    assert size < console.LARGEST_BLOCK
+    assert size < console_block.LARGEST_BLOCK
 
 
 def test_a_torn_line_in_it_is_refused(asked, log):

@@ -10,10 +10,10 @@ from lab_logs import block, files, good_job, request
 from yaml import safe_load
 
 from rtbisect.config import load_thresholds
-from rtbisect.lab import lavalog
-from rtbisect.lab.evidence import MOST_CASES, InvalidBoot, evidence
-from rtbisect.lab.jobs import expected_cases
-from rtbisect.lab.lavalog import CaseResult
+from rtbisect.lab import job_log
+from rtbisect.lab.job_definition import expected_cases
+from rtbisect.lab.job_log import CaseResult
+from rtbisect.lab.measurements import MOST_CASES, InvalidBoot, evidence
 from rtbisect.lab.windows import of_suites
 from rtbisect.model.lab import Window
 from rtbisect.suites import base, reported
@@ -104,7 +104,7 @@ def test_a_reported_figure_is_evidence_and_a_flood_of_cases_is_not():
 
     def log(extra):
         text = good_job(results, ["x", *block(files(asked)), "RTBISECT-DONE"])
-        parsed = lavalog.parse(text)
+        parsed = job_log.parse(text)
         return type(parsed)(
             (*parsed.results, *extra), parsed.console, parsed.errors, parsed.stray, parsed.job
         )

@@ -5,7 +5,7 @@ import pytest
 
 from rtbisect.errors import ConfigError
 from rtbisect.lab.bmc import Bmc, BmcSettings
-from rtbisect.lab.lava_rest import LavaRest, RestSettings
+from rtbisect.lab.lava.rest import LavaRest, RestSettings
 from rtbisect.model.mail import OutMail
 from rtbisect.post.inbox import ImapBox, ImapSettings
 from rtbisect.post.smtp import SmtpSettings, SmtpTransport

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from rtbisect import wiring
-from rtbisect.artefacts import ArtefactStore
 from rtbisect.config import load_site
 from rtbisect.errors import ConfigError
 from rtbisect.model.campaign import CampaignRequest
+from rtbisect.store.artefacts import ArtefactStore
 from rtbisect.wiring import _kept
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from rtbisect.cli.output import Output
-    from rtbisect.lab.claims import Claim
+    from rtbisect.lab.lava.claims import Claim
 
 
 def tell_claims(output: Output, found: Iterable[Claim], verdict: str, *, as_json: bool) -> int:

@@ -10,21 +10,21 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rtbisect import hosts, inspection, labs
+from rtbisect import inspection, labs
 from rtbisect.cli.claims import tell_claims
 from rtbisect.cli.options import json_option, site_option, site_path
 from rtbisect.cli.output import PlainProgress
 from rtbisect.config import load_site
 from rtbisect.errors import ConfigError, Exit, RtbisectError
-from rtbisect.lab import bmc
+from rtbisect.lab import bmc, inventory
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from rtbisect.cli.output import Output
     from rtbisect.config import Site
-    from rtbisect.hosts import Host
-    from rtbisect.lab.lava_rest import LavaRest
+    from rtbisect.lab.inventory import Host
+    from rtbisect.lab.lava.rest import LavaRest
 
 
 @click.group(no_args_is_help=False, epilog="Example: rtbisect host list --site site.yaml")
@@ -41,7 +41,7 @@ def list_hosts(output: Output, site: Path | None, as_json: bool) -> int:
     loaded = load_site(site_path(site))
     rest, listed = labs.server_at(loaded), labs.quarantine(output.state).all()
     rows = []
-    for each in hosts.all_of(loaded):
+    for each in inventory.all_of(loaded):
         entry = listed.get(each.listed_as)
         row = {"host": each.name, "device": each.device, **_seen(each, rest)}
         rows.append(row | {"quarantined": entry.reason if entry else ""})
@@ -69,7 +69,7 @@ def list_hosts(output: Output, site: Path | None, as_json: bool) -> int:
 def power(output: Output, name: str, how: str, site: Path | None, as_json: bool) -> int:
     """Power of the host NAME."""
     loaded = load_site(site_path(site))
-    found = hosts.named(loaded, name)
+    found = inventory.named(loaded, name)
     if how != "status":
         _ours(output, loaded, found)
         found.bmc.switch(how)
@@ -87,7 +87,7 @@ def power(output: Output, name: str, how: str, site: Path | None, as_json: bool)
 def console(output: Output, name: str, site: Path | None, take: bool) -> int:
     """Serial console of the host NAME over IPMI; ~. at the begin of a line ends it."""
     loaded = load_site(site_path(site))
-    found = hosts.named(loaded, name)
+    found = inventory.named(loaded, name)
     _ours(output, loaded, found)
     if not sys.stdin.isatty():
         raise ConfigError("a console needs a terminal", "call it from one")
@@ -109,7 +109,7 @@ def console(output: Output, name: str, site: Path | None, take: bool) -> int:
 @click.pass_obj
 def health(output: Output, name: str, site: Path | None, as_json: bool) -> int:
     """Sensors and event log of the host NAME; exit code 3 when a sensor is out of its limits."""
-    found = hosts.named(load_site(site_path(site)), name).bmc
+    found = inventory.named(load_site(site_path(site)), name).bmc
     sensors, events = found.sensors(), found.events()
     bad = any(each.out_of_limits for each in sensors)
     data = {
@@ -158,7 +158,7 @@ def quarantine(
     """Put the host NAME on our own list: its boots are no evidence until it is released."""
     if bool(reason) == release:
         raise ConfigError("give either --reason or --release", "see `--help`")
-    device = hosts.named(load_site(site_path(site)), name).listed_as
+    device = inventory.named(load_site(site_path(site)), name).listed_as
     kept = labs.quarantine(output.state)
     if release:
         was = kept.release(device)
@@ -173,7 +173,7 @@ def quarantine(
 
 
 def _ours(output: Output, site: Site, found: Host) -> None:
-    hosts.may_switch(found, labs.server_at(site), labs.quarantine(output.state).all())
+    inventory.may_switch(found, labs.server_at(site), labs.quarantine(output.state).all())
 
 
 def _seen(found: Host, rest: LavaRest | None) -> dict[str, Any]:
@@ -184,7 +184,7 @@ def _seen(found: Host, rest: LavaRest | None) -> dict[str, Any]:
     except RtbisectError as error:
         row["faults"].append(error.message)
     try:
-        device = hosts.shown(found, rest)
+        device = inventory.shown(found, rest)
     except RtbisectError as error:
         row["faults"].append(error.message)
     else:

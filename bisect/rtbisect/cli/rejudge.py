@@ -11,7 +11,7 @@ import click
 from rtbisect import bundle
 from rtbisect.cli.options import json_option
 from rtbisect.errors import ConfigError, Exit
-from rtbisect.lab.lavalog import LONGEST
+from rtbisect.lab.job_log import LONGEST
 
 if TYPE_CHECKING:
     from rtbisect.cli.output import Output

@@ -140,7 +140,7 @@ def _mean(
 
 
 def _looked(run: Run, windows: Collection[str]) -> bool:
-    """Whether a boot ran one of the windows to its end; lab/evidence.py tells which it did not."""
+    """Whether a boot ran a window to its end; lab/measurements.py tells which it did not."""
     failed = {key.removeprefix(UNEXPLAINED) for key, _why in run.facts}
     return run.complete and not run.hung and bool(set(run.window_order) & set(windows) - failed)
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rtbisect.errors import ConfigError, InfrastructureError
-from rtbisect.kernel.firsterror import HOST_HEADERS, HOST_TOOLS, FirstError, Owner
+from rtbisect.kernel.first_error import HOST_HEADERS, HOST_TOOLS, FirstError, Owner
 
 if TYPE_CHECKING:
     from collections.abc import Callable

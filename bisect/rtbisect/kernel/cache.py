@@ -12,17 +12,17 @@ import json
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
-from rtbisect.artefacts import write_whole
 from rtbisect.errors import InfrastructureError
 from rtbisect.kernel.settings import BUILDER_VERSION, OWN_FRAGMENT
 from rtbisect.model.code import Build
 from rtbisect.store import codec
+from rtbisect.store.artefacts import write_whole
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from rtbisect.artefacts import ArtefactStore
     from rtbisect.model.code import BuildRequest
+    from rtbisect.store.artefacts import ArtefactStore
 
 
 def cache_key(tree: str, request: BuildRequest, tools: str, boot_line: str) -> str:

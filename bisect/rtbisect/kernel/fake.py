@@ -13,8 +13,8 @@ from rtbisect.model.code import Build, BuildRequest, BuildStatus, Checkout, Func
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from rtbisect.artefacts import ArtefactStore
     from rtbisect.errors import RtbisectError
+    from rtbisect.store.artefacts import ArtefactStore
 
 
 @dataclass(slots=True)

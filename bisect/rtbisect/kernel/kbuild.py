@@ -19,16 +19,16 @@ from rtbisect.kernel import (
     blame,
     config_check,
     confined,
-    firsterror,
+    first_error,
     functions,
     preflight,
     toolchain,
 )
-from rtbisect.kernel import source as git_source
+from rtbisect.kernel import checkout as git_source
 from rtbisect.kernel.blame import Machine, TreeError
 from rtbisect.kernel.cache import BuildCache, cache_key
-from rtbisect.kernel.collect import Products, collect
 from rtbisect.kernel.elf import NotElfError
+from rtbisect.kernel.products import Products, collect
 from rtbisect.kernel.sandbox import CCACHE, FRAGMENTS, MOD, OUT, SRC, Sandbox
 from rtbisect.kernel.settings import ALIGNMENTS, OWN_FRAGMENT, REPRODUCIBLE, VARIANT_FRAGMENTS
 from rtbisect.kernel.workspace import NotPlainError, Workspace, directory_name
@@ -39,9 +39,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from rtbisect.artefacts import ArtefactStore
     from rtbisect.kernel.settings import BuildSettings
     from rtbisect.model.code import BuildRequest, Checkout, Function
+    from rtbisect.store.artefacts import ArtefactStore
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +198,7 @@ class KernelBuilder:
             image, boot_line = self._settings.image, self._settings.boot_line
             return collect(task.space, self._store, image, boot_line, with_modules=with_modules)
         except (NotPlainError, NotElfError) as error:
-            line = command.printable(str(error), firsterror.LIMIT)
+            line = command.printable(str(error), first_error.LIMIT)
             raise TreeError(line, suspect=True) from error
 
     def _configure(self, task: _Task) -> None:
@@ -229,7 +229,7 @@ class KernelBuilder:
         task.space.set_config_key("")
         options = "; ".join(command.printable(str(option), 120) for option in lost)
         if task.space.has_passed(task.source):
-            raise TreeError(options[: firsterror.LIMIT])
+            raise TreeError(options[: first_error.LIMIT])
         raise ConfigError(
             f"{task.request.config_name} at {task.request.revision[:12]}: {options}",
             "correct the fragment: the option is unknown there or depends on another one",
@@ -308,7 +308,7 @@ class KernelBuilder:
             # Nobody outside sees the processes in there, but what the tree starts does.
             number = done.returncode - 128
             raise TreeError(f"make was ended by signal {number}", suspect=True)
-        found = firsterror.find(task.space.log_text(start))
+        found = first_error.find(task.space.log_text(start))
         owned = blame.checked(found, machine, lambda: confined.works(task.box, task.space.log))
         raise blame.fault(owned, task.request.revision)
 

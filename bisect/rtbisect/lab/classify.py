@@ -19,7 +19,7 @@ from rtbisect.process.command import printable
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rtbisect.lab.lavalog import CaseResult, LavaLog
+    from rtbisect.lab.job_log import CaseResult, LavaLog
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,8 +25,8 @@ from rtbisect.process import command
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from rtbisect.artefacts import ArtefactStore
     from rtbisect.model.lab import RunRequest
+    from rtbisect.store.artefacts import ArtefactStore
 
 #: Where our files lie on the device.
 PREFIX = "opt/rtbisect"

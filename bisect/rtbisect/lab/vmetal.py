@@ -22,7 +22,7 @@ import jinja2
 from rtbisect.errors import BusyError, ConfigError, InfrastructureError
 from rtbisect.lab import daemons
 from rtbisect.lab.bmc import Bmc, BmcSettings
-from rtbisect.lab.host import accelerators
+from rtbisect.lab.qemu_host import accelerators
 from rtbisect.process import command, locks
 
 if TYPE_CHECKING:

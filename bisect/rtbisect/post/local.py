@@ -12,11 +12,11 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rtbisect.artefacts import write_whole
 from rtbisect.errors import ConfigError, InfrastructureError
 from rtbisect.post.transport import Delivered, Doubt, Ended, Later
 from rtbisect.process import command
 from rtbisect.process.command import printable
+from rtbisect.store.artefacts import write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,7 +8,6 @@ import re
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from rtbisect.artefacts import write_whole
 from rtbisect.errors import ConfigError, InfrastructureError, InternalError
 from rtbisect.model.campaign import Cause, Outcome
 from rtbisect.model.report import Report, ReportState
@@ -31,6 +30,7 @@ from rtbisect.report.view import (
     stands_still,
 )
 from rtbisect.search.bisect_log import FIX_SIDES, SIDES, bisect_log
+from rtbisect.store.artefacts import write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

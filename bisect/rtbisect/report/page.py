@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rtbisect.artefacts import write_whole
 from rtbisect.report.mailer import bisect_log_of
 from rtbisect.report.pictures import draw_page
 from rtbisect.report.templates import Templates
 from rtbisect.report.view import Bot, Detail, context
+from rtbisect.store.artefacts import write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

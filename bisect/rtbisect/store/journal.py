@@ -18,7 +18,7 @@ from rtbisect.model.code import Build
 from rtbisect.model.formats import format_of
 from rtbisect.model.lab import Run
 from rtbisect.process import groups
-from rtbisect.store import codec, db, known
+from rtbisect.store import codec, db, repairs
 from rtbisect.store.summary import StepRecord, summarise
 
 if TYPE_CHECKING:
@@ -134,7 +134,7 @@ class StoreJournal:
 
     def repaired_by(self, commit: str) -> tuple[Repaired, ...]:
         """See ports.Journal."""
-        return known.repaired_by(self._db, commit)
+        return repairs.repaired_by(self._db, commit)
 
     def _row(self, key: str) -> dict[str, Any] | None:
         with self._db.write() as connection:

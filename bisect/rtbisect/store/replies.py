@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
-from rtbisect.artefacts import write_whole
 from rtbisect.errors import ConfigError
 from rtbisect.store import db
+from rtbisect.store.artefacts import write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,16 +10,16 @@ from dataclasses import replace
 
 import pytest
 
-from rtbisect import hosts as known_hosts
 from rtbisect import labs
-from rtbisect.artefacts import ArtefactStore
 from rtbisect.config import data_root, load_site
 from rtbisect.errors import RtbisectError
-from rtbisect.lab.desk import Desk, DeskSettings
-from rtbisect.lab.lava import Patience
-from rtbisect.lab.lava_rest import LavaRest, RestSettings
-from rtbisect.lab.lava_server import LavaServerLab, LavaServerSettings
+from rtbisect.lab import inventory as known_hosts
+from rtbisect.lab.lava.artefacts_http import Desk, DeskSettings
+from rtbisect.lab.lava.base import Patience
+from rtbisect.lab.lava.remote import LavaServerLab, LavaServerSettings
+from rtbisect.lab.lava.rest import LavaRest, RestSettings
 from rtbisect.lab.vmetal import HostSpec
+from rtbisect.store.artefacts import ArtefactStore
 
 #: Two guests of the demo's device type, and a host, as devices of the server.
 GUESTS = ("test-guest-1", "test-guest-2")

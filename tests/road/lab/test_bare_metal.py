@@ -13,7 +13,7 @@ import pytest
 from rtbisect import labs
 from rtbisect.config import data_root
 from rtbisect.errors import InfrastructureError
-from rtbisect.lab.jobs import Timeouts
+from rtbisect.lab.job_definition import Timeouts
 from rtbisect.lab.vmetal import HOST_TYPE, HostSpec, dictionary
 from rtbisect.model.lab import RunStatus
 from rtbisect.model.ports import NoNote

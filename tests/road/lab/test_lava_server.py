@@ -17,11 +17,11 @@ import yaml
 
 from rtbisect.errors import ConfigError, InfrastructureError
 from rtbisect.lab import daemons
-from rtbisect.lab.claims import claims
-from rtbisect.lab.jobs import Timeouts
-from rtbisect.lab.known_good import KnownGood
-from rtbisect.lab.lava_rest import LavaRest, RestSettings
-from rtbisect.lab.lava_server import LavaServerLab, Pace
+from rtbisect.lab.job_definition import Timeouts
+from rtbisect.lab.lava.claims import claims
+from rtbisect.lab.lava.known_good import KnownGood
+from rtbisect.lab.lava.remote import LavaServerLab, Pace
+from rtbisect.lab.lava.rest import LavaRest, RestSettings
 from rtbisect.model.lab import RunStatus
 from rtbisect.model.ports import KeptNote
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from rtbisect.model.campaign import Gate, MetricKey, Sample, Threshold
     from rtbisect.model.lab import Run, Window
 
-#: The fact of a boot that its raw files are told by (lab/evidence.py).
+#: The fact of a boot that its raw files are told by (lab/measurements.py).
 RAW = "raw_sha256"
 
 

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rtbisect.kernel import functions
-from rtbisect.kernel.closure import closure
 from rtbisect.kernel.elf import NotElfError, build_id
 from rtbisect.kernel.signature import signature
+from rtbisect.kernel.source_files import closure
 from rtbisect.kernel.workspace import TEXT_LIMIT, NotPlainError
 from rtbisect.process.command import printable
 
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from rtbisect.artefacts import ArtefactStore
     from rtbisect.kernel.workspace import Workspace
+    from rtbisect.store.artefacts import ArtefactStore
 
 #: Where modules lie on the device; the job unpacks the archive over the root folder.
 MODULE_FOLDER = "opt/rtbisect/modules"

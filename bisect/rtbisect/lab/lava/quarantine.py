@@ -11,10 +11,10 @@ import json
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
-from rtbisect.artefacts import write_whole
 from rtbisect.errors import ConfigError
 from rtbisect.process import locks
 from rtbisect.process.command import printable
+from rtbisect.store.artefacts import write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -19,8 +19,9 @@ from urllib.parse import quote
 import requests
 
 from rtbisect.errors import ConfigError, InfrastructureError
-from rtbisect.lab import lava_rows, lavalog
-from rtbisect.lab.lava_rows import NOT_LAVA, NoAnswerError, StrangeError, json_object
+from rtbisect.lab import job_log
+from rtbisect.lab.lava import rest_types
+from rtbisect.lab.lava.rest_types import NOT_LAVA, NoAnswerError, StrangeError, json_object
 from rtbisect.process import http_body
 from rtbisect.process.command import printable
 from rtbisect.process.secret_file import read_secret
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
-    from rtbisect.lab.lava_rows import DeviceState, JobState
+    from rtbisect.lab.lava.rest_types import DeviceState, JobState
 
 T = TypeVar("T")
 
@@ -116,11 +117,11 @@ class LavaRest:
 
     def whoami(self) -> str:
         """The user of the token; "" for nobody."""
-        return lava_rows.text(self._get("system/whoami/"), "user")
+        return rest_types.text(self._get("system/whoami/"), "user")
 
     def version(self) -> str:
         """Version of the server."""
-        return lava_rows.text(self._get("system/version/"), "version")
+        return rest_types.text(self._get("system/version/"), "version")
 
     def validate(self, definition: str) -> None:
         """ConfigError when the server calls the job invalid: it does so with status 200."""
@@ -129,7 +130,7 @@ class LavaRest:
                 self._call("POST", "jobs/validate/", body={"definition": definition})
             )
         )
-        said = lava_rows.text(answer, "message")
+        said = rest_types.text(answer, "message")
         if not said.startswith("Job valid"):
             raise ConfigError(
                 f"{self.settings.url} refuses the job: {printable(said)}",
@@ -147,20 +148,20 @@ class LavaRest:
     def find(self, key: str) -> tuple[JobState, ...]:
         """Jobs with `key` in their name, the oldest first."""
         asked = {"description__contains": key, "ordering": "id"}
-        return tuple(job for job in self._list("jobs/", asked, lava_rows.job) if key in job.name)
+        return tuple(job for job in self._list("jobs/", asked, rest_types.job) if key in job.name)
 
     def queue(self, device_type: str) -> tuple[JobState, ...]:
         """Jobs that this user sees waiting for a device of a type, the oldest first."""
         asked = {"state__in": "Submitted,Scheduling,Scheduled", "ordering": "id"}
         asked |= {"requested_device_type": device_type}
-        return tuple(self._list("jobs/", asked, lava_rows.job))
+        return tuple(self._list("jobs/", asked, rest_types.job))
 
     def job(self, job: int) -> JobState:
         """One job; GoneError when there is none."""
         return self._patiently(lambda: self._job(job))
 
     def _job(self, job: int) -> JobState:
-        found = lava_rows.job(json_object(self._call("GET", f"jobs/{job}/")))
+        found = rest_types.job(json_object(self._call("GET", f"jobs/{job}/")))
         if found.job != job:
             raise StrangeError(f"asked for job {job}, the server gave another one", NOT_LAVA)
         return found
@@ -197,25 +198,25 @@ class LavaRest:
         kind = {"device_type": device_type} if device_type else {}
         found = self._list("devices/", {**kind, "ordering": "hostname"}, dict)
         gone = self._offline()
-        return tuple(lava_rows.device(each, gone) for each in found)
+        return tuple(rest_types.device(each, gone) for each in found)
 
     def device(self, name: str) -> DeviceState:
         """One device; GoneError when the server shows none of this name."""
         row = self._get(f"devices/{quote(name, safe='')}/")
-        return lava_rows.device(row, self._offline())
+        return rest_types.device(row, self._offline())
 
     def device_types(self) -> tuple[str, ...]:
         """Names of the types that this user sees."""
         return tuple(
-            sorted(lava_rows.text(each, "name") for each in self._list("devicetypes/", {}, dict))
+            sorted(rest_types.text(each, "name") for each in self._list("devicetypes/", {}, dict))
         )
 
     def _offline(self) -> set[str]:
         """Workers that are out of reach."""
         return {
-            lava_rows.text(each, "hostname")
+            rest_types.text(each, "hostname")
             for each in self._list("workers/", {}, dict)
-            if lava_rows.text(each, "state") == "Offline"
+            if rest_types.text(each, "state") == "Offline"
         }
 
     # --- one request, and a patient one ---
@@ -283,7 +284,7 @@ class LavaRest:
     ) -> bytes:
         """The body of one answer; NoAnswerError, GoneError, ConfigError else."""
         url = f"{self.settings.url.rstrip('/')}/api/v0.2/{path}"
-        sink = lavalog.Clip() if log else http_body.Whole(LARGEST_ANSWER)
+        sink = job_log.Clip() if log else http_body.Whole(LARGEST_ANSWER)
         within_s = self.settings.deadline_s * (_LOG_TAKES if log else 1)
         try:
             status = http_body.ask(
@@ -309,12 +310,12 @@ class LavaRest:
         data = sink.data()
         if status in (200, 201, 202, 204):
             return data
-        if self._is_lava and not lava_rows.is_object(data) and status not in _PASSING:
+        if self._is_lava and not rest_types.is_object(data) and status not in _PASSING:
             raise StrangeError(f"{self.settings.url} answers {status} with a page", NOT_LAVA)
         raise self._refusal(status, method, path, data)
 
     def _refusal(self, status: int, method: str, path: str, data: bytes) -> Exception:
-        where, said = self.settings.url, printable(lava_rows.said(data), 200)
+        where, said = self.settings.url, printable(rest_types.said(data), 200)
         if status in _PASSING:
             return NoAnswerError(f"{where} answers {status}", "see to the server")
         if status in (401, 403):

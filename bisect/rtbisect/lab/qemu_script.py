@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 from rtbisect.errors import InternalError
 from rtbisect.lab.initramfs import PREFIX, Member, newc
-from rtbisect.lab.jobs import command_of, environment_of, timeouts_of
-from rtbisect.lab.lavalog import CaseResult, LavaLog
+from rtbisect.lab.job_definition import command_of, environment_of, timeouts_of
+from rtbisect.lab.job_log import CaseResult, LavaLog
 from rtbisect.model.lab import QEMU
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
-    from rtbisect.lab.lava_rows import DeviceState, JobState
+    from rtbisect.lab.lava.rest_types import DeviceState, JobState
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import requests
 
 from rtbisect.errors import RtbisectError
-from rtbisect.lab import standing
+from rtbisect.lab.lava import fair_use
 from rtbisect.model.ports import NoNote
 from rtbisect.process import http_body
 from rtbisect.process.command import printable
@@ -21,8 +21,8 @@ from rtbisect.process.command import printable
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from rtbisect.lab.lava_rest import LavaRest
-    from rtbisect.lab.lava_server import LavaServerLab
+    from rtbisect.lab.lava.remote import LavaServerLab
+    from rtbisect.lab.lava.rest import LavaRest
     from rtbisect.model.lab import RunRequest
 
 #: Types of devices that are named.
@@ -108,7 +108,7 @@ def _usable(rest: LavaRest) -> str:
 
 def _devices(lab: LavaServerLab, kind: str) -> str:
     devices = lab.rest.devices(kind)
-    if reason := standing.hopeless(kind, devices):
+    if reason := fair_use.hopeless(kind, devices):
         raise _Fails(reason)
     usable = [device for device in devices if not device.why_not]
     waiting = len(lab.rest.queue(kind))

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from rtbisect.lab.lava_rest import LavaRest
+    from rtbisect.lab.lava.rest import LavaRest
     from rtbisect.model.ports import Note
 
 #: Endings of the files: of a job that a journal knows as well, and of one that nobody else does.

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from rtbisect.errors import InfrastructureError
-from rtbisect.lab.lavalog import CaseResult
+from rtbisect.lab.job_log import CaseResult
 from rtbisect.process.command import printable
 
 if TYPE_CHECKING:

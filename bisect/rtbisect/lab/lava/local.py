@@ -17,16 +17,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rtbisect.errors import ConfigError, InfrastructureError
-from rtbisect.lab import host, initramfs, jobs, lavalog
-from rtbisect.lab.lava import Ended, LavaLab, Patience
+from rtbisect.lab import initramfs, job_definition, job_log, qemu_host
+from rtbisect.lab.lava.base import Ended, LavaLab, Patience
 from rtbisect.process import command, locks
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from rtbisect.artefacts import ArtefactStore
-    from rtbisect.lab.known_good import KnownGood
+    from rtbisect.lab.lava.known_good import KnownGood
     from rtbisect.model.lab import DeviceType, RunRequest
+    from rtbisect.store.artefacts import ArtefactStore
 
 #: Where LAVA itself works; it removes a job's folder unless it is killed.
 LAVA_SCRATCH = Path("/var/lib/lava/dispatcher/tmp")
@@ -54,7 +54,7 @@ class LavaRunSettings:
     machine_lock: Path
     lava_jobs: Path
     busybox: Path = Path("/bin/busybox")
-    timeouts: jobs.Timeouts | None = None
+    timeouts: job_definition.Timeouts | None = None
     accelerators: tuple[str, ...] = ()
     lock_wait_s: float = 900.0
     patience: Patience = Patience()  # noqa: RUF009  (frozen)
@@ -98,7 +98,7 @@ class LavaRunLab(LavaLab):
         return (("accelerators", " ".join(self._accelerators())),)
 
     def _accelerators(self) -> tuple[str, ...]:
-        return self.settings.accelerators or host.accelerators()
+        return self.settings.accelerators or qemu_host.accelerators()
 
     def preflight(self, request: RunRequest) -> None:
         """Let LAVA validate the job of `request` with files of ours; ConfigError with a hint.
@@ -106,7 +106,7 @@ class LavaRunLab(LavaLab):
         `request` needs no kernel: a file stands in for it. Nothing is booted.
         """
         self._check_host()
-        key = jobs.new_key()
+        key = job_definition.new_key()
         job_id = f"rtbisect-{key}"
         with self._folder(job_id) as folder:
             stand_in = self.artefacts.put_bytes(b"stands in for a kernel\n")
@@ -118,7 +118,7 @@ class LavaRunLab(LavaLab):
                 env=self._environment(),
             )
         shutil.rmtree(LAVA_SCRATCH / job_id, ignore_errors=True)
-        log = lavalog.parse(f"{done.stdout}\n{done.stderr}")
+        log = job_log.parse(f"{done.stdout}\n{done.stderr}")
         if done.ok:
             return
         said = log.job.error_msg if log.job else command.failure(done)
@@ -127,7 +127,7 @@ class LavaRunLab(LavaLab):
         )
 
     def _job(self, request: RunRequest, note: Callable[[str], None]) -> Ended:
-        key = jobs.new_key()
+        key = job_definition.new_key()
         job_id = f"rtbisect-{key}"
         settings = self.settings
         with (
@@ -141,7 +141,7 @@ class LavaRunLab(LavaLab):
         ):
             self._write(request, folder, key)
             log = folder / "log.yaml"
-            oom_kills = host.oom_kills()
+            oom_kills = qemu_host.oom_kills()
             try:
                 done = command.run(
                     [*self._argv(job_id, folder), "job.yaml"],
@@ -154,17 +154,17 @@ class LavaRunLab(LavaLab):
                 )
             finally:
                 shutil.rmtree(LAVA_SCRATCH / job_id, ignore_errors=True)
-            oom_kills = host.oom_kills() - oom_kills
-            data = lavalog.read(log)
+            oom_kills = qemu_host.oom_kills() - oom_kills
+            data = job_log.read(log)
         kept = self.artefacts.put_bytes(gzip.compress(data, mtime=0))
         how = f"lava-run ended with {done.returncode}"
         if done.timed_out:
             how = "lava-run did not end within its own timeouts"
         starved = "this host ran out of memory while the job ran" if oom_kills else ""
-        return Ended(lavalog.parse(command.decode(data)), kept, how, starved=starved)
+        return Ended(job_log.parse(command.decode(data)), kept, how, starved=starved)
 
-    def _timeouts(self, request: RunRequest) -> jobs.Timeouts:
-        return self.settings.timeouts or jobs.timeouts_of(request)
+    def _timeouts(self, request: RunRequest) -> job_definition.Timeouts:
+        return self.settings.timeouts or job_definition.timeouts_of(request)
 
     def _write(self, request: RunRequest, folder: Path, key: str) -> None:
         """Job, device and links to the artefacts; the links have names that a log can show."""
@@ -174,19 +174,21 @@ class LavaRunLab(LavaLab):
             request, parts, self.artefacts, settings.work_dir / "initramfs"
         )
 
-        def offer(sha256: str, name: str) -> jobs.Resource:
+        def offer(sha256: str, name: str) -> job_definition.Resource:
             link = folder / name
             link.symlink_to(self.artefacts.path(sha256).absolute())
-            return jobs.Resource(link.absolute().as_uri(), sha256)
+            return job_definition.Resource(link.absolute().as_uri(), sha256)
 
-        job = jobs.job_of(request, key, ramdisk, offer, self._timeouts(request))
-        device = jobs.render_device(
+        job = job_definition.job_of(request, key, ramdisk, offer, self._timeouts(request))
+        device = job_definition.render_device(
             settings.lava_jobs,
             settings.device_types,
             request.device_type,
             self._accelerators(),
         )
-        (folder / "job.yaml").write_text(jobs.render_job(settings.lava_jobs, job), "utf-8")
+        (folder / "job.yaml").write_text(
+            job_definition.render_job(settings.lava_jobs, job), "utf-8"
+        )
         (folder / "device.yaml").write_text(device, "utf-8")
 
     def _argv(self, job_id: str, folder: Path) -> list[str]:

@@ -21,13 +21,13 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING
 
 from rtbisect.errors import ConfigError, InfrastructureError
-from rtbisect.lab.desk_http import Answer, Asked, HttpLimits, HttpServer
-from rtbisect.lab.jobs import Resource
+from rtbisect.lab.job_definition import Resource
+from rtbisect.lab.lava.http_server import Answer, Asked, HttpLimits, HttpServer
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from rtbisect.artefacts import ArtefactStore
+    from rtbisect.store.artefacts import ArtefactStore
 
 _FETCH = re.compile(r"/artefact/([0-9a-f]{32})/([0-9a-f]{64})/[A-Za-z0-9._-]{1,64}")
 _CALL = re.compile(r"/ended/([0-9a-f]{16})")

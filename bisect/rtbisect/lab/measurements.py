@@ -15,8 +15,8 @@ from rtbisect.errors import ConfigError
 from rtbisect.judge.gates import machine_health, window_gates
 from rtbisect.judge.gates.campaign_gates import RAW
 from rtbisect.judge.sources import UNEXPLAINED
-from rtbisect.lab import console
-from rtbisect.lab.jobs import LONGEST_WINDOW, expected_cases, has_smt
+from rtbisect.lab import console_block
+from rtbisect.lab.job_definition import LONGEST_WINDOW, expected_cases, has_smt
 from rtbisect.lab.profile import parse_cpus
 from rtbisect.process.command import printable
 from rtbisect.suites import base, rcu, rcutorture, reported
@@ -25,7 +25,7 @@ from rtbisect.suites.siteload import SITE
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from rtbisect.lab.lavalog import LavaLog
+    from rtbisect.lab.job_log import LavaLog
     from rtbisect.model.lab import Measurement, RunRequest, Source, Window
 
 #: Part of the nominal dose that a valid window reaches.
@@ -62,11 +62,11 @@ def evidence(request: RunRequest, log: LavaLog) -> Evidence:
     """Measurements of a job that LAVA ran to its end; InvalidBoot with the first reason."""
     _check_cases(request, log)
     try:
-        files = console.files_of(log.console)
-    except console.BlockError as error:
+        files = console_block.files_of(log.console)
+    except console_block.BlockError as error:
         raise InvalidBoot(error.reason) from None
-    if console.DONE not in log.console:
-        raise InvalidBoot(f"the console does not end with {console.DONE}")
+    if console_block.DONE not in log.console:
+        raise InvalidBoot(f"the console does not end with {console_block.DONE}")
     facts = facts_of(files)
     _check_facts(request, facts)
     # What rcutorture finds it also warns of, behind all windows that measure.
@@ -176,8 +176,8 @@ def _why(case: str, log: LavaLog) -> str:
         "preflight-rt": "uname_v",
     }
     try:
-        facts = facts_of(console.files_of(log.console))
-    except (console.BlockError, InvalidBoot):
+        facts = facts_of(console_block.files_of(log.console))
+    except (console_block.BlockError, InvalidBoot):
         return ""
     key = explains.get(case, f"left_behind_{case}")
     return f" ({key}={facts[key]})" if key in facts else ""

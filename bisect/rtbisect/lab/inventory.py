@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from rtbisect.config import Site
-    from rtbisect.lab.lava_rest import LavaRest
-    from rtbisect.lab.lava_rows import DeviceState
+    from rtbisect.lab.lava.rest import LavaRest
+    from rtbisect.lab.lava.rest_types import DeviceState
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ def named(site: Site, name: str) -> Host:
     if name not in site.ours.hosts:
         known = ", ".join(site.ours.hosts) or "none"
         raise ConfigError(
-            f"{site.path} has no host {printable(name)!r}", f"rtbisect.hosts has: {known}"
+            f"{site.path} has no host {printable(name)!r}", f"rtbisect.lab.inventory has: {known}"
         )
     return _host(site, name)
 

@@ -12,19 +12,19 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from rtbisect.errors import ConfigError, InfrastructureError
-from rtbisect.lab import bzimage, console
+from rtbisect.lab import console_block, kernel_image
 from rtbisect.lab.classify import Verdict, classify
-from rtbisect.lab.evidence import Evidence, InvalidBoot, evidence, symptom
 from rtbisect.lab.excerpt import excerpt
+from rtbisect.lab.measurements import Evidence, InvalidBoot, evidence, symptom
 from rtbisect.model.lab import Run, RunStatus
 from rtbisect.model.ports import NoNote
 
 if TYPE_CHECKING:
-    from rtbisect.artefacts import ArtefactStore
-    from rtbisect.lab.known_good import KnownGood
-    from rtbisect.lab.lavalog import LavaLog
+    from rtbisect.lab.job_log import LavaLog
+    from rtbisect.lab.lava.known_good import KnownGood
     from rtbisect.model.lab import DeviceType, RunRequest
     from rtbisect.model.ports import Note
+    from rtbisect.store.artefacts import ArtefactStore
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +121,7 @@ class LavaLab(ABC):
 
     def _whole(self, request: RunRequest) -> None:
         """ConfigError for a kernel image that was cut off: it would look like a broken kernel."""
-        if lacks := bzimage.missing(self.artefacts.path(request.kernel)):
+        if lacks := kernel_image.missing(self.artefacts.path(request.kernel)):
             raise ConfigError(
                 f"the kernel image {request.kernel[:12]} of {request.revision[:12]} is cut off:"
                 f" {lacks} bytes are missing",
@@ -202,7 +202,7 @@ def _is_the_kernel(request: RunRequest, ended: Ended) -> None:
     server went on serving, or the firmware took from a disk. Where either of them has no build id,
     nothing can be said.
     """
-    told = console.build_id(ended.log.console)
+    told = console_block.build_id(ended.log.console)
     if told and request.build_id and told != request.build_id:
         where = ended.device or "the device"
         raise InfrastructureError(

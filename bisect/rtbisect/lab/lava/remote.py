@@ -17,29 +17,30 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from rtbisect.errors import ConfigError, InfrastructureError, RtbisectError
-from rtbisect.lab import initramfs, jobs, lava_rows, lavalog
-from rtbisect.lab.lava import Ended, Patience
-from rtbisect.lab.lava_rest import GoneError
-from rtbisect.lab.lava_rows import NoAnswerError
-from rtbisect.lab.lava_wait import Waiting
-from rtbisect.lab.standing import Manners
-from rtbisect.lab.under_way import LastWord, UnderWay, cancel
+from rtbisect.lab import initramfs, job_definition, job_log
+from rtbisect.lab.lava import rest_types
+from rtbisect.lab.lava.base import Ended, Patience
+from rtbisect.lab.lava.fair_use import Manners
+from rtbisect.lab.lava.rest import GoneError
+from rtbisect.lab.lava.rest_types import NoAnswerError
+from rtbisect.lab.lava.under_way import LastWord, UnderWay, cancel
+from rtbisect.lab.lava.wait import Waiting
 from rtbisect.process import command, locks
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from contextlib import AbstractContextManager
 
-    from rtbisect.artefacts import ArtefactStore
-    from rtbisect.lab.desk import Desk
-    from rtbisect.lab.known_good import KnownGood
-    from rtbisect.lab.lava_rest import LavaRest
-    from rtbisect.lab.lava_rows import JobState
-    from rtbisect.lab.lavalog import LavaLog
-    from rtbisect.lab.quarantine import Quarantine
-    from rtbisect.lab.under_way import Entry as Job
+    from rtbisect.lab.job_log import LavaLog
+    from rtbisect.lab.lava.artefacts_http import Desk
+    from rtbisect.lab.lava.known_good import KnownGood
+    from rtbisect.lab.lava.quarantine import Quarantine
+    from rtbisect.lab.lava.rest import LavaRest
+    from rtbisect.lab.lava.rest_types import JobState
+    from rtbisect.lab.lava.under_way import Entry as Job
     from rtbisect.model.lab import DeviceType, Run, RunRequest
     from rtbisect.model.ports import Note
+    from rtbisect.store.artefacts import ArtefactStore
 
 #: What a step notes: this, the key, and the id as soon as it is known.
 _NOTE = "lava"
@@ -84,7 +85,7 @@ class LavaServerSettings:
     visibility: str | tuple[str, ...] = "personal"
     tags: tuple[str, ...] = ()
     workload: Path | None = None
-    timeouts: jobs.Timeouts | None = None
+    timeouts: job_definition.Timeouts | None = None
     manners: Manners = Manners()  # noqa: RUF009  (frozen)
     machine_lock: Path | None = None
     lock_wait_s: float = 900.0
@@ -185,7 +186,7 @@ class LavaServerLab(Waiting):
                 retryable=False,
             )
         return Ended(
-            log=self._with_verdict(lavalog.parse(command.decode(data)), job),
+            log=self._with_verdict(job_log.parse(command.decode(data)), job),
             artefact=kept,
             how=f"job {job} of lab {self.settings.lab} ended as {state.health}",
             device=state.device,
@@ -206,7 +207,7 @@ class LavaServerLab(Waiting):
         what, _, rest = noted.partition(":")
         key, _, job = rest.partition(":")
         if what != _NOTE or not key or key in self._done:
-            return jobs.new_key(), None
+            return job_definition.new_key(), None
         try:
             found = (self.rest.job(int(job)),) if job.isdecimal() else self.rest.find(key)
         except GoneError:
@@ -214,8 +215,8 @@ class LavaServerLab(Waiting):
         # A server that lost its database counts from one again.
         found = tuple(each for each in found if key in each.name)
         if not found:
-            return (jobs.new_key(), None) if job else (key, None)
-        return (jobs.new_key(), None) if found[0].cancelled else (key, found[0].job)
+            return (job_definition.new_key(), None) if job else (key, None)
+        return (job_definition.new_key(), None) if found[0].cancelled else (key, found[0].job)
 
     def _entered(self, key: str, *, kept: bool) -> AbstractContextManager[Job | None]:
         """The entry of a job, held; None where it may outlive us: it disturbs nobody, and `resume`
@@ -261,10 +262,10 @@ class LavaServerLab(Waiting):
         ramdisk = initramfs.of_request(
             request, parts, self.artefacts, settings.work_dir / "initramfs"
         )
-        job = jobs.job_of(request, key, ramdisk, self.desk.offer, self._timeouts(request))
+        job = job_definition.job_of(request, key, ramdisk, self.desk.offer, self._timeouts(request))
         job = replace(job, priority=settings.priority, visibility=settings.visibility)
         job = replace(job, callback=self.desk.expect(key), tags=settings.tags)
-        return jobs.render_job(settings.lava_jobs, job)
+        return job_definition.render_job(settings.lava_jobs, job)
 
     def _tell_of(self, device: str, fault: str) -> None:
         if not device:
@@ -312,6 +313,6 @@ class LavaServerLab(Waiting):
         if log.job is not None:
             return log
         for row in self.rest.cases(job):
-            if str(row.get("name")) == "job" and (told := lava_rows.verdict(row)) is not None:
+            if str(row.get("name")) == "job" and (told := rest_types.verdict(row)) is not None:
                 return replace(log, job=told)
         return log

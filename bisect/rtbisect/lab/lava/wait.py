@@ -9,17 +9,18 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from rtbisect.errors import InfrastructureError
-from rtbisect.lab import jobs, standing
-from rtbisect.lab.lava import LavaLab
+from rtbisect.lab import job_definition
+from rtbisect.lab.lava import fair_use
+from rtbisect.lab.lava.base import LavaLab
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from rtbisect.lab.desk import Desk
-    from rtbisect.lab.lava_rest import LavaRest
-    from rtbisect.lab.lava_rows import DeviceState, JobState
-    from rtbisect.lab.lava_server import LavaServerSettings
-    from rtbisect.lab.quarantine import Entry
+    from rtbisect.lab.lava.artefacts_http import Desk
+    from rtbisect.lab.lava.quarantine import Entry
+    from rtbisect.lab.lava.remote import LavaServerSettings
+    from rtbisect.lab.lava.rest import LavaRest
+    from rtbisect.lab.lava.rest_types import DeviceState, JobState
     from rtbisect.model.lab import RunRequest
 
 #: Seconds that LAVA may take beyond the timeouts of a job before we end it.
@@ -38,8 +39,8 @@ class Waiting(LavaLab):
     _told: str
     _done: set[str]
 
-    def _timeouts(self, request: RunRequest) -> jobs.Timeouts:
-        return self.settings.timeouts or jobs.timeouts_of(request)
+    def _timeouts(self, request: RunRequest) -> job_definition.Timeouts:
+        return self.settings.timeouts or job_definition.timeouts_of(request)
 
     def _devices(self, kind: str) -> tuple[DeviceState, ...]:
         """Devices of a type, with what we ourselves have against them."""
@@ -58,7 +59,7 @@ class Waiting(LavaLab):
         kind = request.device_type.name
         while True:
             devices, queue = self._devices(kind), self.rest.queue(kind)
-            reason = standing.hold_back(
+            reason = fair_use.hold_back(
                 self.settings.manners, datetime.now(UTC), user, queue, len(devices)
             )
             if not reason:
@@ -114,7 +115,7 @@ class Waiting(LavaLab):
         """
         kind, now = request.device_type.name, time.monotonic()
         devices = self._devices(kind)
-        reason = standing.hopeless(kind, devices)
+        reason = fair_use.hopeless(kind, devices)
         since = (hopeless or now) if reason else None
         if since and now - since > self.settings.pace.hopeless_s:
             self._give_up(state.job, key)
@@ -123,7 +124,7 @@ class Waiting(LavaLab):
                 "put a device back into service, then run `rtbisect resume`",
                 retryable=False,
             )
-        said = reason or standing.place(state.job, self.rest.queue(kind), devices)
+        said = reason or fair_use.place(state.job, self.rest.queue(kind), devices)
         self._patient(begin, f"job {state.job} waits: {said}")
         return since
 
