@@ -30,12 +30,12 @@ from rtbisect.model.code import Commit, CommitGraph
 from rtbisect.model.lab import DeviceType, HostProfile
 from rtbisect.model.mail import Recipient, Recipients
 from rtbisect.model.report import CommitText, Repaired, ReportInput
-from rtbisect.report.compared import compared
+from rtbisect.report.ab_table import compared
+from rtbisect.report.draft import ReportSettings
 from rtbisect.report.lint.tags import REGRESSIONS
-from rtbisect.report.mailer import ReportSettings
 from rtbisect.report.message import Envelope
 from rtbisect.report.public import Public
-from rtbisect.report.view import Bot, commit_view, symptom_of
+from rtbisect.report.template_values import Bot, commit_view, symptom_of
 
 ROOT = Path(__file__).resolve().parents[1]
 TEMPLATES = ROOT / "reports"

@@ -21,7 +21,7 @@ from pydantic import TypeAdapter
 from rtbisect.config import data_root, state_dir
 from rtbisect.model.code import CommitGraph
 from rtbisect.model.report import ReportInput
-from rtbisect.report.mailer import DraftMailer, ReportSettings, bisect_log_of
+from rtbisect.report.draft import DraftMailer, ReportSettings, bisect_log_of
 from rtbisect.wiring import command_tree
 
 

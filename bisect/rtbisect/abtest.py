@@ -26,13 +26,13 @@ from rtbisect.model.campaign import (
 )
 from rtbisect.model.command import FOREIGN, turned
 from rtbisect.model.formats import kept_as
-from rtbisect.report.compared import compared
-from rtbisect.report.figures import effect_text, test_name
-from rtbisect.report.kept import read_input
+from rtbisect.report.ab_table import compared
+from rtbisect.report.averages import metric_name, middle, threshold_of, unit_of
+from rtbisect.report.headline_figure import effect_text, test_name
+from rtbisect.report.input_file import read_input
 from rtbisect.report.message import Envelope, answers_to, own_id
-from rtbisect.report.middles import metric_name, middle, threshold_of, unit_of
+from rtbisect.report.template_values import banner, commit_view, cost, mailable
 from rtbisect.report.text import ascii_line, foreign, header_text, short
-from rtbisect.report.view import banner, commit_view, cost, mailable
 from rtbisect.setup import machine_parts
 from rtbisect.store.artefacts import write_whole
 from rtbisect.store.campaigns import CampaignStore

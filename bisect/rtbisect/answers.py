@@ -18,8 +18,8 @@ from rtbisect.mailroom import rules_of
 from rtbisect.model.campaign import Level
 from rtbisect.model.mail import MailState, OutMail, Recipient
 from rtbisect.model.report import ReportState
-from rtbisect.report.kept import read_input
-from rtbisect.report.mailer import check_mailable
+from rtbisect.report.draft import check_mailable
+from rtbisect.report.input_file import read_input
 from rtbisect.report.message import Envelope, message, own_id
 from rtbisect.report.recipients import plain_name, refused
 from rtbisect.report.text import header_text, wrap

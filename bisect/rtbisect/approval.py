@@ -23,14 +23,14 @@ from rtbisect.kernel.maintainers import Named, maintainers
 from rtbisect.mailroom import rules_of
 from rtbisect.model.mail import OutMail, Recipients
 from rtbisect.model.report import ReportInput, ReportState
-from rtbisect.report.kept import read_input
+from rtbisect.report.draft import check_mailable, keep
+from rtbisect.report.input_file import read_input
 from rtbisect.report.lint.rules import lint
 from rtbisect.report.lint.tags import PAGE
-from rtbisect.report.mailer import check_mailable, keep
 from rtbisect.report.public import Public
 from rtbisect.report.recipients import TRACKED, Purpose, plain_name, propose, refused
+from rtbisect.report.template_values import symptom_of
 from rtbisect.report.text import foreign
-from rtbisect.report.view import symptom_of
 from rtbisect.standalone import SCRIPT
 from rtbisect.standing import REPORT, follow_outbox
 from rtbisect.store.artefacts import write_whole

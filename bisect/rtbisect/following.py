@@ -14,7 +14,7 @@ from rtbisect import wiring
 from rtbisect.answers import OPEN
 from rtbisect.config import load_site
 from rtbisect.errors import BusyError, ConfigError, InfrastructureError
-from rtbisect.report.mailer import keep
+from rtbisect.report.draft import keep
 from rtbisect.store.campaigns import CampaignStore
 
 if TYPE_CHECKING:

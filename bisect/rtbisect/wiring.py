@@ -35,8 +35,8 @@ from rtbisect.model.command import (
 from rtbisect.model.lab import DeviceType, HostProfile, RunRequest, Window
 from rtbisect.process import locks
 from rtbisect.program import worktree_run
-from rtbisect.report.keeper import LogKeeper
-from rtbisect.report.mailer import DraftMailer, ReportSettings
+from rtbisect.report.command_log import LogKeeper
+from rtbisect.report.draft import DraftMailer, ReportSettings
 from rtbisect.setup import Parts, Setup
 from rtbisect.store.artefacts import ArtefactStore, sweep
 from rtbisect.store.db import make_folder

@@ -14,11 +14,11 @@ from rtbisect.approval import approver, check_lint
 from rtbisect.config import load_site
 from rtbisect.errors import ConfigError
 from rtbisect.model.mail import OutMail
-from rtbisect.report.kept import read_input
-from rtbisect.report.mailer import keep
+from rtbisect.report.draft import keep
+from rtbisect.report.input_file import read_input
 from rtbisect.report.message import Envelope, own_id
+from rtbisect.report.template_values import Bot, commit_view
 from rtbisect.report.text import foreign, header_text
-from rtbisect.report.view import Bot, commit_view
 from rtbisect.standing import WITHDRAWAL, withdrawn
 from rtbisect.store.outbox import Outbox
 

@@ -16,7 +16,7 @@ from report_cases import BOARD, settings
 from rtbisect.cli import app
 from rtbisect.config import load_site
 from rtbisect.model.campaign import CampaignRequest
-from rtbisect.report.mailer import DraftMailer
+from rtbisect.report.draft import DraftMailer
 from rtbisect.store import codec
 from rtbisect.store.campaigns import CampaignStore
 from rtbisect.wiring import setup_of

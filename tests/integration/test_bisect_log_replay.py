@@ -17,7 +17,7 @@ import pytest
 from report_cases import CASES, EPOLL, GOLDEN, NOTICES, PUBLIC, epoll, settings
 from rtbisect.model import campaign
 from rtbisect.model.code import Commit, CommitGraph
-from rtbisect.report.mailer import DraftMailer
+from rtbisect.report.draft import DraftMailer
 
 ENV = {
     "PATH": os.environ["PATH"],

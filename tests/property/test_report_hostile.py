@@ -17,12 +17,12 @@ from hypothesis import strategies as st
 from report_cases import BOARD, EPOLL, STORY, TEMPLATES, epoll, hang, rcu, two_modes
 from report_cases import settings as site
 from rtbisect.model.campaign import Cause, Gate, GateStatus, Outcome, Sample, Verification
-from rtbisect.report.figures import claim
-from rtbisect.report.mailer import MAX_BYTES, MAX_LINES, DraftMailer, marks
+from rtbisect.report.campaign_log import appendix, story
+from rtbisect.report.draft import MAX_BYTES, MAX_LINES, DraftMailer, marks
+from rtbisect.report.headline_figure import claim
 from rtbisect.report.message import Envelope, message, subject
-from rtbisect.report.story import appendix, story
+from rtbisect.report.template_values import mailable
 from rtbisect.report.text import histogram
-from rtbisect.report.view import mailable
 
 NASTY = [
     "x\r\nBcc: victim@example.org\r\n\r\nbody",

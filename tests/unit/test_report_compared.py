@@ -2,7 +2,7 @@
 """Two kernels figure by figure: names are whole, and nothing is left out in silence."""
 
 from rtbisect.model.campaign import MetricKey, Sample, TableRow
-from rtbisect.report.compared import MOST_FIGURES, compared
+from rtbisect.report.ab_table import MOST_FIGURES, compared
 from rtbisect.report.text import TABLE
 
 WIDE = Sample((0.0717, 0.0598, 0.0960))

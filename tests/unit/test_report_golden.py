@@ -13,8 +13,8 @@ from email.policy import default
 import pytest
 
 from report_cases import CASES, GOLDEN, NOTICES, PUBLIC, STORY, settings
+from rtbisect.report.draft import MAX_BYTES, MAX_LINES, DraftMailer
 from rtbisect.report.lint.rules import lint
-from rtbisect.report.mailer import MAX_BYTES, MAX_LINES, DraftMailer
 
 HEADERS = [
     "From",

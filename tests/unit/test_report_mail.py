@@ -44,15 +44,15 @@ from rtbisect.model.campaign import (
     Verification,
 )
 from rtbisect.model.report import HostPart, ReportState
-from rtbisect.report.figures import test_name as name_of_test
-from rtbisect.report.kept import read_input
+from rtbisect.report.averages import spread
+from rtbisect.report.draft import DETAILS, DraftMailer, check_mailable, template_name
+from rtbisect.report.headline_figure import test_name as name_of_test
+from rtbisect.report.input_file import read_input
 from rtbisect.report.lint.mail import BANNER
 from rtbisect.report.lint.rules import lint
-from rtbisect.report.mailer import DETAILS, DraftMailer, check_mailable, template_name
 from rtbisect.report.message import date, guard
-from rtbisect.report.middles import spread
+from rtbisect.report.template_values import context, mailable
 from rtbisect.report.text import PROSE
-from rtbisect.report.view import context, mailable
 from rtbisect.search.likelihood.features import Figure
 
 

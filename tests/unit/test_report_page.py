@@ -16,7 +16,7 @@ from rtbisect.model.campaign import Gate, GateStatus
 from rtbisect.model.lab import Measurement, Run, RunStatus
 from rtbisect.report.page import write_page
 from rtbisect.report.pictures import draw_page, role
-from rtbisect.report.view import Bot
+from rtbisect.report.template_values import Bot
 
 BOT = Bot("rtbisect", "bot@lab.example.org", "https://lists.example.org/r/")
 PNG = b"\x89PNG\r\n"

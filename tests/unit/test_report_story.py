@@ -11,10 +11,10 @@ from dataclasses import replace
 import pytest
 
 from report_cases import EPOLL, STORY, epoll, nothing, settings, sha
-from rtbisect.report.mailer import DraftMailer
+from rtbisect.report.campaign_log import appendix, story
+from rtbisect.report.draft import DraftMailer
 from rtbisect.report.plots import draw
 from rtbisect.report.posterior import bars, probability, rows, top
-from rtbisect.report.story import appendix, story
 
 
 def test_story_is_numbered_and_ends_with_the_answer():

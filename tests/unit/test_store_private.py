@@ -6,7 +6,7 @@ import stat
 
 import pytest
 
-from rtbisect.report.mailer import folder_of, keep
+from rtbisect.report.draft import folder_of, keep
 from rtbisect.store.campaigns import CampaignStore
 from rtbisect.store.db import make_folder
 

@@ -13,7 +13,7 @@ from rtbisect.cli.options import json_option, seed_option, site_option, site_pat
 from rtbisect.comparison import BASE, TIP
 from rtbisect.errors import Exit
 from rtbisect.model.campaign import CampaignRequest, Judgement, Outcome, Result
-from rtbisect.report.middles import centre_of, spread
+from rtbisect.report.averages import centre_of, spread
 from rtbisect.report.text import Column, table
 
 if TYPE_CHECKING:

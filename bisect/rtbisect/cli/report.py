@@ -21,13 +21,13 @@ from rtbisect.digest import digest, write_digest
 from rtbisect.errors import ConfigError, Exit
 from rtbisect.model.campaign import Level
 from rtbisect.model.lab import Run
+from rtbisect.report.input_file import read_input
 from rtbisect.report.kcidb import kcidb_json
-from rtbisect.report.kept import read_input
 from rtbisect.report.lint.mail import MOST_BYTES
 from rtbisect.report.lint.rules import RULES
 from rtbisect.report.lint.rules import lint as lint_mail
 from rtbisect.report.page import write_page
-from rtbisect.report.view import Bot
+from rtbisect.report.template_values import Bot
 from rtbisect.standing import follow_outbox
 from rtbisect.store.campaigns import CampaignStore
 from rtbisect.store.journal import recorded

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rtbisect.errors import InternalError
 from rtbisect.model.campaign import Cause, Level, Outcome, Sample
-from rtbisect.report.middles import by_mean, centre_of, threshold_of
+from rtbisect.report.averages import by_mean, centre_of, threshold_of
 from rtbisect.report.text import ascii_line
 
 if TYPE_CHECKING:

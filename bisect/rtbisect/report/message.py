@@ -14,13 +14,13 @@ from email.utils import parseaddr
 from typing import TYPE_CHECKING
 
 from rtbisect.errors import ConfigError, InternalError
+from rtbisect.report.template_values import better
 from rtbisect.report.text import ascii_line, header_text, short
-from rtbisect.report.view import better
 
 if TYPE_CHECKING:
     from rtbisect.model.report import ReportInput
-    from rtbisect.report.figures import Claim
-    from rtbisect.report.view import Bot
+    from rtbisect.report.headline_figure import Claim
+    from rtbisect.report.template_values import Bot
 
 
 class _Plain(EmailPolicy):

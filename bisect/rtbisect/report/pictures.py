@@ -8,8 +8,8 @@ from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from rtbisect.judge.samples import figure as figure_of
-from rtbisect.report.figures import end_names, headline
-from rtbisect.report.middles import judged_name, judged_unit, metric_name, unit_of
+from rtbisect.report.averages import judged_name, judged_unit, metric_name, unit_of
+from rtbisect.report.headline_figure import end_names, headline
 from rtbisect.report.plots import COLOURS, bare, load, plain, save
 from rtbisect.report.text import unit_text
 

@@ -7,8 +7,8 @@ import importlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from rtbisect.report.figures import headline
-from rtbisect.report.middles import centre, judged_name, judged_unit, limit_of, middle_word
+from rtbisect.report.averages import centre, judged_name, judged_unit, limit_of, middle_word
+from rtbisect.report.headline_figure import headline
 from rtbisect.report.posterior import probability, top
 from rtbisect.report.text import ascii_line, foreign, many, unit_text
 

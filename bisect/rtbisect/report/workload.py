@@ -6,14 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rtbisect.report.middles import (
-    metric_name,
-    of_boots,
-    overlap,
-    seen,
-    spread,
-    threshold_of,
-)
+from rtbisect.report.averages import metric_name, of_boots, overlap, seen, spread, threshold_of
 from rtbisect.report.text import foreign
 
 if TYPE_CHECKING:

@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
-from rtbisect.report.lint import form, says, tags
+from rtbisect.report.lint import content, form, tags
 from rtbisect.report.lint.mail import Finding, Mail, Rule, read
 from rtbisect.report.text import ascii_line
 
-RULES: tuple[Rule, ...] = (*form.RULES, *tags.RULES, *says.RULES)
+RULES: tuple[Rule, ...] = (*form.RULES, *tags.RULES, *content.RULES)
 
 #: Findings of one rule that are told; a table that is wrong is wrong in each row.
 _MOST = 5

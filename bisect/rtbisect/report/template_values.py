@@ -10,8 +10,9 @@ from rtbisect.judge.gates.aa import NAME as AA
 from rtbisect.judge.gates.boot_gates import HANGS, against
 from rtbisect.judge.improvements import improved
 from rtbisect.model.campaign import Cause, GateStatus, Outcome
-from rtbisect.report.back import brings_back
-from rtbisect.report.figures import (
+from rtbisect.report.averages import limit_of, metric_name
+from rtbisect.report.distribution import boots_by, is_finding
+from rtbisect.report.headline_figure import (
     MAX_FACTORS,
     MAX_ROWS,
     check_table,
@@ -24,11 +25,10 @@ from rtbisect.report.figures import (
     origin_table,
     test_name,
 )
-from rtbisect.report.machine import machine_rows
-from rtbisect.report.middles import limit_of, metric_name
+from rtbisect.report.machine_facts import machine_rows
 from rtbisect.report.posterior import probability, rows
 from rtbisect.report.reproduce import boots_alone, reproduce
-from rtbisect.report.shape import boots_by, is_finding
+from rtbisect.report.reverts import brings_back
 from rtbisect.report.text import TABLE, ascii_line, foreign, many, short, wrap
 from rtbisect.report.workload import side
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from rtbisect.model.campaign import Judgement, Summary, Verification
     from rtbisect.model.report import CommitText, ReportInput
-    from rtbisect.report.figures import Claim
+    from rtbisect.report.headline_figure import Claim
 
 #: Inline bisect logs are at most this long.
 LOG_LINES = 40

@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING
 
 from rtbisect.report.lint.cpus import misfits
-from rtbisect.report.lint.figures import same_counters, same_figures, sums_as_maxima
+from rtbisect.report.lint.implausible import same_counters, same_figures, sums_as_maxima
 from rtbisect.report.lint.mail import BANNER, Mail, Rule, number
 
 if TYPE_CHECKING:

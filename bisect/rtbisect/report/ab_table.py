@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rtbisect.report.middles import spread
+from rtbisect.report.averages import spread
 from rtbisect.report.text import Column, grouped, many
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rtbisect.report.figures import headline
-from rtbisect.report.middles import judged_name, judged_unit, of_boots, overlap
+from rtbisect.report.averages import judged_name, judged_unit, of_boots, overlap
+from rtbisect.report.headline_figure import headline
 from rtbisect.report.text import histogram
 
 if TYPE_CHECKING:

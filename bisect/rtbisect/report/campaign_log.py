@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rtbisect.report.middles import metric_name
+from rtbisect.report.averages import metric_name
+from rtbisect.report.distribution import boots_by
 from rtbisect.report.posterior import bars, probability
-from rtbisect.report.shape import boots_by
+from rtbisect.report.template_values import cost
 from rtbisect.report.text import TABLE, ascii_line, cut, foreign, wrap
-from rtbisect.report.view import cost
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -6,9 +6,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rtbisect.model.report import Report, ReportState
-from rtbisect.report.mailer import bisect_log_of, folder_of, keep, result_json
+from rtbisect.report.campaign_log import story as told_story
+from rtbisect.report.draft import bisect_log_of, folder_of, keep, result_json
 from rtbisect.report.posterior import bars
-from rtbisect.report.story import story as told_story
 
 if TYPE_CHECKING:
     from pathlib import Path

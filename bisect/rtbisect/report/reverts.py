@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rtbisect.report.middles import metric_name, seen, spread, threshold_of
+from rtbisect.report.averages import metric_name, seen, spread, threshold_of
 from rtbisect.report.text import foreign
 
 if TYPE_CHECKING:

@@ -11,16 +11,14 @@ from typing import TYPE_CHECKING, Any
 from rtbisect.errors import ConfigError, InfrastructureError, InternalError
 from rtbisect.model.campaign import Cause, Outcome
 from rtbisect.model.report import Report, ReportState
-from rtbisect.report.figures import claim
+from rtbisect.report.campaign_log import appendix, story
+from rtbisect.report.headline_figure import claim
+from rtbisect.report.input_file import INPUT, input_json
 from rtbisect.report.kcidb import kcidb_json
-from rtbisect.report.kept import INPUT, input_json
 from rtbisect.report.lint.form import MAX_BYTES, MAX_LINES
 from rtbisect.report.message import Envelope, guard, message, own_id, subject
 from rtbisect.report.plots import draw
-from rtbisect.report.story import appendix, story
-from rtbisect.report.templates import Templates
-from rtbisect.report.text import ascii_line, short, wrap
-from rtbisect.report.view import (
+from rtbisect.report.template_values import (
     Bot,
     Detail,
     banner,
@@ -29,6 +27,8 @@ from rtbisect.report.view import (
     mailable,
     stands_still,
 )
+from rtbisect.report.templates import Templates
+from rtbisect.report.text import ascii_line, short, wrap
 from rtbisect.search.bisect_log import FIX_SIDES, SIDES, bisect_log
 from rtbisect.store.artefacts import write_whole
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rtbisect.model.campaign import Level, Scale
-from rtbisect.report.middles import (
+from rtbisect.report.averages import (
     by_mean,
     centre,
     judged_name,
