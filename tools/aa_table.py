@@ -25,7 +25,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rtbisect.config import load_thresholds, state_dir
+from rtbisect.config.site_file import load_thresholds, state_dir
 from rtbisect.judge.gates import aa
 from rtbisect.judge.gates.campaign_gates import Examined, examine
 from rtbisect.judge.samples import sample

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 
 from scipy.stats import beta
 
-from rtbisect.config import data_root, load_thresholds
+from rtbisect.config.site_file import data_root, load_thresholds
 from rtbisect.model.campaign import Outcome
 from rtbisect.model.code import Commit, CommitGraph
 from rtbisect.model.command import CommandRequest

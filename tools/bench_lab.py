@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 
 from rtbisect import labs
 from rtbisect.boots import Ask, Boots
-from rtbisect.config import data_root, load_site, state_dir
+from rtbisect.config.site_file import data_root, load_site, state_dir
 from rtbisect.lab.lava.artefacts_http import Desk, DeskSettings
 from rtbisect.lab.lava.remote import LavaServerLab, LavaServerSettings
 from rtbisect.lab.lava.rest import LavaRest, RestSettings

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from pydantic import TypeAdapter
 
-from rtbisect.config import data_root, state_dir
+from rtbisect.config.site_file import data_root, state_dir
 from rtbisect.model.code import CommitGraph
 from rtbisect.model.report import ReportInput
 from rtbisect.report.draft import DraftMailer, ReportSettings, bisect_log_of

@@ -17,7 +17,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from rtbisect.config import data_root, state_dir
+from rtbisect.config.site_file import data_root, state_dir
 
 ROW = "{seed:<12} {kind:<15} {outcome:<15} {cause:<18} {right:<6} {builds:>6} {boots:>5} {skipped:>7} {minutes:>7} {confidence:>10} {draft:<6} {commit}"  # noqa: E501  (one row)
 

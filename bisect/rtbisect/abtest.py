@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from rtbisect import wiring
 from rtbisect.comparison import BASE, TIP
-from rtbisect.config import load_site
+from rtbisect.config.site_file import load_site
 from rtbisect.errors import ConfigError, InfrastructureError
 from rtbisect.fingerprints import Machine
 from rtbisect.judge.verdict import judge
@@ -40,7 +40,7 @@ from rtbisect.store.journal import recorded, summary_of
 from rtbisect.trees.patches import patches_of
 
 if TYPE_CHECKING:
-    from rtbisect.config import Site
+    from rtbisect.config.site_file import Site
     from rtbisect.model.campaign import TableRow
     from rtbisect.model.report import ReportInput
     from rtbisect.store.campaigns import CampaignRecord

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from rtbisect import wiring
 from rtbisect.approval import approver, check_gates, check_lint
-from rtbisect.config import load_site
+from rtbisect.config.site_file import load_site
 from rtbisect.errors import ConfigError
 from rtbisect.mailroom import rules_of
 from rtbisect.model.campaign import Level
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from email.headerregistry import AddressHeader
     from email.message import EmailMessage
 
-    from rtbisect.config import Site
+    from rtbisect.config.site_file import Site
     from rtbisect.model.campaign import CampaignRequest
     from rtbisect.store.campaigns import CampaignRecord, CampaignStore
 

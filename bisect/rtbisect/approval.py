@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from rtbisect import wiring
 from rtbisect.bundle import SUMS
-from rtbisect.config import Site, load_site
+from rtbisect.config.site_file import Site, load_site
 from rtbisect.errors import BusyError, ConfigError
 from rtbisect.kernel.maintainers import Named, maintainers
 from rtbisect.mailroom import rules_of
@@ -37,10 +37,10 @@ from rtbisect.store.artefacts import write_whole
 from rtbisect.store.outbox import Outbox
 
 if TYPE_CHECKING:
+    from rtbisect.config.schema_types import Person
     from rtbisect.model.campaign import CampaignRequest
     from rtbisect.model.report import CommitText, Report
     from rtbisect.report.lint.mail import Finding
-    from rtbisect.schema_words import Person
     from rtbisect.store.campaigns import CampaignRecord, CampaignStore
 
 #: The mail for other people, and who gets it, beside the draft.

@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rtbisect.config import choose_threshold, data_root, load_site, load_thresholds
+from rtbisect.config.site_file import choose_threshold, data_root, load_site, load_thresholds
 from rtbisect.errors import ConfigError
 from rtbisect.model.campaign import CampaignRequest
 from rtbisect.model.command import RUN
@@ -23,8 +23,8 @@ from rtbisect.wiring import command_tree, head_of, tree_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rtbisect.config import Site
-    from rtbisect.kernelci_core import BuildTarget
+    from rtbisect.config.kernelci import BuildTarget
+    from rtbisect.config.site_file import Site
     from rtbisect.model.campaign import Threshold
     from rtbisect.trees.git import GitTree
 

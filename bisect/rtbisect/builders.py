@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from rtbisect.config import Site
+    from rtbisect.config.site_file import Site
     from rtbisect.model.code import Build, BuildRequest, Checkout, Function
     from rtbisect.setup import Setup
     from rtbisect.store.artefacts import ArtefactStore

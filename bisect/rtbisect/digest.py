@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from rtbisect import labs, wiring
-from rtbisect.config import data_root, load_thresholds
+from rtbisect.config.site_file import data_root, load_thresholds
 from rtbisect.errors import ConfigError
 from rtbisect.judge.improvements import improved
 from rtbisect.model.campaign import Outcome
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
 
-    from rtbisect.config import Site
+    from rtbisect.config.site_file import Site
     from rtbisect.model.campaign import Result
     from rtbisect.store.campaigns import CampaignRecord
 

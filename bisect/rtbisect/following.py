@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from rtbisect import wiring
 from rtbisect.answers import OPEN
-from rtbisect.config import load_site
+from rtbisect.config.site_file import load_site
 from rtbisect.errors import BusyError, ConfigError, InfrastructureError
 from rtbisect.report.draft import keep
 from rtbisect.store.campaigns import CampaignStore

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from rtbisect import acceptance, labs
 from rtbisect.builders import builder_of
-from rtbisect.config import load_site
+from rtbisect.config.site_file import load_site
 from rtbisect.errors import ConfigError, InfrastructureError
 from rtbisect.lab import inventory
 from rtbisect.lab.lava.claims import Claim, claims, first_claims
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from rtbisect.config import Site
+    from rtbisect.config.site_file import Site
     from rtbisect.lab.inventory import Host
     from rtbisect.model.code import Build
     from rtbisect.model.lab import Run

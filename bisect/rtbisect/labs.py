@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rtbisect.config import data_root
+from rtbisect.config.site_file import data_root
 from rtbisect.errors import ConfigError
 from rtbisect.lab import inventory, vmetal
 from rtbisect.lab.lava.artefacts_http import Desk, DeskSettings, new_word, word_of
@@ -25,8 +25,8 @@ from rtbisect.store.artefacts import ArtefactStore
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from rtbisect.config import Site
-    from rtbisect.site_schema import LabAccess
+    from rtbisect.config.schema import LabAccess
+    from rtbisect.config.site_file import Site
 
 #: One measurement or build at a time on a machine, whatever store asks for it.
 MACHINE_LOCK = Path("/run/lock/rtbisect-machine.lock")

@@ -15,7 +15,7 @@ from rtbisect.post.smtp import SmtpSettings, SmtpTransport
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from rtbisect.config import Site
+    from rtbisect.config.site_file import Site
     from rtbisect.post.inbox import Inbox
     from rtbisect.post.transport import Transport
 

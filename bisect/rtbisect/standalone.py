@@ -9,7 +9,7 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rtbisect.config import data_root
+from rtbisect.config.site_file import data_root
 from rtbisect.errors import ConfigError
 from rtbisect.lab import initramfs, qemu_script
 from rtbisect.lab.classify import panic_of, stall_of

@@ -10,12 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rtbisect import builders, labs
-from rtbisect.config import (
-    Site,
-    data_root,
-    load_site,
-    load_thresholds,
-)
+from rtbisect.config.site_file import Site, data_root, load_site, load_thresholds
 from rtbisect.errors import ConfigError
 from rtbisect.kernel.config_check import most_cpus
 from rtbisect.kernel.kbuild import KernelBuilder
@@ -44,8 +39,8 @@ from rtbisect.suites import siteload
 from rtbisect.trees.git import GitTree, GitTreeSettings, ls_remote
 
 if TYPE_CHECKING:
-    from rtbisect.config import PlannedJob
-    from rtbisect.kernelci_core import BuildTarget
+    from rtbisect.config.kernelci import BuildTarget
+    from rtbisect.config.site_file import PlannedJob
     from rtbisect.model.ports import Journal, Progress
 
 MACHINE_LOCK = labs.MACHINE_LOCK

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from rtbisect import wiring
 from rtbisect.answers import report_as_sent
 from rtbisect.approval import approver, check_lint
-from rtbisect.config import load_site
+from rtbisect.config.site_file import load_site
 from rtbisect.errors import ConfigError
 from rtbisect.model.mail import OutMail
 from rtbisect.report.draft import keep

@@ -14,7 +14,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from report_cases import BOARD, settings
 from rtbisect.cli import app
-from rtbisect.config import load_site
+from rtbisect.config.site_file import load_site
 from rtbisect.model.campaign import CampaignRequest
 from rtbisect.report.draft import DraftMailer
 from rtbisect.store import codec

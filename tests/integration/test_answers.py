@@ -21,7 +21,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from report_cases import rcu
 from rtbisect import abtest, answers
 from rtbisect.cli import answer as command
-from rtbisect.config import load_site
+from rtbisect.config.site_file import load_site
 from rtbisect.errors import InfrastructureError
 from rtbisect.fingerprints import Machine, made
 from rtbisect.judge.verdict import judge

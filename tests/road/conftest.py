@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from rtbisect.config import data_root, load_site, state_dir
+from rtbisect.config.site_file import data_root, load_site, state_dir
 from rtbisect.demo.cases import Case, site_text
 from rtbisect.demo.history import make_history
 from rtbisect.demo.plan import plan

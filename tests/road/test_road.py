@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from rtbisect.config import data_root
+from rtbisect.config.site_file import data_root
 from rtbisect.demo import truth as truths
 from rtbisect.errors import ConfigError, InfrastructureError
 from rtbisect.lab.job_definition import Timeouts

@@ -7,11 +7,11 @@ from pathlib import Path
 import kernelci.config
 import pytest
 
-from rtbisect import site_notes
-from rtbisect.config import choose_threshold, load_site, load_thresholds, state_dir
+from rtbisect.config import notes
+from rtbisect.config.kernelci import KEYS
+from rtbisect.config.site_file import choose_threshold, load_site, load_thresholds, state_dir
 from rtbisect.errors import ConfigError
 from rtbisect.kernel.config_check import most_cpus
-from rtbisect.kernelci_core import KEYS
 from rtbisect.wiring import check_target
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -215,8 +215,8 @@ def test_what_a_site_says_and_nobody_does_is_named(tmp_path, after, added, said)
         text = text.replace("plan: [rt-latency]", "plan: [rt-latency, rt-more]")
     document = site(tmp_path, text).document
     found = [
-        *site_notes.unused(document),
-        *site_notes.not_run(document, {("qemu-smt", "rt-latency")}),
+        *notes.unused(document),
+        *notes.not_run(document, {("qemu-smt", "rt-latency")}),
     ]
     told = [f"{document.where(place)}: {words}" for place, words in found]
     where = f"site.yaml:{line_of(text, added.splitlines()[0])}: "
@@ -226,9 +226,9 @@ def test_what_a_site_says_and_nobody_does_is_named(tmp_path, after, added, said)
 def test_a_compiler_that_is_not_here_is_named():
     document = load_site(ROOT / "site.example.yaml").document
     for here in ("12.2.0", "12"):
-        assert list(site_notes.compiler(document, "gcc-12", here)) == []
+        assert list(notes.compiler(document, "gcc-12", here)) == []
     for here in ("13.2.0", "1", "120.1", ""):
-        ((place, said),) = site_notes.compiler(document, "gcc-12", here)
+        ((place, said),) = notes.compiler(document, "gcc-12", here)
         assert (place[-1], "cc_version 12 is not what builds" in said) == ("cc_version", True)
 
 
@@ -242,10 +242,10 @@ def test_every_key_that_kernelci_core_reads_is_used_or_named():
         asked |= {key for found in re.findall(lists, text) for key in re.findall(r"'(\w+)'", found)}
         asked |= set(re.findall(gets, text))
     assert len(asked) > 25
-    known = {*KEYS, *site_notes._VARIANT, *site_notes._ARCHITECTURE, "extra_configs"}
+    known = {*KEYS, *notes._VARIANT, *notes._ARCHITECTURE, "extra_configs"}
     known |= {"device_type", "test_plans"}
-    for section, used in site_notes._USED.items():
-        known |= {*used, *site_notes._UNUSED[section]}
+    for section, used in notes._USED.items():
+        known |= {*used, *notes._UNUSED[section]}
     assert asked - known == set()
 
 

@@ -4,7 +4,7 @@
 from pathlib import Path
 
 from rtbisect.cli.demo import SITE
-from rtbisect.config import load_site
+from rtbisect.config.site_file import load_site
 from rtbisect.demo.cases import CASES, on_lab, site_text
 
 EXAMPLE = Path(__file__).parents[2] / "docs/examples/virtual-lab.yaml"

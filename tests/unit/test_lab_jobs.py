@@ -11,6 +11,7 @@ import yaml
 from lab_logs import DEVICE, request
 from pydantic import ValidationError
 
+from rtbisect.config.schema import LabAccess, PlanParams
 from rtbisect.errors import ConfigError, InternalError
 from rtbisect.lab.job_definition import (
     PREFLIGHT_CASES,
@@ -24,7 +25,6 @@ from rtbisect.lab.job_definition import (
 )
 from rtbisect.lab.profile import host_profile
 from rtbisect.lab.windows import WINDOWS, select
-from rtbisect.site_schema import LabAccess, PlanParams
 from rtbisect.suites import reach
 
 ROOT = Path(__file__).parents[2]

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from rtbisect import wiring
-from rtbisect.config import load_site
+from rtbisect.config.site_file import load_site
 from rtbisect.errors import ConfigError
 from rtbisect.model.campaign import CampaignRequest
 from rtbisect.store.artefacts import ArtefactStore

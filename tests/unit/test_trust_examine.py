@@ -7,7 +7,7 @@ from pathlib import Path
 from campaigns import thresholds
 
 from rtbisect.believed import broken
-from rtbisect.config import load_thresholds
+from rtbisect.config.site_file import load_thresholds
 from rtbisect.judge.gates.campaign_gates import Examined, examine
 from rtbisect.lab.windows import WINDOWS
 from rtbisect.model.campaign import GateStatus

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rtbisect import wiring
-from rtbisect.config import load_site
+from rtbisect.config.site_file import load_site
 from rtbisect.errors import RtbisectError
 from rtbisect.model.campaign import Outcome
 from rtbisect.model.command import RUN

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rtbisect import site_notes, wiring
+from rtbisect import wiring
 from rtbisect.cli.options import json_option, site_path
-from rtbisect.config import load_site
+from rtbisect.config import notes
+from rtbisect.config.site_file import load_site
 from rtbisect.errors import ConfigError
 from rtbisect.process.command import printable, run
 
@@ -18,8 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from rtbisect.cli.output import Output
-    from rtbisect.config import Site
-    from rtbisect.kernelci_core import BuildTarget
+    from rtbisect.config.kernelci import BuildTarget
+    from rtbisect.config.site_file import Site
 
 #: Seconds for the version of a compiler.
 GCC_S = 20.0
@@ -74,13 +75,13 @@ def _row(site: Site, target: BuildTarget) -> dict[str, str]:
     }
 
 
-def _ignored(site: Site, rows: Sequence[Mapping[str, str]]) -> Iterator[site_notes.Note]:
+def _ignored(site: Site, rows: Sequence[Mapping[str, str]]) -> Iterator[notes.Note]:
     """What the file says and nobody does, in the order of its lines."""
     jobs = {(row["device_type"], row["plan"]) for row in rows}
     here = _compiler()
-    found = [*site_notes.unused(site.document), *site_notes.not_run(site.document, jobs)]
+    found = [*notes.unused(site.document), *notes.not_run(site.document, jobs)]
     for environment in dict.fromkeys(target.compiler for target in _built(site)):
-        found += site_notes.compiler(site.document, environment, here)
+        found += notes.compiler(site.document, environment, here)
     yield from sorted(found, key=lambda note: site.document.lines.get(note[0], 0))
 
 

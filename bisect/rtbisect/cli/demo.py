@@ -13,7 +13,7 @@ from rtbisect import wiring
 from rtbisect.cli import runner
 from rtbisect.cli.options import json_option
 from rtbisect.cli.output import Output, PlainProgress
-from rtbisect.config import load_site
+from rtbisect.config.site_file import load_site
 from rtbisect.demo import truth as truths
 from rtbisect.demo.cases import CASES, KINDS, SUITES, on_lab, site_text
 from rtbisect.demo.history import DemoRefs, make_history

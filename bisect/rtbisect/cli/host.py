@@ -14,7 +14,7 @@ from rtbisect import inspection, labs
 from rtbisect.cli.claims import tell_claims
 from rtbisect.cli.options import json_option, site_option, site_path
 from rtbisect.cli.output import PlainProgress
-from rtbisect.config import load_site
+from rtbisect.config.site_file import load_site
 from rtbisect.errors import ConfigError, Exit, RtbisectError
 from rtbisect.lab import bmc, inventory
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from rtbisect.cli.output import Output
-    from rtbisect.config import Site
+    from rtbisect.config.site_file import Site
     from rtbisect.lab.inventory import Host
     from rtbisect.lab.lava.rest import LavaRest
 

@@ -12,7 +12,7 @@ import click
 from rtbisect import approval, mailroom, polling
 from rtbisect.cli.options import json_option, site_option, site_path
 from rtbisect.cli.output import PlainProgress
-from rtbisect.config import load_site
+from rtbisect.config.site_file import load_site
 from rtbisect.errors import ConfigError, Exit
 from rtbisect.model.mail import MailState
 from rtbisect.polling import Stores

@@ -16,7 +16,7 @@ from rtbisect import abtest, answers, approval
 from rtbisect.bundle import write_bundle
 from rtbisect.cli.options import json_option, seed_option, site_option, site_path
 from rtbisect.cli.runner import once, request_of
-from rtbisect.config import data_root, load_site
+from rtbisect.config.site_file import data_root, load_site
 from rtbisect.digest import digest, write_digest
 from rtbisect.errors import ConfigError, Exit
 from rtbisect.model.campaign import Level

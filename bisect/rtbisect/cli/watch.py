@@ -13,7 +13,7 @@ from rtbisect import asked, wiring
 from rtbisect.cli import check, runner
 from rtbisect.cli.options import json_option, seed_option, site_option, site_path
 from rtbisect.cli.output import Output, PlainProgress, keep_traceback, one_line
-from rtbisect.config import load_site
+from rtbisect.config.site_file import load_site
 from rtbisect.errors import Exit, InternalError, RtbisectError
 from rtbisect.model.campaign import CampaignRequest, Level, Outcome
 from rtbisect.store.campaigns import CampaignStore

@@ -16,7 +16,7 @@ from rtbisect.cli import runner
 from rtbisect.cli.mail import answer_replies, mail
 from rtbisect.cli.options import json_option
 from rtbisect.cli.output import PlainProgress, keep_traceback, one_line
-from rtbisect.config import load_site
+from rtbisect.config.site_file import load_site
 from rtbisect.errors import ConfigError, Exit, InternalError, Interrupted, RtbisectError
 from rtbisect.model.command import FOREIGN, GIVEN
 from rtbisect.post.fetch import fetch, is_address

@@ -12,7 +12,7 @@ import yaml
 from rtbisect.model.campaign import Cause
 
 if TYPE_CHECKING:
-    from rtbisect.config import Site
+    from rtbisect.config.site_file import Site
 
 #: What the demo measures.
 SUITES = ("ipi", "osnoise", "rcu")

@@ -17,7 +17,7 @@ from rtbisect.process.command import printable
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from rtbisect.config import Site
+    from rtbisect.config.site_file import Site
     from rtbisect.lab.lava.rest import LavaRest
     from rtbisect.lab.lava.rest_types import DeviceState
 

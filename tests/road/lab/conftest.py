@@ -11,7 +11,7 @@ from dataclasses import replace
 import pytest
 
 from rtbisect import labs
-from rtbisect.config import data_root, load_site
+from rtbisect.config.site_file import data_root, load_site
 from rtbisect.errors import RtbisectError
 from rtbisect.lab import inventory as known_hosts
 from rtbisect.lab.lava.artefacts_http import Desk, DeskSettings

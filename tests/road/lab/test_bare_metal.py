@@ -11,7 +11,7 @@ from dataclasses import replace
 import pytest
 
 from rtbisect import labs
-from rtbisect.config import data_root
+from rtbisect.config.site_file import data_root
 from rtbisect.errors import InfrastructureError
 from rtbisect.lab.job_definition import Timeouts
 from rtbisect.lab.vmetal import HOST_TYPE, HostSpec, dictionary

@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    from rtbisect import yamlfile
-    from rtbisect.site_schema import SiteFile, VariantEntry
+    from rtbisect.config import yamlfile
+    from rtbisect.config.schema import SiteFile, VariantEntry
 
 #: The lab on this machine.
 EMBEDDED = "lava-run://localhost/"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
 
-    from rtbisect.yamlfile import Document, Place
+    from rtbisect.config.yamlfile import Document, Place
 
 Note = tuple["Place", str]
 

@@ -12,9 +12,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from rtbisect.mail_schema import Mail
+from rtbisect.config.mail_schema import Mail
+from rtbisect.config.schema_types import Branch, Loose, Name, Person, Strict
 from rtbisect.model.lab import PROFILE
-from rtbisect.schema_words import Branch, Loose, Name, Person, Strict
 
 #: Of a device or a tag on a LAVA server; "" for none.
 LavaName = Annotated[str, Field(pattern=r"^([A-Za-z0-9][A-Za-z0-9_.+-]{0,63})?$")]

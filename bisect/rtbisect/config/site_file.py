@@ -10,12 +10,9 @@ from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
-from rtbisect import site_checks, yamlfile
-from rtbisect.errors import ConfigError, InternalError
-from rtbisect.kernelci_core import BuildTarget, Job, KernelCI, LabChoice
-from rtbisect.model.campaign import Better, MetricKey, Scale, Threshold
-from rtbisect.model.lab import DeviceType
-from rtbisect.site_schema import (
+from rtbisect.config import checks, yamlfile
+from rtbisect.config.kernelci import BuildTarget, Job, KernelCI, LabChoice
+from rtbisect.config.schema import (
     DeviceParams,
     LabAccess,
     MetricEntry,
@@ -24,6 +21,9 @@ from rtbisect.site_schema import (
     SiteFile,
     ThresholdsFile,
 )
+from rtbisect.errors import ConfigError, InternalError
+from rtbisect.model.campaign import Better, MetricKey, Scale, Threshold
+from rtbisect.model.lab import DeviceType
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -34,7 +34,7 @@ def data_root() -> Path:
 
     rtbisect is installed editable; InternalError says so when it is not.
     """
-    root = Path(__file__).resolve().parents[2]
+    root = Path(__file__).resolve().parents[3]
     if not (root / "lava-jobs").is_dir():
         raise InternalError(
             f"{root} holds no lava-jobs/", "install rtbisect from its checkout with `make setup`"
@@ -74,7 +74,7 @@ class Site:
     @property
     def access(self) -> LabAccess | None:
         """How our lab is used where it has a server; None for the one on this machine."""
-        return None if self.lab.url == site_checks.EMBEDDED else self.ours.labs[self.lab.name]
+        return None if self.lab.url == checks.EMBEDDED else self.ours.labs[self.lab.name]
 
     def beside(self, path: str) -> Path:
         """A path of the site file, which is relative to it."""
@@ -145,7 +145,7 @@ def load_site(path: Path) -> Site:
         checked = SiteFile.model_validate(document.data)
     except ValidationError as error:
         raise document.refuse_invalid(error) from error
-    site_checks.check(document, checked, data_root())
+    checks.check(document, checked, data_root())
     kernelci = KernelCI(path)
     lab = next(lab for lab in kernelci.labs() if lab.name == checked.rtbisect.lab)
     return Site(path, kernelci, checked.rtbisect, lab, document)

@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from rtbisect.schema_words import Address, Name, Person, Strict
+from rtbisect.config.schema_types import Address, Name, Person, Strict
 
 Path = Annotated[str, Field(min_length=1)]
 #: An address, `@host`, or one with `*` in it.
