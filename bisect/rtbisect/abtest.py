@@ -14,7 +14,7 @@ from rtbisect import wiring
 from rtbisect.comparison import BASE, TIP
 from rtbisect.config.site_file import load_site
 from rtbisect.errors import ConfigError, InfrastructureError
-from rtbisect.fingerprints import Machine
+from rtbisect.fingerprints import Machine, machine_parts
 from rtbisect.judge.verdict import judge
 from rtbisect.model.campaign import (
     CampaignRequest,
@@ -33,7 +33,6 @@ from rtbisect.report.input_file import read_input
 from rtbisect.report.message import Envelope, answers_to, own_id
 from rtbisect.report.template_values import banner, commit_view, cost, mailable
 from rtbisect.report.text import ascii_line, foreign, header_text, short
-from rtbisect.setup import machine_parts
 from rtbisect.store.artefacts import write_whole
 from rtbisect.store.campaigns import CampaignStore
 from rtbisect.store.journal import recorded, summary_of

@@ -22,6 +22,7 @@ from rtbisect import __version__, pipeline, wiring
 from rtbisect.errors import ConfigError, InternalError, RtbisectError
 from rtbisect.model.campaign import Outcome, Result
 from rtbisect.model.code import Build, CommitGraph
+from rtbisect.model.ports import Parts
 from rtbisect.replay import (
     Answers,
     HeardBuilder,
@@ -34,7 +35,7 @@ from rtbisect.replay import (
     place_in,
 )
 from rtbisect.report.page import DRAFT, PAGE
-from rtbisect.setup import Parts, Setup
+from rtbisect.setup import Setup
 from rtbisect.standalone import figures_of, write_kernels
 from rtbisect.store import codec
 from rtbisect.store.artefacts import ArtefactStore, write_whole

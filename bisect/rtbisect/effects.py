@@ -34,7 +34,8 @@ if TYPE_CHECKING:
 
     from rtbisect.model.campaign import Threshold
     from rtbisect.model.lab import Window
-    from rtbisect.setup import Parts, Setup
+    from rtbisect.model.ports import Parts
+    from rtbisect.setup import Setup
 
 #: What a boot and a build are taken to cost before the first one was timed.
 FIRST_GUESS_BOOT_S = 20.0

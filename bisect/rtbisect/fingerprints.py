@@ -14,11 +14,14 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from rtbisect import first_fingerprint
-from rtbisect.errors import InternalError
+from rtbisect.errors import ConfigError, InternalError
 from rtbisect.model.formats import kept_as
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from rtbisect.model.ports import Journal
+    from rtbisect.setup import Setup
 
 #: Of the documents written today. Raise it where a name or a meaning in them changes, and lift
 #: older ones; a field that is only added needs nothing.
@@ -114,3 +117,56 @@ def _first_names(kind: type[Fingerprint]) -> tuple[str, ...]:
 def _first_hash(kind: type[Fingerprint], parts: Mapping[str, Any]) -> str:
     text = first_fingerprint.text(_first_names(kind), parts)
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+class SetupChangedError(ConfigError):
+    """A campaign cannot go on: it was begun with another set-up."""
+
+
+def keep_setup(setup: Setup, journal: Journal) -> None:
+    """Remember what a campaign runs with; SetupChangedError when a resumed one would run with
+    something else: figures of two set-ups do not mix.
+    """
+    for key, kind, parts in (
+        ("setup", Fingerprint, setup_parts(setup)),
+        ("machine", Machine, machine_parts(setup)),
+    ):
+        kept = _kept(journal, key, kind, parts)
+        if not kept.fits(parts):
+            raise SetupChangedError(
+                "the site file, its fragments or thresholds/ changed since"
+                f" {journal.campaign} began",
+                "put them back as they were, or start a new campaign",
+            )
+        if not kept.document:
+            journal.rewrite(key, kind, lifted(kept, parts))
+
+
+def _kept(journal: Journal, key: str, kind: type[T], parts: Mapping[str, Any]) -> T:
+    return journal.step(key, kind, lambda _note: made(kind, parts))
+
+
+def setup_parts(setup: Setup) -> dict[str, Any]:
+    """What the figures and the answer of a campaign depend on."""
+    return {
+        **_measured(setup),
+        "device": setup.device,
+        "thresholds": setup.thresholds,
+        "limits": setup.limits,
+        "explaining": setup.explaining,
+    }
+
+
+def machine_parts(setup: Setup) -> dict[str, Any]:
+    """What boots depend on. Thresholds and limits judge them, and change nothing of them."""
+    return {**_measured(setup), "device": replace(setup.device, boot_s=0)}
+
+
+def _measured(setup: Setup) -> dict[str, Any]:
+    return {
+        "build": setup.build,
+        "profile": setup.profile,
+        "windows": setup.windows,
+        "window_ms": setup.window_ms,
+        "rcu_calls": setup.rcu_calls,
+    }

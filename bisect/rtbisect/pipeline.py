@@ -39,7 +39,8 @@ from rtbisect.searching import result_of, search, unanswered
 if TYPE_CHECKING:
     from rtbisect.model.code import CommitGraph
     from rtbisect.model.lab import Run
-    from rtbisect.setup import Parts, Setup
+    from rtbisect.model.ports import Parts
+    from rtbisect.setup import Setup
 
 #: Outcomes after which the bot stays silent: there is nothing to tell a maintainer. Nor is there
 #: when the tool that measures makes what it sees.

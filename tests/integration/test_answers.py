@@ -23,11 +23,10 @@ from rtbisect import abtest, answers
 from rtbisect.cli import answer as command
 from rtbisect.config.site_file import load_site
 from rtbisect.errors import InfrastructureError
-from rtbisect.fingerprints import Machine, made
+from rtbisect.fingerprints import Machine, machine_parts, made
 from rtbisect.judge.verdict import judge
 from rtbisect.model.campaign import CampaignRequest, Level, Limits, Outcome, Sample, TableRow
 from rtbisect.report.lint.rules import lint
-from rtbisect.setup import machine_parts
 from rtbisect.store.campaigns import CampaignStore
 from rtbisect.store.journal import StoreJournal
 from rtbisect.wiring import setup_of

@@ -17,6 +17,7 @@ from tempfile import TemporaryDirectory
 from campaigns import World, boots, line_of, sha
 
 from rtbisect import pipeline
+from rtbisect.fingerprints import keep_setup
 from rtbisect.lab.fake import FakeLab
 from rtbisect.model.campaign import (
     Better,
@@ -28,7 +29,6 @@ from rtbisect.model.campaign import (
 )
 from rtbisect.model.code import BuildRequest
 from rtbisect.model.lab import DeviceType, HostProfile, Window
-from rtbisect.setup import keep_setup
 
 COMMITS, CULPRIT = 12, sha(8)
 

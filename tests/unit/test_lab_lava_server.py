@@ -17,6 +17,7 @@ from lava_rest_server import PAGE, TOKEN, LavaServer
 
 from rtbisect.cli import runner
 from rtbisect.errors import ConfigError, InfrastructureError
+from rtbisect.fingerprints import SetupChangedError
 from rtbisect.lab.job_definition import expected_cases
 from rtbisect.lab.lava import fair_use
 from rtbisect.lab.lava.artefacts_http import Desk, DeskSettings
@@ -30,7 +31,6 @@ from rtbisect.lab.lava.rest_types import DeviceState, JobState
 from rtbisect.model.campaign import CampaignRequest
 from rtbisect.model.lab import RunStatus
 from rtbisect.model.ports import KeptNote, NoNote
-from rtbisect.setup import SetupChangedError
 from rtbisect.store.artefacts import ArtefactStore
 from rtbisect.store.campaigns import CampaignStore
 

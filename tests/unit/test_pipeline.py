@@ -19,6 +19,7 @@ from rtbisect.boots import Ask
 from rtbisect.cli.check import exit_of_check
 from rtbisect.effects import Effects
 from rtbisect.errors import ConfigError, InfrastructureError, InternalError
+from rtbisect.fingerprints import SetupChangedError, keep_setup
 from rtbisect.judge.improvements import improved
 from rtbisect.kernel.fake import FakeBuilder
 from rtbisect.lab.fake import FakeLab
@@ -40,7 +41,6 @@ from rtbisect.model.command import GIVEN, REPAIR, turned
 from rtbisect.model.lab import Measurement, RunStatus, Source
 from rtbisect.search import engine
 from rtbisect.search.ancestry import Ancestry
-from rtbisect.setup import SetupChangedError, keep_setup
 from rtbisect.store.campaigns import CampaignStore
 from rtbisect.store.codec import to_json
 from rtbisect.suites import reach, senders

@@ -17,8 +17,15 @@ from alembic.script import ScriptDirectory
 from campaigns import ROOT
 
 from rtbisect.errors import ConfigError
-from rtbisect.fingerprints import Fingerprint, Machine, made
-from rtbisect.setup import SetupChangedError, keep_setup, machine_parts, setup_parts
+from rtbisect.fingerprints import (
+    Fingerprint,
+    Machine,
+    SetupChangedError,
+    keep_setup,
+    machine_parts,
+    made,
+    setup_parts,
+)
 from rtbisect.store import db, outbox, replies, schema
 from rtbisect.store.campaigns import CampaignStore
 from rtbisect.store.journal import StoreJournal, recorded

@@ -9,8 +9,8 @@ from campaigns import sha
 from rtbisect.cli import runner, watch
 from rtbisect.cli.output import Output
 from rtbisect.errors import Exit
+from rtbisect.fingerprints import SetupChangedError
 from rtbisect.model.campaign import CampaignRequest, Cause, Outcome, Result
-from rtbisect.setup import SetupChangedError
 from rtbisect.store import codec
 from rtbisect.store.campaigns import CampaignStore
 

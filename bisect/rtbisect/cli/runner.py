@@ -13,10 +13,10 @@ from rtbisect.cli import commits
 from rtbisect.cli.output import Output, PlainProgress, one_line
 from rtbisect.effects import duration
 from rtbisect.errors import Exit, InternalError, MisaskedError, RtbisectError
+from rtbisect.fingerprints import SetupChangedError, keep_setup
 from rtbisect.model.campaign import CampaignRequest, Level, Outcome, Result, Summary
 from rtbisect.model.command import RUN, repairs
 from rtbisect.searching import unanswered
-from rtbisect.setup import SetupChangedError, keep_setup
 from rtbisect.store import codec
 from rtbisect.store.campaigns import CampaignStore
 from rtbisect.store.journal import StoreJournal, end_leftovers, summary_of
@@ -25,8 +25,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rtbisect.model.code import CommitHead
+    from rtbisect.model.ports import Parts
     from rtbisect.model.report import Report
-    from rtbisect.setup import Parts, Setup
+    from rtbisect.setup import Setup
     from rtbisect.store.campaigns import CampaignRecord
 
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 if TYPE_CHECKING:
@@ -161,3 +162,16 @@ class Progress(Protocol):
 
     def step(self, what: str, done: int, total: int, left_s: float | None) -> None:
         """Where we are; `left_s` is the estimate of the seconds left, None when unknown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """The ports that a campaign works through."""
+
+    tree: Tree
+    builder: Builder
+    lab: Lab
+    journal: Journal
+    mailer: Mailer
+    clock: Clock
+    progress: Progress
