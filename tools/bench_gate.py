@@ -21,7 +21,6 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from bench_search import wilson
-from rtbisect import comparison
 from rtbisect.judge.scale import badness
 from rtbisect.judge.stats import median
 from rtbisect.judge.verdict import judge
@@ -35,7 +34,8 @@ from rtbisect.model.campaign import (
     Threshold,
 )
 from rtbisect.model.lab import RunStatus
-from rtbisect.proof import most_boots
+from rtbisect.pipeline import compare
+from rtbisect.pipeline.proof import most_boots
 from rtbisect.search import verification
 from rtbisect.search.calibrate import Rule, decide, looks
 from rtbisect.search.likelihood.features import Views, views
@@ -106,7 +106,7 @@ def compared(rule: Threshold, one: list[float], two: list[float]) -> bool:
     """`check` calls the tip regressed."""
     for boots in (FIRST, LAST):
         base, new = Sample(tuple(one[:boots])), Sample(tuple(two[:boots]))
-        found = judge(rule, base, new, alpha=comparison.ALPHA / comparison.LOOKS)
+        found = judge(rule, base, new, alpha=compare.ALPHA / compare.LOOKS)
         if found.level is Level.REGRESSED:
             return True
     return False

@@ -21,7 +21,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rtbisect import labs
-from rtbisect.boots import Ask, Boots
 from rtbisect.config.site_file import data_root, load_site, state_dir
 from rtbisect.lab.lava.artefacts_http import Desk, DeskSettings
 from rtbisect.lab.lava.remote import LavaServerLab, LavaServerSettings
@@ -32,6 +31,7 @@ from rtbisect.lab.windows import select
 from rtbisect.model.code import Build
 from rtbisect.model.lab import Run, RunRequest
 from rtbisect.model.ports import KeptNote
+from rtbisect.pipeline.boot_queue import Ask, Boots
 from rtbisect.store.artefacts import ArtefactStore
 from rtbisect.store.campaigns import CampaignStore
 from rtbisect.store.journal import recorded

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rtbisect import wiring
-from rtbisect.comparison import BASE, TIP
 from rtbisect.config.site_file import load_site
 from rtbisect.errors import ConfigError, InfrastructureError
 from rtbisect.fingerprints import Machine, machine_parts
@@ -26,6 +25,7 @@ from rtbisect.model.campaign import (
 )
 from rtbisect.model.command import FOREIGN, turned
 from rtbisect.model.formats import kept_as
+from rtbisect.pipeline.compare import BASE, TIP
 from rtbisect.report.ab_table import compared
 from rtbisect.report.averages import metric_name, middle, threshold_of, unit_of
 from rtbisect.report.headline_figure import effect_text, test_name

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from rtbisect.config.site_file import Site
     from rtbisect.model.code import Build, BuildRequest, Checkout, Function
-    from rtbisect.setup import Setup
+    from rtbisect.model.setup import Setup
     from rtbisect.store.artefacts import ArtefactStore
 
 

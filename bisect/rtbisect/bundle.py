@@ -18,11 +18,13 @@ from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rtbisect import __version__, pipeline, wiring
+from rtbisect import __version__, wiring
 from rtbisect.errors import ConfigError, InternalError, RtbisectError
 from rtbisect.model.campaign import Outcome, Result
 from rtbisect.model.code import Build, CommitGraph
 from rtbisect.model.ports import Parts
+from rtbisect.model.setup import Setup
+from rtbisect.pipeline import bisect
 from rtbisect.replay import (
     Answers,
     HeardBuilder,
@@ -35,7 +37,6 @@ from rtbisect.replay import (
     place_in,
 )
 from rtbisect.report.page import DRAFT, PAGE
-from rtbisect.setup import Setup
 from rtbisect.standalone import figures_of, write_kernels
 from rtbisect.store import codec
 from rtbisect.store.artefacts import ArtefactStore, write_whole
@@ -171,7 +172,7 @@ def _again(
         name = store.create(kind, "{}", "")
         steps_in(store.database, name, steps)
         setup, parts = assembled(StoreJournal(store.database, name))
-        result, _ = pipeline.bisect(setup, parts)
+        result, _ = bisect.bisect(setup, parts)
     return result, setup
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from rtbisect.model.ports import Journal
-    from rtbisect.setup import Setup
+    from rtbisect.model.setup import Setup
 
 #: Of the documents written today. Raise it where a name or a meaning in them changes, and lift
 #: older ones; a field that is only added needs nothing.

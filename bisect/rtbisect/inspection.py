@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from rtbisect.model.code import Build
     from rtbisect.model.lab import Run
     from rtbisect.model.ports import Progress
-    from rtbisect.setup import Setup
+    from rtbisect.model.setup import Setup
 
 #: Seconds until a server that does not answer is told: a person waits.
 _OUTAGE_S = 3.0

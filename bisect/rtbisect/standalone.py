@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from rtbisect.model.code import Build
     from rtbisect.model.lab import Measurement, RunRequest
-    from rtbisect.setup import Setup
+    from rtbisect.model.setup import Setup
     from rtbisect.store.artefacts import ArtefactStore
 
 SCRIPT = "boot.sh"

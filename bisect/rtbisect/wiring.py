@@ -29,11 +29,11 @@ from rtbisect.model.command import (
 )
 from rtbisect.model.lab import DeviceType, HostProfile, RunRequest, Window
 from rtbisect.model.ports import Parts
+from rtbisect.model.setup import Setup
 from rtbisect.process import locks
 from rtbisect.program import worktree_run
 from rtbisect.report.command_log import LogKeeper
 from rtbisect.report.draft import DraftMailer, ReportSettings
-from rtbisect.setup import Setup
 from rtbisect.store.artefacts import ArtefactStore, sweep
 from rtbisect.store.db import make_folder
 from rtbisect.suites import siteload

@@ -22,7 +22,7 @@ from rtbisect.model.code import BuildRequest, Commit, CommitGraph
 from rtbisect.model.lab import DeviceType, Measurement
 from rtbisect.model.ports import Parts
 from rtbisect.model.report import Report, ReportState
-from rtbisect.setup import Setup
+from rtbisect.model.setup import Setup
 from rtbisect.store.campaigns import CampaignStore
 from rtbisect.store.journal import StoreJournal
 from rtbisect.trees.fake import FakeTree

@@ -16,7 +16,6 @@ from tempfile import TemporaryDirectory
 
 from campaigns import World, boots, line_of, sha
 
-from rtbisect import pipeline
 from rtbisect.fingerprints import keep_setup
 from rtbisect.lab.fake import FakeLab
 from rtbisect.model.campaign import (
@@ -29,6 +28,7 @@ from rtbisect.model.campaign import (
 )
 from rtbisect.model.code import BuildRequest
 from rtbisect.model.lab import DeviceType, HostProfile, Window
+from rtbisect.pipeline import bisect
 
 COMMITS, CULPRIT = 12, sha(8)
 
@@ -116,7 +116,7 @@ def go(here, killed_in="", count=0):
 
     setup, parts = here.open(heard)
     keep_setup(setup, parts.journal)
-    return pipeline.bisect(setup, parts)
+    return bisect.bisect(setup, parts)
 
 
 #: Name of a recorded store, and where its campaign was killed.

@@ -5,9 +5,9 @@ import threading
 
 import pytest
 
-from rtbisect.boots import Ask, Boots
 from rtbisect.errors import InfrastructureError
 from rtbisect.model.lab import Run, RunStatus
+from rtbisect.pipeline.boot_queue import Ask, Boots
 
 A, B, C = (Ask(each * 40, "test") for each in "abc")
 

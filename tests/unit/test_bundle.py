@@ -10,11 +10,12 @@ from dataclasses import replace
 import pytest
 from campaigns import ROOT, World, boots, line_of, sha
 
-from rtbisect import bundle, pipeline
+from rtbisect import bundle
 from rtbisect.bundle import Evidence, differences, rejudge
 from rtbisect.errors import ConfigError
 from rtbisect.lab.fake import FakeLab
 from rtbisect.model.campaign import Outcome
+from rtbisect.pipeline import bisect
 from rtbisect.replay import Answers, HeardBuilder, HeardTree
 from rtbisect.store.export import steps_of
 
@@ -33,7 +34,7 @@ def finished(tmp_path_factory):
     reverts = {(graph.bad, sha(5)): sha(10**6)}
     world = World(place / "state", graph, FakeLab(boots(5), None), reverts=reverts)
     setup, parts = world.open()
-    result, _ = pipeline.bisect(setup, parts)
+    result, _ = bisect.bisect(setup, parts)
     world.store.finish(world.campaign, result, None)
     steps = steps_of(world.store.database, world.campaign)
     answers = Answers()

@@ -14,10 +14,7 @@ from types import SimpleNamespace
 import pytest
 from campaigns import World, boots, line_of, sha
 
-from rtbisect import pipeline
-from rtbisect.boots import Ask
 from rtbisect.cli.check import exit_of_check
-from rtbisect.effects import Effects
 from rtbisect.errors import ConfigError, InfrastructureError, InternalError
 from rtbisect.fingerprints import SetupChangedError, keep_setup
 from rtbisect.judge.improvements import improved
@@ -39,6 +36,9 @@ from rtbisect.model.campaign import (
 from rtbisect.model.code import PROOF_LAYOUT, Build, BuildStatus, Commit, CommitGraph, Function
 from rtbisect.model.command import GIVEN, REPAIR, turned
 from rtbisect.model.lab import Measurement, RunStatus, Source
+from rtbisect.pipeline import bisect
+from rtbisect.pipeline.boot_queue import Ask
+from rtbisect.pipeline.steps import Effects
 from rtbisect.search import engine
 from rtbisect.search.ancestry import Ancestry
 from rtbisect.store.campaigns import CampaignStore
@@ -66,7 +66,7 @@ def scaled(measurements, metric, factor):
 @pytest.mark.parametrize("culprit", range(1, 9))
 def test_every_culprit_of_a_line_is_found_and_proved(tmp_path, culprit):
     here = world(tmp_path, culprit)
-    result, report = pipeline.bisect(*here.open())
+    result, report = bisect.bisect(*here.open())
     assert (result.outcome, result.culprit) == (Outcome.CULPRIT, sha(culprit))
     assert result.cause is Cause.WORKLOAD_DEPENDENT
     assert result.confidence >= 0.95
@@ -84,7 +84,7 @@ def test_every_culprit_of_a_line_is_found_and_proved(tmp_path, culprit):
 
 
 def test_a_latency_regression_is_the_kernels_own(tmp_path):
-    result, _report = pipeline.bisect(*world(tmp_path, 5, kind="rcu").open())
+    result, _report = bisect.bisect(*world(tmp_path, 5, kind="rcu").open())
     assert (result.outcome, result.culprit) == (Outcome.CULPRIT, sha(5))
     assert result.cause is Cause.KERNEL
     assert result.metric.suite == "rcu"
@@ -103,7 +103,7 @@ def test_a_merge_base_that_is_bad_is_no_answer(tmp_path, suite, same):
     here = World(
         tmp_path, graph, FakeLab(boots(0)), builder, {("", ""): given}, request,
     )  # fmt: skip
-    result, report = pipeline.bisect(*here.open())
+    result, report = bisect.bisect(*here.open())
     assert result.outcome is Outcome.INCONCLUSIVE
     advice = f"--good {given[:12]} --bad {graph.good[:12]} --find-fix --suite ipi"
     assert advice in result.reasons[0]
@@ -114,7 +114,7 @@ def test_a_merge_base_that_stands_for_its_like_changes_no_answer(tmp_path):
     graph, given = line_of(3), sha(10**6 + 1)
     request = CampaignRequest("bisect", "s", "t", graph.good, graph.bad, extra=((GIVEN, given),))
     here = World(tmp_path, graph, FakeLab(boots(None)), FakeBuilder(), {("", ""): given}, request)
-    result, report = pipeline.bisect(*here.open())
+    result, report = bisect.bisect(*here.open())
     assert (result.outcome, report) == (Outcome.NO_REGRESSION, None)
 
 
@@ -126,7 +126,7 @@ def test_an_effect_of_the_measuring_tool_is_told_to_nobody(tmp_path):
         else w
         for w in setup.windows
     )
-    result, report = pipeline.bisect(replace(setup, windows=windows), parts)
+    result, report = bisect.bisect(replace(setup, windows=windows), parts)
     assert (result.outcome, result.culprit) == (Outcome.CULPRIT, sha(5))
     assert result.cause is Cause.TOOL_INDUCED
     assert report is None
@@ -145,7 +145,7 @@ def test_the_proof_tells_where_the_change_comes_from(tmp_path):
     here.lab = FakeLab(boots(5), tell=tell)
     setup, parts = here.open()
     explaining = senders.WINDOWS
-    result, _report = pipeline.bisect(replace(setup, explaining=explaining), parts)
+    result, _report = bisect.bisect(replace(setup, explaining=explaining), parts)
     assert [(o.name, o.parent, o.culprit, o.share) for o in result.origins] == [
         ("irq_work/N: f", 3.0, 30.0, 1.0)
     ]
@@ -173,7 +173,7 @@ def test_the_proof_has_a_second_dose(tmp_path):
     here = world(tmp_path, 5)
     here.lab = FakeLab(draw)
     setup, parts = here.open()
-    result, _report = pipeline.bisect(replace(setup, explaining=LEVELS), parts)
+    result, _report = bisect.bisect(replace(setup, explaining=LEVELS), parts)
     rows = {(row.kernel, row.workload) for row in result.table if row.window == "pf-quarter"}
     assert rows == {(k, "perf-epoll-reader:pf/4") for k in ("parent", "culprit")}
     asked = {w.name for request in here.lab.requests for w in request.windows if w.explains}
@@ -191,7 +191,7 @@ def test_a_culprit_is_also_compared_without_realtime(tmp_path, needs_rt):
     here = world(tmp_path, 5)
     here.limits = Limits(max_boots=200, without_rt_boots=6)
     here.lab = FakeLab(lambda r, rng: (with_rt if r.realtime or not needs_rt else quiet)(r, rng))
-    result, _report = pipeline.bisect(*here.open())
+    result, _report = bisect.bisect(*here.open())
     told = [r.revision for r in here.lab.requests if not r.realtime]
     assert told == [sha(4), sha(5), sha(5), sha(4)] * 3
     rows = {row.kernel: row.sample.n for row in result.table if row.metric.name == "res_per_iwi"}
@@ -215,7 +215,7 @@ def test_a_kernel_that_does_not_build_without_realtime_is_told(tmp_path):
     here.builder = SimpleNamespace(**dict.fromkeys(("files", "changed", "preflight")), build=build)
     here.builder.files = lambda _build: frozenset()
     here.builder.changed = lambda _parent, _culprit: None
-    result, _report = pipeline.bisect(*here.open())
+    result, _report = bisect.bisect(*here.open())
     assert (result.outcome, result.culprit) == (Outcome.CULPRIT, sha(5))
     assert any("does not build, so nobody knows" in reason for reason in result.reasons)
 
@@ -237,10 +237,10 @@ def test_an_upgrade_of_tools_stops_a_campaign(tmp_path, first):
     here.builder.changed = lambda _parent, _culprit: None
     if first:
         with pytest.raises(ConfigError, match="as: 2"):
-            pipeline.bisect(*here.open())
+            bisect.bisect(*here.open())
         assert len(asked) == 3
     else:
-        result, _report = pipeline.bisect(*here.open())
+        result, _report = bisect.bisect(*here.open())
         assert result.culprit == sha(5)
 
 
@@ -255,7 +255,7 @@ def test_the_proof_counts_the_functions_that_the_culprit_changes(tmp_path):
     here.builder.functions = {sha(5): (Function("ep_insert"), Function("ep_poll_callback"))}
     setup, parts = here.open()
     pf_on = next(w for w in setup.windows if w.name == "pf-on")
-    result, _report = pipeline.bisect(replace(setup, explaining=(reach.twin(pf_on),)), parts)
+    result, _report = bisect.bisect(replace(setup, explaining=(reach.twin(pf_on),)), parts)
     gate = next(gate for gate in result.gates if gate.name == "G11 reachability")
     assert (gate.status.value, gate.reason) == (
         "pass",
@@ -281,7 +281,7 @@ def test_a_culprit_that_is_not_reached_is_not_mailed(tmp_path):
     here.builder.functions = {sha(5): (Function("elsewhere"),)}
     setup, parts = here.open()
     pf_on = next(w for w in setup.windows if w.name == "pf-on")
-    result, _report = pipeline.bisect(replace(setup, explaining=(reach.twin(pf_on),)), parts)
+    result, _report = bisect.bisect(replace(setup, explaining=(reach.twin(pf_on),)), parts)
     said = "G11 reachability: the function that the commit changes did not run in the window"
     assert any(reason.startswith(said) for reason in result.reasons)
 
@@ -303,7 +303,7 @@ def test_a_noise_report_says_what_a_revert_brings_back(tmp_path):
     # What another version wrote says nothing.
     broken = store.create("bisect", "{}", "then")
     store.finish(broken, Result(Outcome.CULPRIT, Cause.KERNEL, sha(5), (), 0.9, key, judged), None)
-    _result, report = pipeline.bisect(*here.open())
+    _result, report = bisect.bisect(*here.open())
     assert report is not None
     ((told, _story),) = here.mailer.drafts
     assert [(r.campaign, r.metric, r.without, r.with_it) for r in told.repaired] == [
@@ -312,7 +312,7 @@ def test_a_noise_report_says_what_a_revert_brings_back(tmp_path):
 
 
 def test_the_gates_look_at_the_fresh_boots(tmp_path):
-    result, _report = pipeline.bisect(*world(tmp_path, 5).open())
+    result, _report = bisect.bisect(*world(tmp_path, 5).open())
     status = {gate.name: gate.status.value for gate in result.gates}
     # The fake lab has neither raw files nor a dose.
     assert status == {
@@ -338,7 +338,7 @@ def test_what_got_better_is_told_to_the_operator(tmp_path):
         return boots(0 if int(request.revision, 16) < 3 else None)(request, random)
 
     world = World(tmp_path, line_of(6), FakeLab(draw, None))
-    result, report = pipeline.bisect(*world.open())
+    result, report = bisect.bisect(*world.open())
     assert (result.outcome, result.culprit) == (Outcome.NO_REGRESSION, None)
     assert report is not None
     limits = world.open()[0].thresholds
@@ -348,7 +348,7 @@ def test_what_got_better_is_told_to_the_operator(tmp_path):
 
 def test_nothing_ends_in_no_regression_and_in_silence(tmp_path):
     here = world(tmp_path, None)
-    result, report = pipeline.bisect(*here.open())
+    result, report = bisect.bisect(*here.open())
     assert (result.outcome, result.culprit, report) == (Outcome.NO_REGRESSION, None, None)
     assert here.mailer.drafts == []
     assert {r.revision for r in here.lab.requests} == {sha(0), sha(8)}
@@ -359,7 +359,7 @@ def test_a_primary_metric_that_is_not_measured_is_never_a_pass(tmp_path):
         return [m for m in boots(None)(request, random) if m.name != "res_per_iwi"]
 
     here = World(tmp_path, line_of(8), FakeLab(deaf))
-    result, _report = pipeline.bisect(*here.open())
+    result, _report = bisect.bisect(*here.open())
     assert (result.outcome, result.confidence) == (Outcome.INCONCLUSIVE, 0.0)
     assert any("res_per_iwi" in reason and "no boots" in reason for reason in result.reasons)
 
@@ -370,7 +370,7 @@ def test_a_guard_warns_and_does_not_turn_a_check(tmp_path):
         return scaled(boots(None)(request, random), ("res_per_s", "clock-on"), loud)
 
     here = World(tmp_path, line_of(8), FakeLab(guarded))
-    result = pipeline.check(*here.open())
+    result = bisect.check(*here.open())
     assert any(j.level is Level.REGRESSED for j in result.judgements)
     assert (result.outcome, exit_of_check(result)) == (Outcome.NO_REGRESSION, 0)
     # Every figure of both stands in the table, also those that nobody judges.
@@ -395,11 +395,11 @@ def test_two_devices_share_a_campaign(tmp_path):
     fault = InfrastructureError("no power", "see to it", retryable=False)
     here.lab = FakeLab(boots(5), {sha(5): [RunStatus.COMPLETE, fault]}, devices=2)
     with pytest.raises(InfrastructureError):
-        pipeline.bisect(*here.open())
+        bisect.bisect(*here.open())
     begun = len(here.lab.requests)
     # The number of devices is that of the begin: the order of the boots rests on it.
     here.lab.devices = 1
-    result, _report = pipeline.bisect(*here.open())
+    result, _report = bisect.bisect(*here.open())
     assert (result.outcome, result.culprit) == (Outcome.CULPRIT, sha(5))
     names = [request.run_id for request in here.lab.requests]
     # One boot was taken up again, none was made twice.
@@ -426,7 +426,7 @@ def test_hosts_are_no_part_of_what_kernels_differ_in(tmp_path):
     plain = boots(5)
     here = world(tmp_path, 5)
     here.lab = FakeLab(draw, place=place)
-    result, _report = pipeline.bisect(*here.open())
+    result, _report = bisect.bisect(*here.open())
     assert (result.outcome, result.culprit) == (Outcome.CULPRIT, sha(5))
     facts, story = here.mailer.drafts[0]
     one, two = facts.hosts
@@ -450,7 +450,7 @@ def test_another_setup_does_not_go_on_with_a_campaign(tmp_path):
 def test_failed_boots_of_the_comparison_do_not_end_the_search(tmp_path):
     script = {sha(8): [RunStatus.HUNG, RunStatus.HUNG, RunStatus.HUNG]}
     here = world(tmp_path, 4, script=script)
-    result, _report = pipeline.bisect(*here.open())
+    result, _report = bisect.bisect(*here.open())
     assert (result.outcome, result.culprit) == (Outcome.CULPRIT, sha(4))
 
 
@@ -467,7 +467,7 @@ def test_an_open_cause_gets_more_boots_of_both_kernels(tmp_path):
         return scaled(boots(4)(request, random), ("res_per_s", "pf-off"), swing)
 
     here.lab = FakeLab(draw)
-    result, _report = pipeline.bisect(*here.open())
+    result, _report = bisect.bisect(*here.open())
     assert result.outcome is Outcome.CULPRIT
     rows = {(r.kernel, r.metric.name, r.window): r.sample.n for r in result.table}
     assert rows["culprit", "res_per_iwi", "pf-on"] == rows["parent", "res_per_iwi", "pf-on"] == 10
@@ -476,23 +476,23 @@ def test_an_open_cause_gets_more_boots_of_both_kernels(tmp_path):
 def test_equal_kernels_need_no_boot(tmp_path):
     here = world(tmp_path, 3)
     here.builder.same_as = {sha(8): sha(0)}
-    result, report = pipeline.bisect(*here.open())
+    result, report = bisect.bisect(*here.open())
     assert (result.outcome, report) == (Outcome.NOOP, None)
     assert here.lab.requests == []
-    assert pipeline.check(*here.open()).outcome is Outcome.NOOP
+    assert bisect.check(*here.open()).outcome is Outcome.NOOP
 
 
 def test_unbuildable_revisions_are_skipped_and_the_culprit_is_found(tmp_path):
     here = world(tmp_path, 7, count=12)
     here.builder.failing = {sha(4): "a.c:1: error: x", sha(5): "a.c:1: error: x"}
-    result, _report = pipeline.bisect(*here.open())
+    result, _report = bisect.bisect(*here.open())
     assert (result.outcome, result.culprit) == (Outcome.CULPRIT, sha(7))
 
 
 def test_a_culprit_behind_unbuildable_neighbours_is_a_set(tmp_path):
     here = world(tmp_path, 6, count=12)
     here.builder.failing = dict.fromkeys((sha(5), sha(6)), "a.c:1: error: x")
-    result, report = pipeline.bisect(*here.open())
+    result, report = bisect.bisect(*here.open())
     assert result.outcome is Outcome.CULPRIT_SET
     assert {s for s, _p in result.candidates} >= {sha(5), sha(6), sha(7)}
     assert result.culprit is None
@@ -502,20 +502,20 @@ def test_a_culprit_behind_unbuildable_neighbours_is_a_set(tmp_path):
 def test_a_revision_that_never_boots_is_skipped(tmp_path):
     script = {sha(4): [RunStatus.BOOT_FAILED] * 9}
     here = world(tmp_path, 8, count=12, script=script)
-    result, _report = pipeline.bisect(*here.open())
+    result, _report = bisect.bisect(*here.open())
     assert (result.outcome, result.culprit) == (Outcome.CULPRIT, sha(8))
 
 
 def test_invalid_boots_are_no_evidence_and_are_repeated(tmp_path):
     script = {"*": [RunStatus.INVALID, RunStatus.COMPLETE, RunStatus.INVALID]}
     here = world(tmp_path, 4, script=script)
-    result, _report = pipeline.bisect(*here.open())
+    result, _report = bisect.bisect(*here.open())
     assert (result.outcome, result.culprit) == (Outcome.CULPRIT, sha(4))
 
 
 def test_a_lab_that_never_measures_ends_inconclusive_with_the_reason(tmp_path):
     here = world(tmp_path, 4, script={"*": [RunStatus.INVALID] * 99})
-    result, _report = pipeline.bisect(*here.open())
+    result, _report = bisect.bisect(*here.open())
     assert result.outcome is Outcome.INCONCLUSIVE
     assert any("no evidence" in reason for reason in result.reasons)
 
@@ -525,9 +525,9 @@ def test_a_lab_fault_pauses_the_campaign_and_resume_goes_on(tmp_path):
     broken = FakeLab(boots(4), {sha(8): [RunStatus.COMPLETE] * 3 + [InfrastructureError("bmc")]})
     here.lab = broken
     with pytest.raises(InfrastructureError):
-        pipeline.bisect(*here.open())
+        bisect.bisect(*here.open())
     before = len(broken.requests)
-    result, _report = pipeline.bisect(*here.open())
+    result, _report = bisect.bisect(*here.open())
     assert result.culprit == sha(4)
     assert broken.requests[before].run_id == broken.requests[before - 1].run_id
 
@@ -535,7 +535,7 @@ def test_a_lab_fault_pauses_the_campaign_and_resume_goes_on(tmp_path):
 def test_a_base_that_does_not_build_is_inconclusive(tmp_path):
     here = world(tmp_path, 4)
     here.builder.failing = {sha(0): "a.c:1: error: x"}
-    result, _report = pipeline.bisect(*here.open())
+    result, _report = bisect.bisect(*here.open())
     assert result.outcome is Outcome.INCONCLUSIVE
     assert "does not build" in result.reasons[0]
 
@@ -544,7 +544,7 @@ def test_with_a_suite_the_ends_are_calibrated_by_the_search(tmp_path):
     graph = line_of(8)
     request = CampaignRequest("bisect", "s", "t", graph.good, graph.bad, "rcu", "p50_us")
     here = world(tmp_path, 3, kind="rcu", request=request)
-    result, _report = pipeline.bisect(*here.open())
+    result, _report = bisect.bisect(*here.open())
     assert (result.outcome, result.culprit) == (Outcome.CULPRIT, sha(3))
     assert str(result.metric) == "rcu.p50_us@rcu-off"
 
@@ -553,7 +553,7 @@ def test_with_a_suite_that_did_not_regress_nothing_is_reproduced(tmp_path):
     graph = line_of(8)
     request = CampaignRequest("bisect", "s", "t", graph.good, graph.bad, "rcu")
     here = world(tmp_path, 3, request=request)
-    result, report = pipeline.bisect(*here.open())
+    result, report = bisect.bisect(*here.open())
     assert (result.outcome, report) == (Outcome.NOT_REPRODUCED, None)
 
 
@@ -570,7 +570,7 @@ def test_a_culprit_that_does_not_hold_on_fresh_boots_is_not_reported_as_one(tmp_
         return shaky(request, random)
 
     here.lab = FakeLab(draw)
-    result, _report = pipeline.bisect(*here.open())
+    result, _report = bisect.bisect(*here.open())
     assert (result.outcome, result.culprit) == (Outcome.INCONCLUSIVE, None)
     assert "refuted by fresh boots: culprit vs parent" in result.reasons[0]
     # Nobody believes the search any more: neither its confidence nor its sides.
@@ -585,14 +585,14 @@ def test_a_merge_that_alone_makes_the_effect_is_a_merge_culprit(tmp_path):
     tip = Commit(sha(51), (merge.sha,))
     graph = CommitGraph(sha(0), tip.sha, (*line, *side, merge, tip))
     here = World(tmp_path, graph, FakeLab(boots(50)))
-    result, _report = pipeline.bisect(*here.open())
+    result, _report = bisect.bisect(*here.open())
     assert (result.outcome, result.culprit) == (Outcome.MERGE_CULPRIT, merge.sha)
     assert sum(v.name.startswith("culprit vs parent") for v in result.verifications) == 2
 
 
 def test_check_says_regressed_without_searching(tmp_path):
     here = world(tmp_path, 4)
-    result = pipeline.check(*here.open())
+    result = bisect.check(*here.open())
     assert [j.level for j in result.judgements if j.key.name == "res_per_iwi"] == [Level.REGRESSED]
     assert {r.revision for r in here.lab.requests} == {sha(0), sha(8)}
 
@@ -603,7 +603,7 @@ def test_try_gives_up_on_a_kernel_that_does_not_boot_and_says_why(tmp_path):
     here.request = replace(here.request, kind="try", good=sha(4), bad=sha(4), suite="ipi")
     setup, parts = here.open()
     parts.progress.step = lambda _what, done, total, left_s: told.append((done, total, left_s))
-    result = pipeline.try_revision(setup, parts, 0.2, 2)
+    result = bisect.try_revision(setup, parts, 0.2, 2)
     assert result.outcome is Outcome.INCONCLUSIVE
     assert result.reasons[0].startswith("only 0 of 2 boots are evidence: ")
     assert len(told) == 4
@@ -614,7 +614,7 @@ def test_try_gives_up_on_a_kernel_that_does_not_boot_and_says_why(tmp_path):
 def test_try_judges_one_revision_against_a_limit(tmp_path, revision, level):
     request = CampaignRequest("try", "s", "t", sha(revision), sha(revision), "ipi")
     here = world(tmp_path, 4, request=request)
-    result = pipeline.try_revision(*here.open(), 0.2, 3)
+    result = bisect.try_revision(*here.open(), 0.2, 3)
     assert result.judgements[0].level is level
     assert len(here.lab.requests) == 3
 
@@ -631,14 +631,14 @@ def test_try_takes_the_mean_of_shares(tmp_path):
     request = CampaignRequest("try", "s", "t", sha(2), sha(2), "ipi")
     setup, parts = World(tmp_path, line_of(8), FakeLab(draw), request=request).open()
     shares = tuple(replace(t, statistic="fraction", scale=Scale.LINEAR) for t in setup.thresholds)
-    result = pipeline.try_revision(replace(setup, thresholds=shares), parts, 0.2, 10)
+    result = bisect.try_revision(replace(setup, thresholds=shares), parts, 0.2, 10)
     assert result.judgements[0].level is Level.REGRESSED
     assert "mean of 10 boots 0.3, limit 0.2" in result.reasons[0]
 
 
 def test_boots_see_all_windows_in_drawn_orders(tmp_path):
     here = world(tmp_path, None)
-    pipeline.bisect(*here.open())
+    bisect.bisect(*here.open())
     orders = {tuple(w.name for w in r.windows) for r in here.lab.requests}
     assert len(orders) > 6
     assert len({frozenset(order) for order in orders}) == 1
@@ -684,14 +684,14 @@ def test_a_kill_at_any_write_changes_neither_answer_nor_counts(memory):
             killed[len(writes)] = copied(whole, memory / str(len(writes)))
 
     setup, parts = whole.open(heard=hear)
-    expected, _report = pipeline.bisect(setup, parts)
+    expected, _report = bisect.bisect(setup, parts)
     assert expected.outcome is Outcome.CULPRIT
     effects = len(whole.lab.requests), len(whole.builder.requests)
     assert len(killed) > 40
     assert len({writes[stop - 1] for stop in killed}) == len(set(writes)) > 3
     for stop, here in killed.items():
         setup, resumed = here.open()
-        result, _report = pipeline.bisect(setup, resumed)
+        result, _report = bisect.bisect(setup, resumed)
         assert result == expected, f"killed after write {stop}"
         assert len(here.lab.requests) <= effects[0] + 1
         assert len(here.builder.requests) <= effects[1] + 1
@@ -701,14 +701,14 @@ def test_a_kill_at_any_write_changes_neither_answer_nor_counts(memory):
 
 def test_a_budget_that_ends_before_the_revert_is_decided_leaves_it_undecided(tmp_path):
     whole = small_world(tmp_path / "whole")
-    found, _report = pipeline.bisect(*whole.open())
+    found, _report = bisect.bisect(*whole.open())
     revert = next(check for check in found.verifications if check.name == "revert on tip")
     assert (revert.status, revert.judgement.base.n) == ("pass", 6)
     here = small_world(tmp_path / "short")
     setup, parts = here.open()
     short = len(whole.lab.requests) - 1
     setup = replace(setup, limits=replace(setup.limits, max_boots=short))
-    result, _report = pipeline.bisect(setup, parts)
+    result, _report = bisect.bisect(setup, parts)
     assert len(here.lab.requests) == short
     assert result.outcome is Outcome.CULPRIT
     status = {check.name: check.status for check in result.verifications}
@@ -725,7 +725,7 @@ def test_a_second_culprit_is_searched_for(tmp_path):
         return scaled(boots(3)(request, random), ("res_per_iwi", "pf-on"), again)
 
     here.lab = FakeLab(draw)
-    result, _report = pipeline.bisect(*here.open())
+    result, _report = bisect.bisect(*here.open())
     assert result.outcome is Outcome.MULTIPLE_CULPRITS
     assert {found for found, _ in result.candidates} == {sha(3), sha(6)}
 
@@ -754,7 +754,7 @@ def kernels(here):
 
 def test_a_small_change_is_proved_with_another_code_layout(tmp_path):
     here = small(tmp_path, lambda _variant: 1.15)
-    result, _report = pipeline.bisect(*here.open())
+    result, _report = bisect.bisect(*here.open())
     assert (result.outcome, result.culprit) == (Outcome.CULPRIT, sha(3))
     assert {v.name: v.status for v in result.verifications}["layout"] == "pass"
     built = {(r.revision, r.variant) for r in here.builder.requests if r.variant}
@@ -765,14 +765,14 @@ def test_a_small_change_is_proved_with_another_code_layout(tmp_path):
 
 def test_a_small_change_that_another_code_layout_does_not_show_is_no_culprit(tmp_path):
     here = small(tmp_path, lambda variant: 1.0 if variant else 1.15)
-    result, _report = pipeline.bisect(*here.open())
+    result, _report = bisect.bisect(*here.open())
     assert result.culprit is None
     assert result.outcome in (Outcome.LAYOUT_SENSITIVE, Outcome.NOT_REPRODUCED)
 
 
 def test_a_large_change_needs_no_other_code_layout(tmp_path):
     here = small(tmp_path, lambda _variant: 1.4)
-    result, _report = pipeline.bisect(*here.open())
+    result, _report = bisect.bisect(*here.open())
     assert (result.outcome, result.culprit) == (Outcome.CULPRIT, sha(3))
     assert not any(r.variant for r in here.builder.requests)
 
@@ -788,7 +788,7 @@ def test_two_equal_culprits_are_both_found(tmp_path):
         return scaled(boots(None)(asked, random), ("p50_us", "rcu-off"), more)
 
     here.lab = FakeLab(draw)
-    result, _report = pipeline.bisect(*here.open())
+    result, _report = bisect.bisect(*here.open())
     assert result.outcome is Outcome.MULTIPLE_CULPRITS
     assert {found for found, _ in result.candidates} == {sha(7), sha(17)}
 
@@ -806,7 +806,7 @@ def test_the_search_thinks_with_the_measured_cost_of_a_boot(tmp_path, monkeypatc
     graph = line_of(8)
     request = CampaignRequest("bisect", "s", "t", graph.good, graph.bad, "ipi")
     here = World(tmp_path, graph, FakeLab(boots(3), seconds=90.0), request=request)
-    pipeline.bisect(*here.open())
+    bisect.bisect(*here.open())
     assert {cost for reproduced, cost in costs if not reproduced} == {20.0}
     assert {cost for reproduced, cost in costs if reproduced} == {90.0}
 
@@ -836,13 +836,13 @@ def test_two_culprits_on_branches_are_both_found_and_their_merge_is_not_blamed(t
     tail = [Commit(sha(n), (sha(n - 1),), "tail") for n in range(21, 25)]
     graph = CommitGraph(sha(0), sha(24), (*one, *other, merge, *tail))
     here = slower(tmp_path, graph, steps, limits=Limits(max_boots=200))
-    result, _report = pipeline.bisect(*here.open())
+    result, _report = bisect.bisect(*here.open())
     assert result.outcome is Outcome.MULTIPLE_CULPRITS
     assert {found for found, _ in result.candidates} == set(map(sha, steps))
     # With too few boots to look into its branch the merge is not blamed either.
     (tmp_path / "few").mkdir()
     here = slower(tmp_path / "few", graph, steps)
-    result, _report = pipeline.bisect(*here.open())
+    result, _report = bisect.bisect(*here.open())
     assert len(here.lab.requests) <= here.limits.max_boots
     assert {found for found, _ in result.candidates} <= set(map(sha, steps))
 
@@ -852,7 +852,7 @@ def test_the_budget_is_that_of_the_campaign(tmp_path, most):
     """Of all parts of a range with two culprits, and of their proofs."""
     limits = Limits(max_boots=most, max_builds=12)
     here = slower(tmp_path, line_of(23), (7, 16), limits=limits)
-    result, _report = pipeline.bisect(*here.open())
+    result, _report = bisect.bisect(*here.open())
     assert len(here.lab.requests) <= most
     assert {found for found, _ in result.candidates} <= set(map(sha, range(1, 24)))
     # Builds are those of the searches; a proof takes at most three more for each culprit.
@@ -873,7 +873,7 @@ def test_what_a_later_commit_takes_back_is_told(tmp_path):
     graph = line_of(12)
     request = CampaignRequest("bisect", "s", "t", graph.good, graph.bad, "rcu")
     here = World(tmp_path, graph, FakeLab(draw), request=request)
-    result, _report = pipeline.bisect(*here.open())
+    result, _report = bisect.bisect(*here.open())
     assert (result.outcome, result.culprit) == (Outcome.CULPRIT, sha(4))
     status = {check.name: check.status for check in result.verifications}
     assert status["kept until the bad end"] == status["prediction"] == "undecided"
@@ -883,7 +883,7 @@ def test_what_a_later_commit_takes_back_is_told(tmp_path):
 def test_three_culprits_are_never_told_as_one(tmp_path):
     limits = Limits(max_boots=200)
     here = slower(tmp_path, line_of(32), (6, 15, 25), limits=limits)
-    result, _report = pipeline.bisect(*here.open())
+    result, _report = bisect.bisect(*here.open())
     assert result.outcome in (Outcome.MULTIPLE_CULPRITS, Outcome.INCONCLUSIVE)
     named = {found for found, _ in result.candidates}
     assert named <= {sha(6), sha(15), sha(25)}
@@ -891,7 +891,7 @@ def test_three_culprits_are_never_told_as_one(tmp_path):
 
 
 def test_that_one_culprit_explains_all_tested_revisions_is_a_check(tmp_path):
-    result, _report = pipeline.bisect(*world(tmp_path, 4).open())
+    result, _report = bisect.bisect(*world(tmp_path, 4).open())
     assert {v.name: v.status for v in result.verifications}["prediction"] == "pass"
 
 
@@ -907,7 +907,7 @@ def test_a_repair_is_found_on_turned_thresholds(tmp_path):
     )
     setup, parts = here.open()
     setup = replace(setup, thresholds=tuple(turned(t) for t in setup.thresholds))
-    result, _report = pipeline.bisect(setup, parts)
+    result, _report = bisect.bisect(setup, parts)
     assert (result.outcome, result.culprit) == (Outcome.CULPRIT, sha(5))
     assert "this commit repairs it" in result.reasons
     facts, _story = here.mailer.drafts[0]
@@ -925,7 +925,7 @@ def test_a_report_has_the_console_of_the_kernel_that_stands_still(tmp_path, repa
         request = CampaignRequest("bisect", "s", "t", graph.good, graph.bad, extra=(REPAIR,))
         here = World(tmp_path / "repair", graph, here.lab, request=request)
     setup, parts = here.open()
-    pipeline.bisect(setup, parts)
+    bisect.bisect(setup, parts)
     ((facts, _story),) = here.mailer.drafts
     assert facts.excerpt == told[sha(side)]
 
@@ -939,6 +939,6 @@ def test_the_figure_that_tells_most_is_searched(tmp_path):
         return scaled(boots(4)(asked, random), ("p50_us", "rcu-off"), more)
 
     here.lab = FakeLab(draw)
-    result, _report = pipeline.bisect(*here.open())
+    result, _report = bisect.bisect(*here.open())
     assert (result.outcome, result.culprit) == (Outcome.CULPRIT, sha(4))
     assert str(result.metric) == "rcu.p50_us@rcu-off"

@@ -8,13 +8,13 @@ from dataclasses import replace
 import pytest
 from campaigns import World, line_of, sha, thresholds
 
-from rtbisect import pipeline
 from rtbisect.kernel.fake import FakeBuilder
 from rtbisect.lab.fake import FakeLab
 from rtbisect.model.campaign import CampaignRequest, Limits, Observation, Outcome
 from rtbisect.model.code import Commit, CommitGraph
 from rtbisect.model.command import CommandRequest
 from rtbisect.model.lab import Measurement, RunStatus
+from rtbisect.pipeline import bisect
 from rtbisect.search import engine, plan
 from rtbisect.search.ancestry import Ancestry
 from rtbisect.search.simulate import events, rehearse
@@ -222,7 +222,7 @@ def busy_lab(tmp_path, *, lasting=True, **limits):
 
 def test_a_campaign_of_the_busy_host_names_its_culprit(tmp_path):
     here = busy_lab(tmp_path)
-    result, _report = pipeline.bisect(*here.open())
+    result, _report = bisect.bisect(*here.open())
     assert (result.outcome, result.culprit) == (Outcome.CULPRIT, sha(5))
     assert result.confidence >= 0.95
     assert {check.status for check in result.verifications} == {"pass"}
@@ -234,7 +234,7 @@ SPENT = len(BUSY) + Limits().proof_boots
 
 def test_fresh_boots_make_sure_of_what_the_search_had_no_boots_for(tmp_path):
     here = busy_lab(tmp_path, max_boots=SPENT)
-    result, _report = pipeline.bisect(*here.open())
+    result, _report = bisect.bisect(*here.open())
     assert (result.outcome, result.culprit) == (Outcome.CULPRIT, sha(5))
     assert result.confidence >= 0.95
     assert len(here.lab.requests) <= SPENT
@@ -242,7 +242,7 @@ def test_fresh_boots_make_sure_of_what_the_search_had_no_boots_for(tmp_path):
 
 def test_what_fresh_boots_do_not_bear_out_is_not_named(tmp_path):
     here = busy_lab(tmp_path, lasting=False, max_boots=SPENT)
-    result, _report = pipeline.bisect(*here.open())
+    result, _report = bisect.bisect(*here.open())
     assert (result.outcome, result.culprit) == (Outcome.INCONCLUSIVE, None)
     assert result.confidence == 0.0
 
@@ -250,6 +250,6 @@ def test_what_fresh_boots_do_not_bear_out_is_not_named(tmp_path):
 def test_what_fresh_boots_leave_doubtful_is_not_named(tmp_path, monkeypatch):
     monkeypatch.setattr(engine, "confidence_after", lambda *_a, **_k: (0.9, False))
     here = busy_lab(tmp_path, max_boots=SPENT)
-    result, _report = pipeline.bisect(*here.open())
+    result, _report = bisect.bisect(*here.open())
     assert (result.outcome, result.culprit) == (Outcome.INCONCLUSIVE, None)
     assert dict(result.candidates)[sha(5)] > 0.9

@@ -3,8 +3,8 @@
 
 import pytest
 
-from rtbisect import several
 from rtbisect.model.campaign import Cause, Outcome, Result
+from rtbisect.pipeline import multiple_culprits
 from rtbisect.search.spec import Answer
 
 RESULT = Result(Outcome.CULPRIT, Cause.KERNEL, "culprit", (), 0.97, None, None)
@@ -12,7 +12,7 @@ RESULT = Result(Outcome.CULPRIT, Cause.KERNEL, "culprit", (), 0.97, None, None)
 
 def told(unlike):
     answer = Answer(Outcome.CULPRIT, "culprit", (), 0.97, 0.0, (), (), unlike=unlike)
-    found = several.unlike(RESULT, answer)
+    found = multiple_culprits.unlike(RESULT, answer)
     (check,) = found.verifications
     return check, found.reasons
 

@@ -6,12 +6,12 @@ from pathlib import Path
 
 from campaigns import thresholds
 
-from rtbisect.believed import broken
 from rtbisect.config.site_file import load_thresholds
 from rtbisect.judge.gates.campaign_gates import Examined, examine
 from rtbisect.lab.windows import WINDOWS
 from rtbisect.model.campaign import GateStatus
 from rtbisect.model.lab import Measurement, Run, RunStatus, Source
+from rtbisect.pipeline.attribution import broken
 from rtbisect.suites import sampled, senders, stall
 
 ROOT = Path(__file__).resolve().parents[2]

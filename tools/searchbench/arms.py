@@ -19,7 +19,7 @@ from rtbisect.errors import InternalError
 from rtbisect.model.campaign import Observation, Outcome, Sample
 from rtbisect.model.code import PROOF_LAYOUT
 from rtbisect.model.lab import RunStatus
-from rtbisect.proof import most_boots
+from rtbisect.pipeline.proof import most_boots
 from rtbisect.search import engine, verification
 from rtbisect.search.ancestry import part
 from rtbisect.search.likelihood import hypotheses, priors

@@ -10,9 +10,9 @@ import click
 from rtbisect import asked
 from rtbisect.cli import runner
 from rtbisect.cli.options import json_option, seed_option, site_option, site_path
-from rtbisect.comparison import BASE, TIP
 from rtbisect.errors import Exit
 from rtbisect.model.campaign import CampaignRequest, Judgement, Outcome, Result
+from rtbisect.pipeline.compare import BASE, TIP
 from rtbisect.report.averages import centre_of, spread
 from rtbisect.report.text import Column, table
 

@@ -15,8 +15,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TextIO
 
-from rtbisect.effects import duration
 from rtbisect.errors import InfrastructureError
+from rtbisect.pipeline.steps import duration
 from rtbisect.process.command import printable
 
 if TYPE_CHECKING:

@@ -8,15 +8,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rtbisect import asked, labs, pipeline, wiring
+from rtbisect import asked, labs, wiring
 from rtbisect.cli import commits
 from rtbisect.cli.output import Output, PlainProgress, one_line
-from rtbisect.effects import duration
 from rtbisect.errors import Exit, InternalError, MisaskedError, RtbisectError
 from rtbisect.fingerprints import SetupChangedError, keep_setup
 from rtbisect.model.campaign import CampaignRequest, Level, Outcome, Result, Summary
 from rtbisect.model.command import RUN, repairs
-from rtbisect.searching import unanswered
+from rtbisect.pipeline import bisect
+from rtbisect.pipeline.search_loop import unanswered
+from rtbisect.pipeline.steps import duration
 from rtbisect.store import codec
 from rtbisect.store.campaigns import CampaignStore
 from rtbisect.store.journal import StoreJournal, end_leftovers, summary_of
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from rtbisect.model.code import CommitHead
     from rtbisect.model.ports import Parts
     from rtbisect.model.report import Report
-    from rtbisect.setup import Setup
+    from rtbisect.model.setup import Setup
     from rtbisect.store.campaigns import CampaignRecord
 
 
@@ -125,12 +126,12 @@ def _go(
 def _answered(request: CampaignRequest, setup: Setup, parts: Parts) -> tuple[Result, Report | None]:
     """Carry a campaign out."""
     if request.kind == "check":
-        return pipeline.check(setup, parts), None
+        return bisect.check(setup, parts), None
     if request.kind == "try":
         limit = asked.limit_of(setup.thresholds, request)
         boots = int(dict(request.extra)["boots"])
-        return pipeline.try_revision(setup, parts, limit, boots), None
-    return pipeline.bisect(setup, parts)
+        return bisect.try_revision(setup, parts, limit, boots), None
+    return bisect.bisect(setup, parts)
 
 
 def _why(error: BaseException) -> str:

@@ -7,10 +7,10 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rtbisect.believed import probes_of
-from rtbisect.boots import Ask
-from rtbisect.effects import Effects, worded
 from rtbisect.model.campaign import Sample, Threshold, Verification
+from rtbisect.pipeline.attribution import probes_of
+from rtbisect.pipeline.boot_queue import Ask
+from rtbisect.pipeline.steps import Effects, worded
 from rtbisect.search import verification
 
 if TYPE_CHECKING:

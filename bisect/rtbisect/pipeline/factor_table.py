@@ -13,9 +13,9 @@ from rtbisect.model.campaign import MetricKey, TableRow, Threshold
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from rtbisect.effects import Effects
     from rtbisect.model.lab import Run
-    from rtbisect.setup import Setup
+    from rtbisect.model.setup import Setup
+    from rtbisect.pipeline.steps import Effects
 
 
 def control_of(thresholds: Sequence[Threshold], threshold: Threshold) -> Threshold | None:

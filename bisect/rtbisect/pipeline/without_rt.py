@@ -9,16 +9,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rtbisect.factors import control_of, rows
 from rtbisect.judge.samples import sample
 from rtbisect.judge.verdict import judge
 from rtbisect.model.campaign import Level
 from rtbisect.model.code import WITHOUT_RT
+from rtbisect.pipeline.factor_table import control_of, rows
 
 if TYPE_CHECKING:
-    from rtbisect.effects import Effects
     from rtbisect.model.campaign import TableRow, Threshold
     from rtbisect.model.lab import Run
+    from rtbisect.pipeline.steps import Effects
 
 _PURPOSE = "without PREEMPT_RT"
 

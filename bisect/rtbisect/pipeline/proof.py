@@ -10,8 +10,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from rtbisect import factors
-from rtbisect.believed import NOTHING, Believed, believe
 from rtbisect.judge.scale import all_badness, centre, shift_of
 from rtbisect.judge.verdict import judge
 from rtbisect.model.campaign import (
@@ -25,17 +23,19 @@ from rtbisect.model.campaign import (
 )
 from rtbisect.model.code import PROOF_LAYOUT
 from rtbisect.model.lab import RunStatus
+from rtbisect.pipeline import factor_table
+from rtbisect.pipeline.attribution import NOTHING, Believed, believe
+from rtbisect.pipeline.proof_loop import Judged, carry_out, told_checks
+from rtbisect.pipeline.search_loop import made_sure
 from rtbisect.search import verification
-from rtbisect.searching import made_sure
-from rtbisect.verifying import Judged, carry_out, told_checks
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rtbisect.effects import Effects
     from rtbisect.model.code import CommitGraph
     from rtbisect.model.lab import Run
-    from rtbisect.searching import Found
+    from rtbisect.pipeline.search_loop import Found
+    from rtbisect.pipeline.steps import Effects
 
 
 #: Boots a side at the last look of a verification; and so many times what the ends took, where that
@@ -120,7 +120,7 @@ class _Proof:
             self.result,
             tested=tuple(_booted(item, state) for item in self.result.tested),
             verifications=checks,
-            table=factors.table(
+            table=factor_table.table(
                 self.effects, self.judged.threshold, spec.parents, spec.culprit, spec.revert,
                 self.fresh,
             ),

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rtbisect.boots import Ask, Boots, in_turn
 from rtbisect.errors import ConfigError, InternalError
 from rtbisect.judge.gates.reachability import Changed
 from rtbisect.judge.samples import figure
@@ -25,6 +24,7 @@ from rtbisect.model.code import (
 )
 from rtbisect.model.formats import kept_as
 from rtbisect.model.lab import Run, RunRequest
+from rtbisect.pipeline.boot_queue import Ask, Boots, in_turn
 from rtbisect.search.ledger import Silent
 from rtbisect.search.noop_commits import Closure, shared, silent_pairs
 from rtbisect.suites import reach
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from rtbisect.model.campaign import Threshold
     from rtbisect.model.lab import Window
     from rtbisect.model.ports import Parts
-    from rtbisect.setup import Setup
+    from rtbisect.model.setup import Setup
 
 #: What a boot and a build are taken to cost before the first one was timed.
 FIRST_GUESS_BOOT_S = 20.0

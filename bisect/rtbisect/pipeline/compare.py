@@ -8,21 +8,21 @@ import statistics
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rtbisect import factors
-from rtbisect.boots import Ask, in_turn
-from rtbisect.effects import Effects, worded
 from rtbisect.judge import blocks, stats
 from rtbisect.judge.samples import figure, sample
 from rtbisect.judge.scale import all_badness
 from rtbisect.judge.verdict import judge_all
 from rtbisect.model.campaign import Judgement, Level
+from rtbisect.pipeline import factor_table
+from rtbisect.pipeline.boot_queue import Ask, in_turn
+from rtbisect.pipeline.steps import Effects, worded
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from rtbisect.model.campaign import TableRow, Threshold
     from rtbisect.model.lab import Run
-    from rtbisect.setup import Setup
+    from rtbisect.model.setup import Setup
 
 #: False-positive rate of the whole comparison; shared by its looks.
 ALPHA = 0.01
@@ -79,7 +79,7 @@ def compare(effects: Effects, base: str, new: str) -> Ends:
             break
     level = _overall(effects.setup, judgements)
     wanted = [(t, side) for t in effects.setup.thresholds for side in ((BASE, base), (TIP, new))]
-    table = factors.rows(effects.setup, wanted, runs)
+    table = factor_table.rows(effects.setup, wanted, runs)
     return Ends(judgements, level, f"{reached}+{reached} boots compared", table=table)
 
 

@@ -6,19 +6,19 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from rtbisect.boots import Ask
-from rtbisect.effects import duration, worded
 from rtbisect.model.campaign import Cause, Outcome, Result
 from rtbisect.model.code import layout_variant
+from rtbisect.pipeline.boot_queue import Ask
+from rtbisect.pipeline.steps import duration, worded
 from rtbisect.search import engine, verification
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from rtbisect.effects import Effects
     from rtbisect.model.campaign import Judgement, Threshold, Verification
     from rtbisect.model.code import CommitGraph
     from rtbisect.model.lab import Run
+    from rtbisect.pipeline.steps import Effects
 
 
 @dataclass(frozen=True, slots=True)

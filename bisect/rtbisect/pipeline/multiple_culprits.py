@@ -6,15 +6,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from rtbisect import proof
 from rtbisect.model.campaign import Outcome, Verification
+from rtbisect.pipeline import proof
+from rtbisect.pipeline.search_loop import result_of, search, unanswered
 from rtbisect.search.ancestry import Ancestry, part
-from rtbisect.searching import result_of, search, unanswered
 
 if TYPE_CHECKING:
-    from rtbisect.effects import Effects
     from rtbisect.model.campaign import Result, TestedRevision, Threshold
     from rtbisect.model.code import CommitGraph
+    from rtbisect.pipeline.steps import Effects
     from rtbisect.search.engine import Answer
 
 #: Name of the check that all tested revisions agree with the answer.

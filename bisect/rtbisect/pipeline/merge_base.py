@@ -10,16 +10,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rtbisect.boots import Ask
-from rtbisect.comparison import Ends, compare, worst
 from rtbisect.judge.samples import sample
 from rtbisect.judge.verdict import judge
 from rtbisect.model.campaign import Level, MetricKey, Outcome, Result, Threshold
 from rtbisect.model.command import GIVEN, RUN, CommandRequest, repairs
+from rtbisect.pipeline.boot_queue import Ask
+from rtbisect.pipeline.compare import Ends, compare, worst
 
 if TYPE_CHECKING:
-    from rtbisect.effects import Effects
-    from rtbisect.setup import Setup
+    from rtbisect.model.setup import Setup
+    from rtbisect.pipeline.steps import Effects
 
 
 def on_all_suites(effects: Effects, ends: Ends) -> Ends:

@@ -6,22 +6,22 @@ from __future__ import annotations
 import statistics
 from typing import TYPE_CHECKING, NamedTuple
 
-from rtbisect import factors
 from rtbisect.judge import cause as causes
 from rtbisect.judge.gates.boot_gates import against
 from rtbisect.judge.gates.campaign_gates import Examined, examine
 from rtbisect.judge.samples import sample
 from rtbisect.judge.sources import origins
 from rtbisect.model.campaign import Cause, MetricKey, Sample, Threshold
-from rtbisect.realtime import without_rt
+from rtbisect.pipeline import factor_table
+from rtbisect.pipeline.without_rt import without_rt
 from rtbisect.suites import reach
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from rtbisect.effects import Effects
     from rtbisect.model.campaign import Gate, Origin, TableRow
     from rtbisect.model.lab import Run
+    from rtbisect.pipeline.steps import Effects
 
 #: Boots a side of a culprit and its parent for the workload factor.
 CAUSE_BOOTS = 10
@@ -77,7 +77,7 @@ def cause_of(
     """The workload factor: the same boots, with the workload and without it. Where they do not
     decide it, both kernels get more boots once; these are added to `fresh`.
     """
-    control = factors.control_of(effects.setup.thresholds, threshold)
+    control = factor_table.control_of(effects.setup.thresholds, threshold)
     pair = (parents[0], culprit)
     windows = {window.name: window for window in effects.setup.windows}
     searched = windows.get(threshold.key.window)
@@ -91,7 +91,7 @@ def cause_of(
         on = both(threshold.key)
         if control is None:
             return causes.cause(threshold, *on, None, None, None, workload=workload)
-        beside = both(factors.beside(threshold, control))
+        beside = both(factor_table.beside(threshold, control))
         return causes.cause(
             threshold, *on, control, *both(control.key), beside=beside, instrument=instrument
         )

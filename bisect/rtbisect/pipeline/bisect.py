@@ -12,10 +12,6 @@ import shlex
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from rtbisect import beside, proof, several
-from rtbisect.boots import Ask
-from rtbisect.comparison import MAX_BARREN, PASS_CONFIDENCE, Ends, compare, worst
-from rtbisect.effects import Effects, worded
 from rtbisect.judge import host_effects
 from rtbisect.judge.improvements import improved
 from rtbisect.judge.samples import figure, sample
@@ -33,14 +29,18 @@ from rtbisect.model.campaign import (
 from rtbisect.model.command import GIVEN, RUN, CommandRequest, repairs
 from rtbisect.model.lab import RunStatus
 from rtbisect.model.report import HostPart, Report, ReportInput
+from rtbisect.pipeline import merge_base, multiple_culprits, proof
+from rtbisect.pipeline.boot_queue import Ask
+from rtbisect.pipeline.compare import MAX_BARREN, PASS_CONFIDENCE, Ends, compare, worst
+from rtbisect.pipeline.search_loop import result_of, search, unanswered
+from rtbisect.pipeline.steps import Effects, worded
 from rtbisect.search import verification
-from rtbisect.searching import result_of, search, unanswered
 
 if TYPE_CHECKING:
     from rtbisect.model.code import CommitGraph
     from rtbisect.model.lab import Run
     from rtbisect.model.ports import Parts
-    from rtbisect.setup import Setup
+    from rtbisect.model.setup import Setup
 
 #: Outcomes after which the bot stays silent: there is nothing to tell a maintainer. Nor is there
 #: when the tool that measures makes what it sees.
@@ -136,7 +136,7 @@ def bisect(setup: Setup, parts: Parts) -> tuple[Result, Report | None]:
         judgements = ends.judgements
         found = worst(setup, judgements)
         if found is None:
-            return _nothing(effects, graph, beside.on_all_suites(effects, ends))
+            return _nothing(effects, graph, merge_base.on_all_suites(effects, ends))
         threshold = next(t for t in setup.thresholds if t.key == found.key)
         what = "better again" if repairs(request) else "regressed"
         effects.tell(f"{what}: {found.key}: {found.reason}; searching on it")
@@ -148,7 +148,7 @@ def bisect(setup: Setup, parts: Parts) -> tuple[Result, Report | None]:
     answer = searched.answer
     result = result_of(answer, threshold, judgements)
     if answer.outcome in (Outcome.NOT_REPRODUCED, Outcome.NOOP):
-        result = beside.on_one(effects, threshold, result)
+        result = merge_base.on_one(effects, threshold, result)
     if answer.outcome is Outcome.INCONCLUSIVE:
         reasons = (*result.reasons, *_kept(effects), *_broken(effects))
         result = replace(result, reasons=reasons)
@@ -156,11 +156,11 @@ def bisect(setup: Setup, parts: Parts) -> tuple[Result, Report | None]:
         result = proof.prove(effects, graph, threshold, result, searched)
         if result.culprit and repairs(request):
             result = replace(result, reasons=("this commit repairs it", *result.reasons))
-        result = several.unlike(result, answer)
+        result = multiple_culprits.unlike(result, answer)
         if verification.incomplete(result.verifications):
-            result = several.others(effects, graph, threshold, result)
+            result = multiple_culprits.others(effects, graph, threshold, result)
     elif answer.between:
-        result = several.split(effects, graph, threshold, result, answer.between)
+        result = multiple_culprits.split(effects, graph, threshold, result, answer.between)
     result = _in_words(setup, result)
     effects.tell(_closing(setup, result))
     if result.outcome in SILENT or result.cause is Cause.TOOL_INDUCED:
@@ -318,7 +318,7 @@ def _command(setup: Setup, result: Result) -> str:
     words = ["rtbisect", "bisect", asked.tree, "--good", good, "--bad", bad]
     if repairs(asked):
         words.append("--find-fix")
-    return shlex.join([*words, *beside.asked_of(setup, result.metric)])
+    return shlex.join([*words, *merge_base.asked_of(setup, result.metric)])
 
 
 def _closing(setup: Setup, result: Result) -> str:
