@@ -20,7 +20,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rtbisect import labs
+from rtbisect.campaign import labs
 from rtbisect.config.site_file import data_root, load_site, state_dir
 from rtbisect.lab.lava.artefacts_http import Desk, DeskSettings
 from rtbisect.lab.lava.remote import LavaServerLab, LavaServerSettings

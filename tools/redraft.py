@@ -18,11 +18,11 @@ from pathlib import Path
 
 from pydantic import TypeAdapter
 
+from rtbisect.campaign.assemble import command_tree
 from rtbisect.config.site_file import data_root, state_dir
 from rtbisect.model.code import CommitGraph
 from rtbisect.model.report import ReportInput
 from rtbisect.report.draft import DraftMailer, ReportSettings, bisect_log_of
-from rtbisect.wiring import command_tree
 
 
 def kept(state: Path, campaign: str) -> ReportInput:

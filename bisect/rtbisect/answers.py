@@ -10,8 +10,8 @@ from email.utils import parseaddr
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rtbisect import wiring
 from rtbisect.approval import approver, check_gates, check_lint
+from rtbisect.campaign import assemble
 from rtbisect.config.site_file import load_site
 from rtbisect.errors import ConfigError
 from rtbisect.mailroom import rules_of
@@ -75,9 +75,9 @@ def write_answer_mail(
     draft = _draft(folder, check)
     asked = str(draft["In-Reply-To"] or "").strip()
     to, cc = _people(state, record.id, asked, sent, site)
-    now = wiring.SystemClock().now_iso()
+    now = assemble.SystemClock().now_iso()
     named = str(who)
-    mailer = wiring.mailer_of(state, site, report.operator)
+    mailer = assemble.mailer_of(state, site, report.operator)
     headers = Envelope(
         mailer.bot,
         to=to,

@@ -15,10 +15,11 @@ from email.utils import getaddresses, parseaddr
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rtbisect import wiring
-from rtbisect.bundle import SUMS
+from rtbisect.campaign import assemble
 from rtbisect.config.site_file import Site, load_site
 from rtbisect.errors import BusyError, ConfigError
+from rtbisect.evidence.bundle import SUMS
+from rtbisect.evidence.kernels import SCRIPT
 from rtbisect.kernel.maintainers import Named, maintainers
 from rtbisect.mailroom import rules_of
 from rtbisect.model.mail import OutMail, Recipients
@@ -31,7 +32,6 @@ from rtbisect.report.public import Public
 from rtbisect.report.recipients import TRACKED, Purpose, plain_name, propose, refused
 from rtbisect.report.template_values import symptom_of
 from rtbisect.report.text import foreign
-from rtbisect.standalone import SCRIPT
 from rtbisect.standing import REPORT, follow_outbox
 from rtbisect.store.artefacts import write_whole
 from rtbisect.store.outbox import Outbox
@@ -90,7 +90,7 @@ def make_proposal(
     introduced = _introduced(commit, kind) if tracked else ""
     _check_pages(words, introduced)
     named = _maintainers(state, site, request, commit)
-    now = wiring.SystemClock().now_iso()
+    now = assemble.SystemClock().now_iso()
     purpose = Purpose.BACKPORT if report.repair else Purpose.TRACKED if tracked else Purpose.TOLD
     people = propose(commit, target.tree, rules_of(site), named.lines, now, purpose)
     public = Public(
@@ -105,7 +105,7 @@ def make_proposal(
         linked=words.linked,
         commands=site.ours.mail.inbox is not None,
     )
-    text = wiring.mailer_of(state, site, report.operator).public(report, public)
+    text = assemble.mailer_of(state, site, report.operator).public(report, public)
     folder = draft.folder
     _keep_recipients(folder, people)
     keep(folder / PUBLIC, text)
@@ -178,7 +178,7 @@ def approver(site: Site, by: str) -> Person:
 
 def _maintainers(state: Path, site: Site, request: CampaignRequest, commit: CommitText) -> Named:
     """Whom the tree names; a tree that is in use is not waited for."""
-    tree = wiring.tree_of(state, site.target(request.tree))
+    tree = assemble.tree_of(state, site.target(request.tree))
     try:
         with tree.held(commit.sha, wait_s=0.0) as source:
             return maintainers(source.path, commit.files)
@@ -290,7 +290,7 @@ def _queued(  # noqa: PLR0913  (a mail, and all that it is held against)
         recipients=tuple(people),
         text=data.decode("ascii"),
         approved_by=str(who),
-        approved_at=wiring.SystemClock().now_iso(),
+        approved_at=assemble.SystemClock().now_iso(),
     )
 
 

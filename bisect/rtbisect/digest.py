@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
-from rtbisect import labs, wiring
+from rtbisect.campaign import assemble, labs
 from rtbisect.config.site_file import data_root, load_thresholds
 from rtbisect.errors import ConfigError
 from rtbisect.judge.improvements import improved
@@ -131,8 +131,8 @@ def _lines(rows: Iterable[str]) -> tuple[str, ...]:
 def write_digest(state: Path, site: Site, found: Digest, *, lab_only: bool, by: str) -> OutMail:
     """The mail to the site's operator: of all, or of the lab alone; not queued."""
     operator = str(site.ours.operator)
-    mailer = wiring.mailer_of(state, site, operator)
-    now = wiring.SystemClock().now_iso()
+    mailer = assemble.mailer_of(state, site, operator)
+    now = assemble.SystemClock().now_iso()
     kind = "infrastructure" if lab_only else "digest"
     counts = found.counts
     told = f"paused {counts['paused']}, in quarantine {counts['devices']}"

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rtbisect import wiring
 from rtbisect.answers import OPEN
+from rtbisect.campaign import assemble
 from rtbisect.config.site_file import load_site
 from rtbisect.errors import BusyError, ConfigError, InfrastructureError
 from rtbisect.report.draft import keep
@@ -77,8 +77,8 @@ def mended(
             continue
         try:
             target = loaded.target(request.tree)
-            tree = wiring.tree_of(state, target)
-            head = wiring.head_of(tree, target)
+            tree = assemble.tree_of(state, target)
+            head = assemble.head_of(tree, target)
             commits = tree.mending(result.culprit, head, report.message_id.strip("<>"))
         except (ConfigError, InfrastructureError, BusyError) as error:
             # A tree that left the site, or is away, is no reason to forget the others.

@@ -8,9 +8,9 @@ from email.policy import default
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rtbisect import wiring
 from rtbisect.answers import report_as_sent
 from rtbisect.approval import approver, check_lint
+from rtbisect.campaign import assemble
 from rtbisect.config.site_file import load_site
 from rtbisect.errors import ConfigError
 from rtbisect.model.mail import OutMail
@@ -40,9 +40,9 @@ def write_withdrawal(
     report = read_input(folder)
     if report.culprit is None:
         raise ConfigError(f"campaign {record.id} accuses no commit", "see `rtbisect status`")
-    mailer = wiring.mailer_of(state, site, report.operator)
+    mailer = assemble.mailer_of(state, site, report.operator)
     reason = foreign(why, 400).rstrip(".") + "."
-    now = wiring.SystemClock().now_iso()
+    now = assemble.SystemClock().now_iso()
     headers = _headers(record, sent, mailer.bot, now)
     tracked = any(line.startswith("#regzbot introduced:") for line in sent.text.split("\n"))
     text = mailer.notice(

@@ -13,13 +13,13 @@ import yaml
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from report_cases import BOARD, settings
+from rtbisect.campaign.assemble import setup_of
 from rtbisect.cli import app
 from rtbisect.config.site_file import load_site
 from rtbisect.model.campaign import CampaignRequest
 from rtbisect.report.draft import DraftMailer
 from rtbisect.store import codec
 from rtbisect.store.campaigns import CampaignStore
-from rtbisect.wiring import setup_of
 
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPT = """#!/usr/bin/perl

@@ -19,17 +19,18 @@ from mail_world import USE, WHO, World
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from report_cases import rcu
-from rtbisect import abtest, answers
+from rtbisect import answers
+from rtbisect.campaign import ab_test
+from rtbisect.campaign.assemble import setup_of
+from rtbisect.campaign.fingerprint import Machine, machine_parts, made
 from rtbisect.cli import answer as command
 from rtbisect.config.site_file import load_site
 from rtbisect.errors import InfrastructureError
-from rtbisect.fingerprints import Machine, machine_parts, made
 from rtbisect.judge.verdict import judge
 from rtbisect.model.campaign import CampaignRequest, Level, Limits, Outcome, Sample, TableRow
 from rtbisect.report.lint.rules import lint
 from rtbisect.store.campaigns import CampaignStore
 from rtbisect.store.journal import StoreJournal
-from rtbisect.wiring import setup_of
 
 pytestmark = pytest.mark.skipif(
     not all(shutil.which(tool) for tool in ("bwrap", "perl", "git")), reason="needs bwrap, perl"
@@ -80,9 +81,9 @@ def checked(world, after, *, good="b" * 40, bad="c" * 40):
 def drafted(world, name, after=QUICK, parent="", *, newest=False, site=None):
     check = checked(world, after)
     request = CampaignRequest("check", str(site or world.site), "stable-rt", "b" * 40, "c" * 40)
-    question = abtest.Question(request, 'The patch "rcu: mend it"', newest)
+    question = ab_test.Question(request, 'The patch "rcu: mend it"', newest)
     store = CampaignStore(world.state)
-    found = abtest.write_answer(world.state, store.get(name), question, check, parent)
+    found = ab_test.write_answer(world.state, store.get(name), question, check, parent)
     answers.tested(store, store.get(name), found.level, newest=newest)
     return check.id
 
@@ -373,7 +374,7 @@ def test_drafts_are_not_followed(world, boots):
 
 
 def test_levels_are_told():
-    assert abtest.WORDS[Level.REGRESSED] == "better"
+    assert ab_test.WORDS[Level.REGRESSED] == "better"
 
 
 def test_a_tree_that_is_away_is_told_and_the_others_are_followed(world, boots):

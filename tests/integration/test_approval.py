@@ -18,7 +18,7 @@ from mail_world import USE, WHO, World
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from report_cases import BOARD, GATES, backport, epoll, hang, rcu
-from rtbisect import abtest, labs
+from rtbisect.campaign import ab_test, labs
 from rtbisect.errors import ConfigError
 from rtbisect.judge.verdict import judge
 from rtbisect.model.campaign import (
@@ -443,8 +443,8 @@ def checked(world, name, before, after):
     check = store.create("check", "{}", datetime.now(UTC).isoformat())
     store.finish(check, result, None)
     request = CampaignRequest("check", str(world.site), "stable-rt", "b" * 40, "c" * 40)
-    question = abtest.Question(request, 'The patch "rcu: mend it"')
-    return abtest.write_answer(
+    question = ab_test.Question(request, 'The patch "rcu: mend it"')
+    return ab_test.write_answer(
         world.state, store.get(name), question, store.get(check), "<q@x.org>"
     )
 
@@ -491,9 +491,9 @@ def test_a_patch_is_put_on_what_is_bad(world):
     world._git("checkout", "-q", ".")
     record = CampaignStore(world.state).get(name)
     request = CampaignRequest("bisect", str(world.site), "stable-rt", "a", "b")
-    question = abtest.of_patch(world.state, record, request, patch.read_bytes())
+    question = ab_test.of_patch(world.state, record, request, patch.read_bytes())
     assert question.request.good == world.sha
     assert dict(question.request.extra) == {"foreign": question.request.bad}
     assert question.what == 'The patch "rcu: mend it"'
     with pytest.raises(ConfigError, match="was about"):
-        abtest.of_revision(world.state, record, request, "linux-6.12.y-rt")
+        ab_test.of_revision(world.state, record, request, "linux-6.12.y-rt")

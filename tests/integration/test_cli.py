@@ -19,7 +19,7 @@ import click
 import pytest
 import yaml
 
-from rtbisect import asked
+from rtbisect.campaign import resolve
 from rtbisect.cli import app, work
 from rtbisect.cli.output import Output
 from rtbisect.demo import truth
@@ -280,7 +280,7 @@ def too_few_cpus(data):
 @pytest.mark.parametrize(
     ("change", "needle", "said"),
     [
-        (wrong_lab, "  lab: embedded", "rtbisect.labs does not say how it is used"),
+        (wrong_lab, "  lab: embedded", "rtbisect.campaign.labs does not say how it is used"),
         (plain_lab, "lava.example.org", "without TLS"),
         (no_lab, "ftp://lava", "is no LAVA server"),
         (lab_of_nobody, "  nosuch:", "unknown lab 'nosuch'"),
@@ -384,14 +384,14 @@ def test_head_of_a_url_means_nothing(tmp_path):
     place = tmp_path / "site.yaml"
     place.write_text(site_text("https://git.example.org/linux.git"))
     with pytest.raises(ConfigError, match="says nothing about"):
-        asked.good_and_bad(tmp_path, place, "rt", "HEAD~3", "v1", None, None)
+        resolve.good_and_bad(tmp_path, place, "rt", "HEAD~3", "v1", None, None)
 
 
 def test_a_good_end_beside_the_bad_one_gives_way_to_their_merge_base(cli, repo):
     """As `run` does; the newer end stays what it is."""
     _where, shas = repo
     for good, given in (("side", shas["s"]), ("v1", "")):
-        found = asked.good_and_bad(cli.state, cli.site, "rt", good, "main", None, None)
+        found = resolve.good_and_bad(cli.state, cli.site, "rt", good, "main", None, None)
         assert found == (shas["b"], shas["d"], given)
 
 
@@ -409,12 +409,12 @@ def test_head_of_try_is_that_of_the_checkout(cli, repo, tmp_path, monkeypatch):
     try:
         monkeypatch.chdir(tmp_path / "w")
         found = [
-            asked.one_revision(cli.state, cli.site, "rt", name, None, None)
+            resolve.one_revision(cli.state, cli.site, "rt", name, None, None)
             for name in ("HEAD", "HEAD~1", "main")
         ]
         assert found == [shas["s"], shas["b"], shas["d"]]
         monkeypatch.chdir(tmp_path)
-        assert asked.one_revision(cli.state, cli.site, "rt", "HEAD", None, None) == shas["d"]
+        assert resolve.one_revision(cli.state, cli.site, "rt", "HEAD", None, None) == shas["d"]
     finally:
         git(where, "worktree", "remove", "--force", str(tmp_path / "w"))
 

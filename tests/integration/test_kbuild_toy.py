@@ -19,7 +19,7 @@ from pathlib import Path
 
 import pytest
 
-from rtbisect.builders import Apart, own_folder
+from rtbisect.campaign.builders import Apart, own_folder
 from rtbisect.errors import BusyError, ConfigError, InfrastructureError, InternalError
 from rtbisect.kernel import blame, toolchain
 from rtbisect.kernel.bounds import Bounds

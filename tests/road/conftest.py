@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from rtbisect.campaign.assemble import MACHINE_LOCK, build_pattern
 from rtbisect.config.site_file import data_root, load_site, state_dir
 from rtbisect.demo.cases import Case, site_text
 from rtbisect.demo.history import make_history
@@ -22,7 +23,6 @@ from rtbisect.model.campaign import Cause
 from rtbisect.model.lab import RunRequest
 from rtbisect.store.artefacts import ArtefactStore
 from rtbisect.trees.git import GitTree, GitTreeSettings
-from rtbisect.wiring import MACHINE_LOCK, build_pattern
 
 SOURCE = Path("/usr/src/linux-source-6.12.tar.xz")
 SEED = 20260

@@ -16,7 +16,7 @@ from tempfile import TemporaryDirectory
 
 from campaigns import World, boots, line_of, sha
 
-from rtbisect.fingerprints import keep_setup
+from rtbisect.campaign.fingerprint import keep_setup
 from rtbisect.lab.fake import FakeLab
 from rtbisect.model.campaign import (
     Better,

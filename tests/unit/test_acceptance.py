@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from rtbisect import acceptance
+from rtbisect.acceptance import criteria
 from rtbisect.model.campaign import Better, MetricKey, Scale, Threshold
 from rtbisect.model.lab import DeviceType, Measurement, Run, RunStatus
 
@@ -38,7 +38,7 @@ def boots(values=STEADY, seconds=60.0, last=(), **facts):
 
 
 def told(runs, *thresholds):
-    return {claim.name: claim for claim in acceptance.claims(runs, KIND, thresholds or (RATE,))}
+    return {claim.name: claim for claim in criteria.claims(runs, KIND, thresholds or (RATE,))}
 
 
 def test_a_good_host_is_accepted():

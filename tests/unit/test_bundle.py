@@ -10,13 +10,13 @@ from dataclasses import replace
 import pytest
 from campaigns import ROOT, World, boots, line_of, sha
 
-from rtbisect import bundle
-from rtbisect.bundle import Evidence, differences, rejudge
 from rtbisect.errors import ConfigError
+from rtbisect.evidence import bundle
+from rtbisect.evidence.bundle import Evidence, differences, rejudge
+from rtbisect.evidence.replay import Answers, HeardBuilder, HeardTree
 from rtbisect.lab.fake import FakeLab
 from rtbisect.model.campaign import Outcome
 from rtbisect.pipeline import bisect
-from rtbisect.replay import Answers, HeardBuilder, HeardTree
 from rtbisect.store.export import steps_of
 
 

@@ -7,12 +7,12 @@ from pathlib import Path
 import kernelci.config
 import pytest
 
+from rtbisect.campaign.assemble import check_target
 from rtbisect.config import notes
 from rtbisect.config.kernelci import KEYS
 from rtbisect.config.site_file import choose_threshold, load_site, load_thresholds, state_dir
 from rtbisect.errors import ConfigError
 from rtbisect.kernel.config_check import most_cpus
-from rtbisect.wiring import check_target
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLE = (ROOT / "site.example.yaml").read_text()

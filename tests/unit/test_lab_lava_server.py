@@ -15,9 +15,9 @@ import yaml
 from lab_logs import STARTED, block, failed_job, files, good_job, request, small_lava_jobs
 from lava_rest_server import PAGE, TOKEN, LavaServer
 
+from rtbisect.campaign.fingerprint import SetupChangedError
 from rtbisect.cli import runner
 from rtbisect.errors import ConfigError, InfrastructureError
-from rtbisect.fingerprints import SetupChangedError
 from rtbisect.lab.job_definition import expected_cases
 from rtbisect.lab.lava import fair_use
 from rtbisect.lab.lava.artefacts_http import Desk, DeskSettings

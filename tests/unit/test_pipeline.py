@@ -14,9 +14,9 @@ from types import SimpleNamespace
 import pytest
 from campaigns import World, boots, line_of, sha
 
+from rtbisect.campaign.fingerprint import SetupChangedError, keep_setup
 from rtbisect.cli.check import exit_of_check
 from rtbisect.errors import ConfigError, InfrastructureError, InternalError
-from rtbisect.fingerprints import SetupChangedError, keep_setup
 from rtbisect.judge.improvements import improved
 from rtbisect.kernel.fake import FakeBuilder
 from rtbisect.lab.fake import FakeLab

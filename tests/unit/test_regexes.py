@@ -23,7 +23,7 @@ BIG = 256
 #: How many patterns of a file take more, and why they never get a long text.
 BOUNDED = {
     "bisect/rtbisect/demo/people.py": (2, "a file of the kernel that the demo brings itself"),
-    "bisect/rtbisect/inspection.py": (1, "an address that the operator gives"),
+    "bisect/rtbisect/acceptance/inspection.py": (1, "an address that the operator gives"),
     "bisect/rtbisect/kernel/blame.py": (1, "files of /proc"),
     "bisect/rtbisect/kernel/cgroups.py": (1, "the name of a folder of ours"),
     "bisect/rtbisect/kernel/products.py": (1, "names between slashes: one way to split them"),

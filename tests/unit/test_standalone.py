@@ -12,10 +12,10 @@ import pytest
 from campaigns import ROOT, FakeLab, World, boots, line_of
 
 from rtbisect.errors import ConfigError, InternalError
+from rtbisect.evidence.kernels import figures_of, request_of, write_kernels
 from rtbisect.lab import qemu_script as alone
 from rtbisect.lab.profile import host_profile
 from rtbisect.model.lab import DeviceType, Window
-from rtbisect.standalone import figures_of, request_of, write_kernels
 from rtbisect.store.artefacts import ArtefactStore
 
 JOBS = ROOT / "lava-jobs"

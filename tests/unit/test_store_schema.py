@@ -16,8 +16,7 @@ from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from campaigns import ROOT
 
-from rtbisect.errors import ConfigError
-from rtbisect.fingerprints import (
+from rtbisect.campaign.fingerprint import (
     Fingerprint,
     Machine,
     SetupChangedError,
@@ -26,6 +25,7 @@ from rtbisect.fingerprints import (
     made,
     setup_parts,
 )
+from rtbisect.errors import ConfigError
 from rtbisect.store import db, outbox, replies, schema
 from rtbisect.store.campaigns import CampaignStore
 from rtbisect.store.journal import StoreJournal, recorded

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from rtbisect import wiring
+from rtbisect.campaign import assemble
+from rtbisect.campaign.assemble import _kept
 from rtbisect.config.site_file import load_site
 from rtbisect.errors import ConfigError
 from rtbisect.model.campaign import CampaignRequest
 from rtbisect.store.artefacts import ArtefactStore
-from rtbisect.wiring import _kept
 
 ROOT = Path(__file__).resolve().parents[2]
 SUITES = ROOT / "lava-jobs/suites"
@@ -28,7 +28,7 @@ def setup_of(tmp_path, suites, workload=""):
     path = tmp_path / "site.yaml"
     path.write_text(text)
     site = load_site(path)
-    return wiring.setup_of(
+    return assemble.setup_of(
         site, site.target("stable-rt"), CampaignRequest("check", str(path), "", "", "")
     )
 

@@ -6,10 +6,10 @@ from dataclasses import replace
 import pytest
 from campaigns import sha
 
+from rtbisect.campaign.fingerprint import SetupChangedError
 from rtbisect.cli import runner, watch
 from rtbisect.cli.output import Output
 from rtbisect.errors import Exit
-from rtbisect.fingerprints import SetupChangedError
 from rtbisect.model.campaign import CampaignRequest, Cause, Outcome, Result
 from rtbisect.store import codec
 from rtbisect.store.campaigns import CampaignStore

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rtbisect import abtest, answers
+from rtbisect import answers
+from rtbisect.campaign import ab_test
 from rtbisect.cli.options import json_option, site_option, site_path
 from rtbisect.cli.report import report, show_or_queue
 from rtbisect.cli.runner import once, request_of
@@ -97,13 +98,13 @@ def _one(output: Output, found: Mended | Unknown) -> tuple[dict[str, Any], Exit]
     if found.done():
         return row | {"note": "tested before"}, Exit.ANSWERED
     try:
-        question = abtest.of_revision(output.state, found.record, found.request)
+        question = ab_test.of_revision(output.state, found.record, found.request)
         check = once(output, question.request)
-        told = abtest.write_answer(output.state, found.record, question, check)
+        told = ab_test.write_answer(output.state, found.record, question, check)
     except (ConfigError, InfrastructureError) as error:
         return row | {"note": str(error)}, error.exit_code
     answers.tested(CampaignStore(output.state), found.record, told.level, newest=True)
     found.note()
-    words = abtest.WORDS[told.level]
+    words = ab_test.WORDS[told.level]
     code = Exit.UNDECIDED if told.level is Level.UNDECIDED else Exit.ANSWERED
     return row | {"check": check.id, "level": words, "path": str(told.path)}, code

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rtbisect import asked
+from rtbisect.campaign import resolve
 from rtbisect.cli import runner
 from rtbisect.cli.options import (
     json_option,
@@ -64,7 +64,9 @@ def bisect(
     """
     place = site_path(site)
     older, newer = (bad, good) if find_fix else (good, bad)
-    first, last, given = asked.good_and_bad(output.state, place, tree, older, newer, suite, metric)
+    first, last, given = resolve.good_and_bad(
+        output.state, place, tree, older, newer, suite, metric
+    )
     extra = (*((REPAIR,) if find_fix else ()), *(((GIVEN, given),) if given else ()))
     request = CampaignRequest("bisect", str(place), tree, first, last, suite, metric, seed, extra)
     record = runner.start(output, request)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import click
 
-from rtbisect import asked
+from rtbisect.campaign import resolve
 from rtbisect.cli import runner
 from rtbisect.cli.options import json_option, seed_option, site_option, site_path
 from rtbisect.errors import Exit
@@ -49,7 +49,7 @@ def check(
     Exit code 0: no regression; 1: regressed; 4: undecided.
     """
     place = site_path(site)
-    good, bad = asked.base_and_tip(output.state, place, tree, base, tip)
+    good, bad = resolve.base_and_tip(output.state, place, tree, base, tip)
     request = CampaignRequest("check", str(place), tree, good, bad, seed=seed)
     return conclude(output, runner.start(output, request), as_json=as_json)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rtbisect import wiring
+from rtbisect.campaign import assemble
 from rtbisect.cli import runner
 from rtbisect.cli.options import json_option
 from rtbisect.cli.output import Output, PlainProgress
@@ -87,7 +87,7 @@ def walk(output: Output, drawn: Plan, source: Path, lab: Path | None, *, as_json
     a site file whose lab boots the kernels.
     """
     truth = output.state / "demo" / "truth" / f"{drawn.name}.json"
-    wiring.preflight(output.state, lab)
+    assemble.preflight(output.state, lab)
     refs = _history(output, drawn, source, truth)
     case = CASES[drawn.kind]
     suite, _, metric = case.metric.partition(" ")

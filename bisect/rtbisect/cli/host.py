@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rtbisect import inspection, labs
+from rtbisect.acceptance import inspection
+from rtbisect.campaign import labs
 from rtbisect.cli.claims import tell_claims
 from rtbisect.cli.options import json_option, site_option, site_path
 from rtbisect.cli.output import PlainProgress

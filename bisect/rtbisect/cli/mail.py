@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rtbisect import approval, mailroom, polling
+from rtbisect.campaign.assemble import SystemClock
 from rtbisect.cli.options import json_option, site_option, site_path
 from rtbisect.cli.output import PlainProgress
 from rtbisect.config.site_file import load_site
@@ -22,7 +23,6 @@ from rtbisect.standing import REPORT, follow_outbox, withdrawn
 from rtbisect.store.campaigns import CampaignStore
 from rtbisect.store.outbox import Outbox
 from rtbisect.store.replies import Replies, ReplyState
-from rtbisect.wiring import SystemClock
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

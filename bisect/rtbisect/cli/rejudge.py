@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, BinaryIO
 
 import click
 
-from rtbisect import bundle
 from rtbisect.cli.options import json_option
 from rtbisect.errors import ConfigError, Exit
+from rtbisect.evidence import bundle
 from rtbisect.lab.job_log import LONGEST
 
 if TYPE_CHECKING:

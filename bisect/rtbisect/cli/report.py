@@ -12,13 +12,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rtbisect import abtest, answers, approval
-from rtbisect.bundle import write_bundle
+from rtbisect import answers, approval
+from rtbisect.campaign import ab_test
+from rtbisect.campaign.assemble import SystemClock
 from rtbisect.cli.options import json_option, seed_option, site_option, site_path
 from rtbisect.cli.runner import once, request_of
 from rtbisect.config.site_file import data_root, load_site
 from rtbisect.digest import digest, write_digest
 from rtbisect.errors import ConfigError, Exit
+from rtbisect.evidence.bundle import write_bundle
 from rtbisect.model.campaign import Level
 from rtbisect.model.lab import Run
 from rtbisect.report.input_file import read_input
@@ -32,7 +34,6 @@ from rtbisect.standing import follow_outbox
 from rtbisect.store.campaigns import CampaignStore
 from rtbisect.store.journal import recorded
 from rtbisect.store.outbox import Outbox
-from rtbisect.wiring import SystemClock
 from rtbisect.withdrawal import write_withdrawal
 
 if TYPE_CHECKING:
@@ -327,16 +328,16 @@ def test_it(
         mbox = _bytes_of(patch)
         if len(mbox) >= MOST_BYTES:
             raise ConfigError(f"{patch} has {MOST_BYTES} bytes or more", "give the patch alone")
-        asked = abtest.of_patch(output.state, record, request, mbox, seed)
+        asked = ab_test.of_patch(output.state, record, request, mbox, seed)
     else:
-        asked = abtest.of_revision(output.state, record, request, rev or "", seed)
+        asked = ab_test.of_revision(output.state, record, request, rev or "", seed)
     check = once(output, asked.request)
-    found = abtest.write_answer(output.state, record, asked, check)
+    found = ab_test.write_answer(output.state, record, asked, check)
     answers.tested(CampaignStore(output.state), record, found.level, newest=asked.newest)
     data = {
         "campaign": campaign,
         "check": check.id,
-        "level": abtest.WORDS[found.level],
+        "level": ab_test.WORDS[found.level],
         "metric": str(found.judgement.key),
         "effect": found.judgement.effect,
         "p": found.judgement.p,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rtbisect import asked
+from rtbisect.campaign import resolve
 from rtbisect.cli import runner
 from rtbisect.cli.options import json_option, seed_option
 from rtbisect.errors import ConfigError
@@ -106,9 +106,9 @@ def run(
             "--pass-fail has no figure", "leave out --metric, --ratio and --better, or --pass-fail"
         )
     older, newer = (bad, good) if find_fix else (good, bad)
-    place, first, last, given = asked.ends_of_repository(output.state, repo, older, newer)
+    place, first, last, given = resolve.ends_of_repository(output.state, repo, older, newer)
     wanted = CommandRequest(
-        argv=asked.command_words(command, Path(place)),
+        argv=resolve.command_words(command, Path(place)),
         metric=metric,
         better=better,
         pass_fail=pass_fail,

@@ -8,11 +8,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rtbisect import asked, labs, wiring
+from rtbisect.campaign import assemble, labs, resolve
+from rtbisect.campaign.fingerprint import SetupChangedError, keep_setup
 from rtbisect.cli import commits
 from rtbisect.cli.output import Output, PlainProgress, one_line
 from rtbisect.errors import Exit, InternalError, MisaskedError, RtbisectError
-from rtbisect.fingerprints import SetupChangedError, keep_setup
 from rtbisect.model.campaign import CampaignRequest, Level, Outcome, Result, Summary
 from rtbisect.model.command import RUN, repairs
 from rtbisect.pipeline import bisect
@@ -38,9 +38,9 @@ def start(output: Output, request: CampaignRequest) -> CampaignRecord:
     with store.writer():
         # Before the campaign is made: what cannot run leaves nothing to resume.
         _preflight(output, request)
-        full = replace(request, repo=asked.repository_of(request))
+        full = replace(request, repo=resolve.repository_of(request))
         text = codec.to_json(CampaignRequest, full)
-        identity = store.create(request.kind, text, wiring.SystemClock().now_iso())
+        identity = store.create(request.kind, text, assemble.SystemClock().now_iso())
         return _go(output, store, identity, full)
 
 
@@ -81,9 +81,9 @@ def _preflight(output: Output, request: CampaignRequest) -> None:
     """Whether the campaign can run here; once for each process that runs it, never recorded."""
     if request.kind == RUN:
         return
-    wiring.preflight(output.state, Path(request.site))
+    assemble.preflight(output.state, Path(request.site))
     PlainProgress().say("LAVA validates the job; waits while another campaign measures here")
-    wiring.validate_job(output.state, request)
+    assemble.validate_job(output.state, request)
 
 
 def request_of(record: CampaignRecord) -> CampaignRequest:
@@ -103,7 +103,7 @@ def _go(
     journal = StoreJournal(store.database, identity)
     parts: Parts | None = None
     try:
-        setup, parts = wiring.assemble(output.state, request, journal, progress)
+        setup, parts = assemble.assemble(output.state, request, journal, progress)
         keep_setup(setup, journal)
         progress.say(f"campaign {identity}: {request.kind} of {setup.tree}")
         result, report = _answered(request, setup, parts)
@@ -128,7 +128,7 @@ def _answered(request: CampaignRequest, setup: Setup, parts: Parts) -> tuple[Res
     if request.kind == "check":
         return bisect.check(setup, parts), None
     if request.kind == "try":
-        limit = asked.limit_of(setup.thresholds, request)
+        limit = resolve.limit_of(setup.thresholds, request)
         boots = int(dict(request.extra)["boots"])
         return bisect.try_revision(setup, parts, limit, boots), None
     return bisect.bisect(setup, parts)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rtbisect import asked
+from rtbisect.campaign import resolve
 from rtbisect.cli import runner
 from rtbisect.cli.options import (
     json_option,
@@ -74,10 +74,10 @@ def try_revision(
     if limit is not None and not math.isfinite(limit):
         raise ConfigError(f"--limit {limit} is no limit", "give a number in the metric's unit")
     place = site_path(site)
-    sha = asked.one_revision(output.state, place, tree, revision, suite, metric)
-    suite = suite or asked.DEFAULT_SUITE
+    sha = resolve.one_revision(output.state, place, tree, revision, suite, metric)
+    suite = suite or resolve.DEFAULT_SUITE
     if limit is None:
-        asked.check_limit(place, tree, suite, metric)
+        resolve.check_limit(place, tree, suite, metric)
     extra = (("boots", str(boots)), *((("limit", repr(limit)),) if limit is not None else ()))
     request = CampaignRequest("try", str(place), tree, sha, sha, suite, metric, seed, extra)
     return conclude(output, runner.start(output, request), as_json=as_json)

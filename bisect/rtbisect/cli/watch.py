@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rtbisect import asked, wiring
+from rtbisect.campaign import assemble, resolve
 from rtbisect.cli import check, runner
 from rtbisect.cli.options import json_option, seed_option, site_option, site_path
 from rtbisect.cli.output import Output, PlainProgress, keep_traceback, one_line
@@ -70,7 +70,7 @@ def _one(output: Output, place: Path, name: str, seed: int) -> dict[str, Any]:
     }
     try:
         seen = CampaignStore(output.state).seen(name)
-        good, bad = asked.base_for_watch(output.state, place, name, _judged(seen))
+        good, bad = resolve.base_for_watch(output.state, place, name, _judged(seen))
         row |= {"good": good, "bad": bad}
         if bad in seen:
             # A question that is open stays open until the tip moves or a person asks again.
@@ -104,7 +104,7 @@ def _judge(output: Output, row: dict[str, Any], request: CampaignRequest) -> dic
             # No draft tells it: the next tip is again compared with the last one that passed.
             keep = Level.UNDECIDED.value
     store = CampaignStore(output.state)
-    store.mark_seen(request.tree, request.bad, keep, wiring.SystemClock().now_iso())
+    store.mark_seen(request.tree, request.bad, keep, assemble.SystemClock().now_iso())
     return {"level": level, "exit": code, "note": note}
 
 

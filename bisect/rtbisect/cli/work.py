@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rtbisect import abtest, answers, asked, wiring
-from rtbisect.abtest import Question
+from rtbisect import answers
+from rtbisect.campaign import ab_test, assemble, resolve
+from rtbisect.campaign.ab_test import Question
 from rtbisect.cli import runner
 from rtbisect.cli.mail import answer_replies, mail
 from rtbisect.cli.options import json_option
@@ -95,14 +96,14 @@ def _one(output: Output, kept: Replies, reply: KeptReply, what: tuple[int, str, 
         found = runner.once(output, question.request, again=False)
         if name == "bisect":
             return f"bisect: campaign {found.id}"
-        answer = abtest.write_answer(output.state, record, question, found, reply.message_id)
+        answer = ab_test.write_answer(output.state, record, question, found, reply.message_id)
     except ConfigError as error:
         # A patch that the configuration does not survive stays one; what the site lacks does not.
         if FOREIGN not in dict(question.request.extra):
             raise
         return f"{name}: {error.message}"
     answers.tested(store, record, answer.level, newest=question.newest)
-    return f"{name}: {abtest.WORDS[answer.level]}, {answer.path}"
+    return f"{name}: {ab_test.WORDS[answer.level]}, {answer.path}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,8 +131,8 @@ def _question(output: Output, kept: Replies, about: _Asked, what: tuple[int, str
     else:
         # `retest` is of the branch, whatever is written behind it.
         revision = argument if name == "test" else ""
-        return abtest.of_revision(output.state, record, request, revision, seed)
-    return abtest.of_patch(output.state, record, request, mail, seed)
+        return ab_test.of_revision(output.state, record, request, revision, seed)
+    return ab_test.of_patch(output.state, record, request, mail, seed)
 
 
 def _bisection(output: Output, request: CampaignRequest, argument: str) -> CampaignRequest:
@@ -140,10 +141,10 @@ def _bisection(output: Output, request: CampaignRequest, argument: str) -> Campa
     if len(ends) != 2:
         raise ConfigError("wants a good and a bad revision", "say both")
     place, suite, metric = Path(request.site), request.suite, request.metric
-    good, bad, given = asked.good_and_bad(
+    good, bad, given = resolve.good_and_bad(
         output.state, place, request.tree, ends[0], ends[1], suite, metric
     )
-    tree = wiring.tree_of(output.state, load_site(place).target(request.tree))
+    tree = assemble.tree_of(output.state, load_site(place).target(request.tree))
     if any(tree.foreign(sha) for sha in (good, bad, given) if sha):
         raise ConfigError("an end is a patch that somebody has sent", "ask for a test of it")
     # Nothing of the merge base of the search that was reported.

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import pytest
 
-from rtbisect import labs
+from rtbisect.campaign import labs
 from rtbisect.config.site_file import data_root, load_site
 from rtbisect.errors import RtbisectError
 from rtbisect.lab import inventory as known_hosts

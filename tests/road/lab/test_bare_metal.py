@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import pytest
 
-from rtbisect import labs
+from rtbisect.campaign import labs
 from rtbisect.config.site_file import data_root
 from rtbisect.errors import InfrastructureError
 from rtbisect.lab.job_definition import Timeouts

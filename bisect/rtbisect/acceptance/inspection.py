@@ -7,8 +7,10 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from rtbisect import acceptance, labs
-from rtbisect.builders import builder_of
+from rtbisect.acceptance import criteria
+from rtbisect.campaign import labs
+from rtbisect.campaign.assemble import probe, setup_of, tree_of
+from rtbisect.campaign.builders import builder_of
 from rtbisect.config.site_file import load_site
 from rtbisect.errors import ConfigError, InfrastructureError
 from rtbisect.lab import inventory
@@ -22,7 +24,6 @@ from rtbisect.process.command import printable
 from rtbisect.store.artefacts import ArtefactStore
 from rtbisect.store.db import make_folder
 from rtbisect.suites import ipi
-from rtbisect.wiring import probe, setup_of, tree_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -109,7 +110,7 @@ def host_claims(state: Path, place: Path, asked: FirstDay, progress: Progress) -
                 f"a job landed on {run.device}", f"give {host.device} a tag of its own"
             )
         runs.append(run)
-    yield from acceptance.claims(runs, setup.device, setup.thresholds)
+    yield from criteria.claims(runs, setup.device, setup.thresholds)
 
 
 def _planned(place: Path, tree: str | None) -> tuple[Site, Setup]:

@@ -18,14 +18,11 @@ from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rtbisect import __version__, wiring
+from rtbisect import __version__
+from rtbisect.campaign import assemble
 from rtbisect.errors import ConfigError, InternalError, RtbisectError
-from rtbisect.model.campaign import Outcome, Result
-from rtbisect.model.code import Build, CommitGraph
-from rtbisect.model.ports import Parts
-from rtbisect.model.setup import Setup
-from rtbisect.pipeline import bisect
-from rtbisect.replay import (
+from rtbisect.evidence.kernels import figures_of, write_kernels
+from rtbisect.evidence.replay import (
     Answers,
     HeardBuilder,
     HeardTree,
@@ -36,8 +33,12 @@ from rtbisect.replay import (
     ToldTree,
     place_in,
 )
+from rtbisect.model.campaign import Outcome, Result
+from rtbisect.model.code import Build, CommitGraph
+from rtbisect.model.ports import Parts
+from rtbisect.model.setup import Setup
+from rtbisect.pipeline import bisect
 from rtbisect.report.page import DRAFT, PAGE
-from rtbisect.standalone import figures_of, write_kernels
 from rtbisect.store import codec
 from rtbisect.store.artefacts import ArtefactStore, write_whole
 from rtbisect.store.campaigns import CampaignStore
@@ -125,7 +126,7 @@ def write_bundle(
     answers = Answers()
 
     def asked(journal: Journal) -> tuple[Setup, Parts]:
-        setup, parts = wiring.assemble(state, request, journal, Silence())
+        setup, parts = assemble.assemble(state, request, journal, Silence())
         tree, builder = HeardTree(parts.tree, answers), HeardBuilder(parts.builder, answers)
         return setup, _parts(tree, builder, journal)
 
@@ -160,7 +161,7 @@ class Evidence:
 
 def _parts(tree: Any, builder: Any, journal: Journal) -> Parts:
     """Parts that answer questions, and do nothing."""
-    return Parts(tree, builder, NoLab(), journal, NoMailer(), wiring.SystemClock(), Silence())
+    return Parts(tree, builder, NoLab(), journal, NoMailer(), assemble.SystemClock(), Silence())
 
 
 def _again(

@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rtbisect import wiring
+from rtbisect.campaign import assemble
+from rtbisect.campaign.fingerprint import Machine, machine_parts
 from rtbisect.config.site_file import load_site
 from rtbisect.errors import ConfigError, InfrastructureError
-from rtbisect.fingerprints import Machine, machine_parts
 from rtbisect.judge.verdict import judge
 from rtbisect.model.campaign import (
     CampaignRequest,
@@ -77,7 +77,7 @@ def of_patch(
     """
     patches = patches_of(mail)
     site, base = _before(state, record, request)
-    patched = wiring.tree_of(state, site.target(request.tree)).apply(base, patches)
+    patched = assemble.tree_of(state, site.target(request.tree)).apply(base, patches)
     title = foreign(patches[-1].title, 60)
     more = f" and {len(patches) - 1} more patches" if len(patches) > 1 else ""
     question = replace(_check(request, base, patched, seed), extra=((FOREIGN, patched),))
@@ -92,8 +92,8 @@ def of_revision(
     """
     site, base = _before(state, record, request)
     target = site.target(request.tree)
-    tree = wiring.tree_of(state, target)
-    sha = tree.resolve(revision) if revision else wiring.head_of(tree, target)
+    tree = assemble.tree_of(state, target)
+    sha = tree.resolve(revision) if revision else assemble.head_of(tree, target)
     if sha == base:
         raise ConfigError(f"{short(sha)} is what the report was about", "give another revision")
     question = _check(request, base, sha, seed)
@@ -119,7 +119,7 @@ def _check_same_machine(
     """InfrastructureError unless the site measures today as it did for the report: an answer says
     that it does. What the site file says of it may have changed since.
     """
-    now = wiring.setup_of(site, site.target(request.tree), request)
+    now = assemble.setup_of(site, site.target(request.tree), request)
     metric = report.result.metric
     synthetic = any(w.synthetic for w in now.windows if metric and w.name == metric.window)
     kept = recorded(CampaignStore(state).database, report.campaign, Machine)
@@ -172,14 +172,14 @@ def write_answer(
     # A report on a repair has its threshold turned already.
     better = limit if report.repair else turned(limit)
     found = judge(better, *(samples.get(kernel, Sample(())) for kernel in (BASE, TIP)), alpha=ALPHA)
-    mailer = wiring.mailer_of(state, site, report.operator)
+    mailer = assemble.mailer_of(state, site, report.operator)
     open_to = mailable(report)
     title = header_text(report.culprit.subject if report.culprit else report.tree, 90)
     headers = Envelope(
         mailer.bot,
         to=(report.operator,),
         subject=f"{'' if open_to else '[internal] '}Re: {title}: test result",
-        date=wiring.SystemClock().now_iso(),
+        date=assemble.SystemClock().now_iso(),
         message_id=own_id(f"{check.id}.{secrets.token_hex(8)}", mailer.bot),
         parent=answers_to(parent) or f"<{draft.message_id.strip('<>')}>",
         marks=(("Campaign", record.id), ("Kind", "result"), ("State", "draft")),

@@ -11,6 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rtbisect.campaign.assemble import command_tree, head_of, tree_of
 from rtbisect.config.site_file import choose_threshold, data_root, load_site, load_thresholds
 from rtbisect.errors import ConfigError
 from rtbisect.model.campaign import CampaignRequest
@@ -18,7 +19,6 @@ from rtbisect.model.command import RUN
 from rtbisect.process.command import printable
 from rtbisect.store.db import make_folder
 from rtbisect.trees.plumbing import FULL_SHA, Git
-from rtbisect.wiring import command_tree, head_of, tree_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rtbisect import builders, labs
+from rtbisect.campaign import builders, labs
 from rtbisect.config.site_file import Site, data_root, load_site, load_thresholds
 from rtbisect.errors import ConfigError
 from rtbisect.kernel.config_check import most_cpus

@@ -13,7 +13,7 @@ from dataclasses import dataclass, fields, is_dataclass, replace
 from enum import Enum
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from rtbisect import first_fingerprint
+from rtbisect.campaign import first_fingerprint
 from rtbisect.errors import ConfigError, InternalError
 from rtbisect.model.formats import kept_as
 

@@ -9,6 +9,7 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rtbisect.campaign.assemble import probe
 from rtbisect.config.site_file import data_root
 from rtbisect.errors import ConfigError
 from rtbisect.lab import initramfs, qemu_script
@@ -18,7 +19,6 @@ from rtbisect.lab.measurements import InvalidBoot, evidence, symptom
 from rtbisect.report.text import short
 from rtbisect.store.artefacts import write_whole
 from rtbisect.suites.siteload import SITE
-from rtbisect.wiring import probe
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
