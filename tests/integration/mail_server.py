@@ -6,7 +6,7 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-from rtbisect.post.smtp import SmtpSettings, SmtpTransport
+from rtbisect.mail.transport.smtp import SmtpSettings, SmtpTransport
 
 HERE = Path(__file__).parent
 

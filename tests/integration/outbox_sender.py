@@ -14,8 +14,8 @@ import sys
 import time
 from pathlib import Path
 
-from rtbisect.post.smtp import SmtpSettings, SmtpTransport
-from rtbisect.sending import send_due
+from rtbisect.mail.send import send_due
+from rtbisect.mail.transport.smtp import SmtpSettings, SmtpTransport
 from rtbisect.store.outbox import Outbox
 
 OURS = ("/rtbisect/post/", "/rtbisect/store/outbox.py", "/rtbisect/sending.py", "/smtplib.py")

@@ -19,7 +19,6 @@ from mail_world import USE, WHO, World
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from report_cases import rcu
-from rtbisect import answers
 from rtbisect.campaign import ab_test
 from rtbisect.campaign.assemble import setup_of
 from rtbisect.campaign.fingerprint import Machine, machine_parts, made
@@ -27,6 +26,7 @@ from rtbisect.cli import answer as command
 from rtbisect.config.site_file import load_site
 from rtbisect.errors import InfrastructureError
 from rtbisect.judge.verdict import judge
+from rtbisect.mail import result_mail
 from rtbisect.model.campaign import CampaignRequest, Level, Limits, Outcome, Sample, TableRow
 from rtbisect.report.lint.rules import lint
 from rtbisect.store.campaigns import CampaignStore
@@ -84,7 +84,7 @@ def drafted(world, name, after=QUICK, parent="", *, newest=False, site=None):
     question = ab_test.Question(request, 'The patch "rcu: mend it"', newest)
     store = CampaignStore(world.state)
     found = ab_test.write_answer(world.state, store.get(name), question, check, parent)
-    answers.tested(store, store.get(name), found.level, newest=newest)
+    result_mail.tested(store, store.get(name), found.level, newest=newest)
     return check.id
 
 
@@ -220,7 +220,7 @@ def test_a_repair_that_is_asked_for_is_not_fixed_by_the_tree_that_has_it(world):
     place = Path(store.get(name).report.path).with_name("input.json")
     place.write_text(place.read_text().replace('"repair":false', '"repair":true'))
     assert '"repair":true' in place.read_text()
-    answers.tested(store, store.get(name), Level.REGRESSED, newest=True)
+    result_mail.tested(store, store.get(name), Level.REGRESSED, newest=True)
     assert state_of(world, name) == "retested"
 
 

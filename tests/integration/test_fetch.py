@@ -8,8 +8,8 @@ import threading
 import pytest
 
 from rtbisect.errors import ConfigError, InfrastructureError
-from rtbisect.post import fetch as post
-from rtbisect.post.fetch import fetch
+from rtbisect.mail.transport import fetch as post
+from rtbisect.mail.transport.fetch import fetch
 
 MBOX = b"From x\nSubject: [PATCH] a\n\ndiff --git a/x b/x\n"
 

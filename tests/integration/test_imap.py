@@ -12,7 +12,7 @@ from dataclasses import replace
 import pytest
 
 from rtbisect.errors import ConfigError, InfrastructureError
-from rtbisect.post.inbox import MOST_BYTES, ImapBox, ImapSettings
+from rtbisect.mail.transport.inbox import MOST_BYTES, ImapBox, ImapSettings
 from rtbisect.process import command
 
 pytestmark = pytest.mark.skipif(

@@ -8,13 +8,13 @@ from dataclasses import replace
 import pytest
 
 from rtbisect.errors import ConfigError
+from rtbisect.mail.command_mail import Trust
+from rtbisect.mail.poll import Stores, poll
+from rtbisect.mail.transport import inbox as post
+from rtbisect.mail.transport.inbox import Maildir
 from rtbisect.model.campaign import Cause, Outcome, Result
 from rtbisect.model.mail import OutMail
 from rtbisect.model.report import Report, ReportState
-from rtbisect.polling import Stores, poll
-from rtbisect.post import inbox as post
-from rtbisect.post.inbox import Maildir
-from rtbisect.post.replies import Trust
 from rtbisect.store.campaigns import CampaignStore
 from rtbisect.store.outbox import Outbox
 from rtbisect.store.replies import Replies, ReplyState

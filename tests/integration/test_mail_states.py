@@ -12,9 +12,9 @@ from mail_server import Server
 from mail_world import USE, WHO, World
 
 from report_cases import rcu
-from rtbisect import standing
 from rtbisect.cli import work as command
 from rtbisect.errors import InfrastructureError
+from rtbisect.mail import report_state
 from rtbisect.model.report import ReportState
 from rtbisect.store.campaigns import CampaignStore
 from rtbisect.store.outbox import Outbox
@@ -92,7 +92,7 @@ def test_what_a_kill_left_is_put_right(world, stands):
         if mail == "withdrawn":
             withdraw(world, name)
         store.move_report(name, list(ReportState), stands)
-        standing.follow_outbox(store, outbox)
+        report_state.follow_outbox(store, outbox)
         assert state_of(world, name) == expected.get(stands.value, stands.value)
 
 

@@ -15,11 +15,11 @@ import pytest
 from mail_server import Server
 
 from rtbisect.errors import BusyError, ConfigError
+from rtbisect.mail.send import send_due
+from rtbisect.mail.transport.local import Files, Mbox, Sendmail
+from rtbisect.mail.transport.smtp import SmtpSettings, SmtpTransport
 from rtbisect.model.mail import MailState, OutMail
-from rtbisect.post.local import Files, Mbox, Sendmail
-from rtbisect.post.smtp import SmtpSettings, SmtpTransport
 from rtbisect.process import command
-from rtbisect.sending import send_due
 from rtbisect.store import outbox as store
 from rtbisect.store.outbox import Outbox
 

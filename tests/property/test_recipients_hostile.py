@@ -8,10 +8,10 @@ from email.policy import default
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rtbisect.mail.recipients import Purpose, propose
 from rtbisect.model.mail import MailRules
 from rtbisect.model.report import CommitText
 from rtbisect.report.lint.form import ADDRESS
-from rtbisect.report.recipients import Purpose, propose
 
 COMMIT = CommitText("a" * 40, "title", "An Author", "author@kernel.example.org", "", ("fs/x.c",))
 NOW = "2026-02-01T10:00:00+00:00"

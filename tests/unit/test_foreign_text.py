@@ -7,7 +7,7 @@ import pytest
 
 from rtbisect.errors import ConfigError
 from rtbisect.lab import classify
-from rtbisect.report import recipients
+from rtbisect.mail import recipients
 from rtbisect.trees import patches
 
 LONG = 1_000_000

@@ -11,8 +11,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from rtbisect.post.replies import Known, Trust, read_reply
-from rtbisect.post.words import Asked
+from rtbisect.mail.command_mail import Known, Trust, read_reply
+from rtbisect.mail.reply_text import Asked
 
 MX = "mx.lab.example.org"
 TRUST = Trust("bot@lab.example.org", ("ada@kernel.example.org",), (MX,))

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rtbisect.post.replies import Known, Trust, read_reply
-from rtbisect.post.words import Asked
+from rtbisect.mail.command_mail import Known, Trust, read_reply
+from rtbisect.mail.reply_text import Asked
 
 TRUST = Trust("bot@lab.example.org", ("ada@kernel.example.org",), ("mx.lab.example.org",))
 THREADS = {"<r1@lab.example.org>": "bisect-1", "<r2@lab.example.org>": "bisect-2"}

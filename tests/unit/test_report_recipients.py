@@ -6,10 +6,10 @@ from dataclasses import replace
 import pytest
 
 from rtbisect.errors import ConfigError
+from rtbisect.mail.recipients import Purpose, propose, refused
 from rtbisect.model.mail import MailRules
 from rtbisect.model.report import CommitText
 from rtbisect.report.message import answers_to
-from rtbisect.report.recipients import Purpose, propose, refused
 
 COMMIT = CommitText(
     "a" * 40,

@@ -6,9 +6,9 @@ import pytest
 from rtbisect.errors import ConfigError
 from rtbisect.lab.bmc import Bmc, BmcSettings
 from rtbisect.lab.lava.rest import LavaRest, RestSettings
+from rtbisect.mail.transport.inbox import ImapBox, ImapSettings
+from rtbisect.mail.transport.smtp import SmtpSettings, SmtpTransport
 from rtbisect.model.mail import OutMail
-from rtbisect.post.inbox import ImapBox, ImapSettings
-from rtbisect.post.smtp import SmtpSettings, SmtpTransport
 from rtbisect.process.secret_file import check_secret, read_secret
 
 MAIL = OutMail("<a@example.org>", "c", "report", "b@example.org", ("x@example.org",), "", "A", "n")

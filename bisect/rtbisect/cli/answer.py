@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rtbisect import answers
 from rtbisect.campaign import ab_test
 from rtbisect.cli.options import json_option, site_option, site_path
 from rtbisect.cli.report import report, show_or_queue
 from rtbisect.cli.runner import once, request_of
 from rtbisect.errors import ConfigError, Exit, InfrastructureError, InternalError
-from rtbisect.following import Mended, Unknown, mended
+from rtbisect.mail import result_mail
+from rtbisect.mail.fixes import Mended, Unknown, mended
+from rtbisect.mail.report_state import follow_outbox
 from rtbisect.model.campaign import Level
-from rtbisect.standing import follow_outbox
 from rtbisect.store.campaigns import CampaignStore
 from rtbisect.store.outbox import Outbox
 
@@ -41,7 +41,7 @@ def answer(output: Output, campaign: str, check: str, by: str, queue: bool, as_j
     report, may be edited before.
     """
     record = CampaignStore(output.state).get(campaign)
-    mail = answers.write_answer_mail(output.state, record, request_of(record), check, by)
+    mail = result_mail.write_answer_mail(output.state, record, request_of(record), check, by)
     about = {"campaign": campaign, "check": check}
     return show_or_queue(output, mail, about, queue=queue, as_json=as_json)
 
@@ -103,7 +103,7 @@ def _one(output: Output, found: Mended | Unknown) -> tuple[dict[str, Any], Exit]
         told = ab_test.write_answer(output.state, found.record, question, check)
     except (ConfigError, InfrastructureError) as error:
         return row | {"note": str(error)}, error.exit_code
-    answers.tested(CampaignStore(output.state), found.record, told.level, newest=True)
+    result_mail.tested(CampaignStore(output.state), found.record, told.level, newest=True)
     found.note()
     words = ab_test.WORDS[told.level]
     code = Exit.UNDECIDED if told.level is Level.UNDECIDED else Exit.ANSWERED

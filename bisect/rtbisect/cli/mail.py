@@ -9,17 +9,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rtbisect import approval, mailroom, polling
 from rtbisect.campaign.assemble import SystemClock
 from rtbisect.cli.options import json_option, site_option, site_path
 from rtbisect.cli.output import PlainProgress
 from rtbisect.config.site_file import load_site
 from rtbisect.errors import ConfigError, Exit
+from rtbisect.mail import accounts, approve
+from rtbisect.mail.poll import Stores
+from rtbisect.mail.poll import poll as poll_replies
+from rtbisect.mail.report_state import REPORT, follow_outbox, withdrawn
+from rtbisect.mail.send import send_due
+from rtbisect.mail.transport.inbox import ImapBox
 from rtbisect.model.mail import MailState
-from rtbisect.polling import Stores
-from rtbisect.post.inbox import ImapBox
-from rtbisect.sending import send_due
-from rtbisect.standing import REPORT, follow_outbox, withdrawn
 from rtbisect.store.campaigns import CampaignStore
 from rtbisect.store.outbox import Outbox
 from rtbisect.store.replies import Replies, ReplyState
@@ -29,8 +30,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from rtbisect.cli.output import Output
+    from rtbisect.mail.transport.inbox import Inbox
     from rtbisect.model.mail import OutMail
-    from rtbisect.post.inbox import Inbox
     from rtbisect.store.replies import KeptReply
 
 #: What waits for a person.
@@ -68,7 +69,7 @@ def send(output: Output, site: Path | None, as_json: bool) -> int:
 
     # What a session that was killed has left.
     follow_outbox(store, outbox)
-    transport = mailroom.transport_of(output.state, loaded)
+    transport = accounts.transport_of(output.state, loaded)
     try:
         ended = send_due(outbox, transport, time.time, lambda each: progress.say(_line(each)))
     finally:
@@ -127,9 +128,9 @@ def poll(output: Output, site: Path | None, as_json: bool) -> int:
     loaded = load_site(site_path(site))
     stores = Stores(Replies(output.state), Outbox(output.state), CampaignStore(output.state))
     follow_outbox(stores.campaigns, stores.outbox)
-    with _open(mailroom.inbox_of(loaded)) as inbox:
+    with _open(accounts.inbox_of(loaded)) as inbox:
         now = SystemClock().now_iso()
-        found = tuple(polling.poll(inbox, stores, mailroom.trust_of(loaded), now))
+        found = tuple(poll_replies(inbox, stores, accounts.trust_of(loaded), now))
     return answer_replies(output, found, as_json=as_json)
 
 
@@ -150,7 +151,7 @@ def replies(output: Output, as_json: bool) -> int:
 @click.pass_obj
 def accept(output: Output, key: str, by: str, site: Path | None, as_json: bool) -> int:
     """Let the commands of the reply KEY count, although nothing proves who sent it."""
-    who = approval.approver(load_site(site_path(site)), by)
+    who = approve.approver(load_site(site_path(site)), by)
     found = _moved(output, key, (ReplyState.WAITING,), ReplyState.ACCEPTED, f"accepted by {who}")
     return answer_replies(output, (found,), as_json=as_json)
 
@@ -163,7 +164,7 @@ def accept(output: Output, key: str, by: str, site: Path | None, as_json: bool) 
 @click.pass_obj
 def close(output: Output, key: str, by: str, site: Path | None, as_json: bool) -> int:
     """Let the reply KEY ask for nothing any more, whatever it has asked for."""
-    who = approval.approver(load_site(site_path(site)), by)
+    who = approve.approver(load_site(site_path(site)), by)
     before = (ReplyState.WAITING, ReplyState.ACCEPTED)
     found = _moved(output, key, before, ReplyState.NOTED, f"closed by {who}")
     return answer_replies(output, (found,), as_json=as_json)

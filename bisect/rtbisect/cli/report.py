@@ -12,15 +12,18 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rtbisect import answers, approval
 from rtbisect.campaign import ab_test
 from rtbisect.campaign.assemble import SystemClock
 from rtbisect.cli.options import json_option, seed_option, site_option, site_path
 from rtbisect.cli.runner import once, request_of
 from rtbisect.config.site_file import data_root, load_site
-from rtbisect.digest import digest, write_digest
 from rtbisect.errors import ConfigError, Exit
 from rtbisect.evidence.bundle import write_bundle
+from rtbisect.mail import approve as approving
+from rtbisect.mail import result_mail
+from rtbisect.mail.digest import digest, write_digest
+from rtbisect.mail.report_state import follow_outbox
+from rtbisect.mail.withdraw import write_withdrawal
 from rtbisect.model.campaign import Level
 from rtbisect.model.lab import Run
 from rtbisect.report.input_file import read_input
@@ -30,11 +33,9 @@ from rtbisect.report.lint.rules import RULES
 from rtbisect.report.lint.rules import lint as lint_mail
 from rtbisect.report.page import write_page
 from rtbisect.report.template_values import Bot
-from rtbisect.standing import follow_outbox
 from rtbisect.store.campaigns import CampaignStore
 from rtbisect.store.journal import recorded
 from rtbisect.store.outbox import Outbox
-from rtbisect.withdrawal import write_withdrawal
 
 if TYPE_CHECKING:
     from rtbisect.cli.output import Output
@@ -134,9 +135,9 @@ def propose(
 
     Exits with 1 when rules find something in it.
     """
-    said = approval.Words(use_case, monitored, linked)
+    said = approving.Words(use_case, monitored, linked)
     record = CampaignStore(output.state).get(campaign)
-    made = approval.make_proposal(output.state, record, request_of(record), by, said)
+    made = approving.make_proposal(output.state, record, request_of(record), by, said)
     people = made.recipients
     rows = [
         {"header": header, "address": each.address, "name": each.name, "reason": each.reason}
@@ -170,7 +171,7 @@ def approve(output: Output, campaign: str, by: str, as_json: bool) -> int:
     """Answer for the mail of CAMPAIGN: it goes to the outbox as it lies there."""
     store = CampaignStore(output.state)
     record = store.get(campaign)
-    mail = approval.approve(output.state, store, record, request_of(record), by)
+    mail = approving.approve(output.state, store, record, request_of(record), by)
     data = {
         "campaign": campaign,
         "state": "approved",
@@ -213,7 +214,7 @@ def bundle(output: Output, campaign: str, folder: Path | None, as_json: bool) ->
     record = CampaignStore(output.state).get(campaign)
     request = request_of(record)
     if folder is None and request.site:
-        folder = approval.evidence_folder(load_site(Path(request.site)), campaign)
+        folder = approving.evidence_folder(load_site(Path(request.site)), campaign)
     if folder is None:
         raise ConfigError("no folder for the evidence", "give one, or mail: evidence: of the site")
     files = write_bundle(output.state, record, request, folder.absolute())
@@ -278,7 +279,7 @@ def make_digest(
     Fits a timer. Exits with 3 while the lab is in the way of a campaign.
     """
     loaded = load_site(site_path(site))
-    who = approval.approver(loaded, by) if queue else None
+    who = approving.approver(loaded, by) if queue else None
     found = digest(output.state, hours, SystemClock().now_iso())
     name = str(who or "")
     mail = write_digest(output.state, loaded, found, lab_only=lab_only, by=name)
@@ -333,7 +334,7 @@ def test_it(
         asked = ab_test.of_revision(output.state, record, request, rev or "", seed)
     check = once(output, asked.request)
     found = ab_test.write_answer(output.state, record, asked, check)
-    answers.tested(CampaignStore(output.state), record, found.level, newest=asked.newest)
+    result_mail.tested(CampaignStore(output.state), record, found.level, newest=asked.newest)
     data = {
         "campaign": campaign,
         "check": check.id,

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rtbisect import answers
 from rtbisect.campaign import ab_test, assemble, resolve
 from rtbisect.campaign.ab_test import Question
 from rtbisect.cli import runner
@@ -19,9 +18,10 @@ from rtbisect.cli.options import json_option
 from rtbisect.cli.output import PlainProgress, keep_traceback, one_line
 from rtbisect.config.site_file import load_site
 from rtbisect.errors import ConfigError, Exit, InternalError, Interrupted, RtbisectError
+from rtbisect.mail import result_mail
+from rtbisect.mail.report_state import follow_outbox
+from rtbisect.mail.transport.fetch import fetch, is_address
 from rtbisect.model.command import FOREIGN, GIVEN
-from rtbisect.post.fetch import fetch, is_address
-from rtbisect.standing import follow_outbox
 from rtbisect.store import codec
 from rtbisect.store.campaigns import CampaignStore
 from rtbisect.store.outbox import Outbox
@@ -102,7 +102,7 @@ def _one(output: Output, kept: Replies, reply: KeptReply, what: tuple[int, str, 
         if FOREIGN not in dict(question.request.extra):
             raise
         return f"{name}: {error.message}"
-    answers.tested(store, record, answer.level, newest=question.newest)
+    result_mail.tested(store, record, answer.level, newest=question.newest)
     return f"{name}: {ab_test.WORDS[answer.level]}, {answer.path}"
 
 

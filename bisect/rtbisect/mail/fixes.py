@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rtbisect.answers import OPEN
 from rtbisect.campaign import assemble
 from rtbisect.config.site_file import load_site
 from rtbisect.errors import BusyError, ConfigError, InfrastructureError
+from rtbisect.mail.result_mail import OPEN
 from rtbisect.report.draft import keep
 from rtbisect.store.campaigns import CampaignStore
 

@@ -7,14 +7,14 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from rtbisect.mail.command_mail import Known, Reply, Trust, read_reply
 from rtbisect.model.report import ReportState
-from rtbisect.post.replies import Known, Reply, Trust, read_reply
 from rtbisect.store.replies import KeptReply, ReplyState, key_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from rtbisect.post.inbox import Inbox
+    from rtbisect.mail.transport.inbox import Inbox
     from rtbisect.store.campaigns import CampaignStore
     from rtbisect.store.outbox import Outbox
     from rtbisect.store.replies import Replies

@@ -10,20 +10,20 @@ from email.utils import parseaddr
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rtbisect.approval import approver, check_gates, check_lint
 from rtbisect.campaign import assemble
 from rtbisect.config.site_file import load_site
 from rtbisect.errors import ConfigError
-from rtbisect.mailroom import rules_of
+from rtbisect.mail.accounts import rules_of
+from rtbisect.mail.approve import approver, check_gates, check_lint
+from rtbisect.mail.recipients import plain_name, refused
+from rtbisect.mail.report_state import REPORT, withdrawn
 from rtbisect.model.campaign import Level
 from rtbisect.model.mail import MailState, OutMail, Recipient
 from rtbisect.model.report import ReportState
 from rtbisect.report.draft import check_mailable
 from rtbisect.report.input_file import read_input
 from rtbisect.report.message import Envelope, message, own_id
-from rtbisect.report.recipients import plain_name, refused
 from rtbisect.report.text import header_text, wrap
-from rtbisect.standing import REPORT, withdrawn
 from rtbisect.store.outbox import Outbox
 from rtbisect.store.replies import Replies, ReplyState
 

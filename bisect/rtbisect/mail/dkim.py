@@ -10,12 +10,12 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rtbisect.post.signed import MOST, plain
+from rtbisect.mail.auth_results import MOST, plain
 
 if TYPE_CHECKING:
     from email.message import Message
 
-    from rtbisect.post.signed import Passed
+    from rtbisect.mail.auth_results import Passed
 
 #: Signatures of one mail; each hop adds one.
 _MOST_SIGNATURES = 20

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rtbisect.errors import ConfigError, InfrastructureError
-from rtbisect.post.transport import Delivered, Doubt, Ended, Later
+from rtbisect.mail.transport.transport import Delivered, Doubt, Ended, Later
 from rtbisect.process import command
 from rtbisect.process.command import printable
 from rtbisect.store.artefacts import write_whole

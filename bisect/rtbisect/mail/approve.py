@@ -21,7 +21,9 @@ from rtbisect.errors import BusyError, ConfigError
 from rtbisect.evidence.bundle import SUMS
 from rtbisect.evidence.kernels import SCRIPT
 from rtbisect.kernel.maintainers import Named, maintainers
-from rtbisect.mailroom import rules_of
+from rtbisect.mail.accounts import rules_of
+from rtbisect.mail.recipients import TRACKED, Purpose, plain_name, propose, refused
+from rtbisect.mail.report_state import REPORT, follow_outbox
 from rtbisect.model.mail import OutMail, Recipients
 from rtbisect.model.report import ReportInput, ReportState
 from rtbisect.report.draft import check_mailable, keep
@@ -29,10 +31,8 @@ from rtbisect.report.input_file import read_input
 from rtbisect.report.lint.rules import lint
 from rtbisect.report.lint.tags import PAGE
 from rtbisect.report.public import Public
-from rtbisect.report.recipients import TRACKED, Purpose, plain_name, propose, refused
 from rtbisect.report.template_values import symptom_of
 from rtbisect.report.text import foreign
-from rtbisect.standing import REPORT, follow_outbox
 from rtbisect.store.artefacts import write_whole
 from rtbisect.store.outbox import Outbox
 

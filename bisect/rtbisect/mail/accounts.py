@@ -6,18 +6,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rtbisect.errors import ConfigError
+from rtbisect.mail.command_mail import Trust
+from rtbisect.mail.transport.inbox import ImapBox, ImapSettings, Maildir
+from rtbisect.mail.transport.local import Files, Mbox, Sendmail
+from rtbisect.mail.transport.smtp import SmtpSettings, SmtpTransport
 from rtbisect.model.mail import MailRules
-from rtbisect.post.inbox import ImapBox, ImapSettings, Maildir
-from rtbisect.post.local import Files, Mbox, Sendmail
-from rtbisect.post.replies import Trust
-from rtbisect.post.smtp import SmtpSettings, SmtpTransport
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from rtbisect.config.site_file import Site
-    from rtbisect.post.inbox import Inbox
-    from rtbisect.post.transport import Transport
+    from rtbisect.mail.transport.inbox import Inbox
+    from rtbisect.mail.transport.transport import Transport
 
 
 def rules_of(site: Site) -> MailRules:

@@ -8,18 +8,18 @@ from email.policy import default
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rtbisect.answers import report_as_sent
-from rtbisect.approval import approver, check_lint
 from rtbisect.campaign import assemble
 from rtbisect.config.site_file import load_site
 from rtbisect.errors import ConfigError
+from rtbisect.mail.approve import approver, check_lint
+from rtbisect.mail.report_state import WITHDRAWAL, withdrawn
+from rtbisect.mail.result_mail import report_as_sent
 from rtbisect.model.mail import OutMail
 from rtbisect.report.draft import keep
 from rtbisect.report.input_file import read_input
 from rtbisect.report.message import Envelope, own_id
 from rtbisect.report.template_values import Bot, commit_view
 from rtbisect.report.text import foreign, header_text
-from rtbisect.standing import WITHDRAWAL, withdrawn
 from rtbisect.store.outbox import Outbox
 
 if TYPE_CHECKING:

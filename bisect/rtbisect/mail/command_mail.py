@@ -16,8 +16,8 @@ from datetime import UTC, datetime, timedelta
 from email.utils import getaddresses, parsedate_to_datetime
 from typing import TYPE_CHECKING
 
-from rtbisect.post import dkim, signed, words
-from rtbisect.post.words import ABOUT, Asked
+from rtbisect.mail import auth_results, dkim, reply_text
+from rtbisect.mail.reply_text import ABOUT, Asked
 from rtbisect.process.command import printable
 from rtbisect.trees import mime
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from email.message import Message
 
-    from rtbisect.post.dkim import Cover
+    from rtbisect.mail.dkim import Cover
 
 _PROGRAMS = ("X-Autoreply", "X-Autorespond", "X-Autoresponder")
 _ID = re.compile(r"<[^\s<>]{1,200}>")
@@ -102,15 +102,15 @@ def read_reply(
 def _read(data: bytes, known: Known, trust: Trust, now: datetime, *, giant: bool) -> Reply:
     mail = mime.parse(data)
     sender = _sender(mail)
-    text, odd = ("", "is too large") if giant else words.text_of(mail)
+    text, odd = ("", "is too large") if giant else reply_text.text_of(mail)
     campaign = _campaign(mail, text, known)
     identity = (_ID.findall(_header(mail, "Message-ID")) or [""])[0]
     ignored = _why_ignored(mail, sender, trust)
     if not campaign:
         ignored = ignored or "is in no thread of ours"
     cover, untrusted = _signature(mail, sender, trust) if not ignored else (None, "")
-    asked = words.asked(text) if not ignored else ()
-    mends = not asked and not ignored and words.mends(text, known.mends.get(campaign, ()))
+    asked = reply_text.asked(text) if not ignored else ()
+    mends = not asked and not ignored and reply_text.mends(text, known.mends.get(campaign, ()))
     if mends:
         asked = (Asked("test", ""),)
     if cover is not None and asked:
@@ -160,7 +160,7 @@ def _bound(mail: Message, text: str, known: Known, cover: Cover) -> str:
 
 def _about(text: str, known: Known) -> str:
     """The campaign that a line of the text names; "" for none, or several."""
-    said = {argument for name, argument in words.command_lines(text) if name == ABOUT}
+    said = {argument for name, argument in reply_text.command_lines(text) if name == ABOUT}
     found = {known.own.get(f"<{each.strip('<>')}>", each) for each in said}
     return found.pop() if len(found) == 1 and found <= set(known.own.values()) else ""
 
@@ -175,7 +175,7 @@ def _named(mail: Message, names: Sequence[str]) -> list[str]:
 
 
 def _header(mail: Message, name: str) -> str:
-    return str(mail.get(name, ""))[: signed.MOST]
+    return str(mail.get(name, ""))[: auth_results.MOST]
 
 
 def _sender(mail: Message) -> str:
@@ -212,7 +212,7 @@ def _signature(mail: Message, sender: str, trust: Trust) -> tuple[Cover | None, 
     if sender not in {each.lower() for each in trust.people}:
         return None, f"{printable(sender, 80)} is not among those whose commands count"
     # Only the topmost one is by who delivered the mail to us: those below came with it.
-    server, found = signed.results(str(mail.get("Authentication-Results", "")))
+    server, found = auth_results.results(str(mail.get("Authentication-Results", "")))
     if not server or server not in {each.lower() for each in trust.servers}:
         return None, "no server that we trust says whether it is signed"
     domain = sender.rpartition("@")[2]
@@ -264,7 +264,7 @@ def _reads_as_signed(mail: Message, cover: Cover) -> bool:
         if mail.get_content_type() != "text/plain" or not isinstance(body, str):
             return False
         # Another type may have made a part of it what nobody was to read as his words.
-        lines = [line[:40].lower() for line in words.lines(words.text_of(mail)[0])]
+        lines = [line[:40].lower() for line in reply_text.lines(reply_text.text_of(mail)[0])]
         return not any(re.match(r"content-|</?[a-z!]", line) for line in lines)
     return True
 
@@ -287,7 +287,7 @@ def _digest(mail: Message, sender: str, text: str, cover: Cover | None) -> str:
     date = " ".join(_header(mail, "Date").split())
     if cover is not None and not cover.covers("Date"):
         date = str(cover.at_s)
-    told = "\0".join((sender, date, *(line.rstrip() for line in words.lines(text))))
+    told = "\0".join((sender, date, *(line.rstrip() for line in reply_text.lines(text))))
     return hashlib.sha256(told.rstrip("\0").encode("utf-8", "backslashreplace")).hexdigest()
 
 

@@ -16,7 +16,7 @@ from ipaddress import ip_address
 from typing import TYPE_CHECKING
 
 from rtbisect.errors import ConfigError
-from rtbisect.post.transport import Delivered, Doubt, Ended, Later, Refused
+from rtbisect.mail.transport.transport import Delivered, Doubt, Ended, Later, Refused
 from rtbisect.process.command import printable
 from rtbisect.process.secret_file import read_secret
 
