@@ -25,7 +25,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rtbisect.config.site_file import load_thresholds, state_dir
+from rtbisect.config.paths import state_dir
+from rtbisect.config.thresholds import load_thresholds
 from rtbisect.judge.gates import aa
 from rtbisect.judge.gates.campaign_gates import Examined, examine
 from rtbisect.judge.samples import sample

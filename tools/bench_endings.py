@@ -21,7 +21,8 @@ from dataclasses import dataclass
 
 from scipy.stats import beta
 
-from rtbisect.config.site_file import data_root, load_thresholds
+from rtbisect.config.paths import data
+from rtbisect.config.thresholds import load_thresholds
 from rtbisect.model.campaign import Outcome
 from rtbisect.model.code import Commit, CommitGraph
 from rtbisect.model.command import CommandRequest
@@ -31,9 +32,7 @@ from rtbisect.search.ancestry import Ancestry
 from rtbisect.search.simulate import rehearse
 
 #: A median wait in us, in steps of one tick.
-WAIT = next(
-    t for t in load_thresholds(data_root() / "thresholds", ("rcu",)) if t.key.name == "p50_us"
-)
+WAIT = next(t for t in load_thresholds(data("thresholds"), ("rcu",)) if t.key.name == "p50_us")
 COMMAND = CommandRequest(argv=("bench",)).threshold()
 HOSTS = ("busy", "busy-layouts", "busy-command", "quiet-command")
 #: What a campaign and a `run` leave their searches: all but the boots of the proof.

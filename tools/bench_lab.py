@@ -21,7 +21,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rtbisect.campaign import labs
-from rtbisect.config.site_file import data_root, load_site, state_dir
+from rtbisect.config.paths import data, state_dir
+from rtbisect.config.site_file import load_site
 from rtbisect.lab.lava.artefacts_http import Desk, DeskSettings
 from rtbisect.lab.lava.remote import LavaServerLab, LavaServerSettings
 from rtbisect.lab.lava.rest import LavaRest, RestSettings
@@ -38,6 +39,8 @@ from rtbisect.store.journal import recorded
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+ROOT = Path(__file__).resolve().parents[1]
 
 #: Goals: seconds that a job takes longer through a server, beside LAVA's own tick (its scheduler
 #: looks every 20 s for devices that got free); share of the time that each of two devices is busy;
@@ -62,7 +65,7 @@ def newest_build(state: Path) -> Build:
 
 
 def request_of(build: Build, window_ms: int) -> RunRequest:
-    site = load_site(data_root() / "site.example.yaml")
+    site = load_site(ROOT / "site.example.yaml")
     device = site.job(site.kernelci.targets()[0]).device
     return RunRequest(
         run_id="bench", revision=build.revision, kernel=build.kernel, modules=build.modules,
@@ -154,7 +157,7 @@ def main() -> int:
     print(f"server up after {time.monotonic() - begin:.1f} s (goal {UP_S:.0f} s)")
     artefacts = ArtefactStore(state / "artefacts")
     desk = Desk(DeskSettings(f"http://127.0.0.1:{PORT}", ("127.0.0.1", PORT)), artefacts)
-    settings = LavaServerSettings("ours", state / "lab", data_root() / "lava-jobs")
+    settings = LavaServerSettings("ours", state / "lab", data("lava-jobs"))
     served = LavaServerLab(
         settings, LavaRest(RestSettings(server.url, server.token)), desk, artefacts
     )

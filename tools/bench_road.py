@@ -21,7 +21,7 @@ from pathlib import Path
 
 import sqlalchemy as sa
 
-from rtbisect.config.site_file import state_dir
+from rtbisect.config.paths import state_dir
 from rtbisect.errors import RtbisectError
 from rtbisect.model.code import Build
 from rtbisect.model.lab import Run

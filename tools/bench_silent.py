@@ -22,7 +22,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rtbisect.config.site_file import load_site, state_dir
+from rtbisect.config.paths import state_dir
+from rtbisect.config.site_file import load_site
 from rtbisect.errors import InfrastructureError, RtbisectError
 from rtbisect.kernel import confined
 from rtbisect.kernel.kbuild import KernelBuilder

@@ -20,7 +20,7 @@ from pathlib import Path
 
 import sqlalchemy as sa
 
-from rtbisect.config.site_file import state_dir
+from rtbisect.config.paths import state_dir
 from rtbisect.model.lab import Run
 from rtbisect.store import db
 from rtbisect.store.campaigns import CampaignStore

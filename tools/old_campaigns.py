@@ -23,7 +23,7 @@ import time
 from pathlib import Path
 
 from kill_demo import MOMENTS, SETTLE_S, BrokenResumeError, kill_at
-from rtbisect.config.site_file import state_dir
+from rtbisect.config.paths import state_dir
 
 ROOT = Path(__file__).resolve().parents[1]
 

@@ -21,7 +21,7 @@ from collections import Counter, defaultdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rtbisect.config.site_file import state_dir
+from rtbisect.config.paths import state_dir
 from rtbisect.model.lab import Run
 from rtbisect.store.campaigns import CampaignStore
 from rtbisect.store.journal import recorded

@@ -16,7 +16,7 @@ import gzip
 import sys
 from pathlib import Path
 
-from rtbisect.config.site_file import state_dir
+from rtbisect.config.paths import state_dir
 from rtbisect.demo import truth as truths
 from rtbisect.model.code import CommitGraph
 from rtbisect.model.lab import Run

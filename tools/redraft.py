@@ -19,7 +19,7 @@ from pathlib import Path
 from pydantic import TypeAdapter
 
 from rtbisect.campaign.assemble import command_tree
-from rtbisect.config.site_file import data_root, state_dir
+from rtbisect.config.paths import data, state_dir
 from rtbisect.model.code import CommitGraph
 from rtbisect.model.report import ReportInput
 from rtbisect.report.draft import DraftMailer, ReportSettings, bisect_log_of
@@ -43,9 +43,7 @@ def main() -> int:
     parser.add_argument("--out", type=Path, help="folder for CAMPAIGN.txt; else on stdout")
     asked = parser.parse_args()
     state = state_dir(asked.state)
-    mailer = DraftMailer(
-        ReportSettings(Path(), data_root() / "reports", "operator@lab.example.org")
-    )
+    mailer = DraftMailer(ReportSettings(Path(), data("reports"), "operator@lab.example.org"))
     for campaign in asked.campaigns:
         report = kept(state, campaign)
         if asked.repo:

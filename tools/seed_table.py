@@ -17,8 +17,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-from rtbisect.config.site_file import data_root, state_dir
+from rtbisect.config.paths import state_dir
 
+ROOT = Path(__file__).resolve().parents[1]
 ROW = "{seed:<12} {kind:<15} {outcome:<15} {cause:<18} {right:<6} {builds:>6} {boots:>5} {skipped:>7} {minutes:>7} {confidence:>10} {draft:<6} {commit}"  # noqa: E501  (one row)
 
 
@@ -69,7 +70,7 @@ def main() -> int:
     parser.add_argument("--cases", nargs="+", default=[], metavar="NAME[:COUNT]")
     parser.add_argument("--state", type=Path)
     asked = parser.parse_args()
-    first = first_seed(data_root()) if asked.first is None else asked.first
+    first = first_seed(ROOT) if asked.first is None else asked.first
     heads = ("seed", "kind", "outcome", "cause", "right", "builds", "boots", "skipped")
     print(ROW.format(**{key: key for key in heads}, minutes="minutes",
         confidence="confidence", draft="mail", commit="commit"))  # fmt: skip

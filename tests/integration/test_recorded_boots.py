@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from rtbisect.config.site_file import load_thresholds
+from rtbisect.config.thresholds import load_thresholds
 from rtbisect.judge.samples import figure
 from rtbisect.judge.verdict import judge
 from rtbisect.lab.job_log import parse

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from rtbisect.campaign.assemble import MACHINE_LOCK, build_pattern
-from rtbisect.config.site_file import data_root, load_site, state_dir
+from rtbisect.config.paths import data, state_dir
+from rtbisect.config.site_file import load_site
 from rtbisect.demo.cases import Case, site_text
 from rtbisect.demo.history import make_history
 from rtbisect.demo.plan import plan
@@ -24,6 +25,7 @@ from rtbisect.model.lab import RunRequest
 from rtbisect.store.artefacts import ArtefactStore
 from rtbisect.trees.git import GitTree, GitTreeSettings
 
+ROOT = Path(__file__).resolve().parents[2]
 SOURCE = Path("/usr/src/linux-source-6.12.tar.xz")
 SEED = 20260
 COMMITS = 8
@@ -66,7 +68,7 @@ def history(prepared, road):
 @pytest.fixture(scope="session")
 def site(road, history):
     """The demo's site with the rcu suite alone: short boots."""
-    text = (data_root() / "bisect/rtbisect/demo/site.yaml").read_text()
+    text = (ROOT / "bisect/rtbisect/demo/site.yaml").read_text()
     place = road / "site.yaml"
     place.write_text(site_text(text, str(history[0]), Case("", Cause.NONE, ("rcu",))))
     return place
@@ -121,7 +123,7 @@ def lab(road):
     """A lab with the machine's own LAVA; `with_timeouts` makes an impatient one."""
 
     def make(**settings):
-        values = {"lava_jobs": data_root() / "lava-jobs"} | settings
+        values = {"lava_jobs": data("lava-jobs")} | settings
         return LavaRunLab(
             LavaRunSettings(road / "lava", road / "lab", MACHINE_LOCK, **values),
             ArtefactStore(road / "artefacts"),

@@ -6,7 +6,7 @@ import sys
 import new_suite
 import pytest
 
-from rtbisect.config.site_file import load_thresholds
+from rtbisect.config.thresholds import load_thresholds
 from rtbisect.lab.windows import of_suites
 from rtbisect.suites import base
 

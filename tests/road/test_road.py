@@ -19,13 +19,13 @@ from pathlib import Path
 import pytest
 import yaml
 
-from rtbisect.config.site_file import data_root
 from rtbisect.demo import truth as truths
 from rtbisect.errors import ConfigError, InfrastructureError
 from rtbisect.lab.job_definition import Timeouts
 from rtbisect.lab.profile import parse_cpus
 from rtbisect.model.lab import RunStatus
 
+ROOT = Path(__file__).resolve().parents[2]
 ALL = ("osnoise-off", "clock-on", "pf-off", "pf-on", "rcu-off", "rcu-on")
 
 
@@ -100,7 +100,7 @@ def test_a_real_bisection_finds_the_commit_that_slows_grace_periods(
             Path(sys.executable).with_name("rtbisect"), "--state", road, "bisect", "demo",
             "--good", refs.good, "--bad", refs.bad, "--suite", "rcu", "--site", site, "--json",
         ],
-        cwd=data_root(), capture_output=True, text=True, timeout=2400, check=False,
+        cwd=ROOT, capture_output=True, text=True, timeout=2400, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-2000:]
     answer = json.loads(done.stdout)
@@ -189,7 +189,7 @@ Please try this.
     )  # fmt: skip
     assert json.loads(polled.stdout)["replies"][0]["state"] == "accepted"
     done = subprocess.run(
-        [*program, "work", "--json"], cwd=data_root(), capture_output=True, text=True, timeout=2400,
+        [*program, "work", "--json"], cwd=ROOT, capture_output=True, text=True, timeout=2400,
         check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-2000:]

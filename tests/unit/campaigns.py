@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
-from rtbisect.config.site_file import load_thresholds
+from rtbisect.config.thresholds import load_thresholds
 from rtbisect.kernel.fake import FakeBuilder
 from rtbisect.lab.fake import FakeLab
 from rtbisect.lab.profile import host_profile

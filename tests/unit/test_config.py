@@ -10,7 +10,9 @@ import pytest
 from rtbisect.campaign.assemble import check_target
 from rtbisect.config import notes
 from rtbisect.config.kernelci import KEYS
-from rtbisect.config.site_file import choose_threshold, load_site, load_thresholds, state_dir
+from rtbisect.config.paths import state_dir
+from rtbisect.config.site_file import load_site
+from rtbisect.config.thresholds import choose_threshold, load_thresholds
 from rtbisect.errors import ConfigError
 from rtbisect.kernel.config_check import most_cpus
 

@@ -516,7 +516,7 @@ def test_a_campaign_that_ended_lets_the_next_one_listen(bench, tmp_path, monkeyp
     def changed(*_words):
         raise SetupChangedError("the site file changed")
 
-    monkeypatch.setattr(runner.wiring, "assemble", begun)
+    monkeypatch.setattr(runner.assemble, "assemble", begun)
     monkeypatch.setattr(runner, "keep_setup", changed)
     store = CampaignStore(tmp_path)
     named = store.create("check", "{}", "2026-01-02T03:04:05+00:00")

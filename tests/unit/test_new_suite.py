@@ -9,7 +9,7 @@ import pytest
 from lab_logs import block, files, good_job, request
 from yaml import safe_load
 
-from rtbisect.config.site_file import load_thresholds
+from rtbisect.config.thresholds import load_thresholds
 from rtbisect.lab import job_log
 from rtbisect.lab.job_definition import expected_cases
 from rtbisect.lab.job_log import CaseResult

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from campaigns import thresholds
 
-from rtbisect.config.site_file import load_thresholds
+from rtbisect.config.thresholds import load_thresholds
 from rtbisect.judge.gates.campaign_gates import Examined, examine
 from rtbisect.lab.windows import WINDOWS
 from rtbisect.model.campaign import GateStatus

@@ -95,7 +95,7 @@ def test_a_campaign_of_another_setup_is_begun_anew(bench, monkeypatch):
 
 def test_an_open_question_stays_open(bench, monkeypatch):
     output, store, _answers, _begun = bench
-    monkeypatch.setattr(watch.asked, "base_for_watch", lambda *_words: (sha(1), sha(2)))
+    monkeypatch.setattr(watch.resolve, "base_for_watch", lambda *_words: (sha(1), sha(2)))
     store.mark_seen("rt", sha(2), "undecided", "now")
     row = watch._one(output, "/site.yaml", "rt", 0)
     assert (row["level"], row["exit"]) == ("unchanged", Exit.UNDECIDED)

@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rtbisect.campaign import builders, labs
-from rtbisect.config.site_file import Site, data_root, load_site, load_thresholds
+from rtbisect.config.paths import data
+from rtbisect.config.site_file import Site, load_site
+from rtbisect.config.thresholds import load_thresholds
 from rtbisect.errors import ConfigError
 from rtbisect.kernel.config_check import most_cpus
 from rtbisect.kernel.kbuild import KernelBuilder
@@ -96,7 +98,7 @@ def mailer_of(state: Path, site: Site, operator: str) -> DraftMailer:
     return DraftMailer(
         ReportSettings(
             out_dir=state / "reports",
-            templates=data_root() / "reports",
+            templates=data("reports"),
             bot_name=site.ours.bot.name,
             bot_address=site.ours.bot.address,
             operator=operator,
@@ -177,7 +179,7 @@ def setup_of(site: Site, target: BuildTarget, request: CampaignRequest) -> Setup
     """What a campaign on a target works with; ConfigError when its plan does not fit."""
     planned = site.job(target)
     suites = tuple(planned.params.suites)
-    limits = load_thresholds(data_root() / "thresholds", suites)
+    limits = load_thresholds(data("thresholds"), suites)
     windows = _beside(
         site, planned, of_suites(suites, ((t.key.suite, t.key.window) for t in limits))
     )
@@ -264,7 +266,7 @@ def build_pattern(site: Site, target: BuildTarget, suites: tuple[str, ...]) -> B
     """The build request of a target; suites bring their kernel modules as sources, and options that
     only they need.
     """
-    folders = [data_root() / "lava-jobs/suites" / suite for suite in suites]
+    folders = [data("lava-jobs") / "suites" / suite for suite in suites]
     options = [
         path.read_text(encoding="utf-8")
         for folder in folders

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rtbisect.config.site_file import data_root
+from rtbisect.config.paths import data
 from rtbisect.errors import ConfigError
 from rtbisect.lab import inventory, vmetal
 from rtbisect.lab.lava.artefacts_http import Desk, DeskSettings, new_word, word_of
@@ -53,7 +53,7 @@ def lab_of(  # noqa: PLR0913  (what a site cannot know)
     settings = LavaServerSettings(
         lab=site.lab.name,
         work_dir=state / "lab",
-        lava_jobs=data_root() / "lava-jobs",
+        lava_jobs=data("lava-jobs"),
         priority=site.lab.priority,
         visibility=access.seen_by,
         workload=workload,
@@ -136,13 +136,13 @@ def _ailing(site: Site, virtual: VirtualHosts | None, device: str) -> str:
 
 def virtual_hosts(state: Path) -> VirtualHosts:
     """The virtual bare-metal hosts of a state directory."""
-    return VirtualHosts(state / "lab/hosts", data_root() / "lava-jobs")
+    return VirtualHosts(state / "lab/hosts", data("lava-jobs"))
 
 
 def add_host(state: Path, name: str) -> None:
     """Make a virtual host a device of the LAVA server of this machine."""
     host = virtual_hosts(state).get(name)
-    console = data_root() / "lava-jobs/host/sol_console.py"
+    console = data("lava-jobs") / "host/sol_console.py"
     private_server().add_device(name, vmetal.HOST_TYPE, vmetal.dictionary(host, console))
 
 
@@ -153,7 +153,7 @@ def add_guest(name: str) -> None:
 
 def private_server() -> PrivateServer:
     """The LAVA server of this machine."""
-    return PrivateServer(data_root() / "lava-jobs/devices")
+    return PrivateServer(data("lava-jobs") / "devices")
 
 
 def _embedded(state: Path, workload: Path | None) -> LavaRunSettings:
@@ -161,7 +161,7 @@ def _embedded(state: Path, workload: Path | None) -> LavaRunSettings:
         lava_root=state / "lava",
         work_dir=state / "lab",
         machine_lock=MACHINE_LOCK,
-        lava_jobs=data_root() / "lava-jobs",
+        lava_jobs=data("lava-jobs"),
         workload=workload,
     )
 

@@ -12,7 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rtbisect.campaign.assemble import command_tree, head_of, tree_of
-from rtbisect.config.site_file import choose_threshold, data_root, load_site, load_thresholds
+from rtbisect.config.paths import data
+from rtbisect.config.site_file import load_site
+from rtbisect.config.thresholds import choose_threshold, load_thresholds
 from rtbisect.errors import ConfigError
 from rtbisect.model.campaign import CampaignRequest
 from rtbisect.model.command import RUN
@@ -193,7 +195,7 @@ def _check_metric(site: Site, target: BuildTarget, suite: str | None, metric: st
 
 
 def _thresholds(site: Site, target: BuildTarget) -> tuple[Threshold, ...]:
-    return load_thresholds(data_root() / "thresholds", tuple(site.job(target).params.suites))
+    return load_thresholds(data("thresholds"), tuple(site.job(target).params.suites))
 
 
 def check_limit(place: Path, tree: str, suite: str, metric: str | None) -> None:

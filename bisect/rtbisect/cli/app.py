@@ -32,7 +32,7 @@ from rtbisect.cli import (
     run as run_command,
 )
 from rtbisect.cli.output import Output, drop_stdout, fail, keep_traceback, tolerate_any_text
-from rtbisect.config.site_file import state_dir
+from rtbisect.config.paths import state_dir
 from rtbisect.errors import Exit, InfrastructureError, InternalError, Interrupted, RtbisectError
 
 if TYPE_CHECKING:

@@ -16,7 +16,8 @@ from rtbisect.campaign import ab_test
 from rtbisect.campaign.assemble import SystemClock
 from rtbisect.cli.options import json_option, seed_option, site_option, site_path
 from rtbisect.cli.runner import once, request_of
-from rtbisect.config.site_file import data_root, load_site
+from rtbisect.config.paths import data
+from rtbisect.config.site_file import load_site
 from rtbisect.errors import ConfigError, Exit
 from rtbisect.evidence.bundle import write_bundle
 from rtbisect.mail import approve as approving
@@ -300,7 +301,7 @@ def page(output: Output, campaign: str, as_json: bool) -> int:
     folder = store.get(campaign).draft().folder
     runs = recorded(store.database, campaign, Run)
     bot = Bot("rtbisect", "", "")
-    made = write_page(read_input(folder), runs, folder, data_root() / "reports", bot)
+    made = write_page(read_input(folder), runs, folder, data("reports"), bot)
     output.answer({"campaign": campaign, "path": str(made)}, str(made), as_json=as_json)
     return 0
 

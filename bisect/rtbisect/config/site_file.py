@@ -1,55 +1,28 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Where things lie, the site file, and the thresholds."""
+"""The site file: trees, builds, devices and plans of a lab, and our own section."""
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
 from rtbisect.config import checks, yamlfile
 from rtbisect.config.kernelci import BuildTarget, Job, KernelCI, LabChoice
+from rtbisect.config.paths import data
 from rtbisect.config.schema import (
     DeviceParams,
     LabAccess,
-    MetricEntry,
     Ours,
     PlanParams,
     SiteFile,
-    ThresholdsFile,
 )
-from rtbisect.errors import ConfigError, InternalError
-from rtbisect.model.campaign import Better, MetricKey, Scale, Threshold
+from rtbisect.errors import ConfigError
 from rtbisect.model.lab import DeviceType
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-
-def data_root() -> Path:
-    """The checkout that holds lava-jobs/, thresholds/ and reports/.
-
-    rtbisect is installed editable; InternalError says so when it is not.
-    """
-    root = Path(__file__).resolve().parents[3]
-    if not (root / "lava-jobs").is_dir():
-        raise InternalError(
-            f"{root} holds no lava-jobs/", "install rtbisect from its checkout with `make setup`"
-        )
-    return root
-
-
-def state_dir(option: Path | None = None, environ: Mapping[str, str] = os.environ) -> Path:
-    """--state, $RTBISECT_STATE, else $XDG_STATE_HOME/rtbisect (default ~/.local/state)."""
-    if option is not None:
-        return option.absolute()
-    if environ.get("RTBISECT_STATE"):
-        return Path(environ["RTBISECT_STATE"]).absolute()
-    base = environ.get("XDG_STATE_HOME") or str(Path(environ.get("HOME", "/")) / ".local/state")
-    return Path(base).absolute() / "rtbisect"
+    from pathlib import Path
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,13 +66,13 @@ class Site:
         return named[0]
 
     def fragment_texts(self, target: BuildTarget) -> tuple[str, ...]:
-        """Texts of the fragments; paths are relative to the site file, then to the checkout."""
+        """Texts of the fragments; paths are relative to the site file, then to what we ship."""
         texts = []
         for part in target.fragments:
             if part.configs:
                 texts.append("\n".join(part.configs) + "\n")
                 continue
-            places = (self.path.parent / part.path, data_root() / part.path)
+            places = (self.path.parent / part.path, data() / part.path)
             found = next((place for place in places if place.is_file()), None)
             if found is None:
                 raise self.document.refuse(
@@ -145,60 +118,7 @@ def load_site(path: Path) -> Site:
         checked = SiteFile.model_validate(document.data)
     except ValidationError as error:
         raise document.refuse_invalid(error) from error
-    checks.check(document, checked, data_root())
+    checks.check(document, checked, data())
     kernelci = KernelCI(path)
     lab = next(lab for lab in kernelci.labs() if lab.name == checked.rtbisect.lab)
     return Site(path, kernelci, checked.rtbisect, lab, document)
-
-
-def load_thresholds(folder: Path, suites: tuple[str, ...]) -> tuple[Threshold, ...]:
-    """Thresholds of the named suites from `<folder>/<suite>.yaml`."""
-    found: list[Threshold] = []
-    for suite in suites:
-        document = yamlfile.read(folder / f"{suite}.yaml")
-        try:
-            checked = ThresholdsFile.model_validate(document.data)
-        except ValidationError as error:
-            raise document.refuse_invalid(error) from error
-        if checked.suite != suite:
-            raise document.refuse(
-                ("suite",), f"suite is {checked.suite!r}, the file says {suite!r}"
-            )
-        found.extend(_threshold(suite, entry) for entry in checked.metrics)
-    return tuple(found)
-
-
-def _threshold(suite: str, entry: MetricEntry) -> Threshold:
-    control = entry.control
-    return Threshold(
-        key=MetricKey(suite, entry.name, entry.window),
-        unit=entry.unit,
-        better=Better(entry.better),
-        scale=Scale(entry.scale),
-        statistic=entry.statistic,
-        min_effect=entry.min_effect,
-        limit=entry.limit,
-        floor=entry.floor,
-        role=entry.role,
-        control=MetricKey(suite, control.name, control.window) if control else None,
-        reason=entry.reason,
-        exposure=MetricKey(suite, entry.exposure, entry.window) if entry.exposure else None,
-        title=entry.title,
-    )
-
-
-def choose_threshold(
-    thresholds: tuple[Threshold, ...], suite: str, metric: str | None
-) -> Threshold:
-    """The metric to search on: by name (or name@window), else the suite's primary one."""
-    mine = [t for t in thresholds if t.key.suite == suite]
-    if not mine:
-        known = ", ".join(sorted({t.key.suite for t in thresholds}))
-        raise ConfigError(f"unknown suite {suite!r}", f"there are: {known}")
-    if metric is None:
-        return next((t for t in mine if t.role == "primary"), mine[0])
-    for threshold in mine:
-        if metric in (threshold.key.name, f"{threshold.key.name}@{threshold.key.window}"):
-            return threshold
-    known = ", ".join(f"{t.key.name}@{t.key.window}" for t in mine)
-    raise ConfigError(f"unknown metric {metric!r} of suite {suite}", f"there are: {known}")

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rtbisect.campaign.assemble import probe
-from rtbisect.config.site_file import data_root
+from rtbisect.config.paths import data
 from rtbisect.errors import ConfigError
 from rtbisect.lab import initramfs, qemu_script
 from rtbisect.lab.classify import panic_of, stall_of
@@ -43,7 +43,7 @@ def write_kernels(
     if not kept:
         return
     request = request_of(setup)
-    parts = initramfs.Inputs(data_root() / "lava-jobs", BUSYBOX, workload=_workload(store, request))
+    parts = initramfs.Inputs(data("lava-jobs"), BUSYBOX, workload=_workload(store, request))
     base = initramfs.of_request(request, parts, store, state / "lab/initramfs")
     for build in kept:
         # By the name that a mail calls it.
@@ -58,7 +58,7 @@ def write_kernels(
         modules = store.path(build.modules).read_bytes() if build.modules else b""
         image = qemu_script.ramdisk(store.path(base).read_bytes(), modules, request)
         _write(folder / "initramfs.cpio.gz", image)
-    _write(place / SCRIPT, qemu_script.script(data_root() / "lava-jobs", request).encode())
+    _write(place / SCRIPT, qemu_script.script(data("lava-jobs"), request).encode())
 
 
 def _write(place: Path, data: bytes) -> None:

@@ -9,7 +9,8 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from rtbisect.campaign import assemble, labs
-from rtbisect.config.site_file import data_root, load_thresholds
+from rtbisect.config.paths import data
+from rtbisect.config.thresholds import load_thresholds
 from rtbisect.errors import ConfigError
 from rtbisect.judge.improvements import improved
 from rtbisect.model.campaign import Outcome
@@ -116,7 +117,7 @@ def _better(result: Result) -> str:
         return ""
     suites = tuple(dict.fromkeys(each.key.suite for each in result.judgements))
     try:
-        found = improved(result.judgements, load_thresholds(data_root() / "thresholds", suites))
+        found = improved(result.judgements, load_thresholds(data("thresholds"), suites))
     except ConfigError:
         return ""
     return f"; better: {', '.join(str(each.key) for each in found)}" if found else ""

@@ -7,11 +7,13 @@ import contextlib
 import socket
 import time
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from rtbisect.campaign import labs
-from rtbisect.config.site_file import data_root, load_site
+from rtbisect.config.paths import data
+from rtbisect.config.site_file import load_site
 from rtbisect.errors import RtbisectError
 from rtbisect.lab import inventory as known_hosts
 from rtbisect.lab.lava.artefacts_http import Desk, DeskSettings
@@ -20,6 +22,8 @@ from rtbisect.lab.lava.remote import LavaServerLab, LavaServerSettings
 from rtbisect.lab.lava.rest import LavaRest, RestSettings
 from rtbisect.lab.vmetal import HostSpec
 from rtbisect.store.artefacts import ArtefactStore
+
+ROOT = Path(__file__).resolve().parents[3]
 
 #: Two guests of the demo's device type, and a host, as devices of the server.
 GUESTS = ("test-guest-1", "test-guest-2")
@@ -102,7 +106,7 @@ def served(road, server):
     settings = LavaServerSettings(
         lab="ours",
         work_dir=road / "lab",
-        lava_jobs=data_root() / "lava-jobs",
+        lava_jobs=data("lava-jobs"),
         machine_lock=labs.MACHINE_LOCK,
         examine=ailing,
     )
@@ -145,5 +149,5 @@ def host(hosts):
 @pytest.fixture(scope="session")
 def metal(prepared):
     """The device type of hosts behind a BMC."""
-    site = load_site(data_root() / "docs/examples/virtual-lab.yaml")
+    site = load_site(ROOT / "docs/examples/virtual-lab.yaml")
     return site.job(site.kernelci.targets()[0]).device

@@ -11,7 +11,7 @@ from dataclasses import replace
 import pytest
 
 from rtbisect.campaign import labs
-from rtbisect.config.site_file import data_root
+from rtbisect.config.paths import data
 from rtbisect.errors import InfrastructureError
 from rtbisect.lab.job_definition import Timeouts
 from rtbisect.lab.vmetal import HOST_TYPE, HostSpec, dictionary
@@ -112,7 +112,7 @@ def test_a_wrong_mac_address_in_the_dictionary_does_no_harm(
     served, server, road, host, request_on, fault
 ):
     """Jobs boot by iPXE's first interface, whatever address LAVA has noted."""
-    console = data_root() / "lava-jobs/host/sol_console.py"
+    console = data("lava-jobs") / "host/sol_console.py"
     wrong = replace(host, mac="52:54:00:00:00:00")
     server.add_device(host.spec.name, HOST_TYPE, dictionary(wrong, console))
     try:

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The thresholds of a suite, one file a suite."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pydantic import ValidationError
+
+from rtbisect.config import yamlfile
+from rtbisect.config.schema import MetricEntry, ThresholdsFile
+from rtbisect.errors import ConfigError
+from rtbisect.model.campaign import Better, MetricKey, Scale, Threshold
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def load_thresholds(folder: Path, suites: tuple[str, ...]) -> tuple[Threshold, ...]:
+    """Thresholds of the named suites from `<folder>/<suite>.yaml`."""
+    found: list[Threshold] = []
+    for suite in suites:
+        document = yamlfile.read(folder / f"{suite}.yaml")
+        try:
+            checked = ThresholdsFile.model_validate(document.data)
+        except ValidationError as error:
+            raise document.refuse_invalid(error) from error
+        if checked.suite != suite:
+            raise document.refuse(
+                ("suite",), f"suite is {checked.suite!r}, the file says {suite!r}"
+            )
+        found.extend(_threshold(suite, entry) for entry in checked.metrics)
+    return tuple(found)
+
+
+def _threshold(suite: str, entry: MetricEntry) -> Threshold:
+    control = entry.control
+    return Threshold(
+        key=MetricKey(suite, entry.name, entry.window),
+        unit=entry.unit,
+        better=Better(entry.better),
+        scale=Scale(entry.scale),
+        statistic=entry.statistic,
+        min_effect=entry.min_effect,
+        limit=entry.limit,
+        floor=entry.floor,
+        role=entry.role,
+        control=MetricKey(suite, control.name, control.window) if control else None,
+        reason=entry.reason,
+        exposure=MetricKey(suite, entry.exposure, entry.window) if entry.exposure else None,
+        title=entry.title,
+    )
+
+
+def choose_threshold(
+    thresholds: tuple[Threshold, ...], suite: str, metric: str | None
+) -> Threshold:
+    """The metric to search on: by name (or name@window), else the suite's primary one."""
+    mine = [t for t in thresholds if t.key.suite == suite]
+    if not mine:
+        known = ", ".join(sorted({t.key.suite for t in thresholds}))
+        raise ConfigError(f"unknown suite {suite!r}", f"there are: {known}")
+    if metric is None:
+        return next((t for t in mine if t.role == "primary"), mine[0])
+    for threshold in mine:
+        if metric in (threshold.key.name, f"{threshold.key.name}@{threshold.key.window}"):
+            return threshold
+    known = ", ".join(f"{t.key.name}@{t.key.window}" for t in mine)
+    raise ConfigError(f"unknown metric {metric!r} of suite {suite}", f"there are: {known}")
