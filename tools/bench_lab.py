@@ -27,7 +27,6 @@ from rtbisect.lab.lava.artefacts_http import Desk, DeskSettings
 from rtbisect.lab.lava.remote import LavaServerLab, LavaServerSettings
 from rtbisect.lab.lava.rest import LavaRest, RestSettings
 from rtbisect.lab.profile import host_profile
-from rtbisect.lab.vmetal import HostSpec
 from rtbisect.lab.windows import select
 from rtbisect.model.code import Build
 from rtbisect.model.lab import Run, RunRequest
@@ -36,6 +35,7 @@ from rtbisect.pipeline.boot_queue import Ask, Boots
 from rtbisect.store.artefacts import ArtefactStore
 from rtbisect.store.campaigns import CampaignStore
 from rtbisect.store.journal import recorded
+from rtbisect_labkit.virtual_hosts import HostSpec
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -13,10 +13,10 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "bisect"))
 
-from rtbisect.demo.edits import apply, load_catalogue
-from rtbisect.demo.history import START, Files
 from rtbisect.errors import RtbisectError
 from rtbisect.trees.plumbing import Git
+from rtbisect_labkit.demo.edits import apply, load_catalogue
+from rtbisect_labkit.demo.history import START, Files
 
 WITH = {"--spinlock": "epoll-spinlock", "--rcu": "rcu-latency"}
 

@@ -17,13 +17,13 @@ import sys
 from pathlib import Path
 
 from rtbisect.config.paths import state_dir
-from rtbisect.demo import truth as truths
 from rtbisect.model.code import CommitGraph
 from rtbisect.model.lab import Run
 from rtbisect.search.ancestry import Ancestry
 from rtbisect.store.artefacts import ArtefactStore
 from rtbisect.store.campaigns import CampaignStore
 from rtbisect.store.journal import recorded
+from rtbisect_labkit.demo import truth as truths
 
 KEPT = ('"lvl": "target"', '"lvl": "results"', '"lvl": "error"', '"lvl": "exception"')
 COLUMNS = ("file", "kind", "side", "revision", "seconds", "host_load", "window_order")

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 ROOT = Path(__file__).resolve().parents[1]
-SOURCES = ("bisect/rtbisect", "tools", "lava-jobs")
+SOURCES = ("bisect", "tools", "lava-jobs")
 ALLOWED = ROOT / "tools/unused.txt"
 #: Whoever inherits from these is called by a library, or stands for something in a test.
 FOREIGN = {"BaseModel", "Protocol", "HTMLParser", "BaseHTTPRequestHandler", "ThreadingHTTPServer"}

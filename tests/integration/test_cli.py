@@ -22,7 +22,6 @@ import yaml
 from rtbisect.campaign import resolve
 from rtbisect.cli import app, work
 from rtbisect.cli.output import Output
-from rtbisect.demo import truth
 from rtbisect.errors import ConfigError
 from rtbisect.model.campaign import (
     CampaignRequest,
@@ -41,6 +40,7 @@ from rtbisect.process import locks
 from rtbisect.store import codec
 from rtbisect.store.campaigns import CampaignStore
 from rtbisect.store.journal import StoreJournal
+from rtbisect_labkit.demo import truth
 
 ROOT = Path(__file__).resolve().parents[2]
 RTBISECT = Path(sys.executable).with_name("rtbisect")

@@ -8,14 +8,14 @@ import tarfile
 
 import pytest
 
-from rtbisect.demo.edits import FOLDER, apply, load_catalogue
-from rtbisect.demo.history import Files, make_history
-from rtbisect.demo.plan import plan
-from rtbisect.demo.repo import make_repo
-from rtbisect.demo.truth import load
 from rtbisect.errors import ConfigError
 from rtbisect.trees.git import GitTree, GitTreeSettings
 from rtbisect.trees.plumbing import Git
+from rtbisect_labkit.demo.edits import FOLDER, apply, load_catalogue
+from rtbisect_labkit.demo.history import Files, make_history
+from rtbisect_labkit.demo.plan import plan
+from rtbisect_labkit.demo.repo import make_repo
+from rtbisect_labkit.demo.truth import load
 
 #: Lines between the anchors, so that git sees separate hunks, as in the real files.
 GAP = "".join(f"/* {n} */\n" for n in range(9))

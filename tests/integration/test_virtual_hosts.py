@@ -17,9 +17,9 @@ import pytest
 import yaml
 
 from rtbisect.errors import BusyError, ConfigError
-from rtbisect.lab import daemons
 from rtbisect.lab.bmc import Bmc, DeadBmcError
-from rtbisect.lab.vmetal import PROGRAMS, HostSpec, VirtualHosts
+from rtbisect_labkit import daemons
+from rtbisect_labkit.virtual_hosts import PROGRAMS, HostSpec, VirtualHosts
 
 ROOT = Path(__file__).parents[2]
 RTBISECT = shutil.which("rtbisect", path=str(Path(sys.executable).parent))

@@ -11,10 +11,6 @@ import pytest
 from rtbisect.campaign.assemble import MACHINE_LOCK, build_pattern
 from rtbisect.config.paths import data, state_dir
 from rtbisect.config.site_file import load_site
-from rtbisect.demo.cases import Case, site_text
-from rtbisect.demo.history import make_history
-from rtbisect.demo.plan import plan
-from rtbisect.demo.repo import make_repo
 from rtbisect.kernel.kbuild import KernelBuilder
 from rtbisect.kernel.settings import BuildSettings
 from rtbisect.lab.lava.local import LavaRunLab, LavaRunSettings
@@ -24,6 +20,10 @@ from rtbisect.model.campaign import Cause
 from rtbisect.model.lab import RunRequest
 from rtbisect.store.artefacts import ArtefactStore
 from rtbisect.trees.git import GitTree, GitTreeSettings
+from rtbisect_labkit.demo.cases import Case, site_text
+from rtbisect_labkit.demo.history import make_history
+from rtbisect_labkit.demo.plan import plan
+from rtbisect_labkit.demo.repo import make_repo
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = Path("/usr/src/linux-source-6.12.tar.xz")
@@ -68,7 +68,7 @@ def history(prepared, road):
 @pytest.fixture(scope="session")
 def site(road, history):
     """The demo's site with the rcu suite alone: short boots."""
-    text = (ROOT / "bisect/rtbisect/demo/site.yaml").read_text()
+    text = (ROOT / "bisect/rtbisect_labkit/demo/site.yaml").read_text()
     place = road / "site.yaml"
     place.write_text(site_text(text, str(history[0]), Case("", Cause.NONE, ("rcu",))))
     return place

@@ -19,11 +19,11 @@ from pathlib import Path
 import pytest
 import yaml
 
-from rtbisect.demo import truth as truths
 from rtbisect.errors import ConfigError, InfrastructureError
 from rtbisect.lab.job_definition import Timeouts
 from rtbisect.lab.profile import parse_cpus
 from rtbisect.model.lab import RunStatus
+from rtbisect_labkit.demo import truth as truths
 
 ROOT = Path(__file__).resolve().parents[2]
 ALL = ("osnoise-off", "clock-on", "pf-off", "pf-on", "rcu-off", "rcu-on")

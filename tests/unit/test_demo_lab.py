@@ -3,9 +3,9 @@
 
 from pathlib import Path
 
-from rtbisect.cli.demo import SITE
 from rtbisect.config.site_file import load_site
-from rtbisect.demo.cases import CASES, on_lab, site_text
+from rtbisect_labkit.commands.demo import SITE
+from rtbisect_labkit.demo.cases import CASES, on_lab, site_text
 
 EXAMPLE = Path(__file__).parents[2] / "docs/examples/virtual-lab.yaml"
 

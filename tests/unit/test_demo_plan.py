@@ -5,14 +5,14 @@ import re
 
 import pytest
 
-from rtbisect.demo.cases import CASES, KINDS
-from rtbisect.demo.edits import Edit, apply, load_catalogue
-from rtbisect.demo.patch import Change, read_patch
-from rtbisect.demo.people import replacement, rewrite_maintainers
-from rtbisect.demo.plan import BRANCHED_COMMITS, MAX_COMMITS, PLAIN_COMMITS, plan
-from rtbisect.demo.truth import Truth, load, matches, save
 from rtbisect.errors import ConfigError, InternalError
 from rtbisect.model.campaign import Cause
+from rtbisect_labkit.demo.cases import CASES, KINDS
+from rtbisect_labkit.demo.edits import Edit, apply, load_catalogue
+from rtbisect_labkit.demo.patch import Change, read_patch
+from rtbisect_labkit.demo.people import replacement, rewrite_maintainers
+from rtbisect_labkit.demo.plan import BRANCHED_COMMITS, MAX_COMMITS, PLAIN_COMMITS, plan
+from rtbisect_labkit.demo.truth import Truth, load, matches, save
 
 SIZES = (4, 8, 12, 13, 16, 23, 24, 31, 47, 48, 64, 150)
 DRAWS = [(seed, size) for seed in range(6) for size in SIZES]

@@ -51,7 +51,7 @@ def relative(path: Path) -> str:
 
 FILES = files()
 SOURCES = [f for f in FILES if f.suffix in COMMENTED or f.name in COMMENTED_NAMES]
-MODULES = [f for f in FILES if f.suffix == ".py" and f.is_relative_to(PACKAGE)]
+MODULES = [f for f in FILES if f.suffix == ".py" and f.is_relative_to(PACKAGE.parent)]
 TESTS = [f for f in FILES if f.suffix == ".py" and f.is_relative_to(ROOT / "tests")]
 LOCKS = sorted((ROOT / "requirements").glob("*.lock"))
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())

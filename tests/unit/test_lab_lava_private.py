@@ -4,8 +4,8 @@
 import pytest
 
 from rtbisect.errors import ConfigError
-from rtbisect.lab import lava_private
-from rtbisect.lab.lava_private import PrivateServer
+from rtbisect_labkit import private_lava
+from rtbisect_labkit.private_lava import PrivateServer
 
 
 @pytest.fixture
@@ -14,9 +14,9 @@ def machine(tmp_path, monkeypatch):
     settings = tmp_path / "settings.d"
     settings.mkdir()
     (settings / "00-secret-key.yaml").write_text("SECRET_KEY: x\n")
-    monkeypatch.setattr(lava_private, "SETTINGS", settings / "90-rtbisect-private.yaml")
-    monkeypatch.setattr(lava_private, "PACKAGES", {})
-    monkeypatch.setattr(lava_private.os, "geteuid", lambda: 0)
+    monkeypatch.setattr(private_lava, "SETTINGS", settings / "90-rtbisect-private.yaml")
+    monkeypatch.setattr(private_lava, "PACKAGES", {})
+    monkeypatch.setattr(private_lava.os, "geteuid", lambda: 0)
     return settings
 
 
@@ -33,4 +33,4 @@ def test_a_server_of_somebody_else_is_left_alone(machine, tmp_path, act):
 
 def test_our_own_settings_are_no_other_server(machine):
     (machine / "90-rtbisect-private.yaml").write_text("DATABASES: {}\n")
-    lava_private._only_ours()
+    private_lava._only_ours()

@@ -22,7 +22,10 @@ BIG = 256
 
 #: How many patterns of a file take more, and why they never get a long text.
 BOUNDED = {
-    "bisect/rtbisect/demo/people.py": (2, "a file of the kernel that the demo brings itself"),
+    "bisect/rtbisect_labkit/demo/people.py": (
+        2,
+        "a file of the kernel that the demo brings itself",
+    ),
     "bisect/rtbisect/acceptance/inspection.py": (1, "an address that the operator gives"),
     "bisect/rtbisect/kernel/blame.py": (1, "files of /proc"),
     "bisect/rtbisect/kernel/cgroups.py": (1, "the name of a folder of ours"),
@@ -178,7 +181,7 @@ def slow_patterns(path):
             continue
         if is_slow(parser.parse(pattern), anchored=node.func.attr in ("match", "fullmatch")):
             found.add(pattern)
-    if path.is_relative_to(ROOT / "bisect/rtbisect"):
+    if path.is_relative_to(ROOT / "bisect"):
         name = ".".join(path.relative_to(ROOT / "bisect").with_suffix("").parts)
         for value in vars(importlib.import_module(name.removesuffix(".__init__"))).values():
             for pattern in compiled(value):
@@ -189,7 +192,7 @@ def slow_patterns(path):
 
 FILES = sorted(
     path
-    for folder in ("bisect/rtbisect", "lava-jobs", "tools")
+    for folder in ("bisect", "lava-jobs", "tools")
     for path in (ROOT / folder).rglob("*.py")
     if re.search(r"^import re$", path.read_text(), re.MULTILINE)
 )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from rtbisect.config.paths import data
 from rtbisect.errors import ConfigError
-from rtbisect.lab import inventory, vmetal
+from rtbisect.lab import inventory
 from rtbisect.lab.lava.artefacts_http import Desk, DeskSettings, new_word, word_of
 from rtbisect.lab.lava.fair_use import Manners
 from rtbisect.lab.lava.known_good import KnownGood
@@ -18,9 +18,10 @@ from rtbisect.lab.lava.local import PROGRAMS, LavaRunLab, LavaRunSettings
 from rtbisect.lab.lava.quarantine import Quarantine
 from rtbisect.lab.lava.remote import LavaServerLab, LavaServerSettings
 from rtbisect.lab.lava.rest import LavaRest, RestSettings
-from rtbisect.lab.lava_private import PrivateServer
-from rtbisect.lab.vmetal import VirtualHosts
 from rtbisect.store.artefacts import ArtefactStore
+from rtbisect_labkit import virtual_hosts as vmetal
+from rtbisect_labkit.private_lava import PrivateServer
+from rtbisect_labkit.virtual_hosts import VirtualHosts
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -13,12 +13,9 @@ from rtbisect import __version__
 from rtbisect.cli import (
     answer,  # noqa: F401  (adds to the group `report`)
     bisect,
-    case,
     check,
     config,
-    demo,
     host,
-    lab,
     mail,
     rejudge,
     report,
@@ -34,6 +31,7 @@ from rtbisect.cli import (
 from rtbisect.cli.output import Output, drop_stdout, fail, keep_traceback, tolerate_any_text
 from rtbisect.config.paths import state_dir
 from rtbisect.errors import Exit, InfrastructureError, InternalError, Interrupted, RtbisectError
+from rtbisect_labkit.commands import case, demo, lab
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

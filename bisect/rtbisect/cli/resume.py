@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rtbisect.cli import check, demo, runner, tryrev
+from rtbisect.cli import check, runner, tryrev
 from rtbisect.cli.options import json_option
+from rtbisect_labkit.commands import demo
 
 if TYPE_CHECKING:
     from rtbisect.cli.output import Output

@@ -20,8 +20,8 @@ from rtbisect.lab.lava.artefacts_http import Desk, DeskSettings
 from rtbisect.lab.lava.base import Patience
 from rtbisect.lab.lava.remote import LavaServerLab, LavaServerSettings
 from rtbisect.lab.lava.rest import LavaRest, RestSettings
-from rtbisect.lab.vmetal import HostSpec
 from rtbisect.store.artefacts import ArtefactStore
+from rtbisect_labkit.virtual_hosts import HostSpec
 
 ROOT = Path(__file__).resolve().parents[3]
 

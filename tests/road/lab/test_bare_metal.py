@@ -14,9 +14,9 @@ from rtbisect.campaign import labs
 from rtbisect.config.paths import data
 from rtbisect.errors import InfrastructureError
 from rtbisect.lab.job_definition import Timeouts
-from rtbisect.lab.vmetal import HOST_TYPE, HostSpec, dictionary
 from rtbisect.model.lab import RunStatus
 from rtbisect.model.ports import NoNote
+from rtbisect_labkit.virtual_hosts import HOST_TYPE, HostSpec, dictionary
 
 #: A boot needs 25 s here; the firmware shows itself within two.
 SHORT = Timeouts(boot_s=60)

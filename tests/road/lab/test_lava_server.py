@@ -16,7 +16,6 @@ import requests
 import yaml
 
 from rtbisect.errors import ConfigError, InfrastructureError
-from rtbisect.lab import daemons
 from rtbisect.lab.job_definition import Timeouts
 from rtbisect.lab.lava.claims import claims
 from rtbisect.lab.lava.known_good import KnownGood
@@ -24,6 +23,7 @@ from rtbisect.lab.lava.remote import LavaServerLab, Pace
 from rtbisect.lab.lava.rest import LavaRest, RestSettings
 from rtbisect.model.lab import RunStatus
 from rtbisect.model.ports import KeptNote
+from rtbisect_labkit import daemons
 
 
 class Note(KeptNote):

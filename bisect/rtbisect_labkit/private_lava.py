@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING
 import requests
 
 from rtbisect.errors import ConfigError, InfrastructureError
-from rtbisect.lab import daemons
 from rtbisect.process import command, locks
+from rtbisect_labkit import daemons
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

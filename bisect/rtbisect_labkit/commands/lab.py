@@ -13,12 +13,12 @@ from rtbisect.campaign import labs
 from rtbisect.cli.claims import tell_claims
 from rtbisect.cli.options import json_option, site_option, site_path
 from rtbisect.cli.output import PlainProgress
-from rtbisect.lab.vmetal import GUEST_TYPE, HOST_TYPE, IPMI_PORT, HostSpec
+from rtbisect_labkit.virtual_hosts import GUEST_TYPE, HOST_TYPE, IPMI_PORT, HostSpec
 
 if TYPE_CHECKING:
     from rtbisect.cli.output import Output
-    from rtbisect.lab.lava_private import ServerState
-    from rtbisect.lab.vmetal import Host
+    from rtbisect_labkit.private_lava import ServerState
+    from rtbisect_labkit.virtual_hosts import Host
 
 
 @click.group(no_args_is_help=False, epilog="Example: rtbisect lab host up vm1")

@@ -20,10 +20,10 @@ from typing import TYPE_CHECKING
 import jinja2
 
 from rtbisect.errors import BusyError, ConfigError, InfrastructureError
-from rtbisect.lab import daemons
 from rtbisect.lab.bmc import Bmc, BmcSettings
 from rtbisect.lab.qemu_host import accelerators
 from rtbisect.process import command, locks
+from rtbisect_labkit import daemons
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

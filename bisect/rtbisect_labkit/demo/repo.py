@@ -6,15 +6,15 @@ from __future__ import annotations
 import shutil
 from typing import TYPE_CHECKING
 
-from rtbisect.demo.edits import TESTED, apply, load_catalogue
-from rtbisect.demo.history import START, Files
-from rtbisect.demo.people import FILES, email, name, replacement
-from rtbisect.demo.plan import EPOCH
 from rtbisect.errors import ConfigError
 from rtbisect.process.command import failure, run
 from rtbisect.process.locks import hold
 from rtbisect.trees.plumbing import CHECKOUT_S, Git
 from rtbisect.trees.store import ATTRIBUTES
+from rtbisect_labkit.demo.edits import TESTED, apply, load_catalogue
+from rtbisect_labkit.demo.history import START, Files
+from rtbisect_labkit.demo.people import FILES, email, name, replacement
+from rtbisect_labkit.demo.plan import EPOCH
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import secrets
+from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,22 +15,22 @@ from rtbisect.cli import runner
 from rtbisect.cli.options import json_option
 from rtbisect.cli.output import Output, PlainProgress
 from rtbisect.config.site_file import load_site
-from rtbisect.demo import truth as truths
-from rtbisect.demo.cases import CASES, KINDS, SUITES, on_lab, site_text
-from rtbisect.demo.history import DemoRefs, make_history
-from rtbisect.demo.plan import plan
-from rtbisect.demo.repo import make_repo
 from rtbisect.errors import Exit
 from rtbisect.model.campaign import CampaignRequest
 from rtbisect.model.command import REPAIR
+from rtbisect_labkit.demo import truth as truths
+from rtbisect_labkit.demo.cases import CASES, KINDS, SUITES, on_lab, site_text
+from rtbisect_labkit.demo.history import DemoRefs, make_history
+from rtbisect_labkit.demo.plan import plan
+from rtbisect_labkit.demo.repo import make_repo
 
 if TYPE_CHECKING:
-    from rtbisect.demo.cases import Case
-    from rtbisect.demo.plan import Plan
     from rtbisect.store.campaigns import CampaignRecord
+    from rtbisect_labkit.demo.cases import Case
+    from rtbisect_labkit.demo.plan import Plan
 
 SOURCE = Path("/usr/src/linux-source-6.12.tar.xz")
-SITE = Path(__file__).resolve().parents[1] / "demo" / "site.yaml"
+SITE = Path(str(resources.files("rtbisect_labkit").joinpath("demo/site.yaml")))
 
 source_option = click.option(
     "--source",

@@ -8,9 +8,9 @@ import random
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rtbisect.demo.cases import CASES, KINDS
-from rtbisect.demo.edits import Catalogue, Edit, load_catalogue
 from rtbisect.errors import ConfigError
+from rtbisect_labkit.demo.cases import CASES, KINDS
+from rtbisect_labkit.demo.edits import Catalogue, Edit, load_catalogue
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rtbisect.demo.edits import TESTED, Edit, apply
-from rtbisect.demo.people import email, name, sign_off
-from rtbisect.demo.truth import Truth, save
 from rtbisect.errors import ConfigError, InternalError
 from rtbisect.trees.plumbing import WALK_S, Git, encode
+from rtbisect_labkit.demo.edits import TESTED, Edit, apply
+from rtbisect_labkit.demo.people import email, name, sign_off
+from rtbisect_labkit.demo.truth import Truth, save
 
 if TYPE_CHECKING:
-    from rtbisect.demo.plan import Plan, Step
+    from rtbisect_labkit.demo.plan import Plan, Step
 
 #: Every good revision: the source with the names replaced and the rwlock put back.
 START = "refs/demo/start"

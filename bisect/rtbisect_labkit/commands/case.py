@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rtbisect.cli.demo import lab_option, seed_of, source_option, walk
 from rtbisect.cli.options import json_option
-from rtbisect.demo.cases import CASES
-from rtbisect.demo.plan import plan
+from rtbisect_labkit.commands.demo import lab_option, seed_of, source_option, walk
+from rtbisect_labkit.demo.cases import CASES
+from rtbisect_labkit.demo.plan import plan
 
 if TYPE_CHECKING:
     from pathlib import Path

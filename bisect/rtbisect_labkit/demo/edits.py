@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from rtbisect.demo.patch import Change, read_patch
 from rtbisect.errors import ConfigError, InternalError
+from rtbisect_labkit.demo.patch import Change, read_patch
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -7,9 +7,9 @@ import json
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
-from rtbisect.demo.cases import CASES
 from rtbisect.errors import ConfigError
 from rtbisect.model.campaign import Outcome
+from rtbisect_labkit.demo.cases import CASES
 
 if TYPE_CHECKING:
     from collections.abc import Collection
