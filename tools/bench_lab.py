@@ -35,6 +35,7 @@ from rtbisect.pipeline.boot_queue import Ask, Boots
 from rtbisect.store.artefacts import ArtefactStore
 from rtbisect.store.campaigns import CampaignStore
 from rtbisect.store.journal import recorded
+from rtbisect_labkit import labs as own_labs
 from rtbisect_labkit.virtual_hosts import HostSpec
 
 if TYPE_CHECKING:
@@ -129,7 +130,7 @@ def two_devices(served: LavaServerLab, request: RunRequest, boots: int) -> None:
 
 def calls(state: Path) -> None:
     """Calls of ipmitool to a virtual host."""
-    hosts = labs.virtual_hosts(state)
+    hosts = own_labs.virtual_hosts(state)
     host = hosts.up(HostSpec("bench", cores=2, memory_mib=256))
     try:
         for name, call in (("power", host.bmc.power), ("sensors", host.bmc.sensors)):
@@ -151,7 +152,7 @@ def main() -> int:
     asked = parser.parse_args()
     state = state_dir(asked.state)
     build = newest_build(state)
-    server = labs.private_server()
+    server = own_labs.private_server()
     had, begin = server.state(), time.monotonic()
     server.up()
     print(f"server up after {time.monotonic() - begin:.1f} s (goal {UP_S:.0f} s)")
@@ -163,7 +164,7 @@ def main() -> int:
     )
     try:
         for name in DEVICES:
-            labs.add_guest(name)
+            own_labs.add_guest(name)
         print("one boot by both roads")
         both_roads(state, served, request_of(build, 2500), asked.boots)
         print("two devices, boots that wait")

@@ -116,6 +116,9 @@ def found(root: Path, sources: tuple[str, ...] = SOURCES) -> list[str]:
             uses.visit(tree)
             if folder == sources[0]:
                 program[path.relative_to(root / folder).as_posix()] = tree
+    uses.names |= set(
+        re.findall(r':(\w+)"$', (root / "pyproject.toml").read_text("utf-8"), re.MULTILINE)
+    )
     # Templates call functions and read properties, too.
     for path in [*(root / "reports").rglob("*.j2"), *(root / "lava-jobs").rglob("*.j2")]:
         uses.names |= set(re.findall(r"[A-Za-z_]\w*", path.read_text("utf-8")))

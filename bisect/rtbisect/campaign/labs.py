@@ -18,10 +18,8 @@ from rtbisect.lab.lava.local import PROGRAMS, LavaRunLab, LavaRunSettings
 from rtbisect.lab.lava.quarantine import Quarantine
 from rtbisect.lab.lava.remote import LavaServerLab, LavaServerSettings
 from rtbisect.lab.lava.rest import LavaRest, RestSettings
+from rtbisect.process import plugins
 from rtbisect.store.artefacts import ArtefactStore
-from rtbisect_labkit import virtual_hosts as vmetal
-from rtbisect_labkit.private_lava import PrivateServer
-from rtbisect_labkit.virtual_hosts import VirtualHosts
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -50,7 +48,6 @@ def lab_of(  # noqa: PLR0913  (what a site cannot know)
     access = site.access
     if access is None:
         return embedded(state, artefacts, workload)
-    virtual = virtual_hosts(state) if access.here else None
     settings = LavaServerSettings(
         lab=site.lab.name,
         work_dir=state / "lab",
@@ -62,7 +59,7 @@ def lab_of(  # noqa: PLR0913  (what a site cannot know)
         machine_lock=MACHINE_LOCK if access.here else None,
         quarantine=quarantine(state),
         known_good=known_good(state, artefacts),
-        examine=lambda device: _ailing(site, virtual, device),
+        examine=lambda device: _ailing(site, state if access.here else None, device),
     )
     word = word_of(state / "lab/desk.key", campaign) if campaign else new_word()
     serve = DeskSettings(access.serve.url, _address(access.serve.listen), word)
@@ -125,36 +122,16 @@ def known_good(state: Path, artefacts: ArtefactStore) -> KnownGood:
     return KnownGood(state / "lab/known-good.json", artefacts)
 
 
-def _ailing(site: Site, virtual: VirtualHosts | None, device: str) -> str:
-    """What is wrong with a device of the lab, as its BMC tells where we know it."""
+def _ailing(site: Site, here: Path | None, device: str) -> str:
+    """What is wrong with a device of the lab, as its BMC tells where we know it; `here` is our
+    state directory where the lab's machines run on this one.
+    """
     known = {host.listed_as: host.bmc for host in inventory.all_of(site)}
-    if device in known:
-        return inventory.ailing(known[device])
-    if virtual is not None and device in virtual.names():
-        return inventory.ailing(virtual.get(device).bmc)
-    return ""
-
-
-def virtual_hosts(state: Path) -> VirtualHosts:
-    """The virtual bare-metal hosts of a state directory."""
-    return VirtualHosts(state / "lab/hosts", data("lava-jobs"))
-
-
-def add_host(state: Path, name: str) -> None:
-    """Make a virtual host a device of the LAVA server of this machine."""
-    host = virtual_hosts(state).get(name)
-    console = data("lava-jobs") / "host/sol_console.py"
-    private_server().add_device(name, vmetal.HOST_TYPE, vmetal.dictionary(host, console))
-
-
-def add_guest(name: str) -> None:
-    """Make a guest of QEMU a device of the LAVA server of this machine."""
-    private_server().add_device(name, vmetal.GUEST_TYPE, vmetal.guest())
-
-
-def private_server() -> PrivateServer:
-    """The LAVA server of this machine."""
-    return PrivateServer(data("lava-jobs") / "devices")
+    if here is not None and device not in known:
+        for entry in plugins.plugins(plugins.LABS):
+            known[device] = known.get(device) or plugins.load(entry)(here, device)
+    bmc = known.get(device)
+    return "" if bmc is None else inventory.ailing(bmc)
 
 
 def _embedded(state: Path, workload: Path | None) -> LavaRunSettings:

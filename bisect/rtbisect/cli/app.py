@@ -16,7 +16,9 @@ from rtbisect.cli import (
     check,
     config,
     host,
+    lab,
     mail,
+    plugged,
     rejudge,
     report,
     resume,
@@ -31,7 +33,6 @@ from rtbisect.cli import (
 from rtbisect.cli.output import Output, drop_stdout, fail, keep_traceback, tolerate_any_text
 from rtbisect.config.paths import state_dir
 from rtbisect.errors import Exit, InfrastructureError, InternalError, Interrupted, RtbisectError
-from rtbisect_labkit.commands import case, demo, lab
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -63,8 +64,6 @@ def main(context: click.Context, state: Path | None) -> None:
 
 
 for command in (
-    demo.demo,
-    case.case,
     check.check,
     bisect.bisect,
     run_command.run,
@@ -81,6 +80,7 @@ for command in (
     rejudge.rejudge,
 ):
     main.add_command(command)
+plugged.add_commands(main)
 
 
 class UsageError(RtbisectError):

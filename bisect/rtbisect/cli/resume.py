@@ -9,7 +9,7 @@ import click
 
 from rtbisect.cli import check, runner, tryrev
 from rtbisect.cli.options import json_option
-from rtbisect_labkit.commands import demo
+from rtbisect.process import plugins
 
 if TYPE_CHECKING:
     from rtbisect.cli.output import Output
@@ -26,11 +26,12 @@ def resume(output: Output, campaign: str | None, as_json: bool) -> int:
     done again. The exit code is that of the command that started the campaign.
     """
     record = runner.go_on(output, campaign)
-    if record.kind == "demo":
-        return demo.conclude(output, record, as_json=as_json)
     if record.kind == "check":
         return check.conclude(output, record, as_json=as_json)
     if record.kind == "try":
         return tryrev.conclude(output, record, as_json=as_json)
+    for entry in plugins.plugins(plugins.CAMPAIGNS):
+        if record.kind == entry.name:
+            return int(plugins.load(entry)(output, record, as_json=as_json))
     runner.show(output, record, as_json=as_json)
     return runner.exit_of(record.result)

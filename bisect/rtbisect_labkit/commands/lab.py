@@ -1,61 +1,25 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`rtbisect lab`: machines and servers of a lab of our own."""
+"""`rtbisect lab host` and `lab server`: machines and servers of a lab on this machine."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from rtbisect.acceptance import inspection
-from rtbisect.campaign import labs
-from rtbisect.cli.claims import tell_claims
-from rtbisect.cli.options import json_option, site_option, site_path
-from rtbisect.cli.output import PlainProgress
+from rtbisect.cli.options import json_option
+from rtbisect_labkit import labs
 from rtbisect_labkit.virtual_hosts import GUEST_TYPE, HOST_TYPE, IPMI_PORT, HostSpec
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from rtbisect.cli.output import Output
     from rtbisect_labkit.private_lava import ServerState
     from rtbisect_labkit.virtual_hosts import Host
 
 
-@click.group(no_args_is_help=False, epilog="Example: rtbisect lab host up vm1")
-def lab() -> None:
-    """Run machines of a lab on this one."""
-
-
-@lab.command(epilog="Example: rtbisect lab check --site site.yaml --kernel bzImage")
-@click.argument("url", required=False)
-@click.option("--token", type=click.Path(path_type=Path),
-              help="File with your token, for URL.")  # fmt: skip
-@site_option
-@click.option("--tree", help="Tree or build_config whose plan is tried (default: the first).")
-@click.option("--kernel", type=click.Path(exists=True, dir_okay=False, path_type=Path),
-              help="A bzImage with PREEMPT_RT to boot there once.")  # fmt: skip
-@json_option
-@click.pass_obj
-def check(
-    output: Output,
-    url: str | None,
-    token: Path | None,
-    site: Path | None,
-    tree: str | None,
-    kernel: Path | None,
-    as_json: bool,
-) -> int:
-    """Ask the lab of a site, ours or somebody else's, for all that a campaign needs of it. With the
-    URL of a LAVA server: only what it shows a user who has no site file yet.
-    """
-    progress = PlainProgress()
-    if url is not None:
-        return tell_claims(output, inspection.server_claims(url, token), "usable", as_json=as_json)
-    found = inspection.lab_claims(output.state, site_path(site), tree, kernel, progress)
-    return tell_claims(output, found, "usable", as_json=as_json)
-
-
-@lab.group(no_args_is_help=False, epilog="Example: rtbisect lab host status --json")
+@click.group(no_args_is_help=False, epilog="Example: rtbisect lab host status --json")
 def host() -> None:
     """Virtual bare-metal hosts: QEMU with SMT behind a real IPMI responder."""
 
@@ -132,7 +96,7 @@ def status(output: Output, as_json: bool) -> int:
     return 0
 
 
-@lab.group(no_args_is_help=False, epilog="Example: rtbisect lab server status --json")
+@click.group(no_args_is_help=False, epilog="Example: rtbisect lab server status --json")
 def server() -> None:
     """A LAVA server of our own on this machine, on loopback alone; as root."""
 

@@ -21,6 +21,7 @@ from rtbisect.lab.lava.base import Patience
 from rtbisect.lab.lava.remote import LavaServerLab, LavaServerSettings
 from rtbisect.lab.lava.rest import LavaRest, RestSettings
 from rtbisect.store.artefacts import ArtefactStore
+from rtbisect_labkit import labs as own_labs
 from rtbisect_labkit.virtual_hosts import HostSpec
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -67,7 +68,7 @@ def fault():
 @pytest.fixture(scope="session")
 def server(prepared):
     """A LAVA server on this machine with two guests; it is left as it was found."""
-    made = labs.private_server()
+    made = own_labs.private_server()
     had = made.state()
     made.up()
     # Jobs would land on them, and tell of their faults.
@@ -76,7 +77,7 @@ def server(prepared):
     if others:
         pytest.fail(f"put {', '.join(others)} into maintenance on the LAVA server first")
     for name in GUESTS:
-        labs.add_guest(name)
+        own_labs.add_guest(name)
     yield made
     for name in GUESTS:
         made.health(name, "RETIRED")
@@ -100,7 +101,7 @@ def served(road, server):
     desk = Desk(DeskSettings(f"http://127.0.0.1:{port}", ("127.0.0.1", port)), artefacts)
 
     def ailing(device):
-        made = labs.virtual_hosts(road)
+        made = own_labs.virtual_hosts(road)
         return known_hosts.ailing(made.get(device).bmc) if device in made.names() else ""
 
     settings = LavaServerSettings(
@@ -128,9 +129,9 @@ def once(served):
 @pytest.fixture(scope="session")
 def hosts(road, server):
     """The virtual hosts of the test."""
-    made = labs.virtual_hosts(road)
+    made = own_labs.virtual_hosts(road)
     made.up(HostSpec(HOST, tftp=TFTP))
-    labs.add_host(road, HOST)
+    own_labs.add_host(road, HOST)
     yield made
     server.health(HOST, "RETIRED")
     for name in made.names():

@@ -10,12 +10,12 @@ from dataclasses import replace
 
 import pytest
 
-from rtbisect.campaign import labs
 from rtbisect.config.paths import data
 from rtbisect.errors import InfrastructureError
 from rtbisect.lab.job_definition import Timeouts
 from rtbisect.model.lab import RunStatus
 from rtbisect.model.ports import NoNote
+from rtbisect_labkit import labs
 from rtbisect_labkit.virtual_hosts import HOST_TYPE, HostSpec, dictionary
 
 #: A boot needs 25 s here; the firmware shows itself within two.

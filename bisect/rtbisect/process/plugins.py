@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What other packages add to the program, by entry points (packaging.python.org, "Entry points").
+
+| group | name | what it is |
+|---|---|---|
+| `rtbisect.commands` | the command, as `demo`; `lab.host` for one of a group | a click command |
+| `rtbisect.campaigns` | a kind of campaign | `conclude(output, record, *, as_json)`, an exit code |
+| `rtbisect.labs` | any | `bmc_of(state, device)`: the BMC of a device that it made, or None |
+"""
+
+from __future__ import annotations
+
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any
+
+from rtbisect.errors import ConfigError
+
+COMMANDS = "rtbisect.commands"
+CAMPAIGNS = "rtbisect.campaigns"
+LABS = "rtbisect.labs"
+
+
+def plugins(group: str) -> tuple[EntryPoint, ...]:
+    """The entry points of a group, by name; two installations of one package count once."""
+    found = {entry.name: entry for entry in reversed(tuple(entry_points(group=group)))}
+    return tuple(found[name] for name in sorted(found))
+
+
+def load(entry: EntryPoint) -> Any:
+    """What an entry point names; ConfigError, in one line, where it cannot be loaded."""
+    try:
+        return entry.load()
+    except Exception as error:  # whatever somebody else's module does while it is imported
+        why = str(error).partition("\n")[0] or type(error).__name__
+        raise ConfigError(
+            f"{entry.name.replace('.', ' ')}: {entry.module} cannot be loaded ({why})",
+            "install the package that brings it again",
+        ) from error
