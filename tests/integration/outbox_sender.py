@@ -18,7 +18,7 @@ from rtbisect.mail.send import send_due
 from rtbisect.mail.transport.smtp import SmtpSettings, SmtpTransport
 from rtbisect.store.outbox import Outbox
 
-OURS = ("/rtbisect/post/", "/rtbisect/store/outbox.py", "/rtbisect/sending.py", "/smtplib.py")
+OURS = ("/rtbisect/mail/", "/rtbisect/store/outbox.py", "/smtplib.py")
 
 
 class Killer:
