@@ -25,9 +25,10 @@ from rtbisect.lab.lava.base import Patience
 from rtbisect.lab.lava.claims import Claim, claims, first_claims
 from rtbisect.lab.lava.fair_use import Manners
 from rtbisect.lab.lava.quarantine import Quarantine
-from rtbisect.lab.lava.remote import LavaServerLab, LavaServerSettings, Pace
+from rtbisect.lab.lava.remote import LavaServerLab
 from rtbisect.lab.lava.rest import GoneError, LavaRest, RestSettings
 from rtbisect.lab.lava.rest_types import DeviceState, JobState
+from rtbisect.lab.lava.settings import LavaServerSettings, Pace
 from rtbisect.model.campaign import CampaignRequest
 from rtbisect.model.lab import RunStatus
 from rtbisect.model.ports import KeptNote, NoNote

@@ -16,8 +16,9 @@ from rtbisect.search.likelihood.features import WHOLE, Figure, common
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from rtbisect.search.ledger import Ledger
     from rtbisect.search.likelihood.features import Views
-    from rtbisect.search.spec import SearchSpec, SearchState
+    from rtbisect.search.spec import SearchSpec
 
 #: Boots at a look over boots at the look before.
 GROWTH = 1.6
@@ -89,11 +90,11 @@ def _rule(spec: SearchSpec) -> Rule:
     return Rule(schedule, floor, spec.alpha / len(schedule), spec.seed, mean)
 
 
-def look(state: SearchState) -> Ends:
+def look(spec: SearchSpec, ledger: Ledger) -> Ends:
     """The decision of the looks that are due. Each look uses the first boots of each side,
     so later boots (controls) never change what it said.
     """
-    spec, boots = state.spec, state.ledger.views
+    boots = ledger.views
     last = spec.calibrate_max
     good = boots.get((spec.graph.good, 0), ())[:last]
     bad = boots.get((spec.graph.bad, 0), ())[:last]
@@ -182,9 +183,8 @@ def _elsewhere(
             yield Figure(view), size, p
 
 
-def due(state: SearchState, count: int) -> list[str]:
+def due(spec: SearchSpec, ledger: Ledger, count: int) -> list[str]:
     """The next `count` boots of the ends in ABBA order: good, bad, bad, good, ..."""
-    spec, ledger = state.spec, state.ledger
     good = len(ledger.values.get(spec.graph.good, ()))
     bad = len(ledger.values.get(spec.graph.bad, ()))
     schedule = looks(spec.calibrate_min, spec.calibrate_max)

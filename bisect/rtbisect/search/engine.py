@@ -19,6 +19,7 @@ from rtbisect.search.ancestry import Ancestry
 from rtbisect.search.calibrate import check_spec, due
 from rtbisect.search.ledger import Booted, Built, Event, Reverted, Silent
 from rtbisect.search.predictive import contradictions
+from rtbisect.search.search_state import SearchState
 from rtbisect.search.spec import (
     AGAIN,
     NONE_AT_MOST,
@@ -27,7 +28,6 @@ from rtbisect.search.spec import (
     Forecast,
     Proposal,
     SearchSpec,
-    SearchState,
     Test,
 )
 
@@ -229,7 +229,7 @@ def _calibration(state: SearchState, hosts: int, builders: int) -> tuple[Test, .
     unbuilt = [sha for sha in (graph.good, graph.bad) if not knows_build(state, sha)]
     if unbuilt:
         return tuple(Test(sha, "calibrate", boot=False) for sha in unbuilt[: max(1, builders)])
-    return tuple(Test(sha, "calibrate") for sha in due(state, max(1, hosts)))
+    return tuple(Test(sha, "calibrate") for sha in due(state.spec, state.ledger, max(1, hosts)))
 
 
 def _chance(needed: float, left: int) -> float:

@@ -21,7 +21,7 @@ from rtbisect.search.spec import NONE_AT_MOST, Test
 if TYPE_CHECKING:
     from rtbisect.search.ancestry import Bools, Floats
     from rtbisect.search.posterior import Kernel, Posterior
-    from rtbisect.search.spec import SearchState
+    from rtbisect.search.search_state import SearchState
 
 #: A boot that tells at least this many bits at best needs no fresh controls of the ends.
 STRONG_BITS = 0.7

@@ -19,11 +19,14 @@ from rtbisect.search.likelihood import hypotheses as looking
 from rtbisect.search.likelihood.grids import logsumexp, normal
 
 if TYPE_CHECKING:
+    from rtbisect.model.code import CommitGraph
     from rtbisect.search.ancestry import Ancestry, Bools, Floats
+    from rtbisect.search.calibrate import Ends
+    from rtbisect.search.ledger import Ledger
     from rtbisect.search.likelihood.features import Views
     from rtbisect.search.likelihood.grids import Grids
     from rtbisect.search.likelihood.hypotheses import Seen
-    from rtbisect.search.spec import SearchState
+    from rtbisect.search.spec import SearchSpec
 
 #: Patterns that hold this share of the mass shape the predictive densities, so many at most.
 _SHAPING = 0.98
@@ -154,9 +157,8 @@ class Posterior:
         return self._share(cell.grid.good.again(y, values, cell.good))
 
 
-def kernels(state: SearchState) -> tuple[Kernel, ...]:
+def kernels(graph: CommitGraph, ledger: Ledger) -> tuple[Kernel, ...]:
     """Every kernel that booted, revisions of one signature together, in a fixed order."""
-    ledger, graph = state.ledger, state.spec.graph
     ends = [b for end in (graph.good, graph.bad) for b in ledger.views.get((end, 0), ())]
     views = {
         # Which CPU a boot lacks is not known: it says something of the whole only.
@@ -177,16 +179,31 @@ def kernels(state: SearchState) -> tuple[Kernel, ...]:
     return (*found.values(), *others)
 
 
-def posterior(state: SearchState) -> Posterior:
+def side_of(ledger: Ledger, ancestry: Ancestry, sha: str) -> Bools:
+    """For each candidate: would `sha` be bad if that were the culprit? A revert has all that its
+    tip has but the commit that it takes back.
+    """
+    revert = ledger.reverts.get(sha)
+    if revert is None:
+        return ancestry.side(sha)
+    found = ancestry.side(revert.tip)
+    found[ancestry.places([revert.commit])] = False
+    return found
+
+
+def posterior(spec: SearchSpec, ledger: Ledger, ends: Ends, ancestry: Ancestry) -> Posterior:
     """Needs the calibration boots of both ends: they decide where the grids lie."""
-    spec, ancestry = state.spec, state.ancestry
-    lenses = looking.lenses(state)
-    booted = kernels(state)
-    sides = np.array([state.side(kernel.shas[0]) for kernel in booted], dtype=np.bool_)
+    good, bad = (ledger.views[end, 0][: ends.used] for end in (spec.graph.good, spec.graph.bad))
+    shifted = ends.figure.around is None
+    lenses = looking.lenses(spec.threshold, good, bad, ledger.views.values(), shifted=shifted)
+    booted = kernels(spec.graph, ledger)
+    sides = np.array(
+        [side_of(ledger, ancestry, kernel.shas[0]) for kernel in booted], dtype=np.bool_
+    )
     pattern, member = patterns(sides)
     seen = [looking.seen(lens, [kernel.boots for kernel in booted], pattern) for lens in lenses]
     weights = looking.against_none(lenses, seen)
-    able = allowed(ancestry, state.ledger.twins, state.ledger.assumed)
+    able = allowed(ancestry, ledger.twins, ledger.assumed)
     # That a commit changes nothing says nothing against a regression: the others have its share.
     weight = np.full(ancestry.size, np.log((1 - spec.prior_none) / max(1, able.sum())))
     weight[~able] = -np.inf

@@ -14,7 +14,7 @@ from rtbisect.search.spec import NONE_AT_MOST, Finish
 
 if TYPE_CHECKING:
     from rtbisect.search.posterior import Posterior
-    from rtbisect.search.spec import SearchState
+    from rtbisect.search.search_state import SearchState
 
 #: Posterior of "no regression" at which the search stops without a culprit.
 NONE_ENOUGH = 0.95

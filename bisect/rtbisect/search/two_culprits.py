@@ -16,15 +16,15 @@ import numpy as np
 
 from rtbisect.search.likelihood.grids import logsumexp
 from rtbisect.search.likelihood.two_level import BootGrid
-from rtbisect.search.posterior import allowed, patterns
+from rtbisect.search.posterior import allowed, patterns, side_of
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from rtbisect.search.ancestry import Bools, Floats
+    from rtbisect.search.ancestry import Ancestry, Bools, Floats
+    from rtbisect.search.ledger import Ledger
     from rtbisect.search.likelihood.grids import Grids
     from rtbisect.search.posterior import Posterior
-    from rtbisect.search.spec import SearchState
 
 #: Levels of a kernel: it has no culprit, one of both, the other one (where each is in some kernel
 #: without the other: then their effects add up to the whole), both.
@@ -50,16 +50,16 @@ class Two:
     between: tuple[str, float]
 
 
-def two(state: SearchState, found: Posterior) -> Two:
+def two(ledger: Ledger, ancestry: Ancestry, found: Posterior) -> Two:
     """Weigh pairs of culprits against single ones. Only for figures with levels: counts, shares
     and states have no pairs here.
     """
     middle = _middle(found.grid) if found.grid is not None and found.possible else None
     if found.grid is None or middle is None:
         return Two(0.0, found.commits, ("", 0.0))
-    sides = [state.side(kernel.shas[0]) for kernel in found.kernels]
+    sides = [side_of(ledger, ancestry, kernel.shas[0]) for kernel in found.kernels]
     pattern, member = patterns(np.array(sides, dtype=np.bool_))
-    able = allowed(state.ancestry, state.ledger.twins, state.ledger.assumed)
+    able = allowed(ancestry, ledger.twins, ledger.assumed)
     held = np.bincount(member[able], minlength=len(pattern)).astype(np.float64)
     values = [kernel.values(found.view) for kernel in found.kernels]
     levels = _Levels(
@@ -69,7 +69,7 @@ def two(state: SearchState, found: Posterior) -> Two:
         found.grid,
         middle,
     )
-    return _weighed(state, found, _Parts(pattern, member, held, able), levels)
+    return _weighed(ancestry, found, _Parts(pattern, member, held, able), levels)
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,7 +124,7 @@ class _Levels:
         return found
 
 
-def _weighed(state: SearchState, found: Posterior, parts: _Parts, levels: _Levels) -> Two:
+def _weighed(ancestry: Ancestry, found: Posterior, parts: _Parts, levels: _Levels) -> Two:
     share = parts.held / max(1, parts.able.sum())
     able = np.flatnonzero(share > 0)
     one, other = (able[index] for index in np.triu_indices(able.size, 1))
@@ -153,7 +153,7 @@ def _weighed(state: SearchState, found: Posterior, parts: _Parts, levels: _Level
         np.add.at(mass, index, paired / total)
     commits = np.where(parts.able, (mass / np.maximum(parts.held, 1))[parts.member], 0.0)
     lies = (paired / total) @ ((level[best] == ONE) | (level[best] == OTHER))
-    return Two(float(paired.sum()) / total, commits, _between(state, found, lies))
+    return Two(float(paired.sum()) / total, commits, _between(ancestry, found, lies))
 
 
 def _levels_of(one: Bools, other: Bools) -> npt.NDArray[np.intp]:
@@ -167,14 +167,14 @@ def _levels_of(one: Bools, other: Bools) -> npt.NDArray[np.intp]:
     return np.where(alone, np.where(branches[:, None], OTHER, ONE), level)
 
 
-def _between(state: SearchState, found: Posterior, lies: Floats) -> tuple[str, float]:
+def _between(ancestry: Ancestry, found: Posterior, lies: Floats) -> tuple[str, float]:
     """The candidate whose kernel most surely lies between; of equally sure ones that with most
     boots.
     """
     able = [
         (round(float(p), 3), len(kernel.boots), kernel.shas[0])
         for p, kernel in zip(lies, found.kernels, strict=True)
-        if not kernel.layout and kernel.boots and kernel.shas[0] in state.ancestry.index
+        if not kernel.layout and kernel.boots and kernel.shas[0] in ancestry.index
     ]
     chance, _boots, sha = max(able, default=(0.0, 0, ""))
     return sha, chance

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
     from rtbisect.lab.lava.artefacts_http import Desk
     from rtbisect.lab.lava.quarantine import Entry
-    from rtbisect.lab.lava.remote import LavaServerSettings
     from rtbisect.lab.lava.rest import LavaRest
     from rtbisect.lab.lava.rest_types import DeviceState, JobState
+    from rtbisect.lab.lava.settings import LavaServerSettings
     from rtbisect.model.lab import RunRequest
 
 #: Seconds that LAVA may take beyond the timeouts of a job before we end it.

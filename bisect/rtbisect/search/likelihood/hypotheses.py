@@ -23,10 +23,12 @@ from rtbisect.search.likelihood.mixture import state_grids
 from rtbisect.search.likelihood.priors import boot_grids
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from rtbisect.model.campaign import Threshold
     from rtbisect.search.ancestry import Bools, Floats
     from rtbisect.search.likelihood.features import Views
     from rtbisect.search.likelihood.grids import Grid, Grids
-    from rtbisect.search.spec import SearchState
 
 #: Prior weight of a regression that all CPUs show; each of the CPUs has its part of the rest.
 COMMON = 0.7
@@ -119,32 +121,35 @@ def against_none(lenses: tuple[Lens, ...], found: list[Seen]) -> Floats:
     ])  # fmt: skip
 
 
-def lenses(state: SearchState) -> tuple[Lens, ...]:
-    """The lenses of a search, by its calibration boots alone."""
-    spec, boots, used = state.spec, state.ledger.views, state.ends.used
-    good = boots[spec.graph.good, 0][:used]
-    bad = boots[spec.graph.bad, 0][:used]
-    if spec.threshold.statistic == FRACTION:
+def lenses(
+    threshold: Threshold,
+    good: tuple[Views, ...],
+    bad: tuple[Views, ...],
+    every: Iterable[tuple[Views, ...]],
+    *,
+    shifted: bool,
+) -> tuple[Lens, ...]:
+    """The lenses of a search, by the boots that its calibration decided on: `good` and `bad`. Of
+    `every` kernel's boots only matters whether all are small numbers of something; `shifted`: the
+    ends differ in their level.
+    """
+    if threshold.statistic == FRACTION:
         return (Lens(0, 0.0, 0.0, chance_grids()),)
-    if counted(spec.threshold):
+    if counted(threshold):
         return (Lens(0, 0.0, 0.0, count_grids(good, bad)),)
-    plain = spec.threshold.scale is Scale.LINEAR and spec.threshold.better is Better.LOWER
+    plain = threshold.scale is Scale.LINEAR and threshold.better is Better.LOWER
     return fit(
         good,
         bad,
-        effect_floor(spec.threshold),
+        effect_floor(threshold),
         common((*good, *bad)),
-        shifted=state.ends.figure.around is None,
-        events=plain and all(_is_count(boot[0]) for boot in _all(state)),
+        shifted=shifted,
+        events=plain and all(_is_count(boot[0]) for boots in every for boot in boots),
     )
 
 
 def _is_count(value: float) -> bool:
     return value.is_integer() and 0 <= value <= _MOST_EVENTS
-
-
-def _all(state: SearchState) -> list[Views]:
-    return [seen for boots in state.ledger.views.values() for seen in boots]
 
 
 @lru_cache(maxsize=2)

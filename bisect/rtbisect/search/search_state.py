@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a search knows: its specification and its log, and all that follows from these two."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from rtbisect.judge.scale import shift_of
+from rtbisect.search.calibrate import look
+from rtbisect.search.ledger import Event, Ledger, ledger
+from rtbisect.search.posterior import posterior, side_of
+from rtbisect.search.two_culprits import Two, two
+
+if TYPE_CHECKING:
+    from rtbisect.search.ancestry import Ancestry, Bools
+    from rtbisect.search.calibrate import Ends
+    from rtbisect.search.posterior import Posterior
+    from rtbisect.search.spec import SearchSpec
+
+
+@dataclass(frozen=True)
+class SearchState:
+    """Specification and log; everything else is derived from these two, on demand."""
+
+    spec: SearchSpec
+    ancestry: Ancestry = field(compare=False, repr=False)
+    events: tuple[Event, ...] = ()
+
+    @cached_property
+    def ledger(self) -> Ledger:
+        return ledger(self.spec.threshold, self.events)
+
+    def related(self, place: int) -> tuple[str, ...]:
+        """A candidate and its parents."""
+        commit = self.spec.graph.commits[place]
+        return tuple(dict.fromkeys((commit.sha, *commit.parents)))
+
+    def side(self, sha: str) -> Bools:
+        """For each candidate: would `sha` be bad if that were the culprit?"""
+        return side_of(self.ledger, self.ancestry, sha)
+
+    @cached_property
+    def ends(self) -> Ends:
+        """What the calibration says so far."""
+        return look(self.spec, self.ledger)
+
+    @cached_property
+    def layouts(self) -> bool:
+        """Whether other layouts are measured: there are such builds, and the ends differ by so
+        little that the layout of the code may be the reason.
+        """
+        spec = self.spec
+        if spec.layout_cost_s is None or not self.ends.reproduced:
+            return False
+        good = self.ledger.values.get(spec.graph.good, ())[: self.ends.used]
+        return self.ends.shift < shift_of(spec.threshold, good, spec.layout_below)
+
+    @cached_property
+    def belief(self) -> Posterior:
+        """The posterior; only after the calibration has reproduced the difference."""
+        return posterior(self.spec, self.ledger, self.ends, self.ancestry)
+
+    @cached_property
+    def two(self) -> Two:
+        """Whether there are two culprits; only after the calibration, too."""
+        return two(self.ledger, self.ancestry, self.belief)
