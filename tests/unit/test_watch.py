@@ -7,7 +7,7 @@ import pytest
 from campaigns import sha
 
 from rtbisect.campaign.fingerprint import SetupChangedError
-from rtbisect.cli import runner, watch
+from rtbisect.cli import result, watch
 from rtbisect.cli.output import Output
 from rtbisect.errors import Exit
 from rtbisect.model.campaign import CampaignRequest, Cause, Outcome, Result
@@ -38,10 +38,10 @@ def bench(tmp_path, monkeypatch):
     def go_on(_output, identity):
         record = store.get(identity)
         begun.append(f"resumed {identity}")
-        return finish(identity, runner.request_of(record))
+        return finish(identity, result.request_of(record))
 
-    monkeypatch.setattr(runner, "start", start)
-    monkeypatch.setattr(runner, "go_on", go_on)
+    monkeypatch.setattr(result, "start", start)
+    monkeypatch.setattr(result, "go_on", go_on)
     return Output(tmp_path), store, answers, begun
 
 
@@ -88,7 +88,7 @@ def test_a_campaign_of_another_setup_is_begun_anew(bench, monkeypatch):
     def changed(_output, _identity):
         raise SetupChangedError("the site file changed")
 
-    monkeypatch.setattr(runner, "go_on", changed)
+    monkeypatch.setattr(result, "go_on", changed)
     watch._judge(output, {"campaigns": []}, REQUEST)
     assert begun == ["check"]
 

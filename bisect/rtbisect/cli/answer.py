@@ -11,7 +11,7 @@ import click
 from rtbisect.campaign import ab_test
 from rtbisect.cli.options import json_option, site_option, site_path
 from rtbisect.cli.report import report, show_or_queue
-from rtbisect.cli.runner import once, request_of
+from rtbisect.cli.result import once, request_of
 from rtbisect.errors import ConfigError, Exit, InfrastructureError, InternalError
 from rtbisect.mail import result_mail
 from rtbisect.mail.fixes import Mended, Unknown, mended

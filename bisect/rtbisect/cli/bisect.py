@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from rtbisect.campaign import resolve
-from rtbisect.cli import runner
+from rtbisect.cli import result
 from rtbisect.cli.options import (
     json_option,
     metric_option,
@@ -69,6 +69,6 @@ def bisect(
     )
     extra = (*((REPAIR,) if find_fix else ()), *(((GIVEN, given),) if given else ()))
     request = CampaignRequest("bisect", str(place), tree, first, last, suite, metric, seed, extra)
-    record = runner.start(output, request)
-    runner.show(output, record, as_json=as_json)
-    return runner.exit_of(record.result)
+    record = result.start(output, request)
+    result.show(output, record, as_json=as_json)
+    return result.exit_of(record.result)

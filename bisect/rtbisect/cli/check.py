@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import click
 
 from rtbisect.campaign import resolve
-from rtbisect.cli import runner
+from rtbisect.cli import result as runner
 from rtbisect.cli.options import json_option, seed_option, site_option, site_path
 from rtbisect.errors import Exit
 from rtbisect.model.campaign import CampaignRequest, Judgement, Outcome, Result

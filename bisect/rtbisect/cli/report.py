@@ -15,7 +15,7 @@ import click
 from rtbisect.campaign import ab_test
 from rtbisect.campaign.assemble import SystemClock
 from rtbisect.cli.options import json_option, seed_option, site_option, site_path
-from rtbisect.cli.runner import once, request_of
+from rtbisect.cli.result import once, request_of
 from rtbisect.config.paths import data
 from rtbisect.config.site_file import load_site
 from rtbisect.errors import ConfigError, Exit

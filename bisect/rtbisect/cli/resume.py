@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rtbisect.cli import check, runner, tryrev
+from rtbisect.cli import check, result, tryrev
 from rtbisect.cli.options import json_option
 from rtbisect.process import plugins
 
@@ -25,7 +25,7 @@ def resume(output: Output, campaign: str | None, as_json: bool) -> int:
     What was measured before the interruption is kept; only the step that was in flight is
     done again. The exit code is that of the command that started the campaign.
     """
-    record = runner.go_on(output, campaign)
+    record = result.go_on(output, campaign)
     if record.kind == "check":
         return check.conclude(output, record, as_json=as_json)
     if record.kind == "try":
@@ -33,5 +33,5 @@ def resume(output: Output, campaign: str | None, as_json: bool) -> int:
     for entry in plugins.plugins(plugins.CAMPAIGNS):
         if record.kind == entry.name:
             return int(plugins.load(entry)(output, record, as_json=as_json))
-    runner.show(output, record, as_json=as_json)
-    return runner.exit_of(record.result)
+    result.show(output, record, as_json=as_json)
+    return result.exit_of(record.result)

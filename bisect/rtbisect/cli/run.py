@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from rtbisect.campaign import resolve
-from rtbisect.cli import runner
+from rtbisect.cli import result
 from rtbisect.cli.options import json_option, seed_option
 from rtbisect.errors import ConfigError
 from rtbisect.model.campaign import Better, CampaignRequest
@@ -123,6 +123,6 @@ def run(
     request = CampaignRequest(
         RUN, "", place, first, last, SUITE, metric or None, seed, extra, place
     )
-    record = runner.start(output, request)
-    runner.show(output, record, as_json=as_json)
-    return runner.exit_of(record.result)
+    record = result.start(output, request)
+    result.show(output, record, as_json=as_json)
+    return result.exit_of(record.result)

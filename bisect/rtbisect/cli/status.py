@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rtbisect.cli import runner
+from rtbisect.cli import result
 from rtbisect.cli.options import json_option
 from rtbisect.errors import InternalError
 from rtbisect.store.campaigns import CampaignStore
@@ -41,10 +41,10 @@ def _row(
         record = store.get(name)
         if record.state == "running" and not running:
             record = replace(record, state="paused")
-        row = runner.answer_of(output, record)
-        line = runner.text_of(record, summary_of(store.database, name))
+        row = result.answer_of(output, record)
+        line = result.text_of(record, summary_of(store.database, name))
     except InternalError as error:
-        nothing = runner.unreadable(name)
+        nothing = result.unreadable(name)
         extra = {"state": "unreadable", "created": "", "note": str(error)}
         return nothing | extra, f"{name}: unreadable: {error}"
     extra = {"state": record.state, "created": record.created, "note": record.note}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from rtbisect.campaign import resolve
-from rtbisect.cli import runner
+from rtbisect.cli import result as runner
 from rtbisect.cli.options import (
     json_option,
     metric_option,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rtbisect.campaign import assemble, resolve
-from rtbisect.cli import check, runner
+from rtbisect.cli import check, result
 from rtbisect.cli.options import json_option, seed_option, site_option, site_path
 from rtbisect.cli.output import Output, PlainProgress, keep_traceback, one_line
 from rtbisect.config.site_file import load_site
@@ -90,16 +90,16 @@ def _one(output: Output, place: Path, name: str, seed: int) -> dict[str, Any]:
 
 def _judge(output: Output, row: dict[str, Any], request: CampaignRequest) -> dict[str, Any]:
     """Check a new tip and bisect what regressed; the tip is remembered when all is done."""
-    record = runner.once(output, request)
+    record = result.once(output, request)
     row["campaigns"].append(record.id)
     code = check.exit_of_check(record.result)
-    level = runner.level_of(record.result) if record.result else Level.UNDECIDED.value
+    level = result.level_of(record.result) if record.result else Level.UNDECIDED.value
     keep = level
     note = ""
     if code == Exit.REGRESSED:
-        found = runner.once(output, replace(request, kind="bisect"))
+        found = result.once(output, replace(request, kind="bisect"))
         row["campaigns"].append(found.id)
-        note = runner.headline(found, found.result) if found.result else ""
+        note = result.headline(found, found.result) if found.result else ""
         if found.result is None or found.result.outcome not in TOLD:
             # No draft tells it: the next tip is again compared with the last one that passed.
             keep = Level.UNDECIDED.value

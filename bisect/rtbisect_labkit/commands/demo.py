@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from rtbisect.campaign import assemble
-from rtbisect.cli import runner
+from rtbisect.cli import result as runner
 from rtbisect.cli.options import json_option
 from rtbisect.cli.output import Output, PlainProgress
 from rtbisect.config.site_file import load_site
