@@ -311,13 +311,13 @@ def boots(world, monkeypatch):
     """Comparisons that take no boots: `after` is what the newest revision measures."""
     asked = []
 
-    def once(output, request):
+    def once(_state, request, _progress):
         asked.append(request)
         return checked(world, once.after, good=request.good, bad=request.bad)
 
     once.after = QUICK
     once.asked = asked
-    monkeypatch.setattr(command, "once", once)
+    monkeypatch.setattr(command.session, "once", once)
     return once
 
 

@@ -15,8 +15,8 @@ import yaml
 from lab_logs import STARTED, block, failed_job, files, good_job, request, small_lava_jobs
 from lava_rest_server import PAGE, TOKEN, LavaServer
 
+from rtbisect.campaign import session
 from rtbisect.campaign.fingerprint import SetupChangedError
-from rtbisect.cli import result
 from rtbisect.errors import ConfigError, InfrastructureError
 from rtbisect.lab.job_definition import expected_cases
 from rtbisect.lab.lava import fair_use
@@ -517,13 +517,13 @@ def test_a_campaign_that_ended_lets_the_next_one_listen(bench, tmp_path, monkeyp
     def changed(*_words):
         raise SetupChangedError("the site file changed")
 
-    monkeypatch.setattr(result.assemble, "assemble", begun)
-    monkeypatch.setattr(result, "keep_setup", changed)
+    monkeypatch.setattr(session.assemble, "assemble", begun)
+    monkeypatch.setattr(session, "keep_setup", changed)
     store = CampaignStore(tmp_path)
     named = store.create("check", "{}", "2026-01-02T03:04:05+00:00")
     asked = CampaignRequest("check", "site.yaml", "rt", "", "")
     with pytest.raises(SetupChangedError):
-        result._go(SimpleNamespace(state=tmp_path), store, named, asked)
+        session._go(store, named, asked, SimpleNamespace(say=print))
     assert lab.desk._server is None
 
 

@@ -6,8 +6,9 @@ from dataclasses import replace
 import pytest
 from campaigns import sha
 
+from rtbisect.campaign import session
 from rtbisect.campaign.fingerprint import SetupChangedError
-from rtbisect.cli import result, watch
+from rtbisect.cli import watch
 from rtbisect.cli.output import Output
 from rtbisect.errors import Exit
 from rtbisect.model.campaign import CampaignRequest, Cause, Outcome, Result
@@ -30,18 +31,18 @@ def bench(tmp_path, monkeypatch):
         store.finish(identity, answer(answers[request.kind]), None)
         return store.get(identity)
 
-    def start(_output, request):
+    def start(_state, request, _progress):
         begun.append(request.kind)
         text = codec.to_json(CampaignRequest, replace(request, repo="/srv"))
         return finish(store.create(request.kind, text, "now"), request)
 
-    def go_on(_output, identity):
+    def go_on(_state, identity, _progress):
         record = store.get(identity)
         begun.append(f"resumed {identity}")
-        return finish(identity, result.request_of(record))
+        return finish(identity, session.request_of(record))
 
-    monkeypatch.setattr(result, "start", start)
-    monkeypatch.setattr(result, "go_on", go_on)
+    monkeypatch.setattr(session, "start", start)
+    monkeypatch.setattr(session, "go_on", go_on)
     return Output(tmp_path), store, answers, begun
 
 
@@ -85,10 +86,10 @@ def test_a_campaign_of_another_setup_is_begun_anew(bench, monkeypatch):
     text = codec.to_json(CampaignRequest, replace(REQUEST, repo="/srv"))
     store.create("check", text, "now")
 
-    def changed(_output, _identity):
+    def changed(_state, _identity, _progress):
         raise SetupChangedError("the site file changed")
 
-    monkeypatch.setattr(result, "go_on", changed)
+    monkeypatch.setattr(session, "go_on", changed)
     watch._judge(output, {"campaigns": []}, REQUEST)
     assert begun == ["check"]
 

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rtbisect.campaign import ab_test
+from rtbisect.campaign import ab_test, session
+from rtbisect.campaign.session import request_of
 from rtbisect.cli.options import json_option, site_option, site_path
+from rtbisect.cli.output import PlainProgress
 from rtbisect.cli.report import report, show_or_queue
-from rtbisect.cli.result import once, request_of
 from rtbisect.errors import ConfigError, Exit, InfrastructureError, InternalError
 from rtbisect.mail import result_mail
 from rtbisect.mail.fixes import Mended, Unknown, mended
@@ -99,7 +100,7 @@ def _one(output: Output, found: Mended | Unknown) -> tuple[dict[str, Any], Exit]
         return row | {"note": "tested before"}, Exit.ANSWERED
     try:
         question = ab_test.of_revision(output.state, found.record, found.request)
-        check = once(output, question.request)
+        check = session.once(output.state, question.request, PlainProgress())
         told = ab_test.write_answer(output.state, found.record, question, check)
     except (ConfigError, InfrastructureError) as error:
         return row | {"note": str(error)}, error.exit_code

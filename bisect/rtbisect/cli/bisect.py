@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rtbisect.campaign import resolve
+from rtbisect.campaign import resolve, session
 from rtbisect.cli import result
 from rtbisect.cli.options import (
     json_option,
@@ -17,6 +17,7 @@ from rtbisect.cli.options import (
     site_path,
     suite_option,
 )
+from rtbisect.cli.output import PlainProgress
 from rtbisect.model.campaign import CampaignRequest
 from rtbisect.model.command import GIVEN, REPAIR
 
@@ -69,6 +70,6 @@ def bisect(
     )
     extra = (*((REPAIR,) if find_fix else ()), *(((GIVEN, given),) if given else ()))
     request = CampaignRequest("bisect", str(place), tree, first, last, suite, metric, seed, extra)
-    record = result.start(output, request)
+    record = session.start(output.state, request, PlainProgress())
     result.show(output, record, as_json=as_json)
     return result.exit_of(record.result)

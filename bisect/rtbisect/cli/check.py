@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import click
 
-from rtbisect.campaign import resolve
-from rtbisect.cli import result as runner
+from rtbisect.campaign import resolve, session
 from rtbisect.cli.options import json_option, seed_option, site_option, site_path
+from rtbisect.cli.output import PlainProgress
+from rtbisect.cli.result import answer_of, headline
 from rtbisect.errors import Exit
 from rtbisect.model.campaign import CampaignRequest, Judgement, Outcome, Result
 from rtbisect.pipeline.compare import BASE, TIP
@@ -51,18 +52,18 @@ def check(
     place = site_path(site)
     good, bad = resolve.base_and_tip(output.state, place, tree, base, tip)
     request = CampaignRequest("check", str(place), tree, good, bad, seed=seed)
-    return conclude(output, runner.start(output, request), as_json=as_json)
+    return conclude(output, session.start(output.state, request, PlainProgress()), as_json=as_json)
 
 
 def conclude(output: Output, record: CampaignRecord, *, as_json: bool) -> int:
     """Print the answer with its judgements; gives the exit code."""
     pairs = _pairs(record.result)
-    data = runner.answer_of(output, record) | {
-        "level": runner.level_of(record.result) if record.result else None,
+    data = answer_of(output, record) | {
+        "level": session.level_of(record.result) if record.result else None,
         "judgements": _judgements(record.result),
         "figures": [_figure(pair) for pair in pairs],
     }
-    text = runner.headline(record, record.result) if record.result else record.id
+    text = headline(record, record.result) if record.result else record.id
     if record.result:
         text += "".join(f"\n  {reason}" for reason in record.result.reasons)
         text += "".join(f"\n{line}" for line in _table(pairs))

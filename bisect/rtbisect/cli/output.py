@@ -17,15 +17,13 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from rtbisect.errors import InfrastructureError
 from rtbisect.pipeline.steps import duration
-from rtbisect.process.command import printable
+from rtbisect.process.command import one_line
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from rtbisect.errors import RtbisectError
 
-#: Longest message, in characters.
-LINE_LIMIT = 2000
 
 #: On something that is not a terminal, progress of the same work is told this often.
 PLAIN_EVERY_S = 10.0
@@ -87,11 +85,6 @@ def drop_stdout() -> None:
         sink = os.open(os.devnull, os.O_WRONLY)
         os.dup2(sink, 1)
         os.close(sink)
-
-
-def one_line(text: str) -> str:
-    """Foreign text in a message: one line, nothing that steers a terminal."""
-    return printable(" ".join(text.split()), LINE_LIMIT)
 
 
 def _harmless(line: str) -> str:

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rtbisect.campaign import ab_test
+from rtbisect.campaign import ab_test, session
 from rtbisect.campaign.assemble import SystemClock
+from rtbisect.campaign.session import request_of
 from rtbisect.cli.options import json_option, seed_option, site_option, site_path
-from rtbisect.cli.result import once, request_of
+from rtbisect.cli.output import PlainProgress
 from rtbisect.config.paths import data
 from rtbisect.config.site_file import load_site
 from rtbisect.errors import ConfigError, Exit
@@ -333,7 +334,7 @@ def test_it(
         asked = ab_test.of_patch(output.state, record, request, mbox, seed)
     else:
         asked = ab_test.of_revision(output.state, record, request, rev or "", seed)
-    check = once(output, asked.request)
+    check = session.once(output.state, asked.request, PlainProgress())
     found = ab_test.write_answer(output.state, record, asked, check)
     result_mail.tested(CampaignStore(output.state), record, found.level, newest=asked.newest)
     data = {

@@ -1,143 +1,25 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Runs a campaign for a command: store, lock, parts, pipeline, answer."""
+"""The answer of a campaign, for a program and for a person."""
 
 from __future__ import annotations
 
-from contextlib import suppress
-from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rtbisect.campaign import assemble, labs, resolve
-from rtbisect.campaign.fingerprint import SetupChangedError, keep_setup
+from rtbisect.campaign.session import level_of, request_of
 from rtbisect.cli import commits
-from rtbisect.cli.output import Output, PlainProgress, one_line
-from rtbisect.errors import Exit, InternalError, MisaskedError, RtbisectError
-from rtbisect.model.campaign import CampaignRequest, Level, Outcome, Result, Summary
+from rtbisect.errors import Exit
+from rtbisect.model.campaign import Outcome, Result, Summary
 from rtbisect.model.command import RUN, repairs
-from rtbisect.pipeline import bisect
-from rtbisect.pipeline.search_loop import unanswered
 from rtbisect.pipeline.steps import duration
-from rtbisect.store import codec
 from rtbisect.store.campaigns import CampaignStore
-from rtbisect.store.journal import StoreJournal, end_leftovers, summary_of
+from rtbisect.store.journal import summary_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from rtbisect.cli.output import Output
     from rtbisect.model.code import CommitHead
-    from rtbisect.model.ports import Parts
-    from rtbisect.model.report import Report
-    from rtbisect.model.setup import Setup
     from rtbisect.store.campaigns import CampaignRecord
-
-
-def start(output: Output, request: CampaignRequest) -> CampaignRecord:
-    """Begin a new campaign and run it to its end."""
-    store = CampaignStore(output.state)
-    with store.writer():
-        # Before the campaign is made: what cannot run leaves nothing to resume.
-        _preflight(output, request)
-        full = replace(request, repo=resolve.repository_of(request))
-        text = codec.to_json(CampaignRequest, full)
-        identity = store.create(request.kind, text, assemble.SystemClock().now_iso())
-        return _go(output, store, identity, full)
-
-
-def go_on(output: Output, identity: str | None) -> CampaignRecord:
-    """Resume a campaign: the named one, else the newest unfinished one."""
-    store = CampaignStore(output.state)
-    with store.writer():
-        record = store.open_one() if identity is None else store.get(identity)
-        if record.state == "done":
-            return record
-        request = request_of(record)
-        end_leftovers(store.database, record.id)
-        _preflight(output, request)
-        return _go(output, store, record.id, request)
-
-
-def once(output: Output, request: CampaignRequest, *, again: bool = True) -> CampaignRecord:
-    """The campaign of a request: one that a kill interrupted goes on, else a new one; without
-    `again` one that is done is taken as it is.
-    """
-    store = CampaignStore(output.state)
-    for identity in reversed(store.names()):
-        with suppress(InternalError):
-            record = store.get(identity)
-            if replace(request_of(record), repo="") != request:
-                continue
-            if record.state != "done":
-                try:
-                    return go_on(output, identity)
-                except SetupChangedError:
-                    break
-            if not again:
-                return record
-    return start(output, request)
-
-
-def _preflight(output: Output, request: CampaignRequest) -> None:
-    """Whether the campaign can run here; once for each process that runs it, never recorded."""
-    if request.kind == RUN:
-        return
-    assemble.preflight(output.state, Path(request.site))
-    PlainProgress().say("LAVA validates the job; waits while another campaign measures here")
-    assemble.validate_job(output.state, request)
-
-
-def request_of(record: CampaignRecord) -> CampaignRequest:
-    """What a recorded campaign was asked."""
-    try:
-        return codec.from_json(CampaignRequest, record.request)
-    except ValueError as error:
-        raise InternalError(
-            f"campaign {record.id} was made by another version", "start it again"
-        ) from error
-
-
-def _go(
-    output: Output, store: CampaignStore, identity: str, request: CampaignRequest
-) -> CampaignRecord:
-    progress = PlainProgress()
-    journal = StoreJournal(store.database, identity)
-    parts: Parts | None = None
-    try:
-        setup, parts = assemble.assemble(output.state, request, journal, progress)
-        keep_setup(setup, journal)
-        progress.say(f"campaign {identity}: {request.kind} of {setup.tree}")
-        result, report = _answered(request, setup, parts)
-    except MisaskedError as error:
-        # Resumed it would say the same: the campaign is over.
-        store.finish(identity, unanswered(None, error.message), None)
-        raise
-    except BaseException as error:
-        # The note must not hide the reason, not even on a full disk.
-        with suppress(RtbisectError):
-            store.note(identity, _why(error))
-        raise
-    finally:
-        if parts is not None:
-            labs.leave(parts.lab)
-    store.finish(identity, result, report)
-    return store.get(identity)
-
-
-def _answered(request: CampaignRequest, setup: Setup, parts: Parts) -> tuple[Result, Report | None]:
-    """Carry a campaign out."""
-    if request.kind == "check":
-        return bisect.check(setup, parts), None
-    if request.kind == "try":
-        limit = resolve.limit_of(setup.thresholds, request)
-        boots = int(dict(request.extra)["boots"])
-        return bisect.try_revision(setup, parts, limit, boots), None
-    return bisect.bisect(setup, parts)
-
-
-def _why(error: BaseException) -> str:
-    if isinstance(error, KeyboardInterrupt):
-        return "interrupted"
-    return one_line(str(error)) or type(error).__name__
 
 
 def answer_of(output: Output, record: CampaignRecord) -> dict[str, Any]:
@@ -239,13 +121,6 @@ def headline(record: CampaignRecord, result: Result) -> str:
     # Of any command there is no cause to tell.
     sure += [] if record.kind == RUN else [f"cause {result.cause.value}"]
     return f"{words} ({', '.join(sure)})" if sure else words
-
-
-def level_of(result: Result) -> str:
-    """What a comparison says: pass, regressed or undecided."""
-    if result.outcome is Outcome.INCONCLUSIVE:
-        return Level.UNDECIDED.value
-    return (Level.REGRESSED if result.outcome is Outcome.CULPRIT_SET else Level.PASS).value
 
 
 def exit_of(result: Result | None) -> int:

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 
 import click
 
+from rtbisect.campaign import session
 from rtbisect.cli import check, result, tryrev
 from rtbisect.cli.options import json_option
+from rtbisect.cli.output import PlainProgress
 from rtbisect.process import plugins
 
 if TYPE_CHECKING:
@@ -25,7 +27,7 @@ def resume(output: Output, campaign: str | None, as_json: bool) -> int:
     What was measured before the interruption is kept; only the step that was in flight is
     done again. The exit code is that of the command that started the campaign.
     """
-    record = result.go_on(output, campaign)
+    record = session.go_on(output.state, campaign, PlainProgress())
     if record.kind == "check":
         return check.conclude(output, record, as_json=as_json)
     if record.kind == "try":

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rtbisect.campaign import resolve
+from rtbisect.campaign import resolve, session
 from rtbisect.cli import result
 from rtbisect.cli.options import json_option, seed_option
+from rtbisect.cli.output import PlainProgress
 from rtbisect.errors import ConfigError
 from rtbisect.model.campaign import Better, CampaignRequest
 from rtbisect.model.command import GIVEN, RUN, SUITE, CommandRequest
@@ -123,6 +124,6 @@ def run(
     request = CampaignRequest(
         RUN, "", place, first, last, SUITE, metric or None, seed, extra, place
     )
-    record = result.start(output, request)
+    record = session.start(output.state, request, PlainProgress())
     result.show(output, record, as_json=as_json)
     return result.exit_of(record.result)

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rtbisect.campaign import resolve
-from rtbisect.cli import result as runner
+from rtbisect.campaign import resolve, session
 from rtbisect.cli.options import (
     json_option,
     metric_option,
@@ -18,6 +17,8 @@ from rtbisect.cli.options import (
     site_path,
     suite_option,
 )
+from rtbisect.cli.output import PlainProgress
+from rtbisect.cli.result import answer_of
 from rtbisect.errors import ConfigError
 from rtbisect.model.campaign import CampaignRequest, Level
 
@@ -80,7 +81,7 @@ def try_revision(
         resolve.check_limit(place, tree, suite, metric)
     extra = (("boots", str(boots)), *((("limit", repr(limit)),) if limit is not None else ()))
     request = CampaignRequest("try", str(place), tree, sha, sha, suite, metric, seed, extra)
-    return conclude(output, runner.start(output, request), as_json=as_json)
+    return conclude(output, session.start(output.state, request, PlainProgress()), as_json=as_json)
 
 
 def conclude(output: Output, record: CampaignRecord, *, as_json: bool) -> int:
@@ -91,6 +92,6 @@ def conclude(output: Output, record: CampaignRecord, *, as_json: bool) -> int:
         level, ("skip", SKIP)
     )
     reason = result.reasons[0] if result and result.reasons else ""
-    data = runner.answer_of(output, record) | {"verdict": verdict, "reason": reason}
+    data = answer_of(output, record) | {"verdict": verdict, "reason": reason}
     output.answer(data, f"{data['bad'][:12]}: {verdict}: {reason}", as_json=as_json)
     return code

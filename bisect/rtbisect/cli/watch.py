@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rtbisect.campaign import assemble, resolve
+from rtbisect.campaign import assemble, resolve, session
 from rtbisect.cli import check, result
 from rtbisect.cli.options import json_option, seed_option, site_option, site_path
-from rtbisect.cli.output import Output, PlainProgress, keep_traceback, one_line
+from rtbisect.cli.output import Output, PlainProgress, keep_traceback
 from rtbisect.config.site_file import load_site
 from rtbisect.errors import Exit, InternalError, RtbisectError
 from rtbisect.model.campaign import CampaignRequest, Level, Outcome
+from rtbisect.process.command import one_line
 from rtbisect.store.campaigns import CampaignStore
 
 if TYPE_CHECKING:
@@ -90,14 +91,14 @@ def _one(output: Output, place: Path, name: str, seed: int) -> dict[str, Any]:
 
 def _judge(output: Output, row: dict[str, Any], request: CampaignRequest) -> dict[str, Any]:
     """Check a new tip and bisect what regressed; the tip is remembered when all is done."""
-    record = result.once(output, request)
+    record = session.once(output.state, request, PlainProgress())
     row["campaigns"].append(record.id)
     code = check.exit_of_check(record.result)
-    level = result.level_of(record.result) if record.result else Level.UNDECIDED.value
+    level = session.level_of(record.result) if record.result else Level.UNDECIDED.value
     keep = level
     note = ""
     if code == Exit.REGRESSED:
-        found = result.once(output, replace(request, kind="bisect"))
+        found = session.once(output.state, replace(request, kind="bisect"), PlainProgress())
         row["campaigns"].append(found.id)
         note = result.headline(found, found.result) if found.result else ""
         if found.result is None or found.result.outcome not in TOLD:

@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rtbisect.campaign import ab_test, assemble, resolve
+from rtbisect.campaign import ab_test, assemble, resolve, session
 from rtbisect.campaign.ab_test import Question
-from rtbisect.cli import result
 from rtbisect.cli.mail import answer_replies, mail
 from rtbisect.cli.options import json_option
-from rtbisect.cli.output import PlainProgress, keep_traceback, one_line
+from rtbisect.cli.output import PlainProgress, keep_traceback
 from rtbisect.config.site_file import load_site
 from rtbisect.errors import ConfigError, Exit, InternalError, Interrupted, RtbisectError
 from rtbisect.mail import result_mail
 from rtbisect.mail.report_state import follow_outbox
 from rtbisect.mail.transport.fetch import fetch, is_address
 from rtbisect.model.command import FOREIGN, GIVEN
+from rtbisect.process.command import one_line
 from rtbisect.store import codec
 from rtbisect.store.campaigns import CampaignStore
 from rtbisect.store.outbox import Outbox
@@ -81,7 +81,7 @@ def _one(output: Output, kept: Replies, reply: KeptReply, what: tuple[int, str, 
         return f"{name}: for you to decide, `rtbisect report withdraw {reply.campaign}`"
     store = CampaignStore(output.state)
     record = store.get(reply.campaign)
-    request = result.request_of(record)
+    request = session.request_of(record)
     # A site file that cannot be read is nothing that the asker has done.
     load_site(Path(request.site)).target(request.tree)
     if data := kept.question(reply.key, place):
@@ -93,7 +93,7 @@ def _one(output: Output, kept: Replies, reply: KeptReply, what: tuple[int, str, 
             return f"{name}: {error.message}"
         kept.keep_question(reply.key, place, codec.to_json(Question, question).encode())
     try:
-        found = result.once(output, question.request, again=False)
+        found = session.once(output.state, question.request, PlainProgress(), again=False)
         if name == "bisect":
             return f"bisect: campaign {found.id}"
         answer = ab_test.write_answer(output.state, record, question, found, reply.message_id)

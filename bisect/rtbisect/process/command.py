@@ -287,6 +287,15 @@ def failure(done: Completed) -> str:
     return f"{' '.join(done.argv[:3])} {how} after {done.seconds:.0f} s{last}"
 
 
+#: Longest message, in characters.
+_LONGEST_LINE = 2000
+
+
+def one_line(text: str) -> str:
+    """Foreign text in a message: one line, nothing that steers a terminal."""
+    return printable(" ".join(text.split()), _LONGEST_LINE)
+
+
 def printable(text: str, limit: int = 300) -> str:
     """Foreign text without control characters, cut at `limit` characters."""
     clean = "".join(c if c.isprintable() else "?" for c in text.strip())

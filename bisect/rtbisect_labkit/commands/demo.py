@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rtbisect.campaign import assemble
-from rtbisect.cli import result as runner
+from rtbisect.campaign import assemble, session
 from rtbisect.cli.options import json_option
 from rtbisect.cli.output import Output, PlainProgress
+from rtbisect.cli.result import exit_of, whole_answer
 from rtbisect.config.site_file import load_site
 from rtbisect.errors import Exit
 from rtbisect.model.campaign import CampaignRequest
@@ -103,7 +103,7 @@ def walk(output: Output, drawn: Plan, source: Path, lab: Path | None, *, as_json
         seed=drawn.seed,
         extra=(("truth", str(truth)), *((REPAIR,) if case.find_fix else ())),
     )
-    return conclude(output, runner.start(output, request), as_json=as_json)
+    return conclude(output, session.start(output.state, request, PlainProgress()), as_json=as_json)
 
 
 def _history(output: Output, drawn: Plan, source: Path, truth: Path) -> DemoRefs:
@@ -130,13 +130,13 @@ def _site(output: Output, repo: Path, case: Case, lab: Path | None) -> Path:
 
 def conclude(output: Output, record: CampaignRecord, *, as_json: bool) -> int:
     """Compare the answer with the truth; the only place that opens the truth file."""
-    request = runner.request_of(record)
+    request = session.request_of(record)
     truth = truths.load(Path(dict(request.extra)["truth"]))
     result = record.result
     correct = result is not None and truths.matches(
         truth, result.outcome, result.culprit, result.cause, [sha for sha, _ in result.candidates]
     )
-    data, story = runner.whole_answer(output, record)
+    data, story = whole_answer(output, record)
     data |= {
         "seed": request.seed,
         "kind": truth.kind,
@@ -147,4 +147,4 @@ def conclude(output: Output, record: CampaignRecord, *, as_json: bool) -> int:
     output.answer(data, text, as_json=as_json)
     if correct:
         return int(Exit.ANSWERED)
-    return runner.exit_of(result) or int(Exit.REGRESSED)
+    return exit_of(result) or int(Exit.REGRESSED)
