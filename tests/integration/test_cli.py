@@ -20,9 +20,9 @@ import pytest
 import yaml
 
 from rtbisect.campaign import resolve
-from rtbisect.cli import app, work
-from rtbisect.cli.output import Output
+from rtbisect.cli import app
 from rtbisect.errors import ConfigError
+from rtbisect.mail import commands as asked_by_mail
 from rtbisect.model.campaign import (
     CampaignRequest,
     Cause,
@@ -399,7 +399,7 @@ def test_a_search_that_a_reply_asks_for_has_the_merge_base_of_its_own_ends(cli, 
     _where, shas = repo
     reported = CampaignRequest("bisect", str(cli.site), "rt", "a", "b", extra=((GIVEN, "f" * 40),))
     for ends, extra in (("side main", ((GIVEN, shas["s"]),)), ("v1 main", ())):
-        found = work._bisection(Output(cli.state), reported, ends)
+        found = asked_by_mail._bisection(cli.state, reported, ends)
         assert (found.good, found.bad, found.extra) == (shas["b"], shas["d"], extra)
 
 

@@ -12,9 +12,8 @@ from mail_server import Server
 from mail_world import USE, WHO, World
 
 from report_cases import rcu
-from rtbisect.cli import work as command
 from rtbisect.errors import InfrastructureError
-from rtbisect.mail import report_state
+from rtbisect.mail import commands, report_state
 from rtbisect.model.report import ReportState
 from rtbisect.store.campaigns import CampaignStore
 from rtbisect.store.outbox import Outbox
@@ -218,11 +217,11 @@ def lab(monkeypatch):
     """A lab that fails; it counts what it is asked."""
     asked = []
 
-    def once(output, request, *, again):
+    def once(_state, request, _progress, *, again):
         asked.append((request, again))
         raise InfrastructureError("the lab is away")
 
-    monkeypatch.setattr(command.runner, "once", once)
+    monkeypatch.setattr(commands.session, "once", once)
     return asked
 
 

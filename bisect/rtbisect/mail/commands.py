@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What replies ask for, carried out: a test of a patch, of the newest revision, another search."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rtbisect.campaign import ab_test, assemble, resolve, session
+from rtbisect.campaign.ab_test import Question
+from rtbisect.config.site_file import load_site
+from rtbisect.errors import ConfigError
+from rtbisect.mail import result_mail
+from rtbisect.mail.transport.fetch import fetch, is_address
+from rtbisect.model.command import FOREIGN, GIVEN
+from rtbisect.store import codec
+from rtbisect.store.campaigns import CampaignStore
+from rtbisect.store.replies import ReplyState
+
+if TYPE_CHECKING:
+    from rtbisect.model.campaign import CampaignRequest
+    from rtbisect.model.ports import Progress
+    from rtbisect.store.campaigns import CampaignRecord
+    from rtbisect.store.replies import KeptReply, Replies
+
+
+def carry_out(state: Path, kept: Replies, reply: KeptReply, progress: Progress) -> None:
+    """All commands of a reply, those that an earlier session has not done yet."""
+    said = list(kept.said(reply.key))
+    for place, (name, argument) in enumerate(reply.asked):
+        if place >= len(said):
+            said.append(_one(state, kept, reply, (place, name, argument), progress))
+            kept.say(reply.key, said)
+    kept.set(reply.key, ReplyState.DONE, "; ".join(said))
+
+
+def _one(
+    state: Path, kept: Replies, reply: KeptReply, what: tuple[int, str, str], progress: Progress
+) -> str:
+    """What became of one command, in a line. What is wrong with the command itself is told; what is
+    wrong with site, lab or archive is raised, and the reply stays.
+    """
+    place, name, _argument = what
+    if name in ("invalid", "dup"):
+        return f"{name}: for you to decide, `rtbisect report withdraw {reply.campaign}`"
+    store = CampaignStore(state)
+    record = store.get(reply.campaign)
+    request = session.request_of(record)
+    # A site file that cannot be read is nothing that the asker has done.
+    load_site(Path(request.site)).target(request.tree)
+    if data := kept.question(reply.key, place):
+        question = codec.from_json(Question, data)
+    else:
+        try:
+            question = _question(state, kept, _Asked(reply, record, request), what)
+        except ConfigError as error:
+            return f"{name}: {error.message}"
+        kept.keep_question(reply.key, place, codec.to_json(Question, question).encode())
+    try:
+        found = session.once(state, question.request, progress, again=False)
+        if name == "bisect":
+            return f"bisect: campaign {found.id}"
+        answer = ab_test.write_answer(state, record, question, found, reply.message_id)
+    except ConfigError as error:
+        # A patch that the configuration does not survive stays one; what the site lacks does not.
+        if FOREIGN not in dict(question.request.extra):
+            raise
+        return f"{name}: {error.message}"
+    result_mail.tested(store, record, answer.level, newest=question.newest)
+    return f"{name}: {ab_test.WORDS[answer.level]}, {answer.path}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A reply, and the campaign whose report it answers."""
+
+    reply: KeptReply
+    record: CampaignRecord
+    request: CampaignRequest
+
+
+def _question(state: Path, kept: Replies, about: _Asked, what: tuple[int, str, str]) -> Question:
+    """What two revisions a command is about; ConfigError where it makes no sense."""
+    place, name, argument = what
+    record, request = about.record, about.request
+    # A question of its own: an equal one of another reply has boots of its own.
+    seed = int(hashlib.sha256(f"{about.reply.key} {place}".encode()).hexdigest()[:7], 16)
+    if name == "bisect":
+        return Question(replace(_bisection(state, request, argument), seed=seed), "")
+    if name == "test" and is_address(argument):
+        archives = load_site(Path(request.site)).ours.mail.commands.archives
+        mail = fetch(argument, archives)
+    elif name == "test" and not argument:
+        mail = kept.mail(about.reply.key).read_bytes()
+    else:
+        # `retest` is of the branch, whatever is written behind it.
+        revision = argument if name == "test" else ""
+        return ab_test.of_revision(state, record, request, revision, seed)
+    return ab_test.of_patch(state, record, request, mail, seed)
+
+
+def _bisection(state: Path, request: CampaignRequest, argument: str) -> CampaignRequest:
+    """The search of a report in another range."""
+    ends = argument.split()
+    if len(ends) != 2:
+        raise ConfigError("wants a good and a bad revision", "say both")
+    place, suite, metric = Path(request.site), request.suite, request.metric
+    good, bad, given = resolve.good_and_bad(
+        state, place, request.tree, ends[0], ends[1], suite, metric
+    )
+    tree = assemble.tree_of(state, load_site(place).target(request.tree))
+    if any(tree.foreign(sha) for sha in (good, bad, given) if sha):
+        raise ConfigError("an end is a patch that somebody has sent", "ask for a test of it")
+    # Nothing of the merge base of the search that was reported.
+    extra = tuple(pair for pair in request.extra if pair[0] != GIVEN)
+    extra = (*extra, (GIVEN, given)) if given else extra
+    return replace(request, kind="bisect", good=good, bad=bad, repo="", extra=extra)
