@@ -24,6 +24,7 @@ from rtbisect.evidence.bundle import write_bundle
 from rtbisect.mail import approve as approving
 from rtbisect.mail import result_mail
 from rtbisect.mail.digest import digest, write_digest
+from rtbisect.mail.propose import Words, make_proposal
 from rtbisect.mail.report_state import follow_outbox
 from rtbisect.mail.withdraw import write_withdrawal
 from rtbisect.model.campaign import Level
@@ -137,9 +138,9 @@ def propose(
 
     Exits with 1 when rules find something in it.
     """
-    said = approving.Words(use_case, monitored, linked)
+    said = Words(use_case, monitored, linked)
     record = CampaignStore(output.state).get(campaign)
-    made = approving.make_proposal(output.state, record, request_of(record), by, said)
+    made = make_proposal(output.state, record, request_of(record), by, said)
     people = made.recipients
     rows = [
         {"header": header, "address": each.address, "name": each.name, "reason": each.reason}

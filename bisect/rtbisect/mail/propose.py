@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The mail for other people beside a draft, with whom it goes to, for a person to read."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
+
+from rtbisect.campaign import assemble
+from rtbisect.errors import BusyError, ConfigError
+from rtbisect.kernel.maintainers import Named, maintainers
+from rtbisect.mail.accounts import rules_of
+from rtbisect.mail.approve import PUBLIC, RECIPIENTS, approver, check_gates, known
+from rtbisect.mail.recipients import TRACKED, Purpose, propose
+from rtbisect.report.draft import check_mailable, keep
+from rtbisect.report.lint.rules import lint
+from rtbisect.report.lint.tags import PAGE
+from rtbisect.report.public import Public
+from rtbisect.report.template_values import symptom_of
+from rtbisect.report.text import foreign
+from rtbisect.store.artefacts import write_whole
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from rtbisect.config.site_file import Site
+    from rtbisect.model.campaign import CampaignRequest
+    from rtbisect.model.mail import Recipients
+    from rtbisect.model.report import CommitText
+    from rtbisect.report.lint.mail import Finding
+    from rtbisect.store.campaigns import CampaignRecord
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """What the approver adds to a draft: on whom the regression hurts, a sentence, and pages for
+    regzbot, see `Public`.
+    """
+
+    use_case: str = ""
+    monitored: tuple[str, ...] = ()
+    linked: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """A mail that a person may edit and approve. `note` says what could not be asked."""
+
+    path: Path
+    text: str
+    recipients: Recipients
+    findings: tuple[Finding, ...]
+    note: str = ""
+
+
+def make_proposal(
+    state: Path, record: CampaignRecord, request: CampaignRequest, by: str, words: Words
+) -> Proposal:
+    """Write the mail for other people beside the draft of a campaign; ConfigError where it is for
+    the operator alone. `by` is the name or the address of who will approve it.
+    """
+    site, draft, report = known(record, request)
+    who = approver(site, by)
+    check_gates(record)
+    check_mailable(report)
+    commit = report.culprit
+    assert commit is not None, "only a report on a commit is mailable"
+    target = site.target(request.tree)
+    kind = site.ours.mail.trees.get(target.tree, "other")
+    # Elsewhere nobody tracks regressions, and the word would say that somebody does.
+    tracked = bool(words.use_case) and kind in TRACKED
+    tracked = tracked and report.result.cause == "kernel" and not report.repair
+    introduced = _introduced(commit, kind) if tracked else ""
+    _check_pages(words, introduced)
+    named = _maintainers(state, site, request, commit)
+    now = assemble.SystemClock().now_iso()
+    purpose = Purpose.BACKPORT if report.repair else Purpose.TRACKED if tracked else Purpose.TOLD
+    people = propose(commit, target.tree, rules_of(site), named.lines, now, purpose)
+    public = Public(
+        recipients=people,
+        approver=str(who),
+        date=now,
+        evidence=_evidence(site, record.id),
+        use_case=foreign(words.use_case, 200) if tracked else "",
+        introduced=introduced,
+        title=foreign(f"{commit.subject}: {symptom_of(report)}", 90),
+        monitored=words.monitored,
+        linked=words.linked,
+        commands=site.ours.mail.inbox is not None,
+    )
+    text = assemble.mailer_of(state, site, report.operator).public(report, public)
+    folder = draft.folder
+    _keep_recipients(folder, people)
+    keep(folder / PUBLIC, text)
+    return Proposal(folder / PUBLIC, text, people, lint(text.encode()), named.why_not)
+
+
+def _maintainers(state: Path, site: Site, request: CampaignRequest, commit: CommitText) -> Named:
+    """Whom the tree names; a tree that is in use is not waited for."""
+    tree = assemble.tree_of(state, site.target(request.tree))
+    try:
+        with tree.held(commit.sha, wait_s=0.0) as source:
+            return maintainers(source.path, commit.files)
+    except BusyError as error:
+        return Named(why_not=f"get_maintainer.pl was not asked: {error.message}")
+
+
+def _evidence(site: Site, campaign: str) -> str:
+    found = site.ours.mail.evidence
+    return f"{found.url.rstrip('/')}/{campaign}/" if found is not None else ""
+
+
+def _introduced(commit: CommitText, kind: str) -> str:
+    """The commit for regzbot, which wants mainline's id also where a backport of it failed."""
+    return commit.upstream if kind == "stable" else commit.sha
+
+
+def _check_pages(words: Words, introduced: str) -> None:
+    """ConfigError where pages are given that no regzbot will read, or that are none."""
+    pages = (*words.monitored, *words.linked)
+    if wrong := [page for page in pages if not PAGE.fullmatch(page)]:
+        raise ConfigError(f"{wrong[0]!r} is no page", "give an https:// address of an archive")
+    if pages and not introduced:
+        raise ConfigError(
+            "this mail has no lines to regzbot, and pages are for it",
+            "leave --monitor and --link out: `rtbisect report propose --help`",
+        )
+
+
+def _keep_recipients(folder: Path, people: Recipients) -> None:
+    text = json.dumps(asdict(people), indent=1, sort_keys=True) + "\n"
+    write_whole(folder / RECIPIENTS, lambda file: file.write(text.encode("ascii")), mode=0o600)
