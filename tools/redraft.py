@@ -18,7 +18,7 @@ from pathlib import Path
 
 from pydantic import TypeAdapter
 
-from rtbisect.campaign.assemble import command_tree
+from rtbisect.campaign.trees import command_tree
 from rtbisect.config.paths import data, state_dir
 from rtbisect.model.code import CommitGraph
 from rtbisect.model.report import ReportInput

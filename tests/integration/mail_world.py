@@ -13,7 +13,7 @@ import yaml
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from report_cases import BOARD, settings
-from rtbisect.campaign.assemble import setup_of
+from rtbisect.campaign.plan import setup_of
 from rtbisect.cli import app
 from rtbisect.config.site_file import load_site
 from rtbisect.model.campaign import CampaignRequest

@@ -20,8 +20,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from report_cases import rcu
 from rtbisect.campaign import ab_test
-from rtbisect.campaign.assemble import setup_of
 from rtbisect.campaign.fingerprint import Machine, machine_parts, made
+from rtbisect.campaign.plan import setup_of
 from rtbisect.cli import answer as command
 from rtbisect.config.site_file import load_site
 from rtbisect.errors import InfrastructureError

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from rtbisect.campaign.assemble import MACHINE_LOCK, build_pattern
+from rtbisect.campaign.assemble import MACHINE_LOCK
+from rtbisect.campaign.plan import build_pattern
 from rtbisect.config.paths import data, state_dir
 from rtbisect.config.site_file import load_site
 from rtbisect.kernel.kbuild import KernelBuilder

@@ -7,7 +7,7 @@ from pathlib import Path
 import kernelci.config
 import pytest
 
-from rtbisect.campaign.assemble import check_target
+from rtbisect.campaign.plan import check_target
 from rtbisect.config import notes
 from rtbisect.config.kernelci import KEYS
 from rtbisect.config.paths import state_dir

@@ -36,7 +36,7 @@ from rtbisect.model.campaign import (
 from rtbisect.model.code import PROOF_LAYOUT, Build, BuildStatus, Commit, CommitGraph, Function
 from rtbisect.model.command import GIVEN, REPAIR, turned
 from rtbisect.model.lab import Measurement, RunStatus, Source
-from rtbisect.pipeline import bisect
+from rtbisect.pipeline import bisect, check
 from rtbisect.pipeline.boot_queue import Ask
 from rtbisect.pipeline.steps import Effects
 from rtbisect.search import engine
@@ -370,7 +370,7 @@ def test_a_guard_warns_and_does_not_turn_a_check(tmp_path):
         return scaled(boots(None)(request, random), ("res_per_s", "clock-on"), loud)
 
     here = World(tmp_path, line_of(8), FakeLab(guarded))
-    result = bisect.check(*here.open())
+    result = check.check(*here.open())
     assert any(j.level is Level.REGRESSED for j in result.judgements)
     assert (result.outcome, exit_of_check(result)) == (Outcome.NO_REGRESSION, 0)
     # Every figure of both stands in the table, also those that nobody judges.
@@ -479,7 +479,7 @@ def test_equal_kernels_need_no_boot(tmp_path):
     result, report = bisect.bisect(*here.open())
     assert (result.outcome, report) == (Outcome.NOOP, None)
     assert here.lab.requests == []
-    assert bisect.check(*here.open()).outcome is Outcome.NOOP
+    assert check.check(*here.open()).outcome is Outcome.NOOP
 
 
 def test_unbuildable_revisions_are_skipped_and_the_culprit_is_found(tmp_path):
@@ -592,7 +592,7 @@ def test_a_merge_that_alone_makes_the_effect_is_a_merge_culprit(tmp_path):
 
 def test_check_says_regressed_without_searching(tmp_path):
     here = world(tmp_path, 4)
-    result = bisect.check(*here.open())
+    result = check.check(*here.open())
     assert [j.level for j in result.judgements if j.key.name == "res_per_iwi"] == [Level.REGRESSED]
     assert {r.revision for r in here.lab.requests} == {sha(0), sha(8)}
 
@@ -603,7 +603,7 @@ def test_try_gives_up_on_a_kernel_that_does_not_boot_and_says_why(tmp_path):
     here.request = replace(here.request, kind="try", good=sha(4), bad=sha(4), suite="ipi")
     setup, parts = here.open()
     parts.progress.step = lambda _what, done, total, left_s: told.append((done, total, left_s))
-    result = bisect.try_revision(setup, parts, 0.2, 2)
+    result = check.try_revision(setup, parts, 0.2, 2)
     assert result.outcome is Outcome.INCONCLUSIVE
     assert result.reasons[0].startswith("only 0 of 2 boots are evidence: ")
     assert len(told) == 4
@@ -614,7 +614,7 @@ def test_try_gives_up_on_a_kernel_that_does_not_boot_and_says_why(tmp_path):
 def test_try_judges_one_revision_against_a_limit(tmp_path, revision, level):
     request = CampaignRequest("try", "s", "t", sha(revision), sha(revision), "ipi")
     here = world(tmp_path, 4, request=request)
-    result = bisect.try_revision(*here.open(), 0.2, 3)
+    result = check.try_revision(*here.open(), 0.2, 3)
     assert result.judgements[0].level is level
     assert len(here.lab.requests) == 3
 
@@ -631,7 +631,7 @@ def test_try_takes_the_mean_of_shares(tmp_path):
     request = CampaignRequest("try", "s", "t", sha(2), sha(2), "ipi")
     setup, parts = World(tmp_path, line_of(8), FakeLab(draw), request=request).open()
     shares = tuple(replace(t, statistic="fraction", scale=Scale.LINEAR) for t in setup.thresholds)
-    result = bisect.try_revision(replace(setup, thresholds=shares), parts, 0.2, 10)
+    result = check.try_revision(replace(setup, thresholds=shares), parts, 0.2, 10)
     assert result.judgements[0].level is Level.REGRESSED
     assert "mean of 10 boots 0.3, limit 0.2" in result.reasons[0]
 

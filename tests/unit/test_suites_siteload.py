@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from rtbisect.campaign import assemble
+from rtbisect.campaign import plan
 from rtbisect.campaign.assemble import _kept
 from rtbisect.config.site_file import load_site
 from rtbisect.errors import ConfigError
@@ -28,7 +28,7 @@ def setup_of(tmp_path, suites, workload=""):
     path = tmp_path / "site.yaml"
     path.write_text(text)
     site = load_site(path)
-    return assemble.setup_of(
+    return plan.setup_of(
         site, site.target("stable-rt"), CampaignRequest("check", str(path), "", "", "")
     )
 

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 from rtbisect.acceptance import criteria
 from rtbisect.campaign import labs
-from rtbisect.campaign.assemble import probe, setup_of, tree_of
 from rtbisect.campaign.builders import builder_of
+from rtbisect.campaign.plan import probe, setup_of
+from rtbisect.campaign.trees import tree_of
 from rtbisect.config.site_file import load_site
 from rtbisect.errors import ConfigError, InfrastructureError
 from rtbisect.lab import inventory

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rtbisect.campaign import assemble
+from rtbisect.campaign import assemble, plan, trees
 from rtbisect.campaign.fingerprint import Machine, machine_parts
 from rtbisect.config.site_file import load_site
 from rtbisect.errors import ConfigError, InfrastructureError
@@ -77,7 +77,7 @@ def of_patch(
     """
     patches = patches_of(mail)
     site, base = _before(state, record, request)
-    patched = assemble.tree_of(state, site.target(request.tree)).apply(base, patches)
+    patched = trees.tree_of(state, site.target(request.tree)).apply(base, patches)
     title = foreign(patches[-1].title, 60)
     more = f" and {len(patches) - 1} more patches" if len(patches) > 1 else ""
     question = replace(_check(request, base, patched, seed), extra=((FOREIGN, patched),))
@@ -92,8 +92,8 @@ def of_revision(
     """
     site, base = _before(state, record, request)
     target = site.target(request.tree)
-    tree = assemble.tree_of(state, target)
-    sha = tree.resolve(revision) if revision else assemble.head_of(tree, target)
+    tree = trees.tree_of(state, target)
+    sha = tree.resolve(revision) if revision else trees.head_of(tree, target)
     if sha == base:
         raise ConfigError(f"{short(sha)} is what the report was about", "give another revision")
     question = _check(request, base, sha, seed)
@@ -119,7 +119,7 @@ def _check_same_machine(
     """InfrastructureError unless the site measures today as it did for the report: an answer says
     that it does. What the site file says of it may have changed since.
     """
-    now = assemble.setup_of(site, site.target(request.tree), request)
+    now = plan.setup_of(site, site.target(request.tree), request)
     metric = report.result.metric
     synthetic = any(w.synthetic for w in now.windows if metric and w.name == metric.window)
     kept = recorded(CampaignStore(state).database, report.campaign, Machine)

@@ -3,22 +3,18 @@
 
 from __future__ import annotations
 
-import hashlib
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rtbisect.campaign import builders, labs
+from rtbisect.campaign.plan import probe, setup_of
+from rtbisect.campaign.trees import command_tree, tree_of
 from rtbisect.config.paths import data
 from rtbisect.config.site_file import Site, load_site
-from rtbisect.config.thresholds import load_thresholds
 from rtbisect.errors import ConfigError
-from rtbisect.kernel.config_check import most_cpus
 from rtbisect.kernel.kbuild import KernelBuilder
 from rtbisect.kernel.settings import BuildSettings
-from rtbisect.lab.profile import host_profile
-from rtbisect.lab.windows import explaining, of_suites
 from rtbisect.model.campaign import CampaignRequest, Limits, Scale
 from rtbisect.model.code import BuildRequest
 from rtbisect.model.command import (
@@ -26,10 +22,8 @@ from rtbisect.model.command import (
     SUITE,
     WINDOW,
     CommandRequest,
-    repairs,
-    turned,
 )
-from rtbisect.model.lab import DeviceType, HostProfile, RunRequest, Window
+from rtbisect.model.lab import DeviceType, HostProfile, Window
 from rtbisect.model.ports import Parts
 from rtbisect.model.setup import Setup
 from rtbisect.process import locks
@@ -38,12 +32,8 @@ from rtbisect.report.command_log import LogKeeper
 from rtbisect.report.draft import DraftMailer, ReportSettings
 from rtbisect.store.artefacts import ArtefactStore, sweep
 from rtbisect.store.db import make_folder
-from rtbisect.suites import siteload
-from rtbisect.trees.git import GitTree, GitTreeSettings, ls_remote
 
 if TYPE_CHECKING:
-    from rtbisect.config.kernelci import BuildTarget
-    from rtbisect.config.site_file import PlannedJob
     from rtbisect.model.ports import Journal, Progress
 
 MACHINE_LOCK = labs.MACHINE_LOCK
@@ -164,88 +154,6 @@ def _cost(seconds: float) -> float:
     return max(seconds, SMALLEST_COST_S)
 
 
-def command_tree(state: Path, repo: str) -> GitTree:
-    """The tree of a repository that no site names; its worktree has a place of its own."""
-    name = hashlib.sha256(repo.encode()).hexdigest()[:12]
-    worktree = state / "trees" / f"run-{name}"
-    return GitTree(
-        GitTreeSettings(
-            name=repo, repo=Path(repo), worktree=worktree, lock=worktree.with_suffix(".lock")
-        )
-    )
-
-
-def setup_of(site: Site, target: BuildTarget, request: CampaignRequest) -> Setup:
-    """What a campaign on a target works with; ConfigError when its plan does not fit."""
-    planned = site.job(target)
-    suites = tuple(planned.params.suites)
-    limits = load_thresholds(data("thresholds"), suites)
-    windows = _beside(
-        site, planned, of_suites(suites, ((t.key.suite, t.key.window) for t in limits))
-    )
-    if not windows:
-        raise ConfigError(
-            f"{site.path}: test_plan {planned.plan} names no suite that measures",
-            "docs/suites/ has a page on each; ipi, osnoise and rcu are a start",
-        )
-    build = build_pattern(site, target, suites)
-    _check_topology(site, planned.device, build)
-    return Setup(
-        request=request,
-        tree=target.name,
-        repo=target.url,
-        build=build,
-        device=planned.device,
-        profile=host_profile(planned.device, planned.params.profile),
-        windows=windows,
-        explaining=tuple(
-            each
-            for window in windows
-            for each in explaining(window)
-            if not each.asked or set(each.suites) & set(suites)
-        ),
-        window_ms=planned.params.window_ms,
-        rcu_calls=planned.params.rcu_calls,
-        thresholds=tuple(turned(t) for t in limits) if repairs(request) else limits,
-        limits=Limits(**site.ours.campaign.model_dump()),
-        operator=str(site.ours.operator),
-    )
-
-
-def _check_topology(site: Site, device: DeviceType, build: BuildRequest) -> None:
-    """ConfigError where the configuration has fewer CPUs than the device: those that a kernel
-    leaves out are missing in every figure.
-    """
-    most = most_cpus(build.base, build.fragments)
-    if most is not None and device.cpus > most:
-        place = ("device_types", device.name, "params", "cores")
-        raise site.document.refuse(
-            place,
-            f"{device.name} has {device.cpus} CPUs, a kernel of {build.config_name} at most {most}",
-            "say CONFIG_SMP=y and a larger CONFIG_NR_CPUS in a fragment",
-        )
-
-
-def _beside(site: Site, planned: PlannedJob, windows: tuple[Window, ...]) -> tuple[Window, ...]:
-    """The windows, those beside the site's own workload named by it and by what is in it."""
-    program, asked = site.workload(planned), siteload.NAME in planned.params.suites
-    if asked != (program is not None):
-        which = "has the suite siteload and no workload" if asked else "has a workload for no suite"
-        hint = "docs/suites/siteload.md says how they go together"
-        raise ConfigError(f"{site.path}: test_plan {planned.plan} {which}", hint)
-    if program is None or planned.params.workload is None:
-        return windows
-    digest = hashlib.sha256(program.read_bytes()).hexdigest()
-    name = f"{siteload.SITE}{program.name}@{digest[:12]}"
-    synthetic = planned.params.workload.synthetic
-    return tuple(
-        replace(window, workload=name, synthetic=synthetic)
-        if siteload.NAME in window.suites and window.workload != "none"
-        else window
-        for window in windows
-    )
-
-
 def _kept(artefacts: ArtefactStore, program: Path | None, setup: Setup) -> Path | None:
     """The site's workload as the store keeps it: what boots run does not change under them."""
     if program is None:
@@ -254,61 +162,6 @@ def _kept(artefacts: ArtefactStore, program: Path | None, setup: Setup) -> Path 
     if not any(window.workload.endswith(f"@{sha256[:12]}") for window in setup.windows):
         raise ConfigError(f"{program} has changed just now", "start again")
     return artefacts.path(sha256)
-
-
-def check_target(site: Site, target: BuildTarget) -> PlannedJob:
-    """The job of a build_config, when everything that a campaign reads can be made."""
-    setup_of(site, target, CampaignRequest("check", str(site.path), target.name, "", ""))
-    return site.job(target)
-
-
-def build_pattern(site: Site, target: BuildTarget, suites: tuple[str, ...]) -> BuildRequest:
-    """The build request of a target; suites bring their kernel modules as sources, and options that
-    only they need.
-    """
-    folders = [data("lava-jobs") / "suites" / suite for suite in suites]
-    options = [
-        path.read_text(encoding="utf-8")
-        for folder in folders
-        if (path := folder / "kernel.config").is_file()
-    ]
-    modules = [
-        (source.name, source.read_text(encoding="utf-8"))
-        for folder in folders
-        for source in sorted(folder.iterdir())
-        if (folder / "Kbuild").is_file() and source.name in ("Kbuild", f"rtbisect_{folder.name}.c")
-    ]
-    return BuildRequest(
-        revision="",
-        config_name="+".join((target.base, *(part.name for part in target.fragments))),
-        base=target.base,
-        fragments=(*site.fragment_texts(target), *options),
-        modules=tuple(modules),
-    )
-
-
-def tree_of(state: Path, target: BuildTarget) -> GitTree:
-    worktree = state / "trees" / target.tree
-    local = target.url.removeprefix("file://")
-    return GitTree(
-        GitTreeSettings(
-            name=target.tree,
-            repo=Path(local) if Path(local).is_absolute() else target.url,
-            worktree=worktree,
-            lock=worktree.with_suffix(".lock"),
-        )
-    )
-
-
-def head_of(tree: GitTree, target: BuildTarget, branch: str = "") -> str:
-    """Where a branch of a target's repository, "" for the target's own, is now."""
-    name = branch or target.branch
-    sha = ls_remote(target.url, name)
-    if sha is None:
-        raise ConfigError(
-            f"no branch {name!r} in {target.url}", "check trees and build_configs of the site"
-        )
-    return tree.resolve(sha)
 
 
 def preflight(state: Path, site: Path | None = None) -> None:
@@ -338,18 +191,3 @@ def validate_job(state: Path, request: CampaignRequest) -> None:
         artefacts = ArtefactStore(state / "artefacts")
         workload = _kept(artefacts, site.workload(site.job(target)), setup)
         labs.lab_of(state, site, artefacts, workload).preflight(probe(setup, request.bad))
-
-
-def probe(setup: Setup, revision: str, run_id: str = "preflight") -> RunRequest:
-    """A boot as the campaign will ask for it, every window once, without a kernel."""
-    return RunRequest(
-        run_id=run_id,
-        revision=revision,
-        kernel="",
-        modules="",
-        device_type=setup.device,
-        profile=setup.profile,
-        windows=setup.windows,
-        window_ms=setup.window_ms,
-        rcu_calls=setup.rcu_calls,
-    )

@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rtbisect.campaign.assemble import command_tree, head_of, tree_of
+from rtbisect.campaign.trees import command_tree, head_of, tree_of
 from rtbisect.config.paths import data
 from rtbisect.config.site_file import load_site
 from rtbisect.config.thresholds import choose_threshold, load_thresholds

@@ -13,7 +13,7 @@ from rtbisect.campaign.fingerprint import SetupChangedError, keep_setup
 from rtbisect.errors import InternalError, MisaskedError, RtbisectError
 from rtbisect.model.campaign import CampaignRequest, Level, Outcome, Result
 from rtbisect.model.command import RUN
-from rtbisect.pipeline import bisect
+from rtbisect.pipeline import bisect, check
 from rtbisect.pipeline.search_loop import unanswered
 from rtbisect.process.command import one_line
 from rtbisect.store import codec
@@ -122,11 +122,11 @@ def _go(
 def _answered(request: CampaignRequest, setup: Setup, parts: Parts) -> tuple[Result, Report | None]:
     """Carry a campaign out."""
     if request.kind == "check":
-        return bisect.check(setup, parts), None
+        return check.check(setup, parts), None
     if request.kind == "try":
         limit = resolve.limit_of(setup.thresholds, request)
         boots = int(dict(request.extra)["boots"])
-        return bisect.try_revision(setup, parts, limit, boots), None
+        return check.try_revision(setup, parts, limit, boots), None
     return bisect.bisect(setup, parts)
 
 

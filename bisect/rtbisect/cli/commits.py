@@ -7,7 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rtbisect.campaign import assemble
+from rtbisect.campaign import trees
 from rtbisect.config.site_file import load_site
 from rtbisect.errors import RtbisectError
 from rtbisect.model.campaign import Outcome
@@ -39,9 +39,9 @@ def heads(state: Path, request: CampaignRequest, result: Result) -> tuple[Commit
         return ()
     try:
         if request.kind == RUN:
-            tree = assemble.command_tree(state, request.repo)
+            tree = trees.command_tree(state, request.repo)
         else:
-            tree = assemble.tree_of(state, load_site(Path(request.site)).target(request.tree))
+            tree = trees.tree_of(state, load_site(Path(request.site)).target(request.tree))
         return tuple(tree.head(sha) for sha in shas)
     except RtbisectError:
         return ()

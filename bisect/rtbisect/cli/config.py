@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rtbisect.campaign import assemble
+from rtbisect.campaign import plan
 from rtbisect.cli.options import json_option, site_path
 from rtbisect.config import notes
 from rtbisect.config.site_file import load_site
@@ -64,7 +64,7 @@ def _built(site: Site) -> list[BuildTarget]:
 
 
 def _row(site: Site, target: BuildTarget) -> dict[str, str]:
-    job = assemble.check_target(site, target)
+    job = plan.check_target(site, target)
     return {
         "build_config": target.name,
         "tree": target.tree,

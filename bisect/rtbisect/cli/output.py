@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TextIO
 
 from rtbisect.errors import InfrastructureError
-from rtbisect.pipeline.steps import duration
+from rtbisect.pipeline.wording import duration
 from rtbisect.process.command import one_line
 
 if TYPE_CHECKING:

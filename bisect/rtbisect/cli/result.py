@@ -10,7 +10,7 @@ from rtbisect.cli import commits
 from rtbisect.errors import Exit
 from rtbisect.model.campaign import Outcome, Result, Summary
 from rtbisect.model.command import RUN, repairs
-from rtbisect.pipeline.steps import duration
+from rtbisect.pipeline.wording import duration
 from rtbisect.store.campaigns import CampaignStore
 from rtbisect.store.journal import summary_of
 

@@ -9,7 +9,7 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rtbisect.campaign.assemble import probe
+from rtbisect.campaign.plan import probe
 from rtbisect.config.paths import data
 from rtbisect.errors import ConfigError
 from rtbisect.lab import initramfs, qemu_script

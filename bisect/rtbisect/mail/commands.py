@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rtbisect.campaign import ab_test, assemble, resolve, session
+from rtbisect.campaign import ab_test, resolve, session, trees
 from rtbisect.campaign.ab_test import Question
 from rtbisect.config.site_file import load_site
 from rtbisect.errors import ConfigError
@@ -110,7 +110,7 @@ def _bisection(state: Path, request: CampaignRequest, argument: str) -> Campaign
     good, bad, given = resolve.good_and_bad(
         state, place, request.tree, ends[0], ends[1], suite, metric
     )
-    tree = assemble.tree_of(state, load_site(place).target(request.tree))
+    tree = trees.tree_of(state, load_site(place).target(request.tree))
     if any(tree.foreign(sha) for sha in (good, bad, given) if sha):
         raise ConfigError("an end is a patch that somebody has sent", "ask for a test of it")
     # Nothing of the merge base of the search that was reported.

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rtbisect.campaign import assemble
+from rtbisect.campaign import trees
 from rtbisect.config.site_file import load_site
 from rtbisect.errors import BusyError, ConfigError, InfrastructureError
 from rtbisect.mail.result_mail import OPEN
@@ -77,8 +77,8 @@ def mended(
             continue
         try:
             target = loaded.target(request.tree)
-            tree = assemble.tree_of(state, target)
-            head = assemble.head_of(tree, target)
+            tree = trees.tree_of(state, target)
+            head = trees.head_of(tree, target)
             commits = tree.mending(result.culprit, head, report.message_id.strip("<>"))
         except (ConfigError, InfrastructureError, BusyError) as error:
             # A tree that left the site, or is away, is no reason to forget the others.

@@ -7,7 +7,7 @@ import json
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
-from rtbisect.campaign import assemble
+from rtbisect.campaign import assemble, trees
 from rtbisect.errors import BusyError, ConfigError
 from rtbisect.kernel.maintainers import Named, maintainers
 from rtbisect.mail.accounts import rules_of
@@ -98,7 +98,7 @@ def make_proposal(
 
 def _maintainers(state: Path, site: Site, request: CampaignRequest, commit: CommitText) -> Named:
     """Whom the tree names; a tree that is in use is not waited for."""
-    tree = assemble.tree_of(state, site.target(request.tree))
+    tree = trees.tree_of(state, site.target(request.tree))
     try:
         with tree.held(commit.sha, wait_s=0.0) as source:
             return maintainers(source.path, commit.files)

@@ -15,7 +15,7 @@ from rtbisect.judge.verdict import judge_all
 from rtbisect.model.campaign import Judgement, Level
 from rtbisect.pipeline import factor_table
 from rtbisect.pipeline.boot_queue import Ask, in_turn
-from rtbisect.pipeline.steps import Effects, worded
+from rtbisect.pipeline.wording import worded
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from rtbisect.model.campaign import TableRow, Threshold
     from rtbisect.model.lab import Run
     from rtbisect.model.setup import Setup
+    from rtbisect.pipeline.steps import Effects
 
 #: False-positive rate of the whole comparison; shared by its looks.
 ALPHA = 0.01

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from rtbisect.model.campaign import Sample, Threshold, Verification
 from rtbisect.pipeline.attribution import probes_of
 from rtbisect.pipeline.boot_queue import Ask
-from rtbisect.pipeline.steps import Effects, worded
+from rtbisect.pipeline.wording import worded
 from rtbisect.search import verification
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from rtbisect.model.campaign import Judgement, Observation
     from rtbisect.model.lab import Run
+    from rtbisect.pipeline.steps import Effects
     from rtbisect.search.likelihood.features import Figure
 
 #: Boots of a culprit and of each parent that also tell where the figure comes from.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from rtbisect.model.campaign import Cause, Outcome, Result
 from rtbisect.model.code import layout_variant
 from rtbisect.pipeline.boot_queue import Ask
-from rtbisect.pipeline.steps import duration, worded
+from rtbisect.pipeline.wording import duration, worded
 from rtbisect.search import engine, verification
 
 if TYPE_CHECKING:

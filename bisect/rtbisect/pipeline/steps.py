@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 from rtbisect.errors import ConfigError, InternalError
 from rtbisect.judge.gates.reachability import Changed
 from rtbisect.judge.samples import figure
-from rtbisect.judge.scale import unit_behind
 from rtbisect.model.campaign import Observation
 from rtbisect.model.code import (
     WITHOUT_RT,
@@ -338,17 +337,3 @@ class Effects:
         """One line of the campaign's story."""
         self.parts.journal.tell(line)
         self.parts.progress.say(line)
-
-
-def worded(threshold: Threshold, value: float) -> str:
-    """A figure for the story; ratios have no unit to say."""
-    return f"{value:.4g}{unit_behind(threshold)}"
-
-
-def duration(seconds: float) -> str:
-    """Seconds for a person: 45 s, 12 min, 3.5 h."""
-    if seconds < 90:
-        return f"{seconds:.0f} s"
-    if seconds < 5400:
-        return f"{seconds / 60:.0f} min"
-    return f"{seconds / 3600:.1f} h"

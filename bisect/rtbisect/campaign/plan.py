@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a campaign works with, by the plan that the site has for its target."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from rtbisect.config.paths import data
+from rtbisect.config.thresholds import load_thresholds
+from rtbisect.errors import ConfigError
+from rtbisect.kernel.config_check import most_cpus
+from rtbisect.lab.profile import host_profile
+from rtbisect.lab.windows import explaining, of_suites
+from rtbisect.model.campaign import CampaignRequest, Limits
+from rtbisect.model.code import BuildRequest
+from rtbisect.model.command import (
+    repairs,
+    turned,
+)
+from rtbisect.model.lab import DeviceType, RunRequest, Window
+from rtbisect.model.setup import Setup
+from rtbisect.suites import siteload
+
+if TYPE_CHECKING:
+    from rtbisect.config.kernelci import BuildTarget
+    from rtbisect.config.site_file import PlannedJob, Site
+
+
+def setup_of(site: Site, target: BuildTarget, request: CampaignRequest) -> Setup:
+    """What a campaign on a target works with; ConfigError when its plan does not fit."""
+    planned = site.job(target)
+    suites = tuple(planned.params.suites)
+    limits = load_thresholds(data("thresholds"), suites)
+    windows = _windows_beside(
+        site, planned, of_suites(suites, ((t.key.suite, t.key.window) for t in limits))
+    )
+    if not windows:
+        raise ConfigError(
+            f"{site.path}: test_plan {planned.plan} names no suite that measures",
+            "docs/suites/ has a page on each; ipi, osnoise and rcu are a start",
+        )
+    build = build_pattern(site, target, suites)
+    _check_topology(site, planned.device, build)
+    return Setup(
+        request=request,
+        tree=target.name,
+        repo=target.url,
+        build=build,
+        device=planned.device,
+        profile=host_profile(planned.device, planned.params.profile),
+        windows=windows,
+        explaining=tuple(
+            each
+            for window in windows
+            for each in explaining(window)
+            if not each.asked or set(each.suites) & set(suites)
+        ),
+        window_ms=planned.params.window_ms,
+        rcu_calls=planned.params.rcu_calls,
+        thresholds=tuple(turned(t) for t in limits) if repairs(request) else limits,
+        limits=Limits(**site.ours.campaign.model_dump()),
+        operator=str(site.ours.operator),
+    )
+
+
+def _check_topology(site: Site, device: DeviceType, build: BuildRequest) -> None:
+    """ConfigError where the configuration has fewer CPUs than the device: those that a kernel
+    leaves out are missing in every figure.
+    """
+    most = most_cpus(build.base, build.fragments)
+    if most is not None and device.cpus > most:
+        place = ("device_types", device.name, "params", "cores")
+        raise site.document.refuse(
+            place,
+            f"{device.name} has {device.cpus} CPUs, a kernel of {build.config_name} at most {most}",
+            "say CONFIG_SMP=y and a larger CONFIG_NR_CPUS in a fragment",
+        )
+
+
+def _windows_beside(
+    site: Site, planned: PlannedJob, windows: tuple[Window, ...]
+) -> tuple[Window, ...]:
+    """The windows, those beside the site's own workload named by it and by what is in it."""
+    program, asked = site.workload(planned), siteload.NAME in planned.params.suites
+    if asked != (program is not None):
+        which = "has the suite siteload and no workload" if asked else "has a workload for no suite"
+        hint = "docs/suites/siteload.md says how they go together"
+        raise ConfigError(f"{site.path}: test_plan {planned.plan} {which}", hint)
+    if program is None or planned.params.workload is None:
+        return windows
+    digest = hashlib.sha256(program.read_bytes()).hexdigest()
+    name = f"{siteload.SITE}{program.name}@{digest[:12]}"
+    synthetic = planned.params.workload.synthetic
+    return tuple(
+        replace(window, workload=name, synthetic=synthetic)
+        if siteload.NAME in window.suites and window.workload != "none"
+        else window
+        for window in windows
+    )
+
+
+def check_target(site: Site, target: BuildTarget) -> PlannedJob:
+    """The job of a build_config, when everything that a campaign reads can be made."""
+    setup_of(site, target, CampaignRequest("check", str(site.path), target.name, "", ""))
+    return site.job(target)
+
+
+def build_pattern(site: Site, target: BuildTarget, suites: tuple[str, ...]) -> BuildRequest:
+    """The build request of a target; suites bring their kernel modules as sources, and options that
+    only they need.
+    """
+    folders = [data("lava-jobs") / "suites" / suite for suite in suites]
+    options = [
+        path.read_text(encoding="utf-8")
+        for folder in folders
+        if (path := folder / "kernel.config").is_file()
+    ]
+    modules = [
+        (source.name, source.read_text(encoding="utf-8"))
+        for folder in folders
+        for source in sorted(folder.iterdir())
+        if (folder / "Kbuild").is_file() and source.name in ("Kbuild", f"rtbisect_{folder.name}.c")
+    ]
+    return BuildRequest(
+        revision="",
+        config_name="+".join((target.base, *(part.name for part in target.fragments))),
+        base=target.base,
+        fragments=(*site.fragment_texts(target), *options),
+        modules=tuple(modules),
+    )
+
+
+def probe(setup: Setup, revision: str, run_id: str = "preflight") -> RunRequest:
+    """A boot as the campaign will ask for it, every window once, without a kernel."""
+    return RunRequest(
+        run_id=run_id,
+        revision=revision,
+        kernel="",
+        modules="",
+        device_type=setup.device,
+        profile=setup.profile,
+        windows=setup.windows,
+        window_ms=setup.window_ms,
+        rcu_calls=setup.rcu_calls,
+    )

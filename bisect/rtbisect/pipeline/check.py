@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Two stories without a search: a tip against its base, and one revision against a limit."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rtbisect.judge.samples import sample
+from rtbisect.judge.scale import by_mean, centre
+from rtbisect.model.campaign import (
+    Better,
+    Cause,
+    Judgement,
+    Level,
+    Outcome,
+    Result,
+    Sample,
+    Threshold,
+)
+from rtbisect.pipeline.boot_queue import Ask
+from rtbisect.pipeline.compare import MAX_BARREN, PASS_CONFIDENCE, Ends, compare, worst
+from rtbisect.pipeline.search_loop import unanswered
+from rtbisect.pipeline.steps import Effects
+from rtbisect.pipeline.wording import worded
+
+if TYPE_CHECKING:
+    from rtbisect.model.lab import Run
+    from rtbisect.model.ports import Parts
+    from rtbisect.model.setup import Setup
+
+
+def check(setup: Setup, parts: Parts) -> Result:
+    """Compare `bad` (the tip) with `good` (the base) on all suites."""
+    effects = Effects(setup, parts)
+    ends = compare(effects, setup.request.good, setup.request.bad)
+    outcome = {
+        Level.PASS: Outcome.NOOP if ends.same else Outcome.NO_REGRESSION,
+        Level.REGRESSED: Outcome.CULPRIT_SET,
+        Level.UNDECIDED: Outcome.INCONCLUSIVE,
+    }[ends.level]
+    reasons = (ends.reason, *(f"{j.key}: {j.level.value}: {j.reason}" for j in ends.judgements))
+    if ends.level is Level.REGRESSED:
+        reasons = (*reasons, "the range was not searched: `rtbisect bisect` finds the commit")
+    found = worst(setup, ends.judgements)
+    return Result(
+        outcome=outcome,
+        cause=Cause.NONE,
+        culprit=None,
+        candidates=(),
+        confidence=passed_confidence(ends),
+        metric=found.key if found else None,
+        judgement=found,
+        reasons=reasons,
+        judgements=ends.judgements,
+        table=ends.table,
+    )
+
+
+def try_revision(setup: Setup, parts: Parts, limit: float, boots: int) -> Result:
+    """Judge one revision against a limit, by the median over boots."""
+    effects = Effects(setup, parts)
+    threshold = chosen_threshold(setup)
+    sha = setup.request.bad
+    build = effects.build(sha)
+    if not build.ok:
+        return unanswered(threshold, f"does not build: {build.first_error}")
+    runs: list[Run] = []
+    valid = barren = 0
+    while valid < boots and barren < MAX_BARREN:
+        asks = [Ask(sha, "try", left) for left in reversed(range(boots - valid))]
+        run = effects.boot(asks[0], asks[1:])
+        runs.append(run)
+        valid += run.complete
+        barren = 0 if run.complete else barren + 1
+    found = sample(runs, threshold.key)
+    if found.n < boots:
+        why = f": {runs[-1].reason}" if runs[-1].reason else ""
+        return unanswered(threshold, f"only {found.n} of {boots} boots are evidence{why}")
+    middle = centre(threshold, found.values)
+    word = "mean" if by_mean(threshold) else "median"
+    beyond = middle > limit if threshold.better is Better.LOWER else middle < limit
+    level = Level.REGRESSED if beyond else Level.PASS
+    counted = "1 boot" if boots == 1 else f"{boots} boots"
+    reason = f"{word} of {counted} {worded(threshold, middle)}, limit {limit:.4g}"
+    judgement = Judgement(
+        threshold.key,
+        level,
+        Sample(()),
+        found,
+        middle,
+        (min(found.values), max(found.values)),
+        1.0,
+        reason,
+    )
+    return Result(
+        outcome=Outcome.NO_REGRESSION if level is Level.PASS else Outcome.CULPRIT_SET,
+        cause=Cause.NONE,
+        culprit=None,
+        candidates=(),
+        confidence=0.0,
+        metric=threshold.key,
+        judgement=judgement,
+        reasons=(f"{threshold.key}: {reason}",),
+        judgements=(judgement,),
+    )
+
+
+def passed_confidence(ends: Ends) -> float:
+    """How sure it is that nothing regressed; 0 where that is not the answer."""
+    if ends.level is not Level.PASS:
+        return 0.0
+    return 1.0 if ends.same else PASS_CONFIDENCE
+
+
+def chosen_threshold(setup: Setup) -> Threshold:
+    """The threshold that the request names; wiring has checked that it exists."""
+    wanted = setup.request
+    mine = [t for t in setup.thresholds if t.key.suite == wanted.suite]
+    named = [t for t in mine if wanted.metric in (t.key.name, f"{t.key.name}@{t.key.window}")]
+    primary = [t for t in mine if t.role == "primary"]
+    return (named or primary or mine)[0]

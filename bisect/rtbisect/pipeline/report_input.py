@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What the report of a campaign is written from, and its draft as a step."""
+
+from __future__ import annotations
+
+import secrets
+import shlex
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from rtbisect.judge import host_effects
+from rtbisect.judge.samples import figure
+from rtbisect.model.command import RUN, CommandRequest, repairs
+from rtbisect.model.report import HostPart, Report, ReportInput
+from rtbisect.pipeline import merge_base
+
+if TYPE_CHECKING:
+    from rtbisect.model.campaign import (
+        Result,
+    )
+    from rtbisect.model.code import CommitGraph
+    from rtbisect.model.setup import Setup
+    from rtbisect.pipeline.steps import Effects
+
+
+def draft_report(effects: Effects, graph: CommitGraph, result: Result) -> Report:
+    """The draft; a step of its own, so that its Message-ID and its file are made once."""
+    setup, parts = effects.setup, effects.parts
+    build = effects.build(setup.request.bad)
+    last = next((run for run in reversed(effects.runs) if run.complete), None)
+    used = [w for w in setup.windows if result.metric and w.name == result.metric.window]
+    facts = ReportInput(
+        campaign=parts.journal.campaign,
+        tree=setup.tree,
+        repo=setup.repo,
+        good=setup.request.good,
+        bad=setup.request.bad,
+        graph=graph,
+        result=result,
+        summary=parts.journal.summary(),
+        culprit=parts.tree.describe(result.culprit) if result.culprit else None,
+        device=setup.device,
+        profile=setup.profile,
+        config_name=setup.build.config_name,
+        config_sha256=build.config,
+        compiler=build.compiler,
+        release=build.release,
+        facts=last.facts if last else (),
+        operator=setup.operator,
+        date=parts.clock.now_iso(),
+        message_id="",
+        synthetic_workload=any(window.synthetic for window in used),
+        thresholds=setup.thresholds,
+        command=_command(setup, result),
+        repair=repairs(setup.request),
+        repaired=parts.journal.repaired_by(result.culprit) if result.culprit else (),
+        hosts=_hosts(effects, result),
+        excerpt=_excerpt(effects, graph, result),
+    )
+    story = "\n".join(parts.journal.story())
+
+    def draft(_note: object) -> Report:
+        # Campaigns are numbered in each store, so that their names alone would not do.
+        name = f"{parts.journal.campaign}.{secrets.token_hex(8)}"
+        return parts.mailer.draft(replace(facts, message_id=name), story)
+
+    return parts.journal.step("report", Report, draft)
+
+
+def _excerpt(effects: Effects, graph: CommitGraph, result: Result) -> tuple[str, ...]:
+    """What a console says of boots that stand still: of the culprit, before a repair of its
+    parents; the first one that says most.
+    """
+    sides: set[str | None] = {result.culprit}
+    if repairs(effects.setup.request):
+        sides = {*graph.parents_of(result.culprit)}
+    runs = (run for run in effects.runs if run.revision in sides)
+    found = [run.excerpt for run in runs if run.complete and run.hung]
+    return max(found, key=len, default=())
+
+
+def _hosts(effects: Effects, result: Result) -> tuple[HostPart, ...]:
+    found = next((t for t in effects.setup.thresholds if t.key == result.metric), None)
+    if found is None:
+        return ()
+    seen = ((run, figure(run, found.key)) for run in effects.runs if run.complete)
+    boots = [
+        (f"{run.revision} {run.layout}", run.device, value)
+        for run, value in seen
+        if value is not None
+    ]
+    return host_effects.parts(found, boots)
+
+
+def _command(setup: Setup, result: Result) -> str:
+    """The command line that repeats the campaign; the site by its name only."""
+    asked = setup.request
+    if asked.kind == RUN:
+        command = CommandRequest.of(asked)
+        good, bad = (asked.bad, asked.good) if command.find_fix else (asked.good, asked.bad)
+        words = ["rtbisect", "run", "--good", good, "--bad", bad]
+        return shlex.join([*words, *command.words()])
+    good, bad = (asked.bad, asked.good) if repairs(asked) else (asked.good, asked.bad)
+    words = ["rtbisect", "bisect", asked.tree, "--good", good, "--bad", bad]
+    if repairs(asked):
+        words.append("--find-fix")
+    return shlex.join([*words, *merge_base.asked_of(setup, result.metric)])
