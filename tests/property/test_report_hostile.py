@@ -21,7 +21,7 @@ from rtbisect.report.campaign_log import appendix, story
 from rtbisect.report.draft import MAX_BYTES, MAX_LINES, DraftMailer, marks
 from rtbisect.report.headline_figure import claim
 from rtbisect.report.message import Envelope, message, subject
-from rtbisect.report.template_values import mailable
+from rtbisect.report.policy import mailable
 from rtbisect.report.text import histogram
 
 NASTY = [

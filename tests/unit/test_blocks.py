@@ -17,7 +17,8 @@ from rtbisect.model.campaign import (
     Scale,
 )
 from rtbisect.model.lab import RunStatus
-from rtbisect.search.ledger import Booted, ledger
+from rtbisect.search.events import Booted
+from rtbisect.search.ledger import ledger
 
 LIMIT = replace(
     RES, key=MetricKey("ipi", "res_per_s", "on"), scale=Scale.LINEAR, min_effect=2.0, floor=0.0

@@ -51,7 +51,8 @@ from rtbisect.report.input_file import read_input
 from rtbisect.report.lint.mail import BANNER
 from rtbisect.report.lint.rules import lint
 from rtbisect.report.message import date, guard
-from rtbisect.report.template_values import context, mailable
+from rtbisect.report.policy import mailable
+from rtbisect.report.template_values import context
 from rtbisect.report.text import PROSE
 from rtbisect.search.likelihood.features import Figure
 

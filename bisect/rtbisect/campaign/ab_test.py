@@ -31,7 +31,8 @@ from rtbisect.report.averages import metric_name, middle, threshold_of, unit_of
 from rtbisect.report.headline_figure import effect_text, test_name
 from rtbisect.report.input_file import read_input
 from rtbisect.report.message import Envelope, answers_to, own_id
-from rtbisect.report.template_values import banner, commit_view, cost, mailable
+from rtbisect.report.policy import mailable
+from rtbisect.report.template_values import banner, commit_view, cost
 from rtbisect.report.text import ascii_line, foreign, header_text, short
 from rtbisect.store.artefacts import write_whole
 from rtbisect.store.campaigns import CampaignStore

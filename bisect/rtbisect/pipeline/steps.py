@@ -24,7 +24,7 @@ from rtbisect.model.code import (
 from rtbisect.model.formats import kept_as
 from rtbisect.model.lab import Run, RunRequest
 from rtbisect.pipeline.boot_queue import Ask, Boots, in_turn
-from rtbisect.search.ledger import Silent
+from rtbisect.search.events import Silent
 from rtbisect.search.noop_commits import Closure, shared, silent_pairs
 from rtbisect.suites import reach
 

@@ -18,15 +18,8 @@ from rtbisect.report.kcidb import kcidb_json
 from rtbisect.report.lint.form import MAX_BYTES, MAX_LINES
 from rtbisect.report.message import Envelope, guard, message, own_id, subject
 from rtbisect.report.plots import draw
-from rtbisect.report.template_values import (
-    Bot,
-    Detail,
-    banner,
-    better,
-    context,
-    mailable,
-    stands_still,
-)
+from rtbisect.report.policy import better, mailable, stands_still
+from rtbisect.report.template_values import Bot, Detail, banner, context
 from rtbisect.report.templates import Templates
 from rtbisect.report.text import ascii_line, short, wrap
 from rtbisect.search.bisect_log import FIX_SIDES, SIDES, bisect_log

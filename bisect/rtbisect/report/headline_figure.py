@@ -6,41 +6,30 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rtbisect.model.campaign import Level, Scale
+from rtbisect.model.campaign import Scale
 from rtbisect.report.averages import (
     by_mean,
     centre,
     judged_name,
     judged_unit,
     limit_of,
-    metric_name,
     middle,
     middle_word,
     of_boots,
     seen,
-    spread,
     suffix,
-    threshold_of,
 )
-from rtbisect.report.text import TABLE, Column, foreign, grouped, many, number, table, unit_text
+from rtbisect.report.text import foreign, number
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from rtbisect.model.campaign import Judgement, Origin, TableRow, Threshold
+    from rtbisect.model.campaign import Judgement, Threshold
     from rtbisect.model.report import ReportInput
 
 #: In the name of the checks of a culprit against one of its parents.
 PARENT_CHECK = "vs parent"
 
-#: Rows that a mail prints of the checks and of the ends, and lines of the factor table.
-MAX_ROWS = 8
-MAX_ENDS = 12
-MAX_FACTORS = 12
 #: Ratios that are the same to a reader.
 _SAME = 0.02
-#: Characters of a line of functions.
-MAX_SOURCE = 48
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,157 +155,6 @@ def claim(report: ReportInput) -> Claim | None:
     )
 
 
-def factor_table(report: ReportInput, most: int = MAX_FACTORS) -> tuple[str, ...]:
-    """Kernel by workload: a headed group of kernels for each metric and level of the workload,
-    the searched metric and its control first; `most` lines at most, and of groups behind the
-    first one no part.
-    """
-    rows = sorted(report.result.table, key=lambda row: not _searched(report, row))
-    groups: dict[str, list[tuple[str, str, str]]] = {}
-    for row in rows:
-        cells = (row.kernel, _boots_of(row), str(row.sample.n))
-        groups.setdefault(_heading(row), []).append(cells)
-    if not groups:
-        return ()
-    columns = (
-        Column("kernel"),
-        Column("median [min..max]", right=True),
-        Column("n", right=True),
-    )
-    lines = grouped(columns, groups)
-    kept, whole = lines[: 2 + most], 2
-    for group in groups.values():
-        if whole + 1 + len(group) > len(kept):
-            break
-        whole += 1 + len(group)
-    if whole == len(lines):
-        return lines
-    # A kernel without the one that it is compared with says nothing.
-    return (*(kept[:whole] if whole > 2 else kept), "  more in result.json")
-
-
-def _boots_of(row: TableRow) -> str:
-    """A median with its range; of a figure of boots how many have it."""
-    return seen(row.metric, row.sample) or spread(row.sample, mean=row.mean)
-
-
-def _heading(row: TableRow) -> str:
-    """What a group of the factor table is of: `ipi.res_per_s in pf-on, /s, beside x:pf`."""
-    level = "no workload" if row.workload == "none" else f"beside {row.workload}"
-    place = f"{metric_name(row.metric)} in {row.metric.window}"
-    parts = (
-        place,
-        unit_text(row.unit),
-        level,
-        "mean" if row.mean and not of_boots(row.metric) else "",
-    )
-    return foreign(", ".join(part for part in parts if part), TABLE - 2)
-
-
-def _searched(report: ReportInput, row: TableRow) -> bool:
-    key = report.result.metric
-    limit = threshold_of(report, key) if key is not None else None
-    return row.metric == key or (limit is not None and row.metric == limit.control)
-
-
-def check_table(report: ReportInput, most: int = MAX_ROWS) -> tuple[str, ...]:
-    """The checks after the search: medians, effect with interval, p, boots; `most` of them.
-
-    In a parent check the parent stands first, in a revert check the reverted tip. The medians
-    stand in the table of what was measured, too: without room they are left out here.
-    """
-    checks = report.result.verifications[:most]
-    if not checks:
-        return ()
-    limits = [limit_of(report, check.judgement) for check in checks if check.judgement]
-    columns = (
-        Column("check"),
-        Column("status"),
-        Column(_middles(limits), right=True, spare=True),
-        Column("effect [95%]", right=True),
-        Column("p", right=True),
-        Column("n", right=True),
-    )
-    rows = [
-        (
-            _label(check.name),
-            check.status,
-            medians(report, check.judgement),
-            _effect(report, check.judgement),
-            *_weight(check.judgement),
-        )
-        for check in checks
-    ]
-    return table(columns, rows)
-
-
-def _middles(limits: Sequence[Threshold | None]) -> str:
-    """What the middles of boots are in these rows."""
-    if limits and all(limit is not None and of_boots(limit.key) for limit in limits):
-        return "boots"
-    return "means" if limits and all(map(by_mean, limits)) else "medians"
-
-
-def origin_table(report: ReportInput, most: int) -> tuple[str, ...]:
-    """What the change of the searched figure is made of: shares and rates of each source."""
-    found = report.result.origins[:most]
-    if not found:
-        return ()
-    columns = (
-        Column("share", right=True),
-        Column("parent", right=True),
-        Column("commit", right=True),
-        Column("source"),
-    )
-    rows: list[tuple[str, ...]] = []
-    for each in found:
-        first, *more = _source(each)
-        rates = (number(rate, whole=False) for rate in (each.parent, each.culprit))
-        rows.append((f"{100 * each.share:.0f}%", *rates, first))
-        rows += [("", "", "", line) for line in more]
-    return table(columns, rows)
-
-
-def _source(each: Origin) -> list[str]:
-    """Who it was, and below that the functions that it was in, MAX_SOURCE characters a line."""
-    who, _, where = foreign(each.name, 400).partition(": ")
-    lines, line = [f"{each.kind}: {who}"], ""
-    for frame in where.split(" < ") if where else ():
-        if line and len(line) + len(frame) + 3 > MAX_SOURCE:
-            lines.append(f"  {line}")
-            line = ""
-        line = f"{line} < {frame}" if line else frame if len(lines) == 1 else f"< {frame}"
-    return [*lines, f"  {line}"] if line else lines
-
-
-def _label(name: str) -> str:
-    """The name of a check, short enough for the table: `parent 1a2b3c4d`."""
-    _, found, parent = name.partition(f"{PARENT_CHECK} ")
-    return f"parent {parent[:8]}" if found else name
-
-
-def ends_table(report: ReportInput) -> tuple[str, ...]:
-    """Judged metrics of the two ends, those that do not pass first and MAX_ENDS at most; effects
-    are in result.json.
-    """
-    found = sorted(report.result.judgements, key=lambda each: each.level is Level.PASS)
-    if not found:
-        return ()
-    columns = (
-        Column("metric"),
-        Column("verdict"),
-        Column(" -> ".join(name.split()[0] for name in end_names(report)), right=True),
-        Column("p", right=True),
-        Column("n", right=True),
-    )
-    lines = table(
-        columns,
-        [(str(j.key), j.level, medians(report, j), *_weight(j)) for j in found[:MAX_ENDS]],
-    )
-    left = len(found) - MAX_ENDS
-    return (*lines, f"  {many(left, 'more metric')} in result.json") if left > 0 else lines
-
-
 def medians(report: ReportInput, judgement: Judgement | None) -> str:
     """Both middles with the unit, `-` where a side was not measured."""
     if judgement is None or not (judgement.base.values and judgement.new.values):
@@ -327,21 +165,3 @@ def medians(report: ReportInput, judgement: Judgement | None) -> str:
     limit = limit_of(report, judgement)
     unit = judged_unit(report, judgement)
     return f"{middle(judgement.base, '', limit)} -> {middle(judgement.new, unit, limit)}"
-
-
-def _effect(report: ReportInput, judgement: Judgement | None) -> str:
-    """Ratio, or difference with its unit, and the interval; `-` when not measured."""
-    limit = limit_of(report, judgement) if judgement is not None else None
-    if judgement is None or limit is None or not (judgement.base.values and judgement.new.values):
-        return "-"
-    effect, low, high = (
-        number(value, whole=False) for value in (judgement.effect, *judgement.interval)
-    )
-    return f"{effect} [{low}..{high}]{suffix(limit.unit) if limit.scale is Scale.LINEAR else ''}"
-
-
-def _weight(judgement: Judgement | None) -> tuple[str, str]:
-    """The p value and the boots of both sides."""
-    if judgement is None:
-        return "-", "-"
-    return f"{judgement.p:.2g}", f"{judgement.base.n}+{judgement.new.n}"

@@ -14,7 +14,7 @@ from email.utils import parseaddr
 from typing import TYPE_CHECKING
 
 from rtbisect.errors import ConfigError, InternalError
-from rtbisect.report.template_values import better
+from rtbisect.report.policy import better
 from rtbisect.report.text import ascii_line, header_text, short
 
 if TYPE_CHECKING:

@@ -8,34 +8,30 @@ from typing import TYPE_CHECKING, Any
 
 from rtbisect.judge.gates.aa import NAME as AA
 from rtbisect.judge.gates.boot_gates import HANGS, against
-from rtbisect.judge.improvements import improved
-from rtbisect.model.campaign import Cause, GateStatus, Outcome
+from rtbisect.model.campaign import GateStatus, Outcome
 from rtbisect.report.averages import limit_of, metric_name
 from rtbisect.report.distribution import boots_by, is_finding
-from rtbisect.report.headline_figure import (
-    MAX_FACTORS,
-    MAX_ROWS,
-    check_table,
-    claim,
-    effect_text,
-    ends_table,
-    factor_table,
-    headline,
-    medians,
-    origin_table,
-    test_name,
-)
+from rtbisect.report.headline_figure import claim, effect_text, medians, test_name
 from rtbisect.report.machine_facts import machine_rows
+from rtbisect.report.policy import better, mailable, stands_still, what_lacks
 from rtbisect.report.posterior import probability, rows
 from rtbisect.report.reproduce import boots_alone, reproduce
 from rtbisect.report.reverts import brings_back
+from rtbisect.report.tables import (
+    MAX_FACTORS,
+    MAX_ROWS,
+    check_table,
+    ends_table,
+    factor_table,
+    origin_table,
+)
 from rtbisect.report.text import TABLE, ascii_line, foreign, many, short, wrap
 from rtbisect.report.workload import side
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from rtbisect.model.campaign import Judgement, Summary, Verification
+    from rtbisect.model.campaign import Summary, Verification
     from rtbisect.model.report import CommitText, ReportInput
     from rtbisect.report.headline_figure import Claim
 
@@ -73,49 +69,11 @@ class Detail:
     factors: int = MAX_FACTORS
 
 
-def stands_still(report: ReportInput) -> bool:
-    """Whether the figure is that boots stand still, in some of them and not in others."""
-    found = claim(report)
-    return bool(found and found.base_seen) and report.result.cause is Cause.KERNEL
-
-
 def symptom_of(report: ReportInput) -> str:
     """What a report is about in few words, for a title."""
     if stands_still(report):
         return "machines stand still"
     return metric_name(report.result.metric) if report.result.metric else "not measured"
-
-
-def better(report: ReportInput) -> tuple[Judgement, ...]:
-    """Figures of the newer end that are better, where nothing regressed. Of a search for a repair
-    none is: there the newer end is asked to be better.
-    """
-    result = report.result
-    if result.outcome is not Outcome.NO_REGRESSION or report.repair:
-        return ()
-    return improved(result.judgements, report.thresholds)
-
-
-def measured(report: ReportInput) -> bool:
-    """Whether the figure that a mail opens with was measured on both sides."""
-    found = headline(report)
-    return found is not None and bool(found[0].base.values and found[0].new.values)
-
-
-def mailable(report: ReportInput) -> bool:
-    """Whether a list may ever get it: real machine, foreign workload, a proven culprit with its
-    figure on both sides; of repairs those of boots that stand still. What stands still is not told
-    without the words of its console.
-    """
-    return not _lacks(report) and (
-        not report.device.emulated
-        and not report.synthetic_workload
-        and report.result.outcome is Outcome.CULPRIT
-        and report.culprit is not None
-        and (not report.repair or stands_still(report))
-        and report.result.cause in {Cause.KERNEL, Cause.WORKLOAD_DEPENDENT}
-        and all(gate.ok for gate in report.result.gates)
-    )
 
 
 def banner(report: ReportInput) -> str:
@@ -126,21 +84,12 @@ def banner(report: ReportInput) -> str:
         return "Emulator data: this draft is for the operator alone, not for a list."
     if report.synthetic_workload:
         return "Synthetic workload: this draft is for the operator, not for a list."
-    if report.result.outcome is Outcome.CULPRIT and (lacks := _lacks(report)):
+    if report.result.outcome is Outcome.CULPRIT and (lacks := what_lacks(report)):
         return f"{lacks}: for the operator, not for a list."
     broken = next((gate.name for gate in report.result.gates if not gate.ok), "")
     if broken:
         return f"Gate {broken} failed: for the operator alone, not for a list."
     return "" if mailable(report) else "Internal: for the operator alone, not for a list."
-
-
-def _lacks(report: ReportInput) -> str:
-    """What a report on a commit is not told without, "" where it has all."""
-    if not measured(report):
-        return "It was not measured on both sides"
-    if stands_still(report) and not report.excerpt:
-        return "No console of what stands still"
-    return ""
 
 
 def cost(summary: Summary) -> str:

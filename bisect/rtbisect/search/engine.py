@@ -17,7 +17,7 @@ from rtbisect.model.campaign import Outcome, TestedRevision
 from rtbisect.search import plan, stop
 from rtbisect.search.ancestry import Ancestry
 from rtbisect.search.calibrate import check_spec, due
-from rtbisect.search.ledger import Booted, Built, Event, Reverted, Silent
+from rtbisect.search.events import Booted, Built, Event, Reverted, Silent
 from rtbisect.search.predictive import contradictions
 from rtbisect.search.search_state import SearchState
 from rtbisect.search.spec import (

@@ -7,66 +7,21 @@ from collections import Counter
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from rtbisect.model.lab import RunStatus
+from rtbisect.search.events import Booted, Built, Event, Reverted, Silent
 from rtbisect.search.likelihood.features import Views, views, without_hosts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from rtbisect.model.campaign import Observation, Threshold
+    from rtbisect.model.campaign import Threshold
 
 #: Boots in a row that did not reach the suites' end, after which a revision is skipped.
 FAILED_BOOTS = 3
 #: How often a revision with an invalid run is proposed again before the search gives up.
 INVALID_RERUNS = 3
-
-
-@dataclass(frozen=True, slots=True)
-class Built:
-    """A revision was built, or did not build. An empty signature is an unknown one."""
-
-    revision: str
-    ok: bool
-    signature: str
-    seconds: float
-    layout: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Booted:
-    """One boot. Only COMPLETE with an observation is evidence."""
-
-    revision: str
-    run_id: str
-    status: RunStatus
-    observation: Observation | None
-    seconds: float
-    layout: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Silent:
-    """Pairs (commit, parent) whose kernels are taken to be equal without a build, because the
-    commit touches no file that any build so far was made from. The last such event holds.
-    `shared` has numbers of the files of each commit that others of them touch too.
-    """
-
-    pairs: tuple[tuple[str, str], ...]
-    shared: Mapping[str, frozenset[int]] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class Reverted:
-    """`revision` is `tip` without what `commit` changed."""
-
-    revision: str
-    tip: str
-    commit: str
-
-
-Event: TypeAlias = Built | Booted | Silent | Reverted
 
 
 @dataclass(frozen=True)

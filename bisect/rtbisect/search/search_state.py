@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING
 
 from rtbisect.judge.scale import shift_of
 from rtbisect.search.calibrate import look
-from rtbisect.search.ledger import Event, Ledger, ledger
+from rtbisect.search.ledger import Ledger, ledger
 from rtbisect.search.posterior import posterior, side_of
 from rtbisect.search.two_culprits import Two, two
 
 if TYPE_CHECKING:
     from rtbisect.search.ancestry import Ancestry, Bools
     from rtbisect.search.calibrate import Ends
+    from rtbisect.search.events import Event
     from rtbisect.search.posterior import Posterior
     from rtbisect.search.spec import SearchSpec
 

@@ -19,7 +19,8 @@ from rtbisect.judge.scale import effect_floor
 from rtbisect.judge.verdict import judge, smallest_p
 from rtbisect.model.campaign import Judgement, Level, Sample, Threshold, Verification
 from rtbisect.search.calibrate import looks
-from rtbisect.search.ledger import Booted, Built, Event, Ledger, evidence, ledger
+from rtbisect.search.events import Booted, Built, Event
+from rtbisect.search.ledger import Ledger, evidence, ledger
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
