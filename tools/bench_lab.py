@@ -32,7 +32,7 @@ from rtbisect.lab.windows import select
 from rtbisect.model.code import Build
 from rtbisect.model.lab import Run, RunRequest
 from rtbisect.model.ports import KeptNote
-from rtbisect.pipeline.boot_queue import Ask, Boots
+from rtbisect.pipeline.boot_queue import BootRequest, Boots
 from rtbisect.store.artefacts import ArtefactStore
 from rtbisect.store.campaigns import CampaignStore
 from rtbisect.store.journal import recorded
@@ -107,7 +107,7 @@ def two_devices(served: LavaServerLab, request: RunRequest, boots: int) -> None:
     """Boots that mostly wait, on both devices at once; busy is from start to end of the jobs."""
     jobs: list[int] = []
 
-    def prepare(_number: int, _ask: Ask) -> Callable[[], Run]:
+    def prepare(_number: int, _ask: BootRequest) -> Callable[[], Run]:
         def run() -> Run:
             note = KeptNote()
             found = served.run(request, note)
@@ -117,7 +117,7 @@ def two_devices(served: LavaServerLab, request: RunRequest, boots: int) -> None:
         return run
 
     together = Boots(served.width(request.device_type), prepare)
-    asks = [Ask("bench", "bench")] * boots
+    asks = [BootRequest("bench", "bench")] * boots
     for number, ask in enumerate(asks):
         together.take(ask, asks[number + 1 :])
     rows = [served.rest.job(job) for job in jobs]

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from rtbisect.errors import ConfigError
-from rtbisect.mail.command_mail import Trust
+from rtbisect.mail.command_mail import SenderRules
 from rtbisect.mail.poll import Stores, poll
 from rtbisect.mail.transport import inbox as post
 from rtbisect.mail.transport.inbox import Maildir
@@ -19,7 +19,7 @@ from rtbisect.store.campaigns import CampaignStore
 from rtbisect.store.outbox import Outbox
 from rtbisect.store.replies import Replies, ReplyState
 
-TRUST = Trust("bot@lab.example.org", ("ada@kernel.example.org",), ("mx.lab.example.org",))
+TRUST = SenderRules("bot@lab.example.org", ("ada@kernel.example.org",), ("mx.lab.example.org",))
 MAIL = """\
 Authentication-Results: mx.lab.example.org; dkim=pass header.d=kernel.example.org
 DKIM-Signature: v=1; d=kernel.example.org; s=s1; b=abcd;

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import pytest
 
-from rtbisect.campaign.builders import Apart, own_folder
+from rtbisect.campaign.builders import IsolatedBuilder, own_folder
 from rtbisect.errors import BusyError, ConfigError, InfrastructureError, InternalError
 from rtbisect.kernel import blame, toolchain
 from rtbisect.kernel.bounds import Bounds
@@ -405,7 +405,7 @@ class TestWhatSomebodyHasSent:
             root = own_folder(place, revision)
             return KernelBuilder(replace(lab.settings, root=root), lab.store)
 
-        lab.builder = Apart(lab.builder, theirs, lambda sha: sha != toy.first)
+        lab.builder = IsolatedBuilder(lab.builder, theirs, lambda sha: sha != toy.first)
         ours = lab.build(toy, toy.first)
         # No make finds a source that is newer.
         left = "cp init/version.o fs/eventpoll.o; touch -d 2037-01-01 fs/eventpoll.o"

@@ -20,7 +20,7 @@ from rtbisect.model.campaign import (
 )
 from rtbisect.model.code import BuildRequest, Commit, CommitGraph
 from rtbisect.model.lab import DeviceType, Measurement
-from rtbisect.model.ports import Parts
+from rtbisect.model.ports import Ports
 from rtbisect.model.report import Report, ReportState
 from rtbisect.model.setup import Setup
 from rtbisect.store.campaigns import CampaignStore
@@ -151,7 +151,7 @@ class World:
             operator="Operator <operator@lab.example.org>",
         )
         journal = StoreJournal(self.store.database, self.campaign, heard=heard)
-        parts = Parts(
+        parts = Ports(
             tree=FakeTree(self.graph, self.state / "tree", reverts=self.reverts),
             builder=self.builder,
             lab=self.lab,

@@ -7,9 +7,9 @@ import pytest
 
 from rtbisect.errors import InfrastructureError
 from rtbisect.model.lab import Run, RunStatus
-from rtbisect.pipeline.boot_queue import Ask, Boots
+from rtbisect.pipeline.boot_queue import BootRequest, Boots
 
-A, B, C = (Ask(each * 40, "test") for each in "abc")
+A, B, C = (BootRequest(each * 40, "test") for each in "abc")
 
 
 class Bench:
@@ -97,5 +97,5 @@ def test_a_fault_of_the_lab_is_raised_where_the_boot_is_asked_for():
 
 
 def test_a_boot_for_the_story_is_the_same_boot():
-    assert Ask("a", "search", left=3) == Ask("a", "verify")
-    assert Ask("a", "search", explain="pf-on") != Ask("a", "search")
+    assert BootRequest("a", "search", left=3) == BootRequest("a", "verify")
+    assert BootRequest("a", "search", explain="pf-on") != BootRequest("a", "search")

@@ -13,7 +13,7 @@ from campaigns import ROOT, World, boots, line_of, sha
 from rtbisect.errors import ConfigError
 from rtbisect.evidence import bundle
 from rtbisect.evidence.bundle import Evidence, differences, rejudge
-from rtbisect.evidence.replay import Answers, HeardBuilder, HeardTree
+from rtbisect.evidence.replay import Answers, RecordingBuilder, RecordingTree
 from rtbisect.lab.fake import FakeLab
 from rtbisect.model.campaign import Outcome
 from rtbisect.pipeline import bisect
@@ -40,7 +40,7 @@ def finished(tmp_path_factory):
     answers = Answers()
 
     def heard(journal):
-        tree, builder = HeardTree(parts.tree, answers), HeardBuilder(parts.builder, answers)
+        tree, builder = RecordingTree(parts.tree, answers), RecordingBuilder(parts.builder, answers)
         return setup, bundle._parts(tree, builder, journal)
 
     again, _ = bundle._again(steps, "bisect", heard)

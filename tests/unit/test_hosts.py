@@ -64,13 +64,13 @@ class Sick:
 
 def test_a_host_ails_when_its_bmc_says_so():
     fan, hot = Sensor("fan 1", 900.0, "RPM", "ok"), Sensor("inlet", 61.0, "degrees C", "cr")
-    assert inventory.ailing(Sick(fan, Sensor("fan 2", None, "RPM", "ns"))) == ""
-    assert inventory.ailing(Sick(fan, hot)) == "out of limits: inlet"
+    assert inventory.bmc_fault(Sick(fan, Sensor("fan 2", None, "RPM", "ns"))) == ""
+    assert inventory.bmc_fault(Sick(fan, hot)) == "out of limits: inlet"
     dead = DeadBmcError("BMC 192.0.2.7 port 623 does not answer", "see to it")
-    assert inventory.ailing(Sick(error=dead)) == dead.message
+    assert inventory.bmc_fault(Sick(error=dead)) == dead.message
     # That it refuses us is no fault of the host.
     with pytest.raises(ConfigError):
-        inventory.ailing(Sick(error=ConfigError("refuses", "correct it")))
+        inventory.bmc_fault(Sick(error=ConfigError("refuses", "correct it")))
 
 
 def test_a_host_in_maintenance_with_our_reason_is_ours():

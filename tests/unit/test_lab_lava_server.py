@@ -23,12 +23,12 @@ from rtbisect.lab.lava import fair_use
 from rtbisect.lab.lava.artefacts_http import Desk, DeskSettings
 from rtbisect.lab.lava.base import Patience
 from rtbisect.lab.lava.claims import Claim, claims, first_claims
-from rtbisect.lab.lava.fair_use import Manners
+from rtbisect.lab.lava.fair_use import FairUse
 from rtbisect.lab.lava.quarantine import Quarantine
 from rtbisect.lab.lava.remote import LavaServerLab
 from rtbisect.lab.lava.rest import GoneError, LavaRest, RestSettings
 from rtbisect.lab.lava.rest_types import DeviceState, JobState
-from rtbisect.lab.lava.settings import LavaServerSettings, Pace
+from rtbisect.lab.lava.settings import LavaServerSettings, PollIntervals
 from rtbisect.model.campaign import CampaignRequest
 from rtbisect.model.lab import RunStatus
 from rtbisect.model.ports import KeptNote, NoNote
@@ -52,7 +52,7 @@ class Bench:
             work_dir=root / "work",
             **small_lava_jobs(root),
             patience=Patience(retries=1, pause_s=0.0),
-            pace=Pace(look_s=0.0, called_s=0.0, settle_s=0.0, hopeless_s=-1.0),
+            pace=PollIntervals(look_s=0.0, called_s=0.0, settle_s=0.0, hopeless_s=-1.0),
         )
         self.desk = Desk(DeskSettings("http://127.0.0.1:1"), self.artefacts)
         self.told = []
@@ -702,15 +702,15 @@ def test_a_place_in_the_queue_is_one_line():
 @pytest.mark.parametrize(
     ("manners", "hour", "queue", "said"),
     [
-        (Manners(), 12, [], ""),
-        (Manners(), 12, [job(1)] * 9, ""),
-        (Manners(), 12, [job(1, "bot"), job(2, "bot")], "2 jobs of ours wait"),
-        (Manners(yields=True), 12, [job(1)], "1 jobs of others wait"),
-        (Manners((19, 7)), 12, [], "from 19:00 to 07:00 UTC"),
-        (Manners((19, 7)), 23, [], ""),
-        (Manners((19, 7)), 3, [], ""),
-        (Manners((7, 19)), 12, [], ""),
-        (Manners((7, 19)), 19, [], "from 07:00 to 19:00 UTC"),
+        (FairUse(), 12, [], ""),
+        (FairUse(), 12, [job(1)] * 9, ""),
+        (FairUse(), 12, [job(1, "bot"), job(2, "bot")], "2 jobs of ours wait"),
+        (FairUse(yields=True), 12, [job(1)], "1 jobs of others wait"),
+        (FairUse((19, 7)), 12, [], "from 19:00 to 07:00 UTC"),
+        (FairUse((19, 7)), 23, [], ""),
+        (FairUse((19, 7)), 3, [], ""),
+        (FairUse((7, 19)), 12, [], ""),
+        (FairUse((7, 19)), 19, [], "from 07:00 to 19:00 UTC"),
     ],
 )
 def test_a_guest_has_manners(manners, hour, queue, said):

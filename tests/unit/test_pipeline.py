@@ -37,8 +37,8 @@ from rtbisect.model.code import PROOF_LAYOUT, Build, BuildStatus, Commit, Commit
 from rtbisect.model.command import GIVEN, REPAIR, turned
 from rtbisect.model.lab import Measurement, RunStatus, Source
 from rtbisect.pipeline import bisect, check
-from rtbisect.pipeline.boot_queue import Ask
-from rtbisect.pipeline.steps import Effects
+from rtbisect.pipeline.boot_queue import BootRequest
+from rtbisect.pipeline.steps import Steps
 from rtbisect.search import engine
 from rtbisect.search.ancestry import Ancestry
 from rtbisect.store.campaigns import CampaignStore
@@ -383,10 +383,10 @@ def test_a_guard_warns_and_does_not_turn_a_check(tmp_path):
 
 def test_a_boot_recorded_for_another_revision_stops_the_resume(tmp_path):
     here = world(tmp_path, 4)
-    effects = Effects(*here.open())
-    effects.boot(Ask(sha(0), "base"))
+    effects = Steps(*here.open())
+    effects.boot(BootRequest(sha(0), "base"))
     with pytest.raises(InternalError, match="recorded for"):
-        Effects(*here.open()).boot(Ask(sha(8), "tip"))
+        Steps(*here.open()).boot(BootRequest(sha(8), "tip"))
 
 
 def test_two_devices_share_a_campaign(tmp_path):

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rtbisect.mail.command_mail import Known, Trust, read_reply
+from rtbisect.mail.command_mail import Known, SenderRules, read_reply
 from rtbisect.mail.reply_text import Asked
 
-TRUST = Trust("bot@lab.example.org", ("ada@kernel.example.org",), ("mx.lab.example.org",))
+TRUST = SenderRules("bot@lab.example.org", ("ada@kernel.example.org",), ("mx.lab.example.org",))
 THREADS = {"<r1@lab.example.org>": "bisect-1", "<r2@lab.example.org>": "bisect-2"}
 GOOD = (
     "mx.lab.example.org; spf=pass smtp.mailfrom=x; dkim=pass (2048-bit) header.d=kernel.example.org"

@@ -54,7 +54,7 @@ from rtbisect.report.message import date, guard
 from rtbisect.report.policy import mailable
 from rtbisect.report.template_values import context
 from rtbisect.report.text import PROSE
-from rtbisect.search.likelihood.features import Figure
+from rtbisect.search.likelihood.features import Aspect
 
 
 @pytest.fixture
@@ -466,7 +466,7 @@ def test_a_part_of_a_figure_is_told_in_its_own_words(mailer):
     """A CPU beside the others is no rate: the numbers are how many times it has."""
     key = EPOLL.metric
     threshold = next(each for each in epoll().thresholds if each.key == key)
-    figure = Figure(view=2)
+    figure = Aspect(view=2)
     quiet, loud = Sample((0.05, 0.06, 0.07)), Sample((2.1, 2.2, 2.3))
     reason = "new - base = +2.14 log, p = 0.001"
     judged = Judgement(key, Level.REGRESSED, quiet, loud, 2.14, (2.0, 2.2), 0.001, reason)
@@ -491,12 +491,12 @@ def test_what_is_better_higher_and_the_spread_are_turned_back():
         EPOLL.metric, Level.REGRESSED, Sample((-2.0,)), Sample((-1.0,)), 1.0, (0.5, 1.5), 0.1, ""
     )
     higher = replace(threshold, better=Better.HIGHER, scale=Scale.LINEAR)
-    told = Figure(mean=True).told(higher, judged)
+    told = Aspect(mean=True).told(higher, judged)
     assert (told.base.values, told.effect, told.interval) == ((2.0,), -1.0, (-1.5, -0.5))
     assert (told.mean, told.unit) == (True, threshold.unit)
-    told = Figure(around=3.0).told(higher, judged)
+    told = Aspect(around=3.0).told(higher, judged)
     assert (told.effect, told.figure) == (1.0, "in the spread of the boots")
-    assert Figure().told(threshold, judged) is judged
+    assert Aspect().told(threshold, judged) is judged
 
 
 def test_a_mean_of_logarithms_is_told_as_one(mailer):
@@ -507,7 +507,7 @@ def test_a_mean_of_logarithms_is_told_as_one(mailer):
     logs = [Sample(tuple(badness(threshold, v) for v in side.values)) for side in (few, many)]
     judged = Judgement(key, Level.REGRESSED, *logs, 0.8, (0.4, 1.2), 0.004, "so")
     check = Verification(
-        "culprit vs parent d435a6cd", "pass", Figure(mean=True).told(threshold, judged)
+        "culprit vs parent d435a6cd", "pass", Aspect(mean=True).told(threshold, judged)
     )
     text = shown_in(mailer, replace(epoll(), result=replace(EPOLL, verifications=(check,))))
     assert "in the mean of the boots, not in their median rises from a geometric mean of" in text

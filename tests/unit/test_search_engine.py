@@ -364,7 +364,7 @@ def test_a_cheap_known_build_is_preferred_to_a_new_one():
     state = calibrated(chain(33), build_cost_s=1000.0)
     state = engine.apply(state, built("c12", "other"))
     test = engine.propose(state)[0]
-    assert test == engine.Test("c12", "search", boot=True)
+    assert test == engine.Trial("c12", "search", boot=True)
     free = calibrated(chain(33), build_cost_s=0.0)
     free = engine.apply(free, built("c12", "other"))
     assert engine.propose(free)[0].revision in {"c15", "c16"}

@@ -137,10 +137,10 @@ def test_a_suspected_second_culprit_is_booted_again():
         state, world = engine.start(spec(60)), Steps((30,), step=1.0, seed=seed)
         while not isinstance(first := engine.propose(state)[0], engine.Finish):
             if first.boot and state.ends.reproduced:
-                again = stop.suspect(state, state.belief)
+                again = stop.second_culprit_probe(state, state.belief)
                 if again is not None and state.belief.none <= stop.NONE_AT_MOST:
                     suspected += 1
-                    assert first == engine.Test(again, "search")
+                    assert first == engine.Trial(again, "search")
                     assert again == state.two.between[0]
             for event in events(state, world, first, f"run{len(state.events)}"):
                 state = engine.apply(state, event)

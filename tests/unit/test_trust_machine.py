@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 import pytest
 
-from rtbisect.judge.gates.machine_health import WARNED, steady, unseen, unwell
+from rtbisect.judge.gates.machine_health import WARNED, health_fault, steady, unseen
 from rtbisect.model.campaign import GateStatus
 
 WELL = {
@@ -19,8 +19,8 @@ WELL = {
 
 
 def test_a_machine_whose_counters_stand_still_is_well():
-    assert unwell(WELL) == ""
-    assert unwell({}) == ""
+    assert health_fault(WELL) == ""
+    assert health_fault({}) == ""
     assert steady([WELL, WELL]).status is GateStatus.PASS
 
 
@@ -29,7 +29,7 @@ def test_what_nobody_counts_is_no_pass(name):
     """An empty field and one that is missing say the same."""
     for told in ({}, {f"{name}_before": "", f"{name}_after": ""}):
         boot = {key: value for key, value in WELL.items() if not key.startswith(name)} | told
-        assert unwell(boot) == ""
+        assert health_fault(boot) == ""
         assert unseen(boot) == (name,)
         gate = steady([WELL, boot])
         assert gate.status is GateStatus.ABSENT
@@ -39,14 +39,14 @@ def test_what_nobody_counts_is_no_pass(name):
 
 def test_a_module_of_ours_is_no_taint():
     # Out of tree, and not signed where modules are.
-    assert unwell(WELL | {"tainted_after": "4096"}) == ""
-    assert unwell(WELL | {"tainted_after": "12288"}) == ""
-    assert unwell(WELL | {"tainted_before": "512", "tainted_after": "4608"}) == ""
+    assert health_fault(WELL | {"tainted_after": "4096"}) == ""
+    assert health_fault(WELL | {"tainted_after": "12288"}) == ""
+    assert health_fault(WELL | {"tainted_before": "512", "tainted_after": "4608"}) == ""
 
 
 def test_a_warning_that_something_explains_is_none():
-    assert unwell(WELL | {"tainted_after": "512"}, WARNED) == ""
-    assert "bit 2" in unwell(WELL | {"tainted_after": "516"}, WARNED)
+    assert health_fault(WELL | {"tainted_after": "512"}, WARNED) == ""
+    assert "bit 2" in health_fault(WELL | {"tainted_after": "516"}, WARNED)
 
 
 @pytest.mark.parametrize(
@@ -67,4 +67,4 @@ def test_a_warning_that_something_explains_is_none():
     ],
 )
 def test_a_sick_machine_is_told(changes, said):
-    assert said in unwell(WELL | changes)
+    assert said in health_fault(WELL | changes)

@@ -24,7 +24,7 @@ from rtbisect.model.command import (
     CommandRequest,
 )
 from rtbisect.model.lab import DeviceType, HostProfile, Window
-from rtbisect.model.ports import Parts
+from rtbisect.model.ports import Ports
 from rtbisect.model.setup import Setup
 from rtbisect.process import locks
 from rtbisect.program import worktree_run
@@ -54,7 +54,7 @@ class SystemClock:
 
 def assemble(
     state: Path, request: CampaignRequest, journal: Journal, progress: Progress
-) -> tuple[Setup, Parts]:
+) -> tuple[Setup, Ports]:
     """Everything that a campaign needs, made from its request alone."""
     if request.kind == RUN:
         return _command_parts(state, request, journal, progress)
@@ -63,7 +63,7 @@ def assemble(
     setup = setup_of(site, target, request)
     artefacts = ArtefactStore(state / "artefacts")
     tree = tree_of(state, target)
-    parts = Parts(
+    parts = Ports(
         tree=tree,
         builder=builders.of_setup(state, site, artefacts, setup, tree.foreign),
         lab=labs.lab_of(
@@ -100,7 +100,7 @@ def mailer_of(state: Path, site: Site, operator: str) -> DraftMailer:
 
 def _command_parts(
     state: Path, request: CampaignRequest, journal: Journal, progress: Progress
-) -> tuple[Setup, Parts]:
+) -> tuple[Setup, Ports]:
     """A campaign of any command: no site, no kernel, no mail."""
     asked = CommandRequest.of(request)
     tree = command_tree(state, request.repo)
@@ -137,7 +137,7 @@ def _command_parts(
         positive=asked.threshold().scale is Scale.LOG,
         good_first=not asked.find_fix,
     )
-    parts = Parts(
+    parts = Ports(
         tree=tree,
         builder=worktree_run.NoBuild(tree.tree_id),
         lab=worktree_run.CommandLab(settings),

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Apart:
+class IsolatedBuilder:
     """ports.Builder that builds each revision which somebody has sent apart from all others: what
     it leaves behind, in a compiler cache or among objects, reaches no other kernel.
 
@@ -50,7 +50,7 @@ class Apart:
 
 def of_setup(
     state: Path, site: Site, artefacts: ArtefactStore, setup: Setup, foreign: Callable[[str], bool]
-) -> Apart:
+) -> IsolatedBuilder:
     """The builder of a campaign; `foreign` tells which revisions of its tree somebody has sent."""
     boot_line = setup.profile.boot_line
     asked = dict(setup.request.extra).get(FOREIGN)
@@ -60,7 +60,7 @@ def of_setup(
         return builder_of(state, site, artefacts, boot_line, str(root))
 
     ours = builder_of(state, site, artefacts, boot_line)
-    return Apart(ours, theirs, lambda sha: sha == asked or foreign(sha))
+    return IsolatedBuilder(ours, theirs, lambda sha: sha == asked or foreign(sha))
 
 
 def own_folder(place: Path, revision: str) -> Path:

@@ -12,7 +12,7 @@ from rtbisect.config.paths import data
 from rtbisect.errors import ConfigError
 from rtbisect.lab import inventory
 from rtbisect.lab.lava.artefacts_http import Desk, DeskSettings, new_word, word_of
-from rtbisect.lab.lava.fair_use import Manners
+from rtbisect.lab.lava.fair_use import FairUse
 from rtbisect.lab.lava.known_good import KnownGood
 from rtbisect.lab.lava.local import PROGRAMS, LavaRunLab, LavaRunSettings
 from rtbisect.lab.lava.quarantine import Quarantine
@@ -56,7 +56,7 @@ def lab_of(  # noqa: PLR0913  (what a site cannot know)
         priority=site.lab.priority,
         visibility=access.seen_by,
         workload=workload,
-        manners=Manners(access.hours, yields=access.yields),
+        manners=FairUse(access.hours, yields=access.yields),
         machine_lock=MACHINE_LOCK if access.here else None,
         quarantine=quarantine(state),
         known_good=known_good(state, artefacts),
@@ -132,7 +132,7 @@ def _ailing(site: Site, here: Path | None, device: str) -> str:
         for entry in plugins.plugins(plugins.LABS):
             known[device] = known.get(device) or plugins.load(entry)(here, device)
     bmc = known.get(device)
-    return "" if bmc is None else inventory.ailing(bmc)
+    return "" if bmc is None else inventory.bmc_fault(bmc)
 
 
 def _embedded(state: Path, workload: Path | None) -> LavaRunSettings:

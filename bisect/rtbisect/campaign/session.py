@@ -21,7 +21,7 @@ from rtbisect.store.campaigns import CampaignStore
 from rtbisect.store.journal import StoreJournal, end_leftovers
 
 if TYPE_CHECKING:
-    from rtbisect.model.ports import Parts, Progress
+    from rtbisect.model.ports import Ports, Progress
     from rtbisect.model.report import Report
     from rtbisect.model.setup import Setup
     from rtbisect.store.campaigns import CampaignRecord
@@ -97,7 +97,7 @@ def _go(
     store: CampaignStore, identity: str, request: CampaignRequest, progress: Progress
 ) -> CampaignRecord:
     journal = StoreJournal(store.database, identity)
-    parts: Parts | None = None
+    parts: Ports | None = None
     try:
         setup, parts = assemble.assemble(store.state, request, journal, progress)
         keep_setup(setup, journal)
@@ -119,7 +119,7 @@ def _go(
     return store.get(identity)
 
 
-def _answered(request: CampaignRequest, setup: Setup, parts: Parts) -> tuple[Result, Report | None]:
+def _answered(request: CampaignRequest, setup: Setup, parts: Ports) -> tuple[Result, Report | None]:
     """Carry a campaign out."""
     if request.kind == "check":
         return check.check(setup, parts), None

@@ -24,18 +24,18 @@ from rtbisect.errors import ConfigError, InternalError, RtbisectError
 from rtbisect.evidence.kernels import figures_of, write_kernels
 from rtbisect.evidence.replay import (
     Answers,
-    HeardBuilder,
-    HeardTree,
     NoLab,
     NoMailer,
+    RecordingBuilder,
+    RecordingTree,
+    ReplayedBuilder,
+    ReplayedTree,
     Silence,
-    ToldBuilder,
-    ToldTree,
     place_in,
 )
 from rtbisect.model.campaign import Outcome, Result
 from rtbisect.model.code import Build, CommitGraph
-from rtbisect.model.ports import Parts
+from rtbisect.model.ports import Ports
 from rtbisect.model.setup import Setup
 from rtbisect.pipeline import bisect
 from rtbisect.report.page import DRAFT, PAGE
@@ -125,9 +125,9 @@ def write_bundle(
     steps = steps_of(store.database, record.id)
     answers = Answers()
 
-    def asked(journal: Journal) -> tuple[Setup, Parts]:
+    def asked(journal: Journal) -> tuple[Setup, Ports]:
         setup, parts = assemble.assemble(state, request, journal, Silence())
-        tree, builder = HeardTree(parts.tree, answers), HeardBuilder(parts.builder, answers)
+        tree, builder = RecordingTree(parts.tree, answers), RecordingBuilder(parts.builder, answers)
         return setup, _parts(tree, builder, journal)
 
     result, setup = _again(steps, request.kind, asked)
@@ -159,13 +159,13 @@ class Evidence:
     result: Result
 
 
-def _parts(tree: Any, builder: Any, journal: Journal) -> Parts:
+def _parts(tree: Any, builder: Any, journal: Journal) -> Ports:
     """Parts that answer questions, and do nothing."""
-    return Parts(tree, builder, NoLab(), journal, NoMailer(), assemble.SystemClock(), Silence())
+    return Ports(tree, builder, NoLab(), journal, NoMailer(), assemble.SystemClock(), Silence())
 
 
 def _again(
-    steps: Iterable[Step], kind: str, assembled: Callable[[Journal], tuple[Setup, Parts]]
+    steps: Iterable[Step], kind: str, assembled: Callable[[Journal], tuple[Setup, Ports]]
 ) -> tuple[Result, Setup]:
     """The pipeline run over a journal, in a store of its own."""
     with tempfile.TemporaryDirectory(prefix="rtbisect-rejudge-") as state:
@@ -239,7 +239,7 @@ def rejudge(folder: Path) -> Judged:
         steps = [Step.of(json.loads(line)) for line in _read(folder, _JOURNAL).splitlines()]
     if len(steps) > _MOST_STEPS:
         raise ConfigError(f"{folder} has {len(steps)} steps", "it is no bundle of ours")
-    tree, builder = ToldTree(answers), ToldBuilder(answers)
+    tree, builder = ReplayedTree(answers), ReplayedBuilder(answers)
     try:
         with _foreign(folder, InternalError):
             now, _ = _again(

@@ -48,7 +48,7 @@ def _asks(what: str) -> NoReturn:
     )
 
 
-class HeardTree:
+class RecordingTree:
     """ports.Tree that keeps what the real one answers; it does nothing else."""
 
     def __init__(self, tree: Tree, answers: Answers) -> None:
@@ -67,7 +67,7 @@ class HeardTree:
         _asks(f"what the tree is asked ({name})")
 
 
-class HeardBuilder:
+class RecordingBuilder:
     """ports.Builder that keeps what the real one answers."""
 
     def __init__(self, builder: Builder, answers: Answers) -> None:
@@ -87,7 +87,7 @@ class HeardBuilder:
         _asks(f"a build ({name})")
 
 
-class ToldTree:
+class ReplayedTree:
     """ports.Tree that answers from what was kept."""
 
     def __init__(self, answers: Answers) -> None:
@@ -106,7 +106,7 @@ class ToldTree:
         _asks(f"what the tree is asked ({name})")
 
 
-class ToldBuilder:
+class ReplayedBuilder:
     """ports.Builder that answers from what was kept."""
 
     def __init__(self, answers: Answers) -> None:

@@ -59,7 +59,7 @@ def shown(host: Host, rest: LavaRest | None) -> DeviceState | None:
     return rest.device(host.device) if rest is not None and host.device else None
 
 
-def ailing(bmc: Bmc) -> str:
+def bmc_fault(bmc: Bmc) -> str:
     """What is wrong with a host as its BMC tells, "" for nothing; ConfigError when the BMC refuses
     us.
     """

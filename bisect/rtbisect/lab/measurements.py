@@ -71,7 +71,7 @@ def evidence(request: RunRequest, log: LavaLog) -> Evidence:
     _check_facts(request, facts)
     # What rcutorture finds it also warns of, behind all windows that measure.
     tortured = any(_torture_failed(window, files) for window in request.windows)
-    if sick := machine_health.unwell(facts, machine_health.WARNED if tortured else 0):
+    if sick := machine_health.health_fault(facts, machine_health.WARNED if tortured else 0):
         raise InvalidBoot(sick)
     _check_order(request, files)
     watch = parse_cpus(request.profile.watch)

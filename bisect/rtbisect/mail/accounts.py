@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rtbisect.errors import ConfigError
-from rtbisect.mail.command_mail import Trust
+from rtbisect.mail.command_mail import SenderRules
 from rtbisect.mail.transport.inbox import ImapBox, ImapSettings, Maildir
 from rtbisect.mail.transport.local import Files, Mbox, Sendmail
 from rtbisect.mail.transport.smtp import SmtpSettings, SmtpTransport
@@ -80,10 +80,10 @@ def inbox_of(site: Site) -> Inbox:
     )
 
 
-def trust_of(site: Site) -> Trust:
+def trust_of(site: Site) -> SenderRules:
     """Whose commands count at a site."""
     commands = site.ours.mail.commands
-    return Trust(
+    return SenderRules(
         site.ours.bot.address,
         tuple(commands.people),
         tuple(commands.trusted),

@@ -60,7 +60,7 @@ class Reply:
 
 
 @dataclass(frozen=True, slots=True)
-class Trust:
+class SenderRules:
     """Our own address, those whose commands count, and the servers whose word on DKIM we take; for
     how many days after it was signed a command counts, how many commands of a person count a day,
     and how many mails and bytes a day are kept of all others.
@@ -88,7 +88,7 @@ class Known:
 
 
 def read_reply(
-    data: bytes, known: Known, trust: Trust, now: datetime, *, giant: bool = False
+    data: bytes, known: Known, trust: SenderRules, now: datetime, *, giant: bool = False
 ) -> Reply:
     """The reply of these bytes; never an error. Of a `giant` one only the first part is here."""
     try:
@@ -99,7 +99,7 @@ def read_reply(
         return Reply("", "", "", "", (), f"cannot be read ({type(error).__name__})")
 
 
-def _read(data: bytes, known: Known, trust: Trust, now: datetime, *, giant: bool) -> Reply:
+def _read(data: bytes, known: Known, trust: SenderRules, now: datetime, *, giant: bool) -> Reply:
     mail = mime.parse(data)
     sender = _sender(mail)
     text, odd = ("", "is too large") if giant else reply_text.text_of(mail)
@@ -188,7 +188,7 @@ def _sender(mail: Message) -> str:
     return found[0].lower()
 
 
-def _why_ignored(mail: Message, sender: str, trust: Trust) -> str:
+def _why_ignored(mail: Message, sender: str, trust: SenderRules) -> str:
     """Programs that answer programs make loops (RFC 3834)."""
     names = Counter(name.strip().lower() for name in mail)
     if twice := [name for name, n in names.items() if n > 1 and _ONCE.fullmatch(name)]:
@@ -207,7 +207,7 @@ def _why_ignored(mail: Message, sender: str, trust: Trust) -> str:
     return ""
 
 
-def _signature(mail: Message, sender: str, trust: Trust) -> tuple[Cover | None, str]:
+def _signature(mail: Message, sender: str, trust: SenderRules) -> tuple[Cover | None, str]:
     """What the sender has signed of a mail, or why nobody knows that."""
     if sender not in {each.lower() for each in trust.people}:
         return None, f"{printable(sender, 80)} is not among those whose commands count"
@@ -226,7 +226,7 @@ def _signature(mail: Message, sender: str, trust: Trust) -> tuple[Cover | None, 
     return max(covers, key=lambda each: (each.whole, len(each.headers))), ""
 
 
-def _why_not(data: bytes, mail: Message, cover: Cover, trust: Trust, now: datetime) -> str:
+def _why_not(data: bytes, mail: Message, cover: Cover, trust: SenderRules, now: datetime) -> str:
     """Why the signature of a mail does not prove what it asks for; "" where it does."""
     # Python ends lines and headers there, and those who check signatures do not.
     odd = bool(re.search(rb"\r(?!\n)|\0", data)) or bool(mail.defects)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from rtbisect.mail.command_mail import Known, Reply, Trust, read_reply
+from rtbisect.mail.command_mail import Known, Reply, SenderRules, read_reply
 from rtbisect.model.report import ReportState
 from rtbisect.store.replies import KeptReply, ReplyState, key_of
 
@@ -29,7 +29,7 @@ class Stores:
     campaigns: CampaignStore
 
 
-def poll(inbox: Inbox, stores: Stores, trust: Trust, now_iso: str) -> Iterator[KeptReply]:
+def poll(inbox: Inbox, stores: Stores, trust: SenderRules, now_iso: str) -> Iterator[KeptReply]:
     """Keep what has come in and give it, message by message; one is done with after it is kept.
     What is over the quota of those who proved nothing is given, too, and stays in the inbox alone.
     """
@@ -118,7 +118,7 @@ def _same(one: KeptReply, other: KeptReply) -> bool:
 
 
 def _within(
-    kept: KeptReply, found: Reply, size_bytes: int, known: Replies, trust: Trust
+    kept: KeptReply, found: Reply, size_bytes: int, known: Replies, trust: SenderRules
 ) -> KeptReply | None:
     """A reply within the quotas of the day: a person's commands above his quota wait; None for a
     mail that would be one too many of those who proved nothing.

@@ -165,7 +165,7 @@ class Progress(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
+class Ports:
     """The ports that a campaign works through."""
 
     tree: Tree

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from rtbisect.model.campaign import Gate, Origin, TableRow
     from rtbisect.model.lab import Run
-    from rtbisect.pipeline.steps import Effects
+    from rtbisect.pipeline.steps import Steps
 
 #: Boots a side of a culprit and its parent for the workload factor.
 CAUSE_BOOTS = 10
@@ -45,7 +45,7 @@ NOTHING = Believed(Cause.NONE, (), (), (), ())
 
 
 def believe(  # noqa: PLR0913  (what was searched, and what was found)
-    effects: Effects,
+    effects: Steps,
     threshold: Threshold,
     parents: Sequence[str],
     culprit: str,
@@ -68,7 +68,7 @@ def believe(  # noqa: PLR0913  (what was searched, and what was found)
 
 
 def cause_of(
-    effects: Effects,
+    effects: Steps,
     threshold: Threshold,
     parents: Sequence[str],
     culprit: str,
@@ -107,7 +107,7 @@ def cause_of(
 
 
 def origins_of(
-    effects: Effects,
+    effects: Steps,
     key: MetricKey,
     parents: Sequence[str],
     culprit: str,
@@ -126,7 +126,7 @@ def origins_of(
     return found
 
 
-def probes_of(effects: Effects, parents: Sequence[str], culprit: str) -> tuple[str, ...]:
+def probes_of(effects: Steps, parents: Sequence[str], culprit: str) -> tuple[str, ...]:
     """Functions that the culprit changes, as many as one boot counts; none where no window does."""
     if not any(reach.NAME in window.suites for window in effects.setup.explaining):
         return ()
@@ -146,7 +146,7 @@ def _counted(names: Sequence[str]) -> str:
 
 
 def gates_of(  # noqa: PLR0913  (as above)
-    effects: Effects,
+    effects: Steps,
     threshold: Threshold,
     parents: Sequence[str],
     culprit: str,

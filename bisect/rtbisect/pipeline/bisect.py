@@ -22,16 +22,16 @@ from rtbisect.model.command import GIVEN, repairs
 from rtbisect.model.lab import RunStatus
 from rtbisect.pipeline import merge_base, multiple_culprits, proof
 from rtbisect.pipeline.check import chosen_threshold, passed_confidence
-from rtbisect.pipeline.compare import Ends, compare, worst
+from rtbisect.pipeline.compare import Comparison, compare, worst
 from rtbisect.pipeline.report_input import draft_report
 from rtbisect.pipeline.search_loop import result_of, search
-from rtbisect.pipeline.steps import Effects
+from rtbisect.pipeline.steps import Steps
 from rtbisect.search import verification
 
 if TYPE_CHECKING:
     from rtbisect.model.code import CommitGraph
     from rtbisect.model.lab import Run
-    from rtbisect.model.ports import Parts
+    from rtbisect.model.ports import Ports
     from rtbisect.model.report import Report
     from rtbisect.model.setup import Setup
 
@@ -40,9 +40,9 @@ if TYPE_CHECKING:
 SILENT = (Outcome.NO_REGRESSION, Outcome.NOT_REPRODUCED, Outcome.NOOP)
 
 
-def bisect(setup: Setup, parts: Parts) -> tuple[Result, Report | None]:
+def bisect(setup: Setup, parts: Ports) -> tuple[Result, Report | None]:
     """Find the commit between good and bad, prove it, and draft the report."""
-    effects = Effects(setup, parts)
+    effects = Steps(setup, parts)
     request = setup.request
     graph = effects.graph(request.good, request.bad)
     _tell_range(effects, graph)
@@ -85,7 +85,7 @@ def bisect(setup: Setup, parts: Parts) -> tuple[Result, Report | None]:
     return result, draft_report(effects, graph, result)
 
 
-def _nothing(effects: Effects, graph: CommitGraph, ends: Ends) -> tuple[Result, Report | None]:
+def _nothing(effects: Steps, graph: CommitGraph, ends: Comparison) -> tuple[Result, Report | None]:
     """Nothing to search: silence, but a line to the operator where figures got better."""
     result, setup = _silent(ends, ends.judgements), effects.setup
     better = () if repairs(setup.request) else improved(ends.judgements, setup.thresholds)
@@ -94,7 +94,7 @@ def _nothing(effects: Effects, graph: CommitGraph, ends: Ends) -> tuple[Result, 
     return result, draft_report(effects, graph, result)
 
 
-def _tell_range(effects: Effects, graph: CommitGraph) -> None:
+def _tell_range(effects: Steps, graph: CommitGraph) -> None:
     setup, request = effects.setup, effects.setup.request
     ends = f"{request.good[:12]} (good) and {request.bad[:12]} (bad)"
     effects.tell(setup.in_words(f"{len(graph)} candidates between {ends}"))
@@ -103,7 +103,7 @@ def _tell_range(effects: Effects, graph: CommitGraph) -> None:
         effects.tell(setup.in_words(said))
 
 
-def _kept(effects: Effects) -> tuple[str, ...]:
+def _kept(effects: Steps) -> tuple[str, ...]:
     """What is left of a budget that a search has spent: it may not take that."""
     left, limits = effects.boots_left, effects.setup.limits
     if effects.search_boots_left or not left:
@@ -112,7 +112,7 @@ def _kept(effects: Effects) -> tuple[str, ...]:
     return (f"{left} of {limits.max_boots} boots are kept for the proof; {name} allows more",)
 
 
-def _broken(effects: Effects) -> tuple[str, ...]:
+def _broken(effects: Steps) -> tuple[str, ...]:
     """What was wrong with the last boot, when it was no evidence."""
     last = effects.runs[-1:]
     return tuple(run.reason for run in last if run.status is RunStatus.INVALID and run.reason)
@@ -129,7 +129,7 @@ def _in_words(setup: Setup, result: Result) -> Result:
     )
 
 
-def _silent(ends: Ends, judgements: tuple[Judgement, ...]) -> Result:
+def _silent(ends: Comparison, judgements: tuple[Judgement, ...]) -> Result:
     """Nothing regressed, or nothing could be decided: no search."""
     outcome = Outcome.INCONCLUSIVE
     if ends.level is Level.PASS:

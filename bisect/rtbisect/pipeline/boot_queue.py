@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Ask:
+class BootRequest:
     """A boot that is wanted: of a built revision, in a layout of its code, with windows that
     explain the one named `explain` and functions that they probe. `purpose` and `left` (the
     expected number of boots after it) are for the story; boots that differ in nothing else are the
@@ -43,7 +43,7 @@ def in_turn(pair: tuple[str, str], turn: int) -> str:
 class _Begun:
     """A boot under way, in a thread that ends with the program."""
 
-    def __init__(self, ask: Ask, work: Callable[[], Run]) -> None:
+    def __init__(self, ask: BootRequest, work: Callable[[], Run]) -> None:
         self.ask = ask
         self._work = work
         self._run: Run | None = None
@@ -71,14 +71,16 @@ class Boots:
     may run in another thread.
     """
 
-    def __init__(self, width: int, prepare: Callable[[int, Ask], Callable[[], Run]]) -> None:
+    def __init__(
+        self, width: int, prepare: Callable[[int, BootRequest], Callable[[], Run]]
+    ) -> None:
         self._width = width
         self._prepare = prepare
         self._waiting: list[_Begun] = []
         #: Boots that have begun, asked for or not.
         self.begun = 0
 
-    def take(self, ask: Ask, ahead: Sequence[Ask] = ()) -> Run:
+    def take(self, ask: BootRequest, ahead: Sequence[BootRequest] = ()) -> Run:
         """The run of a boot that is wanted now. `ahead` are those that will likely be wanted after
         it, in their order. One that is not asked for next after all waits for who does.
         """
@@ -99,10 +101,10 @@ class Boots:
         return mine.result()
 
     @staticmethod
-    def _found(ask: Ask, among: Sequence[_Begun]) -> _Begun | None:
+    def _found(ask: BootRequest, among: Sequence[_Begun]) -> _Begun | None:
         return next((each for each in among if each.ask == ask), None)
 
-    def _begin(self, ask: Ask) -> _Begun:
+    def _begin(self, ask: BootRequest) -> _Begun:
         self.begun += 1
         made = _Begun(ask, self._prepare(self.begun, ask))
         self._waiting.append(made)

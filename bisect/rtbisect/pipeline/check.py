@@ -17,21 +17,21 @@ from rtbisect.model.campaign import (
     Sample,
     Threshold,
 )
-from rtbisect.pipeline.boot_queue import Ask
-from rtbisect.pipeline.compare import MAX_BARREN, PASS_CONFIDENCE, Ends, compare, worst
+from rtbisect.pipeline.boot_queue import BootRequest
+from rtbisect.pipeline.compare import MAX_BARREN, PASS_CONFIDENCE, Comparison, compare, worst
 from rtbisect.pipeline.search_loop import unanswered
-from rtbisect.pipeline.steps import Effects
+from rtbisect.pipeline.steps import Steps
 from rtbisect.pipeline.wording import worded
 
 if TYPE_CHECKING:
     from rtbisect.model.lab import Run
-    from rtbisect.model.ports import Parts
+    from rtbisect.model.ports import Ports
     from rtbisect.model.setup import Setup
 
 
-def check(setup: Setup, parts: Parts) -> Result:
+def check(setup: Setup, parts: Ports) -> Result:
     """Compare `bad` (the tip) with `good` (the base) on all suites."""
-    effects = Effects(setup, parts)
+    effects = Steps(setup, parts)
     ends = compare(effects, setup.request.good, setup.request.bad)
     outcome = {
         Level.PASS: Outcome.NOOP if ends.same else Outcome.NO_REGRESSION,
@@ -56,9 +56,9 @@ def check(setup: Setup, parts: Parts) -> Result:
     )
 
 
-def try_revision(setup: Setup, parts: Parts, limit: float, boots: int) -> Result:
+def try_revision(setup: Setup, parts: Ports, limit: float, boots: int) -> Result:
     """Judge one revision against a limit, by the median over boots."""
-    effects = Effects(setup, parts)
+    effects = Steps(setup, parts)
     threshold = chosen_threshold(setup)
     sha = setup.request.bad
     build = effects.build(sha)
@@ -67,7 +67,7 @@ def try_revision(setup: Setup, parts: Parts, limit: float, boots: int) -> Result
     runs: list[Run] = []
     valid = barren = 0
     while valid < boots and barren < MAX_BARREN:
-        asks = [Ask(sha, "try", left) for left in reversed(range(boots - valid))]
+        asks = [BootRequest(sha, "try", left) for left in reversed(range(boots - valid))]
         run = effects.boot(asks[0], asks[1:])
         runs.append(run)
         valid += run.complete
@@ -105,7 +105,7 @@ def try_revision(setup: Setup, parts: Parts, limit: float, boots: int) -> Result
     )
 
 
-def passed_confidence(ends: Ends) -> float:
+def passed_confidence(ends: Comparison) -> float:
     """How sure it is that nothing regressed; 0 where that is not the answer."""
     if ends.level is not Level.PASS:
         return 0.0

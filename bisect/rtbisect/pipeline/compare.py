@@ -14,7 +14,7 @@ from rtbisect.judge.scale import all_badness
 from rtbisect.judge.verdict import judge_all
 from rtbisect.model.campaign import Judgement, Level
 from rtbisect.pipeline import factor_table
-from rtbisect.pipeline.boot_queue import Ask, in_turn
+from rtbisect.pipeline.boot_queue import BootRequest, in_turn
 from rtbisect.pipeline.wording import worded
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from rtbisect.model.campaign import TableRow, Threshold
     from rtbisect.model.lab import Run
     from rtbisect.model.setup import Setup
-    from rtbisect.pipeline.steps import Effects
+    from rtbisect.pipeline.steps import Steps
 
 #: False-positive rate of the whole comparison; shared by its looks.
 ALPHA = 0.01
@@ -43,7 +43,7 @@ SAME = "both revisions are the same kernel, byte for byte"
 
 
 @dataclass(frozen=True, slots=True)
-class Ends:
+class Comparison:
     """The comparison of two revisions on all suites; `table` has every figure of both, also those
     that nobody judges.
     """
@@ -55,7 +55,7 @@ class Ends:
     table: tuple[TableRow, ...] = ()
 
 
-def compare(effects: Effects, base: str, new: str) -> Ends:
+def compare(effects: Steps, base: str, new: str) -> Comparison:
     """Boot both revisions in ABBA order until every primary metric is decided, or to the end
     of the look schedule; the looks share ALPHA equally (Bonferroni).
     """
@@ -63,16 +63,18 @@ def compare(effects: Effects, base: str, new: str) -> Ends:
     for sha in (base, new):
         build = effects.build(sha)
         if not build.ok:
-            return Ends((), Level.UNDECIDED, f"{sha[:12]} does not build: {build.first_error}")
+            return Comparison(
+                (), Level.UNDECIDED, f"{sha[:12]} does not build: {build.first_error}"
+            )
     if effects.builds[base].signature == effects.builds[new].signature:
-        return Ends((), Level.PASS, SAME, same=True)
+        return Comparison((), Level.PASS, SAME, same=True)
     runs: dict[str, list[Run]] = {base: [], new: []}
     judgements: tuple[Judgement, ...] = ()
     looks = sorted({limits.calibrate_min, limits.calibrate_max})
     for look in looks:
         barren, reached = _to_look(effects, runs, (base, new), look)
         if barren:
-            return Ends((), Level.UNDECIDED, barren)
+            return Comparison((), Level.UNDECIDED, barren)
         judgements = _judge(effects.setup, runs[base], runs[new], ALPHA / LOOKS)
         level = _overall(effects.setup, judgements)
         effects.tell(f"look at {reached}+{reached} boots: {level.value}")
@@ -81,11 +83,11 @@ def compare(effects: Effects, base: str, new: str) -> Ends:
     level = _overall(effects.setup, judgements)
     wanted = [(t, side) for t in effects.setup.thresholds for side in ((BASE, base), (TIP, new))]
     table = factor_table.rows(effects.setup, wanted, runs)
-    return Ends(judgements, level, f"{reached}+{reached} boots compared", table=table)
+    return Comparison(judgements, level, f"{reached}+{reached} boots compared", table=table)
 
 
 def _to_look(
-    effects: Effects, runs: dict[str, list[Run]], pair: tuple[str, str], look: int
+    effects: Steps, runs: dict[str, list[Run]], pair: tuple[str, str], look: int
 ) -> tuple[str, int]:
     """Boot both revisions for a look, and say how many valid boots they have then; or a reason why
     one side has not. On several hosts labels are exchanged within each: so many more boots as make
@@ -102,7 +104,7 @@ def _to_look(
         look += 1
 
 
-def _boot_both(effects: Effects, runs: dict[str, list[Run]], base: str, new: str, want: int) -> str:
+def _boot_both(effects: Steps, runs: dict[str, list[Run]], base: str, new: str, want: int) -> str:
     """Boot until both sides have `want` valid boots; a reason when one side cannot."""
     barren = dict.fromkeys(runs, 0)
     turn = len(runs[base]) + len(runs[new])
@@ -120,21 +122,23 @@ def _boot_both(effects: Effects, runs: dict[str, list[Run]], base: str, new: str
             return f"{sha[:12]}: {barren[sha]} boots in a row are no evidence: {run.reason}"
 
 
-def _coming(missing: Mapping[str, int], pair: tuple[str, str], turn: int) -> tuple[list[Ask], int]:
+def _coming(
+    missing: Mapping[str, int], pair: tuple[str, str], turn: int
+) -> tuple[list[BootRequest], int]:
     """The boots that are wanted when all of them are evidence, and the turn behind the first."""
     left, total, after = dict(missing), sum(missing.values()), 0
-    asks: list[Ask] = []
+    asks: list[BootRequest] = []
     while len(asks) < total:
         sha = in_turn(pair, turn)
         turn += 1
         if left[sha] > 0:
             left[sha] -= 1
-            asks.append(Ask(sha, BASE if sha == pair[0] else TIP, total - len(asks) - 1))
+            asks.append(BootRequest(sha, BASE if sha == pair[0] else TIP, total - len(asks) - 1))
             after = after or turn
     return asks, after
 
 
-def _tell_figures(effects: Effects, side: str, run: Run) -> None:
+def _tell_figures(effects: Steps, side: str, run: Run) -> None:
     """The primary figures of a boot, for the story."""
     primary = [t for t in effects.setup.thresholds if t.role == "primary"]
     said = [

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from rtbisect.model.lab import Run
     from rtbisect.model.setup import Setup
-    from rtbisect.pipeline.steps import Effects
+    from rtbisect.pipeline.steps import Steps
 
 
 def control_of(thresholds: Sequence[Threshold], threshold: Threshold) -> Threshold | None:
@@ -35,7 +35,7 @@ def beside(threshold: Threshold, control: Threshold) -> MetricKey:
 
 
 def table(  # noqa: PLR0913  (the factors of the table)
-    effects: Effects,
+    effects: Steps,
     threshold: Threshold,
     parents: Sequence[str],
     culprit: str,

@@ -14,15 +14,15 @@ from rtbisect.judge.samples import sample
 from rtbisect.judge.verdict import judge
 from rtbisect.model.campaign import Level, MetricKey, Outcome, Result, Threshold
 from rtbisect.model.command import GIVEN, RUN, CommandRequest, repairs
-from rtbisect.pipeline.boot_queue import Ask
-from rtbisect.pipeline.compare import Ends, compare, worst
+from rtbisect.pipeline.boot_queue import BootRequest
+from rtbisect.pipeline.compare import Comparison, compare, worst
 
 if TYPE_CHECKING:
     from rtbisect.model.setup import Setup
-    from rtbisect.pipeline.steps import Effects
+    from rtbisect.pipeline.steps import Steps
 
 
-def on_all_suites(effects: Effects, ends: Ends) -> Ends:
+def on_all_suites(effects: Steps, ends: Comparison) -> Comparison:
     """Where a merge base took the place of the good end and nothing regressed since: the end that
     was asked compared with the bad one, on all suites. What changed there is to be found elsewhere.
     """
@@ -43,7 +43,7 @@ def on_all_suites(effects: Effects, ends: Ends) -> Ends:
     return replace(beside, level=Level.UNDECIDED, reason=_elsewhere(effects, given, found.key))
 
 
-def on_one(effects: Effects, threshold: Threshold, result: Result) -> Result:
+def on_one(effects: Steps, threshold: Threshold, result: Result) -> Result:
     """The same for one metric."""
     given = dict(effects.setup.request.extra).get(GIVEN)
     if given is None or not effects.build(given).ok:
@@ -51,7 +51,7 @@ def on_one(effects: Effects, threshold: Threshold, result: Result) -> Result:
     bad = effects.setup.request.bad
     boots = min(effects.setup.limits.verify_boots, effects.boots_left)
     if effects.evidence().get(bad):
-        asks = [Ask(given, "given", left) for left in reversed(range(boots))]
+        asks = [BootRequest(given, "given", left) for left in reversed(range(boots))]
         list(effects.boot_all(asks))
     else:
         # Two kernels that are the same were not booted.
@@ -64,7 +64,7 @@ def on_one(effects: Effects, threshold: Threshold, result: Result) -> Result:
     return replace(result, outcome=Outcome.INCONCLUSIVE, reasons=(said, *result.reasons))
 
 
-def _elsewhere(effects: Effects, given: str, metric: MetricKey) -> str:
+def _elsewhere(effects: Steps, given: str, metric: MetricKey) -> str:
     """The merge base is like the bad end, and the good end that it stands for is not: the change
     came on the side of the good end. The command that finds it there.
     """

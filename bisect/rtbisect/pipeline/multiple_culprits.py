@@ -14,7 +14,7 @@ from rtbisect.search.ancestry import Ancestry, part
 if TYPE_CHECKING:
     from rtbisect.model.campaign import Result, TestedRevision, Threshold
     from rtbisect.model.code import CommitGraph
-    from rtbisect.pipeline.steps import Effects
+    from rtbisect.pipeline.steps import Steps
     from rtbisect.search.engine import Answer
 
 #: Name of the check that all tested revisions agree with the answer.
@@ -23,7 +23,7 @@ PREDICTION = "prediction"
 DEEPEST = 3
 
 
-def others(effects: Effects, graph: CommitGraph, threshold: Threshold, first: Result) -> Result:
+def others(effects: Steps, graph: CommitGraph, threshold: Threshold, first: Result) -> Result:
     """The same with further culprits: the ranges before and after the proven one are searched."""
     culprit = first.culprit
     if culprit is None:
@@ -37,7 +37,7 @@ def others(effects: Effects, graph: CommitGraph, threshold: Threshold, first: Re
 
 
 def split(
-    effects: Effects, graph: CommitGraph, threshold: Threshold, whole: Result, between: str
+    effects: Steps, graph: CommitGraph, threshold: Threshold, whole: Result, between: str
 ) -> Result:
     """The culprits on both sides of a revision that lies between good and bad. With none of them
     proved the range is inconclusive.
@@ -79,7 +79,7 @@ class _Parts:
     `open` says that some part has culprits that nobody named.
     """
 
-    effects: Effects
+    effects: Steps
     graph: CommitGraph
     threshold: Threshold
     proved: list[Result] = field(default_factory=list)

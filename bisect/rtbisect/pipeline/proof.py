@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from rtbisect.model.code import CommitGraph
     from rtbisect.model.lab import Run
     from rtbisect.pipeline.search_loop import Found
-    from rtbisect.pipeline.steps import Effects
+    from rtbisect.pipeline.steps import Steps
 
 
 #: Boots a side at the last look of a verification; and so many times what the ends took, where that
@@ -56,7 +56,7 @@ def most_boots(needed: int) -> int:
 
 
 def prove(  # noqa: PLR0913  (what was searched, and what was found)
-    effects: Effects,
+    effects: Steps,
     graph: CommitGraph,
     threshold: Threshold,
     result: Result,
@@ -106,7 +106,7 @@ def prove(  # noqa: PLR0913  (what was searched, and what was found)
 class _Proof:
     """A culprit that is looked at: what the search says of it, and the fresh boots by revision."""
 
-    effects: Effects
+    effects: Steps
     graph: CommitGraph
     judged: Judged
     spec: verification.VerifySpec
@@ -173,7 +173,7 @@ def _denied(
 
 
 def _kept(
-    effects: Effects, judged: Judged, pair: tuple[str, str], fresh: Sequence[Run]
+    effects: Steps, judged: Judged, pair: tuple[str, str], fresh: Sequence[Run]
 ) -> tuple[Verification, ...]:
     """A check that fails softly: the bad end is better than the culprit again. Then something after
     it takes back a part of what it does, which is no reason to doubt the culprit.
@@ -194,7 +194,7 @@ def _kept(
 
 
 def _spec(  # noqa: PLR0913  (what a verification is about)
-    effects: Effects,
+    effects: Steps,
     reach: tuple[str, str],
     judged: Judged,
     found: Found,
@@ -224,7 +224,7 @@ def _spec(  # noqa: PLR0913  (what a verification is about)
     )
 
 
-def _layout(effects: Effects, judged: Judged, ends: Sequence[Sample], *, whatever: bool) -> int:
+def _layout(effects: Steps, judged: Judged, ends: Sequence[Sample], *, whatever: bool) -> int:
     """The layout to compare in, one that the search has not seen; 0 where the ends differ by more
     than a layout makes, unless `whatever` they differ by it is asked.
     """
@@ -238,7 +238,7 @@ def _layout(effects: Effects, judged: Judged, ends: Sequence[Sample], *, whateve
 
 
 def _spent(
-    effects: Effects, state: verification.VerifyState, *, late: bool = False
+    effects: Steps, state: verification.VerifyState, *, late: bool = False
 ) -> tuple[str, ...]:
     """What is said where the budget has ended the proof, or its `late` boots."""
     if isinstance(verification.propose(state, late=late), verification.Done):
@@ -247,7 +247,7 @@ def _spent(
     return (f"the budget of {effects.setup.limits.max_boots} boots ended {when}",)
 
 
-def _revert(effects: Effects, tip: str, culprit: str) -> tuple[str | None, str]:
+def _revert(effects: Steps, tip: str, culprit: str) -> tuple[str | None, str]:
     """A revert that can be booted, or None with the reason."""
     revert = effects.revert(tip, culprit)
     if revert is None:

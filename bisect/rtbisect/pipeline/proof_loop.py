@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from rtbisect.model.campaign import Sample, Threshold, Verification
 from rtbisect.pipeline.attribution import probes_of
-from rtbisect.pipeline.boot_queue import Ask
+from rtbisect.pipeline.boot_queue import BootRequest
 from rtbisect.pipeline.wording import worded
 from rtbisect.search import verification
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from rtbisect.model.campaign import Judgement, Observation
     from rtbisect.model.lab import Run
-    from rtbisect.pipeline.steps import Effects
-    from rtbisect.search.likelihood.features import Figure
+    from rtbisect.pipeline.steps import Steps
+    from rtbisect.search.likelihood.features import Aspect
 
 #: Boots of a culprit and of each parent that also tell where the figure comes from.
 EXPLAINED_BOOTS = 3
@@ -30,9 +30,9 @@ class Judged:
     """The searched metric and what of it the ends differ in."""
 
     threshold: Threshold
-    figure: Figure
+    figure: Aspect
 
-    def observe(self, effects: Effects, run: Run) -> Observation | None:
+    def observe(self, effects: Steps, run: Run) -> Observation | None:
         seen = effects.observe(run, self.threshold)
         return None if seen is None else self.figure.of(self.threshold, seen)
 
@@ -40,13 +40,13 @@ class Judged:
         """A judgement with its numbers as a reader knows them."""
         return self.figure.told(self.threshold, found)
 
-    def sample(self, effects: Effects, runs: Iterable[Run]) -> Sample:
+    def sample(self, effects: Steps, runs: Iterable[Run]) -> Sample:
         found = (self.observe(effects, run) for run in runs)
         return Sample(tuple(seen.value for seen in found if seen is not None))
 
 
 def carry_out(
-    effects: Effects,
+    effects: Steps,
     judged: Judged,
     state: verification.VerifyState,
     fresh: dict[str, list[Run]],
@@ -59,12 +59,14 @@ def carry_out(
     spec = state.spec
     probes = probes_of(effects, spec.parents, spec.culprit)
 
-    def asked(step: verification.Boot, begun: int) -> Ask:
+    def asked(step: verification.Boot, begun: int) -> BootRequest:
         """The boot of a step, when so many of its kernel have begun before."""
         compared = step.revision in (spec.culprit, *spec.parents) and not step.layout
         explain = judged.threshold.key.window if compared and begun < EXPLAINED_BOOTS else ""
         with_probes = probes if step.revision == spec.culprit and explain else ()
-        return Ask(step.revision, step.purpose, step.left, step.layout, explain, tuple(with_probes))
+        return BootRequest(
+            step.revision, step.purpose, step.left, step.layout, explain, tuple(with_probes)
+        )
 
     while not isinstance(step := verification.propose(state, late=late), verification.Done):
         if not effects.boots_left:
@@ -97,7 +99,7 @@ def carry_out(
 
 
 def told_checks(
-    effects: Effects,
+    effects: Steps,
     state: verification.VerifyState,
     before: tuple[Verification, ...] = (),
 ) -> tuple[Verification, ...]:

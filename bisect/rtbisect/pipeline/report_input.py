@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     )
     from rtbisect.model.code import CommitGraph
     from rtbisect.model.setup import Setup
-    from rtbisect.pipeline.steps import Effects
+    from rtbisect.pipeline.steps import Steps
 
 
-def draft_report(effects: Effects, graph: CommitGraph, result: Result) -> Report:
+def draft_report(effects: Steps, graph: CommitGraph, result: Result) -> Report:
     """The draft; a step of its own, so that its Message-ID and its file are made once."""
     setup, parts = effects.setup, effects.parts
     build = effects.build(setup.request.bad)
@@ -67,7 +67,7 @@ def draft_report(effects: Effects, graph: CommitGraph, result: Result) -> Report
     return parts.journal.step("report", Report, draft)
 
 
-def _excerpt(effects: Effects, graph: CommitGraph, result: Result) -> tuple[str, ...]:
+def _excerpt(effects: Steps, graph: CommitGraph, result: Result) -> tuple[str, ...]:
     """What a console says of boots that stand still: of the culprit, before a repair of its
     parents; the first one that says most.
     """
@@ -79,7 +79,7 @@ def _excerpt(effects: Effects, graph: CommitGraph, result: Result) -> tuple[str,
     return max(found, key=len, default=())
 
 
-def _hosts(effects: Effects, result: Result) -> tuple[HostPart, ...]:
+def _hosts(effects: Steps, result: Result) -> tuple[HostPart, ...]:
     found = next((t for t in effects.setup.thresholds if t.key == result.metric), None)
     if found is None:
         return ()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from rtbisect.model.campaign import Cause, Outcome, Result
 from rtbisect.model.code import layout_variant
-from rtbisect.pipeline.boot_queue import Ask
+from rtbisect.pipeline.boot_queue import BootRequest
 from rtbisect.pipeline.wording import duration, worded
 from rtbisect.search import engine, verification
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rtbisect.model.campaign import Judgement, Threshold, Verification
     from rtbisect.model.code import CommitGraph
     from rtbisect.model.lab import Run
-    from rtbisect.pipeline.steps import Effects
+    from rtbisect.pipeline.steps import Steps
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class Found:
 
 
 def search(
-    effects: Effects, graph: CommitGraph, threshold: Threshold, spare: dict[str, list[Run]]
+    effects: Steps, graph: CommitGraph, threshold: Threshold, spare: dict[str, list[Run]]
 ) -> Found:
     """Search the graph on one metric. `spare` are boots of its ends that were taken before."""
     limits = effects.setup.limits
@@ -84,7 +84,7 @@ def search(
 
 
 def _within_budget(
-    effects: Effects, state: engine.SearchState, spare: dict[str, list[Run]]
+    effects: Steps, state: engine.SearchState, spare: dict[str, list[Run]]
 ) -> engine.SearchState:
     """The state with what the campaign has left. The log of a search also has boots and builds that
     were made before it: they cost nothing again.
@@ -100,7 +100,7 @@ def _within_budget(
     return replace(state, spec=replace(state.spec, max_boots=boots, max_builds=builds))
 
 
-def _forecast(effects: Effects, state: engine.SearchState) -> str:
+def _forecast(effects: Steps, state: engine.SearchState) -> str:
     """What the search will cost, before it costs anything."""
     ends, coming = state.ends, engine.forecast(state)
     word = effects.setup.run_word
@@ -115,13 +115,13 @@ def _forecast(effects: Effects, state: engine.SearchState) -> str:
     return f"{said}; expected: {cost}, {chance}, {proof}"
 
 
-def _eliminated(effects: Effects, state: engine.SearchState) -> engine.SearchState:
+def _eliminated(effects: Steps, state: engine.SearchState) -> engine.SearchState:
     """The state with the commits that no build so far sees; every build may see more."""
     found = effects.silent(state.spec.graph)
     return state if found.pairs == state.ledger.silent else engine.apply(state, found)
 
 
-def _built(effects: Effects, state: engine.SearchState, test: engine.Test) -> engine.Built | None:
+def _built(effects: Steps, state: engine.SearchState, test: engine.Trial) -> engine.Built | None:
     """The build of a proposed test, when the search has not heard of it."""
     sha, layout = test.revision, test.layout
     build = effects.build(sha, layout)
@@ -131,22 +131,22 @@ def _built(effects: Effects, state: engine.SearchState, test: engine.Test) -> en
 
 
 def _booted(
-    effects: Effects,
+    effects: Steps,
     state: engine.SearchState,
-    tests: Sequence[engine.Test],
+    tests: Sequence[engine.Trial],
     threshold: Threshold,
     spare: dict[str, list[Run]],
 ) -> Iterable[engine.Booted]:
     """A boot of each proposed test that has a kernel, on as many devices as there are."""
     left = round(engine.forecast(state).boots)
-    wanted: list[tuple[Ask, Run | None]] = []
+    wanted: list[tuple[BootRequest, Run | None]] = []
     for test in tests:
         sha = test.revision
         if not (test.boot and effects.build(sha, test.layout).ok):
             continue
         # A boot that was taken before says nothing of what measures now.
-        known = not test.layout and test.purpose != engine.AGAIN and bool(spare.get(sha))
-        ask = Ask(sha, test.purpose, left, test.layout)
+        known = not test.layout and test.purpose != engine.RECHECK_END and bool(spare.get(sha))
+        ask = BootRequest(sha, test.purpose, left, test.layout)
         wanted.append((ask, spare[sha].pop(0) if known else None))
     for number, (ask, told) in enumerate(wanted):
         later = [other for other, known in wanted[number + 1 :] if known is None]

@@ -23,7 +23,7 @@ from rtbisect.model.code import (
 )
 from rtbisect.model.formats import kept_as
 from rtbisect.model.lab import Run, RunRequest
-from rtbisect.pipeline.boot_queue import Ask, Boots, in_turn
+from rtbisect.pipeline.boot_queue import BootRequest, Boots, in_turn
 from rtbisect.search.events import Silent
 from rtbisect.search.noop_commits import Closure, shared, silent_pairs
 from rtbisect.suites import reach
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from rtbisect.model.campaign import Threshold
     from rtbisect.model.lab import Window
-    from rtbisect.model.ports import Parts
+    from rtbisect.model.ports import Ports
     from rtbisect.model.setup import Setup
 
 #: What a boot and a build are taken to cost before the first one was timed.
@@ -51,7 +51,7 @@ class MaybeSha:
 
 
 @dataclass
-class Effects:
+class Steps:
     """Carries out builds and boots and remembers what they cost.
 
     Runs are numbered in the order in which they begin; that order depends only on recorded
@@ -59,7 +59,7 @@ class Effects:
     """
 
     setup: Setup
-    parts: Parts
+    parts: Ports
     builds: dict[str, Build] = field(default_factory=dict)
     layouts: dict[tuple[str, int], Build] = field(default_factory=dict)
     runs: list[Run] = field(default_factory=list)
@@ -169,7 +169,7 @@ class Effects:
         built = not files.isdisjoint(touched) if files and touched else None
         return Changed(self.parts.builder.changed(*builds), built)
 
-    def boot(self, ask: Ask, ahead: Sequence[Ask] = ()) -> Run:
+    def boot(self, ask: BootRequest, ahead: Sequence[BootRequest] = ()) -> Run:
         """One fresh boot of a built revision; the order of its windows is drawn. `ahead` are boots
         that will likely be asked for after it: a lab with several devices begins them now.
 
@@ -197,10 +197,13 @@ class Effects:
     ) -> Iterator[Run]:
         """Boots of two kernels in turn."""
         return self.boot_all(
-            [Ask(in_turn(pair, turn), purpose, boots - turn - 1, layout) for turn in range(boots)]
+            [
+                BootRequest(in_turn(pair, turn), purpose, boots - turn - 1, layout)
+                for turn in range(boots)
+            ]
         )
 
-    def boot_all(self, asks: Sequence[Ask]) -> Iterator[Run]:
+    def boot_all(self, asks: Sequence[BootRequest]) -> Iterator[Run]:
         """Boots that are all wanted, in their order."""
         for number, ask in enumerate(asks):
             yield self.boot(ask, asks[number + 1 :])
@@ -214,11 +217,11 @@ class Effects:
             )
         return self._width
 
-    def _is_built(self, ask: Ask) -> bool:
+    def _is_built(self, ask: BootRequest) -> bool:
         build = self.layouts.get((ask.sha, ask.layout)) if ask.layout else self.builds.get(ask.sha)
         return build is not None and build.ok
 
-    def _prepared(self, number: int, ask: Ask) -> Callable[[], Run]:
+    def _prepared(self, number: int, ask: BootRequest) -> Callable[[], Run]:
         """What carries out a boot."""
         build = self.build(ask.sha, ask.layout)
         draw = random.Random(f"{self.setup.request.seed}/{number}")  # noqa: S311

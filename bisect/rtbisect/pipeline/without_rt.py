@@ -18,13 +18,13 @@ from rtbisect.pipeline.factor_table import control_of, rows
 if TYPE_CHECKING:
     from rtbisect.model.campaign import TableRow, Threshold
     from rtbisect.model.lab import Run
-    from rtbisect.pipeline.steps import Effects
+    from rtbisect.pipeline.steps import Steps
 
 _PURPOSE = "without PREEMPT_RT"
 
 
 def without_rt(
-    effects: Effects, threshold: Threshold, parent: str, culprit: str
+    effects: Steps, threshold: Threshold, parent: str, culprit: str
 ) -> tuple[tuple[TableRow, ...], str]:
     """Rows for the table of factors, and the sentence for the report; ((), "") when it is not
     asked, or the budget has no boot left.

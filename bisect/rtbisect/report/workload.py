@@ -59,7 +59,7 @@ def side(report: ReportInput, *, loaded: bool) -> Side | None:
                 metric=metric_name(want),
                 base=_level(base),
                 new=_level(new),
-                apart="" if of_boots(want) else _apart(base.sample, new.sample),
+                apart="" if of_boots(want) else _intervals_disjoint(base.sample, new.sample),
             )
     return None
 
@@ -70,5 +70,5 @@ def _level(row: TableRow) -> str:
     return f"seen in {told}" if told else spread(row.sample, row.unit, mean=row.mean)
 
 
-def _apart(one: Sample, other: Sample) -> str:
+def _intervals_disjoint(one: Sample, other: Sample) -> str:
     return f"; the ranges of the boots {'' if overlap(one, other) else 'do not '}overlap"

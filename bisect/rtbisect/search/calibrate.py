@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from rtbisect.errors import ConfigError
 from rtbisect.judge import stats
 from rtbisect.judge.scale import by_mean, effect_floor
-from rtbisect.search.likelihood.features import WHOLE, Figure, common
+from rtbisect.search.likelihood.features import WHOLE, Aspect, common
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -31,7 +31,7 @@ HIGH = 0.9
 
 
 @dataclass(frozen=True, slots=True)
-class Ends:
+class Calibration:
     """State of the calibration: `reproduced` is None while more boots are due. `used` is
     the number of boots a side at the look that decided; p belongs to the last look. `figure`
     is what the ends differ in. `still`: all boots gave the same to the last digit.
@@ -42,7 +42,7 @@ class Ends:
     p: float
     shift: float
     swapped: bool
-    figure: Figure = WHOLE
+    figure: Aspect = WHOLE
     still: bool = False
 
 
@@ -90,7 +90,7 @@ def _rule(spec: SearchSpec) -> Rule:
     return Rule(schedule, floor, spec.alpha / len(schedule), spec.seed, mean)
 
 
-def look(spec: SearchSpec, ledger: Ledger) -> Ends:
+def look(spec: SearchSpec, ledger: Ledger) -> Calibration:
     """The decision of the looks that are due. Each look uses the first boots of each side,
     so later boots (controls) never change what it said.
     """
@@ -114,9 +114,9 @@ class Rule:
     mean: bool
 
 
-def decide(good: tuple[Views, ...], bad: tuple[Views, ...], rule: Rule) -> Ends:
+def decide(good: tuple[Views, ...], bad: tuple[Views, ...], rule: Rule) -> Calibration:
     """What the looks say about the boots of both ends in the order of their time."""
-    found = Ends(None, 0, 1.0, 0.0, swapped=False)
+    found = Calibration(None, 0, 1.0, 0.0, swapped=False)
     for boots in rule.looks:
         if min(len(good), len(bad)) < boots:
             return replace(found, reproduced=None)
@@ -139,21 +139,21 @@ def _still(good: Sequence[Views], bad: Sequence[Views], rule: Rule) -> bool:
 
 
 @lru_cache(maxsize=64)
-def _at_look(good: tuple[Views, ...], bad: tuple[Views, ...], rule: Rule) -> Ends:
+def _at_look(good: tuple[Views, ...], bad: tuple[Views, ...], rule: Rule) -> Calibration:
     """One look: reproduced or not."""
     one, two = [views[0] for views in good], [views[0] for views in bad]
     boots, shift = len(good), _shift(one, two, rule)
     p = stats.rank_p(one, two, alternative="greater", seed=rule.seed)
     if p <= SHIFT * rule.alpha:
         if shift >= rule.floor and shift > 0:
-            return Ends(reproduced=True, used=boots, p=p, shift=shift, swapped=False)
+            return Calibration(reproduced=True, used=boots, p=p, shift=shift, swapped=False)
         # Figures that are mostly 0, and sometimes not, differ although their medians do not.
         apart = stats.mean(two) - stats.mean(one)
         if shift == 0 and apart >= rule.floor and apart > 0 and not rule.mean:
-            return Ends(True, boots, p, apart, swapped=False, figure=Figure(mean=True))  # noqa: FBT003
+            return Calibration(True, boots, p, apart, swapped=False, figure=Aspect(mean=True))  # noqa: FBT003
     for figure, size, other in _elsewhere(good, bad, rule):
-        return Ends(True, boots, other, size, swapped=False, figure=figure)  # noqa: FBT003
-    return Ends(reproduced=False, used=boots, p=p, shift=shift, swapped=False)
+        return Calibration(True, boots, other, size, swapped=False, figure=figure)  # noqa: FBT003
+    return Calibration(reproduced=False, used=boots, p=p, shift=shift, swapped=False)
 
 
 def _shift(one: Sequence[float], two: Sequence[float], rule: Rule) -> float:
@@ -163,7 +163,7 @@ def _shift(one: Sequence[float], two: Sequence[float], rule: Rule) -> float:
 
 def _elsewhere(
     good: tuple[Views, ...], bad: tuple[Views, ...], rule: Rule
-) -> Iterator[tuple[Figure, float, float]]:
+) -> Iterator[tuple[Aspect, float, float]]:
     """Differences that are no shift of the whole: where, how large, p."""
     if rule.mean or len(good) < WIDER_FROM:
         return
@@ -173,14 +173,14 @@ def _elsewhere(
         stats.deviations(one), stats.deviations(two), alternative="greater", seed=rule.seed
     )
     if p <= SPREAD * rule.alpha and size >= rule.floor:
-        yield Figure(around=stats.median([*one, *two])), size, p
+        yield Aspect(around=stats.median([*one, *two])), size, p
     views = common([*good, *bad])
     for view in range(1, views):
         one, two = [v[view] for v in good], [v[view] for v in bad]
         size = _shift(one, two, rule)
         p = stats.rank_p(one, two, alternative="greater", seed=rule.seed)
         if p <= ONE_CPU / (views - 1) * rule.alpha and size >= rule.floor:
-            yield Figure(view), size, p
+            yield Aspect(view), size, p
 
 
 def due(spec: SearchSpec, ledger: Ledger, count: int) -> list[str]:

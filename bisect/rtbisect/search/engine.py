@@ -21,14 +21,14 @@ from rtbisect.search.events import Booted, Built, Event, Reverted, Silent
 from rtbisect.search.predictive import contradictions
 from rtbisect.search.search_state import SearchState
 from rtbisect.search.spec import (
-    AGAIN,
     NONE_AT_MOST,
+    RECHECK_END,
     Answer,
     Finish,
     Forecast,
     Proposal,
     SearchSpec,
-    Test,
+    Trial,
 )
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from rtbisect.search.posterior import Posterior
 
 __all__ = [
-    "AGAIN",
+    "RECHECK_END",
     "Answer",
     "Booted",
     "Built",
@@ -49,7 +49,7 @@ __all__ = [
     "SearchSpec",
     "SearchState",
     "Silent",
-    "Test",
+    "Trial",
     "answer",
     "apply",
     "confidence_after",
@@ -95,13 +95,13 @@ def propose(
     """What to do next: tests, best first, at most one a free host, and builds for builders beyond
     the number of hosts; or one Finish.
     """
-    over = stop.early(state)
+    over = stop.stop_before_search(state)
     if over is not None:
         return (over,)
     if state.ends.reproduced is None:
         return _calibration(state, free_hosts, free_builders)
-    if (end := stop.doubtful(state)) is not None:
-        return (Test(end, AGAIN),)
+    if (end := stop.end_to_recheck(state)) is not None:
+        return (Trial(end, RECHECK_END),)
     found = state.belief
     over = stop.reached(state, found)
     if over is not None:
@@ -116,31 +116,31 @@ def propose(
 
 def _to_be_sure(
     state: SearchState, found: Posterior, hosts: int, builders: int
-) -> tuple[Test, ...]:
+) -> tuple[Trial, ...]:
     """What is due before a culprit that is likely enough is named."""
     missing = stop.unbuilt_neighbours(state, found)
     if missing:
-        return tuple(Test(sha, "search", boot=False) for sha in missing[: max(1, builders)])
+        return tuple(Trial(sha, "search", boot=False) for sha in missing[: max(1, builders)])
     if found.none > NONE_AT_MOST:
         return ()
-    if (between := stop.suspect(state, found)) is not None:
-        return (Test(between, "search"),)
+    if (between := stop.second_culprit_probe(state, found)) is not None:
+        return (Trial(between, "search"),)
     if never := stop.unbooted(state, found):
         # A silent commit is booted as the kernel that it is taken to have.
         shas = dict.fromkeys(state.ledger.stand_in(sha) for sha in never)
-        return tuple(Test(sha, "search") for sha in list(shas)[: max(1, hosts)])
+        return tuple(Trial(sha, "search") for sha in list(shas)[: max(1, hosts)])
     due_ = stop.layouts_due(state, found)[: max(1, hosts)]
-    return tuple(Test(sha, "layout", layout=layout) for sha, layout in due_)
+    return tuple(Trial(sha, "layout", layout=layout) for sha, layout in due_)
 
 
-def _against_doubt(state: SearchState, found: Posterior) -> tuple[Test, ...]:
+def _against_doubt(state: SearchState, found: Posterior) -> tuple[Trial, ...]:
     """What still tells, when no test tells candidates apart: whether there is a regression at all,
     or a second culprit beside one that stands out.
     """
     if (test := plan.against_none(state, found)) is not None:
         return (test,)
     if (sha := stop.more_boots(state, found)) is not None:
-        return (Test(state.ledger.stand_in(sha), "search"),)
+        return (Trial(state.ledger.stand_in(sha), "search"),)
     return ()
 
 
@@ -150,7 +150,7 @@ def answer(state: SearchState) -> Answer:
     finish = first if isinstance(first, Finish) else None
     outcome = finish.outcome if finish else Outcome.INCONCLUSIVE
     reasons = (finish.reason,) if finish else ("the search is not over",)
-    if not state.ends.reproduced or stop.early(state) is not None:
+    if not state.ends.reproduced or stop.stop_before_search(state) is not None:
         return Answer(outcome, None, (), 0.0, _none_before_search(state), _tested(state), reasons)
     found = state.belief
     commits = state.spec.graph.commits
@@ -223,13 +223,13 @@ def forecast(state: SearchState) -> Forecast:
     return Forecast(builds, boots, seconds, chance)
 
 
-def _calibration(state: SearchState, hosts: int, builders: int) -> tuple[Test, ...]:
+def _calibration(state: SearchState, hosts: int, builders: int) -> tuple[Trial, ...]:
     """Builds of both ends first: equal kernels need no boot at all."""
     graph = state.spec.graph
     unbuilt = [sha for sha in (graph.good, graph.bad) if not knows_build(state, sha)]
     if unbuilt:
-        return tuple(Test(sha, "calibrate", boot=False) for sha in unbuilt[: max(1, builders)])
-    return tuple(Test(sha, "calibrate") for sha in due(state.spec, state.ledger, max(1, hosts)))
+        return tuple(Trial(sha, "calibrate", boot=False) for sha in unbuilt[: max(1, builders)])
+    return tuple(Trial(sha, "calibrate") for sha in due(state.spec, state.ledger, max(1, hosts)))
 
 
 def _chance(needed: float, left: int) -> float:

@@ -27,9 +27,9 @@ INVALID_RERUNS = 3
 @dataclass(frozen=True)
 class Ledger:
     """The events, summed up per revision. `views` are those of the valid boots in their order,
-    by revision and layout; `failed_boots` and `invalid` hold what came since the last one. `barren`
-    revisions were given up for their invalid runs since the last valid one of any revision.
-    `reverts` are known by their own shas, which no graph has.
+    by revision and layout; `failed_boots` and `invalid` hold what came since the last one.
+    `invalid_streak` revisions were given up for their invalid runs since the last valid one of any
+    revision. `reverts` are known by their own shas, which no graph has.
     """
 
     signatures: Mapping[str, str]
@@ -42,7 +42,7 @@ class Ledger:
     shared: Mapping[str, frozenset[int]] = field(default_factory=dict)
     views: Mapping[tuple[str, int], tuple[Views, ...]] = field(default_factory=dict)
     layouts_failed: frozenset[str] = frozenset()
-    barren: int = 0
+    invalid_streak: int = 0
     reverts: Mapping[str, Reverted] = field(default_factory=dict)
 
     @cached_property
@@ -76,7 +76,7 @@ class Ledger:
         return "hangs in the suites" if RunStatus.HUNG in failed else "does not boot"
 
     @cached_property
-    def lost(self) -> frozenset[str]:
+    def untestable_shas(self) -> frozenset[str]:
         """The revisions that cannot be tested."""
         return frozenset(
             sha

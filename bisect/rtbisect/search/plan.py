@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rtbisect.model.code import SEARCH_LAYOUTS
-from rtbisect.search.spec import NONE_AT_MOST, Test
+from rtbisect.search.spec import NONE_AT_MOST, Trial
 
 if TYPE_CHECKING:
     from rtbisect.search.ancestry import Bools, Floats
@@ -69,14 +69,14 @@ def information(good: Floats, bad: Floats, share: Floats) -> Floats:
     return np.maximum(found, 0.0)
 
 
-def choose(state: SearchState, found: Posterior, hosts: int, builders: int) -> tuple[Test, ...]:
+def choose(state: SearchState, found: Posterior, hosts: int, builders: int) -> tuple[Trial, ...]:
     """The next tests, best first: one a host, at most `builders` of them not yet built; then, where
     there are more builders than hosts, builds of what is likely wanted next. Empty when no test
     is useful or allowed.
     """
     control = _control(state, found)
     if control is not None:
-        return (Test(control, "control"),)
+        return (Trial(control, "control"),)
     picker = _Picker(state, found, max(1, builders))
     for _ in range(min(max(1, hosts), state.spec.max_boots - state.ledger.boots)):
         if not picker.pick():
@@ -91,7 +91,7 @@ class _Picker:
 
     def __init__(self, state: SearchState, found: Posterior, builders: int) -> None:
         spec, ledger = state.spec, state.ledger
-        self.picked: list[Test] = []
+        self.picked: list[Trial] = []
         self._state = state
         self._shas = [commit.sha for commit in spec.graph.commits]
         heard = (*ledger.signatures, *ledger.kin)
@@ -99,7 +99,7 @@ class _Picker:
         self._built = np.zeros(len(self._shas), dtype=np.bool_)
         self._built[state.ancestry.places(known)] = True
         self._open = np.ones(len(self._shas), dtype=np.bool_)
-        self._open[state.ancestry.places(ledger.lost)] = False
+        self._open[state.ancestry.places(ledger.untestable_shas)] = False
         self._room = min(builders, spec.max_builds - ledger.builds)
         build = np.where(self._built, 0.0, spec.build_cost_s)
         self._worth = (1 - failure(state)) / (spec.boot_cost_s + build)
@@ -122,12 +122,12 @@ class _Picker:
         cost = (self._state.spec.layout_cost_s or 0.0) + self._state.spec.boot_cost_s
         if bits / cost > gain[best] * self._worth[best] and bits >= USELESS_BITS:
             number = 1 + sum(s == sha and n > 0 for s, n in self._state.ledger.views)
-            self._take(other, Test(sha, "search", layout=number))
+            self._take(other, Trial(sha, "search", layout=number))
             return True
         if gain[best] < USELESS_BITS:
             return False
         sha, built = self._state.ledger.stand_in(self._shas[best]), bool(self._built[best])
-        self._take(best, Test(sha, "search", boot=built, layout=layout.get(best, 0)))
+        self._take(best, Trial(sha, "search", boot=built, layout=layout.get(best, 0)))
         return True
 
     def build_ahead(self) -> None:
@@ -139,7 +139,7 @@ class _Picker:
         while self._room > 0 and self.pick():
             pass
 
-    def _take(self, i: int, test: Test) -> None:
+    def _take(self, i: int, test: Trial) -> None:
         self.picked.append(test)
         known = test.layout == 0 or (test.revision, test.layout) in self._state.ledger.views
         self._room -= not (known and (i < 0 or self._built[i]))
@@ -217,7 +217,7 @@ def _gain_of_good(groups: list[list[_Part]]) -> float:
     return total
 
 
-def against_none(state: SearchState, found: Posterior) -> Test | None:
+def against_none(state: SearchState, found: Posterior) -> Trial | None:
     """The boot that tells most a second about "no regression", also of a kernel whose side is not
     in question: one more of a kernel that has booted, or one of a layout that has not, however
     large the change is. None when that is not in question, or nothing tells.
@@ -229,7 +229,7 @@ def against_none(state: SearchState, found: Posterior) -> Test | None:
     tests = [
         (_one_more(found, weight, number), 0.0, _boot_of(state, kernel))
         for number, kernel in enumerate(found.kernels)
-        if kernel.boots and not set(kernel.shas) & (ledger.lost | ledger.layouts_failed)
+        if kernel.boots and not set(kernel.shas) & (ledger.untestable_shas | ledger.layouts_failed)
     ]
     if spec.layout_cost_s is not None and ledger.builds < spec.max_builds:
         groups = [_parts(found)]
@@ -240,20 +240,20 @@ def against_none(state: SearchState, found: Posterior) -> Test | None:
                 continue
             place = state.ancestry.index.get(sha)
             bits = _gain_of_good(groups) if place is None else float(fresh[place])
-            tests.append((bits, spec.layout_cost_s, Test(sha, "layout", layout=layout)))
+            tests.append((bits, spec.layout_cost_s, Trial(sha, "layout", layout=layout)))
     useful = [test for test in tests if test[0] >= USELESS_BITS]
     if not useful:
         return None
     return max(useful, key=lambda test: test[0] / (test[1] + spec.boot_cost_s))[2]
 
 
-def _boot_of(state: SearchState, kernel: Kernel) -> Test:
+def _boot_of(state: SearchState, kernel: Kernel) -> Trial:
     """One more boot of a kernel."""
     ends = (state.spec.graph.good, state.spec.graph.bad)
     end = next((sha for sha in ends if sha in kernel.shas and not kernel.layout), None)
     if end is not None:
-        return Test(end, "control")
-    return Test(state.ledger.stand_in(kernel.shas[0]), "search", layout=kernel.layout)
+        return Trial(end, "control")
+    return Trial(state.ledger.stand_in(kernel.shas[0]), "search", layout=kernel.layout)
 
 
 def _cell_weights(found: Posterior) -> Floats:
@@ -326,7 +326,7 @@ def failure(state: SearchState) -> Floats:
     that work: those stand after the fix or before the breaker.
     """
     ancestry, ledger = state.ancestry, state.ledger
-    failed = ancestry.places(ledger.lost)
+    failed = ancestry.places(ledger.untestable_shas)
     working = ancestry.places(sha for sha, boots in ledger.values.items() if boots)
     survive = np.full(ancestry.size, 1 - BASE_FAILURE)
     # Every further failure makes a longer broken stretch likelier.

@@ -21,7 +21,7 @@ from rtbisect.search.likelihood.grids import logsumexp, normal
 if TYPE_CHECKING:
     from rtbisect.model.code import CommitGraph
     from rtbisect.search.ancestry import Ancestry, Bools, Floats
-    from rtbisect.search.calibrate import Ends
+    from rtbisect.search.calibrate import Calibration
     from rtbisect.search.ledger import Ledger
     from rtbisect.search.likelihood.features import Views
     from rtbisect.search.likelihood.grids import Grids
@@ -191,7 +191,7 @@ def side_of(ledger: Ledger, ancestry: Ancestry, sha: str) -> Bools:
     return found
 
 
-def posterior(spec: SearchSpec, ledger: Ledger, ends: Ends, ancestry: Ancestry) -> Posterior:
+def posterior(spec: SearchSpec, ledger: Ledger, ends: Calibration, ancestry: Ancestry) -> Posterior:
     """Needs the calibration boots of both ends: they decide where the grids lie."""
     good, bad = (ledger.views[end, 0][: ends.used] for end in (spec.graph.good, spec.graph.bad))
     shifted = ends.figure.around is None

@@ -11,11 +11,11 @@ from rtbisect.judge.scale import shift_of
 from rtbisect.search.calibrate import look
 from rtbisect.search.ledger import Ledger, ledger
 from rtbisect.search.posterior import posterior, side_of
-from rtbisect.search.two_culprits import Two, two
+from rtbisect.search.two_culprits import TwoCulprits, two
 
 if TYPE_CHECKING:
     from rtbisect.search.ancestry import Ancestry, Bools
-    from rtbisect.search.calibrate import Ends
+    from rtbisect.search.calibrate import Calibration
     from rtbisect.search.events import Event
     from rtbisect.search.posterior import Posterior
     from rtbisect.search.spec import SearchSpec
@@ -43,7 +43,7 @@ class SearchState:
         return side_of(self.ledger, self.ancestry, sha)
 
     @cached_property
-    def ends(self) -> Ends:
+    def ends(self) -> Calibration:
         """What the calibration says so far."""
         return look(self.spec, self.ledger)
 
@@ -64,6 +64,6 @@ class SearchState:
         return posterior(self.spec, self.ledger, self.ends, self.ancestry)
 
     @cached_property
-    def two(self) -> Two:
+    def two(self) -> TwoCulprits:
         """Whether there are two culprits; only after the calibration, too."""
         return two(self.ledger, self.ancestry, self.belief)

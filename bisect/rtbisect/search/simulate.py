@@ -35,7 +35,7 @@ class LayoutWorld(World, Protocol):
         """The same for a build with another layout."""
 
 
-def events(state: SearchState, world: World, test: engine.Test, name: str) -> Iterator[Event]:
+def events(state: SearchState, world: World, test: engine.Trial, name: str) -> Iterator[Event]:
     """What the world answers to one proposed test; costs are those of the specification."""
     spec = state.spec
     if test.layout:
@@ -53,7 +53,7 @@ def events(state: SearchState, world: World, test: engine.Test, name: str) -> It
         yield engine.Booted(test.revision, name, status, seen, spec.boot_cost_s)
 
 
-def _layout(state: SearchState, world: World, test: engine.Test, name: str) -> Iterator[Event]:
+def _layout(state: SearchState, world: World, test: engine.Trial, name: str) -> Iterator[Event]:
     spec, sha, layout = state.spec, test.revision, test.layout
     if (sha, layout) not in state.ledger.views:
         yield engine.Built(sha, True, "", spec.layout_cost_s or 0.0, layout)  # noqa: FBT003

@@ -7,7 +7,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
-from rtbisect.search.likelihood.features import WHOLE, Figure
+from rtbisect.search.likelihood.features import WHOLE, Aspect
 
 if TYPE_CHECKING:
     from rtbisect.model.campaign import Outcome, TestedRevision, Threshold
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 #: Purpose of a boot of an end that says whether anything can be measured at all.
-AGAIN = "again"
+RECHECK_END = "again"
 #: A commit is named only below this probability of "no regression": a culprit that is none
 #: costs a maintainer's time, the wrong one of two neighbours only a look.
 NONE_AT_MOST = 0.01
@@ -50,7 +50,7 @@ class SearchSpec:
 
 
 @dataclass(frozen=True, slots=True)
-class Test:
+class Trial:
     """Build `revision` if that has not been tried, then boot it once if `boot` says so.
 
     `purpose` is calibrate, search, control, layout or AGAIN. A revision that is not built yet is
@@ -76,7 +76,7 @@ class Finish:
     sure: bool = True
 
 
-Proposal: TypeAlias = Test | Finish
+Proposal: TypeAlias = Trial | Finish
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,7 @@ class Answer:
     prob_none: float
     tested: tuple[TestedRevision, ...]
     reasons: tuple[str, ...]
-    figure: Figure = WHOLE
+    figure: Aspect = WHOLE
     between: str = ""
     unlike: tuple[tuple[str, float], ...] = ()
     sure: bool = True

@@ -39,7 +39,7 @@ _COMPARED_MASS = 0.999
 _COMPARED = 400
 
 
-def early(state: SearchState) -> Finish | None:
+def stop_before_search(state: SearchState) -> Finish | None:
     """Reasons to stop that need no posterior."""
     graph = state.spec.graph
     if any(graph.good in group and graph.bad in group for group in state.ledger.classes):
@@ -131,17 +131,17 @@ def _named(state: SearchState, found: Posterior) -> Finish | None:
     return Finish(Outcome.CULPRIT, _culprit_reason(state, members[0], held))
 
 
-def doubtful(state: SearchState) -> str | None:
+def end_to_recheck(state: SearchState) -> str | None:
     """The end to be booted again before anything else: so many revisions gave no valid run in a row
     that what measures them may be broken.
     """
     spec, ledger = state.spec, state.ledger
-    if ledger.barren < BARREN or ledger.boots >= spec.max_boots:
+    if ledger.invalid_streak < BARREN or ledger.boots >= spec.max_boots:
         return None
     return spec.graph.good
 
 
-def suspect(state: SearchState, found: Posterior) -> str | None:
+def second_culprit_probe(state: SearchState, found: Posterior) -> str | None:
     """The revision to boot again when a commit would be named but for a second culprit that
     cannot be ruled out: the one that might lie between the levels. None where many boots of it
     did not decide.
@@ -292,7 +292,7 @@ def culprit_set(state: SearchState, found: Posterior) -> list[int]:
     """
     ledger, ancestry = state.ledger, state.ancestry
     commits = state.spec.graph.commits
-    untestable = ancestry.places(ledger.lost)
+    untestable = ancestry.places(ledger.untestable_shas)
     if not untestable:
         return [found.best]
     testable = np.ones(ancestry.size, dtype=np.bool_)

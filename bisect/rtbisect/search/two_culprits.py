@@ -39,7 +39,7 @@ _WEIGHED = 200
 
 
 @dataclass(frozen=True, eq=False)
-class Two:
+class TwoCulprits:
     """`probability` of two culprits; `commits` (n,) that each candidate is a culprit, alone or with
     another one. `between` is the booted candidate that most
     surely lies between the levels, with the probability that it does.
@@ -50,13 +50,13 @@ class Two:
     between: tuple[str, float]
 
 
-def two(ledger: Ledger, ancestry: Ancestry, found: Posterior) -> Two:
+def two(ledger: Ledger, ancestry: Ancestry, found: Posterior) -> TwoCulprits:
     """Weigh pairs of culprits against single ones. Only for figures with levels: counts, shares
     and states have no pairs here.
     """
     middle = _middle(found.grid) if found.grid is not None and found.possible else None
     if found.grid is None or middle is None:
-        return Two(0.0, found.commits, ("", 0.0))
+        return TwoCulprits(0.0, found.commits, ("", 0.0))
     sides = [side_of(ledger, ancestry, kernel.shas[0]) for kernel in found.kernels]
     pattern, member = patterns(np.array(sides, dtype=np.bool_))
     able = allowed(ancestry, ledger.twins, ledger.assumed)
@@ -124,7 +124,7 @@ class _Levels:
         return found
 
 
-def _weighed(ancestry: Ancestry, found: Posterior, parts: _Parts, levels: _Levels) -> Two:
+def _weighed(ancestry: Ancestry, found: Posterior, parts: _Parts, levels: _Levels) -> TwoCulprits:
     share = parts.held / max(1, parts.able.sum())
     able = np.flatnonzero(share > 0)
     one, other = (able[index] for index in np.triu_indices(able.size, 1))
@@ -133,7 +133,7 @@ def _weighed(ancestry: Ancestry, found: Posterior, parts: _Parts, levels: _Level
     alone = levels.evidence(single) + np.log((1 - TWO) * share[able])
     # Two culprits with one pattern have no kernel between them: they say the same as a single one.
     if not level.size:
-        return Two(0.0, found.commits, ("", 0.0))
+        return TwoCulprits(0.0, found.commits, ("", 0.0))
     prior = np.log(2 * TWO * share[one] * share[other])
     noise = {levels.noise(single[int(alone.argmax())])}
     # With three levels the noise is smaller than with two: both are looked at.
@@ -153,7 +153,7 @@ def _weighed(ancestry: Ancestry, found: Posterior, parts: _Parts, levels: _Level
         np.add.at(mass, index, paired / total)
     commits = np.where(parts.able, (mass / np.maximum(parts.held, 1))[parts.member], 0.0)
     lies = (paired / total) @ ((level[best] == ONE) | (level[best] == OTHER))
-    return Two(float(paired.sum()) / total, commits, _between(ancestry, found, lies))
+    return TwoCulprits(float(paired.sum()) / total, commits, _between(ancestry, found, lies))
 
 
 def _levels_of(one: Bools, other: Bools) -> npt.NDArray[np.intp]:

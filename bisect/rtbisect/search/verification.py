@@ -282,7 +282,9 @@ def _examined(state: VerifyState, check: _Check) -> _Check:
         found = _decided(state.spec, check, *pair, _alpha(state.spec, check))
         if found.status != "undecided":
             break
-        late = check.purpose == "revert" and (look > 0 or _apart(state.spec, check, *pair))
+        late = check.purpose == "revert" and (
+            look > 0 or _intervals_disjoint(state.spec, check, *pair)
+        )
     return replace(check, verification=found)
 
 
@@ -293,7 +295,7 @@ def _alpha(spec: VerifySpec, check: _Check) -> float:
     )
 
 
-def _apart(spec: VerifySpec, check: _Check, base: Sample, new: Sample) -> bool:
+def _intervals_disjoint(spec: VerifySpec, check: _Check, base: Sample, new: Sample) -> bool:
     """The boots so far are as far apart as so few can be: they do not contradict the culprit, and
     that they pass is told by the boots that follow, which a culprit that falls never costs.
     """

@@ -101,16 +101,16 @@ def served(road, server):
         port = free.getsockname()[1]
     desk = Desk(DeskSettings(f"http://127.0.0.1:{port}", ("127.0.0.1", port)), artefacts)
 
-    def ailing(device):
+    def bmc_fault(device):
         made = own_labs.virtual_hosts(road)
-        return known_hosts.ailing(made.get(device).bmc) if device in made.names() else ""
+        return known_hosts.bmc_fault(made.get(device).bmc) if device in made.names() else ""
 
     settings = LavaServerSettings(
         lab="ours",
         work_dir=road / "lab",
         lava_jobs=data("lava-jobs"),
         machine_lock=labs.MACHINE_LOCK,
-        examine=ailing,
+        examine=bmc_fault,
     )
     yield LavaServerLab(settings, LavaRest(RestSettings(server.url, server.token)), desk, artefacts)
     desk.close()

@@ -21,7 +21,7 @@ from rtbisect.lab.lava.claims import claims
 from rtbisect.lab.lava.known_good import KnownGood
 from rtbisect.lab.lava.remote import LavaServerLab
 from rtbisect.lab.lava.rest import LavaRest, RestSettings
-from rtbisect.lab.lava.settings import Pace
+from rtbisect.lab.lava.settings import PollIntervals
 from rtbisect.model.lab import RunStatus
 from rtbisect.model.ports import KeptNote
 from rtbisect_labkit import daemons
@@ -290,7 +290,7 @@ def test_a_call_that_is_lost_costs_a_pause(served, once, request_of, monkeypatch
     nobody = "http://127.0.0.1:9/ended/"
     monkeypatch.setattr(served.desk, "expect", lambda key: nobody + key)
     with fault("callback lost") as told:
-        run = once(pace=Pace(called_s=5.0)).run(request_of("lost-call", "rcu-off"), Note())
+        run = once(pace=PollIntervals(called_s=5.0)).run(request_of("lost-call", "rcu-off"), Note())
         told(run.status.value)
     assert run.complete, run.reason
 
@@ -340,7 +340,7 @@ def test_devices_that_are_out_of_service_are_named(once, server, guests, request
     for name in guests:
         server.health(name, "MAINTENANCE")
     try:
-        lab = once(pace=Pace(hopeless_s=3.0))
+        lab = once(pace=PollIntervals(hopeless_s=3.0))
         with (
             pytest.raises(InfrastructureError, match=f"{guests[0]} is in maintenance"),
             fault("devices taken offline"),

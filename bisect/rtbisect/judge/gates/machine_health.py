@@ -53,7 +53,7 @@ def _taint(facts: Mapping[str, str], excused: int) -> str:
     return ""
 
 
-def unwell(facts: Mapping[str, str], excused: int = 0) -> str:
+def health_fault(facts: Mapping[str, str], excused: int = 0) -> str:
     """Why the figures of a boot are those of a sick machine; "" when nothing says so, also where
     nothing could (`unseen`). `excused` are bits of taint that something explains.
     """
@@ -83,7 +83,7 @@ def unseen(facts: Mapping[str, str]) -> tuple[str, ...]:
 
 def steady(boots: Sequence[Mapping[str, str]]) -> Gate:
     """Whether something would have told that the machine was not well; where it was not, there is
-    no boot (`unwell`). `boots` are facts of valid boots.
+    no boot (`health_fault`). `boots` are facts of valid boots.
     """
     if not boots:
         return absent(NAME, "no valid boot")

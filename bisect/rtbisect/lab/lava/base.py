@@ -89,7 +89,7 @@ class LavaLab(ABC):
     def run(self, request: RunRequest, note: Note) -> Run:
         """One boot. Faults of the lab are tried again, then raised."""
         begin, load = time.monotonic(), os.getloadavg()[0]
-        self._whole(request)
+        self._check_image_complete(request)
         ended, verdict = self._believed(request, note)
         measured = None
         if verdict.status is RunStatus.COMPLETE:
@@ -119,7 +119,7 @@ class LavaLab(ABC):
             device=ended.device,
         )
 
-    def _whole(self, request: RunRequest) -> None:
+    def _check_image_complete(self, request: RunRequest) -> None:
         """ConfigError for a kernel image that was cut off: it would look like a broken kernel."""
         if lacks := kernel_image.missing(self.artefacts.path(request.kernel)):
             raise ConfigError(
@@ -143,7 +143,7 @@ class LavaLab(ABC):
                 verdict = _verdict(ended, emulated=request.device_type.emulated)
                 if verdict.ambiguous:
                     silent.append(device)
-                    if not self._its_own(request, verdict, silent):
+                    if not self._silence_is_kernels(request, verdict, silent):
                         continue
             except InfrastructureError as error:
                 fault = self._explained(error, device)
@@ -158,7 +158,7 @@ class LavaLab(ABC):
                 self._known_good.put(request)
             return ended, verdict
 
-    def _its_own(self, request: RunRequest, verdict: Verdict, silent: list[str]) -> bool:
+    def _silence_is_kernels(self, request: RunRequest, verdict: Verdict, silent: list[str]) -> bool:
         """Whether ending without a word is the kernel's own doing, after it did so on the devices
         `silent`; False asks for another try, InfrastructureError says that it is the lab's.
         """
@@ -167,11 +167,11 @@ class LavaLab(ABC):
             return True
         if len(silent) < 2:
             return False
-        self._answers(request, verdict, silent)
+        self._boot_known_good(request, verdict, silent)
         self._blamed.add(blamed)
         return True
 
-    def _answers(self, request: RunRequest, verdict: Verdict, silent: list[str]) -> None:
+    def _boot_known_good(self, request: RunRequest, verdict: Verdict, silent: list[str]) -> None:
         """Boot a kernel that is known to boot; InfrastructureError when it fails, too."""
         good = self._known_good.instead_of(request) if self._known_good else None
         if good is None:

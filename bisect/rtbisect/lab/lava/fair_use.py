@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Manners:
+class FairUse:
     """How we behave in a lab that others use, too: `hours` of the day (UTC; from, to; the same hour
     twice is the whole day) in which jobs are submitted, and whether others go first.
     """
@@ -40,7 +40,7 @@ def place(job: int, queue: Sequence[JobState], devices: Sequence[DeviceState]) -
 
 
 def hold_back(
-    manners: Manners, now: datetime, user: str, queue: Sequence[JobState], devices: int
+    manners: FairUse, now: datetime, user: str, queue: Sequence[JobState], devices: int
 ) -> str:
     """Why a guest does not submit a job now, "" when nothing is against it: at most one queued job
     of ours a device, others first, in our hours.

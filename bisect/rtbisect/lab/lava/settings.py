@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rtbisect.lab.lava.base import Patience
-from rtbisect.lab.lava.fair_use import Manners
+from rtbisect.lab.lava.fair_use import FairUse
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Pace:
+class PollIntervals:
     """Seconds: between looks at a job (`called_s`: where the server calls when it ends), until
     a request without an answer shows in the queue, until a queue without a device is left, and
     until any queue is.
@@ -49,11 +49,11 @@ class LavaServerSettings:
     tags: tuple[str, ...] = ()
     workload: Path | None = None
     timeouts: job_definition.Timeouts | None = None
-    manners: Manners = Manners()  # noqa: RUF009  (frozen)
+    manners: FairUse = FairUse()  # noqa: RUF009  (frozen)
     machine_lock: Path | None = None
     lock_wait_s: float = 900.0
     patience: Patience = Patience()  # noqa: RUF009  (frozen)
-    pace: Pace = Pace()
+    pace: PollIntervals = PollIntervals()
     quarantine: Quarantine | None = None
     known_good: KnownGood | None = None
     examine: Callable[[str], str] = lambda _device: ""

@@ -76,7 +76,7 @@ def common(boots: Iterable[Sequence[float]]) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Figure:
+class Aspect:
     """What of a boot the ends differ in: a view, or with `around` how far the whole lies from
     that value. `mean` says that the medians of the ends are equal, and their means are not.
     """
@@ -158,4 +158,4 @@ class Figure:
 
 
 #: The figure as it is.
-WHOLE = Figure()
+WHOLE = Aspect()
