@@ -22,7 +22,7 @@ cgroups.systemd_works = lambda: False
 PLUGIN
 failed=0
 tests() { # <plugin option ...>
-    .venv/bin/python -m pytest --no-skips "$@" tests/integration/test_hostile_code.py || failed=1
+    .venv/bin/python -m pytest --no-skips "$@" tests/integration/kernel/test_hostile_code.py || failed=1
 }
 .venv/bin/python -c 'import sys
 from rtbisect.kernel import cgroups

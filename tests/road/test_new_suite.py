@@ -3,9 +3,9 @@
 
 import sys
 
-import new_suite
 import pytest
 
+from helpers import new_suite
 from rtbisect.config.thresholds import load_thresholds
 from rtbisect.lab.windows import of_suites
 from rtbisect.suites import base

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A value of every kind that is kept, with no field at its default: what `tests/data/formats/` has.
+
+    PYTHONPATH=tests:bisect python -m helpers.kept_samples FOLDER
+
+writes `<name>-<version>.json` for each kind whose present version FOLDER lacks. A file that is
+there is never written again: it stands for what programs of that version have left.
+"""
+
+import dataclasses
+import enum
+import json
+import sys
+import types
+import typing
+import zlib
+from pathlib import Path
+
+#: Written instead of the value that a field has by itself.
+SMALL = 1000
+
+
+def number(path):
+    """A number of its own for each place in a document."""
+    return 1 + zlib.crc32(path.encode()) % SMALL
+
+
+def filled(kind, path="it", default=None):
+    """A value of a type in the types of JSON; every text names its place."""
+    origin, inside = typing.get_origin(kind), typing.get_args(kind)
+    if origin in (typing.Union, types.UnionType):
+        return filled(next(each for each in inside if each is not type(None)), path, default)
+    if origin in (tuple, list):
+        several = [each for each in inside if each is not ...]
+        return [filled(each, f"{path}[{n}]") for n, each in enumerate(several)]
+    if origin is dict:
+        return {f"{path} key": filled(inside[1], f"{path}{{}}")}
+    if dataclasses.is_dataclass(kind):
+        hints = typing.get_type_hints(kind)
+        return {
+            each.name: filled(hints[each.name], f"{path}.{each.name}", each.default)
+            for each in dataclasses.fields(kind)
+        }
+    return plain(kind, path, default)
+
+
+def plain(kind, path, default):
+    """A value without parts."""
+    if issubclass(kind, enum.Enum):
+        return next(each.value for each in reversed(kind) if each is not default)
+    if kind is bool:
+        return default is not True
+    if issubclass(kind, int | float):
+        return kind(number(path) + 0.5)
+    return f"/{path}" if issubclass(kind, Path) else path
+
+
+def enumerations(kind):
+    """Every enumeration that a value of a type may have in it, with its values."""
+    if dataclasses.is_dataclass(kind):
+        for hint in typing.get_type_hints(kind).values():
+            yield from enumerations(hint)
+    elif isinstance(kind, type) and issubclass(kind, enum.Enum):
+        yield kind
+    for inside in typing.get_args(kind):
+        yield from enumerations(inside)
+
+
+def write(folder, kinds):
+    """`kinds`: (name, version) of a kind: its type."""
+    for (name, version), kind in sorted(kinds.items()):
+        place = folder / f"{name}-{version}.json"
+        if not place.exists():
+            place.write_text(json.dumps(filled(kind), indent=1) + "\n", encoding="utf-8")
+
+
+def main():
+    import rtbisect.cli.app  # noqa: F401  (all that is kept is known once it is imported)
+    from rtbisect.model import formats
+
+    kinds = {(found.name, found.version): kind for kind, found in formats.known().items()}
+    write(Path(sys.argv[1]), kinds)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Searches of small worlds whose truth is known."""
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from helpers.campaigns import RES
+from rtbisect.model.campaign import Observation
+from rtbisect.model.code import Commit, CommitGraph
+from rtbisect.model.lab import RunStatus
+from rtbisect.search import engine
+from rtbisect.search.ancestry import Ancestry
+from rtbisect.search.simulate import rehearse
+
+SIZE = 30
+CULPRIT = 17
+
+
+def chain(size):
+    commits = [Commit("c0", ("good",), "subject 0")]
+    commits += [Commit(f"c{i}", (f"c{i - 1}",), f"subject {i}") for i in range(1, size)]
+    return CommitGraph("good", f"c{size - 1}", tuple(commits))
+
+
+def spec(graph=None, **changes):
+    return engine.SearchSpec(chain(16) if graph is None else graph, RES, 0, **changes)
+
+
+def built(sha, signature, *, ok=True):
+    return engine.Built(sha, ok, signature, 20.0)
+
+
+def event(sha, value):
+    seen = Observation(sha, "run", value)
+    return engine.Booted(sha, "run", RunStatus.COMPLETE, seen, 1.0)
+
+
+@dataclass
+class Toy:
+    """Noise-free kernels; `broken` do not build, `status` is how boots of a revision end."""
+
+    graph: CommitGraph
+    culprit: str
+    broken: tuple[str, ...] = ()
+    status: dict[str, RunStatus] = field(default_factory=dict)
+    signatures: dict[str, str] = field(default_factory=dict)
+    low: float = 1.0
+    high: float = 5.0
+    builds: list[str] = field(default_factory=list)
+    boots: list[str] = field(default_factory=list)
+
+    def __post_init__(self):
+        self.ancestry = Ancestry(self.graph)
+
+    def build(self, sha):
+        self.builds.append(sha)
+        return None if sha in self.broken else self.signatures.get(sha, f"kernel of {sha}")
+
+    def boot(self, sha):
+        self.boots.append(sha)
+        where = self.ancestry.index.get(self.culprit)
+        bad = where is not None and self.ancestry.side(sha)[where]
+        status = self.status.get(sha, RunStatus.COMPLETE)
+        return status, self.high if bad else self.low
+
+
+def search(world, **changes):
+    state, finish = rehearse(spec(world.graph, **changes), world)
+    return state, finish, engine.answer(state)
+
+
+def boots_until_the_end(draw, seed=1, **changes):
+    """Search a chain whose commits from CULPRIT on give boots of draw(rng, bad): a figure, those of
+    the CPUs, and the exposure where there is one.
+    """
+    state = engine.start(replace(spec(chain(SIZE)), **changes))
+    rng = np.random.default_rng(seed)
+    for number in range(2000):
+        first = engine.propose(state)[0]
+        if isinstance(first, engine.Finish):
+            return state, engine.answer(state)
+        sha = first.revision
+        if not engine.knows_build(state, sha):
+            state = engine.apply(state, built(sha, ""))
+        if first.boot:
+            bad = sha != "good" and int(sha[1:]) >= CULPRIT
+            seen = Observation(sha, f"run{number}", *draw(rng, bad))
+            state = engine.apply(
+                state, engine.Booted(sha, f"run{number}", RunStatus.COMPLETE, seen, 1.0)
+            )
+    raise AssertionError("the search does not end")

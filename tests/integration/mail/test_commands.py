@@ -1,0 +1,317 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Where reports stand, whatever is killed, dropped or withdrawn; and replies that are worked on."""
+
+import mailbox
+import shutil
+from contextlib import closing
+from datetime import UTC, datetime
+from email.utils import format_datetime
+
+import pytest
+
+from helpers.mail_server import Server
+from helpers.mail_world import USE, WHO, World
+from helpers.report_cases import rcu
+from rtbisect.errors import InfrastructureError
+from rtbisect.mail import commands, report_state
+from rtbisect.model.report import ReportState
+from rtbisect.store.campaigns import CampaignStore
+from rtbisect.store.outbox import Outbox
+from rtbisect.store.replies import KeptReply, Replies, ReplyState
+
+pytestmark = pytest.mark.skipif(
+    not all(shutil.which(tool) for tool in ("bwrap", "perl", "git")), reason="needs bwrap, perl"
+)
+
+
+@pytest.fixture
+def world(tmp_path, capsys):
+    return World(tmp_path, capsys)
+
+
+def approved(world):
+    name = world.campaign(rcu(), bad=world.sha)
+    world("report", "propose", name, "--by", WHO, "--use-case", USE)
+    assert world("report", "approve", name, "--by", WHO)[0] == 0
+    return name
+
+
+def send(world):
+    return world("mail", "send", "--site", str(world.site))
+
+
+def state_of(world, name):
+    return world("report", "show", name)[1]["state"]
+
+
+def withdraw(world, name):
+    return world("report", "withdraw", name, "--by", WHO, "--why", "it was the tool", "--send")
+
+
+def test_what_was_withdrawn_is_not_sent_behind_that(world):
+    with closing(Server(world.root / "server", "--fault", "cut")) as server:
+        world.mail["send"] = {
+            "smtp": {"host": "127.0.0.1", "port": server.port, "security": "none"}
+        }
+        name = approved(world)
+        (doubt,) = send(world)[1]["mails"]
+        assert doubt["state"] == "in doubt"
+        assert withdraw(world, name)[0] == 0
+        identity = doubt["message_id"]
+        code, told = world("mail", "decide", identity, "again", "--why", "x")
+        assert (code, "was withdrawn" in told["error"]) == (2, True)
+        assert world("mail", "decide", identity, "sent", "--why", "x")[0] == 0
+        assert state_of(world, name) == "withdrawn"
+
+
+def test_a_withdrawal_that_is_dropped_has_told_nobody(world):
+    name = approved(world)
+    send(world)
+    withdraw(world, name)
+    assert state_of(world, name) == "withdrawn"
+    (mail,) = [m for m in world("mail", "list")[1]["mails"] if m["kind"] == "withdrawal"]
+    assert world("mail", "drop", mail["message_id"])[0] == 0
+    assert state_of(world, name) == "sent"
+    assert withdraw(world, name)[0] == 0
+    # There is one withdrawal of a report, whoever makes it when.
+    assert withdraw(world, name)[0] == 2
+
+
+@pytest.mark.parametrize("stands", [s for s in ReportState if s is not ReportState.WITHDRAWN])
+def test_what_a_kill_left_is_put_right(world, stands):
+    name = approved(world)
+    store, outbox = CampaignStore(world.state), Outbox(world.state)
+    for mail, expected in (
+        ("queued", {"draft": "approved"}),
+        ("sent", {"draft": "sent", "approved": "sent"}),
+        ("withdrawn", dict.fromkeys(map(str, ReportState), "withdrawn")),
+    ):
+        if mail == "sent":
+            send(world)
+        if mail == "withdrawn":
+            withdraw(world, name)
+        store.move_report(name, list(ReportState), stands)
+        report_state.follow_outbox(store, outbox)
+        assert state_of(world, name) == expected.get(stands.value, stands.value)
+
+
+@pytest.mark.parametrize("stands", [ReportState.SENT, ReportState.ANSWERED, ReportState.FIXED])
+def test_who_drops_a_withdrawal_has_the_report_as_it_was(world, stands):
+    name = approved(world)
+    send(world)
+    CampaignStore(world.state).move_report(name, (ReportState.SENT,), stands)
+    withdraw(world, name)
+    (mail,) = [m for m in world("mail", "list")[1]["mails"] if m["kind"] == "withdrawal"]
+    world("mail", "drop", mail["message_id"])
+    assert state_of(world, name) == stands.value
+
+
+def test_a_report_in_doubt_may_be_answered(world):
+    with closing(Server(world.root / "server", "--fault", "cut")) as server:
+        world.mail["send"] = {
+            "smtp": {"host": "127.0.0.1", "port": server.port, "security": "none"}
+        }
+        name = approved(world)
+        (doubt,) = send(world)[1]["mails"]
+        store = CampaignStore(world.state)
+        assert store.move_report(name, (ReportState.SENT,), ReportState.ANSWERED)
+        world("mail", "decide", doubt["message_id"], "sent", "--why", "x")
+        assert state_of(world, name) == "answered"
+
+
+def test_a_draft_whose_mail_is_gone_is_a_draft(world):
+    name = approved(world)
+    outbox = Outbox(world.state)
+    outbox.drop(outbox.all()[0])
+    assert state_of(world, name) == "approved"
+    assert send(world)[0] == 0
+    assert state_of(world, name) == "draft"
+    assert world("report", "approve", name, "--by", WHO)[0] == 0
+
+
+def test_a_state_moves_only_from_where_it_was_seen(world):
+    name = approved(world)
+    store = CampaignStore(world.state)
+    assert not store.move_report(name, (ReportState.SENT,), ReportState.FIXED)
+    assert store.move_report(name, (ReportState.APPROVED,), ReportState.SENT)
+    assert not store.move_report("none", tuple(ReportState), ReportState.SENT)
+    assert state_of(world, name) == "sent"
+
+
+def test_who_has_not_read_it_does_not_approve_it(world):
+    world.mail["approvers"] += [
+        {"name": "Jo Ada", "address": "joada@lab.example.org"},
+    ]
+    name = world.campaign(rcu())
+    world("report", "propose", name, "--by", "Jo Ada")
+    code, told = world("report", "approve", name, "--by", "ada@lab.example.org")
+    assert (code, "has read it, not Ada" in told["error"]) == (2, True)
+
+
+def test_a_mail_with_other_letters_is_told(world):
+    name = world.campaign(rcu())
+    world("report", "propose", name, "--by", WHO)
+    place = world.public(name)
+    data = place.read_bytes().replace(b"us-ascii", b"utf-8").replace(b"7bit", b"8bit")
+    place.write_bytes(data.replace(b"Seen on", "Jos\u00e9 saw on".encode()))
+    code, told = world("report", "approve", name, "--by", WHO)
+    assert (code, "no ASCII" in told["error"]) == (2, True)
+
+
+# --- replies that are worked on ---
+
+
+@pytest.fixture
+def reply(world):
+    """An accepted reply that asks for the branch."""
+    name = approved(world)
+    send(world)
+    kept = Replies(world.state)
+
+    def make(key="k1", asked=(("retest", ""),)):
+        found = KeptReply(
+            key, f"<{key}@kernel.example.org>", name, "zo@kernel.example.org", "Re: x",
+            datetime.now(UTC).isoformat(), asked, ReplyState.ACCEPTED,
+        )  # fmt: skip
+        kept.put(found, b"Subject: x\n\nText.\n")
+        return kept
+
+    return make
+
+
+def test_what_is_wrong_with_the_command_is_told(world, reply):
+    kept = reply(asked=(("test", "no-such-branch"), ("bisect", "one"), ("dup", "x")))
+    code, told = world("mail", "work")
+    assert (code, told["replies"][0]["state"]) == (0, "done")
+    first, second, third = kept.get("k1").why.split("; ")
+    assert first.startswith("test: ")
+    assert "no-such-branch" in first
+    assert second == "bisect: wants a good and a bad revision"
+    assert third.startswith("dup: for you")
+
+
+def test_a_reply_without_a_patch_is_told(world, reply):
+    kept = reply(asked=(("test", ""),))
+    assert world("mail", "work")[0] == 0
+    assert kept.get("k1").why == "test: there is no patch"
+
+
+def test_an_address_that_no_archive_has_is_told(world, reply):
+    kept = reply(asked=(("test", "https://elsewhere.example.org/x"),))
+    assert world("mail", "work")[0] == 0
+    assert kept.get("k1").why.startswith("test: https://elsewhere.example.org/x is in no archive")
+
+
+def test_a_reply_that_is_closed_asks_nothing(world, reply):
+    kept = reply()
+    site = ("--site", str(world.site))
+    assert world("mail", "close", "k1", "--by", "Somebody", *site)[0] == 2
+    assert world("mail", "close", "k1", "--by", WHO, *site)[1]["replies"][0]["state"] == "noted"
+    assert world("mail", "close", "k1", "--by", WHO, *site)[0] == 2
+    assert world("mail", "work")[1]["replies"] == []
+    assert "closed by Ada" in kept.get("k1").why
+
+
+@pytest.fixture
+def lab(monkeypatch):
+    """A lab that fails; it counts what it is asked."""
+    asked = []
+
+    def once(_state, request, _progress, *, again):
+        asked.append((request, again))
+        raise InfrastructureError("the lab is away")
+
+    monkeypatch.setattr(commands.session, "once", once)
+    return asked
+
+
+def commit(world):
+    with (world.tree / "kernel/rcu/tree.c").open("a") as file:
+        file.write("int z;\n")
+    world._git("commit", "-qam", "rcu: more")
+
+
+def test_a_fault_of_the_lab_leaves_the_reply_and_the_others_go_on(world, reply, lab):
+    commit(world)
+    kept = reply("k1")
+    reply("k2", (("dup", ""),))
+    code, told = world("mail", "work")
+    assert (code, [each["state"] for each in told["replies"]]) == (3, ["accepted", "done"])
+    assert kept.get("k1").why == "waits: the lab is away"
+    assert kept.get("k2").state is ReplyState.DONE
+    # The same question again, and no other: what is done is not done twice.
+    commit(world)
+    world("mail", "work")
+    (first, _), (second, again) = lab
+    assert (first, again) == (second, False)
+
+
+def test_a_retest_is_of_the_branch_whatever_is_written_behind_it(world, reply, lab):
+    commit(world)
+    reply(asked=(("retest", "please, with the new head"),))
+    world("mail", "work")
+    assert lab[0][0].bad == world._git("rev-parse", "HEAD")
+
+
+def test_a_site_file_that_is_broken_is_not_the_askers_fault(world, reply):
+    kept = reply()
+    place = world.root / "site.yaml"
+    text = place.read_text()
+    place.write_text("{")
+    assert world("mail", "work")[0] == 2
+    assert kept.get("k1").state is ReplyState.ACCEPTED
+    place.write_text(text)
+    assert world("mail", "work")[0] == 0
+    assert kept.get("k1").state is ReplyState.DONE
+
+
+def test_what_was_done_before_a_fault_is_not_done_again(world, reply, lab):
+    commit(world)
+    kept = reply(asked=(("dup", ""), ("retest", "")))
+    assert world("mail", "work")[0] == 3
+    (said,) = kept.said("k1")
+    assert said.startswith("dup: for you to decide")
+    assert world("mail", "work")[0] == 3
+    assert len(lab) == 2
+
+
+ANSWER = """\
+Authentication-Results: mx.lab.example.org; dkim={dkim} header.d=kernel.example.org
+DKIM-Signature: v=1; d=kernel.example.org; b=x; h=From:Date:Message-ID:In-Reply-To
+Received: by {way}
+Date: {date}
+From: Zo <zo@kernel.example.org>
+Message-ID: <q1@kernel.example.org>
+In-Reply-To: <{parent}>
+
+#rtbisect retest
+"""
+
+
+def copies(world, *signed):
+    """The same reply so many times, each signed or not, polled one after the other."""
+    name = approved(world)
+    send(world)
+    world.mail["inbox"] = {"maildir": str(world.root / "in")}
+    world.mail["commands"] = {
+        "people": ["zo@kernel.example.org"], "trusted": ["mx.lab.example.org"],
+    }  # fmt: skip
+    box = mailbox.Maildir(world.root / "in")
+    parent = world("report", "show", name)[1]["message_id"].strip("<>")
+    date = format_datetime(datetime.now(UTC))
+    for way, dkim in enumerate(signed):
+        box.add(ANSWER.format(date=date, dkim=dkim, way=way, parent=parent).encode())
+        world("mail", "poll", "--site", str(world.site))
+    return world("mail", "replies")[1]["replies"]
+
+
+def test_a_copy_of_a_reply_asks_no_more(world):
+    first, second = copies(world, "pass", "pass")
+    assert (first["state"], second["state"]) == ("accepted", "noted")
+    assert second["why"] == f"has come before, as {first['key']}"
+
+
+def test_a_signed_copy_takes_the_place_of_one_that_is_not(world):
+    first, second, third = copies(world, "fail", "pass", "fail")
+    assert (first["state"], second["state"], third["state"]) == ("noted", "accepted", "noted")
+    assert first["why"] == f"has come again, signed, as {second['key']}"

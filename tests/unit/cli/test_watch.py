@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What watch makes of the answers of its campaigns, with campaigns that end at once."""
+
+from dataclasses import replace
+
+import pytest
+
+from helpers.campaigns import sha
+from rtbisect.campaign import session
+from rtbisect.campaign.fingerprint import SetupChangedError
+from rtbisect.cli import watch
+from rtbisect.cli.output import Output
+from rtbisect.errors import Exit
+from rtbisect.model.campaign import CampaignRequest, Cause, Outcome, Result
+from rtbisect.store import codec
+from rtbisect.store.campaigns import CampaignStore
+
+REQUEST = CampaignRequest("check", "/site.yaml", "rt", sha(1), sha(2))
+
+
+def answer(outcome):
+    return Result(outcome, Cause.NONE, None, (), 0.0, None, None)
+
+
+@pytest.fixture
+def bench(tmp_path, monkeypatch):
+    """Campaigns end with the outcome that `answers` holds for their kind."""
+    store, answers, begun = CampaignStore(tmp_path), {}, []
+
+    def finish(identity, request):
+        store.finish(identity, answer(answers[request.kind]), None)
+        return store.get(identity)
+
+    def start(_state, request, _progress):
+        begun.append(request.kind)
+        text = codec.to_json(CampaignRequest, replace(request, repo="/srv"))
+        return finish(store.create(request.kind, text, "now"), request)
+
+    def go_on(_state, identity, _progress):
+        record = store.get(identity)
+        begun.append(f"resumed {identity}")
+        return finish(identity, session.request_of(record))
+
+    monkeypatch.setattr(session, "start", start)
+    monkeypatch.setattr(session, "go_on", go_on)
+    return Output(tmp_path), store, answers, begun
+
+
+@pytest.mark.parametrize(
+    ("check", "bisect", "kept", "code"),
+    [
+        (Outcome.NO_REGRESSION, None, "pass", 0),
+        (Outcome.INCONCLUSIVE, None, "undecided", 4),
+        (Outcome.CULPRIT_SET, Outcome.CULPRIT, "regressed", 1),
+        (Outcome.CULPRIT_SET, Outcome.CULPRIT_SET, "regressed", 1),
+        # Nothing was drafted: the next tip has to be compared with the same base again.
+        (Outcome.CULPRIT_SET, Outcome.NO_REGRESSION, "undecided", 1),
+        (Outcome.CULPRIT_SET, Outcome.NOT_REPRODUCED, "undecided", 1),
+        (Outcome.CULPRIT_SET, Outcome.INCONCLUSIVE, "undecided", 1),
+    ],
+)
+def test_a_tip_counts_as_told_only_when_a_draft_tells_it(bench, check, bisect, kept, code):
+    output, store, answers, _begun = bench
+    answers |= {"check": check, "bisect": bisect}
+    row = watch._judge(output, {"campaigns": []}, REQUEST)
+    assert row["exit"] == code
+    assert store.seen("rt") == {sha(2): kept}
+
+
+def test_a_campaign_that_a_kill_interrupted_goes_on(bench):
+    output, store, answers, begun = bench
+    answers |= {"check": Outcome.NO_REGRESSION}
+    text = codec.to_json(CampaignRequest, replace(REQUEST, repo="/srv"))
+    mine = store.create("check", text, "now")
+    other = codec.to_json(CampaignRequest, replace(REQUEST, bad=sha(3)))
+    store.create("check", other, "now")
+    watch._judge(output, {"campaigns": []}, REQUEST)
+    assert begun == [f"resumed {mine}"]
+    watch._judge(output, {"campaigns": []}, REQUEST)
+    assert begun == [f"resumed {mine}", "check"]
+
+
+def test_a_campaign_of_another_setup_is_begun_anew(bench, monkeypatch):
+    output, store, answers, begun = bench
+    answers |= {"check": Outcome.NO_REGRESSION}
+    text = codec.to_json(CampaignRequest, replace(REQUEST, repo="/srv"))
+    store.create("check", text, "now")
+
+    def changed(_state, _identity, _progress):
+        raise SetupChangedError("the site file changed")
+
+    monkeypatch.setattr(session, "go_on", changed)
+    watch._judge(output, {"campaigns": []}, REQUEST)
+    assert begun == ["check"]
+
+
+def test_an_open_question_stays_open(bench, monkeypatch):
+    output, store, _answers, _begun = bench
+    monkeypatch.setattr(watch.resolve, "base_for_watch", lambda *_words: (sha(1), sha(2)))
+    store.mark_seen("rt", sha(2), "undecided", "now")
+    row = watch._one(output, "/site.yaml", "rt", 0)
+    assert (row["level"], row["exit"]) == ("unchanged", Exit.UNDECIDED)
+    store.mark_seen("rt", sha(2), "regressed", "now")
+    assert watch._one(output, "/site.yaml", "rt", 0)["exit"] == Exit.ANSWERED

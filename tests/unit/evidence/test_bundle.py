@@ -1,0 +1,242 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Evidence of a campaign: judged again from its folder alone, and refused when it is not whole."""
+
+import gzip
+import hashlib
+import json
+import shutil
+from dataclasses import replace
+
+import pytest
+
+from helpers.campaigns import ROOT, World, boots, line_of, sha
+from rtbisect.errors import ConfigError
+from rtbisect.evidence import bundle
+from rtbisect.evidence.bundle import Evidence, differences, rejudge
+from rtbisect.evidence.replay import Answers, RecordingBuilder, RecordingTree
+from rtbisect.lab.fake import FakeLab
+from rtbisect.model.campaign import Outcome
+from rtbisect.pipeline import bisect
+from rtbisect.store.export import steps_of
+
+
+@pytest.fixture
+def campaign(finished, tmp_path):
+    """A finished campaign on the fakes, its evidence, and its folder, which may be changed."""
+    world, result, folder = finished
+    return world, result, shutil.copytree(folder, tmp_path / "bundle")
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    place = tmp_path_factory.mktemp("finished")
+    graph = line_of(8)
+    reverts = {(graph.bad, sha(5)): sha(10**6)}
+    world = World(place / "state", graph, FakeLab(boots(5), None), reverts=reverts)
+    setup, parts = world.open()
+    result, _ = bisect.bisect(setup, parts)
+    world.store.finish(world.campaign, result, None)
+    steps = steps_of(world.store.database, world.campaign)
+    answers = Answers()
+
+    def heard(journal):
+        tree, builder = RecordingTree(parts.tree, answers), RecordingBuilder(parts.builder, answers)
+        return setup, bundle._parts(tree, builder, journal)
+
+    again, _ = bundle._again(steps, "bisect", heard)
+    assert again == result
+    folder = place / "bundle"
+    folder.mkdir()
+    record = world.store.get(world.campaign)
+    bundle._fill(folder, world.store, record, Evidence(setup, steps, answers, result))
+    return world, result, folder
+
+
+def sums(folder):
+    """Make SHA256SUMS true again after a change."""
+    names = sorted(p for p in folder.rglob("*") if p.is_file() and p.name != bundle.SUMS)
+    lines = [
+        f"{hashlib.sha256(p.read_bytes()).hexdigest()}  {p.relative_to(folder)}" for p in names
+    ]
+    (folder / bundle.SUMS).write_text("".join(f"{line}\n" for line in lines))
+
+
+def test_a_bundle_gives_the_same_answer(campaign):
+    world, result, folder = campaign
+    assert result.outcome is Outcome.CULPRIT
+    found = rejudge(folder)
+    assert found.same
+    assert found.now == result
+    assert found.campaign == world.campaign
+    assert list(differences(found)) == []
+
+
+def test_a_bundle_of_an_older_program_gives_the_same_answer():
+    found = rejudge(ROOT / "tests/data/bundles/format-1")
+    assert list(differences(found)) == []
+    assert found.told.outcome is Outcome.CULPRIT
+    assert found.same
+
+
+def test_other_measurements_give_another_answer(campaign):
+    _, result, folder = campaign
+    place = folder / "journal.jsonl.gz"
+    rows = [json.loads(line) for line in gzip.decompress(place.read_bytes()).splitlines()]
+    bad = [row for row in rows if row["kind"] == "Run" and result.culprit in row["value"]]
+    assert bad
+    for row in bad:
+        run = json.loads(row["value"])
+        for each in run["measurements"]:
+            each["value"] *= 0.01
+        row["value"] = json.dumps(run)
+    place.write_bytes(gzip.compress("".join(json.dumps(row) + "\n" for row in rows).encode()))
+    with pytest.raises(ConfigError, match="is not as SHA256SUMS says"):
+        rejudge(folder)
+    sums(folder)
+    found = rejudge(folder)
+    assert not found.same
+    assert list(differences(found))
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("manifest.json", "{}", "cannot be read"),
+        ("manifest.json", "[", "cannot be read"),
+        ("manifest.json", '{"format": 99, "rtbisect": "9"}', "has format 99"),
+        ("setup.json", "{}", "cannot be read"),
+        ("answers.json.gz", "x", "answers.json.gz"),
+        ("journal.jsonl.gz", "x", "journal.jsonl.gz"),
+    ],
+)
+def test_a_folder_that_is_no_bundle_is_refused(campaign, name, text, said):
+    folder = campaign[2]
+    (folder / name).write_text(text)
+    sums(folder)
+    with pytest.raises(ConfigError, match=said):
+        rejudge(folder)
+
+
+@pytest.mark.parametrize("line", ["x", f"{'0' * 64}  ../../etc/passwd", f"{'0' * 64}  /etc/passwd"])
+def test_sums_name_files_of_the_bundle_alone(campaign, line):
+    folder = campaign[2]
+    place = folder / bundle.SUMS
+    place.write_text(place.read_text() + line + "\n")
+    with pytest.raises(ConfigError, match="a line that is none"):
+        rejudge(folder)
+
+
+def test_a_file_that_is_missing_or_a_link_is_told(campaign, tmp_path):
+    folder = campaign[2]
+    (folder / "setup.json").rename(tmp_path / "setup.json")
+    with pytest.raises(ConfigError, match="is not as"):
+        rejudge(folder)
+    (folder / "setup.json").symlink_to(tmp_path / "setup.json")
+    with pytest.raises(ConfigError, match="is not as"):
+        rejudge(folder)
+    (folder / bundle.SUMS).unlink()
+    with pytest.raises(ConfigError, match="has no file SHA256SUMS"):
+        rejudge(folder)
+
+
+def test_a_campaign_that_is_not_finished_has_no_evidence(campaign, tmp_path):
+    world, _, _ = campaign
+    record = replace(world.store.get(world.campaign), result=None)
+    with pytest.raises(ConfigError, match="no answer of a search"):
+        bundle.write_bundle(world.state, record, world.request, tmp_path / "b")
+
+
+def test_the_last_digits_of_another_machine_are_no_other_answer(campaign):
+    _, result, _ = campaign
+    near = replace(result, confidence=result.confidence * (1 + 1e-12))
+    assert near != result
+    assert bundle.alike(near, result)
+    assert not bundle.alike(replace(result, confidence=result.confidence - 0.001), result)
+    assert not bundle.alike(replace(result, culprit="x"), result)
+    assert not bundle.alike(replace(result, reasons=()), result)
+    assert not bundle.alike(result, None)
+
+
+def told_rows(folder):
+    place = folder / "journal.jsonl.gz"
+    return place, [json.loads(line) for line in gzip.decompress(place.read_bytes()).splitlines()]
+
+
+def with_first(**changes):
+    def change(rows):
+        return [rows[0] | changes, *rows[1:]]
+
+    return change
+
+
+def with_values(value):
+    def change(rows):
+        for row in rows:
+            if row["kind"] == "Run":
+                run = json.loads(row["value"])
+                for each in run["measurements"]:
+                    each["value"] = value
+                row["value"] = json.dumps(run)
+        return rows
+
+    return change
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        with_first(seq=float("inf")), with_first(seq=10**30), with_first(started_s=10**400),
+        with_first(key="\ud800"), with_first(started_s=float("nan")), lambda rows: rows * 2,
+        with_values(-5.0), with_values(float("nan")), lambda rows: [rows],
+    ],
+)  # fmt: skip
+def test_a_journal_that_means_harm_is_told(campaign, change):
+    folder = campaign[2]
+    place, rows = told_rows(folder)
+    place.write_bytes(gzip.compress("".join(f"{json.dumps(r)}\n" for r in change(rows)).encode()))
+    sums(folder)
+    try:
+        found = rejudge(folder)
+    except ConfigError as error:
+        assert str(folder) in str(error)  # noqa: PT017  (some have an answer, and say another one)
+    else:
+        assert not found.same
+
+
+@pytest.mark.parametrize("name", ["manifest.json", "setup.json", "journal.jsonl.gz"])
+def test_json_without_end_is_told(campaign, name):
+    folder = campaign[2]
+    data = b"[" * 200_000
+    (folder / name).write_bytes(gzip.compress(data) if name.endswith("gz") else data)
+    sums(folder)
+    with pytest.raises(ConfigError, match="cannot be read"):
+        rejudge(folder)
+
+
+def test_a_packed_file_that_is_torn_is_told(campaign):
+    folder = campaign[2]
+    place = folder / "answers.json.gz"
+    data = bytearray(place.read_bytes())
+    data[20:40] = bytes(20)
+    place.write_bytes(bytes(data))
+    sums(folder)
+    with pytest.raises(ConfigError, match=r"answers\.json\.gz|cannot be read"):
+        rejudge(folder)
+
+
+def test_a_window_that_nobody_measured_is_told(campaign):
+    folder = campaign[2]
+    place = folder / "setup.json"
+    place.write_text(place.read_text().replace("pf-on", "pf-odd"))
+    sums(folder)
+    try:
+        assert not rejudge(folder).same
+    except ConfigError as error:
+        assert str(folder) in str(error)  # noqa: PT017
+
+
+def test_the_page_of_a_bundle_links_what_is_there(tmp_path):
+    page = tmp_path / "index.html"
+    page.write_text('<li><a href="report.eml">report.eml</a></li>')
+    bundle._relink(page)
+    assert page.read_text() == '<li><a href="SHA256SUMS">SHA256SUMS</a></li>'

@@ -1,0 +1,342 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Every gate: what trips it, what does not, and what it makes of published tables."""
+
+import csv
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rtbisect.judge.gates import aa, boot_gates, reachability, window_gates
+from rtbisect.judge.verdict import judge
+from rtbisect.model.campaign import Better, GateStatus, Level, MetricKey, Sample, Scale, Threshold
+from rtbisect.model.code import Function
+from rtbisect.model.lab import Measurement
+from rtbisect.suites.identity import NoiseRow, contradiction
+
+FIELD = Path(__file__).resolve().parents[2] / "data" / "field"
+
+
+def table(name):
+    with (FIELD / f"{name}.csv").open(encoding="ascii") as stream:
+        return list(csv.DictReader(stream))
+
+
+# --- published tables ---
+
+
+def interrupts():
+    """Kernel to vector to count in 120 s."""
+    rows = table("interrupts-120s")
+    kernels = [name for name in rows[0] if name != "vector"]
+    return {k: {row["vector"]: int(row[k]) for row in rows} for k in kernels}
+
+
+def samples(row, unit_us):
+    """A row of the table of samples; its worst noise is in a unit of so many us."""
+    return NoiseRow(
+        row["kernel"],
+        950_000,
+        None,
+        float(row["avail_percent"]),
+        max_noise_us=float(row["max_noise_ns"]) * unit_us,
+        exact=False,
+    )
+
+
+def test_the_headline_of_the_published_table_has_the_wrong_unit():
+    rows = table("osnoise-samples")[:3]
+    wrong = [contradiction(samples(row, 0.001)) for row in rows]
+    assert "6.12.79-rt spinlock: the worst sample has 57 us of noise" in next(filter(None, wrong))
+    # In microseconds it agrees with the percentage beside it.
+    assert not any(contradiction(samples(row, 1.0)) for row in rows)
+
+
+def test_the_tool_and_proc_interrupts_of_the_published_table_contradict_each_other():
+    counts = interrupts()
+    row = next(r for r in table("osnoise-samples") if r["kernel"] == "6.18.19-rt rwlock")
+    found = counts[row["kernel"]]
+    assert found["LOC"] + found["IWI"] == 714_036
+    gate = boot_gates.instruments_agree(
+        "CPU 1", float(row["irq_per_sample"]) / 0.95, sum(found.values()) / 120
+    )
+    assert gate.status is GateStatus.FAIL
+    assert "the tracer saw 1.053 interrupts a second, /proc/interrupts 5950" in gate.reason
+
+
+def threshold(**changes):
+    values = {
+        "key": MetricKey("rcu", "mean_us", "rcu-off"),
+        "unit": "us",
+        "better": Better.LOWER,
+        "scale": Scale.LINEAR,
+        "statistic": "median",
+        "min_effect": 10.0,
+        "limit": None,
+        "floor": 0.0,
+        "role": "primary",
+        "control": None,
+        "reason": "a published table",
+    }
+    return Threshold(**(values | changes))
+
+
+def test_the_published_grace_periods_do_not_decide_by_their_means():
+    rows = table("synchronize-rcu")
+
+    def side(kernel, figure):
+        return Sample(tuple(1000 * float(r[figure]) for r in rows if r["kernel"] == kernel))
+
+    # From early quiescent states back to the baseline: a regression of the size that was claimed?
+    found = judge(threshold(), side("early-qs", "mean_ms"), side("baseline", "mean_ms"))
+    assert found.level is Level.UNDECIDED
+    # The maxima are thinner, but one run of the new kernel has the old maximum too.
+    worst = judge(threshold(), side("early-qs", "max_ms"), side("baseline", "max_ms"))
+    assert worst.level is not Level.PASS
+
+
+# --- G1 ---
+
+
+@pytest.mark.parametrize(
+    ("row", "reason"),
+    [
+        (NoiseRow("CPU 2", 500_000, 600_000, 0.0), "600000 us of noise in 500000 us"),
+        (NoiseRow("CPU 2", 500_000, 100_000, 81.0), "81% available does not follow"),
+        (NoiseRow("CPU 2", 500_000, 100_000, 120.0), "of noise in"),
+        (NoiseRow("CPU 2", 500_000, 100_000, 80.0, max_noise_us=200_000), "one sample has"),
+        (NoiseRow("CPU 2", 500_000, 100_000, 80.0, 20_000, 30_000, 10), "a single noise of"),
+        (NoiseRow("CPU 2", 500_000, 100_000, 80.0, 5_000, 1_000, 10), "the worst sample has"),
+        (NoiseRow("CPU 2", 500_000, 100_000, 80.0, None, 200_000), "a single noise of"),
+    ],
+)
+def test_figures_that_cannot_be_together_are_refused(row, reason):
+    assert contradiction(NoiseRow("ok", 500_000, 100_000, 80.0)) == ""
+    assert reason in contradiction(row)
+
+
+@given(st.integers(1, 10**9), st.data())
+def test_what_the_kernel_prints_is_never_refused(runtime, data):
+    noise = data.draw(st.integers(0, runtime))
+    cut = (runtime - noise) * 10**7 // runtime / 10**5
+    row = NoiseRow("CPU 2", runtime, noise, cut, noise, noise // 2)
+    assert contradiction(row) == ""
+
+
+# --- G4 ---
+
+
+@pytest.mark.parametrize(
+    ("traced", "counted", "ok"),
+    [
+        (0.0, 8.0, True),
+        (0.0, 11.0, False),
+        (100.0, 399.0, True),
+        (100.0, 401.0, False),
+        (401.0, 100.0, False),
+        (-1.0, 1.0, False),
+        (float("nan"), 1.0, False),
+        (1.0, float("inf"), False),
+    ],
+)
+def test_rates_of_two_instruments(traced, counted, ok):
+    assert boot_gates.instruments_agree("CPU 2", traced, counted).ok is ok
+
+
+def window(irq, *, res=0.0, nmi=0.0, cpu=2):
+    return [
+        Measurement("osnoise", "runtime_us", "w", 500_000.0, "us", cpu),
+        Measurement("osnoise", "irq_per_sample", "w", irq, "1", cpu),
+        Measurement("ipi", "res_per_s", "w", res, "1/s", cpu),
+        Measurement("ipi", "nmi_per_s", "w", nmi, "1/s", cpu),
+    ]
+
+
+def test_a_window_is_checked_cpu_by_cpu_and_without_nmis():
+    found = window_gates.of_window([*window(50, res=100.0, nmi=900.0), *window(0, res=80.0, cpu=3)])
+    assert [(gate.ok, gate.reason[:5]) for gate in found] == [(True, "CPU 2"), (False, "CPU 3")]
+    assert window_gates.of_window(window(50)[:2]) == ()
+    assert window_gates.of_window(window(50)[2:]) == ()
+
+
+# --- G5 ---
+
+
+def test_raw_files_and_values_that_repeat_are_refused():
+    assert boot_gates.raw_data_differ({"r1": "x", "r2": "y"}).ok
+    assert boot_gates.raw_data_differ({"r1": "x"}).status is GateStatus.ABSENT
+    assert "r1 and r3" in boot_gates.raw_data_differ({"r1": "x", "r2": "y", "r3": "x"}).reason
+    assert boot_gates.varies("res", [0.0] * 6).ok
+    assert boot_gates.varies("res", [2.0, 2.0]).status is GateStatus.ABSENT
+    assert not boot_gates.varies("res", [2.0] * 6).ok
+    assert boot_gates.varies("res", [2.0, 2.0, 2.1]).ok
+
+
+# --- G15, G16, G17 ---
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ({"told": {"hypervisor": "1"}}, "virtual"),
+        ({"told": {"dmi_vendor": "QEMU"}}, "made by QEMU"),
+        ({"emulated": True}, "emulator"),
+        ({"synthetic": True}, "ours"),
+    ],
+)
+def test_what_is_not_for_a_list(asked, said):
+    usual = {"emulated": False, "synthetic": False, "told": {"hypervisor": "0"}}
+    assert boot_gates.origin(**usual).ok
+    gate = boot_gates.origin(**(usual | asked))
+    assert not gate.ok
+    assert said in gate.reason
+
+
+def test_doses_that_differ_compare_by_event_only():
+    assert boot_gates.dose([], [1.0], per_event=False).status is GateStatus.ABSENT
+    assert boot_gates.dose([1000.0, 1100.0], [1000.0], per_event=False).ok
+    assert not boot_gates.dose([1000.0], [1200.0], per_event=False).ok
+    assert boot_gates.dose([1000.0], [1200.0], per_event=True).ok
+
+
+def test_a_loop_is_named_when_interrupts_outgrow_their_events():
+    assert boot_gates.feeds_itself([(100.0, 5.0)]).status is GateStatus.ABSENT
+    assert boot_gates.feeds_itself([(100.0, 5.0), (100.0, 6.0)]).status is GateStatus.ABSENT
+    assert boot_gates.feeds_itself([(1000.0, 500.0), (500.0, 250.0)]).ok
+    assert not boot_gates.feeds_itself([(500.0, 250.0), (1000.0, 1500.0)]).ok
+    # More than in proportion, but fewer than one each: nothing can feed itself so.
+    assert boot_gates.feeds_itself([(500.0, 10.0), (1000.0, 40.0)]).ok
+
+
+def test_a_commit_in_what_counts_may_change_the_meaning():
+    counted = ("arch/x86/kernel/irq.c",)
+    assert boot_gates.same_meaning("ipi", ["fs/eventpoll.c"], counted).ok
+    assert boot_gates.same_meaning("rcu", ["fs/eventpoll.c"], ()).status is GateStatus.ABSENT
+    gate = boot_gates.same_meaning("ipi", ["fs/eventpoll.c", "arch/x86/kernel/irq.c"], counted)
+    assert not gate.ok
+    assert gate.reason.startswith("the commit changes arch/x86/kernel/irq.c, which makes")
+
+
+def test_a_cpu_with_a_tick_is_not_isolated():
+    assert boot_gates.quiet("CPU 2", 2.0).ok
+    assert not boot_gates.quiet("CPU 2", 1000.0).ok
+
+
+REACHED = reachability.Changed((Function("ep_insert"), Function("ep_poll_callback")), built=True)
+BOOTED = reachability.Changed((Function("ep_insert"), Function("eventpoll_set", at_boot=True)))
+
+
+@pytest.mark.parametrize(
+    ("changed", "ran", "refused", "status", "said"),
+    [
+        (
+            REACHED,
+            {"ep_insert": 0.0, "ep_poll_callback": 12.5},
+            (),
+            "pass",
+            "ep_poll_callback 12.5",
+        ),
+        (REACHED, {"ep_poll_callback": 12.5}, {"ep_insert"}, "pass", "1 ran"),
+        (REACHED, {"ep_insert": 0.0, "ep_poll_callback": 0.0}, (), "fail", "none ran"),
+        # What ran at boot may have set what the window meets.
+        (BOOTED, {"ep_insert": 0.0, "eventpoll_set": 0.0}, (), "n/a", "calls eventpoll_set while"),
+        (BOOTED, {"ep_insert": 2.0, "eventpoll_set": 0.0}, (), "pass", "ep_insert 2 times"),
+        (BOOTED, {"ep_insert": 0.0}, {"eventpoll_set"}, "n/a", "eventpoll_set was not counted"),
+        # What could not be counted may have run.
+        (REACHED, {"ep_insert": 0.0}, {"ep_poll_callback"}, "n/a", "unknown: of the 2"),
+        (REACHED, {"ep_insert": 0.0}, (), "n/a", "ep_poll_callback was not counted"),
+        (REACHED, {}, (), "n/a", "unknown: no boot counted"),
+        (REACHED, {}, {"ep_insert", "ep_poll_callback"}, "n/a", "and 1 more were not counted"),
+        (reachability.Changed(), {"f": 1.0}, (), "n/a", "unknown: the builds do not tell"),
+        (reachability.Changed((), built=True), {}, (), "n/a", "data or headers"),
+        (reachability.Changed(()), {}, (), "n/a", "unknown"),
+        (reachability.Changed((), built=False), {}, (), "fail", "built from none of the files"),
+    ],
+)
+def test_a_culprit_is_reached_not_reached_or_unknown(changed, ran, refused, status, said):
+    gate = reachability.reachable(changed, ran, refused)
+    assert (gate.name, gate.status) == ("G11 reachability", GateStatus(status))
+    assert said in gate.reason
+
+
+RATE = Threshold(
+    MetricKey("ipi", "res_per_s", "pf-on"), "1/s", Better.LOWER, Scale.LOG, "median",
+    1.5, None, 0.5, "primary", None, "r",
+)  # fmt: skip
+
+
+SLOWNESS = Threshold(
+    MetricKey("rcu", "p50_us", "rcu-off"), "us", Better.LOWER, Scale.LINEAR, "median",
+    500, None, 0, "primary", None, "r",
+)  # fmt: skip
+
+
+def same_kernel(threshold, parent, culprit):
+    return aa.same_kernel(threshold, Sample(tuple(parent)), Sample(tuple(culprit)))
+
+
+def test_boots_of_one_kernel_are_compared_like_a_culprit():
+    steady = [8.0, 9.1, 7.4, 8.8, 9.5, 7.9, 8.3, 9.0, 7.7, 8.6, 9.2, 8.1]
+    loud = [3 * value for value in steady]
+    gate = same_kernel(RATE, steady, loud)
+    assert gate.status is GateStatus.PASS
+    assert gate.reason.startswith(
+        "two series of 12 boots of the parent differ by less than a ratio"
+    )
+    assert gate.reason.endswith("the culprit from its parent by a ratio of 2.89")
+    ratio = float(gate.reason.split("ratio of ")[1].split()[0])
+    assert 1.0 < ratio < 1.3
+    slow = [6000.0 + value for value in steady]
+    told = same_kernel(SLOWNESS, slow, [9006.2 + value for value in steady]).reason
+    assert told.endswith("the culprit from its parent by 3006 us")
+    drifting = [*steady[:6], *(2.5 * value for value in steady[6:])]
+    assert "is worse than the first" in same_kernel(RATE, drifting, loud).reason
+    assert "is better than the first" in same_kernel(RATE, drifting[::-1], loud).reason
+    assert not same_kernel(RATE, drifting, loud).ok
+    assert same_kernel(RATE, steady[:5], loud).status is GateStatus.ABSENT
+    assert same_kernel(RATE, steady, []).status is GateStatus.ABSENT
+
+
+def test_what_hosts_add_is_neither_drift_nor_luck():
+    steady = [8.0, 9.1, 7.4, 8.8, 9.5, 7.9, 8.3, 9.0, 7.7, 8.6, 9.2, 8.1]
+    for hosts in (("rt01",) * 6 + ("rt02",) * 6, ("rt01", "rt02") * 6):
+        values = [
+            v * (3.0 if host == "rt02" else 1.0) for v, host in zip(steady, hosts, strict=True)
+        ]
+        parent = Sample(tuple(values), hosts)
+        culprit = Sample(tuple(3 * v for v in values), hosts)
+        gate = aa.same_kernel(RATE, parent, culprit)
+        assert gate.status is GateStatus.PASS, gate.reason
+        assert not aa.same_kernel(RATE, Sample(parent.values), Sample(culprit.values)).ok
+
+
+def test_shares_of_one_side_say_too_little_of_luck():
+    share = replace(RATE, statistic="fraction", scale=Scale.LINEAR)
+    gate = same_kernel(share, [0.0, 0.0, 0.0, 1.0, 1.0, 1.0], [1.0] * 6)
+    assert gate.status is GateStatus.ABSENT
+
+
+def test_six_boots_that_luck_alone_makes_differ_trip_too():
+    """Halves of three boots have no p below 0.05: what tells is what luck makes of all six."""
+    drifting = [1.0, 1.01, 1.02, 1000.0, 1001.0, 1002.0]
+    gate = same_kernel(RATE, drifting, [1500.0] * 6)
+    assert gate.status is GateStatus.FAIL
+    assert "of 6 boots of the parent differ by less than a ratio of" in gate.reason
+    assert same_kernel(RATE, drifting[:3] * 2, [1500.0] * 6).ok
+
+
+def test_a_culprit_that_hangs_comes_before_noise():
+    assert boot_gates.hangs([], [], (6, 6)).ok
+    # One may be the machine's.
+    assert boot_gates.hangs([], ["soft lockup"], (6, 7)).ok
+    gate = boot_gates.hangs([], ["soft lockup", "soft lockup"], (6, 8))
+    assert not gate.ok
+    assert gate.reason == (
+        "0 of 6 boots of the parent hang, 2 of 8 of the culprit (soft lockup): "
+        "that comes before any noise"
+    )
+    said = boot_gates.hangs(["frozen nr_periods"] * 3, [], (9, 6))
+    assert said.ok
+    assert said.reason.endswith("(frozen nr_periods): a revert may bring that back")

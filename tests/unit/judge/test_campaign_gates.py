@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The gates of a campaign on boots that are made here."""
+
+from dataclasses import replace
+from pathlib import Path
+
+from helpers.campaigns import thresholds
+from rtbisect.config.thresholds import load_thresholds
+from rtbisect.judge.gates.campaign_gates import Examined, examine
+from rtbisect.lab.windows import WINDOWS
+from rtbisect.model.campaign import GateStatus
+from rtbisect.model.lab import Measurement, Run, RunStatus, Source
+from rtbisect.pipeline.attribution import broken
+from rtbisect.suites import sampled, senders, stall
+
+ROOT = Path(__file__).resolve().parents[3]
+RATIO = next(t for t in thresholds() if (t.key.name, t.key.window) == ("res_per_iwi", "pf-on"))
+RATE = next(t for t in thresholds() if (t.key.name, t.key.window) == ("res_per_s", "clock-on"))
+
+
+def run(number, *, value, events=1200.0, loc=1.0, raw=None, status=RunStatus.COMPLETE, **facts):
+    figures = (
+        Measurement("ipi", "res_per_iwi", "pf-on", value, "1"),
+        Measurement("ipi", "res_per_s", "clock-on", value, "1/s"),
+        Measurement("ipi", "events_per_s", "pf-on", events, "1/s"),
+        Measurement("ipi", "events_per_s", "clock-on", events, "1/s"),
+        Measurement("ipi", "loc_per_s", "osnoise-off", loc, "1/s"),
+    )
+    told = {"raw_sha256": raw or f"hash {number}", "hypervisor": "0"} | facts
+    return Run(f"r{number}", "sha", status, measurements=figures, facts=tuple(told.items()))
+
+
+def side(first, **changes):
+    return tuple(run(first + n, value=1.0 + (first + n) / 10, **changes) for n in range(4))
+
+
+def failing(parent, culprit, threshold=RATIO, windows=WINDOWS, *, emulated=False):
+    found = examine(Examined(threshold, windows, emulated, parent, culprit))
+    return {gate.name: gate.reason for gate in found if not gate.ok}
+
+
+#: As if the workload were somebody's own.
+OWN = tuple(
+    type(w)(w.name, w.suites, w.workload, synthetic=False, nominal_events_per_s=1.0)
+    for w in WINDOWS
+)
+
+
+def test_boots_that_agree_with_themselves_pass():
+    assert failing(side(0), side(10), windows=OWN) == {}
+
+
+def test_what_keeps_a_report_from_a_list():
+    assert "the workload is ours" in failing(side(0), side(10))["G15 origin"]
+    virtual = failing(side(0), side(10, hypervisor="1"), windows=OWN)
+    assert virtual == {"G15 origin": "the CPU says that it is virtual"}
+    twice = (*side(10), run(20, value=3.0, raw="hash 11"))
+    assert "r11 and r20" in failing(side(0), twice, windows=OWN)["G5 duplicates"]
+    still = tuple(run(n, value=2.0) for n in range(10, 14))
+    assert (
+        "of the culprit is 2 in all 4 boots" in failing(side(0), still, windows=OWN)["G5 variance"]
+    )
+    ticking = failing(side(0, loc=1000.0), side(10), windows=OWN)
+    assert "1e+03 timer interrupts a second" in ticking["G17 isolation"]
+    # Of the culprit the tick may be the finding.
+    assert failing(side(0), side(10, loc=1000.0), windows=OWN) == {}
+
+
+def test_another_dose_matters_to_rates_and_not_to_figures_of_one_event():
+    assert failing(side(0), side(10, events=600.0), windows=OWN) == {}
+    rates = failing(side(0), side(10, events=600.0), RATE, OWN)
+    assert rates == {
+        "G16 dose": "1200 and 600 events a second differ by more than 10%: rates do not compare"
+    }
+
+
+def gate_of(name, threshold, windows, *figures):
+    """The gate `name` on boots whose figures are `figures`, functions of the boot's number."""
+    sides = []
+    for first in (0, 10):
+        boots = [tuple(each(first + n) for each in figures) for n in range(6)]
+        sides.append(tuple(Run(f"r{first}{n}", "sha", RunStatus.COMPLETE, measurements=m)
+                           for n, m in enumerate(boots)))  # fmt: skip
+    found = examine(Examined(threshold, windows, False, *sides))  # noqa: FBT003
+    return next(gate for gate in found if gate.name == name)
+
+
+def test_the_dose_is_asked_of_counts_in_a_sample_too():
+    """They have no unit, and are no figures of one event for that."""
+    threshold = next(
+        t for t in thresholds() if (t.key.name, t.key.window) == ("irq_per_sample", "clock-on")
+    )
+
+    def events(n):
+        return Measurement("ipi", "events_per_s", "clock-on", 1200.0 if n < 10 else 600.0, "1/s")
+
+    assert not gate_of("G16 dose", threshold, OWN, events).ok
+
+
+def test_the_dose_of_a_suite_that_counts_its_own():
+    threshold = next(
+        t
+        for t in load_thresholds(ROOT / "thresholds", ("sampled",))
+        if t.key.window == "sampled-on"
+    )
+
+    def events(n):
+        return Measurement("sampled", "events_per_s", "sampled-on", 4000.0 + 200 * n, "1/s")
+
+    assert not gate_of("G16 dose", threshold, sampled.WINDOWS, events).ok
+    assert "workload is ours" in gate_of("G15 origin", threshold, sampled.WINDOWS, events).reason
+
+
+def test_a_figure_of_0_or_1_may_be_the_same_in_every_boot():
+    threshold = next(
+        t
+        for t in load_thresholds(ROOT / "thresholds", ("stall",))
+        if t.key.name == "frozen_periods"
+    )
+
+    def frozen(n):
+        return Measurement("stall", "frozen_periods", "stall", float(n < 10), "1")
+
+    gate = gate_of("G5 variance", threshold, stall.WINDOWS, frozen)
+    assert (gate.ok, gate.status.value) == (True, "n/a")
+
+
+def test_a_hang_that_is_a_figure_of_another_suite_is_still_one():
+    hung = replace(run(20, value=9.0), signature="suite: soft lockup", reason="soft lockup")
+    said = failing(side(0), (*side(10), hung, hung), windows=OWN)
+    assert said["G9 hangs"].startswith("0 of 4 boots of the parent hang, 2 of 6 of the culprit")
+
+
+def test_where_hangs_are_searched_the_gate_of_hangs_says_nothing():
+    threshold = load_thresholds(ROOT / "thresholds", ("stall",))[0]
+    hung = tuple(Run("r", "s", RunStatus.COMPLETE, signature="suite: x") for _ in range(6))
+    found = examine(Examined(threshold, stall.WINDOWS, False, hung[:3], hung))  # noqa: FBT003
+    assert [g.status.value for g in found if g.name == "G9 hangs"] == ["n/a"]
+
+
+def test_boots_of_one_kernel_are_not_asked_about_a_part_of_the_figure():
+    """The whole of it does not move where a single CPU does."""
+    same = tuple(run(n, value=1.0 + n / 100) for n in range(6))
+    other = tuple(run(20 + n, value=1.0 + n / 100) for n in range(6))
+    asked = Examined(RATIO, OWN, False, same, other)  # noqa: FBT003
+    for each, status in ((asked, "fail"), (replace(asked, part="in the spread"), "n/a")):
+        (gate,) = (g for g in examine(each) if g.name == "G10 A/A")
+        assert gate.status.value == status
+
+
+def test_a_culprit_in_the_counting_code_is_flagged():
+    def found(*files):
+        asked = Examined(RATIO, OWN, False, side(0), side(10), files)  # noqa: FBT003
+        return {gate.name for gate in examine(asked) if not gate.ok}
+
+    assert found("fs/eventpoll.c") == set()
+    assert found("fs/eventpoll.c", "arch/x86/kernel/irq.c") == {"meaning"}
+
+
+def test_a_figure_that_rises_while_its_senders_do_not_is_flagged():
+    """Without a word of files: what /proc/interrupts counts is not what is sent."""
+
+    def told(boots, reschedules):
+        sources = (
+            Source("senders-pf", "reschedule", "irq_work/N: f", reschedules),
+            Source("senders-pf", "irq_work", "reader: g", 1000.0),
+        )
+        return tuple(replace(r, sources=sources, window_order=("senders-pf",)) for r in boots)
+
+    parent = told((run(n, value=0.07 + n / 1000) for n in range(4)), 88.0)
+    for sent, found in ((69.0, {"G4 sources"}), (1070.0, set())):
+        culprit = told((run(10 + n, value=1.07 + n / 100) for n in range(4)), sent)
+        asked = Examined(RATIO, OWN, False, parent, culprit, explaining=senders.WINDOWS)  # noqa: FBT003
+        assert {gate.name for gate in examine(asked) if not gate.ok} == found
+
+
+def test_boots_that_are_no_evidence_are_not_asked():
+    bad = run(20, value=9.0, raw="hash 11", status=RunStatus.INVALID)
+    assert failing(side(0), (*side(10), bad), windows=OWN) == {}
+
+
+def test_an_emulator_is_no_reason_of_its_own():
+    both = (side(0), side(10, events=600.0))
+    gates = examine(Examined(RATE, OWN, emulated=True, parent=both[0], culprit=both[1]))
+    assert [line.split(":")[0] for line in broken(gates)] == ["G16 dose"]
+
+
+def test_guards_that_no_kernel_could_tell_are_no_pass():
+    threshold = load_thresholds(ROOT / "thresholds", ("stall",))[0]
+
+    def gate(*names):
+        figures = (Measurement("stall", name, "stall", 0.0, "1") for name in names)
+        boots = (replace(run(1, value=1.0), measurements=tuple(figures)),) * 3
+        found = examine(Examined(threshold, stall.WINDOWS, False, boots, boots))  # noqa: FBT003
+        return next(gate for gate in found if gate.name == "guards")
+
+    assert gate(*stall.GUARDS).status is GateStatus.PASS
+    blind = gate("rcu_stall", "soft_lockup")
+    assert blind.status is GateStatus.ABSENT
+    assert "lockdep" in blind.reason
+    assert "soft_lockup" not in blind.reason
+
+
+def test_a_machine_that_does_not_tell_is_no_pass():
+    (gate,) = (
+        gate
+        for gate in examine(Examined(RATIO, WINDOWS, False, side(0), side(10)))  # noqa: FBT003
+        if gate.name == "machine"
+    )
+    assert gate.status is GateStatus.ABSENT

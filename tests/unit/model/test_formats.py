@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What is kept is read by later programs, whatever its classes are called by then."""
+
+import json
+from dataclasses import dataclass
+
+import pytest
+
+import rtbisect.cli.app  # noqa: F401  (all that is kept is known once it is imported)
+from helpers.campaigns import ROOT
+from helpers.kept_samples import enumerations, filled
+from rtbisect.errors import InternalError
+from rtbisect.model import formats
+from rtbisect.model.formats import format_of, kept_as
+from rtbisect.store import codec
+
+SAMPLES = ROOT / "tests/data/formats"
+#: All of the program; other tests have kinds of their own.
+KEPT = sorted(
+    (kept for kept in formats.known().items() if not kept[0].__module__.startswith("test_")),
+    key=lambda kept: kept[1].name,
+)
+NAMES = [form.name for _, form in KEPT]
+each_kind = pytest.mark.parametrize(("kind", "form"), KEPT, ids=NAMES)
+
+
+def sample(form, version):
+    return (SAMPLES / f"{form.name}-{version}.json").read_text(encoding="utf-8")
+
+
+@each_kind
+def test_a_value_of_every_version_reads_as_one_of_today(kind, form):
+    newest = codec.from_json(kind, sample(form, form.version))
+    for version in range(1, form.version + 1):
+        assert codec.from_json(kind, sample(form, version)) == newest
+
+
+@each_kind
+def test_nothing_of_a_sample_is_lost_and_nothing_is_missing_in_it(kind, form):
+    """A field that was renamed without an upgrade reads as its default, and one that a sample lacks
+    could be renamed unseen.
+    """
+    told = json.loads(sample(form, form.version))
+    assert codec.to_plain(kind, codec.from_plain(kind, told)) == told
+    assert shape(told, but="format") == shape(filled(kind))
+
+
+def shape(document, but=""):
+    """The names in a document, without what stands there."""
+    if isinstance(document, dict):
+        return {name: shape(part) for name, part in document.items() if name != but}
+    return [shape(part) for part in document] if isinstance(document, list) else None
+
+
+def test_no_value_of_an_enumeration_is_gone():
+    told = json.loads((SAMPLES / "enumerations.json").read_text(encoding="utf-8"))
+    now = {each.value for kind, _ in KEPT for found in enumerations(kind) for each in found}
+    assert {value for values in told.values() for value in values} <= now
+
+
+def test_every_format_has_a_name_of_its_own():
+    assert len(set(NAMES)) == len(NAMES)
+
+
+@dataclass(frozen=True, slots=True)
+class Plain:
+    size: int
+
+
+@pytest.fixture
+def thing(monkeypatch):
+    """A class whose value was a number, then an object, whose field was then renamed."""
+    monkeypatch.setattr(formats, "_FORMATS", {})
+
+    @kept_as("thing", lambda size: {"width": size}, lambda told: {"size": told["width"]})
+    @dataclass(frozen=True, slots=True)
+    class Thing:
+        size: int
+
+    return Thing
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["3", '{"format":2,"width":3}', ' {\n "format": 3, "size": 3}', b'{"format":3,"size":3}'],
+)
+def test_an_older_document_goes_through_all_upgrades_from_its_version(thing, text):
+    assert codec.from_json(thing, text) == thing(3)
+
+
+def test_what_is_written_says_its_version_first(thing):
+    kept_as("plain")(Plain)
+    assert codec.to_json(thing, thing(3)) == '{"format":3,"size":3}'
+    assert codec.to_json(Plain, Plain(3)) == '{"size":3}'
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"format":4,"size":3}', '{"format":0,"size":3}', '{"format":2,"size":3}',
+        '{"format":2}', '{"format":"x"}', "[", "{}", "null", '{"format":3,"size":"much"}',
+    ],
+)  # fmt: skip
+def test_a_newer_document_and_one_that_is_none_are_value_errors(thing, text):
+    with pytest.raises(ValueError, match=r"."):
+        codec.from_json(thing, text)
+
+
+def test_a_document_of_a_newer_program_is_never_read_as_the_first_version(thing):
+    kept_as("plain")(Plain)
+    with pytest.raises(ValueError, match="version 2"):
+        codec.from_json(Plain, '{"format":2,"size":3,"width":4}')
+
+
+def test_a_class_that_is_not_marked_has_no_format(thing):
+    with pytest.raises(InternalError):
+        format_of(Plain)
+    with pytest.raises(InternalError):
+        codec.to_json(Plain, Plain(1))

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The campaign log and the posterior, as text and as pictures."""
+
+from dataclasses import replace
+
+import pytest
+
+from helpers.report_cases import EPOLL, STORY, epoll, nothing, settings, sha
+from rtbisect.report.campaign_log import appendix, story
+from rtbisect.report.draft import DraftMailer
+from rtbisect.report.plots import draw
+from rtbisect.report.posterior import bars, probability, rows, top
+
+
+def test_story_is_numbered_and_ends_with_the_answer():
+    text = story(STORY.splitlines(), EPOLL, epoll().summary, "Which commit?")
+    lines = text.splitlines()
+    assert lines[:3] == ["What was asked", "", "  Which commit?"]
+    assert "  1. The good end was built and booted 8 times." in lines
+    assert "  3. Search: 3 revisions tested." in lines
+    assert "  outcome     culprit (cause: workload-dependent)" in lines
+    assert "  confidence  0.987" in lines
+    assert "  cost        9 builds, 41 boots, 1 skipped, 23 minutes" in lines
+    assert text.index("What was asked") < text.index("What happened") < text.index("How it ended")
+
+
+def test_tables_in_the_story_keep_their_columns():
+    text = story(STORY.splitlines(), EPOLL, epoll().summary)
+    assert "       revision      boots  probability\n       000000000017      5" in text
+
+
+def test_long_lines_are_wrapped_and_tables_cut():
+    told = ["word " * 60, "  " + "cell  " * 40, "x" * 500]
+    lines = story(told, EPOLL, epoll().summary).splitlines()
+    assert max(map(len, lines)) <= 76
+    assert sum(line.lstrip().startswith(("1.", "2.")) for line in lines) == 2
+
+
+def test_hostile_lines_stay_ascii():
+    text = story(["a\x1b[2J\u202e", "  b\x07\u00e9"], EPOLL, epoll().summary)
+    assert text.isascii()
+    assert all(line.isprintable() for line in text.splitlines())
+
+
+def test_nothing_told_is_said():
+    assert "nothing was told" in story([], EPOLL, epoll().summary)
+
+
+def test_bars_show_the_likeliest_first_and_count_the_rest():
+    many = tuple((sha(i), 0.05) for i in range(2, 22))
+    lines = bars(((sha(30), 0.4), *many), epoll().graph)
+    assert len(lines) == 13
+    assert lines[0].startswith(f"  {sha(30)[:12]}   0.400  ########  ")
+    assert lines[-1] == "  9 more commits with 0.450 together"
+    assert len(rows(many, epoll().graph)) == 6
+    assert top(many, 5)[1] == 15
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (1.0, ">0.999"),
+        (0.9994, "0.999"),
+        (0.0001, "<0.001"),
+        (0.0, "0.000"),
+        (float("nan"), "?"),
+        (1.5, "?"),
+    ],
+)
+def test_no_false_certainty(value, shown):
+    assert probability(value) == shown
+
+
+def test_appendix_has_posterior_and_boots():
+    text = appendix(epoll())
+    assert "Posterior over commits" in text
+    assert "Boots by ipi.res_per_s" in text
+    assert "Posterior" not in appendix(nothing())
+    assert (
+        appendix(
+            replace(epoll(), result=replace(EPOLL, candidates=(), judgement=None, verifications=()))
+        )
+        == ""
+    )
+
+
+def test_without_matplotlib_a_line_says_so(tmp_path):
+    plots = draw(epoll(), tmp_path, loader=lambda: None)
+    assert plots.files == ()
+    assert "matplotlib is not installed" in plots.note
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_plots_are_drawn_when_matplotlib_is_there(tmp_path):
+    pytest.importorskip("matplotlib")
+    report = DraftMailer(settings(tmp_path, plots=True)).draft(epoll(), STORY)
+    for name in ("posterior.png", "boots.png"):
+        assert (tmp_path / "epoll-0001" / name).read_bytes().startswith(b"\x89PNG")
+    assert "Plots: posterior.png, boots.png" in report.story
+
+
+def test_hostile_subjects_are_no_mathematics(tmp_path):
+    pytest.importorskip("matplotlib")
+    graph = epoll().graph
+    commits = tuple(replace(c, subject=r"$\frac{x}$ \u202e {bad}") for c in graph.commits)
+    plots = draw(replace(epoll(), graph=replace(graph, commits=commits)), tmp_path)
+    assert len(plots.files) == 2

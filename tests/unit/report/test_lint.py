@@ -1,0 +1,427 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Rules of mails, on our golden mails, a mail as a withdrawn report had it, and one change each."""
+
+from pathlib import Path
+
+import pytest
+
+from rtbisect.report.lint.rules import RULES, lint
+
+DATA = Path(__file__).resolve().parents[2]
+GOLDEN = sorted((DATA / "golden/mails").glob("*.eml"))
+WITHDRAWN = (DATA / "data/mails/withdrawn.eml").read_bytes()
+
+HEADERS = """\
+From: rtbisect <rtbisect@lab.example.org>
+To: An Author <author@kernel.example.org>
+Cc: regressions@lists.linux.dev
+Subject: [REGRESSION] epoll: Take another lock: ipi.res_per_s 8.55 -> 59.8/s
+Date: Sat, 31 Jan 2026 10:20:30 +0000
+Message-ID: <epoll-1@lab.example.org>
+In-Reply-To: <patch-1@kernel.example.org>
+References: <cover@kernel.example.org> <patch-1@kernel.example.org>
+X-rtbisect-Outcome: culprit; cause=kernel
+Content-Type: text/plain; charset="us-ascii"
+Content-Transfer-Encoding: 7bit
+"""
+BODY = """\
+Since 0123456789ab ("epoll: Take another lock") the rate of reschedule
+IPIs rises from 8.55/s to 59.8/s on isolated CPUs.
+
+#regzbot introduced: 0123456789ab
+#regzbot title: epoll: IPIs on isolated CPUs
+
+Found in v6.12..v6.13-rc1, 8 boots each, still bad on the tip.
+
+  kernel   RES/s [min..max]
+  -------  ----------------
+  parent   8.55 [3.30..13.1]
+  culprit  59.8 [40.7..82.6]
+
+Without the workload nothing changes. A revert was tested.
+SMT is on. The machine is a Xeon, boot line
+nohz_full=2-7; gcc 12, config rt. Data:
+https://lab.example.org/epoll-1/ with SHA256SUMS.
+
+  Reported-by: rtbisect <rtbisect@lab.example.org>
+  Closes: https://lists.example.org/r/epoll-1@lab.example.org
+  Fixes: 0123456789ab ("epoll: Take another lock")
+"""
+
+
+def mail(headers=HEADERS, body=BODY):
+    return f"{headers}\n{body}".encode()
+
+
+def rules(data):
+    return [finding.rule for finding in lint(data)]
+
+
+@pytest.mark.parametrize("path", GOLDEN, ids=lambda path: path.stem)
+def test_our_mails_are_clean(path):
+    assert lint(path.read_bytes()) == ()
+
+
+def test_a_good_mail_is_clean():
+    assert lint(mail()) == ()
+
+
+def test_the_withdrawn_report_is_refused():
+    found = rules(WITHDRAWN)
+    told = {finding.rule: finding for finding in lint(WITHDRAWN)}
+    assert set(found) == {
+        "subject", "encoding", "width", "regression-mark", "claim", "versions", "smt", "machine",
+        "compiler", "config", "boots", "spread", "controls", "tip", "sum-as-maximum",
+        "nanoseconds", "same-counter", "instrument", "asks-revert",
+    }  # fmt: skip
+    assert "MAX_NOISE" in told["sum-as-maximum"].said
+    assert "eosnoise" in told["instrument"].said
+    assert "588245" in told["same-counter"].said
+
+
+@pytest.mark.parametrize(
+    ("console", "found"),
+    [
+        ("", ["console"]),
+        ("  rcu_preempt detected stalls on CPUs/tasks\n", []),
+        ("  __schedule+0x2e7/0x6a0\n", []),
+        ("  INFO: task epollstall:412 blocked for more than 120 seconds.\n", []),
+        ("The dmesg of it is in boot.log there.\n", []),
+        ("  boot line console=ttyS0\n", ["console"]),
+    ],
+)
+def test_what_hangs_is_told_with_its_console(console, found):
+    claim = 'Since 0123456789ab ("epoll: Take another lock") machines hang in 8 of\n12 boots.\n'
+    rest = BODY.partition("\n\n")[2]
+    assert rules(mail(body=f"{claim}\n{rest}\n{console}")) == found
+
+
+def test_a_title_alone_is_no_hang():
+    assert rules(mail(body=BODY.replace("epoll: Take another lock", "rcu: Mend a stall"))) == []
+
+
+def machine(cores=4, smt="on", isolated="2-7", housekeeping="0-1", watched="2-4", line="2-7"):
+    """The part of a mail of ours that names CPUs."""
+    return f"""
+  topology     1 x {cores} x 2 (sockets, cores, threads), SMT {smt}, 64 MiB
+  CPUs         isolated {isolated}; housekeeping {housekeeping};
+               watched {watched}; profile tuned
+  boot line    nohz_full={line} irqaffinity={housekeeping}
+"""
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({}, ""),
+        (
+            {
+                "smt": "off",
+                "isolated": "2,4,6",
+                "housekeeping": "0",
+                "watched": "4",
+                "line": "2,4,6",
+            },
+            "",
+        ),
+        ({"cores": 16}, "are not the CPUs of 1 x 16 x 2 with SMT on"),
+        ({"cores": 2}, "are not the CPUs of 1 x 2 x 2 with SMT on"),
+        ({"smt": "off"}, "are not the CPUs of 1 x 4 x 2 with SMT off"),
+        ({"housekeeping": "0-2"}, "share CPUs"),
+        ({"watched": "1-4"}, "watched 1-4 are not all isolated"),
+        ({"line": "2-6"}, "nohz_full=2-6 does not fit"),
+        ({"isolated": "2-99999"}, "are not the CPUs of 1 x 4 x 2"),
+    ],
+)
+def test_lists_of_cpus_fit_the_topology(changes, said):
+    found = lint(mail(body=f"{BODY}{machine(**changes)}"))
+    assert [each.rule for each in found][:1] == (["topology"] if said else [])
+    assert not said or any(said in each.said for each in found)
+
+
+@pytest.mark.parametrize(
+    ("rows", "found"),
+    [
+        # Measured figures of two checks, and of two kernels.
+        (("a  pass  1.20 -> 59.8/s  35.5 [28.1..44.9]  7.8e-05  8+8",) * 2, True),
+        (("a  8.55 [3.30..13.1]  8",) * 2, True),
+        (("a  8.55 [3.30..13.1]  8", "b  8.55 [3.31..13.1]  8"), False),
+        # Shares of boots are counts; so many steps of a clock are few values; p may be the least.
+        (("a  pass  0.667 [0.417..0.917]  0.0005  12+12",) * 2, False),
+        (("a  pass  0.667 [0.417..0.912]  0.0005  12+12",) * 2, True),
+        (("a  3.00 [2.99..3.00] ms  7.8e-05  8+8",) * 2, False),
+        (("a  0.00 [0.00..0.00]  8",) * 2, False),
+        (("a  9030 [9010..9050]  6",) * 2, False),
+    ],
+)
+def test_figures_of_two_series_are_never_the_same(rows, found):
+    table = "\n".join(f"  {row}" for row in rows)
+    assert ("same-figures" in rules(mail(body=f"{BODY}\n{table}\n"))) is found
+    apart = "\n\n".join(f"  {row}" for row in rows)
+    assert "same-figures" not in rules(mail(body=f"{BODY}\n{apart}\n"))
+
+
+HEADER_CHANGES = [
+    ("Content-Type: text/plain", "Content-Type: text/html", "plain-text"),
+    ('charset="us-ascii"', 'charset="us-ascii"; format=flowed', "flowed"),
+    ("7bit", "8bit", "encoding"),
+    ("us-ascii", "iso-8859-1", "charset"),
+    ("Subject: [REG", "Subject: =?utf-8?q?x?= [REG", "subject"),
+    ("8.55 -> 59.8/s\n", "8.55 -> 59.8/s " + "x" * 90 + "\n", "subject"),
+    ("From: ", "From: a@example.org\nFrom: ", "headers"),
+    ("Date: Sat, 31 Jan 2026 10:20:30 +0000\n", "", "headers"),
+    ("<epoll-1@lab.example.org>", "epoll-1", "message-id"),
+    ("31 Jan 2026", "31 Jan 2999", "date"),
+    ("31 Jan 2026", "31 Jan 1970", "date"),
+    ("Date: Sat", "Date: some day, Sat 99", "date"),
+    ("author@kernel.example.org", "author@", "recipients"),
+    ("Cc: ", "Cc: author@kernel.example.org, ", "recipients"),
+    ("Cc: ", "Bcc: hidden@example.org\nCc: ", "recipients"),
+    ("Cc: ", "Cc: " + ", ".join(f"m{n}@example.org" for n in range(40)) + ", ", "recipients"),
+    (" <patch-1@kernel.example.org>\nX-", "\nX-", "thread"),
+    ("In-Reply-To: <", "In-Reply-To: <a@b> <", "thread"),
+    ("Cc: regressions@lists.linux.dev\n", "", "regression-mark"),
+    ("cause=kernel", "cause=workload-dependent", "regression-mark"),
+    ("[REGRESSION] epoll", "regression of epoll", "regression-mark"),
+    ("cause=kernel", "cause=tool-induced", "instrument"),
+    ("cause=kernel", "cause=workload-dependent", "regzbot-right"),
+    ("X-", "X-rtbisect-State: draft\nX-", "regzbot-right"),
+]  # fmt: skip
+
+BODY_CHANGES = [
+    ("IPIs rises", "IPIs <b>rises</b> <br>", "plain-text"),
+    ("8.55/s to", "8.55/s \u2192", "charset"),
+    ("Found in", "Found in 5 \u00b5s", "charset"),
+    ("Without the workload", "Without the workload and " + "so on " * 12, "width"),
+    ("  parent   8.55", "  parent " + "x " * 30 + "  8.55", "width"),
+    ("A revert", "A revert\n" * 130, "size"),
+    ("A revert", "A revert\n" + ("x" * 60 + "\n") * 140, "size"),
+    ("  parent   ", "  parent\t", "clean"),
+    ("Xeon, boot line\n", "Xeon, boot line \n", "clean"),
+    ("IPIs rises", "IPIs\x1b[31m rises", "clean"),
+    ("SMT is", "---\nSMT is", "clean"),
+    ("SMT is", "From here SMT is", "clean"),
+    ("\n\nFound", "\n\n\nFound", "clean"),
+    ("  Reported-by", "  Tested-by: r <r@lab.example.org>\n  Reported-by", "personal-tag"),
+    ("epoll-1@lab.example.org\n  Fixes", "another@lab.example.org\n  Fixes", "closes"),
+    ("  Closes: https://lists.example.org/r/epoll-1@lab.example.org\n", "", "closes"),
+    ("  Closes: https://lists.example.org/r/epoll-1@lab.example.org\n", "", "offered-tags"),
+    ('another lock")\n', 'another\n   lock")\n', "fixes"),
+    ("Fixes: 0123456789ab", "Fixes: 01234567", "fixes"),
+    ("#regzbot intro", "# regzbot intro", "regzbot-form"),
+    ("\n\nFound", "\nFound", "regzbot-form"),
+    ("#regzbot title", "#regzbot dup-of: x\n#regzbot title", "regzbot-form"),
+    ("#regzbot introduced: 0123456789ab\n", "", "regzbot-form"),
+    ("#regzbot title", "#regzbot link: that thread\n#regzbot title", "regzbot-id"),
+    ("introduced: 0123456789ab", "introduced: 0123", "regzbot-id"),
+    ("introduced: 0123456789ab", "introduced: v6.12.3..v6.13-rc1", "regzbot-id"),
+    ("the rate of reschedule\nIPIs rises from 8.55/s to 59.8/s", "there are many IPIs", "claim"),
+    ("v6.12..v6.13-rc1", "a tree", "versions"),
+    ("SMT is on. ", "", "smt"),
+    ("machine is a Xeon", "thing is big", "machine"),
+    ("boot line\nnohz_full=2-7", "as usual", "boot-line"),
+    ("gcc 12, ", "", "compiler"),
+    ("config rt", "as usual", "config"),
+    ("8 boots each", "often", "boots"),
+    ("Without the workload", "On all of them", "controls"),
+    ("A revert was tested.", "", "revert"),
+    ("still bad on the tip", "", "tip"),
+    ("still bad on the tip", "a revert on the tip was tested", "tip"),
+    ("8.55/s to 59.8/s", "not measured to 59.8/s", "claim"),
+    ("A revert was tested.", "Please do revert it.", "asks-revert"),
+    ("8.55/s to", "NN/s to", "placeholder"),
+    ("The machine is", "The device (emulated) is", "not-for-lists"),
+    (" with SHA256SUMS", "", "evidence"),
+    ("https://lab.example.org/epoll-1/", "ask us", "evidence"),
+    ("  Fixes:", '  Fixes: abcdefabcdef ("another")\n  Fixes:', "one-issue"),
+    ("A revert was", "Noise was 10 ns. A revert was", "nanoseconds"),
+    ("gcc 12", "bpftrace, gcc 12", "instrument"),
+    ("A revert was tested.", "Please revert it, as it does not work and no way is around.",
+     "asks-revert"),
+    ("A revert was tested.", "It should be reverted.", "asks-revert"),
+    ("  culprit  59.8 [40.7..82.6]", "  culprit  59.8 [40.7..82.6]\n  tip      59.8 [40.7..82.6]",
+     "same-figures"),
+    ("SMT is on.", f"SMT is on.\n{machine(cores=16)}", "topology"),
+    ("A revert was", "So the kernel itself is the cause, so its part in the effect is not\nsaid. A",
+     "contradiction"),
+    (('Since 0123456789ab ("epoll: Take another lock") the rate of reschedule\nIPIs rises from '
+     "8.55/s to 59.8/s on"), "Kernel 6.18 is much slower than 6.17 on", "claim"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("old", "new", "rule"), HEADER_CHANGES)
+def test_what_is_wrong_with_headers_is_found(old, new, rule):
+    assert old in HEADERS
+    assert rule in rules(mail(HEADERS.replace(old, new, 1)))
+
+
+@pytest.mark.parametrize(("old", "new", "rule"), BODY_CHANGES)
+def test_what_is_wrong_with_a_body_is_found(old, new, rule):
+    assert old in BODY
+    changed = mail(body=BODY.replace(old, new, 1))
+    assert rule in rules(changed)
+
+
+def test_no_spread_is_found():
+    body = BODY.replace(" [3.30..13.1]", "").replace(" [40.7..82.6]", "")
+    body = body.replace(" [min..max]", "")
+    assert rules(mail(body=body)) == ["spread"]
+
+
+def test_every_rule_is_tried():
+    tried = {rule for *_, rule in (*HEADER_CHANGES, *BODY_CHANGES)}
+    assert {rule.name for rule in RULES} == tried | {
+        "spread",
+        "sum-as-maximum",
+        "same-counter",
+        "console",
+    }
+
+
+@pytest.mark.parametrize("asked", ["We are not asking for a revert.", "Don't revert it, please."])
+def test_who_does_not_ask_for_a_revert_is_not_found_to(asked):
+    assert rules(mail(body=BODY.replace("A revert was tested.", asked))) == []
+
+
+def test_attachments_are_found():
+    data = b"""Content-Type: multipart/mixed; boundary="x"\n\n--x\nContent-Type: text/plain\n
+text\n--x\nContent-Type: image/png\n\nx\n--x--\n"""
+    assert rules(data)[0] == "plain-text"
+
+
+def test_a_table_that_is_right_is_left_alone():
+    rows = """\
+  CPU     RUNTIME      NOISE   %AVAIL  MAX_NOISE  MAX_SINGLE
+    1    53100000     304896    99.425       6978          56
+    2    53100000     304000    99.427       6978          56
+"""
+    assert rules(mail(body=BODY.replace("Without", rows + "\nWithout"))) == []
+
+
+def test_other_mails_of_ours_accuse_nobody():
+    headers = HEADERS.replace("X-rtbisect-Outcome", "X-rtbisect-Kind: digest\nX-rtbisect-Outcome")
+    headers = headers.replace("[REGRESSION] epoll", "[internal] tonight").replace(
+        "kernel\n", "none\n"
+    )
+    headers = headers.replace("Cc: regressions@lists.linux.dev\n", "")
+    assert rules(mail(headers, "All is well.\n")) == []
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b"\0" * 100, b"\xff\xfe", b"Subject", b": x", b"\n\n\n", bytes(range(256)) * 20]
+)
+def test_what_is_no_mail_is_no_error(data):
+    assert "headers" in rules(data)
+
+
+@pytest.mark.parametrize("word", ["good ", "please ", "a", "1 ", "95%\n", "Fixes: 0123\n", "[1.."])
+def test_a_mail_that_is_made_to_take_long_does_not(word):
+    assert "size" in rules(mail(body=word * (3_000_000 // len(word))))
+
+
+@pytest.mark.parametrize("name", ["Subject", "To", "References", "Date", "X-rtbisect-Outcome"])
+def test_a_header_that_is_made_to_take_long_does_not(name):
+    for value in (" " * 2_000_000, "a@b.org, " * 200_000, "(" * 100_000, "<a@b> " * 100_000):
+        headers = "".join(
+            line for line in HEADERS.splitlines(keepends=True) if not line.startswith(f"{name}:")
+        )
+        found = lint(mail(f"{headers}{name}: x{value}\n"))
+        assert all(each.said.isprintable() and len(each.said) < 300 for each in found)
+
+
+TITLES = [
+    "bpf: Rework the ring buffer of perf record",
+    "perf stat: Count None, TODO and nan",
+    "eventpoll: Please revert the lock order on error",
+    "osnoise: Steps of 10 ns of noise",
+    "x86: Name NN CPUs <...>",
+]
+
+
+@pytest.mark.parametrize("title", TITLES)
+def test_the_title_of_a_commit_is_not_our_word(title):
+    body = BODY.replace("epoll: Take another lock", title).replace("a rate of", "rates of")
+    body += f"""
+Posterior:
+
+  0123456789ab   0.987  {title}
+
+  # first bad commit: [0123456789ab] {title}
+"""
+    # Only the test does not fold it.
+    assert set(rules(mail(body=body))) <= {"width"}
+
+
+RIGHT = [
+    ("gcc 12,", "gcc 12, cpu Intel(R) Core(TM) i7-8700,"),
+    ("A revert was tested.", "Could you please take a look? Reverting it makes it work."),
+    ("A revert was tested.", "I should mention that reverting it fixes it."),
+    ("A revert was tested.", "None of my other machines; a revert helps."),
+    ("A revert was tested.", "Trace: <...>-1234 irq_noise: duration 5678 ns; a revert helps."),
+    ("A revert was tested.", "350 ns vs. 420 ns, within noise. A revert helps."),
+    ("v6.12..v6.13-rc1", "6.18.4 works, 6.18.5 does not"),
+    (" with SHA256SUMS", ""),
+    ("A revert was tested.", "A revert was tested.\n\n  tcp_rmem 4096 131072 131072\n\nThat."),
+    (
+        "A revert was tested.",
+        (
+            "A revert was tested.\n\nThe parent, before:\n\n  LOC:  123451  223451\n\nand after:"
+            "\n\n  LOC:  123451  223459\n\nThat."
+        ),
+    ),
+    (
+        "the rate of reschedule\nIPIs rises from 8.55/s to 59.8/s on isolated CPUs",
+        "this laptop\nno longer resumes",
+    ),
+    (
+        "the rate of reschedule\nIPIs rises from 8.55/s to 59.8/s on isolated CPUs",
+        "booting\ntakes 15 seconds instead of 2 seconds with 6.18",
+    ),
+]
+
+
+@pytest.mark.parametrize(("old", "new"), RIGHT)
+def test_what_people_write_is_left_alone(old, new):
+    assert old in BODY
+    headers = HEADERS.replace("X-rtbisect-Outcome: culprit; cause=kernel\n", "")
+    assert set(rules(mail(headers, BODY.replace(old, new, 1)))) <= {"width"}
+
+
+def test_a_signature_and_an_answer_are_no_faults():
+    headers = HEADERS.replace("[REGRESSION]", "Re: [REGRESSION]")
+    assert rules(mail(headers, f"{BODY}\n-- \nA Person\n")) == []
+
+
+def test_counters_of_two_kernels_that_agree_are_found():
+    rows = "The parent:\n\n  LOC:  123451\n\nThe commit:\n\n  LOC:  123451  1\n\nWithout"
+    rows = rows.replace("LOC:  123451\n", "LOC:  123451  2\n")
+    assert rules(mail(body=BODY.replace("Without", rows, 1))) == ["same-counter"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Content-Type: text/plain; charset=idna",
+        "Content-Type: text/plain; charset=punycode",
+        f"Content-Type: text/plain; charset*{'1' * 5000}=x",
+        f"To: {'a:' * 15000}",
+    ],
+)
+def test_what_breaks_parsers_is_a_finding(line):
+    name = line.partition(":")[0]
+    kept = "".join(
+        each for each in HEADERS.splitlines(keepends=True) if not each.startswith(f"{name}:")
+    )
+    assert all(each.said for each in lint(f"{line}\n{kept}\n{BODY}\u00ff".encode()))
+
+
+@pytest.mark.parametrize("kind", ["message/rfc822", "multipart/mixed; boundary=b"])
+def test_a_mail_that_is_nested_without_end_is_a_finding(kind):
+    inner = f"Content-Type: {kind}\n\n" + ("--b\n" if "multi" in kind else "")
+    assert rules((inner * 3000).encode())
+
+
+def test_a_table_that_is_made_to_take_long_does_not():
+    head = " ".join(["maximum"] * 4000)
+    row = " ".join(str(n) for n in range(1, 40))
+    assert "size" in rules(mail(body=f"{head}\n" + f"{row}\n" * 250))

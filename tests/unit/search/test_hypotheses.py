@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A regression may show on one CPU, in the spread, or in a distribution without a usual shape."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.special import gammaln
+
+from helpers.searches import CULPRIT, boots_until_the_end, chain, spec
+from rtbisect.model.campaign import Observation, Outcome, Scale
+from rtbisect.model.lab import RunStatus
+from rtbisect.search import engine
+from rtbisect.search.likelihood import hypotheses
+from rtbisect.search.likelihood.features import common, views
+from rtbisect.search.likelihood.grids import logsumexp
+from rtbisect.search.likelihood.mixture import StateGrid, state_grids
+from rtbisect.search.likelihood.two_level import BootGrid
+
+
+def linear():
+    """The threshold of the toy specification, on a plain scale."""
+    return replace(spec(chain(2)).threshold, scale=Scale.LINEAR, min_effect=0.5, floor=0.0)
+
+
+WIDE = {"threshold": linear(), "calibrate_max": 40, "max_boots": 400, "max_builds": 100}
+
+
+def test_a_shift_of_one_cpu_is_found_behind_the_noise_of_the_host():
+    def draw(rng, bad):
+        host = 3 * rng.standard_normal()
+        cpus = [host + 0.3 * rng.standard_normal() + 2.0 * (bad and cpu == 2) for cpu in range(4)]
+        return float(np.median(cpus)), tuple(cpus)
+
+    state, answer = boots_until_the_end(draw, **WIDE)
+    assert str(state.ends.figure) == "on the watched CPU number 3 beside the others"
+    assert (answer.outcome, answer.culprit) == (Outcome.CULPRIT, f"c{CULPRIT}")
+
+
+def test_a_boot_that_lacks_a_cpu_does_not_take_back_what_the_others_say():
+    def draw(rng, bad):
+        host = 3 * rng.standard_normal()
+        cpus = [host + 0.3 * rng.standard_normal() + 2.0 * (bad and cpu == 2) for cpu in range(4)]
+        return float(np.median(cpus)), tuple(cpus)
+
+    state, answer = boots_until_the_end(draw, **WIDE)
+    assert answer.culprit == f"c{CULPRIT}"
+    torn = Observation(state.spec.graph.bad, "torn", 0.5, (0.5, 0.4, 0.6))
+    more = engine.Booted(state.spec.graph.bad, "torn", RunStatus.COMPLETE, torn, 1.0)
+    assert engine.answer(engine.apply(state, more)).culprit == f"c{CULPRIT}"
+
+
+def test_a_wider_spread_with_the_same_middle_is_found():
+    def draw(rng, bad):
+        return float((5.0 if bad else 1.0) * rng.standard_normal()), ()
+
+    state, answer = boots_until_the_end(draw, **WIDE)
+    assert str(state.ends.figure) == "in the spread of the boots"
+    assert (answer.outcome, answer.culprit) == (Outcome.CULPRIT, f"c{CULPRIT}")
+
+
+def flaky(share_good, share_bad):
+    """Boots that are slow with a chance, and quantised."""
+
+    def draw(rng, bad):
+        slow = rng.random() < (share_bad if bad else share_good)
+        return float(10 * slow + rng.choice([0.0, 0.1])), ()
+
+    return draw
+
+
+def test_two_states_whose_shares_differ_do_not_fool_the_confidence():
+    answers = [boots_until_the_end(flaky(0.15, 0.85), seed=seed, **WIDE)[1] for seed in range(12)]
+    named = [a for a in answers if a.outcome is Outcome.CULPRIT]
+    assert len(named) >= 10
+    assert sum(a.culprit == f"c{CULPRIT}" for a in named) >= len(named) - 2
+
+
+def test_states_are_found_and_their_lens_wins():
+    rng = np.random.default_rng(3)
+    draw = flaky(0.2, 0.8)
+    good = tuple((draw(rng, bad=False)[0],) for _ in range(20))
+    bad = tuple((draw(rng, bad=True)[0],) for _ in range(20))
+    found = hypotheses.fit(good, bad, 0.5, 1)
+    assert [type(lens.grid.good) for lens in found] == [StateGrid]
+    assert found[0].grid.good.states.at == pytest.approx([0.05, 10.05], abs=0.06)
+
+
+def test_a_usual_shape_needs_no_states():
+    rng = np.random.default_rng(4)
+    good = tuple((float(v),) for v in rng.standard_normal(20))
+    bad = tuple((float(v),) for v in rng.standard_normal(20) + 1.5)
+    found = hypotheses.fit(good, bad, 0.5, 1)
+    looks = [hypotheses.seen(each, [good, bad], np.array([[False, True]])) for each in found]
+    weight = hypotheses.against_none(found, looks)[:, 0]
+    assert isinstance(found[int(weight.argmax())].grid.good, BootGrid)
+
+
+def test_nodes_of_shares_are_nodes_of_their_prior():
+    """Shares of states that do not overlap: the likelihood is Dirichlet-multinomial."""
+    rng = np.random.default_rng(5)
+    draw = flaky(0.3, 0.8)
+    good = tuple(draw(rng, bad=False)[0] for _ in range(12))
+    bad = tuple(draw(rng, bad=True)[0] for _ in range(12))
+    grids, _ = state_grids(good, bad, 0.5)
+    grid, y = grids.good, np.asarray(good)
+    density = grid.states.density(y)
+    count = (density.argmax(axis=1)[:, None] == np.arange(density.shape[1])).sum(axis=0)
+    alpha = np.full(count.size, 0.5)
+    exact = (
+        gammaln(alpha.sum()) - gammaln(alpha.sum() + y.size)
+        + (gammaln(alpha + count) - gammaln(alpha)).sum()
+        + np.log(density.max(axis=1)).sum()
+    )  # fmt: skip
+    found = float(logsumexp(grid.loglik(good) + grid.prior, 3))
+    assert found == pytest.approx(exact, abs=0.4)
+
+
+def test_views_of_a_boot():
+    seen = Observation("c1", "run1", 2.0, (1.0, 2.0, 6.0))
+    assert views(linear(), seen) == pytest.approx((2.0, -3.0, -1.5, 4.5))
+    assert views(linear(), Observation("c1", "run1", 2.0, (1.0,))) == (2.0,)
+    assert views(linear(), Observation("c1", "run1", 2.0, (1.0, float("nan")))) == (2.0,)
+
+
+def test_boots_without_cpus_leave_the_whole_alone():
+    assert common([(1.0, 0.5, -0.5), (1.0,)]) == 1
+    assert common([(1.0, 0.5, -0.5), (1.0, 0.0, 0.0)]) == 3
+
+
+def zero_or_few(chance):
+    """Nothing on a good kernel, one to three of something in some boots of a bad one."""
+
+    def draw(rng, bad):
+        return float(rng.integers(1, 4)) if bad and rng.random() < chance else 0.0, ()
+
+    return draw
+
+
+@pytest.mark.parametrize(("chance", "seed"), [(0.35, 1), (0.35, 3), (0.45, 2), (0.6, 4)])
+def test_a_figure_that_is_mostly_zero_is_a_count(chance, seed):
+    """Below a half the medians of both ends are 0: their means differ, or their spread does."""
+    every = {**WIDE, "threshold": replace(linear(), min_effect=0.0)}
+    state, answer = boots_until_the_end(zero_or_few(chance), seed, **every)
+    assert (answer.outcome, answer.culprit) == (Outcome.CULPRIT, f"c{CULPRIT}")
+    assert state.ends.figure.plain is (chance > 0.5)
+
+
+@pytest.mark.parametrize("unit", [1e-12, 1e-3, 1e12])
+@pytest.mark.parametrize("stray", [0.0, 300.0, 1e5])
+def test_neither_the_unit_nor_a_stray_boot_keeps_the_search_from_its_end(unit, stray):
+    """One boot of the calibration is far away, or the figure is told in another unit."""
+    number = 0
+
+    def draw(rng, bad):
+        nonlocal number
+        number += 1
+        value = 10 + 3 * bad + rng.random() + rng.random()
+        return unit * (stray if stray and number == 5 else value), ()
+
+    every = {**WIDE, "threshold": replace(linear(), min_effect=0.0)}
+    _state, answer = boots_until_the_end(draw, **every)
+    assert (answer.outcome, answer.culprit) == (Outcome.CULPRIT, f"c{CULPRIT}")

@@ -1,0 +1,337 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+import random
+from dataclasses import replace
+
+import pytest
+
+from helpers.campaigns import RES
+from rtbisect.errors import ConfigError
+from rtbisect.judge import recovery, stats
+from rtbisect.model.campaign import (
+    Level,
+    Observation,
+    Sample,
+)
+from rtbisect.model.lab import RunStatus
+from rtbisect.search import verification
+
+SPEC = verification.VerifySpec(
+    culprit="culprit",
+    parents=("parent",),
+    threshold=RES,
+    seed=3,
+    revert="revert",
+    tip="tip",
+    endpoints=(Sample((9, 10, 11)), Sample((49, 50, 51))),
+)
+
+
+def play(spec, level, status=None, place=lambda _revision, _number: ("", 1.0), *, late=True):
+    """Boot what is proposed; `level` gives the median of each revision, `place` the host of a boot
+    and by how much it tells more. Without `late` only what the culprit is named by is booted.
+    """
+    rng = random.Random(1)
+    state, order = verification.start(spec), []
+    while isinstance(step := verification.propose(state, late=late), verification.Boot):
+        order.append(step.revision)
+        assert len(order) < 200
+        how = (status or {}).get(step.revision, RunStatus.COMPLETE)
+        host, more = place(step.revision, len(order))
+        value = level[step.revision] * more * rng.uniform(0.9, 1.1)
+        seen = Observation(step.revision, f"run{len(order)}", value, host=host)
+        if how is not RunStatus.COMPLETE:
+            seen = None
+        event = verification.Booted(step.revision, f"run{len(order)}", how, seen, 20.0)
+        state = verification.apply(state, event)
+    return state, order
+
+
+GOOD = {"culprit": 50, "parent": 10, "revert": 10, "tip": 50}
+
+
+def test_a_true_culprit_is_confirmed_with_its_recovery():
+    state, order = play(SPEC, GOOD)
+    parent, revert = verification.verifications(state)
+    assert verification.confirmed(state)
+    assert (parent.name, parent.status) == ("culprit vs parent parent", "pass")
+    assert (revert.name, revert.status) == ("revert on tip", "pass")
+    assert (order.count("culprit"), order.count("parent")) == (6, 6)
+    assert (order.count("revert"), order.count("tip")) == (6, 6)
+    assert parent.judgement.level is Level.REGRESSED
+    share = int(parent.note.split("explains ")[1].split("%")[0])
+    assert 85 <= share <= 115
+
+
+def test_a_check_passes_only_where_its_p_could_have_been_too_large():
+    """Three boots a side reach p = 0.05 at best: that is no pass, however far apart they are."""
+    state, order = play(SPEC, GOOD, late=False)
+    revert = verification.verifications(state)[1]
+    assert (order.count("revert"), order.count("tip")) == (3, 3)
+    assert (revert.status, revert.judgement.p) == ("undecided", 1 / 20)
+    assert verification.confirmed(state), (
+        "the culprit is named by its parent, with a revert or without"
+    )
+    state, order = play(SPEC, GOOD)
+    revert = verification.verifications(state)[1]
+    assert (revert.status, order.count("revert")) == ("pass", 6)
+    assert revert.judgement.p <= SPEC.look_alpha
+
+
+@pytest.mark.parametrize("revert_boots", [2, 3, 4, 5, 8])
+@pytest.mark.parametrize("boots", [4, 6, 8])
+@pytest.mark.parametrize("hosts", [1, 2, 3])
+def test_no_check_passes_above_its_alpha(revert_boots, boots, hosts):
+    spec = replace(SPEC, revert_boots=revert_boots, boots=boots, boots_max=26)
+    for late in (False, True):
+        state, _ = play(spec, GOOD, place=lambda _sha, n: (f"rt{n // 4 % hosts}", 1.0), late=late)
+        for check in verification.verifications(state):
+            assert check.status != "pass" or check.judgement.p <= spec.look_alpha
+    assert [check.status for check in verification.verifications(state)] == ["pass", "pass"]
+
+
+def test_a_refuted_culprit_costs_no_late_boots():
+    state, order = play(SPEC, GOOD | {"parent": 50}, late=False)
+    assert verification.verifications(state)[0].status == "fail"
+    assert order.count("revert") == 3
+
+
+def test_a_revert_is_looked_at_three_times_at_most():
+    wide = {"tip": [3, 30, 300] * 4, "revert": [2, 25, 200] * 4}
+    state, booted = verification.start(SPEC), []
+    while isinstance(due := verification.propose(state, late=True), verification.Boot):
+        booted.append(due.revision)
+        value = wide[due.revision].pop() if due.revision in wide else GOOD[due.revision]
+        seen = Observation(due.revision, str(len(booted)), float(value))
+        event = verification.Booted(due.revision, str(len(booted)), RunStatus.COMPLETE, seen, 1.0)
+        state = verification.apply(state, event)
+    assert verification.verifications(state)[1].status == "undecided"
+    assert booted.count("revert") == booted.count("tip") == 10
+    assert verification.confirmed(state)
+
+
+def test_boots_are_interleaved_in_an_order_of_the_seed():
+    _, order = play(SPEC, GOOD)
+    rounds = [set(order[i : i + 4]) for i in (0, 4, 8)]
+    assert rounds == [set(GOOD)] * 3
+    _, same = play(SPEC, GOOD)
+    assert order == same
+    orders = {tuple(play(replace(SPEC, seed=s), GOOD)[1]) for s in range(5)}
+    assert len(orders) > 1
+
+
+FAST, SLOW = ("rt01", 1.0), ("rt02", 5.0)
+
+
+def test_a_slow_host_is_no_culprit():
+    """All boots of one kernel on a host that tells five times as much."""
+    same = dict.fromkeys(GOOD, 10)
+    state, order = play(SPEC, same, place=lambda sha, _n: SLOW if sha == "culprit" else FAST)
+    found = verification.verifications(state)[0]
+    assert found.status == "undecided"
+    assert "cannot reach" in found.note
+    assert order.count("culprit") == SPEC.boots_max
+    mixed, _ = play(SPEC, same, place=lambda _sha, n: (FAST, SLOW)[n // 4 % 2])
+    assert verification.verifications(mixed)[0].status == "fail"
+
+
+def test_a_culprit_is_confirmed_on_two_unlike_hosts():
+    state, _ = play(SPEC, GOOD, place=lambda _sha, n: (FAST, SLOW)[n // 4 % 2])
+    assert verification.confirmed(state)
+    share = int(verification.verifications(state)[0].note.split("explains ")[1].split("%")[0])
+    assert 85 <= share <= 115
+
+
+def test_a_wrong_culprit_fails():
+    state, _ = play(SPEC, GOOD | {"parent": 50})
+    assert verification.verifications(state)[0].status == "fail"
+    assert not verification.confirmed(state)
+
+
+def test_every_parent_of_a_merge_is_compared():
+    spec = replace(SPEC, parents=("parent", "other"))
+    state, order = play(spec, GOOD | {"other": 10})
+    assert [v.status for v in verification.verifications(state)] == ["pass", "pass", "pass"]
+    assert order.count("culprit") == 6
+    half, _ = play(spec, GOOD | {"other": 50})
+    assert [v.status for v in verification.verifications(half)] == ["pass", "fail", "pass"]
+    assert not verification.confirmed(half)
+
+
+def test_undecided_pairs_get_a_second_look_and_no_third():
+    wide = {"culprit": 16.5, "parent": 11.0}
+    threshold = replace(RES, min_effect=1.45)
+    state, order = play(replace(SPEC, threshold=threshold, revert=None), GOOD | wide)
+    found = verification.verifications(state)[0]
+    assert order.count("culprit") in (6, 10)
+    assert found.judgement.base.n in (6, 10)
+    noisy = {"culprit": [3, 30, 300] * 4, "parent": [2, 25, 200] * 4}
+    state = verification.start(replace(SPEC, revert=None))
+    for step in range(40):
+        due = verification.propose(state)
+        if isinstance(due, verification.Done):
+            break
+        seen = Observation(due.revision, str(step), noisy[due.revision].pop())
+        event = verification.Booted(due.revision, str(step), RunStatus.COMPLETE, seen, 1.0)
+        state = verification.apply(state, event)
+    assert verification.verifications(state)[0].status == "undecided"
+    assert verification.verifications(state)[0].judgement.new.n == 10
+    assert not verification.confirmed(state)
+
+
+def test_a_boot_that_cannot_be_compared_is_no_evidence():
+    """The logarithm of a figure below the floor does not exist: such a boot is asked for again."""
+    state = verification.start(replace(SPEC, revert=None))
+    for step in range(40):
+        due = verification.propose(state)
+        if isinstance(due, verification.Done):
+            break
+        value = -1.0 if step == 3 else float(GOOD[due.revision])
+        seen = Observation(due.revision, str(step), value)
+        event = verification.Booted(due.revision, str(step), RunStatus.COMPLETE, seen, 1.0)
+        state = verification.apply(state, event)
+    assert verification.confirmed(state)
+    assert step == 13
+
+
+def test_a_revert_that_does_not_apply_or_boot_does_not_hide_the_culprit():
+    state, _ = play(replace(SPEC, revert=None), GOOD)
+    assert verification.verifications(state)[1].status == "n/a"
+    assert verification.confirmed(state)
+    state, order = play(SPEC, GOOD, {"revert": RunStatus.BOOT_FAILED})
+    found = verification.verifications(state)[1]
+    assert (found.status, found.note) == ("undecided", "revert does not boot")
+    assert order.count("revert") == 3
+    assert verification.confirmed(state)
+
+
+def test_a_revert_without_effect_contradicts():
+    state, _ = play(SPEC, GOOD | {"revert": 50})
+    assert verification.verifications(state)[1].status == "fail"
+    assert not verification.confirmed(state)
+
+
+def test_a_partial_recovery_hints_at_a_second_culprit():
+    state, _ = play(SPEC, GOOD | {"parent": 25})
+    found = verification.verifications(state)[0]
+    assert found.status == "pass"
+    assert "second culprit" in found.note
+
+
+def test_a_share_of_boots_that_luck_makes_smaller_is_no_second_culprit():
+    """Frozen in 11 of 16 boots of the end and 10 of 26 of the parent: 56%, and nobody is sure."""
+    whole = (0.0,) * 16, (1.0,) * 11 + (0.0,) * 5
+    part = (0.0,) * 26, (1.0,) * 10 + (0.0,) * 16
+    assert not stats.falls_short(whole, part, recovery.FULL, level=recovery.SURE, mean=True)
+    few = (0.0,) * 26, (1.0,) * 3 + (0.0,) * 23
+    assert stats.falls_short(whole, few, recovery.FULL, level=recovery.SURE, mean=True)
+
+
+def test_failing_kernels_and_invalid_runs_end_undecided():
+    for how, count in ((RunStatus.HUNG, 3), (RunStatus.INVALID, 4)):
+        state, order = play(SPEC, GOOD, {"parent": how})
+        assert verification.verifications(state)[0].status == "undecided"
+        assert order.count("parent") == count
+        assert not verification.confirmed(state)
+
+
+def test_a_build_failure_closes_the_check():
+    state = verification.apply(
+        verification.start(SPEC), verification.Built("parent", ok=False, signature="", seconds=1)
+    )
+    assert verification.verifications(state)[0].note == "parent does not build"
+
+
+def test_replay_of_any_prefix_proposes_the_same():
+    state, _ = play(SPEC, GOOD)
+    for cut in range(len(state.events) + 1):
+        again = verification.replay(SPEC, state.events[:cut])
+        step = verification.propose(again, late=True)
+        if cut < len(state.events):
+            assert step.revision == state.events[cut].revision
+            assert step.left >= 1
+        else:
+            assert step == verification.Done()
+
+
+def test_before_the_end_nothing_is_confirmed():
+    state = verification.start(SPEC)
+    assert [v.status for v in verification.verifications(state)] == ["undecided", "undecided"]
+    assert not verification.confirmed(state)
+
+
+def test_impossible_specifications_are_refused():
+    with pytest.raises(ConfigError, match="no parent"):
+        verification.start(replace(SPEC, parents=()))
+    with pytest.raises(ConfigError, match="cannot reach"):
+        verification.start(replace(SPEC, boots=3, boots_max=3))
+
+
+def with_layouts(spec, level, failing=()):
+    """As `play`, with levels of (revision, layout); a layout of `failing` does not build."""
+    rng = random.Random(2)
+    state = verification.start(spec)
+    for number in range(200):
+        step = verification.propose(state)
+        if isinstance(step, verification.Done):
+            return state
+        kernel = (step.revision, step.layout)
+        if kernel in failing:
+            event = verification.Built(
+                step.revision, ok=False, signature="", seconds=1.0, layout=step.layout
+            )
+        else:
+            value = level.get(kernel, level.get(step.revision)) * rng.uniform(0.9, 1.1)
+            seen = Observation(step.revision, f"run{number}", value)
+            complete = RunStatus.COMPLETE
+            event = verification.Booted(
+                step.revision, f"run{number}", complete, seen, 20.0, step.layout
+            )
+        state = verification.apply(state, event)
+    raise AssertionError("it does not end")
+
+
+@pytest.mark.parametrize(
+    ("other", "status", "confirmed"), [(50, "pass", True), (10, "fail", False)]
+)
+def test_a_culprit_has_to_hold_with_another_code_layout(other, status, confirmed):
+    level = GOOD | {("culprit", 1): other, ("parent", 1): 10}
+    state = with_layouts(replace(SPEC, layout=1), level)
+    checks = verification.verifications(state)
+    assert {check.name: check.status for check in checks}["layout"] == status
+    assert verification.confirmed(state) is confirmed
+    assert verification.follows_layout(checks) is not confirmed
+
+
+def test_another_layout_repeats_what_the_parent_has_shown():
+    """p = 0.0076 at the first look: too much for the parent, enough for the second layout."""
+    values = {"parent": [10, 11, 12, 13, 14, 32.5], "culprit": [30, 31, 32, 33, 34, 35]}
+    boots = [
+        verification.Booted(
+            sha, "r", RunStatus.COMPLETE, Observation(sha, "r", float(value)), 1.0, layout
+        )
+        for sha, found in values.items()
+        for layout in (0, 1)
+        for value in (found if layout else [10 + 30 * (sha == "culprit")] * 6)
+    ]
+    state = verification.replay(replace(SPEC, layout=1, revert=None), boots)
+    status = {check.name: check.status for check in verification.verifications(state)}
+    assert status["layout"] == "pass"
+    state = verification.replay(
+        replace(SPEC, layout=0, revert=None), [b for b in boots if b.layout]
+    )
+    assert verification.verifications(state)[0].status == "undecided"
+
+
+def test_what_more_than_the_layout_contradicts_does_not_follow_the_layout():
+    level = GOOD | {"parent": 50, ("culprit", 1): 10, ("parent", 1): 10}
+    state = with_layouts(replace(SPEC, layout=1), level)
+    assert not verification.confirmed(state)
+    assert not verification.follows_layout(verification.verifications(state))
+
+
+def test_a_layout_that_does_not_build_is_said_and_refutes_nothing():
+    state = with_layouts(replace(SPEC, layout=1), GOOD, failing={("culprit", 1)})
+    check = next(c for c in verification.verifications(state) if c.name == "layout")
+    assert check.status == "n/a"
+    assert "another layout" in check.note
+    assert verification.confirmed(state)

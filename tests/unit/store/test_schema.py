@@ -1,0 +1,224 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Stores of older programs: lifted whole or not at all, and their campaigns go on."""
+
+import json
+import signal
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from dataclasses import replace
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
+
+from helpers import old_stores
+from helpers.campaigns import ROOT
+from rtbisect.campaign.fingerprint import (
+    Fingerprint,
+    Machine,
+    SetupChangedError,
+    keep_setup,
+    machine_parts,
+    made,
+    setup_parts,
+)
+from rtbisect.errors import ConfigError
+from rtbisect.store import db, outbox, replies, schema
+from rtbisect.store.campaigns import CampaignStore
+from rtbisect.store.journal import StoreJournal, recorded
+
+STORES = ROOT / "tests/data/stores"
+
+assert outbox.table.metadata is replies.table.metadata is db.metadata
+
+
+def put(name, state, version=1):
+    """A store as a program of that schema left it, by default of the first."""
+    with closing(sqlite3.connect(state / "rtbisect.sqlite3")) as database:
+        text = (STORES / f"schema-{version}-{name}.sql").read_text(encoding="utf-8")
+        database.executescript(text)
+    return state / "rtbisect.sqlite3"
+
+
+def resumed(name, state, version=1):
+    """The world of the campaign in a recorded store."""
+    (state / "aside").mkdir()
+    here = old_stores.world(state / "aside")
+    put(name, state, version)
+    here.store, here.campaign = CampaignStore(state), "bisect-1"
+    return here
+
+
+def dump(place):
+    with closing(sqlite3.connect(place)) as database:
+        return list(database.iterdump())
+
+
+#: Schemas that `tests/data/stores/` has stores of.
+VERSIONS = sorted({int(path.name.split("-")[1]) for path in STORES.glob("schema-*.sql")})
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("name", old_stores.STORES)
+def test_a_campaign_of_an_older_schema_resumes_with_the_same_answer(tmp_path, name, version):
+    (tmp_path / "whole").mkdir()
+    whole, _ = old_stores.go(old_stores.world(tmp_path / "whole"))
+    before = len(recorded(resumed(name, tmp_path, version).store.database, "bisect-1", Fingerprint))
+    (tmp_path / "again").mkdir()
+    result, _ = old_stores.go(resumed(name, tmp_path / "again", version))
+    assert before == 1
+    assert (result.outcome, result.culprit) == (whole.outcome, old_stores.CULPRIT)
+
+
+OTHERS = [
+    lambda s: replace(s, build=replace(s.build, fragments=("CONFIG_X=n\n",))),
+    lambda s: replace(s, device=replace(s.device, memory_mib=2048)),
+    lambda s: replace(s, profile=replace(s.profile, boot_line="quiet")),
+    lambda s: replace(s, windows=s.windows[:1]),
+    lambda s: replace(s, windows=(replace(s.windows[0], workload="none"), s.windows[1])),
+    lambda s: replace(s, thresholds=(replace(s.thresholds[0], limit=1.0), s.thresholds[1])),
+    lambda s: replace(s, limits=replace(s.limits, max_boots=121)),
+    lambda s: replace(s, explaining=()),
+    lambda s: replace(s, rcu_calls=101),
+]
+
+
+@pytest.mark.parametrize("other", OTHERS)
+@pytest.mark.parametrize("went_on", [False, True])
+def test_with_another_site_file_a_campaign_of_the_first_schema_is_refused(tmp_path, other, went_on):
+    here = resumed("boot", tmp_path)
+    setup, parts = here.open()
+    if went_on:
+        keep_setup(setup, parts.journal)
+    rows = dump(tmp_path / "rtbisect.sqlite3")
+    with pytest.raises(SetupChangedError, match="bisect-1"):
+        keep_setup(other(setup), parts.journal)
+    assert dump(tmp_path / "rtbisect.sqlite3") == rows
+
+
+def test_a_campaign_keeps_the_version_that_it_began_with(tmp_path):
+    here = resumed("boot", tmp_path)
+    setup, parts = here.open()
+    keep_setup(setup, parts.journal)
+    for kind in (Fingerprint, Machine):
+        (row,) = recorded(here.store.database, "bisect-1", kind)
+        assert (row.version, bool(row.sha256), bool(row.document)) == (1, True, True)
+    new = StoreJournal(here.store.database, here.store.create("bisect", "{}", "now"))
+    keep_setup(setup, new)
+    (row,) = recorded(here.store.database, new.campaign, Fingerprint)
+    assert (row.version, row.sha256) == (2, "")
+    keep_setup(setup, new)
+
+
+def test_boots_of_a_campaign_of_the_first_schema_are_compared_with_those_of_today(tmp_path):
+    here = resumed("boot", tmp_path)
+    setup, _ = here.open()
+    (row,) = recorded(here.store.database, "bisect-1", Machine)
+    slower = replace(setup, device=replace(setup.device, boot_s=900), limits=setup.limits)
+    assert row.fits(machine_parts(slower))
+    assert not row.fits(machine_parts(replace(setup, window_ms=1)))
+
+
+def test_the_migrations_make_the_tables_that_the_program_uses(tmp_path):
+    with CampaignStore(tmp_path).database.write() as connection:
+        assert compare_metadata(MigrationContext.configure(connection), db.metadata) == []
+    assert ScriptDirectory(schema.MIGRATIONS).get_current_head() == schema.HEAD
+
+
+def test_a_lifted_store_has_the_tables_of_a_new_one(tmp_path):
+    (tmp_path / "new").mkdir()
+    CampaignStore(tmp_path / "new")
+    place = put("build", tmp_path)
+    CampaignStore(tmp_path)
+    shape = "SELECT name, sql FROM sqlite_master WHERE type = 'table' ORDER BY name"
+    found = []
+    for file in (place, tmp_path / "new/rtbisect.sqlite3"):
+        with closing(sqlite3.connect(file)) as database:
+            rows = database.execute(shape).fetchall()
+        found.append({name: "".join(sql.replace('"', "").split()) for name, sql in rows})
+    assert found[0].keys() == found[1].keys()
+
+
+def test_a_store_of_a_newer_program_is_refused_and_left_alone(tmp_path):
+    store = CampaignStore(tmp_path)
+    with store.database.write() as connection:
+        connection.exec_driver_sql("UPDATE alembic_version SET version_num = '9999'")
+    before = dump(store.database.path)
+    with pytest.raises(ConfigError, match="schema version 9999"):
+        CampaignStore(tmp_path)
+    assert dump(store.database.path) == before
+
+
+def test_a_program_of_the_first_schema_finds_another_version(tmp_path):
+    put("build", tmp_path)
+    with CampaignStore(tmp_path).database.write() as connection:
+        query = "SELECT value FROM meta WHERE key = 'schema_version'"
+        assert connection.exec_driver_sql(query).scalar() != schema.FIRST
+
+
+#: Kills itself when a migration sends its statement of this number.
+DIE = """
+import os, signal, sys
+import sqlalchemy as sa
+from pathlib import Path
+from rtbisect.store.campaigns import CampaignStore
+
+left = int(sys.argv[2])
+
+@sa.event.listens_for(sa.Engine, "after_cursor_execute")
+def counted(connection, cursor, statement, *rest):
+    global left
+    if statement.lstrip().upper().startswith(("CREATE", "INSERT", "UPDATE")):
+        left -= 1
+        if left < 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+CampaignStore(Path(sys.argv[1]))
+"""
+
+
+def test_a_kill_leaves_an_old_store_as_it_was(tmp_path):
+    place = put("build", tmp_path)
+    before = dump(place)
+    code, killed = 0, 0
+    while True:
+        argv = [sys.executable, "-c", DIE, str(tmp_path), str(killed)]
+        code = subprocess.run(argv, check=False, capture_output=True).returncode
+        if code == 0:
+            break
+        assert code == -signal.SIGKILL
+        assert dump(place) == before
+        killed += 1
+    assert killed > 2
+    assert CampaignStore(tmp_path).names() == ("bisect-1",)
+
+
+def test_what_a_kept_fingerprint_lacks_counts_as_unchanged(tmp_path):
+    setup, _ = old_stores.world(tmp_path).open()
+    kept = made(Machine, machine_parts(setup))
+    names = [(), ("device",), ("windows", 0), ("windows", 1), ("profile",), ("build",)]
+    for path in names:
+        document = json.loads(kept.document)
+        part = document
+        for step in path:
+            part = part[step]
+        for name in [key for key, value in part.items() if not isinstance(value, dict)]:
+            older = json.loads(kept.document)
+            place = older
+            for step in path:
+                place = place[step]
+            value = place.pop(name)
+            assert replace(kept, document=json.dumps(older)).fits(machine_parts(setup))
+            place[name] = [value]
+            assert not replace(kept, document=json.dumps(older)).fits(machine_parts(setup))
+    assert not replace(kept, document='{"a": 1}').fits(machine_parts(setup))
+
+
+def test_a_fingerprint_holds_nothing_that_is_for_readers_alone(tmp_path):
+    setup, _ = old_stores.world(tmp_path).open()
+    kept = made(Fingerprint, setup_parts(setup))
+    told = replace(setup.thresholds[0], reason="said better", title="named better")
+    assert kept.fits(setup_parts(replace(setup, thresholds=(told, setup.thresholds[1]))))

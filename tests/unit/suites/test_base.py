@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+from pathlib import Path
+
+import pytest
+
+from rtbisect.errors import ConfigError, InternalError
+from rtbisect.lab.windows import ALL_WINDOWS
+from rtbisect.model.lab import Measurement
+from rtbisect.suites import base
+
+ROOT = Path(__file__).parents[3]
+#: Suites without figures of their own.
+EXPLAINING = {"reach", "senders"}
+
+
+def test_every_suite_of_a_window_has_its_three_parts():
+    for suite in sorted({name for window in ALL_WINDOWS for name in window.suites}):
+        assert callable(base.find(suite).parse)
+        assert (ROOT / "thresholds" / f"{suite}.yaml").is_file() or suite in EXPLAINING
+        assert (ROOT / "lava-jobs/suites" / suite).is_dir()
+
+
+def test_what_makes_the_figures_of_a_suite():
+    assert "arch/x86/kernel/irq.c" in base.counted_by("ipi")
+    assert base.counted_by("timerlat") == base.counted_by("osnoise") != ()
+    # A module of ours counts these, and no script that reports by itself is known.
+    assert base.counted_by("rcu") == base.counted_by("nosuch") == ()
+
+
+@pytest.mark.parametrize("name", ["nosuch", "../ipi", "os.path", "", "Base", "__init__"])
+def test_a_name_that_is_no_suite_is_refused(name):
+    with pytest.raises(ConfigError):
+        base.find(name)
+
+
+def test_a_module_without_parse_is_no_suite():
+    with pytest.raises(ConfigError, match="no parse"):
+        base.find("interrupts")
+
+
+def test_unknown_units_are_our_own_fault():
+    good = Measurement("s", "n", "w", 1.0, "us")
+    assert base.checked((good,)) == (good,)
+    with pytest.raises(InternalError, match="furlong"):
+        base.checked((Measurement("s", "n", "w", 1.0, "furlong"),))
+
+
+def test_files_are_text_or_damaged():
+    assert base.text({"a": b"x\n"}, "a") == "x\n"
+    assert base.text({"a": b""}, "a") == ""
+    # Half of a number is a number, so a line has an end.
+    for files in ({}, {"a": b"\xff\n"}, {"a": b"12\n3"}):
+        with pytest.raises(base.SuiteError):
+            base.text(files, "a")
+
+
+@pytest.mark.parametrize("value", ["-1", "1.5", "", "1e3", "0x10", "9" * 30])
+def test_counts_are_counts(value):
+    with pytest.raises(base.SuiteError):
+        base.number({"k": value}, "k", "f")
+
+
+def test_an_empty_value_gives_way_and_two_values_are_refused():
+    assert base.pairs("a=\na=1\na=\nb=2\nb=2\nno pair\n", "=") == {"a": "1", "b": "2"}
+    with pytest.raises(base.SuiteError, match="a is both '1' and '2'"):
+        base.pairs("a=1\na=2\n", "=")

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+import pytest
+
+from helpers import tracers
+from helpers.lab_logs import osnoise_txt, sample, trace
+from rtbisect.suites import hwnoise
+from rtbisect.suites.base import SuiteError
+
+(OFF,) = hwnoise.WINDOWS
+WATCH = (2, 3, 4)
+OPTIONS = "DEFAULTS OSNOISE_WORKLOAD NO_OSNOISE_PREEMPT_DISABLE OSNOISE_IRQ_DISABLE"
+
+
+def parsed(content, options=OPTIONS):
+    files = {"trace.txt": content, "osnoise.txt": osnoise_txt(options=options)}
+    return {(m.name, m.cpu): m.value for m in hwnoise.parse(files, OFF, WATCH)}
+
+
+@pytest.mark.parametrize("version", tracers.VERSIONS)
+def test_with_interrupts_off_only_the_hardware_is_left(version):
+    got = parsed(tracers.recorded(version, "hwnoise-trace.txt").encode())
+    assert got["hw_per_sample", None] > 0
+    assert got["nmi_per_sample", None] == 0
+    assert ("irq_per_sample", None) not in got
+    assert got["max_single_us", None] == max(got["max_single_us", cpu] for cpu in WATCH)
+
+
+def test_interrupts_that_came_in_or_were_on_are_refused():
+    quiet = trace([sample(cpu, irq=0) for cpu in WATCH])
+    assert parsed(quiet)
+    with pytest.raises(SuiteError, match="irq_per_sample is 1 with interrupts off"):
+        parsed(trace([sample(cpu, irq=1) for cpu in WATCH]))
+    with pytest.raises(SuiteError, match="ran with interrupts on"):
+        parsed(quiet, "DEFAULTS OSNOISE_WORKLOAD NO_OSNOISE_IRQ_DISABLE")

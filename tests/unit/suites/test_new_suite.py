@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""docs/adding-a-suite.md without a boot: what is found by name, and what is refused."""
+
+import subprocess
+import sys
+
+import pytest
+from yaml import safe_load
+
+from helpers import new_suite
+from helpers.lab_logs import block, files, good_job, request
+from rtbisect.config.thresholds import load_thresholds
+from rtbisect.lab import job_log
+from rtbisect.lab.job_definition import expected_cases
+from rtbisect.lab.job_log import CaseResult
+from rtbisect.lab.measurements import MOST_CASES, InvalidBoot, evidence
+from rtbisect.lab.windows import of_suites
+from rtbisect.model.lab import Window
+from rtbisect.suites import base, reported
+from rtbisect.suites.base import SuiteError
+
+OFF = Window("switches-off", ("switches",))
+
+
+@pytest.fixture
+def page(tmp_path, monkeypatch):
+    folder = new_suite.make(tmp_path / "copy")
+    new_suite.install(monkeypatch, folder)
+    yield folder
+    sys.modules.pop("rtbisect.suites.softirqs", None)
+
+
+def test_the_page_has_every_file_that_it_speaks_of(page):
+    assert set(new_suite.files()) == {
+        "lava-jobs/suites/switches/switches.sh",
+        "thresholds/switches.yaml",
+        "lava-jobs/suites/softirqs/softirqs.sh",
+        "bisect/rtbisect/suites/softirqs.py",
+        "thresholds/softirqs.yaml",
+    }
+    for name in new_suite.files():
+        if name.endswith(".sh"):
+            subprocess.run(["/bin/busybox", "sh", "-n", str(page / name)], check=True)
+
+
+def test_both_kinds_of_suite_are_found_by_name(page):
+    limits = load_thresholds(page / "thresholds", new_suite.SUITES)
+    metrics = [(t.key.suite, t.key.window) for t in limits]
+    assert not base.has_parser("switches")
+    assert base.has_parser("softirqs")
+    assert [w.name for w in of_suites(["switches"], metrics)] == ["switches-off"]
+    assert "softirqs-off" in {w.name for w in base.windows()}
+    # A suite that is not asked for brings no window.
+    assert [w.name for w in of_suites(["rcu"], metrics)] == ["rcu-off", "rcu-on"]
+
+
+def test_the_parser_of_the_page(page):
+    before = b"      CPU0 CPU1 CPU2\n  HI:  0 0 1\nTIMER: 5 6 7\n"
+    after = b"      CPU0 CPU1 CPU2\n  HI:  9 0 3\nTIMER: 5 6 9\n"
+    (window,) = (w for w in base.windows() if w.name == "softirqs-off")
+    parse = base.find("softirqs").parse
+    got = parse({"before.txt": before, "after.txt": after}, window, (1, 2))
+    assert {(m.cpu, m.value) for m in got} == {(None, 4.0), (1, 0.0), (2, 4.0)}
+    with pytest.raises(SuiteError, match="backwards"):
+        parse({"before.txt": after, "after.txt": before}, window, (1, 2))
+    with pytest.raises(SuiteError, match="cannot be read"):
+        parse({"before.txt": b"", "after.txt": after}, window, (1, 2))
+
+
+def case(name="switches-off.switches_per_s", result="pass", measurement="12.5", units="1/s"):
+    return CaseResult("0_rtbisect", name, result, measurement, units)
+
+
+def test_figures_that_the_device_reports_itself():
+    others = [case("osnoise-off", measurement="", units=""), case("other.figure")]
+    got = reported.parse([*others, case()], "switches", OFF)
+    assert [(m.suite, m.name, m.value, m.unit, m.cpu) for m in got] == [
+        ("switches", "switches_per_s", 12.5, "1/s", None)
+    ]
+    assert reported.parse([case(measurement="3.20000000000000017763568394003")], "switches", OFF)
+
+
+@pytest.mark.parametrize(
+    ("cases", "reason"),
+    [
+        ([], "reported no figure"),
+        ([case(), case()], "twice"),
+        ([case(result="fail")], "did not pass"),
+        ([case(measurement="nan")], "'nan', no number"),
+        ([case(measurement="1e999")], "not finite"),
+        ([case(measurement="")], "no number"),
+        ([case(units="furlong")], "unit 'furlong'"),
+        ([case("switches-off.Bad name")], "no name of a figure"),
+    ],
+)
+def test_reports_that_are_no_figures_are_refused(cases, reason):
+    with pytest.raises(SuiteError, match=reason):
+        reported.parse(cases, "switches", OFF)
+
+
+def test_a_reported_figure_is_evidence_and_a_flood_of_cases_is_not():
+    asked = request((OFF,))
+    results = dict.fromkeys(expected_cases(asked), "pass")
+
+    def log(extra):
+        text = good_job(results, ["x", *block(files(asked)), "RTBISECT-DONE"])
+        parsed = job_log.parse(text)
+        return type(parsed)(
+            (*parsed.results, *extra), parsed.console, parsed.errors, parsed.stray, parsed.job
+        )
+
+    (found,) = evidence(asked, log([case()])).measurements
+    assert (found.suite, found.value) == ("switches", 12.5)
+    with pytest.raises(InvalidBoot, match="switches@switches-off: the device reported no figure"):
+        evidence(asked, log([]))
+    flood = [case(f"switches-off.n{n}") for n in range(MOST_CASES)]
+    with pytest.raises(InvalidBoot, match="cases, more than 100"):
+        evidence(asked, log(flood))
+
+
+def test_thresholds_of_the_page_are_valid_yaml():
+    for name, content in new_suite.files().items():
+        if name.endswith(".yaml"):
+            assert safe_load(content)["suite"] in new_suite.SUITES

@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""rtla: recorded texts of four kernels, and what a split at white space would misread."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from helpers import tracers
+from rtbisect.suites import rtla
+from rtbisect.suites.base import SuiteError
+
+(OFF,) = rtla.WINDOWS
+WATCH = (2, 3, 4)
+HEAD = (
+    "\x1b[2;37;40m      Operating System Noise      \x1b[0;0;0m\n"
+    "duration:   0 00:00:03 | time is in us\n"
+    "\x1b[2;30;47mCPU Period       Runtime        Noise  % CPU Aval   Max Noise   Max Single"
+    "          HW          NMI          IRQ      Softirq       Thread\x1b[0;0;0m\n"
+)
+HIST = tracers.recorded("6.12", "rtla-hist.txt")
+
+
+def row(cpu, *, periods=2, runtime=1_000_000, noise=500_000, worst=300_000, single=20_000, irq=4):
+    percent = (runtime - noise) * 10**7 // runtime
+    return (
+        f"{cpu:3d} #{periods:<6d} {runtime:12d} {noise:12d}   {percent // 10**5:3d}."
+        f"{percent % 10**5:05d}{worst:12d} {single:12d}{7:12d} {0:12d} {irq:12d} {0:12d} {2:12d}\n"
+    )
+
+
+def top(*rows):
+    return HEAD + "".join(rows or [row(cpu) for cpu in WATCH])
+
+
+def parsed(text, hist=HIST):
+    files = {"top.txt": text.encode(), "hist.txt": hist.encode()}
+    return {(m.name, m.cpu): m.value for m in rtla.parse(files, OFF, WATCH)}
+
+
+@pytest.mark.parametrize("version", tracers.VERSIONS)
+def test_recorded_tables_of_four_kernels(version):
+    got = parsed(
+        tracers.recorded(version, "rtla-top.txt"), tracers.recorded(version, "rtla-hist.txt")
+    )
+    assert {cpu for _name, cpu in got} == {None, *WATCH}
+    assert 500_000 <= got["runtime_us", None] < 520_000
+    assert got["max_single_us", None] == max(got["max_single_us", cpu] for cpu in WATCH)
+    for histogram in rtla.read_hist(tracers.recorded(version, "rtla-hist.txt")):
+        assert histogram.cpu in WATCH
+        assert sum(histogram.buckets.values()) > 0
+
+
+def test_sums_become_figures_of_one_sample():
+    got = parsed(top(row(2, periods=4, noise=400_000), row(3), row(4)))
+    assert got["runtime_us", 2] == 250_000
+    assert got["noise_us", 2] == 100_000
+    assert got["irq_per_sample", 2] == 1
+    assert got["irq_per_sample", None] == pytest.approx((1 + 2 + 2) / 3)
+    assert got["max_noise_us", None] == 300_000
+
+
+def test_numbers_of_twelve_digits_are_read_although_they_touch():
+    big = row(2, runtime=999_999_999_999, noise=999_999_999_998, worst=999_999_999_997, single=9)
+    (first, *_rest) = rtla.read_top(HEAD + big)
+    assert (first.max_noise_us, first.max_single_us, first.counts[0]) == (999_999_999_997, 9, 7)
+
+
+@given(
+    st.tuples(*[st.integers(0, 999)] * 2),
+    st.lists(st.integers(0, 10**12 - 1), min_size=2, max_size=2),
+)
+def test_a_row_is_read_back_as_it_was_printed(small, large):
+    noise, runtime = sorted(large)
+    periods, irq = small[0] + 1, small[1]
+    runtime = max(1, runtime)
+    text = row(5, periods=periods, runtime=runtime, noise=noise, worst=noise, single=0, irq=irq)
+    (found,) = rtla.read_top(HEAD + text)
+    assert (found.cpu, found.periods, found.runtime_us, found.noise_us) == (
+        5,
+        periods,
+        runtime,
+        noise,
+    )
+    assert found.counts == (7, 0, irq, 0, 2)
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (top(row(2), row(3)), "no row of watched CPU 4"),
+        (top(row(2), row(3), row(4), row(5)), "CPU 5, which is not watched"),
+        (top(row(2), row(2), row(3), row(4)), "two rows of a CPU"),
+        (top() + "  12 (1.50%) events missed, results might not be accurate\n", "lost events"),
+        (top().replace("time is in us", "time is in ns"), "times are in us"),
+        (top().replace("Max Noise", "Most Noise"), "printed no table"),
+        ("", "printed no table"),
+        (top(row(2), row(3), row(4, noise=1_000_001)), "columns|cannot be together"),
+        (top(row(2), row(3), row(4, worst=600_000)), "cannot be together"),
+        (top(row(2), row(3), row(4, single=400_000)), "cannot be together"),
+        (top(row(2), row(3), row(4, worst=1000, single=1000)), "cannot be together"),
+        (top(row(2), row(3), row(4).replace("50.00000", "51.00000")), "cannot be together"),
+        (top(row(2), row(3), row(4).replace("   ", " ", 1)), "characters in its columns"),
+        (top(row(2), row(3), row(4).replace("20000", "2000x")), "no numbers in its columns"),
+        (top(row(2), row(3), "[    9.9] a kernel message\n", row(4)), "characters in its columns"),
+    ],
+)
+def test_tables_that_cannot_be_believed_are_refused(text, reason):
+    with pytest.raises(SuiteError, match=reason):
+        parsed(text)
+
+
+def test_a_cpu_without_noise_has_no_column():
+    two = "\n".join(
+        line if line.startswith("#") else line.rsplit(None, 1)[0] for line in HIST.splitlines()
+    )
+    assert [histogram.cpu for histogram in rtla.read_hist(two)] == [2, 3]
+    start = "# RTLA osnoise histogram\n# Time unit is microseconds (us)\n# Duration:   0 00:00:03\n"
+    assert rtla.read_hist(start + "over: 0\ncount: 0\nmin: 0\navg: 0\nmax: 0\n") == ()
+    with pytest.raises(SuiteError, match="neither columns nor a block of zeros"):
+        rtla.read_hist(start + "over: 0\ncount: 5\n")
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (lambda text: text.replace("(us)", "(ns)"), "no histogram of rtla in us"),
+        (lambda text: text.replace("CPU-003", "CPU3"), "has a column 'CPU3'"),
+        (lambda text: text.replace("CPU-003", "CPU-005"), "CPU 5, which is not watched"),
+        (lambda text: text[: text.index("over:")], "does not come to its end"),
+        (lambda text: text.replace("count:   142796", "count:   142797"), "do not add up"),
+        (lambda text: text.replace("\n28000 ", "\n29000 "), "none of its own"),
+        (lambda text: text.replace("\n28000 ", "\nlater "), "none of its own"),
+        (lambda text: text + "3 events missed\n", "lost events"),
+        (lambda text: text.replace("        0         1         0 \n", "  0 1\n", 1), "each CPU"),
+    ],
+)
+def test_histograms_that_do_not_agree_with_themselves_are_refused(change, reason):
+    text = change(HIST)
+    assert text != HIST
+    with pytest.raises(SuiteError, match=reason):
+        parsed(top(), text)
+
+
+@given(st.text(alphabet="# CPU-0123456789:overcountIndex\n", max_size=200))
+def test_foreign_histograms_are_refused_or_add_up(text):
+    head = "# RTLA osnoise histogram\n# Time unit is microseconds (us)\n"
+    try:
+        found = rtla.read_hist(head + text)
+    except SuiteError:
+        found = ()
+    assert all(min((*h.buckets.values(), h.over)) >= 0 for h in found)
