@@ -6,12 +6,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rtbisect.errors import ConfigError, InfrastructureError, InternalError
-from rtbisect.process import command
+from rtbisect.trees.plumbing import Git
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-_TIMEOUT_S = 120.0
 
 
 def tree_id(source: Path, revision: str) -> str:
@@ -34,13 +32,7 @@ def check_still(source: Path, tree: str) -> None:
 
 def listing(source: Path, tree: str) -> str:
     """All files of a tree: `mode type id<TAB>path`, ended by NUL."""
-    done = command.run(
-        ["git", "ls-tree", "-r", "-z", "--full-tree", tree],
-        cwd=source,
-        timeout_s=_TIMEOUT_S,
-        check=True,
-    )
-    return done.stdout
+    return Git(source)("ls-tree", "-r", "-z", "--full-tree", tree)
 
 
 def check_readable(source: Path) -> None:
@@ -56,11 +48,7 @@ def check_readable(source: Path) -> None:
 
 
 def _rev_parse(source: Path, name: str) -> str:
-    done = command.run(
-        ["git", "rev-parse", "--verify", "--quiet", "--end-of-options", name],
-        cwd=source,
-        timeout_s=_TIMEOUT_S,
-    )
+    done = Git(source).try_("rev-parse", "--verify", "--quiet", "--end-of-options", name)
     if not done.ok:
         raise ConfigError(f"{source} does not know {name}", "is it a git work tree of the kernel?")
     return done.stdout.strip()
