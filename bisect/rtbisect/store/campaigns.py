@@ -58,7 +58,7 @@ class CampaignStore:
     def writer(self) -> Iterator[None]:
         """Be the one process that runs a campaign; BusyError when there is another."""
         with locks.hold(self._lock, wait_s=PROBE_S, what=f"the store {self.state}") as lock:
-            with self.database.write() as connection:
+            with self.database.read() as connection:
                 last = connection.execute(sa.select(sa.func.max(db.session.c.id))).scalar()
             # Those sessions are of others, whatever happens until our own begins.
             locks.say(lock, str(last or 0))
@@ -75,7 +75,7 @@ class CampaignStore:
             .order_by(db.session.c.id.desc())
             .limit(1)
         )
-        with self.database.write() as connection:
+        with self.database.read() as connection:
             return connection.execute(query).scalar() or ""
 
     def create(self, kind: str, request: str, now_iso: str) -> str:
@@ -166,12 +166,12 @@ class CampaignStore:
 
     def _rows(self, which: sa.ColumnElement[bool]) -> list[dict[str, str]]:
         query = sa.select(db.campaign).where(which).order_by(sa.text("rowid"))
-        with self.database.write() as connection:
+        with self.database.read() as connection:
             return [dict(row) for row in connection.execute(query).mappings()]
 
     def seen(self, build_config: str) -> dict[str, str]:
         """Revisions of a build_config that were checked, with the level of the answer."""
-        with self.database.write() as connection:
+        with self.database.read() as connection:
             rows = connection.execute(
                 sa.select(db.seen.c.sha, db.seen.c.level)
                 .where(db.seen.c.build_config == build_config)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import errno
 import os
+import weakref
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -105,8 +106,13 @@ def _prepare(connection: Any, _record: object) -> None:
     cursor.close()
 
 
-def _begin_immediate(connection: sa.Connection) -> None:
-    connection.exec_driver_sql("BEGIN IMMEDIATE")
+#: An option of connections that only read: they take no lock, and see one state of the store.
+_READS = "rtbisect_reads"
+
+
+def _begin(connection: sa.Connection) -> None:
+    reads = connection.get_execution_options().get(_READS)
+    connection.exec_driver_sql("BEGIN" if reads else "BEGIN IMMEDIATE")
 
 
 class Database:
@@ -117,17 +123,40 @@ class Database:
         with _refusals(path):
             private.close_database(path)
         self.path = path
-        self.engine = sa.create_engine(f"sqlite:///{path}", poolclass=sa.pool.NullPool)
+        # One connection is kept: a new one is four PRAGMAs. Boots of several devices note what they
+        # do from threads, one after the other on it, or on another one meanwhile.
+        self.engine = sa.create_engine(
+            f"sqlite:///{path}",
+            poolclass=sa.pool.QueuePool,
+            pool_size=1,
+            max_overflow=-1,
+            connect_args={"check_same_thread": False},
+        )
+        weakref.finalize(self, self.engine.dispose)
         sa.event.listen(self.engine, "connect", _prepare)
-        sa.event.listen(self.engine, "begin", _begin_immediate)
-        with self.write() as connection:
-            schema.lift(connection, path)
+        sa.event.listen(self.engine, "begin", _begin)
+        with self.read() as connection:
+            current = schema.is_current(connection)
+        if not current:
+            with self.write() as connection:
+                schema.lift(connection, path)
 
     @contextmanager
     def write(self) -> Iterator[sa.Connection]:
         """One durable transaction; database errors become ours."""
+        with self._transaction(self.engine) as connection:
+            yield connection
+
+    @contextmanager
+    def read(self) -> Iterator[sa.Connection]:
+        """One look, which waits for nobody who writes; database errors become ours."""
+        with self._transaction(self.engine.execution_options(**{_READS: True})) as connection:
+            yield connection
+
+    @contextmanager
+    def _transaction(self, engine: sa.Engine) -> Iterator[sa.Connection]:
         try:
-            with self.engine.begin() as connection:
+            with engine.begin() as connection:
                 yield connection
         except DBAPIError as error:
             raise _ours(self.path, error) from error

@@ -45,14 +45,14 @@ def steps_of(database: db.Database, campaign: str) -> tuple[Step, ...]:
         .where(db.step.c.campaign == campaign, db.step.c.state == "finished")
         .order_by(db.step.c.seq)
     )
-    with database.write() as connection:
+    with database.read() as connection:
         return tuple(Step(**row) for row in connection.execute(query).mappings())
 
 
 def ended_s(database: db.Database, campaign: str) -> float | None:
     """When the last finished step of a campaign ended, in seconds since 1970; None without one."""
     query = sa.select(sa.func.max(db.step.c.finished_s)).where(db.step.c.campaign == campaign)
-    with database.write() as connection:
+    with database.read() as connection:
         found = connection.execute(query).scalar()
     return None if found is None else float(found)
 

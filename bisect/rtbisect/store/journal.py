@@ -120,7 +120,7 @@ class StoreJournal:
 
     def story(self) -> tuple[str, ...]:
         """All lines told so far."""
-        with self._db.write() as connection:
+        with self._db.read() as connection:
             rows = connection.execute(
                 sa.select(db.story.c.line)
                 .where(db.story.c.campaign == self._campaign)
@@ -137,7 +137,7 @@ class StoreJournal:
         return repairs.repaired_by(self._db, commit)
 
     def _row(self, key: str) -> dict[str, Any] | None:
-        with self._db.write() as connection:
+        with self._db.read() as connection:
             row = (
                 connection.execute(
                     sa.select(db.step).where(
@@ -202,7 +202,7 @@ class StoreJournal:
 
 def summary_of(database: db.Database, campaign: str) -> Summary:
     """The summary of any campaign of the store."""
-    with database.write() as connection:
+    with database.read() as connection:
         rows = connection.execute(
             sa.select(db.step)
             .where(db.step.c.campaign == campaign, db.step.c.state == "finished")
@@ -222,7 +222,7 @@ def summary_of(database: db.Database, campaign: str) -> Summary:
 
 def recorded(database: db.Database, campaign: str, kind: type[T]) -> list[T]:
     """Values of all finished steps of one kind, in the order in which they were begun."""
-    with database.write() as connection:
+    with database.read() as connection:
         rows = connection.execute(
             sa.select(db.step.c.value)
             .where(
@@ -239,7 +239,7 @@ def end_leftovers(database: db.Database, campaign: str) -> int:
     """End what a killed session left running, before anything waits for the lock that it holds;
     gives the number of process groups.
     """
-    with database.write() as connection:
+    with database.read() as connection:
         rows = connection.execute(
             sa.select(db.step.c.external_id).where(
                 db.step.c.campaign == campaign, db.step.c.state == "started"

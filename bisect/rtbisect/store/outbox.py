@@ -87,7 +87,7 @@ class Outbox:
     def all(self) -> tuple[OutMail, ...]:
         """All mails, oldest first."""
         query = sa.select(table).order_by(sa.text("rowid"))
-        with self.database.write() as connection:
+        with self.database.read() as connection:
             rows = [dict(row) for row in connection.execute(query).mappings()]
         return tuple(_mail(row) for row in rows)
 
@@ -111,7 +111,7 @@ class Outbox:
         sender may do that.
         """
         query = sa.select(table.c.message_id, table.c.trying).where(table.c.trying != "")
-        with self.database.write() as connection:
+        with self.database.read() as connection:
             left = [tuple(row) for row in connection.execute(query)]
         found = []
         for message_id, boot in left:

@@ -21,7 +21,7 @@ def repaired_by(database: db.Database, commit: str) -> tuple[Repaired, ...]:
     query = sa.select(db.campaign.c.id, db.campaign.c.request, db.campaign.c.result).where(
         db.campaign.c.state == "done", db.campaign.c.result.like(f"%{commit}%")
     )
-    with database.write() as connection:
+    with database.read() as connection:
         rows = connection.execute(query.order_by(sa.text("rowid"))).mappings().all()
     return tuple(_told(rows, commit))
 

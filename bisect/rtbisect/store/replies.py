@@ -96,7 +96,7 @@ class Replies:
 
     def read(self) -> frozenset[str]:
         """What an inbox has no more to hand out."""
-        with self.database.write() as connection:
+        with self.database.read() as connection:
             return frozenset(connection.execute(sa.select(names.c.name)).scalars())
 
     def mark_read(self, name: str) -> None:
@@ -106,7 +106,7 @@ class Replies:
     def all(self, states: Sequence[ReplyState] = tuple(ReplyState)) -> tuple[KeptReply, ...]:
         """Replies in these states, oldest first."""
         query = sa.select(table).where(table.c.state.in_(states)).order_by(sa.text("rowid"))
-        with self.database.write() as connection:
+        with self.database.read() as connection:
             rows = [dict(row) for row in connection.execute(query).mappings()]
         return tuple(_reply(row) for row in rows)
 

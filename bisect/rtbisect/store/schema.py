@@ -26,6 +26,11 @@ MIGRATIONS = Path(__file__).parent / "migrations"
 OTHER_VERSION = "use the version of rtbisect that made it, or another --state"
 
 
+def is_current(connection: sa.Connection) -> bool:
+    """Whether a database has the schema of this program already."""
+    return _version(connection) == HEAD
+
+
 def lift(connection: sa.Connection, path: Path) -> None:
     """Bring the database at `path` to the schema of this program, within the transaction of
     `connection`. ConfigError where a newer program made it.
