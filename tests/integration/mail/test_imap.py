@@ -55,7 +55,7 @@ def server(tmp_path_factory):
     """Settings of a mailbox with two messages, one of them a giant."""
     root = tmp_path_factory.mktemp("imap")
     for folder in (root, *root.parents):
-        if folder.stat().st_uid == 0 and folder.name.startswith("pytest"):
+        if "pytest-of-" in str(folder):  # with workers there is a folder of theirs between
             folder.chmod(0o755)
     root.chmod(0o755)
     argv = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256"]
