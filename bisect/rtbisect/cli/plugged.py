@@ -34,7 +34,8 @@ def _command(entry: EntryPoint, name: str) -> click.Command:
         found = plugins.load(entry)
     except ConfigError as error:
         return _absent(name, error)
-    assert isinstance(found, click.Command), entry
+    if not isinstance(found, click.Command):
+        return _absent(name, ConfigError(f"{entry.value} is no command", "tell its author"))
     return found
 
 

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Commands of other packages: a broken one is a line of its own, and breaks no other."""
+
+import sys
+from importlib.metadata import EntryPoint
+
+import click
+import pytest
+
+from rtbisect.cli.plugged import add_commands
+from rtbisect.errors import ConfigError
+from rtbisect.process import plugins
+
+MODULE = """
+import click
+@click.command()
+def good(): click.echo("done")
+bad = 3
+"""
+
+
+@pytest.fixture
+def main(tmp_path, monkeypatch):
+    """A group, and a group in it, with commands of a package of the test."""
+    (tmp_path / "plugged_here.py").write_text(MODULE)
+    (tmp_path / "plugged_broken.py").write_text("raise RuntimeError('one line\\nand another')\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "plugged_here", raising=False)
+    monkeypatch.delitem(sys.modules, "plugged_broken", raising=False)
+    entries = [
+        EntryPoint("good", "plugged_here:good", plugins.COMMANDS),
+        EntryPoint("inner.good", "plugged_here:good", plugins.COMMANDS),
+        EntryPoint("nowhere.good", "plugged_here:good", plugins.COMMANDS),
+        EntryPoint("bad", "plugged_here:bad", plugins.COMMANDS),
+        EntryPoint("gone", "plugged_here:gone", plugins.COMMANDS),
+        EntryPoint("broken", "plugged_broken:it", plugins.COMMANDS),
+    ]
+    monkeypatch.setattr(plugins, "entry_points", lambda group: entries if group else ())
+    whole = click.Group("main")
+    whole.add_command(click.Group("inner"))
+    add_commands(whole)
+    return whole
+
+
+def test_a_command_goes_into_the_group_that_its_name_says(main):
+    assert set(main.commands) == {"inner", "good", "bad", "gone", "broken"}
+    assert set(main.commands["inner"].commands) == {"good"}
+
+
+@pytest.mark.parametrize("name", ["bad", "gone", "broken"])
+def test_one_that_is_none_says_so_when_it_is_called(main, name):
+    with pytest.raises(ConfigError) as caught:
+        main.main([name, "--any", "word"], standalone_mode=False)
+    assert name in str(caught.value)
+    assert "\n" not in str(caught.value)
