@@ -146,6 +146,7 @@ def _histogram(figure_class: Any, report: ReportInput) -> Any:
     axes.set_xlabel(plain(f"{judged_name(judgement)} ({unit})"))
     axes.set_ylabel("boots")
     axes.yaxis.get_major_locator().set_params(integer=True)
-    axes.legend(fontsize=8, frameon=False)
+    # Where it goes is said: to look for a free place takes long on a busy machine, which is told.
+    figure.legend(fontsize=8, frameon=False, loc="outside upper left", ncols=2)
     bare(axes)
     return figure
