@@ -6,6 +6,7 @@ import subprocess
 
 ENV = {
     "PATH": os.environ["PATH"],
+    "LC_ALL": "C",
     "GIT_CONFIG_GLOBAL": "/dev/null",
     "GIT_CONFIG_NOSYSTEM": "1",
     "GIT_AUTHOR_NAME": "Person 001",

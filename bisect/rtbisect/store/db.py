@@ -135,6 +135,7 @@ class Database:
         weakref.finalize(self, self.engine.dispose)
         sa.event.listen(self.engine, "connect", _prepare)
         sa.event.listen(self.engine, "begin", _begin)
+        self._reader = self.engine.execution_options(**{_READS: True})
         with self.read() as connection:
             current = schema.is_current(connection)
         if not current:
@@ -150,7 +151,7 @@ class Database:
     @contextmanager
     def read(self) -> Iterator[sa.Connection]:
         """One look, which waits for nobody who writes; database errors become ours."""
-        with self._transaction(self.engine.execution_options(**{_READS: True})) as connection:
+        with self._transaction(self._reader) as connection:
             yield connection
 
     @contextmanager

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The bisect log of a campaign, replayed by git itself; drafts, read by git mailinfo."""
 
-import os
 import subprocess
 from dataclasses import replace
 from email import message_from_bytes
@@ -10,22 +9,10 @@ from email.policy import default
 import pytest
 
 from helpers.report_cases import CASES, EPOLL, GOLDEN, NOTICES, PUBLIC, epoll, settings
+from helpers.repositories import ENV
 from rtbisect.model import campaign
 from rtbisect.model.code import Commit, CommitGraph
 from rtbisect.report.draft import DraftMailer
-
-ENV = {
-    "PATH": os.environ["PATH"],
-    "LC_ALL": "C",
-    "GIT_CONFIG_GLOBAL": "/dev/null",
-    "GIT_CONFIG_NOSYSTEM": "1",
-    "GIT_AUTHOR_NAME": "Person 001",
-    "GIT_AUTHOR_EMAIL": "person-001@example.org",
-    "GIT_AUTHOR_DATE": "2026-01-01T00:00:00+00:00",
-    "GIT_COMMITTER_NAME": "Person 002",
-    "GIT_COMMITTER_EMAIL": "person-002@example.org",
-    "GIT_COMMITTER_DATE": "2026-01-02T00:00:00+00:00",
-}
 
 
 class Repo:
