@@ -16,13 +16,12 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-from pydantic import TypeAdapter
-
 from rtbisect.campaign.trees import command_tree
 from rtbisect.config.paths import data, state_dir
 from rtbisect.model.code import CommitGraph
 from rtbisect.model.report import ReportInput
 from rtbisect.report.draft import DraftMailer, ReportSettings, bisect_log_of
+from rtbisect.store import codec
 
 
 def kept(state: Path, campaign: str) -> ReportInput:
@@ -31,8 +30,8 @@ def kept(state: Path, campaign: str) -> ReportInput:
     data = json.loads(place.read_text("utf-8"))
     repo = data["repo"].removeprefix("file://")
     graph = command_tree(state, repo).graph(data["good"], data["bad"])
-    data["graph"] = TypeAdapter(CommitGraph).dump_python(graph, mode="json")
-    return TypeAdapter(ReportInput).validate_python(data)
+    data["graph"] = codec.to_plain(CommitGraph, graph)
+    return codec.from_plain(ReportInput, data)
 
 
 def main() -> int:

@@ -16,6 +16,8 @@ import typing
 import zlib
 from pathlib import Path
 
+from rtbisect.store import codec
+
 #: Written instead of the value that a field has by itself.
 SMALL = 1000
 
@@ -67,11 +69,18 @@ def enumerations(kind):
 
 
 def write(folder, kinds):
-    """`kinds`: (name, version) of a kind: its type."""
+    """`kinds`: (name, version) of a kind: its type. A later version begins with what the one before
+    becomes by its upgrade, so that both read as one value.
+    """
     for (name, version), kind in sorted(kinds.items()):
-        place = folder / f"{name}-{version}.json"
-        if not place.exists():
-            place.write_text(json.dumps(filled(kind), indent=1) + "\n", encoding="utf-8")
+        place, before = folder / f"{name}-{version}.json", folder / f"{name}-{version - 1}.json"
+        if place.exists():
+            continue
+        if before.exists():
+            told = codec.to_plain(kind, codec.from_json(kind, before.read_text(encoding="utf-8")))
+        else:
+            told = filled(kind)
+        place.write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
 
 
 def main():

@@ -54,6 +54,11 @@ def sha(number):
     return hashlib.sha1(str(number).encode()).hexdigest()
 
 
+def vs_parent(parent, *words, **more):
+    """The check of a culprit against one of its parents."""
+    return Verification(f"culprit vs parent {parent}", *words, parent=parent, **more)
+
+
 def history(count, subjects=()):
     """A straight line good = sha(1), then sha(2) .. sha(count + 1)."""
     named = dict(subjects)
@@ -189,7 +194,7 @@ EPOLL = Result(
         TestedRevision(sha(17), "does not build", 0, 0.01, "build failed"),
     ),
     verifications=(
-        Verification(f"culprit vs parent {sha(23)[:12]}", "pass", EPOLL_PARENT),
+        vs_parent(sha(23)[:12], "pass", EPOLL_PARENT),
         Verification(
             "revert on tip",
             "pass",
@@ -272,8 +277,8 @@ def rcu():
             TestedRevision(sha(9), title, 4, 1.0),
         ),
         verifications=(
-            Verification(
-                f"culprit vs parent {sha(8)[:12]}",
+            vs_parent(
+                sha(8)[:12],
                 "pass",
                 judged(RCU_LIMIT, SHORT, LONG),
             ),
@@ -447,9 +452,7 @@ def hang():
         metric=STALL,
         judgement=judged(STALL_LIMIT, NONE, MANY),
         verifications=(
-            Verification(
-                f"culprit vs parent {sha(23)[:12]}", "pass", judged(STALL_LIMIT, NONE, MANY)
-            ),
+            vs_parent(sha(23)[:12], "pass", judged(STALL_LIMIT, NONE, MANY)),
             Verification("revert on tip", "pass", judged(STALL_LIMIT, NONE, MANY_TIP)),
         ),
         table=(
@@ -510,7 +513,7 @@ def backport():
             whole.result,
             judgement=found,
             verifications=(
-                Verification(f"culprit vs parent {sha(23)[:12]}", "pass", found),
+                vs_parent(sha(23)[:12], "pass", found),
                 Verification("revert on tip", "pass", judged(ends, MANY_TIP, NONE)),
             ),
             table=(
@@ -547,7 +550,7 @@ def _quiet_machine(campaign, title, limit, *, sides, tip, files):
     result = replace(
         EPOLL, cause=Cause.KERNEL, metric=limit.key, judgement=found, origins=(), gates=GATES[:2],
         verifications=(
-            Verification(f"culprit vs parent {sha(23)[:12]}", "pass", found),
+            vs_parent(sha(23)[:12], "pass", found),
             Verification("revert on tip", "pass", judged(limit, *tip)),
         ),
         table=(
@@ -647,7 +650,7 @@ def tool_only():
     whole = epoll()
     result = replace(
         EPOLL, cause=Cause.TOOL_INDUCED, metric=on, judgement=found, gates=GATES[:2], origins=(),
-        verifications=(Verification(f"culprit vs parent {sha(23)[:12]}", "pass", found),),
+        verifications=(vs_parent(sha(23)[:12], "pass", found),),
         table=(
             row("parent", "none", off, "1/s", IDLE),
             row("culprit", "none", off, "1/s", IDLE_TOO),
@@ -669,7 +672,7 @@ def repair():
     found = judged(limit, LONG, SHORT)
     result = replace(
         whole.result, judgement=found,
-        verifications=(Verification(f"culprit vs parent {sha(8)[:12]}", "pass", found),),
+        verifications=(vs_parent(sha(8)[:12], "pass", found),),
         table=(
             row("parent", "none", RCU, "ms", LONG),
             row("culprit", "none", RCU, "ms", SHORT),

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
 from rtbisect.model.formats import kept_as
 
@@ -181,7 +182,8 @@ class TestedRevision:
 @dataclass(frozen=True, slots=True)
 class Verification:
     """One check after the search: parents, revert, ... `recovery` is its shift as a share of that
-    of the ends; `short` says that it is less than all of it, by more than luck.
+    of the ends; `short` says that it is less than all of it, by more than luck. `parent` is the one
+    that the culprit is compared with, by 12 digits; "" for any other check.
     """
 
     name: str
@@ -190,6 +192,7 @@ class Verification:
     note: str = ""
     recovery: float | None = None
     short: bool = False
+    parent: str = ""
 
 
 class GateStatus(StrEnum):
@@ -238,7 +241,16 @@ class Summary:
     boot_s: float
 
 
-@kept_as("Result")
+def with_parents(result: dict[str, Any]) -> dict[str, Any]:
+    """A kept result of version 1, where only the name of a check told its parent."""
+    checks = [
+        check | {"parent": check["name"].partition("culprit vs parent ")[2]}
+        for check in result.get("verifications", ())
+    ]
+    return result | {"verifications": checks}
+
+
+@kept_as("Result", with_parents)
 @dataclass(frozen=True, slots=True)
 class Result:
     """The answer of a campaign."""

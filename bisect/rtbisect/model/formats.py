@@ -2,9 +2,9 @@
 """The names and versions under which values are kept, whatever their classes are called today.
 
 A value that a store, a bundle or a draft keeps is JSON of the fields of its class. A class that is
-marked `kept_as` may be renamed freely: its name there stays. Whoever renames, moves or drops one of
-its fields, or gives one another meaning, adds an upgrade, a function that takes what JSON of the
-version before gives and returns that of the next. A field that is added with a default needs none.
+marked `kept_as` may be renamed freely: its name there stays. Whoever adds, renames, moves or drops
+one of its fields, or gives one another meaning, adds an upgrade, a function that takes what JSON of
+the version before gives and returns that of the next.
 `tests/data/formats/` has a value of each version.
 """
 

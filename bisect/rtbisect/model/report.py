@@ -6,13 +6,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
+from typing import Any
 
-from rtbisect.model.campaign import (  # noqa: TC001  (pydantic reads the annotations)
+from rtbisect.model.campaign import (
     MetricKey,
     Result,
     Sample,
     Summary,
     Threshold,
+    with_parents,
 )
 from rtbisect.model.code import CommitGraph  # noqa: TC001
 from rtbisect.model.formats import kept_as
@@ -80,7 +82,11 @@ class HostPart:
     adds: float | None
 
 
-@kept_as("ReportInput")
+def _with_parents(report: dict[str, Any]) -> dict[str, Any]:
+    return report | {"result": with_parents(report["result"])}
+
+
+@kept_as("ReportInput", _with_parents)
 @dataclass(frozen=True, slots=True)
 class ReportInput:
     """Everything a mail may say. Templates print nothing that is not in here.

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from rtbisect.model.campaign import Judgement, Threshold
     from rtbisect.model.report import ReportInput
 
-#: In the name of the checks of a culprit against one of its parents.
-PARENT_CHECK = "vs parent"
 
 #: Ratios that are the same to a reader.
 _SAME = 0.02
@@ -94,10 +92,10 @@ def test_name(limit: Threshold | None, judgement: Judgement) -> str:
 def headline(report: ReportInput) -> tuple[Judgement, str, str] | None:
     """The judgement that the mail opens with, and the names of its two sides.
 
-    A parent check on fresh boots (trust.verify names it) goes before that of the ends.
+    A check against a parent on fresh boots goes before that of the ends.
     """
     for check in report.result.verifications:
-        if check.judgement is not None and PARENT_CHECK in check.name:
+        if check.judgement is not None and check.parent:
             return check.judgement, "parent", "commit"
     if report.result.judgement is not None:
         return report.result.judgement, *end_names(report)

@@ -16,13 +16,13 @@ from rtbisect.report.averages import (
     suffix,
     threshold_of,
 )
-from rtbisect.report.headline_figure import PARENT_CHECK, end_names, medians
+from rtbisect.report.headline_figure import end_names, medians
 from rtbisect.report.text import TABLE, Column, foreign, grouped, many, number, table, unit_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rtbisect.model.campaign import Judgement, Origin, TableRow, Threshold
+    from rtbisect.model.campaign import Judgement, Origin, TableRow, Threshold, Verification
     from rtbisect.model.report import ReportInput
 
 #: Rows that a mail prints of the checks and of the ends, and lines of the factor table.
@@ -112,7 +112,7 @@ def check_table(report: ReportInput, most: int = MAX_ROWS) -> tuple[str, ...]:
     )
     rows = [
         (
-            _label(check.name),
+            _label(check),
             check.status,
             medians(report, check.judgement),
             _effect(report, check.judgement),
@@ -162,10 +162,9 @@ def _source(each: Origin) -> list[str]:
     return [*lines, f"  {line}"] if line else lines
 
 
-def _label(name: str) -> str:
+def _label(check: Verification) -> str:
     """The name of a check, short enough for the table: `parent 1a2b3c4d`."""
-    _, found, parent = name.partition(f"{PARENT_CHECK} ")
-    return f"parent {parent[:8]}" if found else name
+    return f"parent {check.parent[:8]}" if check.parent else check.name
 
 
 def ends_table(report: ReportInput) -> tuple[str, ...]:

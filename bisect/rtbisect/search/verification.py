@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
     from rtbisect.model.campaign import Observation
 
-#: Name of the check against a parent.
-PARENT = "culprit vs parent"
 #: Name of the check with another code layout.
 LAYOUT = "layout"
 #: Name of the check that the culprit taken back makes the tip good again.
@@ -145,6 +143,11 @@ class _Check:
     def kernels(self) -> tuple[_Kernel, _Kernel]:
         return (self.base, self.layout), (self.new, self.layout)
 
+    def says(self, status: str, note: str) -> Verification:
+        """How the check stands, without figures."""
+        parent = self.base[:12] if self.purpose == "verify" else ""
+        return Verification(self.name, status, None, note, parent=parent)
+
 
 def start(spec: VerifySpec) -> VerifyState:
     """A verification without boots; ConfigError when it could never say yes."""
@@ -205,10 +208,10 @@ def coming(state: VerifyState, most: int, *, late: bool = False) -> tuple[Boot, 
 
 def verifications(state: VerifyState) -> tuple[Verification, ...]:
     """Every check; status is pass, fail, undecided or n/a."""
-    found = []
-    for check in state.checks:
-        open_ = Verification(check.name, "undecided", None, "more boots are due")
-        found.append(check.verification or open_)
+    found = [
+        check.verification or check.says("undecided", "more boots are due")
+        for check in state.checks
+    ]
     if state.spec.revert is None:
         found.append(Verification(REVERT, "n/a", None, state.spec.no_revert))
     return tuple(found)
@@ -216,9 +219,7 @@ def verifications(state: VerifyState) -> tuple[Verification, ...]:
 
 def incomplete(checks: Iterable[Verification]) -> bool:
     """The culprit is worse than its parents, and explains too little of what the ends differ in."""
-    return any(
-        check.status == "pass" and check.name.startswith(PARENT) and check.short for check in checks
-    )
+    return any(check.status == "pass" and check.parent and check.short for check in checks)
 
 
 def confirmed(state: VerifyState) -> bool:
@@ -241,7 +242,7 @@ def follows_layout(checks: Iterable[Verification]) -> bool:
 
 def _planned(spec: VerifySpec) -> list[_Check]:
     found = [
-        _Check(f"{PARENT} {sha[:12]}", sha, spec.culprit, "verify", spec.looks)
+        _Check(f"culprit vs parent {sha[:12]}", sha, spec.culprit, "verify", spec.looks)
         for sha in spec.parents
     ]
     if spec.layout:
@@ -269,10 +270,10 @@ def _examined(state: VerifyState, check: _Check) -> _Check:
     for sha in (check.base, check.new):
         if why := state.ledger.untestable(sha):
             note = f"{sha[:12]} {why}"
-            return replace(check, verification=Verification(check.name, "undecided", None, note))
+            return replace(check, verification=check.says("undecided", note))
         if check.layout and sha in state.ledger.layouts_failed:
             note = f"{sha[:12]} does not build or run with another layout"
-            return replace(check, verification=Verification(check.name, "n/a", None, note))
+            return replace(check, verification=check.says("n/a", note))
     base, new = (state.raw.get(kernel, Sample(())) for kernel in check.kernels)
     found, late = None, False
     for look, boots in enumerate(check.looks):
@@ -329,7 +330,7 @@ def _decided(
     )
     said = spec.told(found)
     note = _note(said, ratio, is_revert=is_revert, short=short)
-    return Verification(check.name, status, said, note, ratio, short)
+    return replace(check.says(status, note), judgement=said, recovery=ratio, short=short)
 
 
 def _note(found: Judgement, ratio: float | None, *, is_revert: bool, short: bool) -> str:

@@ -117,3 +117,16 @@ def test_a_class_that_is_not_marked_has_no_format(thing):
         format_of(Plain)
     with pytest.raises(InternalError):
         codec.to_json(Plain, Plain(1))
+
+
+@pytest.mark.parametrize("name", ["Result", "ReportInput"])
+def test_of_a_check_of_the_first_version_its_name_tells_the_parent(name):
+    kind = next(kind for kind, form in KEPT if form.name == name)
+    told = json.loads((SAMPLES / f"{name}-1.json").read_text(encoding="utf-8"))
+    checks = told.get("result", told)["verifications"]
+    checks[:] = [
+        checks[0] | {"name": each} for each in ("culprit vs parent 0a1b2c3d4e5f", "layout")
+    ]
+    read = codec.from_plain(kind, told)
+    found = getattr(read, "result", read).verifications
+    assert [each.parent for each in found] == ["0a1b2c3d4e5f", ""]

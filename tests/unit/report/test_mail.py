@@ -24,6 +24,7 @@ from helpers.report_cases import (
     rcu,
     settings,
     two_modes,
+    vs_parent,
 )
 from rtbisect.errors import ConfigError, InfrastructureError, InternalError
 from rtbisect.judge.gates.boot_gates import failed, passed
@@ -469,7 +470,7 @@ def test_a_part_of_a_figure_is_told_in_its_own_words(mailer):
     assert told.reason == "new/base = 8.5, p = 0.001"
     assert told.effect == pytest.approx(8.5, rel=0.01)
     assert told.interval == pytest.approx((7.39, 9.03), rel=0.01)
-    check = Verification("culprit vs parent d435a6cd", "pass", told)
+    check = vs_parent("d435a6cd", "pass", told)
     found = replace(epoll(), result=replace(EPOLL, verifications=(check,)))
     text = shown_in(mailer, found)
     subject = parsed(mailer.draft(found, STORY).eml)["Subject"]
@@ -501,9 +502,7 @@ def test_a_mean_of_logarithms_is_told_as_one(mailer):
     threshold = next(each for each in epoll().thresholds if each.key == key)
     logs = [Sample(tuple(badness(threshold, v) for v in side.values)) for side in (few, many)]
     judged = Judgement(key, Level.REGRESSED, *logs, 0.8, (0.4, 1.2), 0.004, "so")
-    check = Verification(
-        "culprit vs parent d435a6cd", "pass", Aspect(mean=True).told(threshold, judged)
-    )
+    check = vs_parent("d435a6cd", "pass", Aspect(mean=True).told(threshold, judged))
     text = shown_in(mailer, replace(epoll(), result=replace(EPOLL, verifications=(check,))))
     assert "in the mean of the boots, not in their median rises from a geometric mean of" in text
 
@@ -517,7 +516,7 @@ def test_shares_are_told_as_means(mailer):
     )
     none, some = Sample((0.0,) * 26), Sample((1.0,) * 9 + (0.0,) * 17)
     judged = Judgement(key, Level.REGRESSED, none, some, 9 / 26, (0.2, 0.5), 0.0001, "so")
-    check = Verification("culprit vs parent d435a6cd", "pass", judged)
+    check = vs_parent("d435a6cd", "pass", judged)
     found = replace(epoll(), thresholds=share, result=replace(EPOLL, verifications=(check,)))
     text = shown_in(mailer, found)
     assert "rises from a mean of 0 (parent) to 0.346 (commit)" in text
