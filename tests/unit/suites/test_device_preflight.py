@@ -6,8 +6,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from helpers.elf_files import NOTE, TEXT, Section, elf
 
+from helpers.elf_files import NOTE, TEXT, Section, elf
 from rtbisect.kernel.elf import NotElfError, build_id
 
 SUITES = Path(__file__).resolve().parents[3] / "lava-jobs/suites"
