@@ -59,8 +59,8 @@ PORT = 8791
 def newest_build(state: Path) -> Build:
     """A kernel of the last campaign that built one."""
     store = CampaignStore(state)
-    for record in reversed(store.all()):
-        for build in recorded(store.database, record.id, Build):
+    for name in reversed(store.names()):
+        for build in recorded(store.database, name, Build):
             if build.ok and build.kernel:
                 return build
     raise SystemExit("bench_lab: no kernel in the store; run a demo first")

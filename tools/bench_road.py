@@ -122,9 +122,10 @@ def main() -> int:
             f"seed {seed}: exit {done.returncode}, {answer['outcome']}, correct {answer['correct']}"
         )
     store = CampaignStore(state)
-    for record in store.all():
-        if record.state == "done" and (not wanted or record.id in wanted):
-            figures(store, record.id)
+    unfinished = store.unfinished()
+    for name in wanted or store.names():
+        if name not in unfinished:
+            figures(store, name)
     return 0
 
 

@@ -100,7 +100,7 @@ def run(state: Path, demo: list[str]) -> None:
     kept: dict[str, str | None] = {}
     for name, begin, end, count, wait_s in MOMENTS:
         said = kill_at(process, begin, end, count, wait_s)
-        campaign = campaign or CampaignStore(state).all()[-1].id
+        campaign = campaign or CampaignStore(state).names()[-1]
         lost = [k for k, v in kept.items() if steps(state, campaign, "finished").get(k) != v]
         if lost:
             raise BrokenResumeError(f"lost or changed before the kill in the {name}: {lost}")

@@ -36,7 +36,7 @@ from rtbisect.report.template_values import banner, commit_view, cost
 from rtbisect.report.text import ascii_line, foreign, header_text, short
 from rtbisect.store.artefacts import write_whole
 from rtbisect.store.campaigns import CampaignStore
-from rtbisect.store.journal import recorded, summary_of
+from rtbisect.store.journal import recorded
 from rtbisect.trees.patches import patches_of
 
 if TYPE_CHECKING:
@@ -194,7 +194,7 @@ def write_answer(
             if each.level is Level.REGRESSED
         ),
         "check": check.id,
-        "cost": cost(summary_of(CampaignStore(state).database, check.id)),
+        "cost": cost(CampaignStore(state).summary(check)),
     }
     text = mailer.notice("ab_result.txt.j2", headers, told)
     path = draft.folder / f"answer-{check.id}.eml"

@@ -46,7 +46,7 @@ def go_on(state: Path, identity: str | None, progress: Progress) -> CampaignReco
         record = store.open_one() if identity is None else store.get(identity)
         if record.state == "done":
             return record
-        request = request_of(record)
+        request = record.request
         end_leftovers(store.database, record.id)
         _preflight(state, request, progress)
         return _go(store, record.id, request, progress)
@@ -59,11 +59,9 @@ def once(
     `again` one that is done is taken as it is.
     """
     store = CampaignStore(state)
-    for identity in reversed(store.names()):
+    for identity in reversed(store.of_request(request)):
         with suppress(InternalError):
             record = store.get(identity)
-            if replace(request_of(record), repo="") != request:
-                continue
             if record.state != "done":
                 try:
                     return go_on(state, identity, progress)
@@ -81,16 +79,6 @@ def _preflight(state: Path, request: CampaignRequest, progress: Progress) -> Non
     assemble.preflight(state, Path(request.site))
     progress.say("LAVA validates the job; waits while another campaign measures here")
     assemble.validate_job(state, request)
-
-
-def request_of(record: CampaignRecord) -> CampaignRequest:
-    """What a recorded campaign was asked."""
-    try:
-        return codec.from_json(CampaignRequest, record.request)
-    except ValueError as error:
-        raise InternalError(
-            f"campaign {record.id} was made by another version", "start it again"
-        ) from error
 
 
 def _go(

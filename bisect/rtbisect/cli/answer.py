@@ -3,17 +3,15 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from rtbisect.campaign import ab_test, session
-from rtbisect.campaign.session import request_of
 from rtbisect.cli.options import json_option, site_option, site_path
 from rtbisect.cli.output import PlainProgress
 from rtbisect.cli.report import report, show_or_queue
-from rtbisect.errors import ConfigError, Exit, InfrastructureError, InternalError
+from rtbisect.errors import ConfigError, Exit, InfrastructureError
 from rtbisect.mail import result_mail
 from rtbisect.mail.fixes import Mended, Unknown, mended
 from rtbisect.mail.report_state import follow_outbox
@@ -25,7 +23,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from rtbisect.cli.output import Output
-    from rtbisect.model.campaign import CampaignRequest
 
 
 @report.command(epilog="Example: rtbisect report answer bisect-3 check-5 --by 'A Person' --send")
@@ -42,7 +39,7 @@ def answer(output: Output, campaign: str, check: str, by: str, queue: bool, as_j
     report, may be edited before.
     """
     record = CampaignStore(output.state).get(campaign)
-    mail = result_mail.write_answer_mail(output.state, record, request_of(record), check, by)
+    mail = result_mail.write_answer_mail(output.state, record, record.request, check, by)
     about = {"campaign": campaign, "check": check}
     return show_or_queue(output, mail, about, queue=queue, as_json=as_json)
 
@@ -60,7 +57,7 @@ def follow(output: Output, site: Path | None, as_json: bool) -> int:
     place = site_path(site)
     follow_outbox(CampaignStore(output.state), Outbox(output.state))
     rows, codes = [], [Exit.ANSWERED]
-    for each in list(mended(output.state, place, _requests(output))):
+    for each in list(mended(output.state, place)):
         row, code = _one(output, each)
         rows.append(row)
         codes.append(code)
@@ -71,17 +68,6 @@ def follow(output: Output, site: Path | None, as_json: bool) -> int:
     ]
     output.answer({"reports": rows}, "\n".join(lines) or "nothing new", as_json=as_json)
     return int(max(codes))
-
-
-def _requests(output: Output) -> dict[str, CampaignRequest]:
-    """Requests of campaigns with a site, but those that another version made."""
-    found = {}
-    for record in CampaignStore(output.state).readable():
-        with suppress(InternalError):
-            request = request_of(record)
-            if request.site and request.kind not in ("check", "try"):
-                found[record.id] = request
-    return found
 
 
 def _one(output: Output, found: Mended | Unknown) -> tuple[dict[str, Any], Exit]:

@@ -16,6 +16,7 @@ from rtbisect.model.campaign import CampaignRequest, Judgement, Outcome, Result
 from rtbisect.pipeline.compare import BASE, TIP
 from rtbisect.report.averages import centre_of, spread
 from rtbisect.report.text import Column, table
+from rtbisect.store.campaigns import CampaignStore
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -58,7 +59,7 @@ def check(
 def conclude(output: Output, record: CampaignRecord, *, as_json: bool) -> int:
     """Print the answer with its judgements; gives the exit code."""
     pairs = _pairs(record.result)
-    data = answer_of(output, record) | {
+    data = answer_of(CampaignStore(output.state), record) | {
         "level": session.level_of(record.result) if record.result else None,
         "judgements": _judgements(record.result),
         "figures": [_figure(pair) for pair in pairs],

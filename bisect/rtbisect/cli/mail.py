@@ -75,7 +75,7 @@ def send(output: Output, site: Path | None, as_json: bool) -> int:
     finally:
         follow_outbox(store, outbox)
     rows = [_row(each) for each in ended]
-    left = [each for each in outbox.all() if each.state in _WAIT]
+    left = outbox.all(_WAIT)
     text = f"{sum(each.state is MailState.SENT for each in ended)} sent, {len(left)} wait for you"
     output.answer({"mails": rows, "waiting": len(left)}, text, as_json=as_json)
     return int(Exit.LAB) if left else int(Exit.ANSWERED)

@@ -14,7 +14,6 @@ import click
 
 from rtbisect.campaign import ab_test, session
 from rtbisect.campaign.assemble import SystemClock
-from rtbisect.campaign.session import request_of
 from rtbisect.cli.options import json_option, seed_option, site_option, site_path
 from rtbisect.cli.output import PlainProgress
 from rtbisect.config.paths import data
@@ -140,7 +139,7 @@ def propose(
     """
     said = Words(use_case, monitored, linked)
     record = CampaignStore(output.state).get(campaign)
-    made = make_proposal(output.state, record, request_of(record), by, said)
+    made = make_proposal(output.state, record, record.request, by, said)
     people = made.recipients
     rows = [
         {"header": header, "address": each.address, "name": each.name, "reason": each.reason}
@@ -174,7 +173,7 @@ def approve(output: Output, campaign: str, by: str, as_json: bool) -> int:
     """Answer for the mail of CAMPAIGN: it goes to the outbox as it lies there."""
     store = CampaignStore(output.state)
     record = store.get(campaign)
-    mail = approving.approve(output.state, store, record, request_of(record), by)
+    mail = approving.approve(output.state, store, record, record.request, by)
     data = {
         "campaign": campaign,
         "state": "approved",
@@ -215,7 +214,7 @@ def bundle(output: Output, campaign: str, folder: Path | None, as_json: bool) ->
     Without FOLDER it is published where the site file says (mail: evidence:).
     """
     record = CampaignStore(output.state).get(campaign)
-    request = request_of(record)
+    request = record.request
     if folder is None and request.site:
         folder = approving.evidence_folder(load_site(Path(request.site)), campaign)
     if folder is None:
@@ -239,7 +238,7 @@ def bundle(output: Output, campaign: str, folder: Path | None, as_json: bool) ->
 def withdraw(output: Output, campaign: str, by: str, why: str, queue: bool, as_json: bool) -> int:
     """Withdraw the report of CAMPAIGN in its own thread, from all who got it."""
     record = CampaignStore(output.state).get(campaign)
-    mail = write_withdrawal(output.state, record, request_of(record), by, why)
+    mail = write_withdrawal(output.state, record, record.request, by, why)
     return show_or_queue(output, mail, {"campaign": campaign}, queue=queue, as_json=as_json)
 
 
@@ -327,7 +326,7 @@ def test_it(
     if (patch is None) == (rev is None):
         raise ConfigError("what is to be tested?", "give one of --patch and --rev")
     record = CampaignStore(output.state).get(campaign)
-    request = request_of(record)
+    request = record.request
     if patch is not None:
         mbox = _bytes_of(patch)
         if len(mbox) >= MOST_BYTES:

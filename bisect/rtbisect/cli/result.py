@@ -5,14 +5,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rtbisect.campaign.session import level_of, request_of
+from rtbisect.campaign.session import level_of
 from rtbisect.cli import commits
 from rtbisect.errors import Exit
 from rtbisect.model.campaign import Outcome, Result, Summary
 from rtbisect.model.command import RUN, repairs
 from rtbisect.pipeline.wording import duration
 from rtbisect.store.campaigns import CampaignStore
-from rtbisect.store.journal import summary_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,10 +21,10 @@ if TYPE_CHECKING:
     from rtbisect.store.campaigns import CampaignRecord
 
 
-def answer_of(output: Output, record: CampaignRecord) -> dict[str, Any]:
+def answer_of(store: CampaignStore, record: CampaignRecord) -> dict[str, Any]:
     """The stable keys of a campaign's answer."""
-    request = request_of(record)
-    summary = summary_of(CampaignStore(output.state).database, record.id)
+    request = record.request
+    summary = store.summary(record)
     result = record.result
     return {
         "campaign": record.id,
@@ -132,11 +131,12 @@ def exit_of(result: Result | None) -> int:
 
 def whole_answer(output: Output, record: CampaignRecord) -> tuple[dict[str, Any], str]:
     """The answer of a search for a program and for a person, with what git says of its commits."""
+    store = CampaignStore(output.state)
     named: tuple[CommitHead, ...] = ()
     if record.result is not None:
-        named = commits.heads(output.state, request_of(record), record.result)
-    text = text_of(record, summary_of(CampaignStore(output.state).database, record.id), named)
-    return answer_of(output, record) | {"commits": commits.rows(named)}, text
+        named = commits.heads(output.state, record.request, record.result)
+    text = text_of(record, store.summary(record), named)
+    return answer_of(store, record) | {"commits": commits.rows(named)}, text
 
 
 def show(output: Output, record: CampaignRecord, *, as_json: bool) -> None:

@@ -183,7 +183,7 @@ def _fill(place: Path, store: CampaignStore, record: CampaignRecord, found: Evid
         "campaign": record.id,
         "created": record.created,
         "rtbisect": __version__,
-        "request": json.loads(record.request),
+        "request": json.loads(record.request_json),
         "result": codec.to_plain(Result, found.result),
     }
     _write(place / _MANIFEST, json.dumps(manifest, indent=1, sort_keys=True))

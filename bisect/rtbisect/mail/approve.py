@@ -33,7 +33,7 @@ from rtbisect.store.outbox import Outbox
 if TYPE_CHECKING:
     from rtbisect.config.schema_types import Person
     from rtbisect.model.campaign import CampaignRequest
-    from rtbisect.model.report import Report
+    from rtbisect.model.report import CommitText, Report
     from rtbisect.store.campaigns import CampaignRecord, CampaignStore
 
 #: The mail for other people, and who gets it, beside the draft.
@@ -60,7 +60,9 @@ def approve(
     check_mailable(report)
     check_lint(data, f"correct {folder / PUBLIC}")
     _check_published(site, record.id, data)
-    _check_not_told(store, record, report)
+    assert report.culprit is not None, "only a report on a commit is mailable"
+    _check_not_told(store, record, report.culprit)
+    store.accuse(record.id, report.culprit)
     mail = _queued(data, record.id, who, draft, folder, site)
     outbox = Outbox(state)
     outbox.put(mail)
@@ -127,32 +129,14 @@ def _check_published(site: Site, campaign: str, mail: bytes) -> None:
         )
 
 
-def _check_not_told(store: CampaignStore, record: CampaignRecord, report: ReportInput) -> None:
+def _check_not_told(store: CampaignStore, record: CampaignRecord, culprit: CommitText) -> None:
     """ConfigError when another campaign has told the same: same commit, or same title elsewhere."""
-    assert report.culprit is not None, "only a report on a commit is mailable"
-    # What another version has told is in the archives.
-    for other in store.readable():
-        told = other.report
-        if other.id == record.id or told is None or told.state in _UNTOLD:
-            continue
-        try:
-            theirs = read_input(told.folder).culprit
-        except ConfigError:
-            theirs = None
-        same = other.result is not None and other.result.culprit == report.culprit.sha
-        if theirs is not None and report.culprit.upstream:
-            # A backport, and the commit that it is of, or another backport of it.
-            same = same or report.culprit.upstream in (theirs.sha, theirs.upstream)
-        if theirs is not None and theirs.upstream:
-            same = same or theirs.upstream == report.culprit.sha
-        if same or (theirs is not None and theirs.subject == report.culprit.subject):
-            raise ConfigError(
-                f"campaign {other.id} has told of the same commit ({told.state})",
-                "answer in its thread, or withdraw it first",
-            )
-
-
-_UNTOLD = (ReportState.DRAFT, ReportState.WITHDRAWN)
+    if other := store.told_of(record.id, culprit):
+        name, state = other
+        raise ConfigError(
+            f"campaign {name} has told of the same commit ({state})",
+            "answer in its thread, or withdraw it first",
+        )
 
 
 def _queued(  # noqa: PLR0913  (a mail, and all that it is held against)

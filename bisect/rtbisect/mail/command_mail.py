@@ -11,18 +11,19 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from email.utils import getaddresses, parsedate_to_datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
+from rtbisect.errors import RtbisectError
 from rtbisect.mail import auth_results, dkim, reply_text
 from rtbisect.mail.reply_text import ABOUT, Asked
 from rtbisect.process.command import printable
 from rtbisect.trees import mime
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
     from email.message import Message
 
     from rtbisect.mail.dkim import Cover
@@ -34,6 +35,8 @@ _ID = re.compile(r"<[^\s<>]{1,200}>")
 _ONCE = re.compile(
     r"message-id|in-reply-to|references|date|subject|from|mime-version|content-.*", re.IGNORECASE
 )
+#: Of more Message-IDs the closest: each is looked up.
+_MOST_IDS = 100
 #: RFC 5321, 4.5.3.1.
 _LONGEST_ADDRESS = 254
 #: Clocks of others may be ahead.
@@ -75,47 +78,61 @@ class SenderRules:
     others_bytes_a_day: int = 20_000_000
 
 
-@dataclass(frozen=True, slots=True)
-class Known:
-    """Campaigns by Message-IDs: `own` of our mails and drafts, `others` of what was answered to
-    them, which anybody can give any name. `mends` tells by campaign what a patch says that mends
-    what it has reported: such a patch asks for a test without a command.
+class Threads(Protocol):
+    """What a reply may belong to: the campaigns that we have written mails on. Message-IDs have
+    their brackets; "" is no campaign.
     """
 
-    own: Mapping[str, str]
-    others: Mapping[str, str] = field(default_factory=dict)
-    mends: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    def ours(self, message_id: str) -> str:
+        """The campaign of a mail or a draft of ours."""
+
+    def answers(self, message_id: str) -> str:
+        """That of what somebody has answered, who can give it any Message-ID."""
+
+    def is_ours(self, campaign: str) -> bool:
+        """Whether there is a mail or a draft on it."""
+
+    def mends(self, campaign: str) -> Sequence[str]:
+        """What a patch says that mends what it has reported: such a patch asks for a test without a
+        command.
+        """
 
 
 def read_reply(
-    data: bytes, known: Known, trust: SenderRules, now: datetime, *, giant: bool = False
+    data: bytes, threads: Threads, trust: SenderRules, now: datetime, *, giant: bool = False
 ) -> Reply:
-    """The reply of these bytes; never an error. Of a `giant` one only the first part is here."""
+    """The reply of these bytes, whatever they are; errors are those of `threads` alone. Of a
+    `giant` one only the first part is here.
+    """
     try:
-        return _read(data, known, trust, now, giant=giant)
+        return _read(data, threads, trust, now, giant=giant)
     except mime.UnreadableError as error:
         return Reply("", "", "", "", (), str(error))
+    except RtbisectError:
+        raise
     except Exception as error:  # noqa: BLE001  (the parser of the library, on what anybody may send)
         return Reply("", "", "", "", (), f"cannot be read ({type(error).__name__})")
 
 
-def _read(data: bytes, known: Known, trust: SenderRules, now: datetime, *, giant: bool) -> Reply:
+def _read(
+    data: bytes, threads: Threads, trust: SenderRules, now: datetime, *, giant: bool
+) -> Reply:
     mail = mime.parse(data)
     sender = _sender(mail)
     text, odd = ("", "is too large") if giant else reply_text.text_of(mail)
-    campaign = _campaign(mail, text, known)
+    campaign = _campaign(mail, text, threads)
     identity = (_ID.findall(_header(mail, "Message-ID")) or [""])[0]
     ignored = _why_ignored(mail, sender, trust)
     if not campaign:
         ignored = ignored or "is in no thread of ours"
     cover, untrusted = _signature(mail, sender, trust) if not ignored else (None, "")
     asked = reply_text.asked(text) if not ignored else ()
-    mends = not asked and not ignored and reply_text.mends(text, known.mends.get(campaign, ()))
+    mends = not asked and not ignored and reply_text.mends(text, threads.mends(campaign))
     if mends:
         asked = (Asked("test", ""),)
     if cover is not None and asked:
         # The tags of a patch say themselves what it mends.
-        bound = campaign if mends else _bound(mail, text, known, cover)
+        bound = campaign if mends else _bound(mail, text, threads, cover)
         untrusted = _why_not(data, mail, cover, trust, now)
         if not untrusted and bound != campaign:
             untrusted = (
@@ -135,34 +152,33 @@ def _read(data: bytes, known: Known, trust: SenderRules, now: datetime, *, giant
     )
 
 
-def _campaign(mail: Message, text: str, known: Known) -> str:
+def _campaign(mail: Message, text: str, threads: Threads) -> str:
     """The campaign whose report a mail answers: as it says itself, else by our last mail that it
     names, else by those of others.
     """
-    if said := _about(text, known):
+    if said := _about(text, threads):
         return said
     ids = _named(mail, ("In-Reply-To", "References"))
-    found = [known.own[each] for each in ids if each in known.own]
-    found += [known.others[each] for each in ids if each in known.others]
-    return found[0] if found else ""
+    found = (ask(each) for ask in (threads.ours, threads.answers) for each in ids)
+    return next(filter(None, found), "")
 
 
-def _bound(mail: Message, text: str, known: Known, cover: Cover) -> str:
+def _bound(mail: Message, text: str, threads: Threads, cover: Cover) -> str:
     """The campaign that the signed part of a mail names; "" for none. Message-IDs of others count
     for nothing here: anybody can answer one report under the name of a mail on another.
     """
-    if said := _about(text, known):
+    if said := _about(text, threads):
         return said
     names = [name for name in ("In-Reply-To", "References") if cover.covers(name)]
     ids = _named(mail, names)
-    return next((known.own[each] for each in ids if each in known.own), "")
+    return next(filter(None, map(threads.ours, ids)), "")
 
 
-def _about(text: str, known: Known) -> str:
+def _about(text: str, threads: Threads) -> str:
     """The campaign that a line of the text names; "" for none, or several."""
     said = {argument for name, argument in reply_text.command_lines(text) if name == ABOUT}
-    found = {known.own.get(f"<{each.strip('<>')}>", each) for each in said}
-    return found.pop() if len(found) == 1 and found <= set(known.own.values()) else ""
+    found = {threads.ours(f"<{each.strip('<>')}>") or each for each in said}
+    return found.pop() if len(found) == 1 and all(map(threads.is_ours, found)) else ""
 
 
 def _named(mail: Message, names: Sequence[str]) -> list[str]:
@@ -171,7 +187,7 @@ def _named(mail: Message, names: Sequence[str]) -> list[str]:
     for name in names:
         ids = _ID.findall(_header(mail, name))
         found += ids if name == "In-Reply-To" else ids[::-1]
-    return found
+    return found[:_MOST_IDS]
 
 
 def _header(mail: Message, name: str) -> str:

@@ -47,7 +47,7 @@ def _one(
         return f"{name}: for you to decide, `rtbisect report withdraw {reply.campaign}`"
     store = CampaignStore(state)
     record = store.get(reply.campaign)
-    request = session.request_of(record)
+    request = record.request
     # A site file that cannot be read is nothing that the asker has done.
     load_site(Path(request.site)).target(request.tree)
     if data := kept.question(reply.key, place):

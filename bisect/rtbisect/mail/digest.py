@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import secrets
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from rtbisect.campaign import assemble, labs
@@ -19,12 +20,11 @@ from rtbisect.model.report import ReportState
 from rtbisect.report.message import Envelope, own_id
 from rtbisect.report.text import TABLE, cut, foreign
 from rtbisect.store.campaigns import CampaignStore
-from rtbisect.store.export import ended_s
 from rtbisect.store.outbox import Outbox
 from rtbisect.store.replies import Replies, ReplyState
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from rtbisect.config.site_file import Site
@@ -61,45 +61,37 @@ def digest(state: Path, hours: int, now_iso: str) -> Digest:
     """
     store = CampaignStore(state)
     active, since = store.active(), datetime.fromisoformat(now_iso) - timedelta(hours=hours)
-    records = list(store.readable())
-    new = [each for each in records if each.state == "done" and _ended(store, each) >= since]
-    stopped = [each for each in records if each.state == "running" and each.id != active]
     mails = [
         f"{each.state}: {each.campaign} {each.kind}, {each.answer}"
-        for each in Outbox(state).all()
-        if each.state in (MailState.IN_DOUBT, MailState.REFUSED, MailState.HELD)
+        for each in Outbox(state).all((MailState.IN_DOUBT, MailState.REFUSED, MailState.HELD))
     ]
     replies = [
         f"reply {each.key} to {each.campaign}: {each.why}"
         for each in Replies(state).all([ReplyState.WAITING])
     ]
-    drafts = [
-        f"{each.id}: {_answer(each)}"
-        for each in records
-        if each.report and each.report.state is ReportState.DRAFT and each.result
-        and each.result.culprit
-    ]  # fmt: skip
+    drafts = store.with_report((ReportState.DRAFT,), culprit=True)
     quarantined = labs.quarantine(state).all()
+    paused = [name for name in store.unfinished() if name != active]
     told = {
-        "ended": [f"{each.id}: {_answer(each)}" for each in new],
-        "paused": [f"{each.id}: {each.note or 'its process was killed'}" for each in stopped],
-        "waiting": [*mails, *replies],
-        "drafts": drafts,
-        "devices": [f"{name}: {entry.reason}" for name, entry in quarantined.items()],
+        "ended": _campaigns(store, store.ended_since(since), _answer),
+        "paused": _campaigns(store, paused, lambda each: each.note or "its process was killed"),
+        "waiting": _lines([*mails, *replies]),
+        "drafts": _campaigns(store, drafts, _answer),
+        "devices": _lines([f"{name}: {entry.reason}" for name, entry in quarantined.items()]),
     }
     return Digest(
         hours=hours,
-        counts={name: len(rows) for name, rows in told.items()},
-        **{name: _lines(rows) for name, rows in told.items()},
+        counts={name: count for name, (count, _) in told.items()},
+        **{name: lines for name, (_, lines) in told.items()},
     )
 
 
-def _ended(store: CampaignStore, record: CampaignRecord) -> datetime:
-    """When its last step ended; one without a step ended as it began."""
-    last_s = ended_s(store.database, record.id)
-    if last_s is None:
-        return datetime.fromisoformat(record.created)
-    return datetime.fromtimestamp(last_s, UTC)
+def _campaigns(
+    store: CampaignStore, names: Sequence[str], said: Callable[[CampaignRecord], str]
+) -> tuple[int, tuple[str, ...]]:
+    """How many, and a line for each of the first. Those that another version made are counted."""
+    first = islice(store.readable(names), _MOST)
+    return _lines([f"{each.id}: {said(each)}" for each in first], len(names))
 
 
 def _answer(record: CampaignRecord) -> str:
@@ -123,10 +115,12 @@ def _better(result: Result) -> str:
     return f"; better: {', '.join(str(each.key) for each in found)}" if found else ""
 
 
-def _lines(rows: Iterable[str]) -> tuple[str, ...]:
-    found = [f"  {cut(foreign(row, 300), TABLE - 2)}" for row in rows]
-    more = [f"  and {len(found) - _MOST} more"] if len(found) > _MOST else []
-    return (*found[:_MOST], *more)
+def _lines(rows: Sequence[str], count: int | None = None) -> tuple[int, tuple[str, ...]]:
+    """How many there are, and the first of them as they are told."""
+    total = len(rows) if count is None else count
+    found = [f"  {cut(foreign(row, 300), TABLE - 2)}" for row in rows[:_MOST]]
+    more = [f"  and {total - len(found)} more"] if total > len(found) else []
+    return total, (*found, *more)
 
 
 def write_digest(state: Path, site: Site, found: Digest, *, lab_only: bool, by: str) -> OutMail:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from rtbisect.campaign import trees
 from rtbisect.config.site_file import load_site
-from rtbisect.errors import BusyError, ConfigError, InfrastructureError
+from rtbisect.errors import BusyError, ConfigError, InfrastructureError, InternalError
 from rtbisect.mail.result_mail import OPEN
 from rtbisect.report.draft import keep
 from rtbisect.store.campaigns import CampaignStore
@@ -60,21 +60,22 @@ class Unknown:
     error: RtbisectError
 
 
-def mended(
-    state: Path, site: Path, requests: dict[str, CampaignRequest]
-) -> Iterator[Mended | Unknown]:
-    """Reports of trees of this site that are open and have such commits, tested or not. `requests`
-    are those of campaigns by their names.
+def mended(state: Path, site: Path) -> Iterator[Mended | Unknown]:
+    """Reports of trees of this site that are open and have such commits, tested or not; none of
+    those that another version made.
     """
     loaded = load_site(site)
     store = CampaignStore(state)
-    for name, request in requests.items():
-        record = store.get(name)
-        report, result = record.report, record.result
-        if report is None or result is None or not result.culprit or report.state not in OPEN:
+    for record in store.readable(store.with_report(OPEN, culprit=True)):
+        try:
+            request = record.request
+        except InternalError:
             continue
-        if Path(request.site).absolute() != site.absolute():
+        if not request.site or Path(request.site).absolute() != site.absolute():
             continue
+        report, result = record.draft(), record.result
+        assert result is not None, "a report is of an answer"
+        assert result.culprit is not None, "asked for"
         try:
             target = loaded.target(request.tree)
             tree = trees.tree_of(state, target)

@@ -7,15 +7,16 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from rtbisect.mail.command_mail import Known, Reply, SenderRules, read_reply
+from rtbisect.errors import ConfigError, InternalError
+from rtbisect.mail.command_mail import Reply, SenderRules, read_reply
 from rtbisect.model.report import ReportState
 from rtbisect.store.replies import KeptReply, ReplyState, key_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator
 
     from rtbisect.mail.transport.inbox import Inbox
-    from rtbisect.store.campaigns import CampaignStore
+    from rtbisect.store.campaigns import CampaignRecord, CampaignStore
     from rtbisect.store.outbox import Outbox
     from rtbisect.store.replies import Replies
 
@@ -29,21 +30,59 @@ class Stores:
     campaigns: CampaignStore
 
 
+@dataclass(frozen=True, slots=True)
+class KeptThreads:
+    """command_mail.Threads of what is kept."""
+
+    stores: Stores
+
+    def ours(self, message_id: str) -> str:
+        """Drafts count, too: an operator may have handed one on."""
+        try:
+            campaign = self.stores.outbox.get(message_id).campaign
+        except ConfigError:
+            campaign = ""
+        return campaign or self.stores.campaigns.of_message(message_id)
+
+    def answers(self, message_id: str) -> str:
+        # The first one that called itself so: nobody takes a thread over by its name.
+        for reply in self.stores.replies.of_message(message_id):
+            if reply.campaign and reply.state is not ReplyState.IGNORED:
+                return reply.campaign
+        return ""
+
+    def is_ours(self, campaign: str) -> bool:
+        record = self._record(campaign)
+        drafted = record is not None and record.report is not None
+        return drafted or bool(self.stores.outbox.of(campaign))
+
+    def mends(self, campaign: str) -> tuple[str, ...]:
+        record = self._record(campaign)
+        if record is None or record.report is None or record.result is None:
+            return ()
+        if not record.result.culprit:
+            return ()
+        return record.result.culprit[:12], record.report.message_id.strip("<>")
+
+    def _record(self, campaign: str) -> CampaignRecord | None:
+        try:
+            return self.stores.campaigns.get(campaign)
+        except (ConfigError, InternalError):
+            return None
+
+
 def poll(inbox: Inbox, stores: Stores, trust: SenderRules, now_iso: str) -> Iterator[KeptReply]:
     """Keep what has come in and give it, message by message; one is done with after it is kept.
     What is over the quota of those who proved nothing is given, too, and stays in the inbox alone.
     """
-    others = dict(_others(stores))
-    known = Known(_own(stores), others, mends_of(stores))
+    threads = KeptThreads(stores)
     now = datetime.fromisoformat(now_iso)
     for arrived in inbox.arrived(stores.replies.read()):
-        found = read_reply(arrived.data, known, trust, now, giant=arrived.giant)
+        found = read_reply(arrived.data, threads, trust, now, giant=arrived.giant)
         once = _once(_kept(found, key_of(arrived.data), now_iso), stores.replies)
         kept = _within(once, found, len(arrived.data), stores.replies, trust)
         new = kept is not None and stores.replies.put(kept, arrived.data)
         if kept is not None and kept.state is not ReplyState.IGNORED:
-            # What answers this one is in the thread, too.
-            others.setdefault(kept.message_id, kept.campaign)
             # A report that was sent has an answer now.
             stores.campaigns.move_report(kept.campaign, (ReportState.SENT,), ReportState.ANSWERED)
         inbox.done(arrived)
@@ -54,33 +93,6 @@ def poll(inbox: Inbox, stores: Stores, trust: SenderRules, now_iso: str) -> Iter
             yield _kept(full, key_of(arrived.data), now_iso)
         elif new:
             yield kept
-
-
-def _own(stores: Stores) -> Mapping[str, str]:
-    """Campaigns by the Message-IDs of our mails, and of drafts, which an operator may hand on."""
-    ours = {mail.message_id: mail.campaign for mail in stores.outbox.all()}
-    for record in stores.campaigns.readable():
-        if record.report is not None:
-            ours[f"<{record.report.message_id.strip('<>')}>"] = record.id
-    return ours
-
-
-def _others(stores: Stores) -> Mapping[str, str]:
-    """Campaigns by the Message-IDs of what was answered to our mails."""
-    return {
-        reply.message_id: reply.campaign
-        for reply in stores.replies.all()
-        if reply.campaign and reply.message_id and reply.state is not ReplyState.IGNORED
-    }
-
-
-def mends_of(stores: Stores) -> Mapping[str, Sequence[str]]:
-    """By campaign what the tags of a patch say that mends its culprit, or closes its report."""
-    return {
-        record.id: (record.result.culprit[:12], record.report.message_id.strip("<>"))
-        for record in stores.campaigns.readable()
-        if record.report is not None and record.result is not None and record.result.culprit
-    }
 
 
 #: Replies that somebody let count, or that were carried out.
@@ -94,7 +106,7 @@ def _once(kept: KeptReply, known: Replies) -> KeptReply:
     """
     if kept.state not in (ReplyState.ACCEPTED, ReplyState.WAITING):
         return kept
-    for other in known.all():
+    for other in known.of_sender(kept.sender):
         # One that a person has closed asks no more however often it comes.
         if other.state is ReplyState.IGNORED or not other.asked or not _same(kept, other):
             continue
@@ -106,10 +118,10 @@ def _once(kept: KeptReply, known: Replies) -> KeptReply:
 
 
 def _same(one: KeptReply, other: KeptReply) -> bool:
-    """Whether two replies are copies of one mail. Its Message-ID may be replaced where it is not
-    signed, and its text may have a line of a list more where the signature is broken.
+    """Whether two replies of one sender are copies of one mail. Its Message-ID may change where
+    it is not signed, and its text may have a line of a list more where the signature is broken.
     """
-    if other.sender != one.sender or other.key == one.key:
+    if other.key == one.key:
         return False
     if one.digest and one.digest == other.digest:
         return True
@@ -123,7 +135,7 @@ def _within(
     """A reply within the quotas of the day: a person's commands above his quota wait; None for a
     mail that would be one too many of those who proved nothing.
     """
-    today = [each for each in known.all() if each.at[:10] == kept.at[:10] and each.key != kept.key]
+    today = [each for each in known.of_day(kept.at) if each.key != kept.key]
     if not found.proved:
         others = [each for each in today if each.state not in _COUNTED]
         if len(others) >= trust.others_a_day:

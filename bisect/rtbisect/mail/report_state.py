@@ -8,8 +8,10 @@ the next session.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from rtbisect.errors import InternalError
 from rtbisect.model.mail import MailState
 from rtbisect.model.report import ReportState
 
@@ -22,33 +24,34 @@ REPORT, WITHDRAWAL = "report", "withdrawal"
 
 def follow_outbox(campaigns: CampaignStore, outbox: Outbox) -> None:
     """Make the states of all reports agree with the outbox."""
-    mails = {(each.campaign, each.kind): each.state for each in outbox.all()}
-    for record in campaigns.readable():
-        name, report = record.id, record.report
-        if report is None:
-            continue
-        if (name, WITHDRAWAL) in mails:
-            others = [each for each in ReportState if each is not ReportState.WITHDRAWN]
-            campaigns.move_report(name, others, ReportState.WITHDRAWN)
-            continue
-        if report.state is ReportState.WITHDRAWN:
-            # A withdrawal that was dropped has told nobody: it is as it was.
-            before = report.before or ReportState.DRAFT
-            campaigns.move_report(name, (ReportState.WITHDRAWN,), before)
-        _follow(campaigns, name, mails.get((name, REPORT)))
+    mails = outbox.states((REPORT, WITHDRAWAL))
+    for name, state in campaigns.reports().items():
+        mail = mails.get((name, REPORT))
+        # What another version made stays as it is.
+        with suppress(InternalError):
+            if (name, WITHDRAWAL) in mails:
+                right = ReportState.WITHDRAWN
+            elif state is ReportState.WITHDRAWN:
+                # A withdrawal that was dropped has told nobody: it is as it was.
+                right = _agreed(campaigns.get(name).draft().before or ReportState.DRAFT, mail)
+            else:
+                right = _agreed(state, mail)
+            if right is not state:
+                campaigns.move_report(name, (state,), right)
 
 
 def withdrawn(outbox: Outbox, campaign: str) -> bool:
     """Whether the report of a campaign is taken back, or about to be."""
-    return any((each.campaign, each.kind) == (campaign, WITHDRAWAL) for each in outbox.all())
+    return bool(outbox.of(campaign, WITHDRAWAL))
 
 
-def _follow(campaigns: CampaignStore, name: str, mail: MailState | None) -> None:
-    """Move the report of one campaign; `mail` is where its mail stands, None for none."""
+def _agreed(state: ReportState, mail: MailState | None) -> ReportState:
+    """Where a report stands; `mail` is where its mail does, None for none."""
     if mail is None:
-        campaigns.move_report(name, (ReportState.APPROVED,), ReportState.DRAFT)
-    elif mail in (MailState.SENT, MailState.IN_DOUBT):
+        return ReportState.DRAFT if state is ReportState.APPROVED else state
+    if state not in (ReportState.DRAFT, ReportState.APPROVED):
+        return state
+    if mail in (MailState.SENT, MailState.IN_DOUBT):
         # One in doubt may have arrived, and then it is answered and mended like any other.
-        campaigns.move_report(name, (ReportState.DRAFT, ReportState.APPROVED), ReportState.SENT)
-    else:
-        campaigns.move_report(name, (ReportState.DRAFT,), ReportState.APPROVED)
+        return ReportState.SENT
+    return ReportState.APPROVED

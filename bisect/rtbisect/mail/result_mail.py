@@ -108,11 +108,8 @@ def write_answer_mail(
 
 def report_as_sent(state: Path, campaign: str) -> OutMail:
     """The report of a campaign as it left; one in doubt may have. ConfigError where none has."""
-    for mail in Outbox(state).all():
-        if (mail.campaign, mail.kind) == (campaign, REPORT) and mail.state in (
-            MailState.SENT,
-            MailState.IN_DOUBT,
-        ):
+    for mail in Outbox(state).of(campaign, REPORT):
+        if mail.state in (MailState.SENT, MailState.IN_DOUBT):
             return mail
     raise ConfigError(
         f"the report of {campaign} has not left",

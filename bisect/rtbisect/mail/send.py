@@ -28,7 +28,7 @@ def send_due(
         ended = list(outbox.settle())
         for mail in ended:
             tell(mail)
-        for mail in list(outbox.due(now_s())):
+        for mail in outbox.due(now_s()):
             before_end = outbox.begin(mail)
             now = _noted(outbox, mail, transport.send(mail, before_end), now_s)
             ended.append(now)

@@ -229,6 +229,7 @@ class Origin:
     share: float
 
 
+@kept_as("Summary")
 @dataclass(frozen=True, slots=True)
 class Summary:
     """Counts derived from the journal; the same numbers everywhere."""

@@ -3,37 +3,61 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
+import time
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import sqlalchemy as sa
 
 from rtbisect.errors import ConfigError, InternalError
-from rtbisect.model.campaign import Result
-from rtbisect.model.report import Report
+from rtbisect.model.campaign import CampaignRequest, Result, Summary
+from rtbisect.model.report import Report, ReportState
 from rtbisect.process import locks
 from rtbisect.store import codec, db
+from rtbisect.store.journal import summary_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection, Iterator, Sequence
+    from datetime import datetime
     from pathlib import Path
 
-    from rtbisect.model.report import ReportState
+    from rtbisect.model.report import CommitText
 
 
-@dataclass(frozen=True, slots=True)
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CampaignRecord:
-    """A campaign as it stands in the store. `state`: running (or paused), done."""
+    """A campaign as it stands in the store."""
 
     id: str
     kind: str
-    request: str
+    #: What was asked, as it is kept.
+    request_json: str
+    #: "running", also where it is paused, or "done".
     state: str
+    #: ISO 8601.
     created: str
     result: Result | None
     report: Report | None
+    #: Why it is paused.
     note: str
+    #: What it has cost; None while it runs, and of those that older programs made.
+    summary: Summary | None = None
+
+    @property
+    def request(self) -> CampaignRequest:
+        """What was asked; InternalError where another version has asked it."""
+        try:
+            return codec.from_json(CampaignRequest, self.request_json)
+        except ValueError as error:
+            raise InternalError(
+                f"campaign {self.id} was made by another version", "start it again"
+            ) from error
 
     def draft(self) -> Report:
         """The report; ConfigError where the campaign has written none."""
@@ -41,6 +65,18 @@ class CampaignRecord:
             raise ConfigError(f"campaign {self.id} has no draft", "see `rtbisect status`")
         return self.report
 
+
+def _digest(request_json: str) -> str:
+    """By what the store finds equal requests, wherever their repository was. Whoever gives requests
+    another version brings the digests that are kept along, in a migration.
+    """
+    asked = json.loads(request_json)
+    asked.pop("repo", None)
+    return hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()
+
+
+#: Reports that nobody has got.
+_UNTOLD = ("", ReportState.DRAFT, ReportState.WITHDRAWN)
 
 #: Whoever asks for `active` has the lock for a moment; a writer waits that long.
 PROBE_S = 1.0
@@ -78,7 +114,7 @@ class CampaignStore:
         with self.database.read() as connection:
             return connection.execute(query).scalar() or ""
 
-    def create(self, kind: str, request: str, now_iso: str) -> str:
+    def create(self, kind: str, request_json: str, now_iso: str) -> str:
         """A new campaign; its id is `<kind>-<n>`."""
         with self.database.write() as connection:
             count = connection.execute(
@@ -87,22 +123,33 @@ class CampaignStore:
             identity = f"{kind}-{count + 1}"
             connection.execute(
                 sa.insert(db.campaign).values(
-                    id=identity, kind=kind, request=request, state="running", created=now_iso
+                    id=identity,
+                    kind=kind,
+                    request=request_json,
+                    request_digest=_digest(request_json),
+                    state="running",
+                    created=now_iso,
                 )
             )
         return identity
 
     def finish(self, identity: str, result: Result, report: Report | None) -> None:
         """Record the answer."""
+        summary = summary_of(self.database, identity)
+        last_step = sa.select(sa.func.max(db.step.c.finished_s)).where(
+            db.step.c.campaign == identity
+        )
         with self.database.write() as connection:
+            ended_s = connection.execute(last_step).scalar()
             connection.execute(
-                sa.update(db.campaign)
-                .where(db.campaign.c.id == identity)
-                .values(
+                _update(identity).values(
                     state="done",
                     note="",
                     result=codec.to_json(Result, result),
-                    report=codec.to_json(Report, report) if report else None,
+                    culprit=result.culprit or "",
+                    ended_s=ended_s or time.time(),
+                    summary=codec.to_json(Summary, summary),
+                    **_of_report(report),
                 )
             )
 
@@ -116,58 +163,119 @@ class CampaignStore:
             text = connection.execute(
                 sa.select(db.campaign.c.report).where(db.campaign.c.id == identity)
             ).scalar()
-            report = codec.from_json(Report, text) if text else None
+            report = _decoded(Report, text, identity)
             if report is None or report.state not in before:
                 return False
             # SQLite begins a transaction with the first change: what was read may be gone by now.
             done = connection.execute(
-                sa.update(db.campaign)
-                .where(db.campaign.c.id == identity, db.campaign.c.report == text)
-                .values(
-                    report=codec.to_json(Report, replace(report, state=state, before=report.state))
-                )
+                _update(identity)
+                .where(db.campaign.c.report == text)
+                .values(_of_report(replace(report, state=state, before=report.state)))
             )
         return bool(done.rowcount)
 
     def note(self, identity: str, note: str) -> None:
         """Say why a campaign paused; it stays resumable."""
         with self.database.write() as connection:
-            connection.execute(
-                sa.update(db.campaign).where(db.campaign.c.id == identity).values(note=note)
-            )
+            connection.execute(_update(identity).values(note=note))
+
+    def accuse(self, identity: str, commit: CommitText) -> None:
+        """Note which commit a report is on before it is approved, so that no other report tells of
+        the same, whatever becomes of the file that it was written from.
+        """
+        values = {"subject": commit.subject, "upstream": commit.upstream}
+        with self.database.write() as connection:
+            connection.execute(_update(identity).values(**values))
 
     def get(self, identity: str) -> CampaignRecord:
         """One campaign; ConfigError when there is none of that name."""
-        found = self._rows(db.campaign.c.id == identity)
-        if not found:
-            raise ConfigError(f"no campaign {identity!r} in {self.state}", "see `rtbisect status`")
-        return _record(found[0])
+        with self.database.read() as connection:
+            return _record(self._row(connection, identity))
 
     def open_one(self) -> CampaignRecord:
         """The newest unfinished campaign; ConfigError when all are done."""
-        unfinished = self._rows(db.campaign.c.state == "running")
-        if not unfinished:
+        if not (unfinished := self.unfinished()):
             raise ConfigError("there is no unfinished campaign", "see `rtbisect status`")
-        return _record(unfinished[-1])
+        return self.get(unfinished[-1])
 
-    def all(self) -> tuple[CampaignRecord, ...]:
-        """All campaigns, oldest first; InternalError when one cannot be read."""
-        return tuple(_record(row) for row in self._rows(sa.true()))
+    def summary(self, record: CampaignRecord) -> Summary:
+        """What a campaign has cost so far."""
+        return record.summary or summary_of(self.database, record.id)
 
     def names(self) -> tuple[str, ...]:
-        """Identifiers of all campaigns, oldest first."""
-        return tuple(row["id"] for row in self._rows(sa.true()))
+        """Identifiers of all campaigns, oldest first; so in all that follow."""
+        return self._names(sa.true())
 
-    def readable(self) -> Iterator[CampaignRecord]:
-        """All campaigns but those that another version made, oldest first."""
-        for name in self.names():
+    def unfinished(self) -> tuple[str, ...]:
+        """Those that run or are paused."""
+        return self._names(db.campaign.c.state == "running")
+
+    def ended_since(self, since: datetime) -> tuple[str, ...]:
+        """Those whose last step has ended since."""
+        return self._names(db.campaign.c.ended_s >= since.timestamp())
+
+    def of_request(self, request: CampaignRequest) -> tuple[str, ...]:
+        """Those that were asked the same, wherever their repository was then."""
+        digest = _digest(codec.to_json(CampaignRequest, request))
+        return self._names(db.campaign.c.request_digest == digest)
+
+    def with_report(
+        self, states: Collection[ReportState] = tuple(ReportState), *, culprit: bool = False
+    ) -> tuple[str, ...]:
+        """Those whose report stands in one of these states; with `culprit`, that accuses one."""
+        where = db.campaign.c.report_state.in_(states)
+        return self._names(sa.and_(where, db.campaign.c.culprit != "") if culprit else where)
+
+    def reports(self) -> dict[str, ReportState]:
+        """Where the reports stand, by their campaigns."""
+        query = sa.select(db.campaign.c.id, db.campaign.c.report_state)
+        with self.database.read() as connection:
+            rows = connection.execute(query.where(db.campaign.c.report_state != "")).all()
+        return {name: ReportState(state) for name, state in rows}
+
+    def of_message(self, message_id: str) -> str:
+        """The campaign whose report has this Message-ID, with or without its brackets; "" for
+        none.
+        """
+        bare = message_id.strip("<>")
+        return next(iter(self._names(db.campaign.c.message_id == bare) if bare else ()), "")
+
+    def told_of(self, identity: str, commit: CommitText) -> tuple[str, ReportState] | None:
+        """Another campaign whose report people have or are about to get that accuses the same: the
+        commit, what it is a backport of, a backport of it, or one of the same title; and where that
+        report stands.
+        """
+        columns, names = db.campaign.c, [commit.sha]
+        if commit.upstream:
+            names.append(commit.upstream)
+        same = sa.or_(
+            columns.culprit.in_(names),
+            columns.upstream.in_(names),
+            sa.and_(columns.subject == commit.subject, columns.subject != ""),
+        )
+        told = sa.and_(columns.id != identity, columns.report_state.not_in(_UNTOLD), same)
+        query = sa.select(columns.id, columns.report_state).where(told).order_by(sa.text("rowid"))
+        with self.database.read() as connection:
+            row = connection.execute(query).first()
+        return None if row is None else (row.id, ReportState(row.report_state))
+
+    def readable(self, names: Sequence[str]) -> Iterator[CampaignRecord]:
+        """These campaigns but those that another version made."""
+        for name in names:
             with suppress(InternalError):
                 yield self.get(name)
 
-    def _rows(self, which: sa.ColumnElement[bool]) -> list[dict[str, str]]:
-        query = sa.select(db.campaign).where(which).order_by(sa.text("rowid"))
+    def _names(self, which: sa.ColumnElement[bool]) -> tuple[str, ...]:
+        query = sa.select(db.campaign.c.id).where(which).order_by(sa.text("rowid"))
         with self.database.read() as connection:
-            return [dict(row) for row in connection.execute(query).mappings()]
+            return tuple(connection.execute(query).scalars())
+
+    def _row(self, connection: sa.Connection, identity: str) -> sa.RowMapping:
+        query = sa.select(db.campaign).where(db.campaign.c.id == identity)
+        row = connection.execute(query).mappings().first()
+        if row is None:
+            raise ConfigError(f"no campaign {identity!r} in {self.state}", "see `rtbisect status`")
+        return row
 
     def seen(self, build_config: str) -> dict[str, str]:
         """Revisions of a build_config that were checked, with the level of the answer."""
@@ -194,22 +302,43 @@ class CampaignStore:
             )
 
 
-def _record(row: dict[str, str]) -> CampaignRecord:
-    try:
-        result = codec.from_json(Result, row["result"]) if row["result"] else None
-        report = codec.from_json(Report, row["report"]) if row["report"] else None
-    except ValueError as error:
-        raise InternalError(
-            f"the answer of campaign {row['id']} cannot be read",
-            "it was made by another version of rtbisect, or the store was changed by hand",
-        ) from error
+def _update(identity: str) -> sa.Update:
+    return sa.update(db.campaign).where(db.campaign.c.id == identity)
+
+
+def _of_report(report: Report | None) -> dict[str, Any]:
+    """The columns of a report."""
+    if report is None:
+        return {}
+    return {
+        "report": codec.to_json(Report, report),
+        "report_state": report.state,
+        "message_id": report.message_id.strip("<>"),
+    }
+
+
+def _record(row: sa.RowMapping) -> CampaignRecord:
+    name = row["id"]
     return CampaignRecord(
-        id=row["id"],
+        id=name,
         kind=row["kind"],
-        request=row["request"],
+        request_json=row["request"],
         state=row["state"],
         created=row["created"],
-        result=result,
-        report=report,
+        result=_decoded(Result, row["result"], name),
+        report=_decoded(Report, row["report"], name),
         note=row["note"],
+        summary=_decoded(Summary, row["summary"], name),
     )
+
+
+def _decoded(kind: type[T], text: str | None, campaign: str) -> T | None:
+    if not text:
+        return None
+    try:
+        return codec.from_json(kind, text)
+    except ValueError as error:
+        raise InternalError(
+            f"the answer of campaign {campaign} cannot be read",
+            "it was made by another version of rtbisect, or the store was changed by hand",
+        ) from error

@@ -35,19 +35,38 @@ sa.Table(
     sa.Column("value", sa.Text, nullable=False),
 )
 
+
+def _asked_for(name: str) -> sa.Column[str]:
+    return sa.Column(name, sa.Text, nullable=False, server_default="", index=True)
+
+
+# `request`, `result` and `report` are the documents. What is asked of all campaigns stands beside
+# them in columns, so that no question reads and decodes ten thousand documents.
 campaign = sa.Table(
     "campaign",
     metadata,
     sa.Column("id", sa.Text, primary_key=True),
     sa.Column("kind", sa.Text, nullable=False),
     sa.Column("request", sa.Text, nullable=False),
-    sa.Column("state", sa.Text, nullable=False),
+    sa.Column("state", sa.Text, nullable=False, index=True),
     sa.Column("created", sa.Text, nullable=False),
     sa.Column("result", sa.Text),
     sa.Column("report", sa.Text),
     sa.Column("note", sa.Text, nullable=False, server_default=""),
+    # A digest of the request: see `campaigns.digest_of`.
+    _asked_for("request_digest"),
+    # The commit that the answer names.
+    _asked_for("culprit"),
+    # Where its report stands, and the Message-ID of that without its brackets.
+    _asked_for("report_state"),
+    _asked_for("message_id"),
+    # The title of the commit that an approved report is on, and what that is a backport of.
+    _asked_for("subject"),
+    _asked_for("upstream"),
+    # When the last step of a campaign that is done has ended, and what it has cost.
+    sa.Column("ended_s", sa.Float, index=True),
+    sa.Column("summary", sa.Text),
 )
-
 step = sa.Table(
     "step",
     metadata,
@@ -74,7 +93,7 @@ session = sa.Table(
     "session",
     metadata,
     sa.Column("id", sa.Integer, primary_key=True),
-    sa.Column("campaign", sa.Text, sa.ForeignKey("campaign.id"), nullable=False),
+    sa.Column("campaign", sa.Text, sa.ForeignKey("campaign.id"), nullable=False, index=True),
     sa.Column("started_s", sa.Float, nullable=False),
     sa.Column("last_s", sa.Float, nullable=False),
     # CPU seconds of rtbisect itself, without its children: what the program costs.

@@ -49,14 +49,6 @@ def steps_of(database: db.Database, campaign: str) -> tuple[Step, ...]:
         return tuple(Step(**row) for row in connection.execute(query).mappings())
 
 
-def ended_s(database: db.Database, campaign: str) -> float | None:
-    """When the last finished step of a campaign ended, in seconds since 1970; None without one."""
-    query = sa.select(sa.func.max(db.step.c.finished_s)).where(db.step.c.campaign == campaign)
-    with database.read() as connection:
-        found = connection.execute(query).scalar()
-    return None if found is None else float(found)
-
-
 def steps_in(database: db.Database, campaign: str, steps: Iterable[Step]) -> None:
     """Put steps into the journal of a campaign that has none."""
     rows = [step.as_row() | {"campaign": campaign, "state": "finished"} for step in steps]

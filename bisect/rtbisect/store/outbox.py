@@ -27,7 +27,7 @@ from rtbisect.process import locks
 from rtbisect.store import db
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Sequence
     from contextlib import AbstractContextManager
 
 #: Seconds until the next try: twice as many each time, up to the last.
@@ -42,14 +42,14 @@ table = sa.Table(
     "outbox",
     db.metadata,
     sa.Column("message_id", sa.Text, primary_key=True),
-    sa.Column("campaign", sa.Text, nullable=False),
+    sa.Column("campaign", sa.Text, nullable=False, index=True),
     sa.Column("kind", sa.Text, nullable=False),
     sa.Column("sender", sa.Text, nullable=False),
     sa.Column("recipients", sa.Text, nullable=False),
     sa.Column("text", sa.Text, nullable=False),
     sa.Column("approved_by", sa.Text, nullable=False),
     sa.Column("approved_at", sa.Text, nullable=False),
-    sa.Column("state", sa.Text, nullable=False),
+    sa.Column("state", sa.Text, nullable=False, index=True),
     sa.Column("tries", sa.Integer, nullable=False),
     sa.Column("next_s", sa.Float, nullable=False),
     sa.Column("answer", sa.Text, nullable=False),
@@ -84,27 +84,36 @@ class Outbox:
                 f"{mail.message_id} is in the outbox already", "see `rtbisect mail list`"
             )
 
-    def all(self) -> tuple[OutMail, ...]:
-        """All mails, oldest first."""
-        query = sa.select(table).order_by(sa.text("rowid"))
-        with self.database.read() as connection:
-            rows = [dict(row) for row in connection.execute(query).mappings()]
-        return tuple(_mail(row) for row in rows)
+    def all(self, states: Collection[MailState] = tuple(MailState)) -> tuple[OutMail, ...]:
+        """Mails in these states, oldest first."""
+        return self._mails(table.c.state.in_(states))
 
     def get(self, message_id: str) -> OutMail:
         """One mail; ConfigError when there is none."""
-        for mail in self.all():
-            if message_id.strip("<>") == mail.message_id.strip("<>"):
-                return mail
-        raise ConfigError(f"no mail {message_id!r} in the outbox", "see `rtbisect mail list`")
+        bare = message_id.strip("<>")
+        found = self._mails(table.c.message_id.in_([bare, f"<{bare}>"]))
+        if not found:
+            raise ConfigError(f"no mail {message_id!r} in the outbox", "see `rtbisect mail list`")
+        return found[0]
 
-    def due(self, now_s: float) -> Iterator[OutMail]:
+    def of(self, campaign: str, kind: str | None = None) -> tuple[OutMail, ...]:
+        """The mails of a campaign, oldest first; with `kind` those alone."""
+        which = table.c.campaign == campaign
+        return self._mails(which if kind is None else sa.and_(which, table.c.kind == kind))
+
+    def states(self, kinds: Collection[str]) -> dict[tuple[str, str], MailState]:
+        """Where the mails of these kinds stand, by campaign and kind."""
+        query = sa.select(table.c.campaign, table.c.kind, table.c.state)
+        with self.database.read() as connection:
+            rows = connection.execute(query.where(table.c.kind.in_(kinds))).all()
+        return {(campaign, kind): MailState(state) for campaign, kind, state in rows}
+
+    def due(self, now_s: float) -> tuple[OutMail, ...]:
         """Mails whose time has come; one that would wait longer than pauses last met a clock that
         was wrong.
         """
-        for mail in self.all():
-            if mail.state is MailState.QUEUED and not now_s < mail.next_s <= now_s + LONGEST_S:
-                yield mail
+        waits = sa.and_(table.c.next_s > now_s, table.c.next_s <= now_s + LONGEST_S)
+        return self._mails(sa.and_(table.c.state == MailState.QUEUED, sa.not_(waits)))
 
     def settle(self) -> tuple[OutMail, ...]:
         """End tries that a process left behind; gives those that are in doubt since. Only the
@@ -175,6 +184,12 @@ class Outbox:
                     f"{mail.message_id} is {mail.state}, or just being sent",
                     "a mail that has left cannot be taken back: see `rtbisect report withdraw`",
                 )
+
+    def _mails(self, which: sa.ColumnElement[bool]) -> tuple[OutMail, ...]:
+        query = sa.select(table).where(which).order_by(sa.text("rowid"))
+        with self.database.read() as connection:
+            rows = [dict(row) for row in connection.execute(query).mappings()]
+        return tuple(_mail(row) for row in rows)
 
     def _end(self, mail: OutMail, **changes: Any) -> OutMail:
         self._write(mail.message_id, trying="", **changes)

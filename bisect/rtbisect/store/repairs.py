@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 def repaired_by(database: db.Database, commit: str) -> tuple[Repaired, ...]:
     """What campaigns that searched for a repair have proved this commit to repair, oldest first."""
     query = sa.select(db.campaign.c.id, db.campaign.c.request, db.campaign.c.result).where(
-        db.campaign.c.state == "done", db.campaign.c.result.like(f"%{commit}%")
+        db.campaign.c.state == "done", db.campaign.c.culprit == commit
     )
     with database.read() as connection:
         rows = connection.execute(query.order_by(sa.text("rowid"))).mappings().all()
-    return tuple(_told(rows, commit))
+    return tuple(_told(rows))
 
 
-def _told(rows: Iterable[sa.RowMapping], commit: str) -> Iterator[Repaired]:
+def _told(rows: Iterable[sa.RowMapping]) -> Iterator[Repaired]:
     for row in rows:
         try:
             asked = codec.from_json(CampaignRequest, row["request"])
@@ -34,7 +34,7 @@ def _told(rows: Iterable[sa.RowMapping], commit: str) -> Iterator[Repaired]:
         except ValueError:
             # Made by another version: nothing is known of it.
             continue
-        if repairs(asked) and found.culprit == commit and found.judgement is not None:
+        if repairs(asked) and found.judgement is not None:
             judged = found.judgement
             yield Repaired(
                 row["id"], judged.key, judged.base, judged.new, judged.figure, judged.unit

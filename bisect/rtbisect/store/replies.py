@@ -16,7 +16,7 @@ from rtbisect.store import db
 from rtbisect.store.artefacts import write_whole
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
     from pathlib import Path
 
 
@@ -55,11 +55,11 @@ table = sa.Table(
     "reply",
     db.metadata,
     sa.Column("key", sa.Text, primary_key=True),
-    sa.Column("message_id", sa.Text, nullable=False),
+    sa.Column("message_id", sa.Text, nullable=False, index=True),
     sa.Column("campaign", sa.Text, nullable=False),
-    sa.Column("sender", sa.Text, nullable=False),
+    sa.Column("sender", sa.Text, nullable=False, index=True),
     sa.Column("subject", sa.Text, nullable=False),
-    sa.Column("at", sa.Text, nullable=False),
+    sa.Column("at", sa.Text, nullable=False, index=True),
     sa.Column("asked", sa.Text, nullable=False),
     sa.Column("state", sa.Text, nullable=False),
     sa.Column("why", sa.Text, nullable=False),
@@ -103,19 +103,35 @@ class Replies:
         with self.database.write() as connection:
             connection.execute(sa.insert(names).prefix_with("OR IGNORE").values(name=name))
 
-    def all(self, states: Sequence[ReplyState] = tuple(ReplyState)) -> tuple[KeptReply, ...]:
-        """Replies in these states, oldest first."""
-        query = sa.select(table).where(table.c.state.in_(states)).order_by(sa.text("rowid"))
-        with self.database.read() as connection:
-            rows = [dict(row) for row in connection.execute(query).mappings()]
-        return tuple(_reply(row) for row in rows)
+    def all(self, states: Collection[ReplyState] = tuple(ReplyState)) -> tuple[KeptReply, ...]:
+        """Replies in these states, oldest first; so in all that follow."""
+        return self._replies(table.c.state.in_(states))
+
+    def of_sender(self, sender: str) -> tuple[KeptReply, ...]:
+        """Those of one person."""
+        return self._replies(table.c.sender == sender)
+
+    def of_day(self, at_iso: str) -> tuple[KeptReply, ...]:
+        """Those that came on the day of a time."""
+        day = at_iso[:10]
+        return self._replies(sa.and_(table.c.at >= day, table.c.at < f"{day}~"))
+
+    def of_message(self, message_id: str) -> tuple[KeptReply, ...]:
+        """Those that call themselves so."""
+        return self._replies(table.c.message_id == message_id)
 
     def get(self, key: str) -> KeptReply:
         """One reply; ConfigError when there is none."""
-        for reply in self.all():
-            if reply.key == key:
-                return reply
-        raise ConfigError(f"no reply {key!r}", "see `rtbisect mail replies`")
+        found = self._replies(table.c.key == key)
+        if not found:
+            raise ConfigError(f"no reply {key!r}", "see `rtbisect mail replies`")
+        return found[0]
+
+    def _replies(self, which: sa.ColumnElement[bool]) -> tuple[KeptReply, ...]:
+        query = sa.select(table).where(which).order_by(sa.text("rowid"))
+        with self.database.read() as connection:
+            rows = [dict(row) for row in connection.execute(query).mappings()]
+        return tuple(_reply(row) for row in rows)
 
     def mail(self, key: str) -> Path:
         """Where the mail of a reply lies, as it came."""

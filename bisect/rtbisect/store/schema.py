@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import sqlalchemy as sa
 
 #: The newest file of `migrations/versions/`.
-HEAD = "0003"
+HEAD = "0004"
 
 #: What the first schema said of itself, before Alembic kept its version.
 FIRST = "1"

@@ -130,7 +130,7 @@ def _site(output: Output, repo: Path, case: Case, lab: Path | None) -> Path:
 
 def conclude(output: Output, record: CampaignRecord, *, as_json: bool) -> int:
     """Compare the answer with the truth; the only place that opens the truth file."""
-    request = session.request_of(record)
+    request = record.request
     truth = truths.load(Path(dict(request.extra)["truth"]))
     result = record.result
     correct = result is not None and truths.matches(

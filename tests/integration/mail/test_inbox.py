@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from rtbisect.errors import ConfigError
+from rtbisect.errors import ConfigError, InfrastructureError
 from rtbisect.mail.command_mail import SenderRules
 from rtbisect.mail.poll import Stores, poll
 from rtbisect.mail.transport import inbox as post
@@ -189,6 +189,34 @@ def test_the_same_words_on_another_day_are_another_command(tmp_path, box, stores
     add(box, body="#rtbisect retest", date="Sun, 01 Mar 2026 10:00:00 +0000")
     add(box, "a2", body="#rtbisect retest")
     assert [each.state for each in look(tmp_path, stores)] == [ReplyState.ACCEPTED] * 2
+
+
+def test_a_thread_stays_with_the_first_mail_of_a_name(tmp_path, box, stores):
+    """Eve answers another report under the name of a mail that is answered already."""
+    stores.outbox.put(
+        OutMail("<r2@lab.example.org>", "bisect-2", "report", "b@example.org", (), "", "A", "now")
+    )
+    add(box, "bob")
+    look(tmp_path, stores)
+    add(box, "bob", sender="eve@example.org", parent="<r2@lab.example.org>")
+    look(tmp_path, stores)
+    add(box, "a2", parent="<bob@kernel.example.org>")
+    (found,) = look(tmp_path, stores)
+    assert found.campaign == "bisect-1"
+
+
+def test_a_store_that_fails_leaves_the_mail_in_the_inbox(tmp_path, box, stores, monkeypatch):
+    add(box, body="#rtbisect retest")
+    monkeypatch.setattr(stores.outbox, "get", refused)
+    with pytest.raises(InfrastructureError, match="disk"):
+        look(tmp_path, stores)
+    monkeypatch.undo()
+    (found,) = look(tmp_path, stores)
+    assert found.state is ReplyState.ACCEPTED
+
+
+def refused(_message_id):
+    raise InfrastructureError("the disk is full", "free some")
 
 
 def test_a_stranger_cannot_move_a_thread(tmp_path, box, stores):

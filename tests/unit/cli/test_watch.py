@@ -39,7 +39,7 @@ def bench(tmp_path, monkeypatch):
     def go_on(_state, identity, _progress):
         record = store.get(identity)
         begun.append(f"resumed {identity}")
-        return finish(identity, session.request_of(record))
+        return finish(identity, record.request)
 
     monkeypatch.setattr(session, "start", start)
     monkeypatch.setattr(session, "go_on", go_on)

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rtbisect.mail.command_mail import Known, SenderRules, read_reply
+from rtbisect.mail.command_mail import SenderRules, read_reply
+from rtbisect.mail.fake import FakeThreads
 from rtbisect.mail.reply_text import Asked
 
 TRUST = SenderRules("bot@lab.example.org", ("ada@kernel.example.org",), ("mx.lab.example.org",))
@@ -38,7 +39,7 @@ def reply(body="#rtbisect test fixes/one\n", *, giant=False, raw=(), **changes):
     told = HEADERS | {name.replace("_", "-"): value for name, value in changes.items()}
     lines = [*raw, *(f"{name}: {value}" for name, value in told.items() if value is not None)]
     data = ("\n".join(lines) + "\n\n" + body).encode()
-    return read_reply(data, Known(THREADS), TRUST, NOW, giant=giant)
+    return read_reply(data, FakeThreads(THREADS), TRUST, NOW, giant=giant)
 
 
 def test_a_signed_word_of_who_may_ask_counts():
@@ -190,12 +191,12 @@ Content-Type: text/html
 
 @given(st.binary(max_size=400), st.booleans())
 def test_no_bytes_are_an_error(data, giant):
-    found = read_reply(data, Known(THREADS), TRUST, NOW, giant=giant)
+    found = read_reply(data, FakeThreads(THREADS), TRUST, NOW, giant=giant)
     assert found.ignored
     assert found.subject.isprintable()
     head = b"From: ada@kernel.example.org\nIn-Reply-To: <r1@lab.example.org>\n"
     assert (
-        read_reply(head + data, Known(THREADS), TRUST, NOW, giant=giant).asked == ()
+        read_reply(head + data, FakeThreads(THREADS), TRUST, NOW, giant=giant).asked == ()
         or b"#rtbisect" in data
     )
 

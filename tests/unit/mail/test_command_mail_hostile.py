@@ -11,12 +11,13 @@ from datetime import UTC, datetime
 
 import pytest
 
-from rtbisect.mail.command_mail import Known, SenderRules, read_reply
+from rtbisect.mail.command_mail import SenderRules, read_reply
+from rtbisect.mail.fake import FakeThreads
 from rtbisect.mail.reply_text import Asked
 
 MX = "mx.lab.example.org"
 TRUST = SenderRules("bot@lab.example.org", ("ada@kernel.example.org",), (MX,))
-KNOWN = Known({"<r1@lab.example.org>": "bisect-1", "<r2@lab.example.org>": "bisect-2"})
+KNOWN = FakeThreads({"<r1@lab.example.org>": "bisect-1", "<r2@lab.example.org>": "bisect-2"})
 NOW = datetime(2026, 3, 2, 12, tzinfo=UTC)
 T = int(NOW.timestamp())
 

@@ -2,12 +2,14 @@
 """Stores of older programs: lifted whole or not at all, and their campaigns go on."""
 
 import json
+import shutil
 import signal
 import sqlite3
 import subprocess
 import sys
 from contextlib import closing
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from alembic.autogenerate import compare_metadata
@@ -26,11 +28,13 @@ from rtbisect.campaign.fingerprint import (
     setup_parts,
 )
 from rtbisect.errors import ConfigError
-from rtbisect.store import db, outbox, replies, schema
+from rtbisect.model.campaign import CampaignRequest
+from rtbisect.model.report import ReportInput, ReportState
+from rtbisect.store import codec, db, outbox, replies, schema
 from rtbisect.store.campaigns import CampaignStore
 from rtbisect.store.journal import StoreJournal, recorded
 
-STORES = ROOT / "tests/data/stores"
+STORES, FORMATS = ROOT / "tests/data/stores", ROOT / "tests/data/formats"
 
 assert outbox.table.metadata is replies.table.metadata is db.metadata
 
@@ -71,6 +75,38 @@ def test_a_campaign_of_an_older_schema_resumes_with_the_same_answer(tmp_path, na
     result, _ = old_stores.go(resumed(name, tmp_path / "again", version))
     assert before == 1
     assert (result.outcome, result.culprit) == (whole.outcome, old_stores.CULPRIT)
+
+
+def test_what_an_older_store_has_told_is_found(tmp_path):
+    """A report that has left is asked for by the commit that the file beside it names."""
+    place, folder = put("proof", tmp_path, 3), tmp_path / "reports/bisect-1"
+    folder.mkdir(parents=True)
+    shutil.copy(FORMATS / "ReportInput-1.json", folder / "input.json")
+    request, result, report = (
+        json.loads((FORMATS / f"{name}-1.json").read_text())
+        for name in ("CampaignRequest", "Result", "Report")
+    )
+    report |= {"state": "sent", "path": str(folder / "report.eml"), "message_id": "m@example.org"}
+    with closing(sqlite3.connect(place)) as database:
+        values = map(json.dumps, (request, result, report))
+        database.execute(
+            "UPDATE campaign SET state = 'done', request = ?, result = ?, report = ?",
+            tuple(values),
+        )
+        (ended_s,) = database.execute("SELECT max(finished_s) FROM step").fetchone()
+        database.commit()
+    store = CampaignStore(tmp_path)
+    told = codec.from_json(ReportInput, (folder / "input.json").read_bytes()).culprit
+    by_title = replace(told, sha=old_stores.CULPRIT, upstream="")
+    assert store.told_of("another", by_title) == ("bisect-1", ReportState.SENT)
+    by_commit = replace(by_title, sha=result["culprit"], subject="another")
+    assert store.told_of("another", by_commit) == ("bisect-1", ReportState.SENT)
+    assert store.told_of("another", replace(by_title, subject="another")) is None
+    assert store.of_message("<m@example.org>") == "bisect-1"
+    assert store.of_request(codec.from_plain(CampaignRequest, request)) == ("bisect-1",)
+    at = datetime.fromtimestamp(ended_s, UTC)
+    assert store.ended_since(at) == ("bisect-1",)
+    assert store.ended_since(at + timedelta(seconds=1)) == ()
 
 
 OTHERS = [

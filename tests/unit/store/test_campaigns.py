@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a store says of all its campaigns, without reading them all."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from rtbisect.errors import InternalError
+from rtbisect.mail.digest import digest
+from rtbisect.mail.poll import KeptThreads, Stores
+from rtbisect.mail.report_state import follow_outbox
+from rtbisect.model.campaign import CampaignRequest, Cause, Outcome, Result
+from rtbisect.model.mail import MailState, OutMail
+from rtbisect.model.report import CommitText, Report, ReportState
+from rtbisect.store import codec
+from rtbisect.store.campaigns import CampaignStore
+from rtbisect.store.export import Step, steps_in
+from rtbisect.store.outbox import Outbox
+from rtbisect.store.repairs import repaired_by
+from rtbisect.store.replies import Replies
+
+REQUEST = CampaignRequest("bisect", "/srv/site.yaml", "rt", "a", "b", extra=(("truth", "x"),))
+
+
+def sha(number):
+    return f"{number:040x}"
+
+
+def commit(number, *, subject="", upstream=""):
+    return CommitText(
+        sha(number), subject or f"rcu: Title {number}", "Zo", "zo@kernel.example.org", "", (),
+        upstream=upstream,
+    )  # fmt: skip
+
+
+def ended(store, culprit, state=ReportState.SENT, *, told=None):
+    """A campaign that found a commit and wrote a report, which stands so."""
+    request = codec.to_json(CampaignRequest, replace(REQUEST, bad=culprit))
+    name = store.create("bisect", request, "2026-01-01T00:00:00+00:00")
+    result = Result(Outcome.CULPRIT, Cause.KERNEL, culprit, ((culprit, 0.98),), 0.98, None, None)
+    folder = store.state / "reports" / name
+    report = Report(name, state, f"{name}@lab.example.org", "text", f"{folder}/r.eml", "", "")
+    if told is not None:
+        store.accuse(name, told)
+    store.finish(name, result, report)
+    return name
+
+
+def mail(name, state=MailState.SENT, kind="report"):
+    return OutMail(
+        f"<{name}.{kind}@lab.example.org>", name, kind, "bot@lab.example.org", (), "", "Ada", "now",
+        state,
+    )  # fmt: skip
+
+
+@pytest.fixture
+def store(tmp_path):
+    return CampaignStore(tmp_path)
+
+
+ACCUSED = commit(1, upstream=sha(7))
+
+
+@pytest.mark.parametrize(
+    ("ours", "state", "told"),
+    [
+        pytest.param(commit(1), ReportState.SENT, True, id="the same commit"),
+        pytest.param(commit(1), ReportState.APPROVED, True, id="the same, about to leave"),
+        pytest.param(commit(1), ReportState.FIXED, True, id="the same, mended since"),
+        pytest.param(commit(1), ReportState.DRAFT, False, id="the same, which nobody got"),
+        pytest.param(commit(1), ReportState.WITHDRAWN, False, id="the same, withdrawn"),
+        pytest.param(commit(7), ReportState.SENT, True, id="what theirs is a backport of"),
+        pytest.param(commit(2, upstream=sha(1)), ReportState.SENT, True, id="a backport of theirs"),
+        pytest.param(commit(2, upstream=sha(7)), ReportState.SENT, True, id="another backport"),
+        pytest.param(commit(2, subject=ACCUSED.subject), ReportState.SENT, True, id="its title"),
+        pytest.param(commit(2, upstream=sha(8)), ReportState.SENT, False, id="another commit"),
+    ],
+)
+def test_what_others_have_told(store, ours, state, told):
+    theirs = ended(store, sha(1), state, told=ACCUSED)
+    mine = ended(store, ours.sha, ReportState.DRAFT)
+    assert store.told_of(mine, ours) == ((theirs, state) if told else None)
+    assert store.told_of(theirs, ours) is None
+
+
+def test_commits_without_a_title_are_not_the_same(store):
+    ended(store, sha(1), told=replace(ACCUSED, subject=""))
+    assert store.told_of("none", replace(commit(2), subject="")) is None
+
+
+def test_equal_requests_are_found_wherever_their_repository_was(store):
+    names = [
+        store.create("bisect", codec.to_json(CampaignRequest, request), "now")
+        for request in (
+            replace(REQUEST, repo="/one"),
+            replace(REQUEST, repo="/other"),
+            replace(REQUEST, seed=1),
+            replace(REQUEST, extra=(("truth", "y"),)),
+        )
+    ]
+    assert store.of_request(REQUEST) == tuple(names[:2])
+
+
+def test_a_digest_that_is_kept_is_found_by_later_programs(store):
+    """Whoever has to change this number brings the digests of kept campaigns along."""
+    store.create("bisect", codec.to_json(CampaignRequest, REQUEST), "now")
+    with store.database.read() as connection:
+        digest = connection.exec_driver_sql("SELECT request_digest FROM campaign").scalar()
+    assert digest == "59b852c2057798eeb7b17a97e2d6c6c8108705f6d52ce107d85496e9f6f192f6"
+
+
+def test_a_report_that_moves_is_found_where_it_stands(store):
+    name = ended(store, sha(1), ReportState.DRAFT)
+    assert store.with_report((ReportState.DRAFT,)) == (name,)
+    assert store.move_report(name, (ReportState.DRAFT,), ReportState.APPROVED)
+    assert store.with_report((ReportState.DRAFT,)) == ()
+    assert store.reports() == {name: ReportState.APPROVED}
+    assert store.get(name).draft().state is ReportState.APPROVED
+
+
+@pytest.mark.parametrize(
+    ("state", "mails", "right"),
+    [
+        (ReportState.DRAFT, (), ReportState.DRAFT),
+        (ReportState.APPROVED, (), ReportState.DRAFT),
+        (ReportState.ANSWERED, (), ReportState.ANSWERED),
+        (ReportState.WITHDRAWN, (), ReportState.DRAFT),
+        (ReportState.DRAFT, (("report", MailState.QUEUED),), ReportState.APPROVED),
+        (ReportState.DRAFT, (("report", MailState.SENT),), ReportState.SENT),
+        (ReportState.APPROVED, (("report", MailState.IN_DOUBT),), ReportState.SENT),
+        (ReportState.APPROVED, (("report", MailState.HELD),), ReportState.APPROVED),
+        (ReportState.ANSWERED, (("report", MailState.SENT),), ReportState.ANSWERED),
+        (ReportState.WITHDRAWN, (("report", MailState.SENT),), ReportState.SENT),
+        (
+            ReportState.SENT,
+            (("report", MailState.SENT), ("withdrawal", MailState.QUEUED)),
+            ReportState.WITHDRAWN,
+        ),
+    ],
+)
+def test_a_report_stands_where_its_mails_do(store, state, mails, right):
+    name, outbox = ended(store, sha(1), state), Outbox(store.state)
+    for kind, where in mails:
+        outbox.put(mail(name, where, kind))
+    follow_outbox(store, outbox)
+    assert store.reports() == {name: right}
+
+
+def test_what_another_version_made_is_followed_no_further(store):
+    other, name = ended(store, sha(1), ReportState.WITHDRAWN), ended(store, sha(2))
+    with store.database.write() as connection:
+        connection.exec_driver_sql("UPDATE campaign SET report = '{}' WHERE id = ?", (other,))
+    outbox = Outbox(store.state)
+    outbox.put(mail(name, kind="withdrawal"))
+    follow_outbox(store, outbox)
+    assert store.reports() == {other: ReportState.WITHDRAWN, name: ReportState.WITHDRAWN}
+    with pytest.raises(InternalError, match=f"campaign {other} cannot be read"):
+        store.move_report(other, tuple(ReportState), ReportState.SENT)
+
+
+def test_a_campaign_ended_with_its_last_step(store):
+    name = store.create("check", codec.to_json(CampaignRequest, REQUEST), "now")
+    at = datetime(2026, 1, 1, 12, tzinfo=UTC)
+    step = Step("number", 0, "int", "1", at.timestamp() - 5, at.timestamp())
+    steps_in(store.database, name, [step])
+    store.finish(name, Result(Outcome.NOOP, Cause.NONE, None, (), 0.0, None, None), None)
+    assert store.ended_since(at) == (name,)
+    assert store.ended_since(at + timedelta(seconds=1)) == ()
+
+
+QUESTIONS = {
+    "told": lambda store: store.told_of("none", commit(3)),
+    "follow the outbox": lambda store: follow_outbox(store, Outbox(store.state)),
+    "thread": lambda store: threads(store).ours("<bisect-3@lab.example.org>"),
+    "answer": lambda store: threads(store).answers("<a@example.org>"),
+    "mends": lambda store: threads(store).mends("bisect-3"),
+    "digest": lambda store: digest(store.state, 1, "2026-01-03T00:00:00+00:00"),
+    "same request": lambda store: store.of_request(replace(REQUEST, bad=sha(3))),
+    "resume": lambda store: store.open_one().request,
+    "repaired": lambda store: repaired_by(store.database, sha(3)),
+    "open reports": lambda store: list(store.readable(store.with_report((ReportState.ANSWERED,)))),
+}
+
+
+def threads(store):
+    return KeptThreads(Stores(Replies(store.state), Outbox(store.state), store))
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_no_question_reads_all_campaigns(store, name, monkeypatch):
+    outbox = Outbox(store.state)
+    for number in range(40):
+        outbox.put(mail(ended(store, sha(number))))
+    ended(store, sha(50), ReportState.ANSWERED)
+    store.create("bisect", codec.to_json(CampaignRequest, REQUEST), "now")
+    read = []
+    monkeypatch.setattr(codec, "from_json", told(codec.from_json, read))
+    QUESTIONS[name](store)
+    # A mail names the first 15 of a kind; each has three documents.
+    assert len(read) <= 3 * 15, read
+
+
+def told(function, calls):
+    def wrapped(*words):
+        calls.append(words[0].__name__)
+        return function(*words)
+
+    return wrapped
