@@ -24,7 +24,7 @@ REFUSAL = $(shell PYTHON='$(PYTHON)' RTBISECT_STATE='$(RTBISECT_STATE)' AGAIN='$
   RTBISECT_GOALS='$(RTBISECT_GOALS)' tools/setup.sh refusal)
 
 .NOTPARALLEL:
-.PHONY: help setup setup-lab demo test test-lab test-unit test-integration test-road test-fresh test-playbooks test-systemd lint lock bench-road bench-gate bench-search bench-propose bench-endings bench-silent bench-lab
+.PHONY: help setup setup-lab demo test test-lab test-unit test-integration test-road test-fresh test-playbooks test-systemd lint lock bench-road bench-gate bench-search bench-propose bench-endings bench-silent bench-store bench-lab
 .DEFAULT_GOAL := help
 
 help:
@@ -108,6 +108,10 @@ bench-endings: setup
 ## make bench-lab         what a LAVA server costs, how busy two devices are; after setup-lab
 bench-lab: setup-lab
 	@$(RUN) tools/bench_lab.py $(ARGS)
+
+## make bench-store       how long the store takes to answer, with 100 and with 10,000 campaigns
+bench-store: setup
+	@$(RUN) tools/bench_store.py $(ARGS)
 
 ## make bench-silent      how many commits of a range cannot change the kernel, and do they; needs ARGS
 bench-silent: setup

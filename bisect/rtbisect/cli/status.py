@@ -12,28 +12,42 @@ from rtbisect.cli import result
 from rtbisect.cli.options import json_option
 from rtbisect.errors import InternalError
 from rtbisect.store.campaigns import CampaignStore
-from rtbisect.store.journal import summary_of
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
     from rtbisect.cli.output import Output
 
 
+#: Campaigns that are listed unless all are asked for, and those that are not done.
+NEWEST = 50
+
+
 @click.command(epilog="Example: rtbisect status --json")
+@click.option("--all", "whole", is_flag=True, help="All of them; by default the newest 50.")
 @json_option
 @click.pass_obj
-def status(output: Output, as_json: bool) -> int:
-    """List campaigns with their state and costs."""
+def status(output: Output, whole: bool, as_json: bool) -> int:
+    """List campaigns with their state and costs: the newest, and those that are not done."""
     store = CampaignStore(output.state)
-    active = store.active()
-    found = [_row(output, store, name, running=name == active) for name in store.names()]
+    active, names = store.active(), store.names()
+    listed = names if whole else _listed(names, store.unfinished())
+    found = [_row(store, name, running=name == active) for name in listed]
     lines = [line for _row, line in found] or ["no campaigns yet; `rtbisect demo` makes one"]
-    output.answer({"campaigns": [row for row, _line in found]}, "\n".join(lines), as_json=as_json)
+    if older := len(names) - len(listed):
+        lines.insert(0, f"{older} older ones that are done: `rtbisect status --all`")
+    data = {"campaigns": [row for row, _line in found], "older": older}
+    output.answer(data, "\n".join(lines), as_json=as_json)
     return 0
 
 
-def _row(
-    output: Output, store: CampaignStore, name: str, *, running: bool
-) -> tuple[dict[str, Any], str]:
+def _listed(names: Sequence[str], unfinished: Collection[str]) -> list[str]:
+    older, newest = names[:-NEWEST], names[-NEWEST:]
+    unfinished = set(unfinished)
+    return [*(name for name in older if name in unfinished), *newest]
+
+
+def _row(store: CampaignStore, name: str, *, running: bool) -> tuple[dict[str, Any], str]:
     """A campaign for a program and for a person. One that another version made must not hide
     the others. Unfinished ones that no process works on are paused.
     """
@@ -41,8 +55,8 @@ def _row(
         record = store.get(name)
         if record.state == "running" and not running:
             record = replace(record, state="paused")
-        row = result.answer_of(output, record)
-        line = result.text_of(record, summary_of(store.database, name))
+        row = result.answer_of(store, record)
+        line = result.text_of(record, store.summary(record))
     except InternalError as error:
         nothing = result.unreadable(name)
         extra = {"state": "unreadable", "created": "", "note": str(error)}
