@@ -72,7 +72,7 @@ def request_of(build: Build, window_ms: int) -> RunRequest:
     return RunRequest(
         run_id="bench", revision=build.revision, kernel=build.kernel, modules=build.modules,
         device_type=device, profile=host_profile(device), windows=select(("osnoise-off",)),
-        window_ms=window_ms,
+        window_ms=window_ms, suite_params=(("rcu_calls", 100),),
     )  # fmt: skip
 
 

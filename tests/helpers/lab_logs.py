@@ -45,6 +45,7 @@ def request(windows=WINDOWS, **changes):
         "device_type": DEVICE,
         "profile": host_profile(DEVICE),
         "windows": tuple(windows),
+        "suite_params": (("rcu_calls", 100),),
     }
     return RunRequest(**(values | changes))
 

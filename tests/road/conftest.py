@@ -148,7 +148,7 @@ def request_of(kernel, device):
             "profile": host_profile(device),
             "windows": select(names),
             "window_ms": 2000,
-            "rcu_calls": 100,
+            "suite_params": (("rcu_calls", 100),),
         } | changes
         return RunRequest(**values)
 

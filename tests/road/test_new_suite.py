@@ -22,7 +22,7 @@ def page(tmp_path, monkeypatch):
 def test_the_suites_of_the_page_measure_a_real_kernel(page, lab, request_of):
     limits = load_thresholds(page / "thresholds", new_suite.SUITES)
     windows = of_suites(["switches"], ((t.key.suite, t.key.window) for t in limits))
-    softirqs = base.find("softirqs").WINDOWS
+    softirqs = base.find("softirqs").windows
     request = request_of("road-new-suites", windows=(*windows, *softirqs))
     run = lab(lava_jobs=page / "lava-jobs").run(request, lambda _note: None)
     assert run.complete, run.reason

@@ -24,7 +24,7 @@ from rtbisect.model.ports import NoNote
 from rtbisect.process.command import printable
 from rtbisect.store.artefacts import ArtefactStore
 from rtbisect.store.db import make_folder
-from rtbisect.suites import ipi
+from rtbisect.suites.base import find
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -54,7 +54,7 @@ def lab_claims(
     request = probe(setup, kernel.name if kernel else "")
     if kernel is not None:
         # A kernel of somebody else has none of our modules: windows that need none.
-        plain = tuple(each for each in setup.windows if set(each.suites) <= {ipi.NAME})
+        plain = tuple(w for w in setup.windows if all(find(suite).any_kernel for suite in w.suites))
         windows = plain[:1] or setup.windows[:1]
         request = replace(request, kernel=artefacts.put_file(kernel), windows=windows)
     return claims(lab, request, boot=kernel is not None)

@@ -168,5 +168,5 @@ def _measured(setup: Setup) -> dict[str, Any]:
         "profile": setup.profile,
         "windows": setup.windows,
         "window_ms": setup.window_ms,
-        "rcu_calls": setup.rcu_calls,
+        **dict(setup.suite_params),
     }

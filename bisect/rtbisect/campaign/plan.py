@@ -19,9 +19,9 @@ from rtbisect.model.command import (
     repairs,
     turned,
 )
-from rtbisect.model.lab import DeviceType, RunRequest, Window
+from rtbisect.model.lab import OF_SITE, DeviceType, RunRequest, Window
 from rtbisect.model.setup import Setup
-from rtbisect.suites import siteload
+from rtbisect.suites.base import every
 
 if TYPE_CHECKING:
     from rtbisect.config.kernelci import BuildTarget
@@ -83,19 +83,20 @@ def _windows_beside(
     site: Site, planned: PlannedJob, windows: tuple[Window, ...]
 ) -> tuple[Window, ...]:
     """The windows, those beside the site's own workload named by it and by what is in it."""
-    program, asked = site.workload(planned), siteload.NAME in planned.params.suites
+    program, asked = site.workload(planned), any(each.workload == OF_SITE for each in windows)
     if asked != (program is not None):
-        which = "has the suite siteload and no workload" if asked else "has a workload for no suite"
-        hint = "docs/suites/siteload.md says how they go together"
+        (name,) = (s.name for s in every() if any(w.workload == OF_SITE for w in s.windows))
+        which = f"has the suite {name} and no workload" if asked else "has a workload for no suite"
+        hint = f"docs/suites/{name}.md says how they go together"
         raise ConfigError(f"{site.path}: test_plan {planned.plan} {which}", hint)
     if program is None or planned.params.workload is None:
         return windows
     digest = hashlib.sha256(program.read_bytes()).hexdigest()
-    name = f"{siteload.SITE}{program.name}@{digest[:12]}"
+    name = f"{OF_SITE}:{program.name}@{digest[:12]}"
     synthetic = planned.params.workload.synthetic
     return tuple(
         replace(window, workload=name, synthetic=synthetic)
-        if siteload.NAME in window.suites and window.workload != "none"
+        if window.workload == OF_SITE
         else window
         for window in windows
     )
@@ -143,5 +144,5 @@ def probe(setup: Setup, revision: str, run_id: str = "preflight") -> RunRequest:
         profile=setup.profile,
         windows=setup.windows,
         window_ms=setup.window_ms,
-        rcu_calls=setup.rcu_calls,
+        suite_params=setup.suite_params,
     )

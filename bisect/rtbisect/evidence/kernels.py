@@ -18,7 +18,6 @@ from rtbisect.lab.job_definition import check_request
 from rtbisect.lab.measurements import InvalidBoot, evidence, symptom
 from rtbisect.report.text import short
 from rtbisect.store.artefacts import write_whole
-from rtbisect.suites.siteload import SITE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -74,8 +73,8 @@ def request_of(setup: Setup) -> RunRequest:
 
 def _workload(store: ArtefactStore, request: RunRequest) -> Path | None:
     """The site's own program, by the digest that windows carry."""
-    names = {w.workload for w in request.windows if w.workload.startswith(SITE)}
-    for digest in {name.rpartition("@")[2] for name in names}:
+    names = {window.site_workload for window in request.windows}
+    for digest in {name.rpartition("@")[2] for name in names if name}:
         found = sorted((store.root / digest[:2]).glob(f"{digest}*"))
         if found:
             return found[0]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rtbisect.model.campaign import Origin
-from rtbisect.suites import ipi
+from rtbisect.suites.base import every, find
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -24,32 +24,11 @@ LEAST = 0.01
 #: How the fact begins that tells why a window that explains failed.
 UNEXPLAINED = "unexplained_"
 
-#: Kinds of sources behind the figures whose names begin so.
-_KINDS = {
-    ("ipi", "res_"): ("reschedule",),
-    ("ipi", "cal_"): ("call",),
-    ("ipi", "iwi_"): ("irq_work",),
-    ("sampled", "res_"): ("reschedule",),
-    ("osnoise", "irq_"): ("irq",),
-    ("osnoise", "softirq_"): ("softirq",),
-    ("osnoise", "thread_"): ("thread",),
-    ("osnoise", "own_noise_"): ("irq", "softirq", "thread"),
-}
-
-
-#: Kinds that one instrument tells of in one window.
-_INSTRUMENTS = (
-    frozenset({"reschedule", "call", "irq_work"}),
-    frozenset({"irq", "softirq", "thread", "nmi"}),
-)
-
 
 def kinds_of(key: MetricKey) -> tuple[str, ...]:
     """Kinds of sources that a figure is made of; none where no instrument tells."""
-    for (suite, begin), kinds in _KINDS.items():
-        if key.suite == suite and key.name.startswith(begin):
-            return kinds
-    return ()
+    made_of = find(key.suite).made_of.items()
+    return next((kinds for begin, kinds in made_of if key.name.startswith(begin)), ())
 
 
 def origins(
@@ -96,9 +75,10 @@ def traced(
     if found is None:
         return None
     base, new = (sum(side.values()) for side in found)
-    if key.name not in ipi.PER_EVENT:
+    per_event = find(key.suite).per_event
+    if key.name not in per_event:
         return base, new
-    events = _both(key, ipi.EVENT_SOURCES, windows, sides)
+    events = _both(key, per_event[key.name], windows, sides)
     if events is None or not all(sum(side.values()) for side in events):
         return None
     return base / sum(events[0].values()), new / sum(events[1].values())
@@ -114,10 +94,10 @@ def _both(
     if not kinds:
         return None
     # Where no boot tells of anything the kernel has no such instrument.
-    alike = next((family for family in _INSTRUMENTS if set(kinds) <= family), frozenset[str]())
-    every = (*sides[0], *sides[1])
-    told = {each.window for run in every for each in run.sources if each.kind in alike}
-    works, timed = told & set(windows), "noise_us" in key.name
+    alike = next((each.kinds for each in every() if set(kinds) <= each.kinds), frozenset[str]())
+    runs = (*sides[0], *sides[1])
+    told = {each.window for run in runs for each in run.sources if each.kind in alike}
+    works, timed = told & set(windows), "_us" in key.name
     base, new = (_mean(runs, kinds, works, timed=timed) for runs in sides)
     return None if base is None or new is None else (base, new)
 

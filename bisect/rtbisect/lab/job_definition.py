@@ -20,8 +20,7 @@ import yaml
 
 from rtbisect.errors import ConfigError, InternalError
 from rtbisect.process.command import printable
-from rtbisect.suites import reach
-from rtbisect.suites.base import lengths
+from rtbisect.suites.base import counts_functions, find
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -51,9 +50,6 @@ PREFLIGHT_CASES = (
 
 #: A window that lasted so many times longer than asked was stopped by the host.
 LONGEST_WINDOW = 2.0
-
-#: Seconds. synchronize_rcu() takes some ticks; a kernel that needs this long each time hangs.
-LONGEST_RCU_CALL_S = 0.5
 
 #: Characters of a boot line that neither a shell, nor LAVA, nor QEMU takes as its own.
 _BOOT_LINE = re.compile(r"[A-Za-z0-9=,.:_/+ -]{1,2000}")
@@ -144,11 +140,12 @@ def timeouts_of(request: RunRequest) -> Timeouts:
 
 def _longest_s(request: RunRequest, window: Window) -> float:
     """Seconds that a window may take. One that counts functions runs what its twin measures."""
-    twins = (each for each in request.windows if reach.twin_name(each.name) == window.name)
-    runs = next(twins, window)
-    if "rcu" in runs.suites:
-        return LONGEST_RCU_CALL_S * request.rcu_calls
-    asked_s = request.window_ms / 1000 * max(map(lengths, runs.suites))
+    twins = (each for each in request.windows if each.name == window.explains)
+    runs = next(twins, window) if counts_functions(window) else window
+    suites = [find(suite) for suite in runs.suites]
+    if calls := next((suite.calls for suite in suites if suite.calls), None):
+        return calls.longest_s * dict(request.suite_params)[calls.parameter]
+    asked_s = request.window_ms / 1000 * max(suite.lengths for suite in suites)
     return LONGEST_WINDOW * max(asked_s, runs.least_s)
 
 
@@ -278,8 +275,11 @@ def command_of(request: RunRequest) -> str:
         profile.watch,
         "--window-ms",
         str(request.window_ms),
-        "--rcu-calls",
-        str(request.rcu_calls),
+        *(
+            word
+            for name, value in request.suite_params
+            for word in (f"--{name.replace('_', '-')}", str(value))
+        ),
         "--order",
         " ".join(window.name for window in request.windows),
     ]

@@ -8,6 +8,7 @@ machine was the one that was asked for, nothing was lost, and the workload gave 
 from __future__ import annotations
 
 import hashlib
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -19,8 +20,7 @@ from rtbisect.lab import console_block
 from rtbisect.lab.job_definition import LONGEST_WINDOW, expected_cases, has_smt
 from rtbisect.lab.profile import parse_cpus
 from rtbisect.process.command import printable
-from rtbisect.suites import base, rcu, rcutorture, reported
-from rtbisect.suites.siteload import SITE
+from rtbisect.suites import base, reported
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -69,9 +69,9 @@ def evidence(request: RunRequest, log: LavaLog) -> Evidence:
         raise InvalidBoot(f"the console does not end with {console_block.DONE}")
     facts = facts_of(files)
     _check_facts(request, facts)
-    # What rcutorture finds it also warns of, behind all windows that measure.
-    tortured = any(_torture_failed(window, files) for window in request.windows)
-    if sick := machine_health.health_fault(facts, machine_health.WARNED if tortured else 0):
+    # The kernel also warns of what such a suite finds, behind all windows that measure.
+    warned = any(_found_wrong(window, files) for window in request.windows)
+    if sick := machine_health.health_fault(facts, machine_health.WARNED if warned else 0):
         raise InvalidBoot(sick)
     _check_order(request, files)
     watch = parse_cpus(request.profile.watch)
@@ -88,8 +88,8 @@ def evidence(request: RunRequest, log: LavaLog) -> Evidence:
             facts[f"{UNEXPLAINED}{window.name}"] = printable(error.reason)
     facts["profile"] = request.profile.name
     for window in request.windows:
-        if window.workload.startswith(SITE):
-            facts["site_workload"] = printable(window.workload.removeprefix(SITE))
+        if window.site_workload:
+            facts["site_workload"] = printable(window.site_workload)
     facts[RAW] = _digest(files)
     return Evidence(tuple(measurements), tuple(sorted(facts.items())), tuple(sources))
 
@@ -99,8 +99,8 @@ def symptom(request: RunRequest, signature: str, said: Sequence[str]) -> tuple[M
     console; none where it is none.
     """
     inside = [window for window in request.windows if _hung_in(window, said)]
-    pairs = ((window, suite) for window in inside for suite in window.suites)
-    found = (base.symptom(suite, signature, window) for window, suite in pairs)
+    tells = ((window, base.find(suite).symptom) for window in inside for suite in window.suites)
+    found = (base.checked(tell(signature, window)) for window, tell in tells if tell)
     return next((each for each in found if each), ())
 
 
@@ -111,21 +111,22 @@ def _hung_in(window: Window, said: Sequence[str]) -> bool:
     return bool(told) and told[-1]
 
 
-def _torture_failed(window: Window, files: Mapping[str, bytes]) -> bool:
-    if rcutorture.NAME not in window.suites:
-        return False
-    try:
-        found = rcutorture.parse(_files(window, files), window, ())
-    except base.SuiteError:
-        return False
-    return any(m.name == rcutorture.FAILURES and m.value > 0 for m in found)
+def _found_wrong(window: Window, files: Mapping[str, bytes]) -> bool:
+    """Whether a suite of a window found a failure of the kernel."""
+    for suite in map(base.find, window.suites):
+        if suite.failures and suite.parse:
+            with suppress(base.SuiteError):
+                found = suite.parse(_files(window, files), window, ())
+                if any(m.name == suite.failures and m.value > 0 for m in found):
+                    return True
+    return False
 
 
 def _sources(window: Window, mine: Mapping[str, bytes], watch: tuple[int, ...]) -> list[Source]:
     found: list[Source] = []
-    for suite in window.suites:
+    for tell in (base.find(suite).sources for suite in window.suites):
         try:
-            found += base.sources(suite, mine, window, watch)[:MOST_SOURCES]
+            found += tell(mine, window, watch)[:MOST_SOURCES] if tell else ()
         except base.SuiteError as error:
             raise InvalidBoot(f"{window.name}: {error.reason}") from None
     return found
@@ -238,21 +239,21 @@ def _window(
     log: LavaLog,
 ) -> list[Measurement]:
     found: list[Measurement] = []
-    for suite in window.suites:
+    suites = [base.find(suite) for suite in window.suites]
+    for suite in suites:
         try:
-            if base.has_parser(suite):
-                found += base.checked(base.find(suite).parse(mine, window, watch))
+            if suite.parse:
+                found += base.checked(suite.parse(mine, window, watch))
             else:
-                found += reported.parse(log.results, suite, window)
+                found += reported.parse(log.results, suite.name, window)
         except base.SuiteError as error:
-            raise InvalidBoot(f"{suite}@{window.name}: {error.reason}") from None
+            raise InvalidBoot(f"{suite.name}@{window.name}: {error.reason}") from None
     for gate in window_gates.of_window(found):
         if not gate.ok:
             raise InvalidBoot(f"{window.name}: {gate.name}: {gate.reason}")
     boot = {m.name: m.value for m in found if m.cpu is None}
-    calls = next((m.value for m in found if (m.suite, m.name) == (rcu.NAME, "calls")), None)
-    if calls not in (None, request.rcu_calls):
-        raise InvalidBoot(f"{window.name}: {calls:.0f} durations of {request.rcu_calls} calls")
+    for calls in (suite.calls for suite in suites if suite.calls):
+        _check_calls(window, request, calls, boot[calls.figure])
     if boot.get("lost", 0.0) != 0.0:
         raise InvalidBoot(f"{window.name}: {boot['lost']:.0f} events were lost")
     nominal = window.nominal_events_per_s
@@ -265,3 +266,9 @@ def _window(
     if lasted_ms > LONGEST_WINDOW * request.window_ms:
         raise InvalidBoot(f"{window.name}: the window took {lasted_ms:.0f} ms")
     return found
+
+
+def _check_calls(window: Window, request: RunRequest, calls: base.Calls, timed: float) -> None:
+    asked = dict(request.suite_params)[calls.parameter]
+    if timed != asked:
+        raise InvalidBoot(f"{window.name}: {timed:.0f} durations of {asked} calls")

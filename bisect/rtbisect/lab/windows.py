@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 
 from rtbisect.errors import ConfigError
 from rtbisect.model.lab import Window
-from rtbisect.suites import reach
-from rtbisect.suites.base import counts_hangs, windows
+from rtbisect.suites.base import every, find
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -73,7 +72,7 @@ LEVELS = tuple(
 )
 
 #: The same and those that a suite has for itself.
-ALL_WINDOWS = (*WINDOWS, *LEVELS, *windows())
+ALL_WINDOWS = (*WINDOWS, *LEVELS, *(window for suite in every() for window in suite.windows))
 
 
 def of_suites(suites: Iterable[str], metrics: Iterable[tuple[str, str]] = ()) -> tuple[Window, ...]:
@@ -93,7 +92,9 @@ def explaining(window: Window) -> tuple[Window, ...]:
     be what hangs.
     """
     found = tuple(each for each in ALL_WINDOWS if each.explains == window.name)
-    return found if any(map(counts_hangs, window.suites)) else (*found, reach.twin(window))
+    if any(find(suite).symptom for suite in window.suites):
+        return found
+    return (*found, *(suite.twin(window) for suite in every() if suite.twin))
 
 
 def select(names: Iterable[str]) -> tuple[Window, ...]:

@@ -36,6 +36,10 @@ class Source:
     us_per_s: float | None = None
 
 
+#: The workload of a window that runs beside what the site names; a plan adds name and digest of it.
+OF_SITE = "site"
+
+
 @dataclass(frozen=True, slots=True)
 class Window:
     """A stretch of a boot in which suites measure under one level of the workload.
@@ -60,6 +64,12 @@ class Window:
     explains: str = ""
     asked: bool = False
     least_s: float = 0.0
+
+    @property
+    def site_workload(self) -> str:
+        """Name and digest of the site's own workload; "" for any other."""
+        kind, _, program = self.workload.partition(":")
+        return program if kind == OF_SITE else ""
 
     @property
     def level(self) -> str:
@@ -135,8 +145,9 @@ class DeviceType:
 
 @dataclass(frozen=True, slots=True)
 class RunRequest:
-    """One boot of one built kernel with all windows in a drawn order. `probes` are functions of it
-    that windows of the suite reach count; `realtime` is false for a kernel without PREEMPT_RT;
+    """One boot of one built kernel with all windows in a drawn order. `suite_params` are those that
+    suites have for themselves (suites/base.py), options of the device by their names; `probes` are
+    functions of the kernel that windows count; `realtime` is false for one without PREEMPT_RT;
     `foreign` is true for one of a patch that somebody has sent. `build_id` is the GNU build id of
     the kernel in hex; "" is not known, and not compared.
     """
@@ -149,7 +160,7 @@ class RunRequest:
     profile: HostProfile
     windows: tuple[Window, ...]
     window_ms: int = 2500
-    rcu_calls: int = 100
+    suite_params: tuple[tuple[str, int], ...] = ()
     probes: tuple[str, ...] = ()
     realtime: bool = True
     foreign: bool = False

@@ -46,6 +46,11 @@ class Setup:
         return tuple(each for each in self.explaining if each.explains == window)
 
     @property
+    def suite_params(self) -> tuple[tuple[str, int], ...]:
+        """Parameters that suites have for themselves; each is a field here, as it is kept."""
+        return (("rcu_calls", self.rcu_calls),)
+
+    @property
     def run_word(self) -> str:
         return "run" if self.command else "boot"
 

@@ -14,7 +14,7 @@ from rtbisect.judge.sources import origins
 from rtbisect.model.campaign import Cause, MetricKey, Sample, Threshold
 from rtbisect.pipeline import factor_table
 from rtbisect.pipeline.without_rt import without_rt
-from rtbisect.suites import reach
+from rtbisect.suites.base import counts_functions
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -128,7 +128,7 @@ def origins_of(
 
 def probes_of(effects: Steps, parents: Sequence[str], culprit: str) -> tuple[str, ...]:
     """Functions that the culprit changes, as many as one boot counts; none where no window does."""
-    if not any(reach.NAME in window.suites for window in effects.setup.explaining):
+    if not any(map(counts_functions, effects.setup.explaining)):
         return ()
     functions = effects.changed(parents[0], culprit).functions or ()
     names = tuple(function.name for function in functions)

@@ -26,7 +26,7 @@ from rtbisect.model.lab import Run, RunRequest
 from rtbisect.pipeline.boot_queue import BootRequest, Boots, in_turn
 from rtbisect.search.events import Silent
 from rtbisect.search.noop_commits import Closure, shared, silent_pairs
-from rtbisect.suites import reach
+from rtbisect.suites.base import counts_functions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -236,7 +236,7 @@ class Steps:
             profile=self.setup.profile,
             windows=(*windows, *self._explaining(ask.explain, ask.probes)),
             window_ms=self.setup.window_ms,
-            rcu_calls=self.setup.rcu_calls,
+            suite_params=self.setup.suite_params,
             probes=ask.probes,
             realtime=ask.layout != WITHOUT_RT,
             foreign=build.foreign,
@@ -258,7 +258,7 @@ class Steps:
         return [
             window
             for window in self.setup.explaining_of(name)
-            if probes or reach.NAME not in window.suites
+            if probes or not counts_functions(window)
         ]
 
     def evidence(self) -> dict[str, list[Run]]:

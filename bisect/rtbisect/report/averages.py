@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from rtbisect.judge import scale
 from rtbisect.model.campaign import Scale
 from rtbisect.report.text import foreign, number, unit_text
-from rtbisect.suites import stall
+from rtbisect.suites.base import find
 
 if TYPE_CHECKING:
     from rtbisect.model.campaign import Judgement, MetricKey, Sample, Threshold
@@ -113,7 +113,7 @@ def of_boots(key: MetricKey) -> bool:
     """Whether a figure is of a boot as a whole, which has it or has it not. What is counted may
     happen to be 0 or 1 in every boot.
     """
-    return (key.suite, key.name) == (stall.NAME, stall.FROZEN)
+    return key.name in find(key.suite).of_boots
 
 
 def seen(key: MetricKey, sample: Sample) -> str:

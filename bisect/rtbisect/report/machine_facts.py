@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from rtbisect.judge.scale import digits, unit_behind
 from rtbisect.model.campaign import Scale
 from rtbisect.report.text import ascii_line, foreign, wrap
-from rtbisect.suites import rcu
+from rtbisect.suites.base import find
 
 if TYPE_CHECKING:
     from rtbisect.model.report import ReportInput
@@ -28,16 +28,6 @@ TOLD_FACTS = (
     "tainted",
 )
 
-#: What decides how long a grace period takes (kernel/rcu/tree.c), for figures of the suite rcu.
-RCU_FACTS = (
-    "rcu_jiffies_till_first_fqs",
-    "rcu_jiffies_till_next_fqs",
-    "rcu_jiffies_till_sched_qs",
-    "rcu_normal_wake_from_gp",
-    "rcu_expedited",
-    "rcu_normal",
-)
-
 
 def machine_rows(report: ReportInput, *, facts: bool) -> tuple[str, ...]:
     """Machine and kernel, a field a row; with `facts` also what the guest told."""
@@ -47,7 +37,7 @@ def machine_rows(report: ReportInput, *, facts: bool) -> tuple[str, ...]:
     model = f", {ascii_line(device.cpu_model, 50)}" if device.cpu_model else ""
     told = dict(report.facts)
     metric = report.result.metric
-    keys = TOLD_FACTS + (RCU_FACTS if metric is not None and metric.suite == rcu.NAME else ())
+    keys = TOLD_FACTS + (find(metric.suite).facts if metric is not None else ())
     guest = [f"{key}={ascii_line(told[key], 40)}" for key in keys if told.get(key)]
     fields = [
         _field("device", f"{kind}{model}"),

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from rtbisect.judge.gates.aa import NAME as AA
-from rtbisect.judge.gates.boot_gates import HANGS, against
+from rtbisect.judge.gates.boot_gates import HANGS, against, still_right_name
 from rtbisect.model.campaign import GateStatus, Outcome
 from rtbisect.report.averages import limit_of, metric_name
 from rtbisect.report.distribution import boots_by, is_finding
@@ -27,6 +27,7 @@ from rtbisect.report.tables import (
 )
 from rtbisect.report.text import TABLE, ascii_line, foreign, many, short, wrap
 from rtbisect.report.workload import side
+from rtbisect.suites.base import every
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -168,7 +169,7 @@ _SHOWN = {
     AA: "Boots of one kernel",
     HANGS: "Hangs",
     "G11 reachability": "Functions",
-    "G11 rcutorture": "rcutorture",
+    **{still_right_name(each.name): each.name for each in every() if each.failures},
     "G16 loop": "Two event rates",
 }
 

@@ -4,23 +4,34 @@
 from __future__ import annotations
 
 import importlib
-import importlib.util
 import pkgutil
 import re
-from typing import TYPE_CHECKING, Protocol, cast
+from dataclasses import KW_ONLY, dataclass, field
+from typing import TYPE_CHECKING
 
 from rtbisect.errors import ConfigError, InternalError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from rtbisect.model.lab import Measurement, Source, Window
+
+    Files = Mapping[str, bytes]
+    Watch = tuple[int, ...]
+    Parse = Callable[[Files, Window, Watch], tuple[Measurement, ...]]
+    Tell = Callable[[Files, Window, Watch], tuple[Source, ...]]
+    Rate = Callable[[Mapping[str, float]], float | None]
 
 #: Units of all suites. A measurement has one of these or its suite is wrong.
 UNITS = frozenset({"1", "1/s", "1/ms", "s", "us", "us/s", "percent"})
 
 #: The file of a window that holds the facts of the machine, the same in every window.
 FACTS_FILE = "facts.txt"
+
+
+#: Kinds of sources of a window that counts functions: one that ran, with its hits a second, which
+#: may be 0, and one without a probe.
+RAN, REFUSED = "function", "no probe"
 
 
 class SuiteError(Exception):
@@ -34,37 +45,107 @@ class SuiteError(Exception):
         self.reason = reason
 
 
-class Suite(Protocol):
-    """The contract of a module in this folder. A suite that measures in windows of its own, and not
-    in those of lab/windows.py, also has a tuple `WINDOWS` of them; `COUNTED_BY` are those of the
-    files of the kernel that its figures come from. One that knows what its figures are made of has
-    a function `sources` with the arguments of `parse`. One for which a boot that hangs is a figure
-    has a function `symptom` of the hang's signature and the window.
+@dataclass(frozen=True, slots=True)
+class Calls:
+    """Of a suite whose windows last until something was called so many times."""
+
+    #: The parameter that says how many times, one of `Setup.suite_params`.
+    parameter: str
+    #: The figure that says how many calls were timed.
+    figure: str
+    #: Seconds. A kernel that needs longer for each call hangs.
+    longest_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Suite:
+    """What the program knows of a suite: `SUITE` of a module here. Of one without a module, whose
+    script reports figures by itself (suites/reported.py), it knows the name alone.
+
+    Figures of a whole boot that have a meaning in every suite: `events_per_s`, the dose that a
+    workload gave; `lost`, events that were missed; `window_us`, how long the window lasted.
     """
 
-    def parse(
-        self, files: Mapping[str, bytes], window: Window, watch: tuple[int, ...]
-    ) -> tuple[Measurement, ...]:
-        """Figures of one window from its raw files (by name); SuiteError when they do not
-        add up. Figures of a CPU carry it, figures of the whole boot have `cpu=None`.
-        """
+    name: str
+    #: Figures of one window from its raw files (by name) for the watched CPUs; SuiteError when they
+    #: do not add up. Figures of a CPU carry it, those of the whole boot have `cpu=None`.
+    parse: Parse | None = None
+    _: KW_ONLY
+    #: Windows of its own, beside those of lab/windows.py that suites share.
+    windows: tuple[Window, ...] = ()
+    #: A window lasts so many times longer, because the suite does more than one thing in it.
+    lengths: float = 1.0
+    #: Where a window lasts as long as calls take.
+    calls: Calls | None = None
+    #: A window with probes on functions, beside one that is explained; only boots have it that are
+    #: asked for functions to count.
+    twin: Callable[[Window], Window] | None = None
+    #: Its windows try a lab with a kernel that is not ours: they need none of our modules.
+    any_kernel: bool = False
+
+    #: What figures came from in one window, with the arguments of `parse`.
+    sources: Tell | None = None
+    #: Kinds of sources that its instrument tells of.
+    kinds: frozenset[str] = frozenset()
+    #: Kinds of sources, of whatever suite, that a figure is made of, by how its name begins.
+    made_of: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    #: Figures for each event, which another dose does not change, and the kinds of those events.
+    per_event: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    #: Files of the kernel that make the figures. A commit in one of them may change what a figure
+    #: means, and not what it tells of.
+    counted_by: tuple[str, ...] = ()
+
+    #: Figures that only kernels with an option for it can tell. Where the kernel cannot, `parse`
+    #: leaves them out: that nothing was told is no 0.
+    guards: tuple[str, ...] = ()
+    #: What a boot measured that hung with a signature in a window, where that is a figure.
+    symptom: Callable[[str, Window], tuple[Measurement, ...]] | None = None
+    #: Figures that a boot as a whole has or has not (1 or 0); others may happen to be 0 and 1.
+    of_boots: tuple[str, ...] = ()
+    #: The figure (1 or 0) that the kernel is wrong, of which it may warn, too. A culprit must not
+    #: have it more often than its parent, whatever is searched.
+    failures: str = ""
+
+    #: Interrupts a second on a CPU by its figures, as a tracer saw them, or as /proc/interrupts
+    #: counted them; None where these do not tell. In one window both have to agree.
+    traced_interrupts: Rate | None = None
+    counted_interrupts: Rate | None = None
+    #: The figure of a CPU that the events of a workload cause: with another dose it tells whether
+    #: they feed themselves.
+    caused: str = ""
+    #: The figure of a CPU that counts its tick, which an idle isolated one has none of.
+    tick: str = ""
+    #: Facts of the guest that a reader of its figures asks for.
+    facts: tuple[str, ...] = ()
 
 
 def find(name: str) -> Suite:
-    """The suite module `name`; ConfigError when there is none."""
+    """What the suite `name` says of itself; ConfigError where its module is none of a suite."""
     if not re.fullmatch(r"[a-z][a-z0-9_]{0,31}", name):
-        raise ConfigError(f"{name!r} is no name of a suite", "use lower case letters and digits")
+        return Suite(name)
     try:
         module = importlib.import_module(f"rtbisect.suites.{name}")
     except ModuleNotFoundError as error:
         if error.name != f"rtbisect.suites.{name}":
             raise
-        raise ConfigError(
-            f"there is no suite {name!r}", f"add bisect/rtbisect/suites/{name}.py or rename it"
-        ) from error
-    if not callable(getattr(module, "parse", None)):
-        raise ConfigError(f"suites/{name}.py has no parse()", "see suites/base.py for the contract")
-    return cast("Suite", module)
+        return Suite(name)
+    found = getattr(module, "SUITE", None)
+    if not isinstance(found, Suite):
+        raise ConfigError(f"suites/{name}.py has no SUITE", "see suites/base.py for the contract")
+    return found
+
+
+def every() -> tuple[Suite, ...]:
+    """The suites that have a module here, by their names."""
+    package = importlib.import_module("rtbisect.suites")
+    names = sorted(module.name for module in pkgutil.iter_modules(package.__path__))
+    modules = (importlib.import_module(f"rtbisect.suites.{name}") for name in names)
+    return tuple(module.SUITE for module in modules if hasattr(module, "SUITE"))
+
+
+def counts_functions(window: Window) -> bool:
+    """Whether a window is the twin of another one, with probes."""
+    return any(find(suite).twin for suite in window.suites)
 
 
 def no_figures(
@@ -74,70 +155,6 @@ def no_figures(
 ) -> tuple[Measurement, ...]:
     """The `parse` of a suite that only explains: what it does would change what it measures."""
     return ()
-
-
-def counted_by(name: str) -> tuple[str, ...]:
-    """Files of the kernel that make the figures of a suite: `COUNTED_BY` of its module. A commit in
-    one of them may change what a figure means, and not what it tells of.
-    """
-    if not has_parser(name):
-        return ()
-    return tuple(getattr(importlib.import_module(f"rtbisect.suites.{name}"), "COUNTED_BY", ()))
-
-
-def sources(
-    name: str, files: Mapping[str, bytes], window: Window, watch: tuple[int, ...]
-) -> tuple[Source, ...]:
-    """What the figures of a suite came from in one window; none where it does not tell."""
-    if not has_parser(name):
-        return ()
-    tell = getattr(importlib.import_module(f"rtbisect.suites.{name}"), "sources", None)
-    return () if tell is None else tuple(tell(files, window, watch))
-
-
-def symptom(name: str, signature: str, window: Window) -> tuple[Measurement, ...]:
-    """What a boot that hung with `signature` measured of a suite; none where that is no figure."""
-    if not has_parser(name):
-        return ()
-    tell = getattr(importlib.import_module(f"rtbisect.suites.{name}"), "symptom", None)
-    return () if tell is None else checked(tuple(tell(signature, window)))
-
-
-def counts_hangs(name: str) -> bool:
-    """Whether a boot that hangs may be a figure of this suite."""
-    if not has_parser(name):
-        return False
-    return hasattr(importlib.import_module(f"rtbisect.suites.{name}"), "symptom")
-
-
-def guards(name: str) -> tuple[str, ...]:
-    """Figures of a suite that only kernels with an option for it can tell: `GUARDS` of its module.
-    Where the kernel cannot, `parse` leaves them out: that nothing was told is no 0.
-    """
-    if not has_parser(name):
-        return ()
-    return tuple(getattr(importlib.import_module(f"rtbisect.suites.{name}"), "GUARDS", ()))
-
-
-def lengths(name: str) -> float:
-    """Lengths of a window that a suite needs for its own: `LENGTHS` of its module, else 1."""
-    if not has_parser(name):
-        return 1.0
-    return float(getattr(importlib.import_module(f"rtbisect.suites.{name}"), "LENGTHS", 1.0))
-
-
-def has_parser(name: str) -> bool:
-    """Whether the suite `name` is a module here; else its script reports figures by itself."""
-    return importlib.util.find_spec(f"rtbisect.suites.{name}") is not None
-
-
-def windows() -> tuple[Window, ...]:
-    """The windows that suites bring by themselves: `WINDOWS` of the modules here, in order."""
-    package = importlib.import_module("rtbisect.suites")
-    found: list[Window] = []
-    for name in sorted(module.name for module in pkgutil.iter_modules(package.__path__)):
-        found += getattr(importlib.import_module(f"rtbisect.suites.{name}"), "WINDOWS", ())
-    return tuple(found)
 
 
 def checked(measurements: tuple[Measurement, ...]) -> tuple[Measurement, ...]:

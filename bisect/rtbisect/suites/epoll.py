@@ -12,14 +12,12 @@ import re
 from typing import TYPE_CHECKING
 
 from rtbisect.model.lab import Measurement, Window
-from rtbisect.suites.base import SuiteError, text
+from rtbisect.suites.base import Suite, SuiteError, text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 NAME = "epoll"
-
-WINDOWS = (Window("epoll-throughput", (NAME,), workload="epoll-producers", synthetic=True),)
 
 #: Fewer events are no rate.
 FEWEST = 1000
@@ -48,3 +46,10 @@ def parse(
     if not found:
         raise SuiteError("epoll.txt is empty")
     return tuple(found[threads] for threads in sorted(found))
+
+
+SUITE = Suite(
+    NAME,
+    parse,
+    windows=(Window("epoll-throughput", (NAME,), workload="epoll-producers", synthetic=True),),
+)

@@ -11,16 +11,12 @@ from typing import TYPE_CHECKING
 
 from rtbisect.model.lab import Measurement, Window
 from rtbisect.suites import osnoise
-from rtbisect.suites.base import SuiteError, pairs, text
+from rtbisect.suites.base import Suite, SuiteError, pairs, text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 NAME = "hwnoise"
-
-COUNTED_BY = osnoise.COUNTED_BY
-
-WINDOWS = (Window("hwnoise-off", (NAME,)),)
 
 #: What interrupts that are off cannot do. An NMI still comes through.
 _NEVER = ("irq_per_sample", "softirq_per_sample", "thread_per_sample")
@@ -43,3 +39,6 @@ def parse(
         for m in found
         if m.name in _KEPT
     )
+
+
+SUITE = Suite(NAME, parse, windows=(Window("hwnoise-off", (NAME,)),), counted_by=osnoise.COUNTED_BY)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from rtbisect.model.lab import Measurement
 from rtbisect.suites import interrupts
-from rtbisect.suites.base import SuiteError, number, pairs, text
+from rtbisect.suites.base import Suite, SuiteError, number, pairs, text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -44,11 +44,8 @@ NEEDED = ("res", "loc", "cal")
 TIMES = ("start_ns", "end_ns")
 DOSE = ("events", "wakeups", "lost", "faults")
 
-#: Figures for each event, which another dose does not change.
-PER_EVENT = ("res_per_iwi",)
-
-#: What the window of the senders calls those events.
-EVENT_SOURCES = ("irq_work",)
+#: IPIs for each event.
+PER_EVENT = {"res_per_iwi": ("irq_work",)}
 
 #: Shorter windows have too few counts to be a rate.
 SHORTEST_S = 0.1
@@ -157,3 +154,23 @@ def _dose(times: Mapping[str, str], window: Window, seconds: float) -> list[Meas
         for key in ("events", "wakeups", "faults")
     ]
     return [*found, Measurement(NAME, "lost", window.name, float(counts["lost"]), "1")]
+
+
+def _counted(figures: Mapping[str, float]) -> float | None:
+    """All interrupts a second of a CPU but NMIs, which tracers count apart."""
+    names = [f"{vector}_per_s" for vector in VECTORS if vector != "nmi"]
+    counted = [figures[name] for name in names if name in figures]
+    return sum(counted) if counted else None
+
+
+SUITE = Suite(
+    NAME,
+    parse,
+    any_kernel=True,
+    made_of={"res_": ("reschedule",), "cal_": ("call",), "iwi_": ("irq_work",)},
+    per_event=PER_EVENT,
+    counted_by=COUNTED_BY,
+    counted_interrupts=_counted,
+    caused="res_per_s",
+    tick="loc_per_s",
+)

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 
 from rtbisect.model.lab import Measurement, Source
 from rtbisect.suites import noise
-from rtbisect.suites.base import SuiteError, no_events_lost, number, pairs, text
+from rtbisect.suites.base import Suite, SuiteError, no_events_lost, number, pairs, text
 from rtbisect.suites.identity import NoiseRow, contradiction
 
 if TYPE_CHECKING:
@@ -209,3 +209,25 @@ def _figures(samples: list[Sample]) -> dict[str, float]:
     for place, name in enumerate(_COUNTS):
         figures[f"{name}_per_sample"] = sum(one.counts[place] for one in samples) / n
     return figures
+
+
+def _traced(figures: Mapping[str, float]) -> float | None:
+    """Interrupts a second of a CPU; NMIs are apart."""
+    runtime_us = figures.get("runtime_us", 0.0)
+    return figures["irq_per_sample"] / (runtime_us / 1e6) if runtime_us > 0 else None
+
+
+SUITE = Suite(
+    NAME,
+    parse,
+    sources=sources,
+    kinds=frozenset(noise.KINDS),
+    made_of={
+        "irq_": ("irq",),
+        "softirq_": ("softirq",),
+        "thread_": ("thread",),
+        "own_noise_": noise.KINDS,
+    },
+    counted_by=COUNTED_BY,
+    traced_interrupts=_traced,
+)

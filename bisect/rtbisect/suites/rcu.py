@@ -15,7 +15,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from rtbisect.model.lab import Measurement
-from rtbisect.suites.base import FACTS_FILE, SuiteError, pairs, text
+from rtbisect.suites.base import FACTS_FILE, Calls, Suite, SuiteError, pairs, text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -94,3 +94,20 @@ def _durations_us(content: str) -> list[float]:
     if len(found) < FEWEST:
         raise SuiteError(f"durations.txt has {len(found)} calls, at least {FEWEST} are needed")
     return sorted(found)
+
+
+SUITE = Suite(
+    NAME,
+    parse,
+    # synchronize_rcu() takes some ticks.
+    calls=Calls("rcu_calls", figure="calls", longest_s=0.5),
+    # What decides how long a grace period takes (kernel/rcu/tree.c).
+    facts=(
+        "rcu_jiffies_till_first_fqs",
+        "rcu_jiffies_till_next_fqs",
+        "rcu_jiffies_till_sched_qs",
+        "rcu_normal_wake_from_gp",
+        "rcu_expedited",
+        "rcu_normal",
+    ),
+)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from rtbisect.model.lab import Window
 from rtbisect.suites import rcu
+from rtbisect.suites.base import Suite
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,13 +21,17 @@ if TYPE_CHECKING:
 
 NAME = "rcuscale"
 
-COUNTED_BY = ("kernel/rcu/rcuscale.c",)
-
-WINDOWS = (Window(NAME, (NAME,), least_s=10.0),)
-
 
 def parse(
     files: Mapping[str, bytes], window: Window, watch: tuple[int, ...]
 ) -> tuple[Measurement, ...]:
     """The figures of suites/rcu.py under this suite's name."""
     return tuple(replace(found, suite=NAME) for found in rcu.parse(files, window, watch))
+
+
+SUITE = Suite(
+    NAME,
+    parse,
+    windows=(Window(NAME, (NAME,), least_s=10.0),),
+    counted_by=("kernel/rcu/rcuscale.c",),
+)

@@ -10,19 +10,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rtbisect.model.lab import Measurement, Window
-from rtbisect.suites.base import SuiteError, number, pairs, text
+from rtbisect.suites.base import Suite, SuiteError, number, pairs, text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 NAME = "rcutorture"
 FAILURES = "failures"
-
-#: Both flavours explain what synchronize_rcu() costs: a grace period that ends early is quick.
-WINDOWS = tuple(
-    Window(f"{NAME}-{flavour}", (NAME,), explains="rcu-off", asked=True, least_s=75.0)
-    for flavour in ("rcu", "srcu")
-)
 
 #: How a test may end, and whether that is a failure of RCU.
 _ENDS = {"SUCCESS": 0.0, "FAILURE": 1.0, "RCU_HOTPLUG": 0.0}
@@ -44,3 +38,15 @@ def parse(
         Measurement(NAME, FAILURES, window.name, _ENDS[found["end"]], "1"),
         Measurement(NAME, "test_s", window.name, float(seconds), "s"),
     )
+
+
+SUITE = Suite(
+    NAME,
+    parse,
+    # Both flavours explain what synchronize_rcu() costs: a grace period that ends early is quick.
+    windows=tuple(
+        Window(f"{NAME}-{flavour}", (NAME,), explains="rcu-off", asked=True, least_s=75.0)
+        for flavour in ("rcu", "srcu")
+    ),
+    failures=FAILURES,
+)

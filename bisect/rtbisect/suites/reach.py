@@ -13,7 +13,7 @@ import re
 from typing import TYPE_CHECKING
 
 from rtbisect.model.lab import Source, Window
-from rtbisect.suites.base import SuiteError, no_figures, text
+from rtbisect.suites.base import RAN, REFUSED, Suite, SuiteError, no_figures, text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,33 +21,21 @@ if TYPE_CHECKING:
 
 NAME = "reach"
 
-#: Kinds of its sources: a function with its hits a second, which may be 0, and one without a probe.
-RAN, REFUSED = "function", "no probe"
-
 _SECONDS = r"[0-9]{1,9}(?:\.[0-9]{1,9})?"
 _WINDOW = re.compile(rf"window (pass|fail) ({_SECONDS}) ({_SECONDS})")
 _ROW = re.compile(r"(?:ran ([0-9]{1,18})|refused) ([A-Za-z_][\w.:]{0,160})")
 
 
-def twin_name(window: str) -> str:
-    """Name of the window in which functions are counted beside that of the window `window`."""
-    return f"{NAME}-{window}"
-
-
 def twin(window: Window) -> Window:
     """The window in which functions are counted under the workload of `window`."""
     return Window(
-        twin_name(window.name),
+        f"{NAME}-{window.name}",
         (NAME,),
         workload=window.workload,
         synthetic=window.synthetic,
         instrument=window.instrument,
         explains=window.name,
     )
-
-
-#: Each hit of a probe costs time.
-parse = no_figures
 
 
 def sources(
@@ -78,3 +66,13 @@ def sources(
         kind = REFUSED if hits is None else RAN
         found[name] = Source(window.name, kind, name, int(hits or 0) / seconds)
     return tuple(found.values())
+
+
+SUITE = Suite(
+    NAME,
+    # Each hit of a probe costs time.
+    no_figures,
+    twin=twin,
+    sources=sources,
+    kinds=frozenset({RAN, REFUSED}),
+)

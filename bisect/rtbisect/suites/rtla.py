@@ -15,19 +15,12 @@ from typing import TYPE_CHECKING
 
 from rtbisect.model.lab import Measurement, Window
 from rtbisect.suites import osnoise
-from rtbisect.suites.base import SuiteError, text
+from rtbisect.suites.base import Suite, SuiteError, text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 NAME = "rtla"
-
-COUNTED_BY = osnoise.COUNTED_BY
-
-WINDOWS = (Window("rtla-off", (NAME,)),)
-
-#: Two runs of a window's length, and what begins and ends them (lava-jobs/suites/rtla/rtla.sh).
-LENGTHS = 3.0
 
 #: Where each field of a row of `top` lies: `%3d #%-6d %12llu %12llu   %3d.%05d%12llu` and so on.
 _FIELDS = {
@@ -229,3 +222,13 @@ def _cpu(word: str) -> int:
 def _no_noise(body: list[list[str]]) -> None:
     if not body or any(words[1:] != ["0"] for words in body):
         raise SuiteError("hist.txt has neither columns nor a block of zeros")
+
+
+SUITE = Suite(
+    NAME,
+    parse,
+    windows=(Window("rtla-off", (NAME,)),),
+    # Two runs of a window's length, and what begins and ends them (lava-jobs/suites/rtla/rtla.sh).
+    lengths=3.0,
+    counted_by=osnoise.COUNTED_BY,
+)

@@ -12,24 +12,28 @@ from functools import partial
 
 from rtbisect.model.lab import Window
 from rtbisect.suites import ipi
+from rtbisect.suites.base import Suite
 
 NAME = "sampled"
-
-COUNTED_BY = ipi.COUNTED_BY
 
 #: 6 isolated CPUs with 16 timers each would take 4800 samples a second; half of that is what an
 #: emulator on two cores surely gives.
 SAMPLES_PER_S = 2400.0
 
-WINDOWS = (
-    Window("sampled-off", (NAME,)),
-    Window(
-        "sampled-on",
-        (NAME,),
-        synthetic=True,
-        instrument="perf-epoll-reader",
-        nominal_events_per_s=SAMPLES_PER_S,
+SUITE = Suite(
+    NAME,
+    partial(ipi.parse_as, NAME),
+    windows=(
+        Window("sampled-off", (NAME,)),
+        Window(
+            "sampled-on",
+            (NAME,),
+            synthetic=True,
+            instrument="perf-epoll-reader",
+            nominal_events_per_s=SAMPLES_PER_S,
+        ),
     ),
+    made_of={"res_": ("reschedule",)},
+    per_event=ipi.PER_EVENT,
+    counted_by=ipi.COUNTED_BY,
 )
-
-parse = partial(ipi.parse_as, NAME)

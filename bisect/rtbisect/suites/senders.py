@@ -15,7 +15,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from rtbisect.model.lab import Source, Window
-from rtbisect.suites.base import SuiteError, no_figures, number, pairs, text
+from rtbisect.suites.base import Suite, SuiteError, no_figures, number, pairs, text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -24,15 +24,6 @@ if TYPE_CHECKING:
 NAME = "senders"
 
 _READER = "perf-epoll-reader"
-
-WINDOWS = (
-    Window("senders-off", (NAME,), explains="osnoise-off"),
-    Window(
-        "senders-clock", (NAME,), workload=f"{_READER}:clock", synthetic=True, explains="clock-on"
-    ),
-    Window("senders-pf", (NAME,), workload=f"{_READER}:pf", synthetic=True, explains="pf-on"),
-    Window("senders-sampled", (NAME,), instrument=_READER, explains="sampled-on"),
-)
 
 #: What the tracepoint says where no function is called on the other CPU.
 NO_CALLBACK = "0x0"
@@ -71,10 +62,6 @@ _ROW = re.compile(
 )
 #: What a compiler adds to the name of a function that it has changed.
 _SUFFIX = re.compile(r"\.(constprop|isra|part|cold|llvm)[.0-9]*")
-
-
-#: Tracing each IPI changes how many there are.
-parse = no_figures
 
 
 def sources(
@@ -148,3 +135,24 @@ def _without_plumbing(frames: Sequence[str]) -> list[str]:
         if _SUFFIX.sub("", frame) not in _PLUMBING:
             return once[place : place + _FRAMES]
     return once[-1:]
+
+
+SUITE = Suite(
+    NAME,
+    # Tracing each IPI changes how many there are.
+    no_figures,
+    windows=(
+        Window("senders-off", (NAME,), explains="osnoise-off"),
+        Window(
+            "senders-clock",
+            (NAME,),
+            workload=f"{_READER}:clock",
+            synthetic=True,
+            explains="clock-on",
+        ),
+        Window("senders-pf", (NAME,), workload=f"{_READER}:pf", synthetic=True, explains="pf-on"),
+        Window("senders-sampled", (NAME,), instrument=_READER, explains="sampled-on"),
+    ),
+    sources=sources,
+    kinds=frozenset({"reschedule", "call", "irq_work"}),
+)

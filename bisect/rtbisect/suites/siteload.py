@@ -9,20 +9,19 @@ from __future__ import annotations
 
 from functools import partial
 
-from rtbisect.model.lab import Window
+from rtbisect.model.lab import OF_SITE, Window
 from rtbisect.suites import ipi
+from rtbisect.suites.base import Suite
 
 NAME = "siteload"
 
-COUNTED_BY = ipi.COUNTED_BY
-
-#: How the level of such a workload begins.
-SITE = "site:"
-
-#: `workload` becomes the name and the hash of the program that the site names.
-WINDOWS = (
-    Window(f"{NAME}-off", (NAME,)),
-    Window(f"{NAME}-on", (NAME,), workload="site", synthetic=True),
+SUITE = Suite(
+    NAME,
+    partial(ipi.parse_as, NAME),
+    windows=(
+        Window(f"{NAME}-off", (NAME,)),
+        Window(f"{NAME}-on", (NAME,), workload=OF_SITE, synthetic=True),
+    ),
+    per_event=ipi.PER_EVENT,
+    counted_by=ipi.COUNTED_BY,
 )
-
-parse = partial(ipi.parse_as, NAME)

@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rtbisect.model.lab import Measurement, Window
-from rtbisect.suites.base import SuiteError, number, pairs, text
+from rtbisect.suites.base import Suite, SuiteError, number, pairs, text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,8 +22,6 @@ NAME = "stall"
 
 #: The figure that a boot has or has not: it stands still.
 FROZEN = "frozen_periods"
-
-WINDOWS = (Window("stall", (NAME,), workload="epoll-cfs-bandwidth", synthetic=True),)
 
 #: What the console of a boot that hangs says (lab/classify.py), and the figure that it is 1 of.
 SYMPTOMS = {
@@ -80,3 +78,13 @@ def symptom(signature: str, window: Window) -> tuple[Measurement, ...]:
         if said in signature:
             return (Measurement(NAME, name, window.name, 1.0, "1"),)
     return ()
+
+
+SUITE = Suite(
+    NAME,
+    parse,
+    windows=(Window("stall", (NAME,), workload="epoll-cfs-bandwidth", synthetic=True),),
+    symptom=symptom,
+    of_boots=(FROZEN,),
+    guards=GUARDS,
+)

@@ -14,16 +14,12 @@ from typing import TYPE_CHECKING
 
 from rtbisect.model.lab import Measurement, Window
 from rtbisect.suites import osnoise
-from rtbisect.suites.base import SuiteError, no_events_lost, number, pairs, text
+from rtbisect.suites.base import Suite, SuiteError, no_events_lost, number, pairs, text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 NAME = "timerlat"
-
-COUNTED_BY = osnoise.COUNTED_BY
-
-WINDOWS = (Window("timerlat-off", (NAME,)),)
 
 #: Fewer activations are no sample of latencies.
 FEWEST = 20
@@ -160,3 +156,8 @@ def _check(row: Latencies, line: str) -> None:
         or not row.count * row.min_ns <= row.sum_ns <= row.count * row.max_ns
     ):
         raise SuiteError(f"latency.txt: {line[:60]!r} cannot be")
+
+
+SUITE = Suite(
+    NAME, parse, windows=(Window("timerlat-off", (NAME,)),), counted_by=osnoise.COUNTED_BY
+)

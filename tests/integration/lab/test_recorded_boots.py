@@ -45,6 +45,7 @@ def boot(name, order):
         profile=host_profile(DEVICE),
         windows=tuple(select([window])[0] for window in order.split()),
         window_ms=2000,
+        suite_params=(("rcu_calls", 100),),
     )
     log = parse(gzip.decompress((BOOTS / name).read_bytes()).decode("utf-8", "surrogateescape"))
     found = evidence(request, log)

@@ -107,8 +107,10 @@ def test_the_dose_of_a_suite_that_counts_its_own():
     def events(n):
         return Measurement("sampled", "events_per_s", "sampled-on", 4000.0 + 200 * n, "1/s")
 
-    assert not gate_of("G16 dose", threshold, sampled.WINDOWS, events).ok
-    assert "workload is ours" in gate_of("G15 origin", threshold, sampled.WINDOWS, events).reason
+    assert not gate_of("G16 dose", threshold, sampled.SUITE.windows, events).ok
+    assert (
+        "workload is ours" in gate_of("G15 origin", threshold, sampled.SUITE.windows, events).reason
+    )
 
 
 def test_a_figure_of_0_or_1_may_be_the_same_in_every_boot():
@@ -121,7 +123,7 @@ def test_a_figure_of_0_or_1_may_be_the_same_in_every_boot():
     def frozen(n):
         return Measurement("stall", "frozen_periods", "stall", float(n < 10), "1")
 
-    gate = gate_of("G5 variance", threshold, stall.WINDOWS, frozen)
+    gate = gate_of("G5 variance", threshold, stall.SUITE.windows, frozen)
     assert (gate.ok, gate.status.value) == (True, "n/a")
 
 
@@ -134,7 +136,7 @@ def test_a_hang_that_is_a_figure_of_another_suite_is_still_one():
 def test_where_hangs_are_searched_the_gate_of_hangs_says_nothing():
     threshold = load_thresholds(ROOT / "thresholds", ("stall",))[0]
     hung = tuple(Run("r", "s", RunStatus.COMPLETE, signature="suite: x") for _ in range(6))
-    found = examine(Examined(threshold, stall.WINDOWS, False, hung[:3], hung))  # noqa: FBT003
+    found = examine(Examined(threshold, stall.SUITE.windows, False, hung[:3], hung))  # noqa: FBT003
     assert [g.status.value for g in found if g.name == "G9 hangs"] == ["n/a"]
 
 
@@ -170,7 +172,7 @@ def test_a_figure_that_rises_while_its_senders_do_not_is_flagged():
     parent = told((run(n, value=0.07 + n / 1000) for n in range(4)), 88.0)
     for sent, found in ((69.0, {"G4 sources"}), (1070.0, set())):
         culprit = told((run(10 + n, value=1.07 + n / 100) for n in range(4)), sent)
-        asked = Examined(RATIO, OWN, False, parent, culprit, explaining=senders.WINDOWS)  # noqa: FBT003
+        asked = Examined(RATIO, OWN, False, parent, culprit, explaining=senders.SUITE.windows)  # noqa: FBT003
         assert {gate.name for gate in examine(asked) if not gate.ok} == found
 
 
@@ -191,7 +193,7 @@ def test_guards_that_no_kernel_could_tell_are_no_pass():
     def gate(*names):
         figures = (Measurement("stall", name, "stall", 0.0, "1") for name in names)
         boots = (replace(run(1, value=1.0), measurements=tuple(figures)),) * 3
-        found = examine(Examined(threshold, stall.WINDOWS, False, boots, boots))  # noqa: FBT003
+        found = examine(Examined(threshold, stall.SUITE.windows, False, boots, boots))  # noqa: FBT003
         return next(gate for gate in found if gate.name == "guards")
 
     assert gate(*stall.GUARDS).status is GateStatus.PASS

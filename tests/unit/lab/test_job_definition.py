@@ -69,6 +69,10 @@ def job(asked=None, *, modules=True):
     )
 
 
+def calls(number):
+    return (("rcu_calls", number),)
+
+
 def profile(**changes):
     asked = request()
     return dataclasses.replace(asked, profile=dataclasses.replace(asked.profile, **changes))
@@ -76,7 +80,7 @@ def profile(**changes):
 
 GOLDENS = {
     "all-windows.yaml": job(),
-    "rcu-only.yaml": job(request(select(["rcu-off"]), window_ms=1000, rcu_calls=20)),
+    "rcu-only.yaml": job(request(select(["rcu-off"]), window_ms=1000, suite_params=calls(20))),
     "no-modules.yaml": job(request(select(["osnoise-off"])), modules=False),
     "ipxe.yaml": dataclasses.replace(
         job(request(select(["osnoise-off"]), device_type=METAL)),
@@ -263,9 +267,9 @@ def test_the_job_outlasts_its_parts():
         (["osnoise-off"], {"window_ms": 200}, 120),
         (["osnoise-off"], {"window_ms": 3_600_000}, 7200),
         (["osnoise-off", "pf-on"], {"window_ms": 60_001}, 241),
-        (["rcu-off"], {"rcu_calls": 4096}, 2048),
-        (["rcu-off", "rcu-on"], {"rcu_calls": 4096, "window_ms": 3_600_000}, 4096),
-        (["osnoise-off"], {"rcu_calls": 4096}, 120),
+        (["rcu-off"], {"suite_params": calls(4096)}, 2048),
+        (["rcu-off", "rcu-on"], {"suite_params": calls(4096), "window_ms": 3_600_000}, 4096),
+        (["osnoise-off"], {"suite_params": calls(4096)}, 120),
         (["rtla-off"], {"window_ms": 60_000}, 360),
     ],
 )
@@ -295,7 +299,7 @@ def test_both_runs_of_rtla_end_before_the_job(window_ms):
 @pytest.mark.parametrize(("name", "more_s"), [("rtla-off", 360), ("rcu-off", 2048)])
 def test_a_window_that_counts_functions_may_take_as_long_as_its_twin(name, more_s):
     (window,) = select([name])
-    asked = request((window, reach.twin(window)), window_ms=60_000, rcu_calls=4096)
+    asked = request((window, reach.twin(window)), window_ms=60_000, suite_params=calls(4096))
     assert timeouts_of(asked).test_s == 2 * more_s
 
 

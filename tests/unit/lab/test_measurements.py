@@ -54,7 +54,7 @@ def test_a_good_boot_is_evidence():
 
 
 def test_a_window_that_explains_tells_sources_and_is_never_a_reason_to_refuse():
-    told = senders.WINDOWS[0]
+    told = senders.SUITE.windows[0]
     asked = request([*WINDOWS, told])
     stack = "6 cpu 2 0x0 wakeup_preempt try_to_wake_up;rt_mutex_slowunlock irq_work/3\n"
     mine = {
@@ -214,9 +214,10 @@ def test_files_of_one_window_do_not_reach_another():
 
 def tortured(end, **facts):
     """A boot with rcutorture behind its window, which ended so."""
-    asked = request([*select(["rcu-off"]), *(w for w in rcutorture.WINDOWS)])
+    asked = request([*select(["rcu-off"]), *(w for w in rcutorture.SUITE.windows)])
     changes = {
-        f"{w.name}/torture.txt": f"seconds 60\nend {end}\n".encode() for w in rcutorture.WINDOWS
+        f"{w.name}/torture.txt": f"seconds 60\nend {end}\n".encode()
+        for w in rcutorture.SUITE.windows
     }
     content = files(asked, facts, replace=changes)
     return evidence(asked, log_of(content, asked=asked))
@@ -241,7 +242,7 @@ def test_a_sample_of_another_length_is_another_figure(changes):
 
 
 def test_the_sites_own_workload_is_a_fact_of_the_boot():
-    off, on = siteload.WINDOWS
+    off, on = siteload.SUITE.windows
     asked = request([off, replace(on, workload="site:motion-control@0123456789ab")])
     mine = {}
     for window in asked.windows:

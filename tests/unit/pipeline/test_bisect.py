@@ -144,7 +144,7 @@ def test_the_proof_tells_where_the_change_comes_from(tmp_path):
     here = world(tmp_path, 5)
     here.lab = FakeLab(boots(5), tell=tell)
     setup, parts = here.open()
-    explaining = senders.WINDOWS
+    explaining = senders.SUITE.windows
     result, _report = bisect.bisect(replace(setup, explaining=explaining), parts)
     assert [(o.name, o.parent, o.culprit, o.share) for o in result.origins] == [
         ("irq_work/N: f", 3.0, 30.0, 1.0)

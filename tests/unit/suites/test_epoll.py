@@ -14,7 +14,7 @@ from rtbisect.suites import epoll
 from rtbisect.suites.base import SuiteError
 
 SOURCE = tracers.ROOT / "lava-jobs" / "suites" / "epoll" / "epolltput.c"
-(WINDOW,) = epoll.WINDOWS
+(WINDOW,) = epoll.SUITE.windows
 TEXT = "threads 1 events 8000 ns 4000000\nthreads 8 events 8000 ns 16000000\n"
 
 

@@ -6,7 +6,7 @@ from helpers.lab_logs import osnoise_txt, sample, trace
 from rtbisect.suites import hwnoise
 from rtbisect.suites.base import SuiteError
 
-(OFF,) = hwnoise.WINDOWS
+(OFF,) = hwnoise.SUITE.windows
 WATCH = (2, 3, 4)
 OPTIONS = "DEFAULTS OSNOISE_WORKLOAD NO_OSNOISE_PREEMPT_DISABLE OSNOISE_IRQ_DISABLE"
 

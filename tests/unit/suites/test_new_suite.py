@@ -46,10 +46,11 @@ def test_the_page_has_every_file_that_it_speaks_of(page):
 def test_both_kinds_of_suite_are_found_by_name(page):
     limits = load_thresholds(page / "thresholds", new_suite.SUITES)
     metrics = [(t.key.suite, t.key.window) for t in limits]
-    assert not base.has_parser("switches")
-    assert base.has_parser("softirqs")
+    assert base.find("switches") == base.Suite("switches")
     assert [w.name for w in of_suites(["switches"], metrics)] == ["switches-off"]
-    assert "softirqs-off" in {w.name for w in base.windows()}
+    softirqs = base.find("softirqs")
+    assert softirqs in base.every()
+    assert [w.name for w in softirqs.windows] == ["softirqs-off"]
     # A suite that is not asked for brings no window.
     assert [w.name for w in of_suites(["rcu"], metrics)] == ["rcu-off", "rcu-on"]
 
@@ -57,8 +58,8 @@ def test_both_kinds_of_suite_are_found_by_name(page):
 def test_the_parser_of_the_page(page):
     before = b"      CPU0 CPU1 CPU2\n  HI:  0 0 1\nTIMER: 5 6 7\n"
     after = b"      CPU0 CPU1 CPU2\n  HI:  9 0 3\nTIMER: 5 6 9\n"
-    (window,) = (w for w in base.windows() if w.name == "softirqs-off")
-    parse = base.find("softirqs").parse
+    suite = base.find("softirqs")
+    (window,), parse = suite.windows, suite.parse
     got = parse({"before.txt": before, "after.txt": after}, window, (1, 2))
     assert {(m.cpu, m.value) for m in got} == {(None, 4.0), (1, 0.0), (2, 4.0)}
     with pytest.raises(SuiteError, match="backwards"):

@@ -12,7 +12,7 @@ from rtbisect.suites import rcuscale, rcutorture
 from rtbisect.suites.base import SuiteError
 
 SUITES = tracers.ROOT / "lava-jobs" / "suites"
-RCU, SRCU = rcutorture.WINDOWS
+RCU, SRCU = rcutorture.SUITE.windows
 
 
 def told(text):
@@ -87,18 +87,18 @@ def test_the_device_takes_the_durations_of_its_own_run(tmp_path):
 
 def test_the_figures_of_rcuscale_are_those_of_rcu():
     files = {"durations.txt": durations(), "facts.txt": b"hz=1000\n"}
-    found = {m.name: m for m in rcuscale.parse(files, rcuscale.WINDOWS[0], (2,))}
+    found = {m.name: m for m in rcuscale.parse(files, rcuscale.SUITE.windows[0], (2,))}
     assert {m.suite for m in found.values()} == {"rcuscale"}
     assert found["p50_us"].value == pytest.approx(6000, rel=0.01)
 
 
 def test_a_culprit_that_breaks_rcu_is_for_the_operator():
-    assert boot_gates.still_right("rcu", [0.0, 0.0], [0.0, 0.0]).ok
-    gate = boot_gates.still_right("rcu", [0.0, 0.0], [0.0, 1.0])
+    assert boot_gates.still_right("rcutorture", "rcu", [0.0, 0.0], [0.0, 0.0]).ok
+    gate = boot_gates.still_right("rcutorture", "rcu", [0.0, 0.0], [0.0, 1.0])
     assert (gate.ok, gate.reason) == (
         False,
         "rcu: 0 of 2 runs fail on the parent, 1 of 2 on the culprit",
     )
-    assert boot_gates.still_right("rcu", [], [0.0]).status.value == "n/a"
+    assert boot_gates.still_right("rcutorture", "rcu", [], [0.0]).status.value == "n/a"
     # On the parent it got to its end, on the culprit it never did: that is no pass.
-    assert not boot_gates.still_right("rcu", [0.0], []).ok
+    assert not boot_gates.still_right("rcutorture", "rcu", [0.0], []).ok

@@ -63,7 +63,7 @@ def test_a_window_has_a_twin_unless_a_hang_is_its_figure():
     assert WINDOW in explaining(PF)
     stall = next(w for w in ALL_WINDOWS if w.name == "stall")
     assert explaining(stall) == ()
-    assert reach.parse({}, WINDOW, (2,)) == ()
+    assert reach.SUITE.parse({}, WINDOW, (2,)) == ()
 
 
 def test_the_device_counts_what_came_during_the_window(tmp_path):

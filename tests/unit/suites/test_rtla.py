@@ -9,7 +9,7 @@ from helpers import tracers
 from rtbisect.suites import rtla
 from rtbisect.suites.base import SuiteError
 
-(OFF,) = rtla.WINDOWS
+(OFF,) = rtla.SUITE.windows
 WATCH = (2, 3, 4)
 HEAD = (
     "\x1b[2;37;40m      Operating System Noise      \x1b[0;0;0m\n"

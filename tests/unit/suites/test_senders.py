@@ -78,9 +78,9 @@ def test_what_cannot_be_is_refused(changes, said):
 
 
 def test_no_window_of_it_measures():
-    assert senders.parse({}, WINDOW, (2,)) == ()
+    assert senders.SUITE.parse({}, WINDOW, (2,)) == ()
     measuring = {w.name for w in of_suites([w for each in ALL_WINDOWS for w in each.suites])}
-    for window in senders.WINDOWS:
+    for window in senders.SUITE.windows:
         twin = next(each for each in ALL_WINDOWS if each.name == window.explains)
         assert window in explaining(twin)
         assert window.name not in measuring

@@ -11,7 +11,7 @@ from helpers import tracers
 from rtbisect.suites import timerlat
 from rtbisect.suites.base import SuiteError
 
-(OFF,) = timerlat.WINDOWS
+(OFF,) = timerlat.SUITE.windows
 WATCH = (2, 3, 4)
 LINE = "  task-9  [00{cpu}] d.h1.  15.1: #7     context {context:>6} timer_latency {ns:>9} ns\n"
 

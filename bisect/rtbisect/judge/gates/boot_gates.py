@@ -205,16 +205,19 @@ def hangs(parent: Sequence[str], culprit: Sequence[str], boots: tuple[int, int])
     return passed(name, said)
 
 
-def still_right(flavour: str, parent: Sequence[float], culprit: Sequence[float]) -> Gate:
-    """G11: rcutorture finds no more failures (0 or 1 a boot) on the culprit than on its parent."""
-    name = "G11 rcutorture"
+def still_right_name(suite: str) -> str:
+    """Name of the gate in which a suite asks whether the kernel is still right."""
+    return f"G11 {suite}"
+
+
+def still_right(suite: str, window: str, parent: Sequence[float], culprit: Sequence[float]) -> Gate:
+    """G11: a suite finds no more failures (0 or 1 a boot) on the culprit than on its parent."""
+    name = still_right_name(suite)
     if parent and not culprit:
-        return failed(
-            name, f"{flavour}: no run on the culprit got to its end, on the parent it did"
-        )
+        return failed(name, f"{window}: no run on the culprit got to its end, on the parent it did")
     if not parent or not culprit:
-        return absent(name, f"{flavour}: rcutorture did not run on both kernels")
-    said = f"{flavour}: {sum(parent):.0f} of {len(parent)} runs fail on the parent,"
+        return absent(name, f"{window}: {suite} did not run on both kernels")
+    said = f"{window}: {sum(parent):.0f} of {len(parent)} runs fail on the parent,"
     said += f" {sum(culprit):.0f} of {len(culprit)} on the culprit"
     return failed(name, said) if any(culprit) else passed(name, said)
 

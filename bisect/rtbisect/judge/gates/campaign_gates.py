@@ -11,12 +11,12 @@ from rtbisect.judge import sources
 from rtbisect.judge.gates import aa, boot_gates, machine_health, reachability
 from rtbisect.judge.samples import sample
 from rtbisect.judge.scale import FRACTION
-from rtbisect.suites import base, ipi, rcutorture, reach
+from rtbisect.suites.base import RAN, REFUSED, counts_functions, every, find
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
-    from rtbisect.model.campaign import Gate, MetricKey, Sample, Threshold
+    from rtbisect.model.campaign import Gate, Sample, Threshold
     from rtbisect.model.lab import Run, Window
 
 #: The fact of a boot that its raw files are told by (lab/measurements.py).
@@ -46,6 +46,7 @@ class Examined:
 def examine(what: Examined) -> tuple[Gate, ...]:
     """Every gate that these boots can be asked; one that has nothing to look at says so."""
     key = what.threshold.key
+    suite = find(key.suite)
     window = next((w for w in what.windows if w.name == key.window), None)
     parent, culprit = (
         tuple(run for run in side if run.complete) for side in (what.parent, what.culprit)
@@ -75,26 +76,26 @@ def examine(what: Examined) -> tuple[Gate, ...]:
             emulated=what.emulated, synthetic=window is not None and window.synthetic, told=told
         ),
         boot_gates.dose(
-            *(_events(side, key) for side in (parent, culprit)),
-            per_event=key.name in ipi.PER_EVENT,
+            *(_events(side, key.window) for side in (parent, culprit)),
+            per_event=key.name in suite.per_event,
         ),
         *_loop(what, culprit),
-        *_torture(what, parent, culprit),
+        *_still_right(what, parent, culprit),
         *(_isolation(what.windows, parent) if what.isolates else ()),
-        boot_gates.same_meaning(key.suite, what.files, base.counted_by(key.suite)),
+        boot_gates.same_meaning(key.suite, what.files, suite.counted_by),
         _sources(what, (parent, culprit), *figures),
-        reachability.reachable(what.changed, *_functions(key.window, culprit)),
+        reachability.reachable(what.changed, *_functions(what.explaining, culprit)),
     ]
     return tuple(found)
 
 
 def _guards(what: Examined, both: Sequence[Run]) -> Iterable[Gate]:
     """Whether the searched suite's guards could have fired; one that cannot has no figure."""
-    suite = what.threshold.key.suite
-    names = base.guards(suite)
+    suite = find(what.threshold.key.suite)
+    names = suite.guards
     if not names or not both:
         return
-    found = [{m.name for m in run.measurements if m.suite == suite} for run in both]
+    found = [{m.name for m in run.measurements if m.suite == suite.name} for run in both]
     # A boot that hangs has one figure only.
     blind = [name for name in names if not any(name in told for told in found)]
     if blind:
@@ -103,52 +104,57 @@ def _guards(what: Examined, both: Sequence[Run]) -> Iterable[Gate]:
         yield boot_gates.passed(boot_gates.GUARDS, f"these kernels tell {', '.join(names)}")
 
 
-def _events(runs: Sequence[Run], key: MetricKey) -> list[float]:
-    """Events a second beside the searched figure, by its own suite where that counts them."""
-    own = _values(runs, key.suite, "events_per_s", key.window)
-    return own or _values(runs, ipi.NAME, "events_per_s", key.window)
+def _events(runs: Sequence[Run], window: str) -> list[float]:
+    """Events a second in a window, by the suite that counts them there; one value a boot."""
+    return [
+        m.value
+        for run in runs
+        for m in run.measurements
+        if m.cpu is None and (m.name, m.window) == ("events_per_s", window)
+    ]
 
 
 def _loop(what: Examined, culprit: Sequence[Run]) -> Iterable[Gate]:
-    """Events and reschedule IPIs of the culprit at the doses that its boots had; nothing where the
-    searched window has one dose only.
+    """Events and the interrupts that they cause on the culprit, at the doses that its boots had;
+    nothing where the searched window has one dose only.
     """
     key = what.threshold.key
+    figures = {(suite.name, suite.caused) for suite in every()}
     mine = next((w.workload for w in what.windows if w.name == key.window), "none")
     rates = []
     for window in (
         key.window,
         *(w.name for w in what.explaining if w.workload.startswith(f"{mine}/")),
     ):
-        events = _values(culprit, ipi.NAME, "events_per_s", window)
-        caused = _values(culprit, ipi.NAME, "res_per_s", window, every_cpu=True)
+        events = _events(culprit, window)
+        caused = _values(culprit, figures, window, every_cpu=True)
         if events and caused:
             rates.append((sum(events) / len(events), sum(caused) / len(events)))
     if len(rates) > 1:
         yield boot_gates.feeds_itself(rates)
 
 
-def _torture(what: Examined, parent: Sequence[Run], culprit: Sequence[Run]) -> Iterable[Gate]:
-    """Whether RCU is still right, where boots of the proof have asked."""
+def _still_right(what: Examined, parent: Sequence[Run], culprit: Sequence[Run]) -> Iterable[Gate]:
+    """Whether the kernel is still right, where boots of the proof have asked."""
     for window in what.explaining:
-        if rcutorture.NAME in window.suites:
-            sides = (
-                _values(side, rcutorture.NAME, rcutorture.FAILURES, window.name)
-                for side in (parent, culprit)
-            )
-            yield boot_gates.still_right(window.name, *sides)
+        for suite in map(find, window.suites):
+            if suite.failures:
+                figure = {(suite.name, suite.failures)}
+                sides = (_values(side, figure, window.name) for side in (parent, culprit))
+                yield boot_gates.still_right(suite.name, window.name, *sides)
 
 
 def _isolation(windows: Sequence[Window], parent: Sequence[Run]) -> Iterable[Gate]:
     """The tick on idle CPUs of the parent: a culprit may be what brought it back."""
+    ticks = {(suite.name, suite.tick) for suite in every()}
     for window in windows:
-        values = _values(parent, ipi.NAME, "loc_per_s", window.name)
+        values = _values(parent, ticks, window.name)
         if window.workload == "none" and not window.synthetic and values:
             yield boot_gates.quiet(window.name, max(values))
 
 
 def _hangs(what: Examined) -> Gate:
-    if base.counts_hangs(what.threshold.key.suite):
+    if find(what.threshold.key.suite).symptom:
         return boot_gates.absent(boot_gates.HANGS, "hangs are what the searched figure counts")
     parent, culprit = (
         [run.reason for run in side if run.hung] for side in (what.parent, what.culprit)
@@ -168,30 +174,37 @@ def _sources(
     return boot_gates.sources_agree(*middles, traced)
 
 
-def _functions(window: str, culprit: Sequence[Run]) -> tuple[dict[str, float], set[str]]:
+def _functions(
+    explaining: Sequence[Window], culprit: Sequence[Run]
+) -> tuple[dict[str, float], set[str]]:
     """Functions that ran beside the searched window, with their mean rate over the boots that told;
     and those that cannot be counted.
     """
+    windows = {window.name for window in explaining if counts_functions(window)}
     rates: dict[str, list[float]] = {}
     refused = set()
     for run in culprit:
         for source in run.sources:
-            if source.window != reach.twin_name(window):
+            if source.window not in windows:
                 continue
-            if source.kind == reach.RAN:
+            if source.kind == RAN:
                 rates.setdefault(source.name, []).append(source.per_s)
-            elif source.kind == reach.REFUSED:
+            elif source.kind == REFUSED:
                 refused.add(source.name)
     return {name: sum(each) / len(each) for name, each in rates.items()}, refused
 
 
 def _values(
-    runs: Iterable[Run], suite: str, name: str, window: str, *, every_cpu: bool = False
+    runs: Iterable[Run],
+    figures: Collection[tuple[str, str]],
+    window: str,
+    *,
+    every_cpu: bool = False,
 ) -> list[float]:
-    """A figure of the whole boot, one value a boot that has it; or those of each CPU."""
+    """Figures (suite and name) of the whole boot, in all boots that have them; or those of CPUs."""
     return [
         m.value
         for run in runs
         for m in run.measurements
-        if (m.cpu is not None) is every_cpu and (m.suite, m.name, m.window) == (suite, name, window)
+        if (m.cpu is not None) is every_cpu and m.window == window and (m.suite, m.name) in figures
     ]
