@@ -41,7 +41,7 @@ _MOST_LINES = LARGEST_BLOCK // 57 + 1
 _SAYS_ID = "rtbisect: build id "
 _BUILD_ID = re.compile(rf"{_SAYS_ID}([0-9a-f]{{40}})")
 
-_HEAD = re.compile(r"RTBISECT-BLOCK-BEGIN v1 sha256=([0-9a-f]{64}) bytes=([0-9]{1,9})")
+_HEAD = re.compile(rf"{BEGIN} v1 sha256=([0-9a-f]{{64}}) bytes=([0-9]{{1,9}})")
 _BASE64 = re.compile(r"[A-Za-z0-9+/]{1,76}={0,2}")
 _NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]*(/[A-Za-z0-9_-][A-Za-z0-9._-]*){0,2}")
 
