@@ -44,20 +44,22 @@ expand_cpus() {
     done
 }
 
+# function_named preflight-nohz-full: sets FUNCTION to preflight_nohz_full.
+function_named() {
+    FUNCTION=
+    _rest=$1-
+    while [ -n "$_rest" ]; do
+        FUNCTION=$FUNCTION${FUNCTION:+_}${_rest%%-*}
+        _rest=${_rest#*-}
+    done
+}
+
 # window_function osnoise-off: sets FUNCTION to window_osnoise_off. All windows of the suite reach have one.
 window_function() {
     case $1 in
-    reach-*)
-        FUNCTION=reach_window
-        return
-        ;;
+    reach-*) FUNCTION=reach_window ;;
+    *) function_named "window-$1" ;;
     esac
-    FUNCTION=window
-    _rest=$1-
-    while [ -n "$_rest" ]; do
-        FUNCTION=${FUNCTION}_${_rest%%-*}
-        _rest=${_rest#*-}
-    done
 }
 
 # all_files FILE...: true when every file is there and not empty.

@@ -11,17 +11,6 @@ _CLOCKSOURCE=/sys/devices/system/clocksource/clocksource0/current_clocksource
 # Numbers in /proc/sys end after their first digit where they are read by single bytes, as the builtin does it.
 _TAINTED=/proc/sys/kernel/tainted
 
-# _case NAME COMMAND...: the case passes when the command does.
-_case() {
-    _name=$1
-    shift
-    if "$@"; then
-        echo "$_name pass"
-    else
-        echo "$_name fail"
-    fi
-}
-
 # boot_value NAME: the value of a boot parameter, or nothing, in LINE.
 boot_value() {
     read_line /proc/cmdline
@@ -40,6 +29,11 @@ _same_cpus() {
     _first=$CPUS
     expand_cpus "$2"
     [ "$_first" = "$CPUS" ]
+}
+
+_file_says() {
+    read_line "$1"
+    [ "$LINE" = "$2" ]
 }
 
 _file_has_cpus() {
@@ -66,34 +60,63 @@ _within() {
     done
 }
 
-# No core may have one thread isolated and the other at work.
-_whole_cores() {
-    [ -n "$SIBLINGS" ] || return 1
-    for _core in $SIBLINGS; do
-        _within "${_core#*:}" "$ISOLATED" || _within "${_core#*:}" "$HOUSEKEEPING" || return 1
-    done
-}
-
-# A kernel without lockup detector does not know nowatchdog, and needs none. LAVA adds lava_mac to the
-# line of a machine that boots over the network, for the scripts of a root file system.
-_no_unknown_parameters() {
-    for _word in $UNKNOWN_PARAMETERS; do
-        case $_word in nowatchdog | lava_mac=*) ;; *) return 1 ;; esac
-    done
-}
+# A function a case, by its name: true when the machine is as asked. The program lists the cases (values.sh).
 
 # The kernel is real time, or it is not where that is asked for.
-_is_as_asked() {
+preflight_rt() {
     case $VERSION in
     *PREEMPT_RT*) [ "$RT" = yes ] ;;
     *) [ "$RT" = no ] ;;
     esac
 }
 
+preflight_smt() {
+    _file_says $_CPU_DIR/smt/active "$SMT"
+}
+
+preflight_isolated() {
+    _file_has_cpus $_CPU_DIR/isolated "$ISOLATED"
+}
+
+preflight_nohz_full() {
+    _file_has_cpus $_CPU_DIR/nohz_full "$ISOLATED"
+}
+
+preflight_rcu_nocbs() {
+    _parameter_has_cpus rcu_nocbs "$ISOLATED"
+}
+
+preflight_irq_affinity() {
+    _parameter_has_cpus irqaffinity "$HOUSEKEEPING"
+}
+
+preflight_housekeeping() {
+    _file_has_cpus $_CPU_DIR/online "$HOUSEKEEPING,$ISOLATED"
+}
+
+preflight_watch() {
+    _within "$WATCH" "$ISOLATED"
+}
+
+# No core may have one thread isolated and the other at work.
+preflight_whole_cores() {
+    [ -n "$SIBLINGS" ] || return 1
+    for _core in $SIBLINGS; do
+        _within "${_core#*:}" "$ISOLATED" || _within "${_core#*:}" "$HOUSEKEEPING" || return 1
+    done
+}
+
 # The instruments are files in the initramfs: nothing that could taint is loaded yet.
-_file_says() {
-    read_line "$1"
-    [ "$LINE" = "$2" ]
+preflight_untainted() {
+    _file_says "$_TAINTED" 0
+}
+
+# A kernel without lockup detector does not know nowatchdog, and needs none. LAVA adds lava_mac to the
+# line of a machine that boots over the network, for the scripts of a root file system.
+preflight_parameters() {
+    for _word in $UNKNOWN_PARAMETERS; do
+        case $_word in nowatchdog | lava_mac=*) ;; *) return 1 ;; esac
+    done
 }
 
 # Jiffies start 300 s below 2^32, so how far they have come since boot gives HZ.
@@ -166,19 +189,17 @@ _facts() {
 }
 
 _cases() {
-    _case preflight-rt _is_as_asked
-    _case preflight-smt _file_says $_CPU_DIR/smt/active "$SMT"
-    [ "$ISOLATES" = no ] || {
-        _case preflight-isolated _file_has_cpus $_CPU_DIR/isolated "$ISOLATED"
-        _case preflight-nohz-full _file_has_cpus $_CPU_DIR/nohz_full "$ISOLATED"
-        _case preflight-rcu-nocbs _parameter_has_cpus rcu_nocbs "$ISOLATED"
-        _case preflight-irq-affinity _parameter_has_cpus irqaffinity "$HOUSEKEEPING"
-    }
-    _case preflight-housekeeping _file_has_cpus $_CPU_DIR/online "$HOUSEKEEPING,$ISOLATED"
-    _case preflight-watch _within "$WATCH" "$ISOLATED"
-    _case preflight-whole-cores _whole_cores
-    _case preflight-untainted _file_says "$_TAINTED" 0
-    _case preflight-parameters _no_unknown_parameters
+    for _name in $PREFLIGHT_CASES; do
+        case "$ISOLATES: $ISOLATION_CASES " in
+        no:*" $_name "*) continue ;;
+        esac
+        function_named "$_name"
+        if "$FUNCTION"; then
+            echo "$_name pass"
+        else
+            echo "$_name fail"
+        fi
+    done
 }
 
 preflight_collect() {

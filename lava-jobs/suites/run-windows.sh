@@ -18,6 +18,8 @@ set +x
 set -eu
 
 here=${0%/*}
+# What the program knows too: it writes that file into the ramdisk (bisect/rtbisect/lab/device_values.py).
+. "$here/../values.sh"
 . "$here/lib.sh"
 # shellcheck source=/dev/null
 for _script in "$here"/*.sh; do
@@ -27,17 +29,6 @@ for _script in "$here"/*.sh; do
     esac
 done
 
-# The dose. Eight timers a CPU, 20 ms each, evenly spread: 3 x 8 x 50 = 1200
-# events a second, which two emulating cores keep up.
-CLOCK_READER="-m clock -p 20000 -x 8"
-# In 10 + 10 boots of 2000 ms one boot with the spinlock looked like the rwlock
-# here, so RES/s of one boot is evidence and not proof; RES/IWI of pf-on never
-# overlapped.
-# A fault each millisecond and CPU.
-PF_READER="-m pf -p 1000"
-# A quarter of both doses.
-CLOCK_QUARTER_READER="-m clock -p 20000 -x 2"
-PF_QUARTER_READER="-m pf -p 4000"
 # Until the tracer's threads and the reader have settled.
 WARM_UP_MS=300
 # The pf windows last 3/5 of the others: their figure is the ratio RES/IWI,

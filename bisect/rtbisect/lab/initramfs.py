@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The base ramdisk: busybox, init, the suites' scripts and their C programs.
+"""The base ramdisk: busybox, init, the suites' scripts with the values that they share with this
+program, and their C programs.
 
 It is the same for all kernels; what belongs to one kernel (modules) comes as a LAVA
 overlay. The archive is written here in the kernel's "newc" format, so that the same
@@ -20,6 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rtbisect.errors import ConfigError, InfrastructureError
+from rtbisect.lab import device_values
 from rtbisect.process import command
 
 if TYPE_CHECKING:
@@ -144,6 +146,8 @@ def _members(inputs: Inputs, applets: tuple[str, ...]) -> list[Member]:
     members += [Member(f"bin/{name}", stat.S_IFLNK | 0o777, b"busybox") for name in applets]
     for name, path in scripts(inputs.lava_jobs).items():
         members.append(_executable(f"{PREFIX}/suites/{name}", path))
+    values = device_values.text().encode()
+    members.append(Member(f"{PREFIX}/{device_values.FILE}", stat.S_IFREG | 0o644, values))
     for name, path in programs(inputs.lava_jobs).items():
         data = _compile(inputs.compiler, path)
         members.append(Member(f"{PREFIX}/bin/{name}", stat.S_IFREG | 0o755, data))
@@ -233,5 +237,5 @@ def _key(inputs: Inputs, applets: tuple[str, ...]) -> str:
         **({SITE_WORKLOAD: inputs.workload} if inputs.workload else {}),
     }
     hashes = {name: hashlib.sha256(_read(path)).hexdigest() for name, path in files.items()}
-    parts = [sorted(hashes.items()), list(applets), version, list(_CFLAGS)]
+    parts = [sorted(hashes.items()), device_values.text(), list(applets), version, list(_CFLAGS)]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()

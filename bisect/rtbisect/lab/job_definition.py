@@ -33,19 +33,28 @@ PROMPT = "rt-lab:# "
 
 SCRIPT = "/opt/rtbisect/suites/run-windows.sh"
 
-#: Cases that the device reports before the windows (lava-jobs/suites/preflight.sh).
-PREFLIGHT_CASES = (
-    "preflight-rt",
-    "preflight-smt",
+#: Cases that the device reports before the windows, in this order, with the fact that explains a
+#: failure ("": none does). It has a function of the name of each (lava-jobs/suites/preflight.sh).
+PREFLIGHT_CASES = {
+    "preflight-rt": "uname_v",
+    "preflight-smt": "smt_active",
+    "preflight-isolated": "isolated",
+    "preflight-nohz-full": "nohz_full",
+    "preflight-rcu-nocbs": "",
+    "preflight-irq-affinity": "",
+    "preflight-housekeeping": "",
+    "preflight-watch": "",
+    "preflight-whole-cores": "",
+    "preflight-untainted": "tainted",
+    "preflight-parameters": "unknown_parameters",
+}
+
+#: Those that are not asked of a machine that isolates nothing.
+ISOLATION_CASES = (
     "preflight-isolated",
     "preflight-nohz-full",
     "preflight-rcu-nocbs",
     "preflight-irq-affinity",
-    "preflight-housekeeping",
-    "preflight-watch",
-    "preflight-whole-cores",
-    "preflight-untainted",
-    "preflight-parameters",
 )
 
 #: A window that lasted so many times longer than asked was stopped by the host.
@@ -149,18 +158,12 @@ def _longest_s(request: RunRequest, window: Window) -> float:
     return LONGEST_WINDOW * max(asked_s, runs.least_s)
 
 
-#: Those that are not asked of a machine that isolates nothing.
-ISOLATION_CASES = frozenset(
-    f"preflight-{what}" for what in ("isolated", "nohz-full", "rcu-nocbs", "irq-affinity")
-)
-
-
 def expected_cases(request: RunRequest) -> tuple[str, ...]:
     """Cases that a complete boot reports, each with the result "pass". A window that only explains
     may fail: that is no reason to throw figures away.
     """
     windows = (window.name for window in request.windows if not window.explains)
-    skipped = frozenset() if request.profile.isolates else ISOLATION_CASES
+    skipped = () if request.profile.isolates else ISOLATION_CASES
     return (*(case for case in PREFLIGHT_CASES if case not in skipped), *windows)
 
 

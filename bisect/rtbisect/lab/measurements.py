@@ -17,7 +17,12 @@ from rtbisect.judge.gates import machine_health, window_gates
 from rtbisect.judge.gates.campaign_gates import RAW
 from rtbisect.judge.sources import UNEXPLAINED
 from rtbisect.lab import console_block
-from rtbisect.lab.job_definition import LONGEST_WINDOW, expected_cases, has_smt
+from rtbisect.lab.job_definition import (
+    LONGEST_WINDOW,
+    PREFLIGHT_CASES,
+    expected_cases,
+    has_smt,
+)
 from rtbisect.lab.profile import parse_cpus
 from rtbisect.process.command import printable
 from rtbisect.suites import base, reported
@@ -168,19 +173,11 @@ def _why(case: str, log: LavaLog) -> str:
     """A fact that explains a failed preflight, or a window that was not begun because another one
     had left something behind, where the block still tells it.
     """
-    explains = {
-        "preflight-parameters": "unknown_parameters",
-        "preflight-untainted": "tainted",
-        "preflight-isolated": "isolated",
-        "preflight-nohz-full": "nohz_full",
-        "preflight-smt": "smt_active",
-        "preflight-rt": "uname_v",
-    }
     try:
         facts = facts_of(console_block.files_of(log.console))
     except (console_block.BlockError, InvalidBoot):
         return ""
-    key = explains.get(case, f"left_behind_{case}")
+    key = PREFLIGHT_CASES.get(case) or f"left_behind_{case}"
     return f" ({key}={facts[key]})" if key in facts else ""
 
 

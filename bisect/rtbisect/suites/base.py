@@ -82,6 +82,8 @@ class Suite:
     twin: Callable[[Window], Window] | None = None
     #: Its windows try a lab with a kernel that is not ours: they need none of our modules.
     any_kernel: bool = False
+    #: Shell variables that its script finds set on the device: what both have to know.
+    on_device: Mapping[str, str | int] = field(default_factory=dict)
 
     #: What figures came from in one window, with the arguments of `parse`.
     sources: Tell | None = None

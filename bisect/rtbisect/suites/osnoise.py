@@ -35,6 +35,9 @@ NAME = "osnoise"
 #: The tracer itself.
 COUNTED_BY = ("include/trace/events/osnoise.h", "kernel/trace/trace_osnoise.c")
 
+#: A sample of half a second each second. Noise below the threshold is the cost of measuring.
+PERIOD_US, RUNTIME_US, THRESHOLD_US = 1_000_000, 500_000, 1
+
 _COUNTS = ("hw", "nmi", "irq", "softirq", "thread")
 
 #: A longer line of a trace is no sample: blanks that go on would be tried from each on.
@@ -132,9 +135,9 @@ _OWN_UNITS = {OWN: "us/s", **{f"{kind}_noise_us_per_s": "us/s" for kind in noise
 _ASKED = {
     "stop_tracing_us": 0,
     "stop_tracing_total_us": 0,
-    "tracing_thresh": 1,
-    "period_us": 1_000_000,
-    "runtime_us": 500_000,
+    "tracing_thresh": THRESHOLD_US,
+    "period_us": PERIOD_US,
+    "runtime_us": RUNTIME_US,
 }
 
 
@@ -220,6 +223,11 @@ def _traced(figures: Mapping[str, float]) -> float | None:
 SUITE = Suite(
     NAME,
     parse,
+    on_device={
+        "OSNOISE_PERIOD_US": PERIOD_US,
+        "OSNOISE_RUNTIME_US": RUNTIME_US,
+        "OSNOISE_THRESHOLD_US": THRESHOLD_US,
+    },
     sources=sources,
     kinds=frozenset(noise.KINDS),
     made_of={

@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 NAME = "rcutorture"
 FAILURES = "failures"
 
+#: How long each flavour is looked at, and what it takes to load and remove the modules for it.
+TEST_S = 60
+_MODULES_S = 15.0
+
 #: How a test may end, and whether that is a failure of RCU.
 _ENDS = {"SUCCESS": 0.0, "FAILURE": 1.0, "RCU_HOTPLUG": 0.0}
 
@@ -45,8 +49,15 @@ SUITE = Suite(
     parse,
     # Both flavours explain what synchronize_rcu() costs: a grace period that ends early is quick.
     windows=tuple(
-        Window(f"{NAME}-{flavour}", (NAME,), explains="rcu-off", asked=True, least_s=75.0)
+        Window(
+            f"{NAME}-{flavour}",
+            (NAME,),
+            explains="rcu-off",
+            asked=True,
+            least_s=TEST_S + _MODULES_S,
+        )
         for flavour in ("rcu", "srcu")
     ),
+    on_device={"RCUTORTURE_SECONDS": TEST_S},
     failures=FAILURES,
 )

@@ -13,12 +13,14 @@ from functools import partial
 from rtbisect.model.lab import Window
 from rtbisect.suites import ipi
 from rtbisect.suites.base import Suite
+from rtbisect.suites.reader import READER, Reader
 
 NAME = "sampled"
 
-#: 6 isolated CPUs with 16 timers each would take 4800 samples a second; half of that is what an
-#: emulator on two cores surely gives.
-SAMPLES_PER_S = 2400.0
+TOOL = Reader("clock", period_us=20_000, timers=16)
+
+#: Half of what is asked for on 6 isolated CPUs: an emulator on two cores surely gives that.
+SAMPLES_PER_S = 6 * TOOL.asked_per_s / 2
 
 SUITE = Suite(
     NAME,
@@ -29,10 +31,11 @@ SUITE = Suite(
             "sampled-on",
             (NAME,),
             synthetic=True,
-            instrument="perf-epoll-reader",
+            instrument=READER,
             nominal_events_per_s=SAMPLES_PER_S,
         ),
     ),
+    on_device={"SAMPLED_TOOL": TOOL.options},
     made_of={"res_": ("reschedule",)},
     per_event=ipi.PER_EVENT,
     counted_by=ipi.COUNTED_BY,

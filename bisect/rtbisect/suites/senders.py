@@ -16,14 +16,13 @@ from typing import TYPE_CHECKING
 
 from rtbisect.model.lab import Source, Window
 from rtbisect.suites.base import Suite, SuiteError, no_figures, number, pairs, text
+from rtbisect.suites.reader import READER
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 
 NAME = "senders"
-
-_READER = "perf-epoll-reader"
 
 #: What the tracepoint says where no function is called on the other CPU.
 NO_CALLBACK = "0x0"
@@ -146,12 +145,12 @@ SUITE = Suite(
         Window(
             "senders-clock",
             (NAME,),
-            workload=f"{_READER}:clock",
+            workload=f"{READER}:clock",
             synthetic=True,
             explains="clock-on",
         ),
-        Window("senders-pf", (NAME,), workload=f"{_READER}:pf", synthetic=True, explains="pf-on"),
-        Window("senders-sampled", (NAME,), instrument=_READER, explains="sampled-on"),
+        Window("senders-pf", (NAME,), workload=f"{READER}:pf", synthetic=True, explains="pf-on"),
+        Window("senders-sampled", (NAME,), instrument=READER, explains="sampled-on"),
     ),
     sources=sources,
     kinds=frozenset({"reschedule", "call", "irq_work"}),

@@ -3,8 +3,6 @@
 # The osnoise tracer on the watched CPUs, through tracefs alone: rtla's columns
 # change from version to version, these files do not.
 
-OSNOISE_PERIOD_US=1000000
-OSNOISE_RUNTIME_US=500000
 OSNOISE_EVENTS="irq_noise softirq_noise thread_noise nmi_noise"
 
 # osnoise_settings [OPTION]: every knob is written, so that no default of the kernel under test counts.
@@ -17,8 +15,7 @@ osnoise_settings() {
     # A sample's limits stay off: a stop in the middle would end the window.
     echo 0 >"$TRACING/osnoise/stop_tracing_us"
     echo 0 >"$TRACING/osnoise/stop_tracing_total_us"
-    # Noise under 1 us is the cost of measuring.
-    echo 1 >"$TRACING/tracing_thresh"
+    echo "$OSNOISE_THRESHOLD_US" >"$TRACING/tracing_thresh"
     # runtime <= period has to hold after each write, whatever was there.
     echo "$OSNOISE_PERIOD_US" >"$TRACING/osnoise/period_us"
     echo "$OSNOISE_RUNTIME_US" >"$TRACING/osnoise/runtime_us"

@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=ash
-# Is RCU still right? The kernel's own rcutorture (kernel/rcu/rcutorture.c), a minute for each flavour. It says in the
-# log how it ended when it is removed.
-
-RCUTORTURE_SECONDS=60
+# Is RCU still right? The kernel's own rcutorture (kernel/rcu/rcutorture.c), RCUTORTURE_SECONDS for each flavour. It says
+# in the log how it ended when it is removed.
 
 window_rcutorture_rcu() {
     rcutorture_window rcutorture-rcu rcu

@@ -3,9 +3,6 @@
 # Interrupts of the watched CPUs while a profiler samples every isolated CPU and takes its buffers by epoll: what a
 # tool of that kind sees, and in part makes. The other window has the kernel's own counters alone.
 
-# Sixteen sampling timers a CPU, 20 ms each.
-SAMPLED_TOOL="-m clock -p 20000 -x 16"
-
 window_sampled_off() {
     counted_window sampled-off
 }

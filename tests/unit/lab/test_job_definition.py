@@ -13,6 +13,7 @@ from pydantic import ValidationError
 from helpers.lab_logs import DEVICE, request
 from rtbisect.config.schema import LabAccess, PlanParams
 from rtbisect.errors import ConfigError, InternalError
+from rtbisect.lab import device_values
 from rtbisect.lab.job_definition import (
     PREFLIGHT_CASES,
     Job,
@@ -246,9 +247,7 @@ def test_the_prompt_is_the_one_that_init_sets():
     assert f"PS1='{prompt}'" in (LAVA_JOBS / "initramfs/init").read_text()
 
 
-def test_the_preflight_reports_the_cases_that_are_expected():
-    script = (LAVA_JOBS / "suites/preflight.sh").read_text()
-    assert tuple(re.findall(r"_case (preflight-[a-z-]+)", script)) == PREFLIGHT_CASES
+def test_a_boot_has_the_cases_of_the_preflight_and_of_its_windows():
     assert expected_cases(request())[len(PREFLIGHT_CASES) :] == tuple(w.name for w in WINDOWS)
 
 
@@ -285,6 +284,7 @@ def test_both_runs_of_rtla_end_before_the_job(window_ms):
     """They have a limit of their own, because LAVA's is taken for a kernel that hangs."""
     suites = LAVA_JOBS / "suites"
     steps = [
+        device_values.text(),
         f". {suites}/lib.sh; . {suites}/osnoise/osnoise.sh; . {suites}/rtla/rtla.sh",
         "timeout() { echo $3; }",
         f"WINDOW_MS={window_ms} HOUSEKEEPING_CPU=0 WATCH=2; rtla_osnoise top",

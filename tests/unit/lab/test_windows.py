@@ -1,13 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 import subprocess
-from pathlib import Path
 
 import pytest
 
+from helpers import device
 from rtbisect.errors import ConfigError
 from rtbisect.lab.windows import ALL_WINDOWS, WINDOWS, select
-
-SUITES = Path(__file__).parents[3] / "lava-jobs/suites"
 
 #: Options that the script takes, and a window that no suite has at their end.
 ASKED = (
@@ -18,10 +16,8 @@ ASKED = (
 
 def test_the_device_knows_every_window(tmp_path):
     """Its shell refuses the first window that has no function, before anything runs."""
-    for script in (*SUITES.glob("*.sh"), *SUITES.glob("*/*.sh")):
-        (tmp_path / script.name).write_text(script.read_text())
     order = " ".join(window.name for window in ALL_WINDOWS)
-    argv = ["/bin/busybox", "sh", str(tmp_path / "run-windows.sh"), *ASKED]
+    argv = ["/bin/busybox", "sh", str(device.scripts(tmp_path) / "run-windows.sh"), *ASKED]
     done = subprocess.run([*argv, f"{order} no-such"], capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert done.stderr.startswith("run-windows.sh: unknown window no-such\n")
