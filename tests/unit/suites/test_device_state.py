@@ -3,11 +3,18 @@
 puts back; with plain folders in place of /proc, /sys and tracefs.
 """
 
+import re
 import struct
 import subprocess
 from pathlib import Path
 
 import pytest
+
+from helpers.lab_logs import request
+from rtbisect.lab.classify import panic_of
+from rtbisect.lab.measurements import symptom
+from rtbisect.lab.windows import select
+from rtbisect.suites.stall import FROZEN, GUARDS
 
 SUITES = Path(__file__).resolve().parents[3] / "lava-jobs/suites"
 
@@ -214,5 +221,16 @@ SEES = {
 def test_stall_says_which_symptoms_the_kernel_would_tell(tmp_path, files, wanted):
     put(tmp_path, **files)
     told = stall(tmp_path)
-    kinds = ("rcu_stall", "blocked_task", "soft_lockup", "lockdep")
-    assert all(f"sees_{kind} {is_it}\n" in told for kind, is_it in zip(kinds, wanted, strict=True))
+    assert all(f"sees_{kind} {is_it}\n" in told for kind, is_it in zip(GUARDS, wanted, strict=True))
+
+
+def test_what_the_device_says_of_a_hang_is_what_is_read(tmp_path):
+    """The window that it is in, and the symptom with which the program ends the boot."""
+    stall(tmp_path, f"cp {tmp_path}/kmsg {tmp_path}/begun")
+    begins, ends = ((tmp_path / name).read_text().strip() for name in ("begun", "kmsg"))
+    source = (SUITES / "stall/epollstall.c").read_text()
+    says = re.search(r'"<0>(rtbisect-symptom: .*)\\n"', source)[1]
+    asked = request(select(["stall"]))
+    (found,) = symptom(asked, panic_of([says]), [begins, says])
+    assert found.name == FROZEN
+    assert symptom(asked, panic_of([says]), [begins, ends, says]) == ()

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from helpers import tracers
+from rtbisect.config.thresholds import load_thresholds
 from rtbisect.suites import epoll
 from rtbisect.suites.base import SuiteError
 
@@ -50,6 +51,13 @@ def test_any_text_is_read_or_refused(text):
     except SuiteError:
         return
     assert all(rate > 0 for rate in found.values())
+
+
+def test_each_threshold_is_of_a_number_of_producers_that_the_device_tries():
+    script = f". {SOURCE.with_name('epoll.sh')}; echo $EPOLL_THREADS"
+    tried = subprocess.check_output(["/bin/busybox", "ash", "-c", script], text=True).split()
+    limits = load_thresholds(tracers.ROOT / "thresholds", (epoll.NAME,))
+    assert {limit.key.name for limit in limits} == {f"events_per_ms_{each}" for each in tried}
 
 
 @pytest.mark.skipif(shutil.which("gcc") is None, reason="needs gcc, as the lab does")

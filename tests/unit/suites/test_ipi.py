@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
+import os
+import subprocess
+
 import pytest
 
+from helpers import tracers
 from helpers.lab_logs import dose, interrupts, window_txt
 from rtbisect.lab.windows import select
 from rtbisect.suites import ipi
-from rtbisect.suites.base import SuiteError
+from rtbisect.suites.base import SuiteError, pairs
 
 (OFF, ON) = select(["osnoise-off", "pf-on"])
 WATCH = (2, 3, 4)
@@ -141,3 +145,18 @@ def test_damaged_snapshots_are_refused(old, new, reason):
         assert old in found[name]
         found[name] = found[name].replace(old, new)
     assert reason in wrong(found)
+
+
+@pytest.mark.parametrize("dosed", [False, True])
+def test_the_program_of_the_device_tells_what_is_read(tmp_path, dosed):
+    program = tracers.compiled(tmp_path, "ipi/irqsnap.c")
+    argv = [program, "-k", str(min(os.sched_getaffinity(0))), "-t", "1", "-o", tmp_path]
+    if dosed:
+        (tmp_path / "dose").write_bytes(b"rtbdose1" + bytes(1 << 16))
+        argv += ["-d", tmp_path / "dose"]
+    env = os.environ | {"ASAN_OPTIONS": "detect_leaks=0"}
+    subprocess.run(argv, check=True, timeout=60, env=env)
+    known = [f"{key}_{side}" for key in ipi.DOSE for side in ("before", "after")]
+    told = pairs((tmp_path / "window.txt").read_text(), " ")
+    assert list(told) == [*ipi.TIMES, *(known if dosed else ())]
+    assert {path.name for path in tmp_path.glob("*.txt")} == files({}).keys()
