@@ -101,7 +101,7 @@ def cause_of(
         return found
     effects.tell(f"cause: {found[1]}; more boots of both kernels")
     more = CAUSE_BOOTS - min(sum(run.complete for run in fresh[sha]) for sha in pair)
-    for run in effects.in_turn(pair, "cause", min(2 * max(0, more), effects.boots_left)):
+    for run in effects.in_turn(pair, "cause", min(2 * max(0, more), effects.budget.boots_left)):
         fresh[run.revision].append(run)
     return judged()
 

@@ -105,8 +105,9 @@ def _tell_range(effects: Steps, graph: CommitGraph) -> None:
 
 def _kept(effects: Steps) -> tuple[str, ...]:
     """What is left of a budget that a search has spent: it may not take that."""
-    left, limits = effects.boots_left, effects.setup.limits
-    if effects.search_boots_left or not left:
+    budget, limits = effects.budget, effects.setup.limits
+    left = budget.boots_left
+    if budget.search_boots_left or not left:
         return ()
     name = "--max-runs" if effects.setup.command else "max_boots of the site"
     return (f"{left} of {limits.max_boots} boots are kept for the proof; {name} allows more",)

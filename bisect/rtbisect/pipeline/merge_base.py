@@ -29,7 +29,7 @@ def on_all_suites(effects: Steps, ends: Comparison) -> Comparison:
     given = dict(effects.setup.request.extra).get(GIVEN)
     if given is None or ends.level is not Level.PASS:
         return ends
-    if effects.boots_left < 2 * effects.setup.limits.calibrate_min:
+    if effects.budget.boots_left < 2 * effects.setup.limits.calibrate_min:
         said = f"no boots are left to compare {given[:12]}, which the merge base stands for"
         return replace(ends, reason=f"{ends.reason}; {said}")
     effects.tell(f"the merge base is like the other end; is {given[:12]}, which it stands for?")
@@ -49,13 +49,13 @@ def on_one(effects: Steps, threshold: Threshold, result: Result) -> Result:
     if given is None or not effects.build(given).ok:
         return result
     bad = effects.setup.request.bad
-    boots = min(effects.setup.limits.verify_boots, effects.boots_left)
+    boots = min(effects.setup.limits.verify_boots, effects.budget.boots_left)
     if effects.evidence().get(bad):
         asks = [BootRequest(given, "given", left) for left in reversed(range(boots))]
         list(effects.boot_all(asks))
     else:
         # Two kernels that are the same were not booted.
-        list(effects.in_turn((given, bad), "given", min(2 * boots, effects.boots_left)))
+        list(effects.in_turn((given, bad), "given", min(2 * boots, effects.budget.boots_left)))
     found = effects.evidence()
     sides = (sample(found.get(sha, []), threshold.key) for sha in (given, bad))
     if judge(threshold, *sides).level is not Level.REGRESSED:

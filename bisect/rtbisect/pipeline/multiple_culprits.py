@@ -144,7 +144,7 @@ class _Parts:
     def _result(self, rest: CommitGraph) -> tuple[Result, str]:
         """What is found in a part, and a revision between two culprits of it."""
         effects = self.effects
-        if not effects.affords(rest.good, rest.bad):
+        if not effects.budget.affords(effects.evidence(), rest.good, rest.bad):
             return unanswered(self.threshold, "the budget is spent"), ""
         found = search(effects, rest, self.threshold, effects.evidence())
         answer = found.answer

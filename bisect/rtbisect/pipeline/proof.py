@@ -228,7 +228,7 @@ def _layout(effects: Steps, judged: Judged, ends: Sequence[Sample], *, whatever:
     """The layout to compare in, one that the search has not seen; 0 where the ends differ by more
     than a layout makes, unless `whatever` they differ by it is asked.
     """
-    if effects.layout_cost_s() is None or not all(end.n for end in ends):
+    if effects.budget.layout_cost_s() is None or not all(end.n for end in ends):
         return 0
     threshold = judged.figure.threshold(judged.threshold)
     good, bad = (all_badness(threshold, end.values) for end in ends)

@@ -69,7 +69,7 @@ def carry_out(
         )
 
     while not isinstance(step := verification.propose(state, late=late), verification.Done):
-        if not effects.boots_left:
+        if not effects.budget.boots_left:
             break
         if step.layout and not (build := effects.build(step.revision, step.layout)).ok:
             failed = verification.Built(

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from rtbisect.model.campaign import Judgement, Threshold, Verification
     from rtbisect.model.code import CommitGraph
     from rtbisect.model.lab import Run
+    from rtbisect.pipeline.budget import Budget
     from rtbisect.pipeline.steps import Steps
 
 
@@ -37,22 +38,19 @@ def search(
     # Both ends first: the calibration needs them, and they tell what a build costs.
     for end in (graph.good, graph.bad):
         effects.build(end)
-    state = engine.start(
-        engine.SearchSpec(
-            graph=graph,
-            threshold=threshold,
-            seed=effects.setup.request.seed,
-            confidence=limits.confidence,
-            build_cost_s=effects.build_cost_s(),
-            boot_cost_s=effects.boot_cost_s(),
-            layout_cost_s=effects.layout_cost_s(),
-            layout_below=limits.layout_below,
-            calibrate_min=limits.calibrate_min,
-            calibrate_max=limits.calibrate_max,
-            max_boots=max(effects.search_boots_left, 2 * limits.calibrate_min),
-            max_builds=limits.max_builds,
-        )
+    budget = effects.budget
+    spec = engine.SearchSpec(
+        graph=graph,
+        threshold=threshold,
+        seed=effects.setup.request.seed,
+        confidence=limits.confidence,
+        layout_below=limits.layout_below,
+        calibrate_min=limits.calibrate_min,
+        calibrate_max=limits.calibrate_max,
+        max_boots=max(budget.search_boots_left, 2 * limits.calibrate_min),
+        max_builds=limits.max_builds,
     )
+    state = engine.start(_with_costs(spec, budget))
     state = _eliminated(effects, state)
     if silent := len(state.ledger.silent):
         effects.tell(f"{silent} of {len(graph)} commits touch no file that the ends were made from")
@@ -62,13 +60,7 @@ def search(
         if state.ends.reproduced and not told:
             told = True
             # The ends have told what a boot costs; before them it was a guess.
-            costs = replace(
-                state.spec,
-                build_cost_s=effects.build_cost_s(),
-                boot_cost_s=effects.boot_cost_s(),
-                layout_cost_s=effects.layout_cost_s(),
-            )
-            state = replace(state, spec=costs)
+            state = replace(state, spec=_with_costs(state.spec, effects.budget))
             effects.tell(_forecast(effects, state))
         tests = []
         for proposal in engine.propose(state, free_hosts=effects.width):
@@ -83,18 +75,28 @@ def search(
             state = engine.apply(state, event)
 
 
+def _with_costs(spec: engine.SearchSpec, budget: Budget) -> engine.SearchSpec:
+    return replace(
+        spec,
+        build_cost_s=budget.build_cost_s(),
+        boot_cost_s=budget.boot_cost_s(),
+        layout_cost_s=budget.layout_cost_s(),
+    )
+
+
 def _within_budget(
     effects: Steps, state: engine.SearchState, spare: dict[str, list[Run]]
 ) -> engine.SearchState:
     """The state with what the campaign has left. The log of a search also has boots and builds that
     were made before it: they cost nothing again.
     """
-    left, graph = effects.search_boots_left, state.spec.graph
+    budget, graph = effects.budget, state.spec.graph
+    left = budget.search_boots_left
     waiting = 0
     if left and state.ends.reproduced is None:
         waiting = sum(len(spare.get(end, ())) for end in (graph.good, graph.bad))
     boots = state.ledger.boots + left + waiting
-    builds = state.ledger.builds + effects.builds_left
+    builds = state.ledger.builds + budget.builds_left
     if (boots, builds) == (state.spec.max_boots, state.spec.max_builds):
         return state
     return replace(state, spec=replace(state.spec, max_boots=boots, max_builds=builds))
@@ -107,7 +109,8 @@ def _forecast(effects: Steps, state: engine.SearchState) -> str:
     said = f"reproduced with {ends.used}+{ends.used} {word}s (p = {ends.p:.2g})"
     said += f" {ends.figure}".rstrip()
     cost = "" if effects.setup.command else f"{coming.builds:.0f} builds, "
-    seconds = coming.builds * effects.build_cost_s() + coming.boots * effects.boot_cost_s()
+    budget = effects.budget
+    seconds = coming.builds * budget.build_cost_s() + coming.boots * budget.boot_cost_s()
     cost += f"{coming.boots:.0f} {word}s, {duration(seconds)}"
     limits = effects.setup.limits
     proof = f"then {2 * limits.verify_boots} to {limits.proof_boots} or more to prove it"

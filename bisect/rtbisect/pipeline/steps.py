@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import random
-import statistics
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,6 +23,7 @@ from rtbisect.model.code import (
 from rtbisect.model.formats import kept_as
 from rtbisect.model.lab import Run, RunRequest
 from rtbisect.pipeline.boot_queue import BootRequest, Boots, in_turn
+from rtbisect.pipeline.budget import Budget
 from rtbisect.search.events import Silent
 from rtbisect.search.noop_commits import Closure, shared, silent_pairs
 from rtbisect.suites.base import counts_functions
@@ -36,11 +36,6 @@ if TYPE_CHECKING:
     from rtbisect.model.ports import Ports
     from rtbisect.model.setup import Setup
 
-#: What a boot and a build are taken to cost before the first one was timed.
-FIRST_GUESS_BOOT_S = 20.0
-FIRST_GUESS_BUILD_S = 30.0
-FIRST_GUESS_COLD_BUILD_S = 300.0
-
 
 @kept_as("MaybeSha")
 @dataclass(frozen=True, slots=True)
@@ -52,7 +47,7 @@ class MaybeSha:
 
 @dataclass
 class Steps:
-    """Carries out builds and boots and remembers what they cost.
+    """Carries out builds and boots and remembers what came of them.
 
     Runs are numbered in the order in which they begin; that order depends only on recorded
     values, so a resumed campaign finds each run under its old number.
@@ -178,7 +173,8 @@ class Steps:
         """
         if self._boots is None:
             self._boots = Boots(self.width, self._prepared)
-        early = [each for each in ahead if self._is_built(each)][: max(0, self.boots_left - 1)]
+        most = max(0, self.budget.boots_left - 1)
+        early = [each for each in ahead if self._is_built(each)][:most]
         run = self._boots.take(ask, early)
         if (run.revision, run.layout) != (ask.sha, ask.layout):
             raise InternalError(
@@ -245,7 +241,7 @@ class Steps:
         what = f"{self.setup.run_word} {number}: {ask.sha[:12]} ({ask.purpose})"
         # A command may take a second or an hour; nobody knows before the first run.
         timed = bool(self.runs) or not self.setup.command or self.setup.given_boot_s is not None
-        left_s = self.boot_cost_s() * (ask.left + 1) if timed else None
+        left_s = self.budget.boot_cost_s() * (ask.left + 1) if timed else None
         self.parts.progress.step(what, number, number + ask.left, left_s)
         journal, lab = self.parts.journal, self.parts.lab
         return lambda: journal.step(
@@ -272,27 +268,15 @@ class Steps:
         return found
 
     @property
-    def boots_left(self) -> int:
-        """Boots that the budget of the campaign still allows."""
-        begun = self._boots.begun if self._boots else 0
-        return max(0, self.setup.limits.max_boots - begun)
-
-    @property
-    def search_boots_left(self) -> int:
-        """The same without what is kept for the proof."""
-        return max(0, self.boots_left - self.setup.limits.kept_boots)
-
-    @property
-    def builds_left(self) -> int:
-        """Builds that the budget of the campaign still allows."""
-        return max(0, self.setup.limits.max_builds - len(self.builds) - len(self.layouts))
-
-    def affords(self, *ends: str) -> bool:
-        """Whether enough boots are left for the first look at these ends."""
-        known = self.evidence()
-        first = self.setup.limits.calibrate_min
-        missing = sum(max(0, first - len(known.get(end, ()))) for end in ends)
-        return 0 < self.search_boots_left >= missing
+    def budget(self) -> Budget:
+        """What steps may still cost, by those so far."""
+        return Budget(
+            setup=self.setup,
+            builds=tuple(self.builds.values()),
+            layouts=len(self.layouts),
+            runs=tuple(self.runs),
+            begun=self._boots.begun if self._boots else 0,
+        )
 
     def observe(self, run: Run, threshold: Threshold) -> Observation | None:
         """The searched figure of one boot; None when the run is no evidence."""
@@ -308,33 +292,6 @@ class Steps:
             and m.cpu is not None
         )
         return Observation(run.revision, run.run_id, value, per_cpu, exposure, run.device)
-
-    def boot_cost_s(self) -> float:
-        """Seconds of a boot: as told, else the median so far."""
-        if self.setup.given_boot_s is not None:
-            return self.setup.given_boot_s
-        seconds = [run.seconds for run in self.runs if run.seconds > 0]
-        return statistics.median(seconds) if seconds else FIRST_GUESS_BOOT_S
-
-    def build_cost_s(self) -> float:
-        """Seconds of an incremental build: as told, else the median so far without the first,
-        cold one.
-        """
-        if self.setup.given_build_s is not None:
-            return self.setup.given_build_s
-        seconds = [b.seconds for b in self.builds.values() if b.ok and not b.reused][1:]
-        return statistics.median(seconds) if seconds else FIRST_GUESS_BUILD_S
-
-    def layout_cost_s(self) -> float | None:
-        """Seconds of a build with another layout: of the first, cold one and of those after it.
-        None where there are no such builds.
-        """
-        if self.setup.command or not self.setup.limits.layout_below:
-            return None
-        cold = [b.seconds for b in self.builds.values() if b.ok and not b.reused][:1]
-        first = cold[0] if cold else FIRST_GUESS_COLD_BUILD_S
-        # A culprit and its parent in two layouts: every second build starts from nothing.
-        return max(self.build_cost_s(), (first + self.build_cost_s()) / 2)
 
     def tell(self, line: str) -> None:
         """One line of the campaign's story."""

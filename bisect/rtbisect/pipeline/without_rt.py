@@ -30,7 +30,7 @@ def without_rt(
     asked, or the budget has no boot left.
     """
     setup = effects.setup
-    boots = 2 * min(setup.limits.without_rt_boots, effects.boots_left // 2)
+    boots = 2 * min(setup.limits.without_rt_boots, effects.budget.boots_left // 2)
     if not boots:
         return (), ""
     pair = (parent, culprit)

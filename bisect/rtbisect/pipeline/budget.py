@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What the steps of a campaign may still cost, and what one of them costs, by those before it."""
+
+from __future__ import annotations
+
+import statistics
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from rtbisect.model.code import Build
+    from rtbisect.model.lab import Run
+    from rtbisect.model.setup import Setup
+
+#: What a boot and a build are taken to cost before the first one was timed.
+FIRST_GUESS_BOOT_S = 20.0
+FIRST_GUESS_BUILD_S = 30.0
+FIRST_GUESS_COLD_BUILD_S = 300.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Budget:
+    """The limits of a set-up, held against what its campaign has done so far."""
+
+    setup: Setup
+    #: Builds of kernels as they are configured, in their order, also those that failed.
+    builds: Sequence[Build]
+    #: How many were built with another layout, or without PREEMPT_RT.
+    layouts: int
+    #: Boots that ended, in their order.
+    runs: Sequence[Run]
+    #: Boots that began, also those that nobody waited for yet.
+    begun: int
+
+    @property
+    def boots_left(self) -> int:
+        """Boots that the budget of the campaign still allows."""
+        return max(0, self.setup.limits.max_boots - self.begun)
+
+    @property
+    def search_boots_left(self) -> int:
+        """The same without what is kept for the proof."""
+        return max(0, self.boots_left - self.setup.limits.kept_boots)
+
+    @property
+    def builds_left(self) -> int:
+        """Builds that the budget of the campaign still allows."""
+        return max(0, self.setup.limits.max_builds - len(self.builds) - self.layouts)
+
+    def affords(self, evidence: Mapping[str, Sequence[Run]], *ends: str) -> bool:
+        """Whether enough boots are left for the first look at these ends, of which `evidence` may
+        have some.
+        """
+        first = self.setup.limits.calibrate_min
+        missing = sum(max(0, first - len(evidence.get(end, ()))) for end in ends)
+        return 0 < self.search_boots_left >= missing
+
+    def boot_cost_s(self) -> float:
+        """Seconds of a boot: as told, else the median so far."""
+        if self.setup.given_boot_s is not None:
+            return self.setup.given_boot_s
+        seconds = [run.seconds for run in self.runs if run.seconds > 0]
+        return statistics.median(seconds) if seconds else FIRST_GUESS_BOOT_S
+
+    def build_cost_s(self) -> float:
+        """Seconds of an incremental build: as told, else the median so far without the first,
+        cold one.
+        """
+        if self.setup.given_build_s is not None:
+            return self.setup.given_build_s
+        seconds = self._built_s()[1:]
+        return statistics.median(seconds) if seconds else FIRST_GUESS_BUILD_S
+
+    def layout_cost_s(self) -> float | None:
+        """Seconds of a build with another layout: of the first, cold one and of those after it.
+        None where there are no such builds.
+        """
+        if self.setup.command or not self.setup.limits.layout_below:
+            return None
+        first = next(iter(self._built_s()), FIRST_GUESS_COLD_BUILD_S)
+        # A culprit and its parent in two layouts: every second build starts from nothing.
+        return max(self.build_cost_s(), (first + self.build_cost_s()) / 2)
+
+    def _built_s(self) -> list[float]:
+        """Seconds of what was compiled, the cold build first."""
+        return [build.seconds for build in self.builds if build.ok and not build.reused]
