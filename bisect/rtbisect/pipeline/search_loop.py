@@ -52,7 +52,7 @@ def search(
     )
     state = engine.start(_with_costs(spec, budget))
     state = _eliminated(effects, state)
-    if silent := len(state.ledger.silent):
+    if silent := len(state.ledger.equal.silent):
         effects.tell(f"{silent} of {len(graph)} commits touch no file that the ends were made from")
     told = False
     while True:
@@ -121,7 +121,7 @@ def _forecast(effects: Steps, state: engine.SearchState) -> str:
 def _eliminated(effects: Steps, state: engine.SearchState) -> engine.SearchState:
     """The state with the commits that no build so far sees; every build may see more."""
     found = effects.silent(state.spec.graph)
-    return state if found.pairs == state.ledger.silent else engine.apply(state, found)
+    return state if found.pairs == state.ledger.equal.silent else engine.apply(state, found)
 
 
 def _built(effects: Steps, state: engine.SearchState, test: engine.Trial) -> engine.Built | None:

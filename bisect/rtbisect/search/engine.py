@@ -127,7 +127,7 @@ def _to_be_sure(
         return (Trial(between, "search"),)
     if never := stop.unbooted(state, found):
         # A silent commit is booted as the kernel that it is taken to have.
-        shas = dict.fromkeys(state.ledger.stand_in(sha) for sha in never)
+        shas = dict.fromkeys(state.ledger.equal.stand_in(sha) for sha in never)
         return tuple(Trial(sha, "search") for sha in list(shas)[: max(1, hosts)])
     due_ = stop.layouts_due(state, found)[: max(1, hosts)]
     return tuple(Trial(sha, "layout", layout=layout) for sha, layout in due_)
@@ -140,7 +140,7 @@ def _against_doubt(state: SearchState, found: Posterior) -> tuple[Trial, ...]:
     if (test := plan.against_none(state, found)) is not None:
         return (test,)
     if (sha := stop.more_boots(state, found)) is not None:
-        return (Trial(state.ledger.stand_in(sha), "search"),)
+        return (Trial(state.ledger.equal.stand_in(sha), "search"),)
     return ()
 
 
@@ -270,7 +270,7 @@ def _credible(found: Posterior) -> list[int]:
 def _none_before_search(state: SearchState) -> float:
     """Without a posterior: the prior, or 1 when the ends are the same kernel."""
     ends = {state.spec.graph.good, state.spec.graph.bad}
-    same = any(ends <= set(group) for group in state.ledger.classes)
+    same = any(ends <= set(group) for group in state.ledger.equal.classes)
     return 1.0 if same else state.spec.prior_none
 
 
@@ -285,10 +285,9 @@ def _tested(state: SearchState) -> tuple[TestedRevision, ...]:
     if state.ends.reproduced:
         mass = ancestry.mass(state.belief.commits)
     found = []
-    # Boots of an equal kernel are boots of this one.
-    kin = ledger.kin
     for sha in (*outside, *inside):
-        boots = sum(len(ledger.values.get(twin, ())) for twin in kin.get(sha, (sha,)))
+        # Boots of an equal kernel are boots of this one.
+        boots = sum(len(ledger.values.get(twin, ())) for twin in ledger.equal.same_as(sha))
         if sha in ancestry.boundary:
             bad = 0.0
         elif mass is not None:

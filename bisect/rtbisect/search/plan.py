@@ -94,8 +94,8 @@ class _Picker:
         self.picked: list[Trial] = []
         self._state = state
         self._shas = [commit.sha for commit in spec.graph.commits]
-        heard = (*ledger.signatures, *ledger.kin)
-        known = {sha for sha in heard if ledger.built(ledger.stand_in(sha))}
+        heard = (*ledger.signatures, *ledger.equal.kin)
+        known = {sha for sha in heard if ledger.built(ledger.equal.stand_in(sha))}
         self._built = np.zeros(len(self._shas), dtype=np.bool_)
         self._built[state.ancestry.places(known)] = True
         self._open = np.ones(len(self._shas), dtype=np.bool_)
@@ -126,7 +126,7 @@ class _Picker:
             return True
         if gain[best] < USELESS_BITS:
             return False
-        sha, built = self._state.ledger.stand_in(self._shas[best]), bool(self._built[best])
+        sha, built = self._state.ledger.equal.stand_in(self._shas[best]), bool(self._built[best])
         self._take(best, Trial(sha, "search", boot=built, layout=layout.get(best, 0)))
         return True
 
@@ -253,7 +253,7 @@ def _boot_of(state: SearchState, kernel: Kernel) -> Trial:
     end = next((sha for sha in ends if sha in kernel.shas and not kernel.layout), None)
     if end is not None:
         return Trial(end, "control")
-    return Trial(state.ledger.stand_in(kernel.shas[0]), "search", layout=kernel.layout)
+    return Trial(state.ledger.equal.stand_in(kernel.shas[0]), "search", layout=kernel.layout)
 
 
 def _cell_weights(found: Posterior) -> Floats:

@@ -167,7 +167,7 @@ def kernels(graph: CommitGraph, ledger: Ledger) -> tuple[Kernel, ...]:
     }
     found: dict[tuple[str, ...], Kernel] = {}
     for sha, layout in sorted(views):
-        shas = ledger.kin.get(sha, (sha,))
+        shas = ledger.equal.same_as(sha)
         if not layout and shas not in found:
             boots = [b for one in sorted(shas) for b in views.get((one, 0), ())]
             found[shas] = Kernel(shas, tuple(boots))
@@ -203,7 +203,7 @@ def posterior(spec: SearchSpec, ledger: Ledger, ends: Calibration, ancestry: Anc
     pattern, member = patterns(sides)
     seen = [looking.seen(lens, [kernel.boots for kernel in booted], pattern) for lens in lenses]
     weights = looking.against_none(lenses, seen)
-    able = allowed(ancestry, ledger.twins, ledger.assumed)
+    able = allowed(ancestry, ledger.equal.twins, ledger.equal.assumed)
     # That a commit changes nothing says nothing against a regression: the others have its share.
     weight = np.full(ancestry.size, np.log((1 - spec.prior_none) / max(1, able.sum())))
     weight[~able] = -np.inf

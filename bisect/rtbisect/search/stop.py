@@ -42,7 +42,7 @@ _COMPARED = 400
 def stop_before_search(state: SearchState) -> Finish | None:
     """Reasons to stop that need no posterior."""
     graph = state.spec.graph
-    if any(graph.good in group and graph.bad in group for group in state.ledger.classes):
+    if any(graph.good in group and graph.bad in group for group in state.ledger.equal.classes):
         return Finish(Outcome.NOOP, "good and bad are the same kernel, bit for bit")
     return _broken(state) or _unlike(state)
 
@@ -238,10 +238,10 @@ def unbuilt_neighbours(state: SearchState, found: Posterior) -> list[str]:
     verification cannot fail late for a trivial reason, and no commit hides behind another one.
     """
     family, ledger = _family(state, found), state.ledger
-    missing = [sha for sha in family if not ledger.tried(sha) and sha not in ledger.spanned]
+    missing = [sha for sha in family if not ledger.tried(sha) and sha not in ledger.equal.spanned]
     if missing or not family:
         return missing
-    return ledger.to_prove(ledger.kin.get(family[0], ()))
+    return ledger.equal.to_prove(ledger.equal.same_as(family[0]))
 
 
 def unbooted(state: SearchState, found: Posterior) -> list[str]:
@@ -254,7 +254,7 @@ def unbooted(state: SearchState, found: Posterior) -> list[str]:
         sha
         for sha in _family(state, found)
         if sha in state.ancestry.index
-        and not any(ledger.views.get((one, 0)) for one in ledger.kin.get(sha, (sha,)))
+        and not any(ledger.views.get((one, 0)) for one in ledger.equal.same_as(sha))
         and not ledger.untestable(sha)
     ]
 

@@ -59,7 +59,7 @@ def two(ledger: Ledger, ancestry: Ancestry, found: Posterior) -> TwoCulprits:
         return TwoCulprits(0.0, found.commits, ("", 0.0))
     sides = [side_of(ledger, ancestry, kernel.shas[0]) for kernel in found.kernels]
     pattern, member = patterns(np.array(sides, dtype=np.bool_))
-    able = allowed(ancestry, ledger.twins, ledger.assumed)
+    able = allowed(ancestry, ledger.equal.twins, ledger.equal.assumed)
     held = np.bincount(member[able], minlength=len(pattern)).astype(np.float64)
     values = [kernel.values(found.view) for kernel in found.kernels]
     levels = _Levels(

@@ -105,7 +105,7 @@ def test_silent_commits_are_built_only_where_they_could_hide_the_culprit(culprit
     here = world(silent, culprit)
     state, finish, answer = search(here, pairs_of(silent))
     assert (finish.outcome, answer.culprit) == (Outcome.CULPRIT, culprit)
-    kept = state.ledger.kin.get(culprit, (culprit,))
+    kept = state.ledger.equal.same_as(culprit)
     assert all(state.ledger.built(sha) for sha in kept)
     # Six kernels are left to search.
     assert len(here.builds) <= 2 + 3 + 1 + len(kept) + 2
@@ -132,7 +132,7 @@ def test_a_chain_is_proven_by_few_builds_where_nothing_is_taken_back(files, need
     state, finish, answer = search(here, pairs_of(silent), told)
     assert (finish.outcome, answer.culprit) == (Outcome.CULPRIT, "c14")
     assert {sha for sha in kin if state.ledger.built(sha)} == needed
-    assert kin - needed <= state.ledger.spanned
+    assert kin - needed <= state.ledger.equal.spanned
 
 
 def test_a_build_that_fails_between_gives_way_to_another_one():
@@ -171,7 +171,7 @@ def test_a_wrong_assumption_is_found_out(culprit):
     here = world([sha for sha in silent if sha != culprit], culprit)
     state, finish, answer = search(here, pairs_of(silent))
     assert (finish.outcome, answer.culprit) == (Outcome.CULPRIT, culprit)
-    assert (culprit, f"c{int(culprit[1:]) - 1}") not in state.ledger.assumed
+    assert (culprit, f"c{int(culprit[1:]) - 1}") not in state.ledger.equal.assumed
 
 
 def test_a_silent_merge_keeps_the_kernel_of_its_first_parent():

@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Which revisions of a search are one kernel: by their builds, or as nothing between touches it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+
+@dataclass(frozen=True)
+class EqualKernels:
+    """What is known and what is taken of equal kernels."""
+
+    #: The kernel of each built revision; empty where nobody knows it.
+    signatures: Mapping[str, str]
+    #: Revisions whose build was tried in vain.
+    build_failed: frozenset[str]
+    #: Pairs (commit, parent) of one kernel, by the files that the commit touches.
+    silent: tuple[tuple[str, str], ...]
+    #: Numbers of the files of a silent commit that others of them touch too.
+    shared: Mapping[str, frozenset[int]]
+
+    @cached_property
+    def twins(self) -> tuple[tuple[str, ...], ...]:
+        """Revisions with the same signature, where there are at least two of them."""
+        found: dict[str, list[str]] = {}
+        for sha, signature in self.signatures.items():
+            if signature:
+                found.setdefault(signature, []).append(sha)
+        return tuple(tuple(group) for group in found.values() if len(group) > 1)
+
+    @cached_property
+    def assumed(self) -> tuple[tuple[str, str], ...]:
+        """Silent pairs that no signature contradicts. Where two members of a chain have
+        different kernels, nobody knows which of its pairs is wrong, and none is believed.
+        """
+        if not self.silent:
+            return ()
+        chain = _chains(self.silent)
+        kernels: dict[str, set[str]] = {}
+        for sha, signature in self.signatures.items():
+            if signature and sha in chain:
+                kernels.setdefault(chain[sha], set()).add(signature)
+        wrong = {root for root, found in kernels.items() if len(found) > 1}
+        return tuple(pair for pair in self.silent if chain[pair[0]] not in wrong)
+
+    @cached_property
+    def _above(self) -> Mapping[str, str]:
+        """The parent of each commit that is taken to have its kernel."""
+        return dict(self.assumed)
+
+    @cached_property
+    def classes(self) -> tuple[tuple[str, ...], ...]:
+        """Revisions with the same kernel, by signature or as nothing touches it; built first."""
+        pairs = [(one, other) for group in self.twins for one, other in pairwise(group)]
+        chain = _chains((*pairs, *self.assumed))
+        found: dict[str, list[str]] = {}
+        for sha, root in chain.items():
+            found.setdefault(root, []).append(sha)
+        built = self.signatures
+        groups = (sorted(g, key=lambda sha: (sha not in built, sha)) for g in found.values())
+        return tuple(tuple(group) for group in groups)
+
+    @cached_property
+    def kin(self) -> Mapping[str, tuple[str, ...]]:
+        """The class of each revision that has one."""
+        return {sha: group for group in self.classes for sha in group}
+
+    def same_as(self, sha: str) -> tuple[str, ...]:
+        """All revisions with the kernel of `sha`, at least itself; built ones first."""
+        return self.kin.get(sha, (sha,))
+
+    @cached_property
+    def stretches(self) -> tuple[tuple[str, ...], ...]:
+        """Silent commits between two built kernels of a chain, the upper one of which is left out
+        and the lower one is the last; in the order of the chain.
+        """
+        found = []
+        for sha, signature in self.signatures.items():
+            path, above = [sha], self._above.get(sha)
+            while above is not None and above not in self.signatures:
+                path.append(above)
+                above = self._above.get(above)
+            if signature and above is not None and self.signatures[above]:
+                found.append(tuple(reversed(path)))
+        return tuple(found)
+
+    @cached_property
+    def spanned(self) -> frozenset[str]:
+        """Revisions that need no build of their own to be proven equal: built kernels before and
+        after them in a chain of silent commits are equal, and nothing between touches their files
+        again, so that nothing is taken back.
+        """
+        found: set[str] = set()
+        for path in self.stretches:
+            times = Counter(file for sha in path for file in self.shared.get(sha, ()))
+            found.update(
+                sha for sha in path[:-1] if all(times[f] == 1 for f in self.shared.get(sha, ()))
+            )
+        return frozenset(found)
+
+    def to_prove(self, shas: Iterable[str]) -> list[str]:
+        """What to build so that all of `shas`, which are taken to be one kernel, are proven to be
+        one: the ends of chains, then as few as can be between commits that touch the same file.
+        """
+        asked = set(shas)
+        inside = {sha for path in self.stretches for sha in path}
+        hanging = {sha for sha in asked - inside if not self._tried(sha)}
+        if hanging:
+            return sorted(hanging - {self._above.get(sha, "") for sha in hanging})
+        found: dict[str, None] = {}
+        for path in self.stretches:
+            if asked.issuperset(path):
+                found.update(dict.fromkeys(self._cuts(path)))
+        return list(found)
+
+    def _cuts(self, path: tuple[str, ...]) -> Iterable[str]:
+        """The fewest points of a stretch between which no file is touched twice: as late as can be
+        each (the classic cover of intervals by points).
+        """
+        last: dict[int, int] = {}
+        cut = -1
+        for i, sha in enumerate(path):
+            files = self.shared.get(sha, frozenset())
+            first = max((last[file] for file in files if file in last), default=-1)
+            if first > cut:
+                able = [k for k in range(first, i) if not self._tried(path[k])]
+                if able:
+                    cut = able[-1]
+                    yield path[cut]
+            last.update(dict.fromkeys(files, i))
+
+    def stand_in(self, sha: str) -> str:
+        """A built revision with the kernel of `sha`, itself where there is none."""
+        first = self.same_as(sha)[0]
+        return first if sha not in self.signatures and first in self.signatures else sha
+
+    def _tried(self, sha: str) -> bool:
+        return sha in self.signatures or sha in self.build_failed
+
+
+def _chains(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """The first member of the group of each revision that pairs connect."""
+    above: dict[str, str] = {}
+
+    def root(sha: str) -> str:
+        while above[sha] != sha:
+            above[sha] = above[above[sha]]
+            sha = above[sha]
+        return sha
+
+    for one, other in pairs:
+        for sha in (one, other):
+            above.setdefault(sha, sha)
+        above[root(one)] = root(other)
+    return {sha: root(sha) for sha in list(above)}
