@@ -217,7 +217,7 @@ def _told(
     base, new = question.request.good, question.request.bad
     unit = unit_of(report, limit.key)
     return {
-        "banner": "" if mailable(report) else banner(report),
+        "banner": banner(report),
         "what": question.what,
         "metric": metric_name(limit.key),
         "base": middle(found.base, unit, limit),

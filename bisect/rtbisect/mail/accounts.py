@@ -28,7 +28,6 @@ def rules_of(site: Site) -> MailRules:
         deny=tuple(mail.deny),
         opted_out=tuple(mail.opted_out),
         lists=tuple(mail.lists.items()),
-        kinds=tuple(mail.trees.items()),
         most=mail.most,
     )
 

@@ -21,13 +21,14 @@ from rtbisect.errors import ConfigError
 from rtbisect.evidence.bundle import SUMS
 from rtbisect.evidence.kernels import SCRIPT
 from rtbisect.mail.accounts import rules_of
-from rtbisect.mail.recipients import plain_name, refused
+from rtbisect.mail.recipients import in_words, plain_name
 from rtbisect.mail.report_state import REPORT, follow_outbox
 from rtbisect.model.mail import OutMail
 from rtbisect.model.report import ReportInput, ReportState
 from rtbisect.report.draft import check_mailable
 from rtbisect.report.input_file import read_input
 from rtbisect.report.lint.rules import lint
+from rtbisect.report.policy import failed_gate, refusal
 from rtbisect.store.outbox import Outbox
 
 if TYPE_CHECKING:
@@ -74,9 +75,8 @@ def check_gates(record: CampaignRecord) -> None:
     """ConfigError unless the store itself has an answer that every gate lets pass."""
     if record.result is None:
         raise ConfigError(f"campaign {record.id} has no answer", "see `rtbisect status`")
-    for gate in record.result.gates:
-        if not gate.ok:
-            raise ConfigError(f"gate {gate.name} failed: {gate.reason}", "it stays with you")
+    if gate := failed_gate(record.result):
+        raise ConfigError(f"gate {gate.name} failed: {gate.reason}", "it stays with you")
 
 
 def check_lint(mail: bytes, hint: str) -> None:
@@ -180,10 +180,9 @@ def _check_people(people: list[str], folder: Path, site: Site) -> None:
         proposed = set()
     rules = rules_of(site)
     for address in people:
-        why = refused(address, rules)
-        if not why and address.lower() not in proposed and not rules.allow:
-            why = "was not proposed; put it into mail: allow: or lists: of the site file"
-        if why:
-            raise ConfigError(f"{address[:80]} {why}", f"correct {folder / PUBLIC}")
+        if why := refusal(address, rules, proposed):
+            raise ConfigError(
+                f"{address[:80]} {in_words(why, rules)}", f"correct {folder / PUBLIC}"
+            )
     if not people:
         raise ConfigError(f"{folder / PUBLIC} has no recipients", "see recipients.json beside it")

@@ -12,10 +12,11 @@ from rtbisect.errors import BusyError, ConfigError
 from rtbisect.kernel.maintainers import Named, maintainers
 from rtbisect.mail.accounts import rules_of
 from rtbisect.mail.approve import PUBLIC, RECIPIENTS, approver, check_gates, known
-from rtbisect.mail.recipients import TRACKED, Purpose, propose
+from rtbisect.mail.recipients import propose
 from rtbisect.report.draft import check_mailable, keep
 from rtbisect.report.lint.rules import lint
 from rtbisect.report.lint.tags import PAGE
+from rtbisect.report.policy import Purpose, purpose_of
 from rtbisect.report.public import Public
 from rtbisect.report.template_values import symptom_of
 from rtbisect.report.text import foreign
@@ -68,15 +69,13 @@ def make_proposal(
     assert commit is not None, "only a report on a commit is mailable"
     target = site.target(request.tree)
     kind = site.ours.mail.trees.get(target.tree, "other")
-    # Elsewhere nobody tracks regressions, and the word would say that somebody does.
-    tracked = bool(words.use_case) and kind in TRACKED
-    tracked = tracked and report.result.cause == "kernel" and not report.repair
+    purpose = purpose_of(report, kind, hurts=bool(words.use_case))
+    tracked = purpose is Purpose.TRACKED
     introduced = _introduced(commit, kind) if tracked else ""
     _check_pages(words, introduced)
     named = _maintainers(state, site, request, commit)
     now = assemble.SystemClock().now_iso()
-    purpose = Purpose.BACKPORT if report.repair else Purpose.TRACKED if tracked else Purpose.TOLD
-    people = propose(commit, target.tree, rules_of(site), named.lines, now, purpose)
+    people = propose(commit, kind, rules_of(site), named.lines, now, purpose)
     public = Public(
         recipients=people,
         approver=str(who),

@@ -15,7 +15,7 @@ from rtbisect.config.site_file import load_site
 from rtbisect.errors import ConfigError
 from rtbisect.mail.accounts import rules_of
 from rtbisect.mail.approve import approver, check_gates, check_lint
-from rtbisect.mail.recipients import plain_name, refused
+from rtbisect.mail.recipients import plain_name
 from rtbisect.mail.report_state import REPORT, withdrawn
 from rtbisect.model.campaign import Level
 from rtbisect.model.mail import MailState, OutMail, Recipient
@@ -23,6 +23,7 @@ from rtbisect.model.report import ReportState
 from rtbisect.report.draft import check_mailable
 from rtbisect.report.input_file import read_input
 from rtbisect.report.message import Envelope, message, own_id
+from rtbisect.report.policy import of_thread
 from rtbisect.report.text import header_text, wrap
 from rtbisect.store.outbox import Outbox
 from rtbisect.store.replies import Replies, ReplyState
@@ -148,9 +149,7 @@ def _body(folder: Path, check: str, draft: EmailMessage) -> str:
 def _people(
     state: Path, campaign: str, asked: str, sent: OutMail, site: Site
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """To: who asked, where somebody did, else whom the report went to; Cc: all others that have the
-    report. Whom the site does not write to is left out.
-    """
+    """To: and Cc: of an answer to the mail `asked`; ConfigError where nobody is left."""
     told = email.message_from_string(sent.text, policy=default)
     to, cc = (_addresses(told[name]) for name in ("To", "Cc"))
     known = (ReplyState.ACCEPTED, ReplyState.DONE)
@@ -159,19 +158,10 @@ def _people(
         for each in Replies(state).all(known)
         if each.message_id == asked and each.campaign == campaign
     ]
-    rules = rules_of(site)
-    first = [each for each in (*askers, *to) if not refused(parseaddr(each)[1], rules)]
-    main = first[:1] if askers else first
-    seen = {parseaddr(each)[1].lower() for each in main}
-    rest = []
-    for each in (*to, *cc):
-        address = parseaddr(each)[1]
-        if address.lower() not in seen and not refused(address, rules):
-            seen.add(address.lower())
-            rest.append(each)
+    main, rest = of_thread(askers, to, cc, rules_of(site))
     if not main:
         raise ConfigError("nobody is left to answer to", "see mail: of the site file")
-    return tuple(main), tuple(rest)
+    return main, rest
 
 
 def _addresses(header: AddressHeader | None) -> tuple[str, ...]:

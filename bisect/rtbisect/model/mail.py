@@ -43,15 +43,13 @@ class Recipients:
 class MailRules:
     """What a site says of whom it writes to. Patterns are addresses, `@host` or `*` with a part;
     with `allow` nobody else gets mail. `lists` are pairs of a word and the address that a report
-    with the word in its title or files goes to, too. `kinds` says what trees are: mainline, next,
-    stable, rt or other.
+    with the word in its title or files goes to, too.
     """
 
     allow: tuple[str, ...] = ()
     deny: tuple[str, ...] = ()
     opted_out: tuple[str, ...] = ()
     lists: tuple[tuple[str, str], ...] = ()
-    kinds: tuple[tuple[str, str], ...] = ()
     most: int = 20
 
 

@@ -116,11 +116,14 @@ def of_boots(key: MetricKey) -> bool:
     return key.name in find(key.suite).of_boots
 
 
+def has_share(key: MetricKey, sample: Sample) -> bool:
+    """Whether boots were measured that have a figure of boots or have it not."""
+    return of_boots(key) and bool(sample.values) and set(sample.values) <= {0.0, 1.0}
+
+
 def seen(key: MetricKey, sample: Sample) -> str:
     """How many boots have a figure of boots; "" for any other, and where none was measured."""
-    if not of_boots(key) or not sample.values or not set(sample.values) <= {0.0, 1.0}:
-        return ""
-    return f"{sum(sample.values):.0f} of {sample.n} boots"
+    return f"{sum(sample.values):.0f} of {sample.n} boots" if has_share(key, sample) else ""
 
 
 def suffix(unit: str) -> str:

@@ -1,26 +1,54 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Who may hear of a report, and what stands in the way: decided by facts, not by words."""
+"""Who may be mailed: which report may leave, what for, and to whom. Facts decide that, and it is
+told in values; the words are those of `template_values.banner` and `mail/recipients.py`.
+"""
 
 from __future__ import annotations
 
+import re
+from dataclasses import dataclass
+from email.errors import HeaderParseError
+from email.headerregistry import Address
+from email.utils import parseaddr
+from enum import Enum, StrEnum, auto
+from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from rtbisect.judge.improvements import improved
 from rtbisect.model.campaign import Cause, Outcome
-from rtbisect.report.headline_figure import (
-    claim,
-    headline,
-)
+from rtbisect.report.averages import has_share
+from rtbisect.report.headline_figure import headline
+from rtbisect.report.lint.form import ADDRESS
+from rtbisect.report.lint.tags import REGRESSIONS
 
 if TYPE_CHECKING:
-    from rtbisect.model.campaign import Judgement
-    from rtbisect.model.report import ReportInput
+    from collections.abc import Collection, Iterator, Sequence
+
+    from rtbisect.model.campaign import Gate, Judgement, Result
+    from rtbisect.model.mail import MailRules
+    from rtbisect.model.report import CommitText, ReportInput
+
+STABLE = "stable@vger.kernel.org"
+
+#: Kinds of trees whose regressions are tracked.
+TRACKED = {"mainline", "next", "stable"}
+
+#: Causes that other people can do something about.
+_TOLD = {Cause.KERNEL, Cause.WORKLOAD_DEPENDENT}
+
+_NOBODY = re.compile(r"(?i)(no-?reply|do-?not-?reply|mailer-daemon|postmaster)@|@users\.noreply\.")
+#: Characters of a name with an address; what is longer is cut, and is no address then.
+_LONGEST_PERSON = 500
+_PERSON = re.compile(r"\s*(?P<name>[^<>]{0,200}?)\s*<(?P<address>[^<>\s]{1,200})>\s*")
 
 
 def stands_still(report: ReportInput) -> bool:
     """Whether the figure is that boots stand still, in some of them and not in others."""
-    found = claim(report)
-    return bool(found and found.base_seen) and report.result.cause is Cause.KERNEL
+    found = headline(report)
+    if found is None or report.result.cause is not Cause.KERNEL:
+        return False
+    judged = found[0]
+    return all(has_share(judged.key, side) for side in (judged.base, judged.new))
 
 
 def better(report: ReportInput) -> tuple[Judgement, ...]:
@@ -33,32 +61,276 @@ def better(report: ReportInput) -> tuple[Judgement, ...]:
     return improved(result.judgements, report.thresholds)
 
 
-def measured(report: ReportInput) -> bool:
-    """Whether the figure that a mail opens with was measured on both sides."""
-    found = headline(report)
-    return found is not None and bool(found[0].base.values and found[0].new.values)
+class Obstacle(Enum):
+    """What keeps a report with its operator."""
+
+    EMULATED_AND_SYNTHETIC = auto()
+    #: Data of an emulator.
+    EMULATED = auto()
+    #: The workload is one of ours.
+    SYNTHETIC = auto()
+    #: A culprit whose figure was not measured on both sides.
+    NOT_MEASURED = auto()
+    #: Boots that stand still, and no words of their console.
+    NO_CONSOLE = auto()
+    #: A gate that failed.
+    GATE = auto()
+    NO_CULPRIT = auto()
+    #: A repair, but not of boots that stand still.
+    REPAIR = auto()
+    #: The tool, or nobody knows what.
+    CAUSE = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class HeldBack:
+    """The first obstacle of a report; `gate` is the name of the GATE that failed."""
+
+    obstacle: Obstacle
+    gate: str = ""
+
+
+def held_back(report: ReportInput) -> HeldBack | None:
+    """Why a list never gets a report; None for one that it may get: of a real machine and a foreign
+    workload, on a proven culprit with its figure on both sides.
+    """
+    found = _obstacle_of_data(report)
+    if found is None and (gate := failed_gate(report.result)):
+        return HeldBack(Obstacle.GATE, gate.name)
+    found = found or _obstacle_of_answer(report)
+    return HeldBack(found) if found else None
 
 
 def mailable(report: ReportInput) -> bool:
-    """Whether a list may ever get it: real machine, foreign workload, a proven culprit with its
-    figure on both sides; of repairs those of boots that stand still. What stands still is not told
-    without the words of its console.
+    """Whether a list may ever get it."""
+    return held_back(report) is None
+
+
+def failed_gate(result: Result) -> Gate | None:
+    """The first gate that keeps an answer from other people."""
+    return next((gate for gate in result.gates if not gate.ok), None)
+
+
+def _obstacle_of_data(report: ReportInput) -> Obstacle | None:
+    """Where the data come from, and what of them is missing."""
+    if report.device.emulated:
+        return Obstacle.EMULATED_AND_SYNTHETIC if report.synthetic_workload else Obstacle.EMULATED
+    if report.synthetic_workload:
+        return Obstacle.SYNTHETIC
+    if report.result.outcome is not Outcome.CULPRIT:
+        return None
+    found = headline(report)
+    if found is None or not (found[0].base.values and found[0].new.values):
+        return Obstacle.NOT_MEASURED
+    return Obstacle.NO_CONSOLE if stands_still(report) and not report.excerpt else None
+
+
+def _obstacle_of_answer(report: ReportInput) -> Obstacle | None:
+    """What was found, and who could do something about it."""
+    if report.result.outcome is not Outcome.CULPRIT or report.culprit is None:
+        return Obstacle.NO_CULPRIT
+    if report.repair and not stands_still(report):
+        return Obstacle.REPAIR
+    return None if report.result.cause in _TOLD else Obstacle.CAUSE
+
+
+class Purpose(StrEnum):
+    """What a report is for. TRACKED: it is a regression of the kernel itself that hurts somebody,
+    for the lists that track such; BACKPORT: it is a repair that stable is asked to pick.
     """
-    return not what_lacks(report) and (
-        not report.device.emulated
-        and not report.synthetic_workload
-        and report.result.outcome is Outcome.CULPRIT
-        and report.culprit is not None
-        and (not report.repair or stands_still(report))
-        and report.result.cause in {Cause.KERNEL, Cause.WORKLOAD_DEPENDENT}
-        and all(gate.ok for gate in report.result.gates)
+
+    TOLD = "told"
+    TRACKED = "tracked"
+    BACKPORT = "backport"
+
+
+def purpose_of(report: ReportInput, kind: str, *, hurts: bool) -> Purpose:
+    """What a report is for in a tree of this kind; `hurts` says that a person named whom it does.
+    Where nobody tracks regressions none is called one: the word would say that somebody does.
+    """
+    if report.repair:
+        return Purpose.BACKPORT
+    tracked = hurts and kind in TRACKED and report.result.cause is Cause.KERNEL
+    return Purpose.TRACKED if tracked else Purpose.TOLD
+
+
+class Source(Enum):
+    """Where an address comes from."""
+
+    AUTHOR = auto()
+    COMMITTER = auto()
+    #: The list for regressions.
+    REGRESSIONS = auto()
+    #: Stable, whose series have the commit.
+    STABLE = auto()
+    #: Stable, which is asked to pick the commit.
+    BACKPORT = auto()
+    SITE = auto()
+    MAINTAINER = auto()
+    SIGNED_OFF = auto()
+
+
+class Refusal(Enum):
+    """Why an address is not written to."""
+
+    NO_ADDRESS = auto()
+    TAKES_NO_MAIL = auto()
+    DENIED = auto()
+    OPTED_OUT = auto()
+    NOT_ALLOWED = auto()
+    #: As many as a report may have come before it.
+    TOO_MANY = auto()
+    #: A person added it, and the site names nobody whom that may be.
+    NOT_PROPOSED = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Addressee:
+    """An address as it was found, with foreign text. `detail` is the kind of the tree of the list
+    for REGRESSIONS, the word that a list of the SITE is for, the role of a MAINTAINER.
+    """
+
+    address: str
+    name: str
+    source: Source
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Addressees:
+    """Who gets a report, by weight; nobody where all are refused."""
+
+    to: tuple[Addressee, ...]
+    cc: tuple[Addressee, ...]
+    refused: tuple[tuple[Addressee, Refusal], ...]
+
+
+def addressees(
+    commit: CommitText,
+    kind: str,
+    rules: MailRules,
+    maintainers: Sequence[str],
+    purpose: Purpose,
+) -> Addressees:
+    """Who gets a report on a commit in a tree of this kind, each address once. Addresses come from
+    the commit's own fields and tags, from `maintainers` (lines of get_maintainer.pl) and from the
+    site; never from what a mail says in its text.
+    """
+    kept: dict[str, Addressee] = {}
+    refused: dict[str, tuple[Addressee, Refusal]] = {}
+    for each in _found(commit, kind, rules, maintainers, purpose):
+        key = each.address.lower()
+        if key in kept:
+            continue
+        why = refusal(each.address, rules)
+        if why is None and len(kept) >= rules.most:
+            why = Refusal.TOO_MANY
+        if why is None:
+            kept[key] = each
+        else:
+            refused.setdefault(key, (each, why))
+    main = [key for key, each in kept.items() if each.source in (Source.AUTHOR, Source.COMMITTER)]
+    main = main or list(kept)[:1]
+    return Addressees(
+        to=tuple(kept[key] for key in main),
+        cc=tuple(each for key, each in kept.items() if key not in main),
+        refused=tuple(each for key, each in refused.items() if key not in kept),
     )
 
 
-def what_lacks(report: ReportInput) -> str:
-    """What a report on a commit is not told without, "" where it has all."""
-    if not measured(report):
-        return "It was not measured on both sides"
-    if stands_still(report) and not report.excerpt:
-        return "No console of what stands still"
-    return ""
+def refusal(
+    address: str, rules: MailRules, proposed: Collection[str] | None = None
+) -> Refusal | None:
+    """Why nothing may be sent there, None where it may. `proposed` are the addresses, in small
+    letters, beside which a person may only add those that the site allows by name.
+    """
+    return next(_refusals(address, rules, proposed), None)
+
+
+def of_thread(
+    askers: Sequence[str], to: Sequence[str], cc: Sequence[str], rules: MailRules
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Who gets an answer in the thread of a report, as headers have them. To: who asked, where
+    somebody did, else whom the report went to; Cc: all others that have the report. Whom the site
+    does not write to is left out.
+    """
+    first = [each for each in (*askers, *to) if refusal(_address(each), rules) is None]
+    main = first[:1] if askers else first
+    seen = {_address(each).lower() for each in main}
+    rest = []
+    for each in (*to, *cc):
+        key = _address(each).lower()
+        if key not in seen and refusal(_address(each), rules) is None:
+            seen.add(key)
+            rest.append(each)
+    return tuple(main), tuple(rest)
+
+
+def _address(header: str) -> str:
+    return parseaddr(header)[1]
+
+
+def person(text: str) -> tuple[str, str]:
+    """Name and address of `Name <address>` or `address`."""
+    # Blanks that go on and on would be split in every way between its parts.
+    found = _PERSON.fullmatch(" ".join(text[:_LONGEST_PERSON].split()))
+    return (found["name"], found["address"]) if found else ("", text.strip())
+
+
+def _found(
+    commit: CommitText, kind: str, rules: MailRules, maintainers: Sequence[str], purpose: Purpose
+) -> Iterator[Addressee]:
+    """Everybody by weight; the least come last, where a cap cuts."""
+    yield Addressee(commit.author_email, commit.author, Source.AUTHOR)
+    if commit.committer_email:
+        yield Addressee(commit.committer_email, commit.committer, Source.COMMITTER)
+    if purpose is Purpose.TRACKED:
+        yield Addressee(REGRESSIONS, "", Source.REGRESSIONS, kind)
+        if kind == "stable":
+            yield Addressee(STABLE, "", Source.STABLE)
+    if purpose is Purpose.BACKPORT:
+        yield Addressee(STABLE, "", Source.BACKPORT)
+    text = " ".join((commit.subject, *commit.files)).lower()
+    for word, address in rules.lists:
+        if word.lower() in text:
+            yield Addressee(address, "", Source.SITE, word)
+    for line in maintainers:
+        who, _, role = line.partition(" (")
+        name, address = person(who)
+        yield Addressee(address, name, Source.MAINTAINER, role.rstrip(")"))
+    for tag in commit.signed_off:
+        name, address = person(tag)
+        yield Addressee(address, name, Source.SIGNED_OFF)
+
+
+def _refusals(
+    address: str, rules: MailRules, proposed: Collection[str] | None
+) -> Iterator[Refusal]:
+    if not ADDRESS.fullmatch(address) or len(address) > 120 or not _plain(address):
+        yield Refusal.NO_ADDRESS
+    if _NOBODY.search(address):
+        yield Refusal.TAKES_NO_MAIL
+    if _matches(address, rules.deny):
+        yield Refusal.DENIED
+    if _matches(address, rules.opted_out):
+        yield Refusal.OPTED_OUT
+    if rules.allow and not _matches(address, rules.allow):
+        yield Refusal.NOT_ALLOWED
+    if proposed is not None and address.lower() not in proposed and not rules.allow:
+        yield Refusal.NOT_PROPOSED
+
+
+def _plain(address: str) -> bool:
+    """Whether a header takes it as it is."""
+    try:
+        return Address(addr_spec=address).addr_spec == address
+    except (ValueError, HeaderParseError):
+        return False
+
+
+def _matches(address: str, patterns: Sequence[str]) -> bool:
+    plain = address.lower()
+    return any(
+        fnmatchcase(plain, f"*{each.lower()}" if each.startswith("@") else each.lower())
+        for each in patterns
+    )

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from rtbisect.judge.gates.aa import NAME as AA
 from rtbisect.judge.gates.boot_gates import HANGS, against, still_right_name
-from rtbisect.model.campaign import GateStatus, Outcome
+from rtbisect.model.campaign import GateStatus
 from rtbisect.report.averages import limit_of, metric_name
 from rtbisect.report.distribution import boots_by, is_finding
 from rtbisect.report.headline_figure import claim, effect_text, medians, test_name
 from rtbisect.report.machine_facts import machine_rows
-from rtbisect.report.policy import better, mailable, stands_still, what_lacks
+from rtbisect.report.policy import Obstacle, better, held_back, mailable, stands_still
 from rtbisect.report.posterior import probability, rows
 from rtbisect.report.reproduce import boots_alone, reproduce
 from rtbisect.report.reverts import brings_back
@@ -77,20 +77,24 @@ def symptom_of(report: ReportInput) -> str:
     return metric_name(report.result.metric) if report.result.metric else "not measured"
 
 
+#: First lines of what a list never gets.
+_BANNERS = {
+    Obstacle.EMULATED_AND_SYNTHETIC: (
+        "Emulator data, synthetic workload: for the operator, not for a list."
+    ),
+    Obstacle.EMULATED: "Emulator data: this draft is for the operator alone, not for a list.",
+    Obstacle.SYNTHETIC: "Synthetic workload: this draft is for the operator, not for a list.",
+    Obstacle.NOT_MEASURED: ("It was not measured on both sides: for the operator, not for a list."),
+    Obstacle.NO_CONSOLE: "No console of what stands still: for the operator, not for a list.",
+    Obstacle.GATE: "Gate {gate} failed: for the operator alone, not for a list.",
+}
+_INTERNAL = "Internal: for the operator alone, not for a list."
+
+
 def banner(report: ReportInput) -> str:
     """First line of a body that is not for a list; empty for one that may be."""
-    if report.device.emulated and report.synthetic_workload:
-        return "Emulator data, synthetic workload: for the operator, not for a list."
-    if report.device.emulated:
-        return "Emulator data: this draft is for the operator alone, not for a list."
-    if report.synthetic_workload:
-        return "Synthetic workload: this draft is for the operator, not for a list."
-    if report.result.outcome is Outcome.CULPRIT and (lacks := what_lacks(report)):
-        return f"{lacks}: for the operator, not for a list."
-    broken = next((gate.name for gate in report.result.gates if not gate.ok), "")
-    if broken:
-        return f"Gate {broken} failed: for the operator alone, not for a list."
-    return "" if mailable(report) else "Internal: for the operator alone, not for a list."
+    held = held_back(report)
+    return _BANNERS.get(held.obstacle, _INTERNAL).format(gate=held.gate) if held else ""
 
 
 def cost(summary: Summary) -> str:

@@ -8,10 +8,11 @@ from email.policy import default
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rtbisect.mail.recipients import Purpose, propose
+from rtbisect.mail.recipients import propose
 from rtbisect.model.mail import MailRules
 from rtbisect.model.report import CommitText
 from rtbisect.report.lint.form import ADDRESS
+from rtbisect.report.policy import Purpose
 
 COMMIT = CommitText("a" * 40, "title", "An Author", "author@kernel.example.org", "", ("fs/x.c",))
 NOW = "2026-02-01T10:00:00+00:00"
@@ -38,7 +39,7 @@ HOSTILE = st.text(max_size=60) | st.sampled_from(
 )
 def test_no_commit_adds_a_header(commit, named):
     named = (*named, "L <l@lists.example.org> (list)")
-    who = propose(commit, "main", MailRules(), named, NOW, Purpose.TRACKED)
+    who = propose(commit, "mainline", MailRules(), named, NOW, Purpose.TRACKED)
     text = "".join(
         f"{name}: {', '.join(map(str, each))}\n" for name, each in (("To", who.to), ("Cc", who.cc))
     )

@@ -6,10 +6,11 @@ from dataclasses import replace
 import pytest
 
 from rtbisect.errors import ConfigError
-from rtbisect.mail.recipients import Purpose, propose, refused
+from rtbisect.mail.recipients import propose
 from rtbisect.model.mail import MailRules
 from rtbisect.model.report import CommitText
 from rtbisect.report.message import answers_to
+from rtbisect.report.policy import Purpose, Refusal, refusal
 
 COMMIT = CommitText(
     "a" * 40,
@@ -30,15 +31,13 @@ NAMED = (
     "Viro <viro@kernel.example.org> (maintainer:FILESYSTEMS (VFS))",
     "fs@lists.example.org (open list:FILESYSTEMS)",
 )
-RULES = MailRules(
-    lists=(("eventpoll", "rt@lists.example.org"),), kinds=(("main", "mainline"), ("lts", "stable"))
-)
+RULES = MailRules(lists=(("eventpoll", "rt@lists.example.org"),))
 NOW = "2026-02-01T10:00:00+00:00"
 
 
-def found(commit=COMMIT, rules=RULES, *, tracked=True, tree="main", named=NAMED, now=NOW):
+def found(commit=COMMIT, rules=RULES, *, tracked=True, kind="mainline", named=NAMED, now=NOW):
     purpose = Purpose.TRACKED if tracked else Purpose.TOLD
-    return propose(commit, tree, rules, named, now, purpose)
+    return propose(commit, kind, rules, named, now, purpose)
 
 
 def test_who_wrote_and_who_keeps_it():
@@ -58,16 +57,15 @@ def test_who_wrote_and_who_keeps_it():
 
 
 @pytest.mark.parametrize(
-    ("tree", "tracked", "lists"),
+    ("kind", "tracked", "lists"),
     [
-        ("main", True, {"regressions@lists.linux.dev"}),
-        ("lts", True, {"regressions@lists.linux.dev", "stable@vger.kernel.org"}),
-        ("lts", False, set()),
-        ("another", True, set()),
+        ("mainline", True, {"regressions@lists.linux.dev"}),
+        ("stable", True, {"regressions@lists.linux.dev", "stable@vger.kernel.org"}),
+        ("stable", False, set()),
     ],
 )
-def test_lists_for_regressions_get_regressions_of_their_trees(tree, tracked, lists):
-    who = found(tree=tree, tracked=tracked)
+def test_lists_for_regressions_get_regressions_of_their_trees(kind, tracked, lists):
+    who = found(kind=kind, tracked=tracked)
     assert {each.address for each in who.cc if not each.address.endswith("example.org")} == lists
 
 
@@ -112,13 +110,17 @@ def test_hundreds_are_cut():
 
 
 def test_an_address_that_a_person_adds_is_held_against_the_rules():
-    assert refused("a@example.org", MailRules()) == ""
-    assert refused("a@example.org", MailRules(allow=("@example.net",)))
-    assert refused("a b", MailRules()) == "is no mail address"
+    assert refusal("a@example.org", MailRules()) is None
+    others = MailRules(allow=("@example.net",))
+    assert refusal("a@example.org", others) is Refusal.NOT_ALLOWED
+    assert refusal("a b", MailRules()) is Refusal.NO_ADDRESS
+    assert refusal("A@example.org", MailRules(), {"a@example.org"}) is None
+    assert refusal("b@example.org", MailRules(), {"a@example.org"}) is Refusal.NOT_PROPOSED
+    assert refusal("b@example.net", others, {"a@example.org"}) is None
 
 
 def test_stable_is_asked_to_pick_a_repair():
-    who = propose(COMMIT, "main", RULES, (), NOW, Purpose.BACKPORT)
+    who = propose(COMMIT, "mainline", RULES, (), NOW, Purpose.BACKPORT)
     assert "stable@vger.kernel.org" in who.addresses
     assert "regressions@lists.linux.dev" not in who.addresses
 

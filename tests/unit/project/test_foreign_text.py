@@ -7,7 +7,7 @@ import pytest
 
 from rtbisect.errors import ConfigError
 from rtbisect.lab import classify
-from rtbisect.mail import recipients
+from rtbisect.report import policy
 from rtbisect.trees import patches
 
 LONG = 1_000_000
@@ -69,8 +69,8 @@ def test_a_line_of_a_console(monkeypatch):
 
 
 def test_a_person_in_a_trailer(monkeypatch):
-    pattern = counted(monkeypatch, recipients, "_PERSON")
-    assert recipients.person("Ada  Ad <ada@example.org>") == ("Ada Ad", "ada@example.org")
-    recipients.person(" " * LONG + "x" * LONG)
-    recipients.person("x " * LONG + "<a@example.org>")
+    pattern = counted(monkeypatch, policy, "_PERSON")
+    assert policy.person("Ada  Ad <ada@example.org>") == ("Ada Ad", "ada@example.org")
+    policy.person(" " * LONG + "x" * LONG)
+    policy.person("x " * LONG + "<a@example.org>")
     assert 0 < pattern.most <= 500

@@ -37,7 +37,7 @@ BOUNDED = {
     "bisect/rtbisect/lab/profile.py": (1, "the name of a profile in the operator's site file"),
     "bisect/rtbisect/report/lint/content.py": (4, "_MOST_TEXT of a mail"),
     "bisect/rtbisect/report/lint/tags.py": (4, "_MOST_TEXT of a mail"),
-    "bisect/rtbisect/mail/recipients.py": (1, "_LONGEST_PERSON"),
+    "bisect/rtbisect/report/policy.py": (1, "_LONGEST_PERSON"),
     "bisect/rtbisect/model/setup.py": (2, "texts of ours"),
     "bisect/rtbisect/config/schema.py": (1, "an address of the operator's site file"),
     "bisect/rtbisect/suites/osnoise.py": (1, "_LONGEST_LINE"),

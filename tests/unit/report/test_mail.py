@@ -108,16 +108,6 @@ def test_first_line_says_why_it_is_not_for_a_list(mailer, emulated, synthetic, w
     assert "get_maintainer" not in text
 
 
-def test_only_a_proven_culprit_on_hardware_is_mailable():
-    assert mailable(rcu())
-    assert mailable(lab(epoll()))
-    assert not mailable(epoll())
-    assert not mailable(culprit_set())
-    assert not mailable(nothing())
-    tool = replace(rcu().result, cause=Cause.TOOL_INDUCED)
-    assert not mailable(replace(rcu(), result=tool))
-
-
 def test_subject_marks_a_regression_only_of_the_kernel_itself(mailer):
     def subject(report):
         return parsed(mailer.draft(report, "").eml)["Subject"]
