@@ -8,7 +8,7 @@ from __future__ import annotations
 import secrets
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rtbisect.campaign import assemble, plan, trees
 from rtbisect.campaign.fingerprint import Machine, machine_parts
@@ -19,21 +19,18 @@ from rtbisect.model.campaign import (
     CampaignRequest,
     Judgement,
     Level,
-    Result,
     Sample,
     Threshold,
 )
 from rtbisect.model.command import FOREIGN, turned
 from rtbisect.model.formats import kept_as
 from rtbisect.pipeline.compare import BASE, TIP
-from rtbisect.report.ab_table import compared
-from rtbisect.report.averages import metric_name, middle, threshold_of, unit_of
-from rtbisect.report.headline_figure import effect_text, test_name
+from rtbisect.report import ab_table
+from rtbisect.report.averages import threshold_of
 from rtbisect.report.input_file import read_input
 from rtbisect.report.message import Envelope, answers_to, own_id
 from rtbisect.report.policy import mailable
-from rtbisect.report.template_values import banner, commit_view, cost
-from rtbisect.report.text import ascii_line, foreign, header_text, short
+from rtbisect.report.text import foreign, short
 from rtbisect.store.artefacts import write_whole
 from rtbisect.store.campaigns import CampaignStore
 from rtbisect.store.journal import recorded
@@ -41,21 +38,14 @@ from rtbisect.trees.patches import patches_of
 
 if TYPE_CHECKING:
     from rtbisect.config.site_file import Site
-    from rtbisect.model.campaign import TableRow
     from rtbisect.model.report import ReportInput
     from rtbisect.store.campaigns import CampaignRecord
 
 #: An answer is one look at the boots of two kernels.
 ALPHA = 0.005
 
-#: The same for programs.
+#: What an answer says, for programs.
 WORDS = {Level.REGRESSED: "better", Level.PASS: "same", Level.UNDECIDED: "open"}
-
-_VERDICTS = {
-    Level.REGRESSED: "takes the effect back",
-    Level.PASS: "does not change the figure",
-    Level.UNDECIDED: "leaves it open whether the figure changes",
-}
 
 
 @kept_as("Question")
@@ -174,32 +164,30 @@ def write_answer(
     better = limit if report.repair else turned(limit)
     found = judge(better, *(samples.get(kernel, Sample(())) for kernel in (BASE, TIP)), alpha=ALPHA)
     mailer = assemble.mailer_of(state, site, report.operator)
-    open_to = mailable(report)
-    title = header_text(report.culprit.subject if report.culprit else report.tree, 90)
     headers = Envelope(
         mailer.bot,
         to=(report.operator,),
-        subject=f"{'' if open_to else '[internal] '}Re: {title}: test result",
+        subject=ab_table.subject(report),
         date=assemble.SystemClock().now_iso(),
         message_id=own_id(f"{check.id}.{secrets.token_hex(8)}", mailer.bot),
         parent=answers_to(parent) or f"<{draft.message_id.strip('<>')}>",
         marks=(("Campaign", record.id), ("Kind", "result"), ("State", "draft")),
     )
-    told = _told(report, question, found, limit) | {
-        "verdict": _VERDICTS[found.level] if samples else "was not measured",
-        "figures": compared(*(_of(result, kernel) for kernel in (BASE, TIP))),
-        "worse": tuple(
-            f"Worse: {ascii_line(str(each.key), 60)}: {foreign(each.reason, 160)}"
-            for each in result.judgements
-            if each.level is Level.REGRESSED
-        ),
-        "check": check.id,
-        "cost": cost(CampaignStore(state).summary(check)),
-    }
+    tested = ab_table.AbTest(
+        what=question.what,
+        base=question.request.good,
+        new=question.request.bad,
+        judgement=found,
+        limit=limit,
+        check=check.id,
+        result=result,
+        summary=CampaignStore(state).summary(check),
+    )
+    told = ab_table.context(report, tested)
     text = mailer.notice("ab_result.txt.j2", headers, told)
     path = draft.folder / f"answer-{check.id}.eml"
     write_whole(path, lambda file: file.write(text.encode("ascii")), mode=0o600)
-    return Answer(path, text, found.level, found, open_to)
+    return Answer(path, text, found.level, found, mailable(report))
 
 
 def _limit(report: ReportInput) -> Threshold:
@@ -208,34 +196,3 @@ def _limit(report: ReportInput) -> Threshold:
     if found is None:
         raise ConfigError(f"campaign {report.campaign} judged no figure", "there is none to test")
     return found
-
-
-def _told(
-    report: ReportInput, question: Question, found: Judgement, limit: Threshold
-) -> dict[str, Any]:
-    """What the template prints of the two kernels."""
-    base, new = question.request.good, question.request.bad
-    unit = unit_of(report, limit.key)
-    return {
-        "banner": banner(report),
-        "what": question.what,
-        "metric": metric_name(limit.key),
-        "base": middle(found.base, unit, limit),
-        "new": middle(found.new, unit, limit),
-        "base_short": short(base),
-        "new_short": short(new),
-        "base_sha": base,
-        "new_sha": new,
-        "effect": effect_text(report, found) if found.base.n and found.new.n else "",
-        "boots": f"{found.base.n} + {found.new.n} boots",
-        "test": test_name(limit, found),
-        "p": f"{found.p:.2g}",
-        "culprit": commit_view(report.culprit) if report.culprit else None,
-    }
-
-
-def _of(result: Result, kernel: str) -> list[TableRow]:
-    """What was measured of a kernel, judged figures first."""
-    judged = {each.key for each in result.judgements}
-    rows = (row for row in result.table if row.kernel == kernel)
-    return sorted(rows, key=lambda row: row.metric not in judged)

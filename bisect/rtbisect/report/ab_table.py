@@ -1,20 +1,107 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Two kernels in every figure that both were measured in, as an answer prints them."""
+"""What a test of two kernels says, as an answer prints it: the figure of the report, and every one
+that both were measured in.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
-from rtbisect.report.averages import spread
-from rtbisect.report.text import Column, grouped, many
+from rtbisect.model.campaign import Level
+from rtbisect.pipeline.compare import BASE, TIP
+from rtbisect.report.averages import metric_name, middle, spread, unit_of
+from rtbisect.report.headline_figure import effect_text, test_name
+from rtbisect.report.policy import mailable
+from rtbisect.report.template_values import banner, commit_view, cost
+from rtbisect.report.text import (
+    Column,
+    ascii_line,
+    foreign,
+    grouped,
+    header_text,
+    many,
+    short,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rtbisect.model.campaign import TableRow
+    from rtbisect.model.campaign import Judgement, Result, Summary, TableRow, Threshold
+    from rtbisect.model.report import ReportInput
+
+_VERDICTS = {
+    Level.REGRESSED: "takes the effect back",
+    Level.PASS: "does not change the figure",
+    Level.UNDECIDED: "leaves it open whether the figure changes",
+}
 
 #: Figures of an answer.
 MOST_FIGURES = 14
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AbTest:
+    """Two kernels that were booted for a report."""
+
+    #: The newer one in a few words, safe to print.
+    what: str
+    #: Their full shas.
+    base: str
+    new: str
+    #: Of the figure of the report, turned: REGRESSED takes the effect back.
+    judgement: Judgement
+    #: How the report judges it.
+    limit: Threshold
+    #: The campaign that booted them, with what it found and cost.
+    check: str
+    result: Result
+    summary: Summary
+
+
+def subject(report: ReportInput) -> str:
+    """The subject of the answer in the thread of a report."""
+    title = header_text(report.culprit.subject if report.culprit else report.tree, 90)
+    return f"{'' if mailable(report) else '[internal] '}Re: {title}: test result"
+
+
+def context(report: ReportInput, test: AbTest) -> dict[str, Any]:
+    """All names of the template of an answer."""
+    found, limit, result = test.judgement, test.limit, test.result
+    unit = unit_of(report, limit.key)
+    measured = any(row.metric == limit.key for row in result.table)
+    return {
+        "banner": banner(report),
+        "what": test.what,
+        "verdict": _VERDICTS[found.level] if measured else "was not measured",
+        "metric": metric_name(limit.key),
+        "base": middle(found.base, unit, limit),
+        "new": middle(found.new, unit, limit),
+        "base_short": short(test.base),
+        "new_short": short(test.new),
+        "base_sha": test.base,
+        "new_sha": test.new,
+        "effect": effect_text(report, found) if found.base.n and found.new.n else "",
+        "boots": f"{found.base.n} + {found.new.n} boots",
+        "test": test_name(limit, found),
+        "p": f"{found.p:.2g}",
+        "culprit": commit_view(report.culprit) if report.culprit else None,
+        "figures": compared(*(_of(result, kernel) for kernel in (BASE, TIP))),
+        "worse": tuple(
+            f"Worse: {ascii_line(str(each.key), 60)}: {foreign(each.reason, 160)}"
+            for each in result.judgements
+            if each.level is Level.REGRESSED
+        ),
+        "check": test.check,
+        "cost": cost(test.summary),
+    }
+
+
+def _of(result: Result, kernel: str) -> list[TableRow]:
+    """What was measured of a kernel, judged figures first."""
+    judged = {each.key for each in result.judgements}
+    rows = (row for row in result.table if row.kernel == kernel)
+    return sorted(rows, key=lambda row: row.metric not in judged)
 
 
 def compared(before: Sequence[TableRow], after: Sequence[TableRow]) -> tuple[str, ...]:
