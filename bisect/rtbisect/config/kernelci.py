@@ -8,6 +8,7 @@ with `git ls-remote` by `trees.git`, kernels are built by `kernel.kbuild`.
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -91,14 +92,19 @@ class Job:
 
 
 class KernelCI:
-    """What a site file says in KernelCI's own words."""
+    """What a site file says in KernelCI's own words; `text` is what stood in it."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, text: bytes) -> None:
         self._path = path
         try:
-            self._build = kernelci.config.build.from_yaml(str(path))
-            self._test = kernelci.config.test.from_yaml(str(path))
-            self._labs = kernelci.config.lab.from_yaml(str(path))["labs"]
+            # It takes names only, and opens the file for each part; meanwhile that may change.
+            with os.fdopen(os.memfd_create("site"), "wb") as copy:
+                copy.write(text)
+                copy.flush()
+                place = f"/proc/self/fd/{copy.fileno()}"
+                self._build = kernelci.config.build.from_yaml(place)
+                self._test = kernelci.config.test.from_yaml(place)
+                self._labs = kernelci.config.lab.from_yaml(place)["labs"]
         except (KeyError, TypeError, AttributeError, ValueError, re.error) as error:
             raise ConfigError(
                 f"{path}: kernelci-core cannot load it: {type(error).__name__} {error}",

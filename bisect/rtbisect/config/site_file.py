@@ -119,6 +119,6 @@ def load_site(path: Path) -> Site:
     except ValidationError as error:
         raise document.refuse_invalid(error) from error
     checks.check(document, checked, data())
-    kernelci = KernelCI(path)
+    kernelci = KernelCI(path, document.text)
     lab = next(lab for lab in kernelci.labs() if lab.name == checked.rtbisect.lab)
     return Site(path, kernelci, checked.rtbisect, lab, document)

@@ -24,9 +24,12 @@ Place = tuple[str | int, ...]
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """Parsed data and, for every place in it, the line where it stands (from 1)."""
+    """Parsed data and, for every place in it, the line where it stands (from 1); `text` is all that
+    the file held.
+    """
 
     path: Path
+    text: bytes
     data: dict[str, Any]
     lines: dict[Place, int]
 
@@ -69,7 +72,7 @@ def read(path: Path) -> Document:
         raise ConfigError(f"{path}:1: a mapping is needed at the top")
     walk = _Walk(path)
     data = walk.value(node, ())
-    return Document(path, data, walk.lines)
+    return Document(path, text, data, walk.lines)
 
 
 class _Walk:
