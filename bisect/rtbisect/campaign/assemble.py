@@ -4,21 +4,18 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rtbisect.campaign import builders, labs
 from rtbisect.campaign.plan import probe, setup_of
 from rtbisect.campaign.trees import command_tree, tree_of
 from rtbisect.config.paths import data
-from rtbisect.config.site_file import Site, load_site
 from rtbisect.errors import ConfigError
 from rtbisect.kernel.kbuild import KernelBuilder
 from rtbisect.kernel.settings import BuildSettings
 from rtbisect.model.campaign import CampaignRequest, Limits, Scale
 from rtbisect.model.code import BuildRequest
 from rtbisect.model.command import (
-    RUN,
     SUITE,
     WINDOW,
     CommandRequest,
@@ -34,6 +31,9 @@ from rtbisect.store.artefacts import ArtefactStore, sweep
 from rtbisect.store.db import make_folder
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from rtbisect.config.site_file import Site
     from rtbisect.model.ports import Journal, Progress
 
 MACHINE_LOCK = labs.MACHINE_LOCK
@@ -53,12 +53,15 @@ class SystemClock:
 
 
 def assemble(
-    state: Path, request: CampaignRequest, journal: Journal, progress: Progress
+    state: Path,
+    site: Site | None,
+    request: CampaignRequest,
+    journal: Journal,
+    progress: Progress,
 ) -> tuple[Setup, Ports]:
-    """Everything that a campaign needs, made from its request alone."""
-    if request.kind == RUN:
+    """Everything that a campaign needs, made from its request and from the site that it names."""
+    if site is None:
         return _command_parts(state, request, journal, progress)
-    site = load_site(Path(request.site))
     target = site.target(request.tree)
     setup = setup_of(site, target, request)
     artefacts = ArtefactStore(state / "artefacts")
@@ -164,7 +167,7 @@ def _kept(artefacts: ArtefactStore, program: Path | None, setup: Setup) -> Path 
     return artefacts.path(sha256)
 
 
-def preflight(state: Path, site: Path | None = None) -> None:
+def preflight(state: Path, site: Site | None = None) -> None:
     """Disk, memory, compiler and the lab of `site` (None: the one on this machine) before anything
     is started.
 
@@ -176,15 +179,14 @@ def preflight(state: Path, site: Path | None = None) -> None:
     for folder in (state / "artefacts", settings.root / "records"):
         sweep(folder)
     KernelBuilder(settings, ArtefactStore(state / "artefacts")).preflight()
-    if site is None or load_site(site).access is None:
+    if site is None or site.access is None:
         labs.check_embedded(state)
 
 
-def validate_job(state: Path, request: CampaignRequest) -> None:
+def validate_job(state: Path, site: Site, request: CampaignRequest) -> None:
     """Let LAVA validate the job that the campaign will submit; nothing is booted, nothing is
     journaled. Waits while another campaign measures on this machine.
     """
-    site = load_site(Path(request.site))
     target = site.target(request.tree)
     setup = setup_of(site, target, request)
     with locks.hold(MACHINE_LOCK, wait_s=MACHINE_WAIT_S, what="this machine", shared=True):

@@ -13,11 +13,9 @@ from typing import TYPE_CHECKING
 
 from rtbisect.campaign.trees import command_tree, head_of, tree_of
 from rtbisect.config.paths import data
-from rtbisect.config.site_file import load_site
 from rtbisect.config.thresholds import choose_threshold, load_thresholds
 from rtbisect.errors import ConfigError
 from rtbisect.model.campaign import CampaignRequest
-from rtbisect.model.command import RUN
 from rtbisect.process.command import printable
 from rtbisect.store.db import make_folder
 from rtbisect.trees.plumbing import FULL_SHA, Git
@@ -37,29 +35,21 @@ MOVING = re.compile(r"(@|(?:[A-Z]+_)?HEAD)(?![A-Za-z0-9_./-])")
 DEFAULT_SUITE = "ipi"
 
 
-def repository_of(request: CampaignRequest) -> str:
-    """The repository that a campaign searched."""
-    if request.kind == RUN:
-        return request.repo
-    return load_site(Path(request.site)).target(request.tree).url
-
-
-def _opened(state: Path, place: Path, tree: str) -> tuple[Site, BuildTarget, GitTree]:
-    site = load_site(place)
+def _opened(state: Path, site: Site, tree: str) -> tuple[BuildTarget, GitTree]:
     target = site.target(tree)
     make_folder(state)
-    return site, target, tree_of(state, target)
+    return target, tree_of(state, target)
 
 
 def base_and_tip(
-    state: Path, place: Path, tree: str, base: str | None, tip: str | None
+    state: Path, site: Site, tree: str, base: str | None, tip: str | None
 ) -> tuple[str, str]:
     """Shas to compare: the branch head against a base, else against the merge base with the
     reference branch. Refs are read with `git ls-remote`.
     """
-    _site, target, git = _opened(state, place, tree)
+    target, git = _opened(state, site, tree)
     new = _resolved(git, target, tip) if tip else head_of(git, target)
-    old = _resolved(git, target, base) if base else _reference(git, target, place, new)
+    old = _resolved(git, target, base) if base else _reference(git, target, site, new)
     if old == new:
         raise ConfigError(
             f"base and tip are the same commit {new[:12]}", "give two different revisions"
@@ -67,24 +57,24 @@ def base_and_tip(
     return old, new
 
 
-def base_for_watch(state: Path, place: Path, tree: str, judged: Sequence[str]) -> tuple[str, str]:
+def base_for_watch(state: Path, site: Site, tree: str, judged: Sequence[str]) -> tuple[str, str]:
     """The branch head and what it is compared with: the newest of the `judged` revisions, or
     where a rebased branch left it; at first sight the merge base with the reference branch.
     Both are the same when there is nothing new.
     """
-    _site, target, git = _opened(state, place, tree)
+    target, git = _opened(state, site, tree)
     new = head_of(git, target)
     for sha in reversed(judged):
         # A rewritten branch may have taken its old commits away.
         with suppress(ConfigError):
             return git.merge_base(git.resolve(sha), new), new
-    return _reference(git, target, place, new), new
+    return _reference(git, target, site, new), new
 
 
-def _reference(git: GitTree, target: BuildTarget, place: Path, new: str) -> str:
+def _reference(git: GitTree, target: BuildTarget, site: Site, new: str) -> str:
     if not target.reference_branch:
         raise ConfigError(
-            f"{place}: {target.name} has no reference branch", "give --base, or add `reference`"
+            f"{site.path}: {target.name} has no reference branch", "give --base, or add `reference`"
         )
     return git.merge_base(head_of(git, target, target.reference_branch), new)
 
@@ -101,7 +91,7 @@ def _resolved(git: GitTree, target: BuildTarget, revision: str) -> str:
 
 def good_and_bad(  # noqa: PLR0913  (what the command line gives)
     state: Path,
-    place: Path,
+    site: Site,
     tree: str,
     good: str,
     bad: str,
@@ -111,7 +101,7 @@ def good_and_bad(  # noqa: PLR0913  (what the command line gives)
     """Ends of a search (see `_searchable`), and a check of suite and metric before anything is
     spent.
     """
-    site, target, git = _opened(state, place, tree)
+    target, git = _opened(state, site, tree)
     _check_metric(site, target, suite, metric)
     return _searchable(git, _resolved(git, target, good), _resolved(git, target, bad))
 
@@ -170,12 +160,12 @@ def command_words(words: tuple[str, ...], repo: Path) -> tuple[str, ...]:
 
 
 def one_revision(  # noqa: PLR0913  (what the command line gives)
-    state: Path, place: Path, tree: str, revision: str, suite: str | None, metric: str | None
+    state: Path, site: Site, tree: str, revision: str, suite: str | None, metric: str | None
 ) -> str:
     """Full sha of a revision, and a check of suite and metric. HEAD and its like are those of
     the checkout that we stand in: `git bisect run` may run in any work tree of the repository.
     """
-    site, target, git = _opened(state, place, tree)
+    target, git = _opened(state, site, tree)
     _check_metric(site, target, suite, metric)
     if MOVING.match(revision):
         here = Git(cwd=Path.cwd()).try_(
@@ -198,10 +188,9 @@ def _thresholds(site: Site, target: BuildTarget) -> tuple[Threshold, ...]:
     return load_thresholds(data("thresholds"), tuple(site.job(target).params.suites))
 
 
-def check_limit(place: Path, tree: str, suite: str, metric: str | None) -> None:
+def check_limit(site: Site, tree: str, suite: str, metric: str | None) -> None:
     """ConfigError when the thresholds have no limit to judge one revision by."""
-    site = load_site(place)
-    request = CampaignRequest("try", str(place), tree, "", "", suite, metric)
+    request = CampaignRequest("try", str(site.path), tree, "", "", suite, metric)
     limit_of(_thresholds(site, site.target(tree)), request)
 
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rtbisect.campaign import assemble, labs, resolve
 from rtbisect.campaign.fingerprint import SetupChangedError, keep_setup
+from rtbisect.config.site_file import SiteFiles
 from rtbisect.errors import InternalError, MisaskedError, RtbisectError
 from rtbisect.model.campaign import CampaignRequest, Level, Outcome, Result
-from rtbisect.model.command import RUN
 from rtbisect.pipeline import bisect, check
 from rtbisect.pipeline.search_loop import unanswered
 from rtbisect.process.command import one_line
@@ -21,26 +20,35 @@ from rtbisect.store.campaigns import CampaignStore
 from rtbisect.store.journal import StoreJournal, end_leftovers
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from rtbisect.config.site_file import Site
     from rtbisect.model.ports import Ports, Progress
     from rtbisect.model.report import Report
     from rtbisect.model.setup import Setup
     from rtbisect.store.campaigns import CampaignRecord
 
 
-def start(state: Path, request: CampaignRequest, progress: Progress) -> CampaignRecord:
-    """Begin a new campaign and run it to its end."""
+def start(
+    state: Path, request: CampaignRequest, progress: Progress, sites: SiteFiles | None = None
+) -> CampaignRecord:
+    """Begin a new campaign and run it to its end. `sites` are the site files that the caller has
+    read.
+    """
     store = CampaignStore(state)
     with store.writer():
         # Before the campaign is made: what cannot run leaves nothing to resume.
-        _preflight(state, request, progress)
-        full = replace(request, repo=resolve.repository_of(request))
+        site = _site_of(state, request, progress, sites)
+        full = replace(request, repo=site.target(request.tree).url) if site else request
         text = codec.to_json(CampaignRequest, full)
         identity = store.create(request.kind, text, assemble.SystemClock().now_iso())
-        return _go(store, identity, full, progress)
+        return _go(store, identity, full, site, progress)
 
 
-def go_on(state: Path, identity: str | None, progress: Progress) -> CampaignRecord:
-    """Resume a campaign: the named one, else the newest unfinished one."""
+def go_on(
+    state: Path, identity: str | None, progress: Progress, sites: SiteFiles | None = None
+) -> CampaignRecord:
+    """Resume a campaign: the named one, else the newest unfinished one. `sites` see `start`."""
     store = CampaignStore(state)
     with store.writer():
         record = store.open_one() if identity is None else store.get(identity)
@@ -48,8 +56,8 @@ def go_on(state: Path, identity: str | None, progress: Progress) -> CampaignReco
             return record
         request = record.request
         end_leftovers(store.database, record.id)
-        _preflight(state, request, progress)
-        return _go(store, record.id, request, progress)
+        site = _site_of(state, request, progress, sites)
+        return _go(store, record.id, request, site, progress)
 
 
 def once(
@@ -72,22 +80,31 @@ def once(
     return start(state, request, progress)
 
 
-def _preflight(state: Path, request: CampaignRequest, progress: Progress) -> None:
-    """Whether the campaign can run here; once for each process that runs it, never recorded."""
-    if request.kind == RUN:
-        return
-    assemble.preflight(state, Path(request.site))
-    progress.say("LAVA validates the job; waits while another campaign measures here")
-    assemble.validate_job(state, request)
+def _site_of(
+    state: Path, request: CampaignRequest, progress: Progress, sites: SiteFiles | None
+) -> Site | None:
+    """The site of a campaign, after a look whether it can run here: once for each process that runs
+    it, never recorded. None for one of any command.
+    """
+    site = (sites or SiteFiles()).of(request)
+    if site is not None:
+        assemble.preflight(state, site)
+        progress.say("LAVA validates the job; waits while another campaign measures here")
+        assemble.validate_job(state, site, request)
+    return site
 
 
 def _go(
-    store: CampaignStore, identity: str, request: CampaignRequest, progress: Progress
+    store: CampaignStore,
+    identity: str,
+    request: CampaignRequest,
+    site: Site | None,
+    progress: Progress,
 ) -> CampaignRecord:
     journal = StoreJournal(store.database, identity)
     parts: Ports | None = None
     try:
-        setup, parts = assemble.assemble(store.state, request, journal, progress)
+        setup, parts = assemble.assemble(store.state, site, request, journal, progress)
         keep_setup(setup, journal)
         progress.say(f"campaign {identity}: {request.kind} of {setup.tree}")
         result, report = _answered(request, setup, parts)

@@ -63,13 +63,15 @@ def bisect(
     ancestor of the newer one their merge base takes its place, and that is said.
     Exit code 0: answered (see `outcome`); 4: inconclusive.
     """
-    place = site_path(site)
+    loaded = output.sites.at(site_path(site))
     older, newer = (bad, good) if find_fix else (good, bad)
     first, last, given = resolve.good_and_bad(
-        output.state, place, tree, older, newer, suite, metric
+        output.state, loaded, tree, older, newer, suite, metric
     )
     extra = (*((REPAIR,) if find_fix else ()), *(((GIVEN, given),) if given else ()))
-    request = CampaignRequest("bisect", str(place), tree, first, last, suite, metric, seed, extra)
-    record = session.start(output.state, request, PlainProgress())
+    request = CampaignRequest(
+        "bisect", str(loaded.path), tree, first, last, suite, metric, seed, extra
+    )
+    record = session.start(output.state, request, PlainProgress(), output.sites)
     result.show(output, record, as_json=as_json)
     return result.exit_of(record.result)

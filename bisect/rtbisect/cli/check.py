@@ -50,10 +50,11 @@ def check(
 
     Exit code 0: no regression; 1: regressed; 4: undecided.
     """
-    place = site_path(site)
-    good, bad = resolve.base_and_tip(output.state, place, tree, base, tip)
-    request = CampaignRequest("check", str(place), tree, good, bad, seed=seed)
-    return conclude(output, session.start(output.state, request, PlainProgress()), as_json=as_json)
+    loaded = output.sites.at(site_path(site))
+    good, bad = resolve.base_and_tip(output.state, loaded, tree, base, tip)
+    request = CampaignRequest("check", str(loaded.path), tree, good, bad, seed=seed)
+    record = session.start(output.state, request, PlainProgress(), output.sites)
+    return conclude(output, record, as_json=as_json)
 
 
 def conclude(output: Output, record: CampaignRecord, *, as_json: bool) -> int:

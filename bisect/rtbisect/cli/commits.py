@@ -4,18 +4,16 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rtbisect.campaign import trees
-from rtbisect.config.site_file import load_site
 from rtbisect.errors import RtbisectError
 from rtbisect.model.campaign import Outcome
-from rtbisect.model.command import RUN
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from rtbisect.cli.output import Output
     from rtbisect.model.campaign import CampaignRequest, Result
     from rtbisect.model.code import CommitHead
 
@@ -32,16 +30,17 @@ def shown(result: Result) -> tuple[str, ...]:
     return ()
 
 
-def heads(state: Path, request: CampaignRequest, result: Result) -> tuple[CommitHead, ...]:
+def heads(output: Output, request: CampaignRequest, result: Result) -> tuple[CommitHead, ...]:
     """What git says of them; nothing where tree or site file are not what they were."""
     shas = shown(result)
     if not shas:
         return ()
     try:
-        if request.kind == RUN:
-            tree = trees.command_tree(state, request.repo)
+        site = output.sites.of(request)
+        if site is None:
+            tree = trees.command_tree(output.state, request.repo)
         else:
-            tree = trees.tree_of(state, load_site(Path(request.site)).target(request.tree))
+            tree = trees.tree_of(output.state, site.target(request.tree))
         return tuple(tree.head(sha) for sha in shas)
     except RtbisectError:
         return ()

@@ -12,9 +12,10 @@ import time
 import traceback
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TextIO
 
+from rtbisect.config.site_file import SiteFiles
 from rtbisect.errors import InfrastructureError
 from rtbisect.pipeline.wording import duration
 from rtbisect.process.command import one_line
@@ -31,9 +32,12 @@ PLAIN_EVERY_S = 10.0
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """Where state lies and how answers are given; the object of every command."""
+    """Where state lies, what was read of site files, and how answers are given; the object of every
+    command.
+    """
 
     state: Path
+    sites: SiteFiles = field(default_factory=SiteFiles)
 
     def answer(self, data: Mapping[str, Any], text: str, *, as_json: bool) -> None:
         """The answer of a command. BrokenPipeError when nobody reads it any more."""

@@ -134,7 +134,7 @@ def whole_answer(output: Output, record: CampaignRecord) -> tuple[dict[str, Any]
     store = CampaignStore(output.state)
     named: tuple[CommitHead, ...] = ()
     if record.result is not None:
-        named = commits.heads(output.state, record.request, record.result)
+        named = commits.heads(output, record.request, record.result)
     text = text_of(record, store.summary(record), named)
     return answer_of(store, record) | {"commits": commits.rows(named)}, text
 

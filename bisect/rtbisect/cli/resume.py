@@ -27,7 +27,7 @@ def resume(output: Output, campaign: str | None, as_json: bool) -> int:
     What was measured before the interruption is kept; only the step that was in flight is
     done again. The exit code is that of the command that started the campaign.
     """
-    record = session.go_on(output.state, campaign, PlainProgress())
+    record = session.go_on(output.state, campaign, PlainProgress(), output.sites)
     if record.kind == "check":
         return check.conclude(output, record, as_json=as_json)
     if record.kind == "try":

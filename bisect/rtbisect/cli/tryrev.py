@@ -75,14 +75,15 @@ def try_revision(
     """
     if limit is not None and not math.isfinite(limit):
         raise ConfigError(f"--limit {limit} is no limit", "give a number in the metric's unit")
-    place = site_path(site)
-    sha = resolve.one_revision(output.state, place, tree, revision, suite, metric)
+    loaded = output.sites.at(site_path(site))
+    sha = resolve.one_revision(output.state, loaded, tree, revision, suite, metric)
     suite = suite or resolve.DEFAULT_SUITE
     if limit is None:
-        resolve.check_limit(place, tree, suite, metric)
+        resolve.check_limit(loaded, tree, suite, metric)
     extra = (("boots", str(boots)), *((("limit", repr(limit)),) if limit is not None else ()))
-    request = CampaignRequest("try", str(place), tree, sha, sha, suite, metric, seed, extra)
-    return conclude(output, session.start(output.state, request, PlainProgress()), as_json=as_json)
+    request = CampaignRequest("try", str(loaded.path), tree, sha, sha, suite, metric, seed, extra)
+    record = session.start(output.state, request, PlainProgress(), output.sites)
+    return conclude(output, record, as_json=as_json)
 
 
 def conclude(output: Output, record: CampaignRecord, *, as_json: bool) -> int:

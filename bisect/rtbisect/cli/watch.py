@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    from rtbisect.config.site_file import Site
+
 
 EVERY_S = 900
 
@@ -51,8 +53,9 @@ def watch(output: Output, once: bool, seed: int, site: Path | None, as_json: boo
     place = site_path(site)
     while True:
         # A build_config with several variants stands in the list more than once.
-        names = dict.fromkeys(target.name for target in load_site(place).kernelci.targets())
-        rows = [_one(output, place, name, seed) for name in names]
+        loaded = load_site(place)
+        names = dict.fromkeys(target.name for target in loaded.kernelci.targets())
+        rows = [_one(output, loaded, name, seed) for name in names]
         lines = [f"{row['build_config']}: {row['level']} {row['note']}".rstrip() for row in rows]
         output.answer({"trees": rows}, "\n".join(lines), as_json=as_json)
         if once:
@@ -60,7 +63,7 @@ def watch(output: Output, once: bool, seed: int, site: Path | None, as_json: boo
         time.sleep(EVERY_S)
 
 
-def _one(output: Output, place: Path, name: str, seed: int) -> dict[str, Any]:
+def _one(output: Output, site: Site, name: str, seed: int) -> dict[str, Any]:
     """Look at one build_config. A fault of one tree does not stop the others."""
     row: dict[str, Any] = {
         "build_config": name,
@@ -71,7 +74,7 @@ def _one(output: Output, place: Path, name: str, seed: int) -> dict[str, Any]:
     }
     try:
         seen = CampaignStore(output.state).seen(name)
-        good, bad = resolve.base_for_watch(output.state, place, name, _judged(seen))
+        good, bad = resolve.base_for_watch(output.state, site, name, _judged(seen))
         row |= {"good": good, "bad": bad}
         if bad in seen:
             # A question that is open stays open until the tip moves or a person asks again.
@@ -80,7 +83,7 @@ def _one(output: Output, place: Path, name: str, seed: int) -> dict[str, Any]:
         if good == bad:
             return row | {"level": "unchanged", "exit": int(Exit.ANSWERED)}
         return row | _judge(
-            output, row, CampaignRequest("check", str(place), name, good, bad, seed=seed)
+            output, row, CampaignRequest("check", str(site.path), name, good, bad, seed=seed)
         )
     except RtbisectError as error:
         if isinstance(error, InternalError):

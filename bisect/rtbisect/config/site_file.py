@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
@@ -22,7 +23,7 @@ from rtbisect.errors import ConfigError
 from rtbisect.model.lab import DeviceType
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from rtbisect.model.campaign import CampaignRequest
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,3 +123,20 @@ def load_site(path: Path) -> Site:
     kernelci = KernelCI(path, document.text)
     lab = next(lab for lab in kernelci.labs() if lab.name == checked.rtbisect.lab)
     return Site(path, kernelci, checked.rtbisect, lab, document)
+
+
+@dataclass(frozen=True, slots=True)
+class SiteFiles:
+    """The site files of one command: each is read once, so that all of it sees the same one."""
+
+    _read: dict[Path, Site] = field(default_factory=dict)
+
+    def at(self, path: Path) -> Site:
+        """The site file of this path, see `load_site`."""
+        if path not in self._read:
+            self._read[path] = load_site(path)
+        return self._read[path]
+
+    def of(self, request: CampaignRequest) -> Site | None:
+        """That of a campaign; None for one of any command, which has none."""
+        return self.at(Path(request.site)) if request.site else None

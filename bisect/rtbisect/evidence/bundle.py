@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from rtbisect import __version__
 from rtbisect.campaign import assemble
+from rtbisect.config.site_file import SiteFiles
 from rtbisect.errors import ConfigError, InternalError, RtbisectError
 from rtbisect.evidence.kernels import figures_of, write_kernels
 from rtbisect.evidence.replay import (
@@ -126,7 +127,9 @@ def write_bundle(
     answers = Answers()
 
     def asked(journal: Journal) -> tuple[Setup, Ports]:
-        setup, parts = assemble.assemble(state, request, journal, Silence())
+        setup, parts = assemble.assemble(
+            state, SiteFiles().of(request), request, journal, Silence()
+        )
         tree, builder = RecordingTree(parts.tree, answers), RecordingBuilder(parts.builder, answers)
         return setup, _parts(tree, builder, journal)
 

@@ -20,6 +20,7 @@ from rtbisect.store.campaigns import CampaignStore
 from rtbisect.store.replies import ReplyState
 
 if TYPE_CHECKING:
+    from rtbisect.config.site_file import Site
     from rtbisect.model.campaign import CampaignRequest
     from rtbisect.model.ports import Progress
     from rtbisect.store.campaigns import CampaignRecord
@@ -49,12 +50,13 @@ def _one(
     record = store.get(reply.campaign)
     request = record.request
     # A site file that cannot be read is nothing that the asker has done.
-    load_site(Path(request.site)).target(request.tree)
+    site = load_site(Path(request.site))
+    site.target(request.tree)
     if data := kept.question(reply.key, place):
         question = codec.from_json(Question, data)
     else:
         try:
-            question = _question(state, kept, _Asked(reply, record, request), what)
+            question = _question(state, kept, _Asked(reply, record, request, site), what)
         except ConfigError as error:
             return f"{name}: {error.message}"
         kept.keep_question(reply.key, place, codec.to_json(Question, question).encode())
@@ -74,11 +76,12 @@ def _one(
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """A reply, and the campaign whose report it answers."""
+    """A reply, and the campaign whose report it answers, with its site as it is now."""
 
     reply: KeptReply
     record: CampaignRecord
     request: CampaignRequest
+    site: Site
 
 
 def _question(state: Path, kept: Replies, about: _Asked, what: tuple[int, str, str]) -> Question:
@@ -88,10 +91,9 @@ def _question(state: Path, kept: Replies, about: _Asked, what: tuple[int, str, s
     # A question of its own: an equal one of another reply has boots of its own.
     seed = int(hashlib.sha256(f"{about.reply.key} {place}".encode()).hexdigest()[:7], 16)
     if name == "bisect":
-        return Question(replace(_bisection(state, request, argument), seed=seed), "")
+        return Question(replace(_bisection(state, about.site, request, argument), seed=seed), "")
     if name == "test" and is_address(argument):
-        archives = load_site(Path(request.site)).ours.mail.commands.archives
-        mail = fetch(argument, archives)
+        mail = fetch(argument, about.site.ours.mail.commands.archives)
     elif name == "test" and not argument:
         mail = kept.mail(about.reply.key).read_bytes()
     else:
@@ -101,16 +103,15 @@ def _question(state: Path, kept: Replies, about: _Asked, what: tuple[int, str, s
     return ab_test.of_patch(state, record, request, mail, seed)
 
 
-def _bisection(state: Path, request: CampaignRequest, argument: str) -> CampaignRequest:
+def _bisection(state: Path, site: Site, request: CampaignRequest, argument: str) -> CampaignRequest:
     """The search of a report in another range."""
     ends = argument.split()
     if len(ends) != 2:
         raise ConfigError("wants a good and a bad revision", "say both")
-    place, suite, metric = Path(request.site), request.suite, request.metric
     good, bad, given = resolve.good_and_bad(
-        state, place, request.tree, ends[0], ends[1], suite, metric
+        state, site, request.tree, ends[0], ends[1], request.suite, request.metric
     )
-    tree = trees.tree_of(state, load_site(place).target(request.tree))
+    tree = trees.tree_of(state, site.target(request.tree))
     if any(tree.foreign(sha) for sha in (good, bad, given) if sha):
         raise ConfigError("an end is a patch that somebody has sent", "ask for a test of it")
     # Nothing of the merge base of the search that was reported.

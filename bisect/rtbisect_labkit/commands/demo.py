@@ -14,7 +14,6 @@ from rtbisect.campaign import assemble, session
 from rtbisect.cli.options import json_option
 from rtbisect.cli.output import Output, PlainProgress
 from rtbisect.cli.result import exit_of, whole_answer
-from rtbisect.config.site_file import load_site
 from rtbisect.errors import Exit
 from rtbisect.model.campaign import CampaignRequest
 from rtbisect.model.command import REPAIR
@@ -88,7 +87,7 @@ def walk(output: Output, drawn: Plan, source: Path, lab: Path | None, *, as_json
     a site file whose lab boots the kernels.
     """
     truth = output.state / "demo" / "truth" / f"{drawn.name}.json"
-    assemble.preflight(output.state, lab)
+    assemble.preflight(output.state, output.sites.at(lab) if lab else None)
     refs = _history(output, drawn, source, truth)
     case = CASES[drawn.kind]
     suite, _, metric = case.metric.partition(" ")
@@ -103,7 +102,8 @@ def walk(output: Output, drawn: Plan, source: Path, lab: Path | None, *, as_json
         seed=drawn.seed,
         extra=(("truth", str(truth)), *((REPAIR,) if case.find_fix else ())),
     )
-    return conclude(output, session.start(output.state, request, PlainProgress()), as_json=as_json)
+    record = session.start(output.state, request, PlainProgress(), output.sites)
+    return conclude(output, record, as_json=as_json)
 
 
 def _history(output: Output, drawn: Plan, source: Path, truth: Path) -> DemoRefs:
@@ -121,7 +121,7 @@ def _site(output: Output, repo: Path, case: Case, lab: Path | None) -> Path:
     # A campaign keeps the name of its site: each set of suites has a file of its own.
     name = "site.yaml" if case.suites == SUITES else f"site-{'-'.join(case.suites)}.yaml"
     if lab is not None:
-        other = load_site(lab)
+        other = output.sites.at(lab)
         text, name = on_lab(text, other), f"{other.lab.name}-{name}"
     place = output.state / "demo" / name
     place.write_text(text, encoding="utf-8")

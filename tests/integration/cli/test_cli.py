@@ -22,6 +22,7 @@ import yaml
 from helpers.signals import hears_signals
 from rtbisect.campaign import resolve
 from rtbisect.cli import app
+from rtbisect.config.site_file import load_site
 from rtbisect.errors import ConfigError
 from rtbisect.mail import commands as asked_by_mail
 from rtbisect.model.campaign import (
@@ -385,14 +386,15 @@ def test_head_of_a_url_means_nothing(tmp_path):
     place = tmp_path / "site.yaml"
     place.write_text(site_text("https://git.example.org/linux.git"))
     with pytest.raises(ConfigError, match="says nothing about"):
-        resolve.good_and_bad(tmp_path, place, "rt", "HEAD~3", "v1", None, None)
+        resolve.good_and_bad(tmp_path, load_site(place), "rt", "HEAD~3", "v1", None, None)
 
 
 def test_a_good_end_beside_the_bad_one_gives_way_to_their_merge_base(cli, repo):
     """As `run` does; the newer end stays what it is."""
     _where, shas = repo
+    site = load_site(cli.site)
     for good, given in (("side", shas["s"]), ("v1", "")):
-        found = resolve.good_and_bad(cli.state, cli.site, "rt", good, "main", None, None)
+        found = resolve.good_and_bad(cli.state, site, "rt", good, "main", None, None)
         assert found == (shas["b"], shas["d"], given)
 
 
@@ -400,7 +402,7 @@ def test_a_search_that_a_reply_asks_for_has_the_merge_base_of_its_own_ends(cli, 
     _where, shas = repo
     reported = CampaignRequest("bisect", str(cli.site), "rt", "a", "b", extra=((GIVEN, "f" * 40),))
     for ends, extra in (("side main", ((GIVEN, shas["s"]),)), ("v1 main", ())):
-        found = asked_by_mail._bisection(cli.state, reported, ends)
+        found = asked_by_mail._bisection(cli.state, load_site(cli.site), reported, ends)
         assert (found.good, found.bad, found.extra) == (shas["b"], shas["d"], extra)
 
 
@@ -409,13 +411,14 @@ def test_head_of_try_is_that_of_the_checkout(cli, repo, tmp_path, monkeypatch):
     git(where, "worktree", "add", "--quiet", "--detach", str(tmp_path / "w"), shas["s"])
     try:
         monkeypatch.chdir(tmp_path / "w")
+        site = load_site(cli.site)
         found = [
-            resolve.one_revision(cli.state, cli.site, "rt", name, None, None)
+            resolve.one_revision(cli.state, site, "rt", name, None, None)
             for name in ("HEAD", "HEAD~1", "main")
         ]
         assert found == [shas["s"], shas["b"], shas["d"]]
         monkeypatch.chdir(tmp_path)
-        assert resolve.one_revision(cli.state, cli.site, "rt", "HEAD", None, None) == shas["d"]
+        assert resolve.one_revision(cli.state, site, "rt", "HEAD", None, None) == shas["d"]
     finally:
         git(where, "worktree", "remove", "--force", str(tmp_path / "w"))
 
