@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A whole campaign on the shipped fakes: what tests of the stories share."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 
@@ -56,6 +56,10 @@ def sha(number):
     return f"{number:040x}"
 
 
+#: What takes a culprit back on the tip.
+REVERT = sha(10**6)
+
+
 def line_of(count):
     """good = 0, then 1..count in a line."""
     commits = tuple(Commit(sha(n), (sha(n - 1),), f"commit {n}") for n in range(1, count + 1))
@@ -87,6 +91,14 @@ def boots(bad_from, *, kind="ipi"):
         ]
 
     return draw
+
+
+def scaled(measurements, metric, factor):
+    """The measurements, with those of one (name, window) times `factor`."""
+    return [
+        replace(m, value=m.value * factor) if (m.name, m.window) == metric else m
+        for m in measurements
+    ]
 
 
 class Quiet:
@@ -161,3 +173,10 @@ class World:
             progress=Quiet(),
         )
         return setup, parts
+
+
+def world(state, bad_from, *, count=8, kind="ipi", script=None, **kw):
+    """A campaign over a line whose commits are bad from number `bad_from` on."""
+    graph = line_of(count)
+    reverts = {(graph.bad, sha(bad_from)): REVERT} if bad_from else {}
+    return World(state, graph, FakeLab(boots(bad_from, kind=kind), script), reverts=reverts, **kw)

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What is said of tested revisions that lie where one culprit does not put them."""
+"""Tested revisions that lie where one culprit does not put them, and ranges with several."""
 
 import pytest
 
-from rtbisect.model.campaign import Cause, Outcome, Result
-from rtbisect.pipeline import multiple_culprits
+from helpers.campaigns import sha
+from helpers.scenarios import History
+from rtbisect.model.campaign import Cause, Limits, Outcome, Result
+from rtbisect.pipeline import bisect, multiple_culprits
 from rtbisect.search.spec import Answer
 
 RESULT = Result(Outcome.CULPRIT, Cause.KERNEL, "culprit", (), 0.97, None, None)
@@ -33,3 +35,50 @@ def test_others_are_told_by_name_and_none_passes():
     assert "other (p = 0.0002)" in check.note
     check, reasons = told(())
     assert (check.status, reasons) == ("pass", ())
+
+
+def slower(*commits, count, **more):
+    """A history whose wait grows by 0.3 with each of the commits."""
+    return History(count, rcu=dict.fromkeys(commits, 1.3), noise=0.05, suite="rcu", **more)
+
+
+@pytest.mark.parametrize("commits", [(4, 15), (7, 11), (1, 17)])
+def test_without_boots_to_look_into_its_branch_a_merge_is_not_blamed(tmp_path, commits):
+    """1 to 9 on one branch, 10 to 18 on the other, 19 merges them; a culprit on each."""
+    here = slower(*commits, count=23, parents={10: (0,), 19: (9, 18)}).world(tmp_path)
+    result, _report = bisect.bisect(*here.open())
+    assert len(here.lab.requests) <= here.limits.max_boots
+    assert {found for found, _ in result.candidates} <= set(map(sha, commits))
+
+
+@pytest.mark.parametrize("most", [30, 50, 80])
+def test_the_budget_is_that_of_the_campaign(tmp_path, most):
+    """Of all parts of a range with two culprits, and of their proofs."""
+    limits = Limits(max_boots=most, max_builds=12)
+    here = slower(7, 16, count=23, limits=limits).world(tmp_path)
+    result, _report = bisect.bisect(*here.open())
+    assert len(here.lab.requests) <= most
+    assert {found for found, _ in result.candidates} <= set(map(sha, range(1, 24)))
+    # Builds are those of the searches; a proof takes at most three more for each culprit.
+    assert len(here.builder.requests) <= 12 + 3 * 2
+    if most == 30:
+        assert result.outcome is Outcome.INCONCLUSIVE
+
+
+def test_what_a_later_commit_takes_back_is_told(tmp_path):
+    """At 4 the wait grows by 50%, at 9 it shrinks by 20%: the bad end is better than commit 4."""
+    here = History(12, rcu={4: 1.5, 9: 0.8}, noise=0.02, suite="rcu").world(tmp_path)
+    result, _report = bisect.bisect(*here.open())
+    assert (result.outcome, result.culprit) == (Outcome.CULPRIT, sha(4))
+    status = {check.name: check.status for check in result.verifications}
+    assert status["kept until the bad end"] == status["prediction"] == "undecided"
+    assert any("takes back a part" in said for said in result.reasons)
+
+
+def test_three_culprits_are_never_told_as_one(tmp_path):
+    here = slower(6, 15, 25, count=32, limits=Limits(max_boots=200)).world(tmp_path)
+    result, _report = bisect.bisect(*here.open())
+    assert result.outcome in (Outcome.MULTIPLE_CULPRITS, Outcome.INCONCLUSIVE)
+    named = {found for found, _ in result.candidates}
+    assert named <= {sha(6), sha(15), sha(25)}
+    assert len(named) > 1 or "no other one is proved" in result.reasons[-1]

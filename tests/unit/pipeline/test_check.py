@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Two revisions compared without a search, and one held against a limit."""
+
+from dataclasses import replace
+
+import pytest
+
+from helpers.campaigns import World, boots, line_of, scaled, sha, world
+from helpers.scenarios import History
+from rtbisect.cli.check import exit_of_check
+from rtbisect.lab.fake import FakeLab
+from rtbisect.model.campaign import CampaignRequest, Level, Outcome, Scale
+from rtbisect.model.lab import RunStatus
+from rtbisect.pipeline import check
+
+
+def test_a_guard_warns_and_does_not_turn_a_check(tmp_path):
+    def guarded(request, random):
+        loud = 20.0 if request.revision == sha(8) else 1.0
+        return scaled(boots(None)(request, random), ("res_per_s", "clock-on"), loud)
+
+    here = World(tmp_path, line_of(8), FakeLab(guarded))
+    result = check.check(*here.open())
+    assert any(j.level is Level.REGRESSED for j in result.judgements)
+    assert (result.outcome, exit_of_check(result)) == (Outcome.NO_REGRESSION, 0)
+    # Every figure of both stands in the table, also those that nobody judges.
+    kernels = {
+        kernel: {row.metric for row in result.table if row.kernel == kernel}
+        for kernel in ("base", "tip")
+    }
+    assert kernels["base"] == kernels["tip"] > {j.key for j in result.judgements}
+
+
+def test_check_says_regressed_without_searching(tmp_path):
+    here = world(tmp_path, 4)
+    result = check.check(*here.open())
+    assert [j.level for j in result.judgements if j.key.name == "res_per_iwi"] == [Level.REGRESSED]
+    assert {r.revision for r in here.lab.requests} == {sha(0), sha(8)}
+
+
+def test_try_gives_up_on_a_kernel_that_does_not_boot_and_says_why(tmp_path):
+    here = world(tmp_path, 4, script={sha(4): [RunStatus.BOOT_FAILED] * 9})
+    told = []
+    here.request = replace(here.request, kind="try", good=sha(4), bad=sha(4), suite="ipi")
+    setup, parts = here.open()
+    parts.progress.step = lambda _what, done, total, left_s: told.append((done, total, left_s))
+    result = check.try_revision(setup, parts, 0.2, 2)
+    assert result.outcome is Outcome.INCONCLUSIVE
+    assert result.reasons[0].startswith("only 0 of 2 boots are evidence: ")
+    assert len(told) == 4
+    assert all(done <= total and left_s > 0 for done, total, left_s in told)
+
+
+@pytest.mark.parametrize(("revision", "level"), [(2, Level.PASS), (6, Level.REGRESSED)])
+def test_try_judges_one_revision_against_a_limit(tmp_path, revision, level):
+    request = CampaignRequest("try", "s", "t", sha(revision), sha(revision), "ipi")
+    here = world(tmp_path, 4, request=request)
+    result = check.try_revision(*here.open(), 0.2, 3)
+    assert result.judgements[0].level is level
+    assert len(here.lab.requests) == 3
+
+
+def test_try_takes_the_mean_of_shares(tmp_path):
+    """Three of ten boots fail: the median is 0, and nobody asks for that."""
+    drawn = iter([1.0, 0.0, 0.0, 1.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0])
+
+    def draw(request, random):
+        found = boots(None)(request, random)
+        share = next(drawn)
+        return [replace(m, value=share) if m.name == "res_per_iwi" else m for m in found]
+
+    request = CampaignRequest("try", "s", "t", sha(2), sha(2), "ipi")
+    setup, parts = World(tmp_path, line_of(8), FakeLab(draw), request=request).open()
+    shares = tuple(replace(t, statistic="fraction", scale=Scale.LINEAR) for t in setup.thresholds)
+    result = check.try_revision(replace(setup, thresholds=shares), parts, 0.2, 10)
+    assert result.judgements[0].level is Level.REGRESSED
+    assert "mean of 10 boots 0.3, limit 0.2" in result.reasons[0]
+
+
+def test_equal_kernels_need_no_boot(tmp_path):
+    here = History(ipi={3: 10}, same={8: 0}).world(tmp_path)
+    assert check.check(*here.open()).outcome is Outcome.NOOP
+    assert here.lab.requests == []

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A small change is proved with another code layout."""
+
+from pathlib import Path
+
+from helpers.campaigns import REVERT, World, boots, line_of, scaled, sha
+from rtbisect.kernel.fake import FakeBuilder
+from rtbisect.lab.fake import FakeLab
+from rtbisect.model.campaign import CampaignRequest, Outcome
+from rtbisect.model.code import PROOF_LAYOUT
+from rtbisect.pipeline import bisect
+
+
+def small(tmp_path, factor):
+    """A world whose wait grows by `factor(kernel variant)` from commit 3 on, on the rcu suite."""
+    graph = line_of(8)
+    request = CampaignRequest("bisect", "s", "t", graph.good, graph.bad, "rcu")
+    here = World(tmp_path, graph, None, request=request, reverts={(graph.bad, sha(3)): REVERT})
+
+    def draw(asked, random):
+        variant = next(v for v, kernel in kernels(here) if kernel == asked.kernel)
+        more = factor(variant) if 3 <= int(asked.revision, 16) < 10**6 else 1.0
+        return scaled(boots(None)(asked, random), ("p50_us", "rcu-off"), more)
+
+    here.lab = FakeLab(draw)
+    return here
+
+
+def kernels(here):
+    """(variant, kernel) of everything that was asked of the builder."""
+    asked = list(here.builder.requests)
+    builder = FakeBuilder(same_as=here.builder.same_as)
+    return [(r.variant, builder.build(Path(), r, print).kernel) for r in asked]
+
+
+def test_a_small_change_is_proved_with_another_code_layout(tmp_path):
+    here = small(tmp_path, lambda _variant: 1.15)
+    result, _report = bisect.bisect(*here.open())
+    assert (result.outcome, result.culprit) == (Outcome.CULPRIT, sha(3))
+    assert {v.name: v.status for v in result.verifications}["layout"] == "pass"
+    built = {(r.revision, r.variant) for r in here.builder.requests if r.variant}
+    # Boots of the proof are in a layout that the search has not seen.
+    assert {(sha(2), "layout-1"), (sha(3), "layout-1")} <= built
+    assert {(sha(2), f"layout-{PROOF_LAYOUT}"), (sha(3), f"layout-{PROOF_LAYOUT}")} <= built
+
+
+def test_a_small_change_that_another_code_layout_does_not_show_is_no_culprit(tmp_path):
+    here = small(tmp_path, lambda variant: 1.0 if variant else 1.15)
+    result, _report = bisect.bisect(*here.open())
+    assert result.culprit is None
+    assert result.outcome in (Outcome.LAYOUT_SENSITIVE, Outcome.NOT_REPRODUCED)
+
+
+def test_a_large_change_needs_no_other_code_layout(tmp_path):
+    here = small(tmp_path, lambda _variant: 1.4)
+    result, _report = bisect.bisect(*here.open())
+    assert (result.outcome, result.culprit) == (Outcome.CULPRIT, sha(3))
+    assert not any(r.variant for r in here.builder.requests)

@@ -1,0 +1,278 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What fresh boots of a culprit and its parent say of it."""
+
+import itertools
+from dataclasses import replace
+from types import SimpleNamespace
+
+import pytest
+
+from helpers.campaigns import boots, scaled, sha, world
+from rtbisect.lab.fake import FakeLab
+from rtbisect.lab.windows import LEVELS
+from rtbisect.model.campaign import (
+    CampaignRequest,
+    Cause,
+    Judgement,
+    Level,
+    Limits,
+    MetricKey,
+    Outcome,
+    Result,
+    Sample,
+)
+from rtbisect.model.code import Build, BuildStatus, Function
+from rtbisect.model.command import REPAIR
+from rtbisect.model.lab import Measurement, Source
+from rtbisect.pipeline import bisect
+from rtbisect.store.codec import to_json
+from rtbisect.suites import reach, senders
+
+
+@pytest.mark.parametrize("culprit", range(1, 9))
+def test_every_culprit_of_a_line_is_found_and_proved(tmp_path, culprit):
+    here = world(tmp_path, culprit)
+    result, report = bisect.bisect(*here.open())
+    assert (result.outcome, result.culprit) == (Outcome.CULPRIT, sha(culprit))
+    assert result.cause is Cause.WORKLOAD_DEPENDENT
+    assert result.confidence >= 0.95
+    assert {v.status for v in result.verifications} == {"pass"}
+    assert report is not None
+    facts, story = here.mailer.drafts[0]
+    assert facts.result == result
+    shown = {(row.kernel, row.workload, row.metric.name, row.window) for row in result.table}
+    for kernel in ("parent", "culprit"):
+        # Both levels of the workload stand in one unit.
+        assert (kernel, "page faults alone", "res_per_s", "pf-off") in shown
+        assert any(r[0] == kernel and r[2:] == ("res_per_s", "pf-on") for r in shown)
+    assert facts.synthetic_workload
+    assert f"regressed: {result.metric}" in story
+
+
+def test_an_effect_of_the_measuring_tool_is_told_to_nobody(tmp_path):
+    setup, parts = world(tmp_path, 5).open()
+    windows = tuple(
+        replace(w, workload="none", synthetic=False, instrument="perf-epoll")
+        if w.name == "pf-on"
+        else w
+        for w in setup.windows
+    )
+    result, report = bisect.bisect(replace(setup, windows=windows), parts)
+    assert (result.outcome, result.culprit) == (Outcome.CULPRIT, sha(5))
+    assert result.cause is Cause.TOOL_INDUCED
+    assert report is None
+
+
+def test_the_proof_tells_where_the_change_comes_from(tmp_path):
+    """By a window that only its boots have, after all that measure."""
+
+    def tell(request):
+        for window in request.windows:
+            if window.explains:
+                rate = 30.0 if request.revision >= sha(5) else 3.0
+                yield Source(window.name, "reschedule", "irq_work/N: f", rate)
+
+    here = world(tmp_path, 5)
+    here.lab = FakeLab(boots(5), tell=tell)
+    setup, parts = here.open()
+    explaining = senders.SUITE.windows
+    result, _report = bisect.bisect(replace(setup, explaining=explaining), parts)
+    assert [(o.name, o.parent, o.culprit, o.share) for o in result.origins] == [
+        ("irq_work/N: f", 3.0, 30.0, 1.0)
+    ]
+    asked = [[w.name for w in request.windows if w.explains] for request in here.lab.requests]
+    told = [request for request, names in zip(here.lab.requests, asked, strict=True) if names]
+    assert [names for names in asked if names] == [["senders-pf"]] * 6
+    assert {request.revision for request in told} == {sha(4), sha(5)}
+    assert all(request.windows[-1].explains == "pf-on" for request in told)
+
+
+def test_the_proof_has_a_second_dose(tmp_path):
+    """Its figures stand in the table; whether events come from what they cause is asked of both."""
+    one = boots(5)
+
+    def draw(request, random):
+        found = [*one(request, random)]
+        for window, share in (("pf-on", 1.0), ("pf-quarter", 0.25)):
+            if window in {w.name for w in request.windows}:
+                found.append(Measurement("ipi", "events_per_s", window, 1000.0 * share, "1/s"))
+                rate = Measurement("ipi", "res_per_s", window, 60.0 * share, "1/s", 2)
+                found += [rate, Measurement("ipi", "res_per_iwi", window, 0.06 / share, "1")]
+        # The first of a name counts.
+        return found
+
+    here = world(tmp_path, 5)
+    here.lab = FakeLab(draw)
+    setup, parts = here.open()
+    result, _report = bisect.bisect(replace(setup, explaining=LEVELS), parts)
+    rows = {(row.kernel, row.workload) for row in result.table if row.window == "pf-quarter"}
+    assert rows == {(k, "perf-epoll-reader:pf/4") for k in ("parent", "culprit")}
+    asked = {w.name for request in here.lab.requests for w in request.windows if w.explains}
+    assert asked == {"pf-quarter", "pf-bpf"}
+    gate = next(gate for gate in result.gates if gate.name == "G16 loop")
+    assert (gate.status.value, gate.reason) == (
+        "pass",
+        "4 times the events make 4 times the interrupts",
+    )
+
+
+@pytest.mark.parametrize("needs_rt", [True, False])
+def test_a_culprit_is_also_compared_without_realtime(tmp_path, needs_rt):
+    with_rt, quiet = boots(5), boots(None)
+    here = world(tmp_path, 5)
+    here.limits = Limits(max_boots=200, without_rt_boots=6)
+    here.lab = FakeLab(lambda r, rng: (with_rt if r.realtime or not needs_rt else quiet)(r, rng))
+    result, _report = bisect.bisect(*here.open())
+    told = [r.revision for r in here.lab.requests if not r.realtime]
+    assert told == [sha(4), sha(5), sha(5), sha(4)] * 3
+    rows = {row.kernel: row.sample.n for row in result.table if row.metric.name == "res_per_iwi"}
+    assert (rows["parent, no RT"], rows["culprit, no RT"]) == (6, 6)
+    said = "do not differ" if needs_rt else "differ too"
+    assert any(f"without PREEMPT_RT the kernels {said}" in reason for reason in result.reasons)
+    built = {r.variant for r in here.builder.requests}
+    assert built == {"", "without-rt"}
+
+
+def test_a_kernel_that_does_not_build_without_realtime_is_told(tmp_path):
+    here = world(tmp_path, 5)
+    here.limits = Limits(max_boots=200, without_rt_boots=6)
+    whole = here.builder.build
+
+    def build(source, request, note):
+        if request.variant:
+            return Build(request.revision, "c", BuildStatus.FAILED, variant=request.variant)
+        return whole(source, request, note)
+
+    here.builder = SimpleNamespace(**dict.fromkeys(("files", "changed", "preflight")), build=build)
+    here.builder.files = lambda _build: frozenset()
+    here.builder.changed = lambda _parent, _culprit: None
+    result, _report = bisect.bisect(*here.open())
+    assert (result.outcome, result.culprit) == (Outcome.CULPRIT, sha(5))
+    assert any("does not build, so nobody knows" in reason for reason in result.reasons)
+
+
+def test_the_proof_counts_the_functions_that_the_culprit_changes(tmp_path):
+    def tell(request):
+        for window in request.windows:
+            if window.suites == (reach.NAME,):
+                yield from (Source(window.name, reach.RAN, name, 2.0) for name in request.probes)
+
+    here = world(tmp_path, 5)
+    here.lab = FakeLab(boots(5), tell=tell)
+    here.builder.functions = {sha(5): (Function("ep_insert"), Function("ep_poll_callback"))}
+    setup, parts = here.open()
+    pf_on = next(w for w in setup.windows if w.name == "pf-on")
+    result, _report = bisect.bisect(replace(setup, explaining=(reach.twin(pf_on),)), parts)
+    gate = next(gate for gate in result.gates if gate.name == "G11 reachability")
+    assert (gate.status.value, gate.reason) == (
+        "pass",
+        "of the 2 functions that the commit changes 2 ran, ep_insert 2 times a second",
+    )
+    told = [request for request in here.lab.requests if request.probes]
+    assert [(r.revision, r.windows[-1].name) for r in told] == [(sha(5), "reach-pf-on")] * 3
+    asked = [r for r in here.lab.requests if any(w.explains for w in r.windows)]
+    assert len(asked) == 3
+    assert any(
+        line == f"{sha(5)[:12]} changes the code of 2 functions: ep_insert, ep_poll_callback"
+        for line in parts.journal.story()
+    )
+
+
+def test_a_culprit_that_is_not_reached_is_not_mailed(tmp_path):
+    def tell(request):
+        if request.probes:
+            yield Source("reach-pf-on", reach.RAN, request.probes[0], 0.0)
+
+    here = world(tmp_path, 5)
+    here.lab = FakeLab(boots(5), tell=tell)
+    here.builder.functions = {sha(5): (Function("elsewhere"),)}
+    setup, parts = here.open()
+    pf_on = next(w for w in setup.windows if w.name == "pf-on")
+    result, _report = bisect.bisect(replace(setup, explaining=(reach.twin(pf_on),)), parts)
+    said = "G11 reachability: the function that the commit changes did not run in the window"
+    assert any(reason.startswith(said) for reason in result.reasons)
+
+
+def test_a_noise_report_says_what_a_revert_brings_back(tmp_path):
+    """By a campaign of the same store that looked for what the commit repairs."""
+    here = world(tmp_path, 5)
+    fix = CampaignRequest("bisect", "s", "t", sha(0), sha(8), extra=(REPAIR,))
+    key = MetricKey("stall", "frozen_periods", "stall")
+    sides = Sample((1.0, 0.0, 1.0, 0.0)), Sample((0.0,) * 4)
+    judged = Judgement(key, Level.REGRESSED, *sides, -1.0, (-1.0, 0.0), 0.01, "r")
+    store = here.store
+    for number, (asked, culprit) in enumerate(
+        [(fix, sha(5)), (fix, sha(4)), (replace(fix, extra=()), sha(5))]
+    ):
+        other = store.create("bisect", to_json(CampaignRequest, asked), f"then {number}")
+        answer = Result(Outcome.CULPRIT, Cause.KERNEL, culprit, (), 0.99, key, judged)
+        store.finish(other, answer, None)
+    # What another version wrote says nothing.
+    broken = store.create("bisect", "{}", "then")
+    store.finish(broken, Result(Outcome.CULPRIT, Cause.KERNEL, sha(5), (), 0.9, key, judged), None)
+    _result, report = bisect.bisect(*here.open())
+    assert report is not None
+    ((told, _story),) = here.mailer.drafts
+    assert [(r.campaign, r.metric, r.without, r.with_it) for r in told.repaired] == [
+        ("bisect-2", key, *sides)
+    ]
+
+
+def test_the_gates_look_at_the_fresh_boots(tmp_path):
+    result, _report = bisect.bisect(*world(tmp_path, 5).open())
+    status = {gate.name: gate.status.value for gate in result.gates}
+    # The fake lab has neither raw files nor a dose.
+    assert status == {
+        "G9 hangs": "pass",
+        "machine": "n/a",
+        "G5 duplicates": "n/a",
+        "G5 variance": "pass",
+        "G10 A/A": "pass",
+        "G15 origin": "fail",
+        "G16 dose": "n/a",
+        "meaning": "pass",
+        "G4 sources": "n/a",
+        "G11 reachability": "n/a",
+    }
+    # An emulator is no finding of its own.
+    assert not any(reason.startswith("G") for reason in result.reasons)
+
+
+def test_an_open_cause_gets_more_boots_of_both_kernels(tmp_path):
+    here = world(tmp_path, 4)
+
+    boots_of_culprit = itertools.count()
+
+    def draw(request, random):
+        # The control of the culprit is now high, now low: six boots do not decide.
+        swing = 1.0
+        if request.revision == sha(4) and next(boots_of_culprit) % 5 not in (0, 2):
+            swing = 60.0
+        return scaled(boots(4)(request, random), ("res_per_s", "pf-off"), swing)
+
+    here.lab = FakeLab(draw)
+    result, _report = bisect.bisect(*here.open())
+    assert result.outcome is Outcome.CULPRIT
+    rows = {(r.kernel, r.metric.name, r.window): r.sample.n for r in result.table}
+    assert rows["culprit", "res_per_iwi", "pf-on"] == rows["parent", "res_per_iwi", "pf-on"] == 10
+
+
+def test_a_culprit_that_does_not_hold_on_fresh_boots_is_not_reported_as_one(tmp_path):
+    here = world(tmp_path, 4)
+    shaky = boots(4)
+    seen = {}
+
+    def draw(request, random):
+        # The search sees the effect; the fresh boots of the verification do not.
+        count = seen[request.revision] = seen.get(request.revision, 0) + 1
+        if request.revision == sha(4) and count > 2:
+            return boots(None)(request, random)
+        return shaky(request, random)
+
+    here.lab = FakeLab(draw)
+    result, _report = bisect.bisect(*here.open())
+    assert (result.outcome, result.culprit) == (Outcome.INCONCLUSIVE, None)
+    assert "refuted by fresh boots: culprit vs parent" in result.reasons[0]
+    # Nobody believes the search any more: neither its confidence nor its sides.
+    assert (result.confidence, result.candidates) == (0.0, ())
+    assert all(t.skipped for t in result.tested if t.sha not in (sha(0), sha(8)))
