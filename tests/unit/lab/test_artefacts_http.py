@@ -7,10 +7,14 @@ import os
 import socket
 import stat
 import threading
+import time
+import urllib.error
 import urllib.parse
+import urllib.request
 
 import pytest
 
+from rtbisect.errors import ConfigError
 from rtbisect.lab.job_definition import Resource
 from rtbisect.lab.lava.artefacts_http import Desk, DeskSettings, word_of
 from rtbisect.lab.lava.http_server import HttpLimits
@@ -257,3 +261,74 @@ def test_a_desk_that_is_closed_lets_the_next_campaign_listen(bench):
         assert following.expect(KEY)
     finally:
         following.close()
+
+
+def test_a_call_of_the_server_ends_the_pause(tmp_path):
+    here = Desk(DeskSettings("http://127.0.0.1:1", ("127.0.0.1", 0)), ArtefactStore(tmp_path))
+    try:
+        url = here.expect(KEY)
+        assert url == f"http://127.0.0.1:1/ended/{KEY}"
+        base = f"http://127.0.0.1:{here._server.server_address[1]}"
+
+        def call(path, token):
+            asked = urllib.request.Request(f"{base}{path}", b"{}", {"Authorization": token})
+            try:
+                with urllib.request.urlopen(asked, timeout=10) as answer:
+                    return answer.status
+            except urllib.error.HTTPError as error:
+                return error.code
+
+        assert call(f"/ended/{KEY}", "forged") == 403
+        assert call("/ended/ffffffffffffffff", KEY) == 403
+        assert call("/ended/../../x", KEY) == 404
+        assert not here.wait(KEY, 0.0)
+        begin = time.monotonic()
+        threading.Timer(0.05, call, (f"/ended/{KEY}", KEY)).start()
+        assert here.wait(KEY, 600.0)
+        assert time.monotonic() - begin < 300
+        assert not here.wait(KEY, 0.0)
+    finally:
+        here.close()
+
+
+def test_only_what_was_offered_is_served(tmp_path):
+    store = ArtefactStore(tmp_path)
+    here = Desk(DeskSettings("http://127.0.0.1:1", ("127.0.0.1", 0)), store)
+    kernel, log = store.put_bytes(b"kernel"), store.put_bytes(b"log")
+    try:
+        offered = here.offer(kernel, "kernel")
+        word = here.settings.word
+        assert offered.url == f"http://127.0.0.1:1/artefact/{word}/{kernel}/kernel"
+        base = f"http://127.0.0.1:{here._server.server_address[1]}"
+
+        def get(path, method="GET"):
+            asked = urllib.request.Request(f"{base}{path}", method=method)
+            try:
+                with urllib.request.urlopen(asked, timeout=10) as answer:
+                    return answer.status, answer.read(), answer.headers["Content-Length"]
+            except urllib.error.HTTPError as error:
+                return error.code, b"", None
+
+        assert get(f"/artefact/{word}/{kernel}/kernel") == (200, b"kernel", "6")
+        assert get(f"/artefact/{word}/{kernel}/kernel", "HEAD") == (200, b"", "6")
+        assert get(f"/artefact/{word}/{log}/log")[0] == 404
+        assert get(f"/artefact/{word}/{kernel}/../../x")[0] == 404
+        assert get(f"/artefact/{kernel}/kernel")[0] == 404
+        assert get("/")[0] == 404
+        store.path(kernel).unlink()
+        assert get(f"/artefact/{word}/{kernel}/kernel")[0] == 404
+    finally:
+        here.close()
+
+
+def test_an_address_that_is_taken_is_told(tmp_path):
+    store = ArtefactStore(tmp_path)
+    one = Desk(DeskSettings("http://127.0.0.1:1", ("127.0.0.1", 0)), store)
+    sha256 = store.put_bytes(b"x")
+    one.offer(sha256, "x")
+    other = Desk(DeskSettings("http://127.0.0.1:1", one._server.server_address), store)
+    try:
+        with pytest.raises(ConfigError, match=r"cannot listen on 127\.0\.0\.1"):
+            other.offer(sha256, "x")
+    finally:
+        one.close()

@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The list of devices whose boots are no evidence."""
+"""The list of devices whose boots are no evidence, and who comes to stand in it."""
 
+import dataclasses
 from datetime import UTC, datetime
 
 import pytest
 
-from rtbisect.errors import ConfigError
+from helpers.lava_bench import POWER
+from rtbisect.errors import ConfigError, InfrastructureError
 from rtbisect.lab.lava.quarantine import Entry, Quarantine
+from rtbisect.model.ports import KeptNote
 
 NOW = datetime(2026, 3, 4, 5, 6, 7, 890, tzinfo=UTC)
 
@@ -32,3 +35,77 @@ def test_a_list_that_is_none_is_refused(tmp_path, text):
     with pytest.raises(ConfigError, match="cannot be read"):
         Quarantine(place).all()
     assert place.read_text() == text
+
+
+@pytest.fixture
+def listed(bench):
+    found = Quarantine(bench.root / "quarantine.json")
+    bench.settings = dataclasses.replace(bench.settings, quarantine=found)
+    return found
+
+
+def test_a_boot_on_a_quarantined_device_is_no_evidence(bench, listed):
+    bench.server.devices.append(bench.server.device("host-2"))
+    listed.put("host-1", "fan 2 is slow", datetime.now(UTC))
+    bench.server.logs = [bench.good, bench.good]
+    with pytest.raises(InfrastructureError, match="was given host-1, which is quarantined: fan 2"):
+        bench.run()
+    # Both tries landed there; neither goes on, and none was asked for its log.
+    assert len(bench.server.cancelled) == 2
+    listed.release("host-1")
+    bench.server.logs = [bench.good]
+    assert bench.run().complete
+
+
+def test_only_quarantined_devices_are_no_device(bench, listed):
+    listed.put("host-1", "fan 2 is slow", datetime.now(UTC))
+    bench.server.devices[0]["health"] = "Maintenance"
+    bench.server.devices.append(bench.server.device("host-2", health="Bad"))
+    assert [each.why_not for each in bench.lab()._devices("qemu-smt")] == [
+        "host-1 is in maintenance",
+        "host-2 is in bad",
+    ]
+    bench.server.devices[0]["health"] = "Good"
+    assert bench.lab()._devices("qemu-smt")[0].why_not == "host-1 is quarantined (fan 2 is slow)"
+
+
+def test_a_device_that_fails_again_and_again_is_quarantined(bench, listed):
+    lab = bench.lab()
+    bench.server.logs = [POWER, bench.good, POWER, POWER, POWER]
+    # A boot that ends well in between takes the fault back.
+    assert lab.run(bench.request(), KeptNote()).complete
+    with pytest.raises(InfrastructureError):
+        lab.run(bench.request(), KeptNote())
+    assert listed.all() == {}
+    with pytest.raises(InfrastructureError):
+        lab.run(bench.request(), KeptNote())
+    assert listed.all()["host-1"].reason.startswith("3 faults in a row, the last one: ")
+    assert any(line.startswith("host-1 is quarantined: 3 faults") for line in bench.told)
+
+
+def test_a_device_whose_bmc_tells_of_a_fault_is_quarantined_before_a_campaign(bench, listed):
+    bench.server.devices.append(bench.server.device("host-2"))
+    faults = {"host-1": "BMC 192.0.2.7 port 623 does not answer"}
+    examine = lambda name: faults.get(name, "")  # noqa: E731
+    bench.settings = dataclasses.replace(bench.settings, examine=examine)
+    lab = bench.lab()
+    lab.preflight(bench.request())
+    assert list(listed.all()) == ["host-1"]
+    assert listed.all()["host-1"].reason == f"found before a campaign: {faults['host-1']}"
+    assert any("host-1 is quarantined" in line for line in bench.told)
+    # Who is out of service is not asked.
+    faults["host-2"] = "out of limits: inlet"
+    bench.server.devices[1]["health"] = "Maintenance"
+    lab.preflight(bench.request())
+    assert list(listed.all()) == ["host-1"]
+
+
+def test_a_fault_is_told_with_what_the_bmc_says(bench):
+    def refused(_name):
+        raise ConfigError("the BMC refuses the password", "correct it")
+
+    bench.server.logs = [POWER] * 2
+    bench.server.ends = ["Incomplete"] * 2
+    bench.settings = dataclasses.replace(bench.settings, examine=refused)
+    with pytest.raises(InfrastructureError, match=r"pdu-reboot failed.*refuses the password"):
+        bench.run()
