@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What is told of campaigns that stand in a store, as JSON and for a person."""
+
+import sqlite3
+
+from helpers.command_line import documented
+from helpers.filled_store import KEY, filled, record, result
+from rtbisect.model.campaign import (
+    CampaignRequest,
+    Cause,
+    Judgement,
+    Level,
+    Outcome,
+    Result,
+    Sample,
+)
+from rtbisect.store import codec
+from rtbisect.store.journal import StoreJournal
+
+
+def test_json_has_the_documented_keys(cli):
+    filled(cli)
+    common = set(documented("campaign"))
+    assert len(common) == 18
+    status = cli.run("status", "--json").data
+    rows, *more = documented("status")
+    assert set(status) == {rows}
+    assert [set(row) for row in status[rows]] == [common | set(more)] * 4
+    assert set(cli.run("resume", "bisect-1", "--json").data) == common | {"commits"}
+    check = cli.run("resume", "check-2", "--json")
+    level, inner, *names = documented("check")
+    figures = names.index("figures")
+    assert (check.code, set(check.data)) == (1, common | {level, inner, "figures"})
+    assert set(check.data[inner][0]) == set(names[:figures]) - {"pass"}
+    assert set(check.data["figures"][0]) == set(names[figures + 1 :])
+    tried = cli.run("resume", "try-3", "--json")
+    assert (tried.code, tried.data["verdict"]) == (1, "bad")
+    assert set(tried.data) == common | set(documented("try"))
+    demo = cli.run("resume", "demo-4", "--json")
+    assert (demo.code, demo.data["correct"]) == (0, True)
+    assert set(demo.data) == common | set(documented("demo"))
+    show = cli.run("report", "show", "bisect-1", "--json")
+    assert set(show.data) == set(documented("report show"))
+    assert show.data["eml"] == "Subject: x\n\nbody\n"
+    assert set(cli.run("config", "check", "--json").data) == set(documented("config check"))
+
+
+def test_a_check_has_a_row_for_each_figure(cli):
+    filled(cli)
+    done = cli.run("resume", "check-2")
+    rows = [line.split() for line in done.out.splitlines() if "events_per_ms" in line]
+    assert [(row[0].split("@")[0], row[-1]) for row in rows] == [
+        ("epoll.events_per_ms_1", "-20%"),
+        ("epoll.events_per_ms_8", "-"),
+    ]
+    assert "0 [0..0] 0.333 [0..1.00]" in " ".join(done.out.split())
+    assert "30 [20..60] 24 [21..40] -20%" in " ".join(done.out.split())
+    found = cli.run("resume", "check-2", "--json").data["figures"]
+    assert [found[0][name] for name in ("base", "tip", "n")] == [[30, 20, 60], [24, 21, 40], [3, 3]]
+
+
+def test_status_needs_no_site(cli):
+    filled(cli)
+    before = cli.run("status", "--json")
+    cli.site.unlink()
+    after = cli.run("status", "--json")
+    assert after == before
+    assert after.data["campaigns"][0]["repo"] == "/srv/linux"
+
+
+def test_numbers_that_json_does_not_know_are_null(cli):
+    odd = Judgement(
+        KEY, Level.UNDECIDED, Sample(()), Sample(()), float("inf"), (0.0, float("nan")), 1.0, "odd"
+    )
+    answer = Result(Outcome.INCONCLUSIVE, Cause.NONE, None, (), 0.0, None, None, judgements=(odd,))
+    record(cli, "check", answer=answer)
+    done = cli.run("resume", "check-1", "--json")
+    assert done.code == 4
+    assert done.data["judgements"][0]["effect"] is None
+    assert done.data["judgements"][0]["interval"] == [0.0, None]
+
+
+def test_nothing_to_resume_and_nothing_to_show(cli):
+    assert "there is no unfinished campaign; see `rtbisect status`" in cli.refused(2, "resume")
+    assert "no campaign 'nosuch'" in cli.refused(2, "resume", "nosuch")
+    assert "no campaign ''" in cli.refused(2, "resume", "")
+    assert "no campaign 'nosuch'" in cli.refused(2, "report", "show", "nosuch")
+    filled(cli)
+    assert "there is no unfinished campaign" in cli.refused(2, "resume")
+    assert "campaign check-2 has no draft" in cli.refused(2, "report", "show", "check-2")
+    (cli.home / "draft.eml").unlink()
+    assert "No such file" in cli.refused(2, "report", "show", "bisect-1")
+
+
+def test_an_internal_error_is_a_line_and_a_log(cli):
+    name = cli.store.create("bisect", '{"of": "another shape"}', "now")
+    line = cli.refused(70, "--state", str(cli.state), "resume", name, env={"RTBISECT_STATE": "/x"})
+    assert "made by another version" in line
+    log = (cli.state / "internal-error.log").read_text()
+    assert "Traceback" in log
+    assert "ValidationError" in log
+
+
+def test_one_unreadable_campaign_hides_no_other(cli):
+    cli.store.create("bisect", '{"of": "another shape"}', "now")
+    name = record(cli, "check", answer=result(Outcome.CULPRIT_SET))
+    broken = record(cli, "check")
+    with sqlite3.connect(cli.state / "rtbisect.sqlite3") as database:
+        database.execute("UPDATE campaign SET result = '[1]' WHERE id = ?", (broken,))
+    done = cli.run("status", "--json")
+    rows = done.data["campaigns"]
+    assert (done.code, [row["state"] for row in rows]) == (0, ["unreadable", "done", "unreadable"])
+    assert len({frozenset(row) for row in rows}) == 1
+    assert cli.run("resume", name).code == 1
+    assert "cannot be read" in cli.refused(70, "report", "show", broken)
+
+
+def test_an_unfinished_campaign_runs_or_is_paused(cli):
+    request = CampaignRequest("bisect", "s", "rt", "a" * 40, "b" * 40)
+    name = cli.store.create("bisect", codec.to_json(CampaignRequest, request), "now")
+    StoreJournal(cli.store.database, name)
+    assert cli.run("status", "--json").data["campaigns"][0]["state"] == "paused"
+    with cli.store.writer():
+        StoreJournal(cli.store.database, name)
+        assert cli.run("status", "--json").data["campaigns"][0]["state"] == "running"

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""One look at branches: what a new tip is compared with."""
+
+import pytest
+
+from helpers.command_line import documented, site_text
+from rtbisect.process import locks
+
+
+def test_watch_goes_on_when_a_branch_has_vanished(cli, repo):
+    def more(data):
+        data["build_configs"] = {
+            "gone": {"tree": "stable-rt", "branch": "vanished"},
+            "rt": {"tree": "stable-rt", "branch": "main"},
+            "still": {"tree": "stable-rt", "branch": "start"},
+        }
+
+    cli.site.write_text(site_text(f"file://{repo[0]}", more))
+    cli.store.mark_seen("rt", repo[1]["d"], "regressed", "now")
+    done = cli.run("watch", "--once", "--json")
+    (name,) = set(done.data)
+    inner, *keys = documented("watch")
+    assert name == inner
+    rows = {row["build_config"]: row for row in done.data[name]}
+    assert [set(row) for row in rows.values()] == [set(keys)] * 3
+    assert (done.code, rows["gone"]["exit"], rows["gone"]["level"]) == (2, 2, "error")
+    assert "no branch 'vanished'" in rows["gone"]["note"]
+    assert (rows["rt"]["level"], rows["rt"]["exit"]) == ("unchanged", 0)
+    assert (rows["still"]["level"], rows["still"]["good"]) == ("unchanged", repo[1]["a"])
+    assert done.err.count("\n") == 1
+    assert done.err.startswith("rtbisect: gone: no branch 'vanished'")
+    assert not cli.store.names()
+
+
+@pytest.mark.parametrize(
+    ("seen", "good"),
+    [
+        ((), "a"),
+        ((("b", "pass"),), "b"),
+        ((("b", "pass"), ("c", "regressed")), "c"),
+        ((("b", "pass"), ("c", "undecided")), "b"),
+        ((("s", "pass"),), "b"),
+        ((("b", "pass"), ("gone", "pass")), "b"),
+    ],
+    ids=["first sight", "last pass", "told already", "undecided", "rebased", "commit is gone"],
+)
+def test_what_watch_compares_a_new_tip_with(cli, repo, seen, good):
+    shas = repo[1] | {"gone": "1" * 40}
+    for name, level in seen:
+        cli.store.mark_seen("rt", shas[name], level, "now")
+    (row,) = cli.run("watch", "--once", "--json").data["trees"]
+    # There is no lab here: the look ends where a campaign would begin.
+    assert (row["good"], row["bad"], row["exit"]) == (shas[good], shas["d"], 2)
+    assert "make setup" in row["note"]
+    assert shas["d"] not in cli.store.seen("rt")
+
+
+def test_a_lock_of_ours_is_what_the_program_waits_for(cli):
+    cli.state.mkdir()
+    with locks.hold(cli.state / "campaign.lock", what="test"):
+        (row,) = cli.run("watch", "--once", "--json").data["trees"]
+        assert row["exit"] == 5
