@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Words, ends, figures and programs that `run` refuses, and what it says."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from helpers.repositories import ENV
+from helpers.run_command import checker, git, history, noisy, rtbisect
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--", "no-such-program-anywhere"], "is not there"),
+        (["--ratio", "0.5", "--", "true"], "is no change"),
+        (["--cost-run", "nan", "--", "true"], "is no cost"),
+        (["--timeout", "0", "--", "true"], "is no time"),
+        (["--repo", "/nonexistent", "--", "true"], "is not there"),
+        (["--repo", "/usr", "--", "true"], "is in no git repository"),
+        (["--pass-fail", "--better", "higher", "--", "true"], "--pass-fail has no figure"),
+        (["--pass-fail", "--metric", "p99", "--", "true"], "--pass-fail has no figure"),
+    ],
+)
+def test_bad_words_are_one_line(tmp_path, repo, words, said):
+    good, bad, _ = history(repo, 5, count=4)
+    done = rtbisect(tmp_path / "state", "run", "--good", good, "--bad", bad, *words, cwd=repo)
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("script", "outcome", "code", "said"),
+    [
+        ("echo 5", "not_reproduced", 0, "10+10 runs of the ends all gave the same figure"),
+        ("echo nan", "inconclusive", 4, "'nan' is not finite"),
+        ("echo 1e999", "inconclusive", 4, "'1e999' is not finite"),
+        ("echo fast", "inconclusive", 4, "no number in 'fast'"),
+        ("true", "inconclusive", 4, "the command printed nothing"),
+        ("echo 1e300", "inconclusive", 4, "'1e300' cannot be a measurement"),
+        ("head -c 9000000 /dev/zero | tr '\\0' x", "inconclusive", 4, "no number in 'xxx"),
+        ("printf '\\033[2Jbad\\007' >&2; exit 3", "inconclusive", 4, "ended with 3: bad?"),
+    ],
+)
+def test_a_figure_that_is_none_is_said(tmp_path, repo, script, outcome, code, said):
+    good, bad, _ = history(repo, 5, count=4)
+    checker(tmp_path, script)
+    words = ["run", "--good", good, "--bad", bad]
+    done = rtbisect(tmp_path / "state", *words, "--", "../check.sh", cwd=repo)
+    assert (done.returncode, outcome in done.stdout) == (code, True), done.stderr
+    assert said in done.stdout
+    assert "\033" not in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    ("metric", "script", "said"),
+    [
+        (["--metric", "p99"], "echo p50_us=1; echo 'p99 (us)=2'; echo done", "p50_us, p99 (us)"),
+        (["--metric", "p99"], """echo '{"p50_us": 1, "p99_us": 2}'""", "p50_us, p99_us"),
+        (["--metric", "p99"], "echo 5", "a number without a name: '5'"),
+        ([], "echo p50_us=1; echo p99_us=2", "p99_us, p50_us"),
+        ([], """echo '{"p50_us": 1, "p99_us": 2}'""", "p50_us, p99_us"),
+        (["--metric", "p99"], "printf 'a\\033[2Jb\\001c=1\\n'", "it has ab?c"),
+    ],
+)
+def test_a_figure_that_the_command_does_not_print_is_a_usage_error(
+    tmp_path, repo, metric, script, said
+):
+    """One run tells it, and nothing is left to resume."""
+    good, bad, _ = history(repo, 5, count=4)
+    checker(tmp_path, f"echo x >>{tmp_path}/runs\n{script}")
+    words = ["run", "--good", good, "--bad", bad, *metric, "--json"]
+    done = rtbisect(tmp_path / "state", *words, "--", "../check.sh", cwd=repo)
+    assert done.returncode == 2, done.stderr
+    assert said in json.loads(done.stdout)["error"]
+    assert (tmp_path / "runs").read_text() == "x\n"
+    assert rtbisect(tmp_path / "state", "resume", cwd=repo).returncode == 2
+    told = json.loads(rtbisect(tmp_path / "state", "status", "--json", cwd=repo).stdout)
+    assert [row["state"] for row in told["campaigns"]] == ["done"]
+
+
+def test_a_program_that_no_shell_finds_is_a_usage_error_and_no_failing_test(tmp_path, repo):
+    """At the good end, as `git bisect run` has it; a bad one may well lack the program."""
+    good, bad, culprit = history(repo, 4, count=8)
+    words = ["run", "--good", good, "--bad", bad, "--pass-fail", "--json"]
+    checker(tmp_path, f"echo x >>{tmp_path}/runs\nno-such-bench")
+    done = rtbisect(tmp_path / "state", *words, "--", "../check.sh", cwd=repo)
+    assert done.returncode == 2, done.stderr
+    assert "ended with 127: " in json.loads(done.stdout)["error"]
+    assert (tmp_path / "runs").read_text() == "x\n"
+    checker(tmp_path, "test ! -e slow || no-such-bench")
+    done = rtbisect(tmp_path / "state", *words, "--", "../check.sh", cwd=repo)
+    assert json.loads(done.stdout)["culprit"] == culprit, done.stderr
+
+
+def test_a_figure_that_only_some_revisions_print_does_not_end_the_search(tmp_path, repo):
+    """The bad end prints another name: that is a revision that cannot be tested."""
+    good, bad, _ = history(repo, 5, count=4)
+    checker(tmp_path, "test -e slow && echo slow=1.$$ || echo fast=1.$$")
+    words = ["run", "--good", good, "--bad", bad, "--metric", "fast", "--json"]
+    done = rtbisect(tmp_path / "state", *words, "--", "../check.sh", cwd=repo)
+    assert done.returncode == 4, done.stderr
+    assert "no line fast=... in the output, it has slow" in json.loads(done.stdout)["reasons"][-1]
+
+
+def test_a_shallow_clone_and_foreign_histories_are_refused(tmp_path, repo):
+    good, bad, _ = history(repo, 5, count=8)
+    subprocess.run(
+        ["git", "clone", "-q", "--depth", "3", f"file://{repo}", tmp_path / "cut"],
+        env=ENV, check=True,
+    )  # fmt: skip
+    git(repo, "checkout", "-q", "--orphan", "other")
+    git(repo, "commit", "-q", "-m", "another beginning")
+    for place, first, said in (
+        (tmp_path / "cut", "HEAD~1", "git fetch --unshallow"),
+        (repo, "other", "no common history"),
+        (repo, "nowhere", "is no commit"),
+    ):
+        words = ["run", "--good", first, "--bad", bad, "--", "true"]
+        done = rtbisect(tmp_path / "state", *words, cwd=place)
+        assert (done.returncode, said in done.stderr) == (2, True), done.stderr
+        assert done.stderr.count("\n") == 1
+    assert good != bad
+
+
+def test_equal_ends_and_a_small_budget_say_what_was_seen_and_what_is_kept(tmp_path, repo):
+    good, bad, _ = history(repo, 4, count=6)
+    words = ["run", "--good", good, "--bad", bad, "--metric", "p50_us", "--json", "--max-runs"]
+    script = noisy(tmp_path, 3, effect=0.0)
+    done = rtbisect(tmp_path / "state", *words, "40", "--", sys.executable, str(script), cwd=repo)
+    answer = json.loads(done.stdout)
+    assert (done.returncode, answer["outcome"]) == (4, "inconclusive"), done.stderr
+    said = " ".join(answer["reasons"])
+    assert "of the ends look alike (p = " in said
+    assert f"{40 - answer['boots']} of 40 runs are kept for the proof" in said
