@@ -2,14 +2,16 @@
 """A store with finished campaigns, a git tree with its own get_maintainer.pl, and a site."""
 
 import json
+import shutil
 import subprocess
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+import pytest
 import yaml
 
-from helpers.report_cases import BOARD, settings
+from helpers.report_parts import BOARD, settings
 from rtbisect.campaign.plan import setup_of
 from rtbisect.cli import app
 from rtbisect.config.site_file import load_site
@@ -26,6 +28,10 @@ print "stranger\\@elsewhere.example.com (reviewer)\\n";
 """
 TRAILERS = "Signed-off-by: Zo <zo@kernel.example.org>"
 WHO = "Ada Admin"
+#: What the road of a mail needs on this machine.
+needs_tools = pytest.mark.skipif(
+    not all(shutil.which(tool) for tool in ("bwrap", "perl", "git")), reason="needs bwrap, perl"
+)
 USE = "Hosts that run packet processing on isolated CPUs miss their deadlines."
 
 

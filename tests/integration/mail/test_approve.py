@@ -2,42 +2,21 @@
 """From a draft to a mail that other people get: real git, a real get_maintainer.pl, real SMTP."""
 
 import email
-import mailbox
-import shutil
 from contextlib import closing
 from dataclasses import replace
-from datetime import UTC, datetime
 from email.policy import default
 
 import pytest
 
 from helpers.mail_server import Server
-from helpers.mail_world import USE, WHO, World
-from helpers.report_cases import BOARD, GATES, backport, epoll, hang, rcu
-from rtbisect.campaign import ab_test, labs
-from rtbisect.errors import ConfigError
-from rtbisect.judge.verdict import judge
-from rtbisect.model.campaign import (
-    CampaignRequest,
-    Gate,
-    GateStatus,
-    Level,
-    Outcome,
-    Sample,
-    TableRow,
-)
-from rtbisect.report.lint.mail import MOST_BYTES
+from helpers.mail_world import USE, WHO, needs_tools
+from helpers.report_cases import backport, hang, rcu
+from helpers.report_epoll import GATES, epoll
+from helpers.report_parts import BOARD
+from rtbisect.model.campaign import Gate, GateStatus
 from rtbisect.report.lint.rules import lint
-from rtbisect.store.campaigns import CampaignStore
 
-pytestmark = pytest.mark.skipif(
-    not all(shutil.which(tool) for tool in ("bwrap", "perl", "git")), reason="needs bwrap, perl"
-)
-
-
-@pytest.fixture
-def world(tmp_path, capsys):
-    return World(tmp_path, capsys)
+pytestmark = needs_tools
 
 
 def mails(world):
@@ -273,14 +252,6 @@ def test_a_mail_without_data_boots_nothing(world):
     assert world("report", "approve", name, "--by", WHO)[0] == 0
 
 
-def test_a_patch_that_is_too_large_is_not_tested_in_part(world, tmp_path):
-    name = world.campaign(rcu())
-    patch = tmp_path / "p"
-    patch.write_bytes(b"x" * MOST_BYTES)
-    code, told = world("report", "test", name, "--patch", str(patch))
-    assert (code, "bytes or more" in told["error"]) == (2, True)
-
-
 def test_a_site_that_says_nothing_of_mail_sends_nothing(world):
     name = world.campaign(rcu())
     world.mail = {}
@@ -319,52 +290,6 @@ def test_what_people_get_is_clean(world):
     assert "Before it is sent" not in mail.get_content()
 
 
-def test_a_report_is_withdrawn_in_its_own_thread(world):
-    name = world.campaign(rcu())
-    why = "the tool had made the noise"
-    words = ("report", "withdraw", name, "--by", WHO, "--why", why)
-    code, told = world(*words)
-    assert (code, "has not left" in told["error"]) == (2, True)
-    world("report", "propose", name, "--by", WHO, "--use-case", USE)
-    world("report", "approve", name, "--by", WHO)
-    world("mail", "send", "--site", str(world.site))
-    code, shown = world(*words)
-    assert (code, shown["queued"]) == (0, False)
-    assert world("mail", "send", "--site", str(world.site))[1]["mails"] == []
-    code, told = world(*words, "--send")
-    assert (code, told["queued"]) == (0, True)
-    assert world("report", "show", name)[1]["state"] == "withdrawn"
-    world("mail", "send", "--site", str(world.site))
-    with closing(mailbox.mbox(world.root / "out.mbox")) as box:
-        first, second = box
-    assert second["In-Reply-To"] == first["Message-ID"]
-    assert second["References"].split()[-1] == first["Message-ID"]
-    assert (second["To"], second["Cc"]) == (first["To"], first["Cc"])
-    assert second["Subject"].split() == ["Re:", *first["Subject"].split()]
-    text = second.get_payload()
-    assert why in text
-    assert f"\n#regzbot resolve: {why}\n" in text
-    assert lint(second.as_bytes()) == ()
-    # Only once; and then the commit may be told again.
-    assert world(*words, "--send")[0] == 2
-    again = world.campaign(rcu())
-    world("report", "propose", again, "--by", WHO)
-    assert world("report", "approve", again, "--by", WHO)[0] == 0
-
-
-def test_a_reason_writes_no_headers_or_commands(world):
-    name = world.campaign(rcu())
-    world("report", "propose", name, "--by", WHO, "--use-case", USE)
-    world("report", "approve", name, "--by", WHO)
-    world("mail", "send", "--site", str(world.site))
-    why = "wrong\nBcc: x@example.org\n#regzbot fix: x\nSigned-off-by: Me <m@example.org>"
-    told = world("report", "withdraw", name, "--by", WHO, "--why", why)[1]
-    mail = email.message_from_string(told["eml"], policy=default)
-    assert mail["Bcc"] is None
-    assert "\n#regzbot fix" not in told["eml"]
-    assert "Signed-off-by:" not in told["eml"]
-
-
 def test_stable_is_asked_to_pick_what_ends_a_hang(world):
     name = world.campaign(backport())
     code, made = world("report", "propose", name, "--by", WHO)
@@ -383,113 +308,3 @@ def test_a_hang_is_a_regression_of_the_kernel(world):
     assert (code, made["findings"]) == (0, [])
     assert "Subject: [REGRESSION] eventpoll: Replace spinlock" in made["eml"]
     assert "8 of 12 boots" in made["eml"]
-
-
-def test_the_operator_hears_what_waits(world):
-    name = world.campaign(rcu())
-    store = CampaignStore(world.state)
-    stopped = store.create("bisect", "{}", "2026-01-01T00:00:00+00:00")
-    store.note(stopped, "lab ours: no device fits\n#regzbot fix: x")
-    labs.quarantine(world.state).put("vm1", "BMC does not answer", datetime.now(UTC))
-    site = ("--site", str(world.site))
-    code, told = world("report", "digest", *site)
-    assert (code, told["queued"]) == (3, False)
-    assert any(name in line for line in told["drafts"])
-    assert any(stopped in line for line in told["paused"])
-    assert lint(told["eml"].encode()) == ()
-    assert "\n#regzbot" not in told["eml"]
-    code, told = world("report", "digest", "--lab", "--by", WHO, "--send", *site)
-    assert (code, told["queued"]) == (3, True)
-    assert "BMC does not answer" in told["eml"]
-    assert lint(told["eml"].encode()) == ()
-    assert world("mail", "send", *site)[1]["mails"][0]["recipients"] == ["operator@lab.example.org"]
-
-
-def test_a_lab_that_is_well_is_no_mail(world):
-    world.campaign(rcu())
-    site = ("--site", str(world.site))
-    code, told = world("report", "digest", "--lab", "--by", WHO, "--send", *site)
-    assert (code, told["queued"]) == (0, False)
-    assert world("report", "digest", "--by", "Somebody", "--send", *site)[0] == 2
-    assert world("mail", "list")[1]["mails"] == []
-
-
-def checked(world, name, before, after):
-    """A finished comparison of what a report calls bad with something newer."""
-    report = rcu()
-    limit = report.thresholds[0]
-    rows = tuple(
-        TableRow(kernel, limit.key.window, "none", limit.key, limit.unit, Sample(values))
-        for kernel, values in (("base", before), ("tip", after))
-    )
-    judged = judge(limit, *(row.sample for row in rows))
-    told = tuple(
-        replace(
-            row,
-            metric=replace(row.metric, name="mean_ms"),
-            sample=Sample(tuple(1.02 * value for value in row.sample.values)),
-        )
-        for row in rows
-    )
-    result = replace(
-        report.result, outcome=Outcome.NO_REGRESSION, culprit=None, table=(*told, *rows),
-        judgements=(judged,), gates=(),
-    )  # fmt: skip
-    store = CampaignStore(world.state)
-    check = store.create("check", "{}", datetime.now(UTC).isoformat())
-    store.finish(check, result, None)
-    request = CampaignRequest("check", str(world.site), "stable-rt", "b" * 40, "c" * 40)
-    question = ab_test.Question(request, 'The patch "rcu: mend it"')
-    return ab_test.write_answer(
-        world.state, store.get(name), question, store.get(check), "<q@x.org>"
-    )
-
-
-@pytest.mark.parametrize(
-    ("after", "words", "level"),
-    [
-        ((6.0, 6.1, 5.9, 6.0, 6.05, 6.02), "takes the effect back", Level.REGRESSED),
-        ((9.03, 8.95, 9.08, 9.0, 9.04, 8.92), "does not change the figure", Level.PASS),
-        ((9.0, 6.1, 8.9, 6.0, 9.05, 6.02), "leaves it open", Level.UNDECIDED),
-        ((), "leaves it open", Level.UNDECIDED),
-    ],
-)
-def test_an_answer_says_what_a_patch_does(world, after, words, level):
-    name = world.campaign(rcu())
-    found = checked(world, name, (9.0, 9.1, 8.9, 9.0, 9.05, 9.02), after)
-    assert found.level is level
-    text = " ".join(found.text.split())
-    assert f'The patch "rcu: mend it" {words}' in text
-    mail = email.message_from_string(found.text, policy=default)
-    assert mail["In-Reply-To"] == "<q@x.org>"
-    assert [each.addr_spec for each in mail["To"].addresses] == ["olga@lab.example.org"]
-    assert found.path.read_text() == found.text
-    assert lint(found.text.encode()) == ()
-    assert "Tested-by:" not in found.text
-    names = [line.split()[0] for line in found.text.splitlines() if "_ms  " in line]
-    assert names == ["p50_ms", "mean_ms"], "what is judged stands first"
-
-
-def test_an_answer_on_data_of_an_emulator_is_the_operators(world):
-    world.emulated = True
-    name = world.campaign(rcu())
-    found = checked(world, name, (9.0,) * 6, (6.0, 6.1, 5.9, 6.0, 6.05, 6.02))
-    assert not found.mailable
-    assert "Emulator data" in found.text
-    assert "Subject: [internal] Re:" in found.text
-
-
-def test_a_patch_is_put_on_what_is_bad(world):
-    name = world.campaign(rcu(), bad=world.sha)
-    patch = world.root / "fix.mbox"
-    (world.tree / "kernel/rcu/tree.c").write_text("int y;\n")
-    patch.write_text("Subject: [PATCH] rcu: mend it\n\n" + world._git("diff") + "\n")
-    world._git("checkout", "-q", ".")
-    record = CampaignStore(world.state).get(name)
-    request = CampaignRequest("bisect", str(world.site), "stable-rt", "a", "b")
-    question = ab_test.of_patch(world.state, record, request, patch.read_bytes())
-    assert question.request.good == world.sha
-    assert dict(question.request.extra) == {"foreign": question.request.bad}
-    assert question.what == 'The patch "rcu: mend it"'
-    with pytest.raises(ConfigError, match="was about"):
-        ab_test.of_revision(world.state, record, request, "linux-6.12.y-rt")

@@ -2,7 +2,6 @@
 """Where reports stand, whatever is killed, dropped or withdrawn; and replies that are worked on."""
 
 import mailbox
-import shutil
 from contextlib import closing
 from datetime import UTC, datetime
 from email.utils import format_datetime
@@ -10,7 +9,7 @@ from email.utils import format_datetime
 import pytest
 
 from helpers.mail_server import Server
-from helpers.mail_world import USE, WHO, World
+from helpers.mail_world import USE, WHO, needs_tools
 from helpers.report_cases import rcu
 from rtbisect.errors import InfrastructureError
 from rtbisect.mail import commands, report_state
@@ -19,14 +18,7 @@ from rtbisect.store.campaigns import CampaignStore
 from rtbisect.store.outbox import Outbox
 from rtbisect.store.replies import KeptReply, Replies, ReplyState
 
-pytestmark = pytest.mark.skipif(
-    not all(shutil.which(tool) for tool in ("bwrap", "perl", "git")), reason="needs bwrap, perl"
-)
-
-
-@pytest.fixture
-def world(tmp_path, capsys):
-    return World(tmp_path, capsys)
+pytestmark = needs_tools
 
 
 def approved(world):

@@ -3,7 +3,6 @@
 
 import email
 import mailbox
-import shutil
 from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -14,7 +13,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from helpers.mail_world import USE, WHO, World
+from helpers.mail_world import USE, WHO, World, needs_tools
 from helpers.report_cases import rcu
 from rtbisect.campaign import ab_test
 from rtbisect.campaign.fingerprint import Machine, machine_parts, made
@@ -29,9 +28,8 @@ from rtbisect.report.lint.rules import lint
 from rtbisect.store.campaigns import CampaignStore
 from rtbisect.store.journal import StoreJournal
 
-pytestmark = pytest.mark.skipif(
-    not all(shutil.which(tool) for tool in ("bwrap", "perl", "git")), reason="needs bwrap, perl"
-)
+pytestmark = needs_tools
+
 
 SLOW = (9.0, 9.1, 8.9, 9.0, 9.05, 9.02)
 QUICK = (6.0, 6.1, 5.9, 6.0, 6.05, 6.02)

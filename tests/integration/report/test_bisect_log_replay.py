@@ -8,7 +8,10 @@ from email.policy import default
 
 import pytest
 
-from helpers.report_cases import CASES, EPOLL, GOLDEN, NOTICES, PUBLIC, epoll, settings
+from helpers.report_cases import CASES
+from helpers.report_epoll import EPOLL, epoll
+from helpers.report_mails import NOTICES, PUBLIC
+from helpers.report_parts import GOLDEN, settings
 from helpers.repositories import ENV
 from rtbisect.model import campaign
 from rtbisect.model.code import Commit, CommitGraph

@@ -9,8 +9,10 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from helpers.report_cases import BOARD, EPOLL, STORY, TEMPLATES, epoll, hang, rcu, two_modes
-from helpers.report_cases import settings as site
+from helpers.report_cases import STORY, hang, rcu, two_modes
+from helpers.report_epoll import EPOLL, epoll
+from helpers.report_parts import BOARD, TEMPLATES
+from helpers.report_parts import settings as site
 from rtbisect.model.campaign import Cause, Gate, GateStatus, Outcome, Sample, Verification
 from rtbisect.report.campaign_log import appendix, story
 from rtbisect.report.draft import MAX_BYTES, MAX_LINES, DraftMailer, marks

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from helpers.report_cases import RES_LIMIT
+from helpers.report_parts import RES_LIMIT
 from rtbisect.judge import host_effects
 from rtbisect.model.campaign import Better, Scale
 

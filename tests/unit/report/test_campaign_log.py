@@ -5,7 +5,9 @@ from dataclasses import replace
 
 import pytest
 
-from helpers.report_cases import EPOLL, STORY, epoll, nothing, settings, sha
+from helpers.report_cases import STORY
+from helpers.report_epoll import EPOLL, epoll, nothing
+from helpers.report_parts import settings, sha
 from rtbisect.report.campaign_log import appendix, story
 from rtbisect.report.draft import DraftMailer
 from rtbisect.report.plots import draw

@@ -7,7 +7,9 @@ from email.policy import default
 
 import pytest
 
-from helpers.report_cases import CASES, GOLDEN, NOTICES, PUBLIC, STORY, settings
+from helpers.report_cases import CASES, STORY
+from helpers.report_mails import NOTICES, PUBLIC
+from helpers.report_parts import GOLDEN, settings
 from rtbisect.report.draft import MAX_BYTES, MAX_LINES, DraftMailer
 from rtbisect.report.lint.rules import lint
 

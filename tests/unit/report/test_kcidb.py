@@ -7,7 +7,9 @@ from dataclasses import replace
 import pytest
 from kcidb_io import schema
 
-from helpers.report_cases import CASES, backport, epoll, hang, rcu, repair, sha
+from helpers.report_cases import CASES, backport, hang, rcu, repair
+from helpers.report_epoll import epoll
+from helpers.report_parts import sha
 from rtbisect.errors import InternalError
 from rtbisect.model.campaign import Cause, Sample
 from rtbisect.report.kcidb import kcidb, kcidb_json

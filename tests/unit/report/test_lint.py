@@ -5,56 +5,12 @@ from pathlib import Path
 
 import pytest
 
+from helpers.linted_mail import BODY, HEADERS, machine, mail, rules
 from rtbisect.report.lint.rules import RULES, lint
 
 DATA = Path(__file__).resolve().parents[2]
 GOLDEN = sorted((DATA / "golden/mails").glob("*.eml"))
 WITHDRAWN = (DATA / "data/mails/withdrawn.eml").read_bytes()
-
-HEADERS = """\
-From: rtbisect <rtbisect@lab.example.org>
-To: An Author <author@kernel.example.org>
-Cc: regressions@lists.linux.dev
-Subject: [REGRESSION] epoll: Take another lock: ipi.res_per_s 8.55 -> 59.8/s
-Date: Sat, 31 Jan 2026 10:20:30 +0000
-Message-ID: <epoll-1@lab.example.org>
-In-Reply-To: <patch-1@kernel.example.org>
-References: <cover@kernel.example.org> <patch-1@kernel.example.org>
-X-rtbisect-Outcome: culprit; cause=kernel
-Content-Type: text/plain; charset="us-ascii"
-Content-Transfer-Encoding: 7bit
-"""
-BODY = """\
-Since 0123456789ab ("epoll: Take another lock") the rate of reschedule
-IPIs rises from 8.55/s to 59.8/s on isolated CPUs.
-
-#regzbot introduced: 0123456789ab
-#regzbot title: epoll: IPIs on isolated CPUs
-
-Found in v6.12..v6.13-rc1, 8 boots each, still bad on the tip.
-
-  kernel   RES/s [min..max]
-  -------  ----------------
-  parent   8.55 [3.30..13.1]
-  culprit  59.8 [40.7..82.6]
-
-Without the workload nothing changes. A revert was tested.
-SMT is on. The machine is a Xeon, boot line
-nohz_full=2-7; gcc 12, config rt. Data:
-https://lab.example.org/epoll-1/ with SHA256SUMS.
-
-  Reported-by: rtbisect <rtbisect@lab.example.org>
-  Closes: https://lists.example.org/r/epoll-1@lab.example.org
-  Fixes: 0123456789ab ("epoll: Take another lock")
-"""
-
-
-def mail(headers=HEADERS, body=BODY):
-    return f"{headers}\n{body}".encode()
-
-
-def rules(data):
-    return [finding.rule for finding in lint(data)]
 
 
 @pytest.mark.parametrize("path", GOLDEN, ids=lambda path: path.stem)
@@ -98,16 +54,6 @@ def test_what_hangs_is_told_with_its_console(console, found):
 
 def test_a_title_alone_is_no_hang():
     assert rules(mail(body=BODY.replace("epoll: Take another lock", "rcu: Mend a stall"))) == []
-
-
-def machine(cores=4, smt="on", isolated="2-7", housekeeping="0-1", watched="2-4", line="2-7"):
-    """The part of a mail of ours that names CPUs."""
-    return f"""
-  topology     1 x {cores} x 2 (sockets, cores, threads), SMT {smt}, 64 MiB
-  CPUs         isolated {isolated}; housekeeping {housekeeping};
-               watched {watched}; profile tuned
-  boot line    nohz_full={line} irqaffinity={housekeeping}
-"""
 
 
 @pytest.mark.parametrize(
@@ -278,150 +224,7 @@ def test_every_rule_is_tried():
     }
 
 
-@pytest.mark.parametrize("asked", ["We are not asking for a revert.", "Don't revert it, please."])
-def test_who_does_not_ask_for_a_revert_is_not_found_to(asked):
-    assert rules(mail(body=BODY.replace("A revert was tested.", asked))) == []
-
-
-def test_attachments_are_found():
-    data = b"""Content-Type: multipart/mixed; boundary="x"\n\n--x\nContent-Type: text/plain\n
-text\n--x\nContent-Type: image/png\n\nx\n--x--\n"""
-    assert rules(data)[0] == "plain-text"
-
-
-def test_a_table_that_is_right_is_left_alone():
-    rows = """\
-  CPU     RUNTIME      NOISE   %AVAIL  MAX_NOISE  MAX_SINGLE
-    1    53100000     304896    99.425       6978          56
-    2    53100000     304000    99.427       6978          56
-"""
-    assert rules(mail(body=BODY.replace("Without", rows + "\nWithout"))) == []
-
-
-def test_other_mails_of_ours_accuse_nobody():
-    headers = HEADERS.replace("X-rtbisect-Outcome", "X-rtbisect-Kind: digest\nX-rtbisect-Outcome")
-    headers = headers.replace("[REGRESSION] epoll", "[internal] tonight").replace(
-        "kernel\n", "none\n"
-    )
-    headers = headers.replace("Cc: regressions@lists.linux.dev\n", "")
-    assert rules(mail(headers, "All is well.\n")) == []
-
-
-@pytest.mark.parametrize(
-    "data", [b"", b"\0" * 100, b"\xff\xfe", b"Subject", b": x", b"\n\n\n", bytes(range(256)) * 20]
-)
-def test_what_is_no_mail_is_no_error(data):
-    assert "headers" in rules(data)
-
-
-@pytest.mark.parametrize("word", ["good ", "please ", "a", "1 ", "95%\n", "Fixes: 0123\n", "[1.."])
-def test_a_mail_that_is_made_to_take_long_does_not(word):
-    assert "size" in rules(mail(body=word * (3_000_000 // len(word))))
-
-
-@pytest.mark.parametrize("name", ["Subject", "To", "References", "Date", "X-rtbisect-Outcome"])
-def test_a_header_that_is_made_to_take_long_does_not(name):
-    for value in (" " * 2_000_000, "a@b.org, " * 200_000, "(" * 100_000, "<a@b> " * 100_000):
-        headers = "".join(
-            line for line in HEADERS.splitlines(keepends=True) if not line.startswith(f"{name}:")
-        )
-        found = lint(mail(f"{headers}{name}: x{value}\n"))
-        assert all(each.said.isprintable() and len(each.said) < 300 for each in found)
-
-
-TITLES = [
-    "bpf: Rework the ring buffer of perf record",
-    "perf stat: Count None, TODO and nan",
-    "eventpoll: Please revert the lock order on error",
-    "osnoise: Steps of 10 ns of noise",
-    "x86: Name NN CPUs <...>",
-]
-
-
-@pytest.mark.parametrize("title", TITLES)
-def test_the_title_of_a_commit_is_not_our_word(title):
-    body = BODY.replace("epoll: Take another lock", title).replace("a rate of", "rates of")
-    body += f"""
-Posterior:
-
-  0123456789ab   0.987  {title}
-
-  # first bad commit: [0123456789ab] {title}
-"""
-    # Only the test does not fold it.
-    assert set(rules(mail(body=body))) <= {"width"}
-
-
-RIGHT = [
-    ("gcc 12,", "gcc 12, cpu Intel(R) Core(TM) i7-8700,"),
-    ("A revert was tested.", "Could you please take a look? Reverting it makes it work."),
-    ("A revert was tested.", "I should mention that reverting it fixes it."),
-    ("A revert was tested.", "None of my other machines; a revert helps."),
-    ("A revert was tested.", "Trace: <...>-1234 irq_noise: duration 5678 ns; a revert helps."),
-    ("A revert was tested.", "350 ns vs. 420 ns, within noise. A revert helps."),
-    ("v6.12..v6.13-rc1", "6.18.4 works, 6.18.5 does not"),
-    (" with SHA256SUMS", ""),
-    ("A revert was tested.", "A revert was tested.\n\n  tcp_rmem 4096 131072 131072\n\nThat."),
-    (
-        "A revert was tested.",
-        (
-            "A revert was tested.\n\nThe parent, before:\n\n  LOC:  123451  223451\n\nand after:"
-            "\n\n  LOC:  123451  223459\n\nThat."
-        ),
-    ),
-    (
-        "the rate of reschedule\nIPIs rises from 8.55/s to 59.8/s on isolated CPUs",
-        "this laptop\nno longer resumes",
-    ),
-    (
-        "the rate of reschedule\nIPIs rises from 8.55/s to 59.8/s on isolated CPUs",
-        "booting\ntakes 15 seconds instead of 2 seconds with 6.18",
-    ),
-]
-
-
-@pytest.mark.parametrize(("old", "new"), RIGHT)
-def test_what_people_write_is_left_alone(old, new):
-    assert old in BODY
-    headers = HEADERS.replace("X-rtbisect-Outcome: culprit; cause=kernel\n", "")
-    assert set(rules(mail(headers, BODY.replace(old, new, 1)))) <= {"width"}
-
-
-def test_a_signature_and_an_answer_are_no_faults():
-    headers = HEADERS.replace("[REGRESSION]", "Re: [REGRESSION]")
-    assert rules(mail(headers, f"{BODY}\n-- \nA Person\n")) == []
-
-
 def test_counters_of_two_kernels_that_agree_are_found():
     rows = "The parent:\n\n  LOC:  123451\n\nThe commit:\n\n  LOC:  123451  1\n\nWithout"
     rows = rows.replace("LOC:  123451\n", "LOC:  123451  2\n")
     assert rules(mail(body=BODY.replace("Without", rows, 1))) == ["same-counter"]
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        "Content-Type: text/plain; charset=idna",
-        "Content-Type: text/plain; charset=punycode",
-        f"Content-Type: text/plain; charset*{'1' * 5000}=x",
-        f"To: {'a:' * 15000}",
-    ],
-)
-def test_what_breaks_parsers_is_a_finding(line):
-    name = line.partition(":")[0]
-    kept = "".join(
-        each for each in HEADERS.splitlines(keepends=True) if not each.startswith(f"{name}:")
-    )
-    assert all(each.said for each in lint(f"{line}\n{kept}\n{BODY}\u00ff".encode()))
-
-
-@pytest.mark.parametrize("kind", ["message/rfc822", "multipart/mixed; boundary=b"])
-def test_a_mail_that_is_nested_without_end_is_a_finding(kind):
-    inner = f"Content-Type: {kind}\n\n" + ("--b\n" if "multi" in kind else "")
-    assert rules((inner * 3000).encode())
-
-
-def test_a_table_that_is_made_to_take_long_does_not():
-    head = " ".join(["maximum"] * 4000)
-    row = " ".join(str(n) for n in range(1, 40))
-    assert "size" in rules(mail(body=f"{head}\n" + f"{row}\n" * 250))

@@ -7,18 +7,9 @@ from html.parser import HTMLParser
 
 import pytest
 
-from helpers.report_cases import (
-    CASES,
-    LOUD,
-    MANY,
-    NONE,
-    QUIET,
-    RES_ON,
-    STALL,
-    TEMPLATES,
-    epoll,
-    sha,
-)
+from helpers.report_cases import CASES, MANY, NONE, STALL
+from helpers.report_epoll import epoll
+from helpers.report_parts import LOUD, QUIET, RES_ON, TEMPLATES, sha
 from rtbisect.model.campaign import Gate, GateStatus
 from rtbisect.model.lab import Measurement, Run, RunStatus
 from rtbisect.report.page import write_page

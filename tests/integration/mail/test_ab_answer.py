@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Patches that somebody wants tested, and what is answered."""
+
+import email
+from dataclasses import replace
+from datetime import UTC, datetime
+from email.policy import default
+
+import pytest
+
+from helpers.mail_world import needs_tools
+from helpers.report_cases import rcu
+from rtbisect.campaign import ab_test
+from rtbisect.errors import ConfigError
+from rtbisect.judge.verdict import judge
+from rtbisect.model.campaign import CampaignRequest, Level, Outcome, Sample, TableRow
+from rtbisect.report.lint.mail import MOST_BYTES
+from rtbisect.report.lint.rules import lint
+from rtbisect.store.campaigns import CampaignStore
+
+pytestmark = needs_tools
+
+
+def test_a_patch_that_is_too_large_is_not_tested_in_part(world, tmp_path):
+    name = world.campaign(rcu())
+    patch = tmp_path / "p"
+    patch.write_bytes(b"x" * MOST_BYTES)
+    code, told = world("report", "test", name, "--patch", str(patch))
+    assert (code, "bytes or more" in told["error"]) == (2, True)
+
+
+def checked(world, name, before, after):
+    """A finished comparison of what a report calls bad with something newer."""
+    report = rcu()
+    limit = report.thresholds[0]
+    rows = tuple(
+        TableRow(kernel, limit.key.window, "none", limit.key, limit.unit, Sample(values))
+        for kernel, values in (("base", before), ("tip", after))
+    )
+    judged = judge(limit, *(row.sample for row in rows))
+    told = tuple(
+        replace(
+            row,
+            metric=replace(row.metric, name="mean_ms"),
+            sample=Sample(tuple(1.02 * value for value in row.sample.values)),
+        )
+        for row in rows
+    )
+    result = replace(
+        report.result, outcome=Outcome.NO_REGRESSION, culprit=None, table=(*told, *rows),
+        judgements=(judged,), gates=(),
+    )  # fmt: skip
+    store = CampaignStore(world.state)
+    check = store.create("check", "{}", datetime.now(UTC).isoformat())
+    store.finish(check, result, None)
+    request = CampaignRequest("check", str(world.site), "stable-rt", "b" * 40, "c" * 40)
+    question = ab_test.Question(request, 'The patch "rcu: mend it"')
+    return ab_test.write_answer(
+        world.state, store.get(name), question, store.get(check), "<q@x.org>"
+    )
+
+
+@pytest.mark.parametrize(
+    ("after", "words", "level"),
+    [
+        ((6.0, 6.1, 5.9, 6.0, 6.05, 6.02), "takes the effect back", Level.REGRESSED),
+        ((9.03, 8.95, 9.08, 9.0, 9.04, 8.92), "does not change the figure", Level.PASS),
+        ((9.0, 6.1, 8.9, 6.0, 9.05, 6.02), "leaves it open", Level.UNDECIDED),
+        ((), "leaves it open", Level.UNDECIDED),
+    ],
+)
+def test_an_answer_says_what_a_patch_does(world, after, words, level):
+    name = world.campaign(rcu())
+    found = checked(world, name, (9.0, 9.1, 8.9, 9.0, 9.05, 9.02), after)
+    assert found.level is level
+    text = " ".join(found.text.split())
+    assert f'The patch "rcu: mend it" {words}' in text
+    mail = email.message_from_string(found.text, policy=default)
+    assert mail["In-Reply-To"] == "<q@x.org>"
+    assert [each.addr_spec for each in mail["To"].addresses] == ["olga@lab.example.org"]
+    assert found.path.read_text() == found.text
+    assert lint(found.text.encode()) == ()
+    assert "Tested-by:" not in found.text
+    names = [line.split()[0] for line in found.text.splitlines() if "_ms  " in line]
+    assert names == ["p50_ms", "mean_ms"], "what is judged stands first"
+
+
+def test_an_answer_on_data_of_an_emulator_is_the_operators(world):
+    world.emulated = True
+    name = world.campaign(rcu())
+    found = checked(world, name, (9.0,) * 6, (6.0, 6.1, 5.9, 6.0, 6.05, 6.02))
+    assert not found.mailable
+    assert "Emulator data" in found.text
+    assert "Subject: [internal] Re:" in found.text
+
+
+def test_a_patch_is_put_on_what_is_bad(world):
+    name = world.campaign(rcu(), bad=world.sha)
+    patch = world.root / "fix.mbox"
+    (world.tree / "kernel/rcu/tree.c").write_text("int y;\n")
+    patch.write_text("Subject: [PATCH] rcu: mend it\n\n" + world._git("diff") + "\n")
+    world._git("checkout", "-q", ".")
+    record = CampaignStore(world.state).get(name)
+    request = CampaignRequest("bisect", str(world.site), "stable-rt", "a", "b")
+    question = ab_test.of_patch(world.state, record, request, patch.read_bytes())
+    assert question.request.good == world.sha
+    assert dict(question.request.extra) == {"foreign": question.request.bad}
+    assert question.what == 'The patch "rcu: mend it"'
+    with pytest.raises(ConfigError, match="was about"):
+        ab_test.of_revision(world.state, record, request, "linux-6.12.y-rt")
