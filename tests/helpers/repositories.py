@@ -38,3 +38,14 @@ class Repo:
         self("add", "-A")
         self("commit", "-q", "--allow-empty", "-F", "-", stdin=os.fsencode(subject))
         return self("rev-parse", "HEAD")
+
+
+def history(repo):
+    """good - a - m with a side branch g - s - m."""
+    good = repo.commit("start", a_c="1\n2\n3\n4\n5\n6\n7\n8\n9\n", b_c="b\n")
+    repo("checkout", "-q", "-b", "side")
+    side = repo.commit("side", s_c="s\n")
+    repo("checkout", "-q", "main")
+    one = repo.commit("one", a_c="one\n2\n3\n4\n5\n6\n7\n8\n9\n")
+    repo("merge", "-q", "--no-ff", "-m", "join", "side")
+    return good, one, side, repo("rev-parse", "HEAD")

@@ -3,15 +3,9 @@
 
 import pytest
 
-from helpers.repositories import Repo
 from rtbisect.errors import ConfigError
 from rtbisect.trees.git import GitTree, GitTreeSettings
 from rtbisect.trees.patches import MOST, MOST_BYTES, Patch, patches_of
-
-
-@pytest.fixture
-def repo(tmp_path):
-    return Repo(tmp_path / "repo")
 
 
 @pytest.fixture

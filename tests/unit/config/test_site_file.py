@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Site files and thresholds: what loads, and where a mistake is said to be."""
+"""Site files: what loads, and where a mistake is said to be."""
 
 import re
 from pathlib import Path
@@ -12,7 +12,6 @@ from rtbisect.config import notes
 from rtbisect.config.kernelci import KEYS
 from rtbisect.config.paths import state_dir
 from rtbisect.config.site_file import load_site
-from rtbisect.config.thresholds import choose_threshold, load_thresholds
 from rtbisect.errors import ConfigError
 from rtbisect.kernel.config_check import most_cpus
 
@@ -306,58 +305,6 @@ def test_a_filter_that_kernelci_core_cannot_apply_is_a_mistake_of_the_site(tmp_p
 
     with pytest.raises(ConfigError, match="kernelci-core"):
         matched()
-
-
-def test_thresholds_load_and_metrics_are_chosen_by_name():
-    found = load_thresholds(ROOT / "thresholds", ("ipi", "osnoise", "rcu"))
-    assert choose_threshold(found, "ipi", None).role == "primary"
-    chosen = choose_threshold(found, "rcu", "p50_us@rcu-off")
-    assert (chosen.key.name, chosen.unit) == ("p50_us", "us")
-    assert all(len(t.reason) > 20 for t in found)
-    with pytest.raises(ConfigError, match="unknown suite 'moon'"):
-        choose_threshold(found, "moon", None)
-    with pytest.raises(ConfigError, match="unknown metric 'p51_us'"):
-        choose_threshold(found, "rcu", "p51_us")
-
-
-TAIL = """
-suite: osnoise
-metrics:
-- name: beyond_20_us_per_s
-  window: osnoise-off
-  unit: 1/s
-  better: lower
-  scale: SCALE
-  statistic: STATISTIC
-  exposure: cpu_s
-  min_effect: 0.01
-  role: guard
-  reason: Samples with more noise than a cyclic task of 1 ms can stand.
-"""
-
-
-def test_what_may_be_searched_says_what_it_is():
-    suites = tuple(path.stem for path in (ROOT / "thresholds").glob("*.yaml"))
-    found = load_thresholds(ROOT / "thresholds", suites)
-    searched = [each for each in found if each.role != "shown"]
-    assert searched
-    assert [str(each.key) for each in searched if not each.title] == []
-    assert all(each.title.isascii() and not each.title.endswith(".") for each in searched)
-
-
-def test_a_tail_is_a_count_with_an_exposure(tmp_path):
-    path = tmp_path / "osnoise.yaml"
-    path.write_text(TAIL.replace("SCALE", "linear").replace("STATISTIC", "count"))
-    (found,) = load_thresholds(tmp_path, ("osnoise",))
-    assert str(found.exposure) == "osnoise.cpu_s@osnoise-off"
-    for scale, statistic, message in (
-        ("log", "count", "needs the scale linear"),
-        ("linear", "median", "only a count has an exposure"),
-        ("linear", "p99", "statistic"),
-    ):
-        path.write_text(TAIL.replace("SCALE", scale).replace("STATISTIC", statistic))
-        with pytest.raises(ConfigError, match=message):
-            load_thresholds(tmp_path, ("osnoise",))
 
 
 def test_the_state_directory_follows_option_environment_and_xdg(tmp_path):

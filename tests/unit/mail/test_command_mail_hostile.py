@@ -1,69 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Mails by people who want something else than the person whose name stands there: genuine ones
-that come again with something replaced, and those that are to keep us busy.
+that come again with something replaced.
 
 The mails are what our mail server delivers: it has checked the signature and put its results on
 top. What a signature does not name may have been put there by anybody since.
 """
 
-import sys
-from datetime import UTC, datetime
-
 import pytest
 
-from rtbisect.mail.command_mail import SenderRules, read_reply
-from rtbisect.mail.fake import FakeThreads
+from helpers.command_mails import GOOD, MX, USUAL, T, counts, read, signed
 from rtbisect.mail.reply_text import Asked
-
-MX = "mx.lab.example.org"
-TRUST = SenderRules("bot@lab.example.org", ("ada@kernel.example.org",), (MX,))
-KNOWN = FakeThreads({"<r1@lab.example.org>": "bisect-1", "<r2@lab.example.org>": "bisect-2"})
-NOW = datetime(2026, 3, 2, 12, tzinfo=UTC)
-T = int(NOW.timestamp())
-
-GOOD = f"Authentication-Results: {MX}; dkim=pass header.d=kernel.example.org"
-USUAL = "From:To:Cc:Subject:Date:Message-ID:In-Reply-To:References"
-
-
-def signed(headers=USUAL, more="", value="abcd1234"):
-    return (
-        f"DKIM-Signature: v=1; a=rsa-sha256; c=relaxed/relaxed; d=kernel.example.org; s=s1;{more}\n"
-        f" h={headers};\n bh=aaaa=; b={value[:4]}\n {value[4:]}"
-    )
-
-
-def mail(
-    body="#rtbisect test fixes/one\n",
-    *,
-    top=(),
-    bottom=(),
-    result=GOOD,
-    signature=None,
-    without=(),
-    **changes,
-):
-    told = {
-        "From": "Ada <ada@kernel.example.org>",
-        "To": "bot@lab.example.org",
-        "Subject": "Re: a report",
-        "Date": "Mon, 02 Mar 2026 10:00:00 +0000",
-        "Message-ID": "<a1@kernel.example.org>",
-        "In-Reply-To": "<r1@lab.example.org>",
-        "References": "<r1@lab.example.org>",
-    } | {name.replace("_", "-"): value for name, value in changes.items()}
-    head = [f"{name}: {value}" for name, value in told.items() if name not in without]
-    lines = [result, *top, signature or signed(), *head, *bottom]
-    text = body if isinstance(body, bytes) else body.encode()
-    return "\n".join(lines).encode() + b"\n\n" + text
-
-
-def read(*words, **changes):
-    return read_reply(mail(*words, **changes), KNOWN, TRUST, NOW)
-
-
-def counts(found):
-    return bool(found.asked) and not found.ignored and not found.untrusted
-
 
 # --- a genuine mail ---
 
@@ -335,94 +281,3 @@ def test_bytes_in_a_body_that_end_lines_for_some(body):
 def test_bytes_of_no_charset_are_text():
     found = read(b"\xff\xfe gr\xfc\xdfe\n#rtbisect retest\n")
     assert (found.asked, counts(found)) == ((Asked("retest", ""),), True)
-
-
-# --- what is to keep us busy: the work grows with what was sent, and never by its square ---
-
-N = 10_000
-
-
-def nested(n):
-    """Parts within parts, each with a boundary of its own."""
-    head = "".join(
-        f"--b{k}\nContent-Type: multipart/mixed; boundary=b{k + 1}\n\n" for k in range(n)
-    )
-    return head + "x\n" * n
-
-
-BOMBS = {
-    "subject": lambda n: mail(Subject="[1/1" * n),
-    "words that are encoded": lambda n: mail(Subject="=?utf-8?q?=41?= " * n),
-    "words in words": lambda n: mail(Subject="=?utf-8?q?" * n),
-    "blanks": lambda n: mail(Subject=" \n " * n),
-    "references": lambda n: mail(References="<a@b> " * n),
-    "brackets": lambda n: mail(References="<" * n),
-    "comments": lambda n: mail(From="(" * n + "ada@kernel.example.org"),
-    "quotes": lambda n: mail(From='"\\' * n),
-    "addresses": lambda n: mail(From="a@b, " * n),
-    "results": lambda n: mail(result=GOOD + " " * n + "=" + "(" * n),
-    "signature": lambda n: mail(signature=signed("a:" * n + " " * n)),
-    "signatures": lambda n: mail(top=(signed(),) * (n // 50)),
-    "headers": lambda n: mail(top=tuple(f"X-{k}: y" for k in range(n // 10))),
-    "commands": lambda n: mail("#rtbisect test x\n" * (n // 10)),
-    "a long command": lambda n: mail("#rtbisect " + "\t " * n + "test" + " \t" * n + ":x"),
-    "lines": lambda n: mail("\n" * n),
-    "one line": lambda n: mail("x" * n),
-    "tags": lambda n: mail("Fixes: x\n" * (n // 10) + "diff --git a b\n"),
-    "parts": lambda n: mail("--x\n\n" * (n // 5), Content_Type="multipart/mixed; boundary=x"),
-    "parts in parts": lambda n: mail(nested(n // 50), Content_Type="multipart/mixed; boundary=b0"),
-    "mails in mails": lambda n: mail("Content-Type: message/rfc822\n\n" * (n // 30),
-                                     Content_Type="message/rfc822"),
-    "attachments": lambda n: mail(
-        "--x\nContent-Disposition: attachment; filename=a\n\n" * (n // 50),
-        Content_Type="multipart/mixed; boundary=x"),
-    "base64": lambda n: mail("QUJD" * (n // 4), Content_Transfer_Encoding="base64"),
-    "quoted-printable": lambda n: mail(
-        "=\n" * (n // 2), Content_Transfer_Encoding="quoted-printable"),
-    "parameters": lambda n: mail(Content_Type="text/plain" + '; a="' * (n // 5)),
-    "numbered parameters": lambda n: mail(
-        Content_Type="text/plain" + "".join(f"; a*{k}=b" for k in range(n // 10))),
-    "a boundary": lambda n: mail(
-        "--" + "x" * n, Content_Type="multipart/mixed; boundary=" + "x" * n),
-}  # fmt: skip
-
-
-def work(data):
-    """Calls and lines of Python that a mail takes: they do not know how fast this machine is."""
-    steps = 0
-
-    def count(_frame, event, _argument):
-        nonlocal steps
-        steps += event in ("call", "line", "c_call")
-        return count
-
-    sys.setprofile(count)
-    sys.settrace(count)
-    try:
-        found = read_reply(data, KNOWN, TRUST, NOW)
-    finally:
-        sys.settrace(None)
-        sys.setprofile(None)
-    assert len(repr(found)) < 4000
-    return steps
-
-
-@pytest.mark.parametrize("bomb", BOMBS.values(), ids=BOMBS)
-def test_work_grows_with_the_mail_and_not_with_its_square(bomb):
-    small, large = bomb(N), bomb(4 * N)
-    assert work(large) < 5 * work(small) + 20_000
-
-
-@pytest.mark.parametrize("name", ["Content-Type", "Content-Disposition", "content-TYPE"])
-@pytest.mark.parametrize("fold", ["", "\n ", "\r\n\t", "\r "])
-def test_a_header_of_parameters_without_end_is_not_taken_apart(name, fold):
-    """The library's work on it grows by the square, inside functions that cannot be counted."""
-    found = read(top=(f"{name}: text/plain" + f'{fold}; a="' * 2000,))
-    assert found.ignored == "has a header without end"
-    part = f"--x\n{name}: text/plain" + f'{fold}; a="' * 2000 + "\n\nx\n--x--\n"
-    assert "without end" in read(part, Content_Type="multipart/mixed; boundary=x").ignored
-
-
-def test_a_subject_of_a_megabyte():
-    found = read(Subject="x" * 1_000_000)
-    assert (len(found.subject), counts(found)) == (120, True)
