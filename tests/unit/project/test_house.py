@@ -22,6 +22,8 @@ COMMENTED_NAMES = {"Makefile", "Kbuild", "init", "run", ".yamllint", ".ansible-l
 #: A file is one thought, which may take this much; a function is about 40 lines.
 MODULE_LINES = 500
 FUNCTION_LINES = 50
+#: So much fits into one look; what is more is several things that are tested.
+TEST_LINES = 400
 
 #: Examples, the lists that the reports are for, and what only looks like an address
 #: (units of systemd, `decorator@file.py`).
@@ -136,6 +138,11 @@ def test_modules_and_functions_stay_small(path: Path) -> None:
         and node.end_lineno - node.body[0].lineno + 1 > FUNCTION_LINES
     }
     assert not long
+
+
+@pytest.mark.parametrize("path", TESTS, ids=relative)
+def test_tests_stay_small(path: Path) -> None:
+    assert len(path.read_text().splitlines()) <= TEST_LINES
 
 
 @pytest.mark.parametrize("path", TESTS, ids=relative)
