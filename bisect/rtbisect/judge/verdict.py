@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from rtbisect.judge import blocks, stats
@@ -48,17 +49,7 @@ def judge(threshold: Threshold, base: Sample, new: Sample, *, alpha: float = 0.0
             1.0,
             f"no boots of {side}",
         )
-    one, two = sides(threshold, base, new)
-    alone = _one_host(base, new)
-    shift = centre(threshold, two) - centre(threshold, one)
-    low, high = stats.bootstrap_shift(one, two, mean=by_mean(threshold))
-    # One stray boot of the parent must not take back what ten others say; what is judged by its
-    # mean is compared by its mean.
-    if alone:
-        test = stats.permutation_p if by_mean(threshold) else stats.rank_p
-        p = test(one, two, alternative="greater")
-    else:
-        p = blocks.split_p(one, two, base.hosts, new.hosts, ranks=not by_mean(threshold))
+    shift, (low, high), p = _compared(threshold, base, new)
     first, second = effect_of(threshold, low), effect_of(threshold, high)
     found = Judgement(
         threshold.key,
@@ -72,6 +63,25 @@ def judge(threshold: Threshold, base: Sample, new: Sample, *, alpha: float = 0.0
     )
     worst = high if min(base.n, new.n) >= PASS_BOOTS else None
     return _decided(threshold, found, (shift, floor, worst), alpha)
+
+
+# A verification asks again for each of its looks after every boot, and nothing of them has changed.
+@lru_cache(maxsize=256)
+def _compared(
+    threshold: Threshold, base: Sample, new: Sample
+) -> tuple[float, tuple[float, float], float]:
+    """Shift and its interval in badness, and the one-sided p."""
+    one, two = sides(threshold, base, new)
+    shift = centre(threshold, two) - centre(threshold, one)
+    interval = stats.bootstrap_shift(one, two, mean=by_mean(threshold))
+    # One stray boot of the parent must not take back what ten others say; what is judged by its
+    # mean is compared by its mean.
+    if _one_host(base, new):
+        test = stats.permutation_p if by_mean(threshold) else stats.rank_p
+        p = test(one, two, alternative="greater")
+    else:
+        p = blocks.split_p(one, two, base.hosts, new.hosts, ranks=not by_mean(threshold))
+    return shift, interval, p
 
 
 def sides(
