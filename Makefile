@@ -24,7 +24,7 @@ REFUSAL = $(shell PYTHON='$(PYTHON)' RTBISECT_STATE='$(RTBISECT_STATE)' AGAIN='$
   RTBISECT_GOALS='$(RTBISECT_GOALS)' tools/setup.sh refusal)
 
 .NOTPARALLEL:
-.PHONY: help setup setup-lab demo test test-lab test-unit test-integration test-road test-fresh test-playbooks test-systemd lint lock bench-road bench-gate bench-search bench-propose bench-endings bench-silent bench-store bench-lab
+.PHONY: help setup setup-lab demo test test-night test-lab test-unit test-integration test-road test-fresh test-playbooks test-systemd lint lock bench-road bench-gate bench-search bench-propose bench-endings bench-silent bench-store bench-lab
 .DEFAULT_GOAL := help
 
 help:
@@ -59,7 +59,11 @@ test-integration: setup
 
 ## make test-road         real kernels, built and booted (slow): tests/road
 test-road: setup
-	@PYTEST_ADDOPTS=--ignore=tests/road/lab tools/tier.sh road tests/road
+	@PYTEST_ADDOPTS="$$PYTEST_ADDOPTS --ignore=tests/road/lab" tools/tier.sh road tests/road
+
+## make test-night        every tier of test as deep as it goes: more examples, trials and builds (slow)
+test-night: export PYTEST_ADDOPTS = --hypothesis-profile=night
+test-night: test
 
 ## make test-lab          a real LAVA server and hosts that it boots over the network (slow, not in test)
 test-lab: setup-lab

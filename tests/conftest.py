@@ -1,7 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What all tiers share: a skipped test fails a run that is to show that everything works."""
+"""What all tiers share: a skipped test fails a run that is to show that everything works, and how
+many examples hypothesis draws.
+"""
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+#: The same few examples at every change, others and many more with `--hypothesis-profile=night`
+#: (`make test-night`). Neither has a deadline: a busy machine is slow.
+CALM = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("quick", CALM, max_examples=25, derandomize=True)
+settings.register_profile("night", CALM, max_examples=400, print_blob=True)
+settings.load_profile("quick")
 
 SKIPPED = pytest.StashKey[dict[str, str]]()
 

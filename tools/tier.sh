@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # tier.sh <name> <folder> ...: run pytest on those folders that hold tests. A tier without any
 # test is told and passes; a folder with tests of which none is collected fails (pytest's 5). So does
-# a test that is skipped: `make setup` installs what tests need.
+# a test that is skipped: `make setup` installs what tests need. `make test-night` gives pytest
+# another depth by PYTEST_ADDOPTS (tests/conftest.py).
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -19,6 +20,10 @@ fi
 echo "test-$name: $*"
 # Real kernels are measured one at a time; all else may run beside itself.
 case $name in
-    unit | integration) set -- --numprocesses auto --maxprocesses 4 --dist worksteal "$@" ;;
+    unit | integration)
+        set -- --numprocesses auto --maxprocesses 4 --dist worksteal "$@"
+        # There are as many of these as processors: threads of one would only wait for another's.
+        export OPENBLAS_NUM_THREADS=1
+        ;;
 esac
 exec .venv/bin/python -m pytest --no-skips "$@"

@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from helpers.lab_logs import block, good_job, recorded
@@ -88,7 +88,6 @@ def damaged(draw, lines):
     return lines
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.data())
 def test_a_damaged_log_is_refused_or_read_as_it_was(data):
     lines = damaged(data.draw, text().split("\n"))
@@ -107,7 +106,6 @@ def rebuilt(name, data):
 
 
 @pytest.mark.parametrize("kind", READ)
-@settings(max_examples=40, deadline=None)
 @given(data=st.data())
 def test_a_damaged_file_is_refused_or_read_as_it_was(kind, data):
     name = data.draw(st.sampled_from([each for each in files() if each.endswith(f"/{kind}")]))

@@ -6,7 +6,7 @@ from email import message_from_string
 from email.policy import default
 
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from helpers.report_cases import STORY, hang, rcu, two_modes
@@ -45,13 +45,6 @@ hostile = st.one_of(
 numbers = st.floats(allow_nan=True, allow_infinity=True)
 samples = st.lists(numbers, max_size=6).map(lambda values: Sample(tuple(values)))
 MAILER = DraftMailer(site(TEMPLATES))
-QUICK = settings(
-    derandomize=True,
-    max_examples=100,
-    deadline=None,
-    phases=[Phase.generate, Phase.shrink],
-    suppress_health_check=[HealthCheck.too_slow],
-)
 KEYS = message_from_string(
     (TEMPLATES.parent / "tests/golden/mails/rcu.eml").read_text(), policy=default
 ).keys()
@@ -123,7 +116,6 @@ def rendered(report, log_lines):
     return title, body, message(headers, body)
 
 
-@QUICK
 @given(reports(), st.integers(0, 60))
 def test_no_word_of_a_tree_gets_out_of_its_place(report, log_lines):
     title, body, eml = rendered(report, log_lines)
@@ -140,7 +132,6 @@ def test_no_word_of_a_tree_gets_out_of_its_place(report, log_lines):
     assert max(len(line) for line in eml.split("\n\n")[0].split("\n")) <= 78
 
 
-@QUICK
 @given(reports(), st.integers(0, 60))
 def test_bodies_keep_their_limits(report, log_lines):
     _, body, _ = rendered(report, log_lines)
@@ -157,7 +148,6 @@ def test_bodies_keep_their_limits(report, log_lines):
         assert "Reported-by" not in body.replace("Reported-by :", "")
 
 
-@QUICK
 @given(reports(), st.lists(hostile, max_size=6))
 def test_campaign_logs_are_plain(report, told):
     text = story(told, report.result, report.summary, report.tree) + appendix(report)
@@ -167,7 +157,6 @@ def test_campaign_logs_are_plain(report, told):
         assert len(line) <= 76
 
 
-@QUICK
 @given(st.lists(numbers, max_size=30), st.lists(numbers, max_size=30))
 def test_histograms_fit(base, new):
     lines = histogram(base, new, "us", ("parent", "commit"))

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from helpers.depth import deep
 from rtbisect.model.campaign import Better, MetricKey, Outcome, Scale, Threshold
 from rtbisect.model.code import Commit, CommitGraph
 from rtbisect.model.lab import RunStatus
@@ -22,12 +23,8 @@ THRESHOLD = Threshold(
     control=None,
     reason="",
 )
-FEW = settings(
-    max_examples=25,
-    derandomize=True,
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow],
-)
+#: Each example is a whole search, or several.
+FEW = settings(max_examples=deep(8, 100))
 
 
 @st.composite
@@ -82,7 +79,7 @@ def test_a_noise_free_search_is_exact(graph, data):
     assert {culprit, *parents} <= set(oracle.asked)
 
 
-@settings(FEW, max_examples=6)
+@settings(max_examples=deep(3, 25))
 @given(graphs(most=24))
 def test_a_noise_free_search_finds_every_culprit(graph):
     for commit in graph.commits:
@@ -171,7 +168,7 @@ class Chaos:
         return status, self.data.draw(st.floats(0.5, 2)) * (4 if sha[-1] in "13579" else 1)
 
 
-@settings(FEW, max_examples=15)
+@settings(max_examples=deep(6, 60))
 @given(graphs(most=20), st.data())
 def test_every_search_ends_within_its_budget(graph, data):
     spec = specification(graph, max_boots=40, max_builds=12)

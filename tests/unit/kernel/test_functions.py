@@ -185,7 +185,7 @@ def test_what_is_no_object_is_refused(tmp_path, built):
         table(path)
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_a_file_that_lies_is_refused_or_read(tmp_path, built, data):
     path = tmp_path / "a.o"

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from helpers.campaigns import RES
+from helpers.depth import deep
 from rtbisect.model.campaign import Outcome, Scale
 from rtbisect.model.code import Commit, CommitGraph
 from rtbisect.model.lab import RunStatus
@@ -77,7 +78,11 @@ class Recorded:
         return RunStatus.COMPLETE, self.rng.choice(self.bad if is_bad else self.good)
 
 
-def trials(good, bad, count=40, threshold=RES):
+#: Ten show that the search finds what it looks for, forty how often it does.
+TRIALS, RIGHT = deep((10, 10), (40, 38))
+
+
+def trials(good, bad, count=TRIALS, threshold=RES):
     found = []
     rng = random.Random(7)
     for seed in range(count):
@@ -97,7 +102,7 @@ def test_the_graph_has_merges():
 
 def test_recorded_rescheduling_interrupts_find_the_culprit():
     found = trials(*pool("res_per_s_on"))
-    assert sum(right for right, *_ in found) >= 38
+    assert sum(right for right, *_ in found) >= RIGHT
     assert np.mean([boots for _, _, boots, _ in found]) <= 9
     assert np.mean([builds for *_, builds in found]) <= 11
 
@@ -113,7 +118,7 @@ def test_the_ratio_of_two_counts_finds_the_culprit():
     }
     threshold = replace(RES, floor=0.0)
     found = trials(ratio["rwlock"], ratio["spinlock"], threshold=threshold)
-    assert sum(right for right, *_ in found) >= 38
+    assert sum(right for right, *_ in found) >= RIGHT
     assert np.mean([boots for _, _, boots, _ in found]) <= 9
 
 
@@ -126,9 +131,10 @@ def test_ends_from_the_same_pool_give_no_culprit(column):
 
 def test_a_quantised_metric_with_a_large_shift_is_no_trap():
     good = [v / 1000 for v in pool("rcu_p50_us")[0]]
-    found = trials(good, [v + 3 for v in good], count=15, threshold=replace(RES, min_effect=1.1))
+    above = replace(RES, min_effect=1.1)
+    found = trials(good, [v + 3 for v in good], count=deep(5, 15), threshold=above)
     assert all(right for right, *_ in found)
-    constant = trials([6.0], [9.0], count=10, threshold=replace(RES, min_effect=1.1))
+    constant = trials([6.0], [9.0], count=deep(5, 10), threshold=above)
     assert all(right for right, *_ in constant)
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from helpers.campaigns import RES
+from helpers.depth import deep
 from rtbisect.model.campaign import MetricKey, Observation, Outcome, Scale
 from rtbisect.model.code import Commit, CommitGraph
 from rtbisect.model.lab import RunStatus
@@ -53,7 +54,7 @@ def spec(size):
     return engine.SearchSpec(line(size), THRESHOLD, 0, calibrate_max=20, max_boots=200)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(deep(2, 4)))
 def test_one_culprit_is_not_taken_for_two(seed):
     state, finish = rehearse(spec(60), Steps((23,), step=2.0, seed=seed))
     assert finish.outcome is Outcome.CULPRIT
@@ -63,7 +64,7 @@ def test_one_culprit_is_not_taken_for_two(seed):
     assert engine.answer(state).unlike == ()
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(deep(2, 4)))
 def test_a_range_with_two_equal_culprits_is_cut_between_them(seed):
     state, finish = rehearse(spec(60), Steps((12, 41), seed=seed))
     found = engine.answer(state)
@@ -78,7 +79,7 @@ def test_a_range_with_two_equal_culprits_is_cut_between_them(seed):
 
 
 def test_what_two_culprits_may_explain_does_not_name_a_third_commit():
-    for seed in range(8):
+    for seed in range(deep(3, 8)):
         state, finish = rehearse(spec(60), Steps((20, 24), seed=seed))
         if finish.outcome is Outcome.CULPRIT:
             assert engine.answer(state).culprit in ("c20", "c24")
