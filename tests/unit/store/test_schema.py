@@ -195,14 +195,15 @@ def test_a_program_of_the_first_schema_finds_another_version(tmp_path):
         assert connection.exec_driver_sql(query).scalar() != schema.FIRST
 
 
-#: Kills itself when a migration sends its statement of this number.
+#: Opens each of the stores in a process of its own (one interpreter, which has imported all, begets
+#: them) that kills itself when a migration sends its statement of the store's number.
 DIE = """
 import os, signal, sys
 import sqlalchemy as sa
 from pathlib import Path
 from rtbisect.store.campaigns import CampaignStore
 
-left = int(sys.argv[2])
+left = 0
 
 @sa.event.listens_for(sa.Engine, "after_cursor_execute")
 def counted(connection, cursor, statement, *rest):
@@ -212,24 +213,35 @@ def counted(connection, cursor, statement, *rest):
         if left < 0:
             os.kill(os.getpid(), signal.SIGKILL)
 
-CampaignStore(Path(sys.argv[1]))
+for number, state in enumerate(sys.argv[1:]):
+    if not (child := os.fork()):
+        left = number
+        CampaignStore(Path(state))
+        os._exit(0)
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    print(code)
+    if code == 0:
+        break
 """
 
 
 def test_a_kill_leaves_an_old_store_as_it_was(tmp_path):
-    place = put("build", tmp_path)
-    before = dump(place)
-    code, killed = 0, 0
-    while True:
-        argv = [sys.executable, "-c", DIE, str(tmp_path), str(killed)]
-        code = subprocess.run(argv, check=False, capture_output=True).returncode
-        if code == 0:
-            break
-        assert code == -signal.SIGKILL
-        assert dump(place) == before
-        killed += 1
+    whole = put("build", tmp_path)
+    before = dump(whole)
+    states = [tmp_path / str(number) for number in range(40)]
+    for state in states:
+        state.mkdir()
+        shutil.copy(whole, state)
+    done = subprocess.run(
+        [sys.executable, "-c", DIE, *states], check=True, capture_output=True, text=True
+    )
+    codes = [int(code) for code in done.stdout.split()]
+    killed = len(codes) - 1
     assert killed > 2
-    assert CampaignStore(tmp_path).names() == ("bisect-1",)
+    assert codes == [-signal.SIGKILL] * killed + [0], "the last number is past all statements"
+    for state in states[:killed]:
+        assert dump(state / whole.name) == before
+    assert CampaignStore(states[killed]).names() == ("bisect-1",)
 
 
 def test_what_a_kept_fingerprint_lacks_counts_as_unchanged(tmp_path):
