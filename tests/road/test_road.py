@@ -19,6 +19,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from helpers import repositories
+from helpers.depth import deep
 from rtbisect.errors import ConfigError, InfrastructureError
 from rtbisect.lab.job_definition import Timeouts
 from rtbisect.lab.profile import parse_cpus
@@ -113,7 +115,7 @@ def test_a_real_bisection_finds_the_commit_that_slows_grace_periods(
     replay(repo, Path(answer["report"]).with_name("bisect.log"), road / "replay.git")
     assert ref(road / "replay.git", "refs/bisect/bad") == known.culprit
     judged_again_elsewhere(road, answer, tmp_path)
-    a_reply_is_answered(road, site, repo, answer, tmp_path)
+    a_reply_is_answered(road, site, refs, answer, tmp_path)
 
 
 def judged_again_elsewhere(road, answer, folder):
@@ -153,9 +155,24 @@ def boots_as_printed(answer, bundle):
     assert "* rcu.p50_us@rcu-off" in done.stdout
 
 
-def a_reply_is_answered(road, site, repo, answer, folder):
-    """Somebody replies with a patch that takes the culprit back: boots, then an answer, a draft."""
-    diff = output("-C", repo, "diff", answer["culprit"], f"{answer['culprit']}^")
+def branch_without(refs, diff, folder):
+    """Name of a branch in the repository: one commit on the bad end that is this diff."""
+    made = repositories.ENV | {"GIT_INDEX_FILE": str(folder / "index")}
+    here, name = ("-C", refs.repo), refs.bad_ref.removesuffix("bad") + "fix"
+    output(*here, "read-tree", refs.bad, env=made)
+    output(*here, "apply", "--cached", "-", env=made, stdin=diff)
+    tree = output(*here, "write-tree", env=made).strip()
+    commit = ("commit-tree", tree, "-p", refs.bad, "-m", "take it back")
+    git(*here, "update-ref", name, output(*here, *commit, env=made).strip())
+    return name
+
+
+def a_reply_is_answered(road, site, refs, answer, folder):
+    """Somebody replies that a branch takes the culprit back: boots, then an answer, a draft. At
+    night it is a patch in the mail: its kernel is built from nothing, apart from all others.
+    """
+    diff = output("-C", refs.repo, "diff", answer["culprit"], f"{answer['culprit']}^")
+    asked = deep(lambda: f" {branch_without(refs, diff, folder)}", lambda: f"\n\n{diff}")()
     box = mailbox.Maildir(folder / "mail")
     told = message_from_string(Path(answer["report"]).read_text("ascii"))
     box.add(
@@ -170,9 +187,7 @@ In-Reply-To: {told["Message-ID"]}
 
 Please try this.
 
-#rtbisect test
-
-{diff}
+#rtbisect test{asked}
 """.encode()
     )
     known = yaml.safe_load(Path(site).read_text())
@@ -204,10 +219,10 @@ def git(*words):
     return output(*words).strip()
 
 
-def output(*words):
+def output(*words, env=None, stdin=None):
     done = subprocess.run(
         ["git", "-c", "safe.directory=*", *map(str, words)],
-        capture_output=True, text=True, check=True,
+        capture_output=True, text=True, check=True, env=env, input=stdin,
     )  # fmt: skip
     return done.stdout
 
