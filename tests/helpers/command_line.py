@@ -11,6 +11,7 @@ from pathlib import Path
 
 import yaml
 
+from helpers import program
 from helpers.repositories import ENV
 from rtbisect.store.campaigns import CampaignStore
 
@@ -54,6 +55,11 @@ class Cli:
         return found | extra
 
     def run(self, *words, env=(), cwd=None, **kw):
+        # What an interpreter does when it starts is shown by one that starts.
+        if not kw and not any(name.startswith(("PYTHON", "LC_", "LANG")) for name in dict(env)):
+            place, env = cwd or self.home, self.env(dict(env))
+            done = program.run(words, cwd=place, env=env, errors="replace")
+            return Done(done.returncode, done.stdout, done.stderr)
         done = subprocess.run(
             [RTBISECT, *words],
             cwd=cwd or self.home,

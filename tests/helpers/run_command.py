@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """`rtbisect run` on a repository whose history has merges, with a command that is slow or fails."""
 
+import os
 import random
 import subprocess
-import sys
-from pathlib import Path
 
+from helpers import program
 from helpers.repositories import ENV
 
 #: A run counts itself and draws its noise from revision and number: the same for everybody.
@@ -62,14 +62,7 @@ def history(repo, seed, count=40):
 
 
 def rtbisect(state, *words, cwd):
-    program = Path(sys.executable).with_name("rtbisect")
-    return subprocess.run(
-        [str(program), "--state", str(state), *words],
-        cwd=cwd,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    return program.run(["--state", state, *words], cwd=cwd, env=os.environ)
 
 
 def noisy(tmp_path, seed, effect=3.0):

@@ -8,7 +8,6 @@ import pty
 import select
 import shutil
 import signal
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -16,13 +15,13 @@ from pathlib import Path
 import pytest
 import yaml
 
+from helpers import program
 from rtbisect.errors import BusyError, ConfigError
 from rtbisect.lab.bmc import Bmc, DeadBmcError
 from rtbisect_labkit import daemons
 from rtbisect_labkit.virtual_hosts import PROGRAMS, HostSpec, VirtualHosts
 
 ROOT = Path(__file__).parents[3]
-RTBISECT = shutil.which("rtbisect", path=str(Path(sys.executable).parent))
 FIRMWARE = b"SeaBIOS"
 
 pytestmark = pytest.mark.skipif(
@@ -272,10 +271,8 @@ def cli(vm, tmp_path):
     env["RTBISECT_STATE"] = str(tmp_path / "state")
 
     def run(*words):
-        done = subprocess.run(
-            [RTBISECT, *words, "--site", str(tmp_path / "site.yaml"), "--json"],
-            env=env, capture_output=True, text=True, timeout=120, check=False,
-        )  # fmt: skip
+        words = (*words, "--site", tmp_path / "site.yaml", "--json")
+        done = program.run(words, cwd=tmp_path, env=env)
         return done.returncode, json.loads(done.stdout)
 
     return run
