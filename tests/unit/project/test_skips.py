@@ -13,8 +13,8 @@ ROOT = Path(__file__).resolve().parents[3]
 
 
 # With workers in one case alone: they hand what they skip to the process that counts, whatever made
-# them skip. A run with workers makes itself a base folder below /tmp and removes those of other runs
-# at its end, for minutes where these hold kernels and the disk is busy: so it is given one.
+# them skip. A run with workers makes itself a base folder below /tmp, and at its end removes those
+# of other runs: minutes, where these hold kernels and the disk is busy. So it is given one.
 @pytest.mark.parametrize(
     ("body", "workers"),
     [
