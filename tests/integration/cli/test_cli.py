@@ -87,7 +87,7 @@ def test_ends_that_are_no_range(cli, good, bad, said):
     assert said in line
     if good == "main":
         assert "exchange --good and --bad" in line
-    assert cli.run("status", "--json").data == {"campaigns": []}
+    assert cli.run("status", "--json").data["campaigns"] == []
 
 
 def test_check_of_a_tip_against_itself(cli):

@@ -40,7 +40,7 @@ def test_a_store_of_another_schema(cli):
 
 
 def test_a_store_that_lacks_a_column(cli):
-    assert cli.run("status").code == 0
+    cli.store.create("check", "{}", "now")
     with sqlite3.connect(cli.state / "rtbisect.sqlite3") as database:
         database.execute("ALTER TABLE campaign DROP COLUMN note")
     assert "no such column" in cli.refused(2, "status")

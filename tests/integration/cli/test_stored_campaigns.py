@@ -18,13 +18,29 @@ from rtbisect.store import codec
 from rtbisect.store.journal import StoreJournal
 
 
+def test_status_lists_the_newest_and_what_is_not_done(cli):
+    paused = cli.store.create("check", "{}", "2026-01-01T00:00:00+00:00")
+    asked = codec.to_json(CampaignRequest, CampaignRequest("check", "s", "t", "a", "b"))
+    answer = Result(Outcome.NO_REGRESSION, Cause.NONE, None, (), 0.0, None, None)
+    for _ in range(60):
+        cli.store.finish(cli.store.create("check", asked, "now"), answer, None)
+    found = cli.run("status", "--json").data
+    assert [row["campaign"] for row in found["campaigns"]] == [
+        paused, *(f"check-{number}" for number in range(12, 62))
+    ]  # fmt: skip
+    assert found["older"] == 10
+    everything = cli.run("status", "--all", "--json").data
+    assert (len(everything["campaigns"]), everything["older"]) == (61, 0)
+    assert cli.run("status").out.startswith("10 older ones")
+
+
 def test_json_has_the_documented_keys(cli):
     filled(cli)
     common = set(documented("campaign"))
     assert len(common) == 18
     status = cli.run("status", "--json").data
-    rows, *more = documented("status")
-    assert set(status) == {rows}
+    rows, *more, older = documented("status")
+    assert set(status) == {rows, older}
     assert [set(row) for row in status[rows]] == [common | set(more)] * 4
     assert set(cli.run("resume", "bisect-1", "--json").data) == common | {"commits"}
     check = cli.run("resume", "check-2", "--json")
