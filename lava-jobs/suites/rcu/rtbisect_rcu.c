@@ -15,7 +15,7 @@
 #include <linux/slab.h>
 #include <linux/stringify.h>
 
-/* Also what a site file may ask for: rcu_calls in bisect/rtbisect/config/schema.py. */
+/* Also what a site file may ask for: rcu_calls in bisect/rtbisect/site_schema.py. */
 #define MAX_CALLS 4096
 
 static unsigned int calls = 100;
