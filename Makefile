@@ -62,7 +62,7 @@ test-road: setup
 	@PYTEST_ADDOPTS="$$PYTEST_ADDOPTS --ignore=tests/road/lab" tools/tier.sh road tests/road
 
 ## make test-night        every tier of test as deep as it goes: more examples, trials and builds (slow)
-test-night: export PYTEST_ADDOPTS = --hypothesis-profile=night
+test-night: export PYTEST_ADDOPTS := $(PYTEST_ADDOPTS) --hypothesis-profile=night
 test-night: test
 
 ## make test-lab          a real LAVA server and hosts that it boots over the network (slow, not in test)

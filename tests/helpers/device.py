@@ -17,7 +17,9 @@ def scripts(folder, **more):
     suites = folder / "suites"
     suites.mkdir()
     for name, path in initramfs.scripts(LAVA_JOBS).items():
-        (suites / name).write_text(path.read_text().replace("/tmp/", f"{folder}/"))
+        text = path.read_text().replace("/tmp/", f"{folder}/")
+        # What others do on this machine at that moment is no finding.
+        (suites / name).write_text(text.replace("STATE_PROC=/proc\n", f"STATE_PROC={folder}\n"))
     for name, text in more.items():
         (suites / f"{name}.sh").write_text(text)
     return suites

@@ -9,6 +9,7 @@ import gc
 import json
 import os
 import select
+import signal
 import subprocess
 import sys
 import tempfile
@@ -21,7 +22,7 @@ def _parent():
     """The process that forks, one for each worker of pytest."""
     found = subprocess.Popen(
         [sys.executable, "-I", __file__], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-        env=os.environ | {"LC_ALL": "C.UTF-8"},
+        env=os.environ | {"LC_ALL": "C.UTF-8"}, start_new_session=True,
     )  # fmt: skip
     atexit.register(found.communicate)
     return found
@@ -36,10 +37,12 @@ def run(words, *, cwd, env, timeout_s=120, errors="strict"):
         parent.stdin.write(json.dumps(asked | {"files": [str(file) for file in files]}) + "\n")
         parent.stdin.flush()
         if not select.select([parent.stdout], [], [], timeout_s)[0]:
-            parent.kill()
+            os.killpg(parent.pid, signal.SIGKILL)
             _parent.cache_clear()
             raise subprocess.TimeoutExpired(asked["words"], timeout_s)
-        code = int(parent.stdout.readline())
+        answer = parent.stdout.readline()
+        assert answer, f"the process that forks has ended with {parent.wait()}"
+        code = int(answer)
         out, err = (file.read_text("utf-8", errors) for file in files)
     return subprocess.CompletedProcess(asked["words"], code, out, err)
 

@@ -61,7 +61,12 @@ def go_on(
 
 
 def once(
-    state: Path, request: CampaignRequest, progress: Progress, *, again: bool = True
+    state: Path,
+    request: CampaignRequest,
+    progress: Progress,
+    *,
+    again: bool = True,
+    sites: SiteFiles | None = None,
 ) -> CampaignRecord:
     """The campaign of a request: one that a kill interrupted goes on, else a new one; without
     `again` one that is done is taken as it is.
@@ -72,12 +77,12 @@ def once(
             record = store.get(identity)
             if record.state != "done":
                 try:
-                    return go_on(state, identity, progress)
+                    return go_on(state, identity, progress, sites)
                 except SetupChangedError:
                     break
             if not again:
                 return record
-    return start(state, request, progress)
+    return start(state, request, progress, sites)
 
 
 def _site_of(

@@ -13,7 +13,7 @@ from rtbisect.campaign import assemble, resolve, session
 from rtbisect.cli import check, result
 from rtbisect.cli.options import json_option, seed_option, site_option, site_path
 from rtbisect.cli.output import Output, PlainProgress, keep_traceback
-from rtbisect.config.site_file import load_site
+from rtbisect.config.site_file import SiteFiles, load_site
 from rtbisect.errors import Exit, InternalError, RtbisectError
 from rtbisect.model.campaign import CampaignRequest, Level, Outcome
 from rtbisect.process.command import one_line
@@ -22,8 +22,6 @@ from rtbisect.store.campaigns import CampaignStore
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
-
-    from rtbisect.config.site_file import Site
 
 
 EVERY_S = 900
@@ -53,9 +51,8 @@ def watch(output: Output, once: bool, seed: int, site: Path | None, as_json: boo
     place = site_path(site)
     while True:
         # A build_config with several variants stands in the list more than once.
-        loaded = load_site(place)
-        names = dict.fromkeys(target.name for target in loaded.kernelci.targets())
-        rows = [_one(output, loaded, name, seed) for name in names]
+        targets = load_site(place).kernelci.targets()
+        rows = [_one(output, place, name, seed) for name in dict.fromkeys(t.name for t in targets)]
         lines = [f"{row['build_config']}: {row['level']} {row['note']}".rstrip() for row in rows]
         output.answer({"trees": rows}, "\n".join(lines), as_json=as_json)
         if once:
@@ -63,8 +60,10 @@ def watch(output: Output, once: bool, seed: int, site: Path | None, as_json: boo
         time.sleep(EVERY_S)
 
 
-def _one(output: Output, site: Site, name: str, seed: int) -> dict[str, Any]:
+def _one(output: Output, place: Path, name: str, seed: int) -> dict[str, Any]:
     """Look at one build_config. A fault of one tree does not stop the others."""
+    # A round may take hours, in which a person may change the file.
+    sites = SiteFiles()
     row: dict[str, Any] = {
         "build_config": name,
         "good": None,
@@ -74,7 +73,7 @@ def _one(output: Output, site: Site, name: str, seed: int) -> dict[str, Any]:
     }
     try:
         seen = CampaignStore(output.state).seen(name)
-        good, bad = resolve.base_for_watch(output.state, site, name, _judged(seen))
+        good, bad = resolve.base_for_watch(output.state, sites.at(place), name, _judged(seen))
         row |= {"good": good, "bad": bad}
         if bad in seen:
             # A question that is open stays open until the tip moves or a person asks again.
@@ -82,9 +81,8 @@ def _one(output: Output, site: Site, name: str, seed: int) -> dict[str, Any]:
             return row | {"level": "unchanged", "note": f"was {seen[bad]}", "exit": int(code)}
         if good == bad:
             return row | {"level": "unchanged", "exit": int(Exit.ANSWERED)}
-        return row | _judge(
-            output, row, CampaignRequest("check", str(site.path), name, good, bad, seed=seed)
-        )
+        asked = CampaignRequest("check", str(place), name, good, bad, seed=seed)
+        return row | _judge(output, row, asked, sites)
     except RtbisectError as error:
         if isinstance(error, InternalError):
             keep_traceback(error, output.state)
@@ -92,16 +90,20 @@ def _one(output: Output, site: Site, name: str, seed: int) -> dict[str, Any]:
         return row | {"level": "error", "note": str(error), "exit": int(error.exit_code)}
 
 
-def _judge(output: Output, row: dict[str, Any], request: CampaignRequest) -> dict[str, Any]:
+def _judge(
+    output: Output, row: dict[str, Any], request: CampaignRequest, sites: SiteFiles
+) -> dict[str, Any]:
     """Check a new tip and bisect what regressed; the tip is remembered when all is done."""
-    record = session.once(output.state, request, PlainProgress())
+    record = session.once(output.state, request, PlainProgress(), sites=sites)
     row["campaigns"].append(record.id)
     code = check.exit_of_check(record.result)
     level = session.level_of(record.result) if record.result else Level.UNDECIDED.value
     keep = level
     note = ""
     if code == Exit.REGRESSED:
-        found = session.once(output.state, replace(request, kind="bisect"), PlainProgress())
+        found = session.once(
+            output.state, replace(request, kind="bisect"), PlainProgress(), sites=sites
+        )
         row["campaigns"].append(found.id)
         note = result.headline(found, found.result) if found.result else ""
         if found.result is None or found.result.outcome not in TOLD:

@@ -8,8 +8,8 @@ with `git ls-remote` by `trees.git`, kernels are built by `kernel.kbuild`.
 
 from __future__ import annotations
 
-import os
 import re
+import tempfile
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -98,13 +98,12 @@ class KernelCI:
         self._path = path
         try:
             # It takes names only, and opens the file for each part; meanwhile that may change.
-            with os.fdopen(os.memfd_create("site"), "wb") as copy:
+            with tempfile.NamedTemporaryFile(prefix="rtbisect-site-") as copy:
                 copy.write(text)
                 copy.flush()
-                place = f"/proc/self/fd/{copy.fileno()}"
-                self._build = kernelci.config.build.from_yaml(place)
-                self._test = kernelci.config.test.from_yaml(place)
-                self._labs = kernelci.config.lab.from_yaml(place)["labs"]
+                self._build = kernelci.config.build.from_yaml(copy.name)
+                self._test = kernelci.config.test.from_yaml(copy.name)
+                self._labs = kernelci.config.lab.from_yaml(copy.name)["labs"]
         except (KeyError, TypeError, AttributeError, ValueError, re.error) as error:
             raise ConfigError(
                 f"{path}: kernelci-core cannot load it: {type(error).__name__} {error}",

@@ -127,7 +127,9 @@ def load_site(path: Path) -> Site:
 
 @dataclass(frozen=True, slots=True)
 class SiteFiles:
-    """The site files of one command: each is read once, so that all of it sees the same one."""
+    """The site files of one campaign, or of one command on it: each is read once, so that all of it
+    sees the same one.
+    """
 
     _read: dict[Path, Site] = field(default_factory=dict)
 

@@ -177,6 +177,9 @@ def _bound(mail: Message, text: str, threads: Threads, cover: Cover) -> str:
 def _about(text: str, threads: Threads) -> str:
     """The campaign that a line of the text names; "" for none, or several."""
     said = {argument for name, argument in reply_text.command_lines(text) if name == ABOUT}
+    # One campaign may be named by its name and by the Message-ID of its report.
+    if len(said) > 2:
+        return ""
     found = {threads.ours(f"<{each.strip('<>')}>") or each for each in said}
     return found.pop() if len(found) == 1 and all(map(threads.is_ours, found)) else ""
 

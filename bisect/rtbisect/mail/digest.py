@@ -6,13 +6,12 @@ from __future__ import annotations
 import secrets
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from itertools import islice
 from typing import TYPE_CHECKING
 
 from rtbisect.campaign import assemble, labs
 from rtbisect.config.paths import data
 from rtbisect.config.thresholds import load_thresholds
-from rtbisect.errors import ConfigError
+from rtbisect.errors import ConfigError, InternalError
 from rtbisect.judge.improvements import improved
 from rtbisect.model.campaign import Outcome
 from rtbisect.model.mail import MailState, OutMail
@@ -89,9 +88,14 @@ def digest(state: Path, hours: int, now_iso: str) -> Digest:
 def _campaigns(
     store: CampaignStore, names: Sequence[str], said: Callable[[CampaignRecord], str]
 ) -> tuple[int, tuple[str, ...]]:
-    """How many, and a line for each of the first. Those that another version made are counted."""
-    first = islice(store.readable(names), _MOST)
-    return _lines([f"{each.id}: {said(each)}" for each in first], len(names))
+    """How many, and a line for each of the first."""
+    lines = []
+    for name in names[:_MOST]:
+        try:
+            lines.append(f"{name}: {said(store.get(name))}")
+        except InternalError:
+            lines.append(f"{name}: made by another version of rtbisect")
+    return _lines(lines, len(names))
 
 
 def _answer(record: CampaignRecord) -> str:

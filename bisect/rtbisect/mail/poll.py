@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -83,8 +84,11 @@ def poll(inbox: Inbox, stores: Stores, trust: SenderRules, now_iso: str) -> Iter
         kept = _within(once, found, len(arrived.data), stores.replies, trust)
         new = kept is not None and stores.replies.put(kept, arrived.data)
         if kept is not None and kept.state is not ReplyState.IGNORED:
-            # A report that was sent has an answer now.
-            stores.campaigns.move_report(kept.campaign, (ReportState.SENT,), ReportState.ANSWERED)
+            # A report that was sent has an answer now; one of another version stays as it is.
+            with suppress(InternalError):
+                stores.campaigns.move_report(
+                    kept.campaign, (ReportState.SENT,), ReportState.ANSWERED
+                )
         inbox.done(arrived)
         stores.replies.mark_read(arrived.key)
         if kept is None:

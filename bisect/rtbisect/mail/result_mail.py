@@ -155,8 +155,8 @@ def _people(
     known = (ReplyState.ACCEPTED, ReplyState.DONE)
     askers = [
         each.sender
-        for each in Replies(state).all(known)
-        if each.message_id == asked and each.campaign == campaign
+        for each in Replies(state).of_message(asked)
+        if each.state in known and each.campaign == campaign
     ]
     main, rest = of_thread(askers, to, cc, rules_of(site))
     if not main:

@@ -159,8 +159,8 @@ class RunRequest:
     device_type: DeviceType
     profile: HostProfile
     windows: tuple[Window, ...]
+    suite_params: tuple[tuple[str, int], ...]
     window_ms: int = 2500
-    suite_params: tuple[tuple[str, int], ...] = ()
     probes: tuple[str, ...] = ()
     realtime: bool = True
     foreign: bool = False

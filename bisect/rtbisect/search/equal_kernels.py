@@ -56,7 +56,7 @@ class EqualKernels:
         return dict(self.assumed)
 
     @cached_property
-    def classes(self) -> tuple[tuple[str, ...], ...]:
+    def _classes(self) -> tuple[tuple[str, ...], ...]:
         """Revisions with the same kernel, by signature or as nothing touches it; built first."""
         pairs = [(one, other) for group in self.twins for one, other in pairwise(group)]
         chain = _chains((*pairs, *self.assumed))
@@ -70,7 +70,7 @@ class EqualKernels:
     @cached_property
     def kin(self) -> Mapping[str, tuple[str, ...]]:
         """The class of each revision that has one."""
-        return {sha: group for group in self.classes for sha in group}
+        return {sha: group for group in self._classes for sha in group}
 
     def same_as(self, sha: str) -> tuple[str, ...]:
         """All revisions with the kernel of `sha`, at least itself; built ones first."""

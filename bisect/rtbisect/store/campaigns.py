@@ -16,7 +16,7 @@ from rtbisect.errors import ConfigError, InternalError
 from rtbisect.model.campaign import CampaignRequest, Result, Summary
 from rtbisect.model.report import Report, ReportState
 from rtbisect.process import locks
-from rtbisect.store import codec, db
+from rtbisect.store import codec, db, schema
 from rtbisect.store.journal import summary_of
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ class CampaignStore:
 
     def __init__(self, state: Path) -> None:
         self.state = state
-        self._lock = state / "campaign.lock"
+        self._lock = state / schema.LOCK
         self.database = db.Database(state / "rtbisect.sqlite3")
 
     @contextmanager
@@ -157,22 +157,21 @@ class CampaignStore:
         self, identity: str, before: Collection[ReportState], state: ReportState
     ) -> bool:
         """Move the report of a campaign on if it stands where the caller thinks: hours of boots may
-        lie between looking and moving.
+        lie between looking and moving. Whether it has moved.
         """
         with self.database.write() as connection:
             text = connection.execute(
                 sa.select(db.campaign.c.report).where(db.campaign.c.id == identity)
             ).scalar()
             report = _decoded(Report, text, identity)
-            if report is None or report.state not in before:
+            if report is None:
                 return False
-            # SQLite begins a transaction with the first change: what was read may be gone by now.
-            done = connection.execute(
-                _update(identity)
-                .where(db.campaign.c.report == text)
-                .values(_of_report(replace(report, state=state, before=report.state)))
-            )
-        return bool(done.rowcount)
+            moves = report.state in before
+            if moves:
+                report = replace(report, state=state, before=report.state)
+            # Also where it does not move: a column that says something else is put right.
+            connection.execute(_update(identity).values(_of_report(report)))
+        return moves
 
     def note(self, identity: str, note: str) -> None:
         """Say why a campaign paused; it stays resumable."""
@@ -220,17 +219,20 @@ class CampaignStore:
         return self._names(db.campaign.c.request_digest == digest)
 
     def with_report(
-        self, states: Collection[ReportState] = tuple(ReportState), *, culprit: bool = False
+        self, states: Collection[ReportState], *, culprit: bool = False
     ) -> tuple[str, ...]:
         """Those whose report stands in one of these states; with `culprit`, that accuses one."""
         where = db.campaign.c.report_state.in_(states)
         return self._names(sa.and_(where, db.campaign.c.culprit != "") if culprit else where)
 
     def reports(self) -> dict[str, ReportState]:
-        """Where the reports stand, by their campaigns."""
+        """Where the reports stand, by their campaigns; without those of which another version says
+        what this one does not know.
+        """
         query = sa.select(db.campaign.c.id, db.campaign.c.report_state)
+        known = db.campaign.c.report_state.in_(tuple(ReportState))
         with self.database.read() as connection:
-            rows = connection.execute(query.where(db.campaign.c.report_state != "")).all()
+            rows = connection.execute(query.where(known)).all()
         return {name: ReportState(state) for name, state in rows}
 
     def of_message(self, message_id: str) -> str:
@@ -240,7 +242,7 @@ class CampaignStore:
         bare = message_id.strip("<>")
         return next(iter(self._names(db.campaign.c.message_id == bare) if bare else ()), "")
 
-    def told_of(self, identity: str, commit: CommitText) -> tuple[str, ReportState] | None:
+    def told_of(self, identity: str, commit: CommitText) -> tuple[str, str] | None:
         """Another campaign whose report people have or are about to get that accuses the same: the
         commit, what it is a backport of, a backport of it, or one of the same title; and where that
         report stands.
@@ -257,7 +259,7 @@ class CampaignStore:
         query = sa.select(columns.id, columns.report_state).where(told).order_by(sa.text("rowid"))
         with self.database.read() as connection:
             row = connection.execute(query).first()
-        return None if row is None else (row.id, ReportState(row.report_state))
+        return None if row is None else (row.id, row.report_state)
 
     def readable(self, names: Sequence[str]) -> Iterator[CampaignRecord]:
         """These campaigns but those that another version made."""
@@ -309,7 +311,7 @@ def _update(identity: str) -> sa.Update:
 def _of_report(report: Report | None) -> dict[str, Any]:
     """The columns of a report."""
     if report is None:
-        return {}
+        return {"report": None, "report_state": "", "message_id": ""}
     return {
         "report": codec.to_json(Report, report),
         "report_state": report.state,

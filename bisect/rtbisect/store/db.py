@@ -53,7 +53,7 @@ campaign = sa.Table(
     sa.Column("result", sa.Text),
     sa.Column("report", sa.Text),
     sa.Column("note", sa.Text, nullable=False, server_default=""),
-    # A digest of the request: see `campaigns.digest_of`.
+    # A digest of the request: see `campaigns.py`.
     _asked_for("request_digest"),
     # The commit that the answer names.
     _asked_for("culprit"),

@@ -9,13 +9,17 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rtbisect.errors import ConfigError
+from rtbisect.errors import BusyError, ConfigError
+from rtbisect.process import locks
 
 if TYPE_CHECKING:
     import sqlalchemy as sa
 
 #: The newest file of `migrations/versions/`.
 HEAD = "0004"
+
+#: Whoever runs a campaign of a store holds this file of its folder.
+LOCK = "campaign.lock"
 
 #: What the first schema said of itself, before Alembic kept its version.
 FIRST = "1"
@@ -33,11 +37,17 @@ def is_current(connection: sa.Connection) -> bool:
 
 def lift(connection: sa.Connection, path: Path) -> None:
     """Bring the database at `path` to the schema of this program, within the transaction of
-    `connection`. ConfigError where a newer program made it.
+    `connection`. ConfigError where a newer program made it, BusyError where an older one uses it.
     """
     found = _version(connection)
     if found == HEAD:
         return
+    if found and locks.is_held(path.parent / LOCK):
+        # It would write on as if nothing had been lifted.
+        raise BusyError(
+            f"a campaign runs in {path.parent}, by a program of before schema {HEAD}",
+            "try again when it has ended; until then use the program that runs it",
+        )
     # Only here: its import takes longer than most commands.
     from alembic import command  # noqa: PLC0415
     from alembic.config import Config  # noqa: PLC0415

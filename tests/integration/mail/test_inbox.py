@@ -215,6 +215,18 @@ def test_a_store_that_fails_leaves_the_mail_in_the_inbox(tmp_path, box, stores, 
     assert found.state is ReplyState.ACCEPTED
 
 
+def test_a_reply_to_what_another_version_wrote_holds_nobody_up(tmp_path, box, stores):
+    name = stores.campaigns.create("bisect", "{}", "now")
+    report = Report(name, ReportState.SENT, "d1@lab.example.org", "", "p", "", "")
+    result = Result(Outcome.CULPRIT, Cause.KERNEL, "1" * 40, (), 0.97, None, None)
+    stores.campaigns.finish(name, result, report)
+    with stores.campaigns.database.write() as connection:
+        connection.exec_driver_sql("UPDATE campaign SET report = '{}'")
+    add(box, parent="<d1@lab.example.org>", references="<d1@lab.example.org>")
+    add(box, "a2", body="#rtbisect retest")
+    assert {each.campaign for each in look(tmp_path, stores)} == {name, "bisect-1"}
+
+
 def refused(_message_id):
     raise InfrastructureError("the disk is full", "free some")
 

@@ -5,9 +5,10 @@ import email
 from dataclasses import replace
 from email.policy import default
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from helpers.depth import deep
 from rtbisect.mail.recipients import propose
 from rtbisect.model.mail import MailRules
 from rtbisect.model.report import CommitText
@@ -23,6 +24,7 @@ HOSTILE = st.text(max_size=60) | st.sampled_from(
 )  # fmt: skip
 
 
+@settings(max_examples=deep(100, 400))
 @given(
     st.builds(
         replace,

@@ -6,9 +6,10 @@ from email import message_from_string
 from email.policy import default
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from helpers.depth import deep
 from helpers.report_cases import STORY, hang, rcu, two_modes
 from helpers.report_epoll import EPOLL, epoll
 from helpers.report_parts import BOARD, TEMPLATES
@@ -45,6 +46,8 @@ hostile = st.one_of(
 numbers = st.floats(allow_nan=True, allow_infinity=True)
 samples = st.lists(numbers, max_size=6).map(lambda values: Sample(tuple(values)))
 MAILER = DraftMailer(site(TEMPLATES))
+#: What goes to people is looked at more closely.
+CLOSELY = settings(max_examples=deep(100, 400))
 KEYS = message_from_string(
     (TEMPLATES.parent / "tests/golden/mails/rcu.eml").read_text(), policy=default
 ).keys()
@@ -116,6 +119,7 @@ def rendered(report, log_lines):
     return title, body, message(headers, body)
 
 
+@CLOSELY
 @given(reports(), st.integers(0, 60))
 def test_no_word_of_a_tree_gets_out_of_its_place(report, log_lines):
     title, body, eml = rendered(report, log_lines)

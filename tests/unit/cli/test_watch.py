@@ -10,6 +10,7 @@ from rtbisect.campaign import session
 from rtbisect.campaign.fingerprint import SetupChangedError
 from rtbisect.cli import watch
 from rtbisect.cli.output import Output
+from rtbisect.config.site_file import SiteFiles
 from rtbisect.errors import Exit
 from rtbisect.model.campaign import CampaignRequest, Cause, Outcome, Result
 from rtbisect.store import codec
@@ -31,12 +32,12 @@ def bench(tmp_path, monkeypatch):
         store.finish(identity, answer(answers[request.kind]), None)
         return store.get(identity)
 
-    def start(_state, request, _progress):
+    def start(_state, request, _progress, _sites=None):
         begun.append(request.kind)
         text = codec.to_json(CampaignRequest, replace(request, repo="/srv"))
         return finish(store.create(request.kind, text, "now"), request)
 
-    def go_on(_state, identity, _progress):
+    def go_on(_state, identity, _progress, _sites=None):
         record = store.get(identity)
         begun.append(f"resumed {identity}")
         return finish(identity, record.request)
@@ -62,7 +63,7 @@ def bench(tmp_path, monkeypatch):
 def test_a_tip_counts_as_told_only_when_a_draft_tells_it(bench, check, bisect, kept, code):
     output, store, answers, _begun = bench
     answers |= {"check": check, "bisect": bisect}
-    row = watch._judge(output, {"campaigns": []}, REQUEST)
+    row = watch._judge(output, {"campaigns": []}, REQUEST, SiteFiles())
     assert row["exit"] == code
     assert store.seen("rt") == {sha(2): kept}
 
@@ -74,9 +75,9 @@ def test_a_campaign_that_a_kill_interrupted_goes_on(bench):
     mine = store.create("check", text, "now")
     other = codec.to_json(CampaignRequest, replace(REQUEST, bad=sha(3)))
     store.create("check", other, "now")
-    watch._judge(output, {"campaigns": []}, REQUEST)
+    watch._judge(output, {"campaigns": []}, REQUEST, SiteFiles())
     assert begun == [f"resumed {mine}"]
-    watch._judge(output, {"campaigns": []}, REQUEST)
+    watch._judge(output, {"campaigns": []}, REQUEST, SiteFiles())
     assert begun == [f"resumed {mine}", "check"]
 
 
@@ -86,16 +87,17 @@ def test_a_campaign_of_another_setup_is_begun_anew(bench, monkeypatch):
     text = codec.to_json(CampaignRequest, replace(REQUEST, repo="/srv"))
     store.create("check", text, "now")
 
-    def changed(_state, _identity, _progress):
+    def changed(_state, _identity, _progress, _sites=None):
         raise SetupChangedError("the site file changed")
 
     monkeypatch.setattr(session, "go_on", changed)
-    watch._judge(output, {"campaigns": []}, REQUEST)
+    watch._judge(output, {"campaigns": []}, REQUEST, SiteFiles())
     assert begun == ["check"]
 
 
 def test_an_open_question_stays_open(bench, monkeypatch):
     output, store, _answers, _begun = bench
+    monkeypatch.setattr(watch.SiteFiles, "at", lambda _self, place: place)
     monkeypatch.setattr(watch.resolve, "base_for_watch", lambda *_words: (sha(1), sha(2)))
     store.mark_seen("rt", sha(2), "undecided", "now")
     row = watch._one(output, "/site.yaml", "rt", 0)

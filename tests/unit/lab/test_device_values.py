@@ -2,6 +2,7 @@
 """What the program and the device's scripts both know: written once, or seen to agree."""
 
 import dataclasses
+import re
 import shlex
 import subprocess
 
@@ -58,6 +59,18 @@ def test_a_name_is_one_of_a_shell_and_of_one_suite(monkeypatch, name):
     )
     with pytest.raises(InternalError, match=name):
         device_values.text()
+
+
+def test_no_value_has_a_name_that_the_scripts_set_themselves():
+    own = {
+        name
+        for script in (device.LAVA_JOBS / "suites").rglob("*.sh")
+        for name in re.findall(r"\b([A-Z][A-Z0-9_]*)=", script.read_text())
+    }
+    values = set(re.findall(r"^([A-Z0-9_]+)=", device_values.text(), re.MULTILINE))
+    assert {"WATCH", "RESULTS"} <= own
+    assert values
+    assert not values & (own | {"PATH", "IFS", "HOME"})
 
 
 @pytest.mark.parametrize("profile", ["tuned", "as-is"])

@@ -7,6 +7,7 @@ import pytest
 
 from helpers.command_mails import GOOD, KNOWN, NOW, TRUST, counts, mail, read, signed
 from rtbisect.mail.command_mail import read_reply
+from rtbisect.mail.fake import FakeThreads
 
 N = 10_000
 
@@ -80,6 +81,30 @@ def work(data):
 def test_work_grows_with_the_mail_and_not_with_its_square(bomb):
     small, large = bomb(N), bomb(4 * N)
     assert work(large) < 5 * work(small) + 20_000
+
+
+class CountedThreads(FakeThreads):
+    """Counts what a store would be asked."""
+
+    asked = 0
+
+    def ours(self, message_id):
+        type(self).asked += 1
+        return FakeThreads.ours(self, message_id)
+
+
+@pytest.mark.parametrize(
+    "bomb",
+    [
+        mail("".join(f"#rtbisect for <{n}@x.example>\n" for n in range(5000))),
+        mail("#rtbisect retest\n", References=" ".join(f"<{n}@x>" for n in range(900))),
+    ],
+    ids=["lines", "references"],
+)
+def test_a_mail_asks_the_store_little(bomb):
+    CountedThreads.asked = 0
+    read_reply(bomb, CountedThreads({}), TRUST, NOW)
+    assert CountedThreads.asked <= 300
 
 
 @pytest.mark.parametrize("name", ["Content-Type", "Content-Disposition", "content-TYPE"])

@@ -85,7 +85,7 @@ def lab(tmp_path, script, **changes):
 
 def request(sha="a" * 40, run_id="run-1-r1"):
     device = DeviceType("here", "", 1, 1, 1, 0, emulated=False)
-    return RunRequest(run_id, sha, "", "", device, HostProfile("as-is", "", "", "", ""), ())
+    return RunRequest(run_id, sha, "", "", device, HostProfile("as-is", "", "", "", ""), (), ())
 
 
 def test_a_command_knows_its_revision_and_its_figure_is_read(tmp_path):

@@ -159,6 +159,28 @@ def test_what_another_version_made_is_followed_no_further(store):
         store.move_report(other, tuple(ReportState), ReportState.SENT)
 
 
+def test_a_state_that_this_version_does_not_know_holds_nobody_up(store):
+    other, name = ended(store, sha(1)), ended(store, sha(2))
+    with store.database.write() as connection:
+        connection.exec_driver_sql(
+            "UPDATE campaign SET report_state = 'escalated' WHERE id = ?", (other,)
+        )
+    follow_outbox(store, Outbox(store.state))
+    assert store.reports() == {name: ReportState.SENT}
+    # Somebody has it, whatever it is.
+    assert store.told_of(name, commit(1)) == (other, "escalated")
+
+
+def test_a_column_that_says_something_else_is_put_right(store):
+    name = ended(store, sha(1), ReportState.SENT)
+    with store.database.write() as connection:
+        connection.exec_driver_sql("UPDATE campaign SET report_state = 'approved'")
+    outbox = Outbox(store.state)
+    outbox.put(mail(name))
+    follow_outbox(store, outbox)
+    assert store.reports() == {name: ReportState.SENT}
+
+
 def test_a_campaign_ended_with_its_last_step(store):
     name = store.create("check", codec.to_json(CampaignRequest, REQUEST), "now")
     at = datetime(2026, 1, 1, 12, tzinfo=UTC)

@@ -208,7 +208,7 @@ left = 0
 @sa.event.listens_for(sa.Engine, "after_cursor_execute")
 def counted(connection, cursor, statement, *rest):
     global left
-    if statement.lstrip().upper().startswith(("CREATE", "INSERT", "UPDATE")):
+    if statement.lstrip().upper().startswith(("ALTER", "CREATE", "INSERT", "UPDATE")):
         left -= 1
         if left < 0:
             os.kill(os.getpid(), signal.SIGKILL)

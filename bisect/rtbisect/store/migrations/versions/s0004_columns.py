@@ -46,16 +46,19 @@ def _fill() -> None:
     documents = ("request", "result", "report")
     campaign = sa.table("campaign", *map(sa.column, ("id", *documents, *_COLUMNS)))
     connection = op.get_bind()
-    for row in connection.execute(sa.select(campaign)).mappings().all():
-        found = _columns(*(_document(row[name]) for name in documents))
+    # A report that was queued is told, even where a kill has left it a draft.
+    queued = set(connection.execute(sa.text("SELECT campaign FROM outbox")).scalars())
+    # One after the other: together they may be more than there is memory.
+    for name in connection.execute(sa.select(campaign.c.id)).scalars().all():
+        this = campaign.c.id == name
+        row = connection.execute(sa.select(campaign).where(this)).mappings().one()
+        found = _columns(*(_document(row[each]) for each in documents), told=name in queued)
         if found:
-            connection.execute(
-                sa.update(campaign).where(campaign.c.id == row["id"]).values(**found)
-            )
+            connection.execute(sa.update(campaign).where(this).values(**found))
 
 
 def _columns(
-    request: dict[str, Any], result: dict[str, Any], report: dict[str, Any]
+    request: dict[str, Any], result: dict[str, Any], report: dict[str, Any], *, told: bool
 ) -> dict[str, str]:
     found = {"request_digest": _digest(request)} if request else {}
     if result.get("culprit"):
@@ -63,7 +66,7 @@ def _columns(
     if report:
         found["report_state"] = str(report.get("state", ""))
         found["message_id"] = str(report.get("message_id", "")).strip("<>")
-        if found["report_state"] != "draft":
+        if told or found["report_state"] != "draft":
             accused = _accused(report)
             found["subject"] = str(accused.get("subject", ""))
             found["upstream"] = str(accused.get("upstream", ""))
