@@ -112,7 +112,8 @@ def test_without_the_kit_all_other_commands_work(without_kit, tmp_path):
         assert done.returncode == 0, done.stderr
     shutil.copy(ROOT / "site.example.yaml", tmp_path / "site.yaml")
     assert rtbisect(without_kit, tmp_path, "config", "check", "site.yaml").returncode == 0
-    assert rtbisect(without_kit, tmp_path, "status", "--json").stdout == '{"campaigns": [], "older": 0}\n'
+    listed = rtbisect(without_kit, tmp_path, "status", "--json").stdout
+    assert listed == '{"campaigns": [], "older": 0}\n'
 
 
 def test_a_campaign_of_the_kit_is_not_resumed_without_it(without_kit, tmp_path):
