@@ -24,12 +24,10 @@ REPORT, WITHDRAWAL = "report", "withdrawal"
 
 def follow_outbox(campaigns: CampaignStore, outbox: Outbox) -> None:
     """Make the states of all reports agree with the outbox."""
-    mails = outbox.states((REPORT, WITHDRAWAL))
-    for name, state in campaigns.reports().items():
-        mail = mails.get((name, REPORT))
+    for name, state, mail, taken_back in outbox.reports(REPORT, WITHDRAWAL):
         # What another version made stays as it is.
         with suppress(InternalError):
-            if (name, WITHDRAWAL) in mails:
+            if taken_back:
                 right = ReportState.WITHDRAWN
             elif state is ReportState.WITHDRAWN:
                 # A withdrawal that was dropped has told nobody: it is as it was.

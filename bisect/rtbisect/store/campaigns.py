@@ -225,16 +225,6 @@ class CampaignStore:
         where = db.campaign.c.report_state.in_(states)
         return self._names(sa.and_(where, db.campaign.c.culprit != "") if culprit else where)
 
-    def reports(self) -> dict[str, ReportState]:
-        """Where the reports stand, by their campaigns; without those of which another version says
-        what this one does not know.
-        """
-        query = sa.select(db.campaign.c.id, db.campaign.c.report_state)
-        known = db.campaign.c.report_state.in_(tuple(ReportState))
-        with self.database.read() as connection:
-            rows = connection.execute(query.where(known)).all()
-        return {name: ReportState(state) for name, state in rows}
-
     def of_message(self, message_id: str) -> str:
         """The campaign whose report has this Message-ID, with or without its brackets; "" for
         none.

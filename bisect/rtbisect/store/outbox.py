@@ -17,12 +17,13 @@ import json
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import sqlalchemy as sa
 
 from rtbisect.errors import ConfigError
 from rtbisect.model.mail import MailState, OutMail
+from rtbisect.model.report import ReportState
 from rtbisect.process import locks
 from rtbisect.store import db
 
@@ -57,6 +58,18 @@ table = sa.Table(
     # The boot id of the try that is under way, "" when none is.
     sa.Column("trying", sa.Text, nullable=False, server_default=""),
 )
+
+
+class MailedReport(NamedTuple):
+    """A report beside its mails."""
+
+    campaign: str
+    #: Where the campaign says that it stands.
+    state: ReportState
+    #: Where its mail stands, None for none.
+    mail: MailState | None
+    #: Whether there is a mail that takes it back.
+    withdrawn: bool
 
 
 class Outbox:
@@ -101,12 +114,38 @@ class Outbox:
         which = table.c.campaign == campaign
         return self._mails(which if kind is None else sa.and_(which, table.c.kind == kind))
 
-    def states(self, kinds: Collection[str]) -> dict[tuple[str, str], MailState]:
-        """Where the mails of these kinds stand, by campaign and kind."""
-        query = sa.select(table.c.campaign, table.c.kind, table.c.state)
+    def reports(self, kind: str, withdrawal: str) -> tuple[MailedReport, ...]:
+        """The reports that may have to move, by their mails of these kinds; none of which another
+        version says what this one does not know. Of a draft without a mail there is nothing to say,
+        and one that has left moves by a withdrawal alone.
+        """
+        mail, back = table.alias(), table.alias()
+        name, state = db.campaign.c.id, db.campaign.c.report_state
+        of_kind = sa.and_(mail.c.campaign == name, mail.c.kind == kind)
+        query = (
+            sa.select(name, state, mail.c.state.label("mail"), back.c.state.label("back"))
+            .outerjoin_from(db.campaign, mail, of_kind)
+            .outerjoin(back, sa.and_(back.c.campaign == name, back.c.kind == withdrawal))
+            .where(
+                state.in_(tuple(ReportState)),
+                sa.or_(
+                    back.c.state.is_not(None),
+                    state.in_((ReportState.APPROVED, ReportState.WITHDRAWN)),
+                    sa.and_(state == ReportState.DRAFT, mail.c.state.is_not(None)),
+                ),
+            )
+        )
         with self.database.read() as connection:
-            rows = connection.execute(query.where(table.c.kind.in_(kinds))).all()
-        return {(campaign, kind): MailState(state) for campaign, kind, state in rows}
+            rows = connection.execute(query).all()
+        return tuple(
+            MailedReport(
+                row.id,
+                ReportState(row.report_state),
+                None if row.mail is None else MailState(row.mail),
+                row.back is not None,
+            )
+            for row in rows
+        )
 
     def due(self, now_s: float) -> tuple[OutMail, ...]:
         """Mails whose time has come; one that would wait longer than pauses last met a clock that
