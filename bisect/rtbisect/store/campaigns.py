@@ -325,12 +325,4 @@ def _record(row: sa.RowMapping) -> CampaignRecord:
 
 
 def _decoded(kind: type[T], text: str | None, campaign: str) -> T | None:
-    if not text:
-        return None
-    try:
-        return codec.from_json(kind, text)
-    except ValueError as error:
-        raise InternalError(
-            f"the answer of campaign {campaign} cannot be read",
-            "it was made by another version of rtbisect, or the store was changed by hand",
-        ) from error
+    return codec.kept(kind, text, f"the answer of campaign {campaign}") if text else None

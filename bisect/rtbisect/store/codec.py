@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 from pydantic import TypeAdapter
 
+from rtbisect.errors import InternalError
 from rtbisect.model.formats import format_of
 
 T = TypeVar("T")
@@ -42,6 +43,17 @@ def from_json(kind: type[T], text: str | bytes) -> T:
     if not marked and format_of(kind).version == 1:
         return _adapter(kind).validate_json(text)
     return from_plain(kind, json.loads(text))
+
+
+def kept(kind: type[T], text: str | bytes, what: str) -> T:
+    """`from_json` of what the store holds; `what` names it in the InternalError."""
+    try:
+        return from_json(kind, text)
+    except ValueError as error:
+        raise InternalError(
+            f"{what} cannot be read",
+            "it was made by another version of rtbisect, or the store was changed by hand",
+        ) from error
 
 
 def from_plain(kind: type[T], document: Any) -> T:

@@ -173,6 +173,12 @@ class Database:
         with self._transaction(self._reader) as connection:
             yield connection
 
+    def rows(self, table: sa.Table, which: sa.ColumnElement[bool]) -> list[dict[str, Any]]:
+        """The rows of a table for which that holds, in the order in which they were put there."""
+        query = sa.select(table).where(which).order_by(sa.text("rowid"))
+        with self.read() as connection:
+            return [dict(row) for row in connection.execute(query).mappings()]
+
     @contextmanager
     def _transaction(self, engine: sa.Engine) -> Iterator[sa.Connection]:
         try:

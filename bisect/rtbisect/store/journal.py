@@ -254,14 +254,8 @@ def _seconds(row: dict[str, Any]) -> float:
 
 
 def _decoded(kind: str, value: str) -> Build | Run | None:
-    try:
-        if kind == format_of(Build).name:
-            return codec.from_json(Build, value)
-        if kind == format_of(Run).name:
-            return codec.from_json(Run, value)
-    except ValueError as error:
-        raise InternalError(
-            f"a recorded {kind} cannot be read",
-            "it was made by another version of rtbisect, or the store was changed by hand",
-        ) from error
+    if kind == format_of(Build).name:
+        return codec.kept(Build, value, f"a recorded {kind}")
+    if kind == format_of(Run).name:
+        return codec.kept(Run, value, f"a recorded {kind}")
     return None

@@ -225,10 +225,7 @@ class Outbox:
                 )
 
     def _mails(self, which: sa.ColumnElement[bool]) -> tuple[OutMail, ...]:
-        query = sa.select(table).where(which).order_by(sa.text("rowid"))
-        with self.database.read() as connection:
-            rows = [dict(row) for row in connection.execute(query).mappings()]
-        return tuple(_mail(row) for row in rows)
+        return tuple(_mail(row) for row in self.database.rows(table, which))
 
     def _end(self, mail: OutMail, **changes: Any) -> OutMail:
         self._write(mail.message_id, trying="", **changes)

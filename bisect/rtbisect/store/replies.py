@@ -128,10 +128,7 @@ class Replies:
         return found[0]
 
     def _replies(self, which: sa.ColumnElement[bool]) -> tuple[KeptReply, ...]:
-        query = sa.select(table).where(which).order_by(sa.text("rowid"))
-        with self.database.read() as connection:
-            rows = [dict(row) for row in connection.execute(query).mappings()]
-        return tuple(_reply(row) for row in rows)
+        return tuple(_reply(row) for row in self.database.rows(table, which))
 
     def mail(self, key: str) -> Path:
         """Where the mail of a reply lies, as it came."""
