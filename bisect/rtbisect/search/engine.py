@@ -86,7 +86,7 @@ def knows_build(state: SearchState, sha: str, layout: int = 0) -> bool:
     """The log says how the build of `sha` ended."""
     if layout:
         return (sha, layout) in state.ledger.views
-    return state.ledger.tried(sha)
+    return state.ledger.equal.tried(sha)
 
 
 def propose(
@@ -211,7 +211,7 @@ def forecast(state: SearchState) -> Forecast:
             0, 2 * spec.calibrate_min - sum(len(ledger.values.get(e, ())) for e in ends)
         )
         boots = bits / 0.8 + 1
-        builds = bits + sum(not ledger.tried(end) for end in ends)
+        builds = bits + sum(not ledger.equal.tried(end) for end in ends)
     boots += calibration
     seconds = builds * spec.build_cost_s + boots * spec.boot_cost_s
     if not ledger.builds:
@@ -269,8 +269,8 @@ def _credible(found: Posterior) -> list[int]:
 
 def _none_before_search(state: SearchState) -> float:
     """Without a posterior: the prior, or 1 when the ends are the same kernel."""
-    ends = {state.spec.graph.good, state.spec.graph.bad}
-    same = ends <= set(state.ledger.equal.same_as(next(iter(ends))))
+    graph = state.spec.graph
+    same = graph.bad in state.ledger.equal.same_as(graph.good)
     return 1.0 if same else state.spec.prior_none
 
 

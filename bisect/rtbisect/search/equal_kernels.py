@@ -111,7 +111,7 @@ class EqualKernels:
         """
         asked = set(shas)
         inside = {sha for path in self.stretches for sha in path}
-        hanging = {sha for sha in asked - inside if not self._tried(sha)}
+        hanging = {sha for sha in asked - inside if not self.tried(sha)}
         if hanging:
             return sorted(hanging - {self._above.get(sha, "") for sha in hanging})
         found: dict[str, None] = {}
@@ -130,7 +130,7 @@ class EqualKernels:
             files = self.shared.get(sha, frozenset())
             first = max((last[file] for file in files if file in last), default=-1)
             if first > cut:
-                able = [k for k in range(first, i) if not self._tried(path[k])]
+                able = [k for k in range(first, i) if not self.tried(path[k])]
                 if able:
                     cut = able[-1]
                     yield path[cut]
@@ -141,7 +141,8 @@ class EqualKernels:
         first = self.same_as(sha)[0]
         return first if sha not in self.signatures and first in self.signatures else sha
 
-    def _tried(self, sha: str) -> bool:
+    def tried(self, sha: str) -> bool:
+        """A build was tried, so another one costs nothing or is hopeless."""
         return sha in self.signatures or sha in self.build_failed
 
 

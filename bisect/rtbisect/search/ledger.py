@@ -55,10 +55,6 @@ class Ledger:
     def built(self, sha: str) -> bool:
         return sha in self.signatures
 
-    def tried(self, sha: str) -> bool:
-        """A build was tried, so another one costs nothing or is hopeless."""
-        return sha in self.signatures or sha in self.build_failed
-
     def untestable(self, sha: str) -> str:
         """Why `sha` cannot be tested; empty when it can."""
         if sha in self.build_failed:

@@ -238,7 +238,9 @@ def unbuilt_neighbours(state: SearchState, found: Posterior) -> list[str]:
     verification cannot fail late for a trivial reason, and no commit hides behind another one.
     """
     family, ledger = _family(state, found), state.ledger
-    missing = [sha for sha in family if not ledger.tried(sha) and sha not in ledger.equal.spanned]
+    missing = [
+        sha for sha in family if not ledger.equal.tried(sha) and sha not in ledger.equal.spanned
+    ]
     if missing or not family:
         return missing
     return ledger.equal.to_prove(ledger.equal.same_as(family[0]))
