@@ -66,12 +66,14 @@ def line_of(count):
     return CommitGraph(sha(0), sha(count), commits)
 
 
-def boots(bad_from, *, kind="ipi"):
-    """A draw for FakeLab: revisions from number `bad_from` on are bad in the kind's way."""
+def boots(bad_from, *, kind="ipi", until=10**6):
+    """A draw for FakeLab: revisions from number `bad_from` on are bad in the kind's way, and from
+    `until` on good again.
+    """
 
     def draw(request, random):
         number = int(request.revision, 16)
-        bad = bad_from is not None and bad_from <= number < 10**6
+        bad = bad_from is not None and bad_from <= number < until
         noise = lambda spread: 1 + random.uniform(-spread, spread)  # noqa: E731
         ipi = 10.0 if bad and kind == "ipi" else 1.0
         ticks = 9000.0 if bad and kind == "rcu" else 6000.0

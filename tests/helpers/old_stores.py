@@ -23,6 +23,7 @@ from rtbisect.model.campaign import (
     Limits,
     MetricKey,
     Scale,
+    Sought,
     Threshold,
 )
 from rtbisect.model.code import BuildRequest
@@ -97,6 +98,14 @@ def world(state):
     graph = line_of(COMMITS)
     request = CampaignRequest("bisect", "s", "t", graph.good, graph.bad, suite="ipi", seed=3)
     return OldWorld(state, graph, FakeLab(boots(8)), request=request)
+
+
+def repair(state):
+    """The same range, where commit 8 repairs what was bad before."""
+    here = world(state)
+    here.request = replace(here.request, sought=Sought.REPAIR)
+    here.lab = FakeLab(boots(0, until=8))
+    return here
 
 
 def go(here, killed_in="", count=0):

@@ -46,7 +46,6 @@ from helpers.report_parts import (
     vs_parent,
 )
 from rtbisect.model.campaign import (
-    Better,
     Cause,
     Level,
     MetricKey,
@@ -54,6 +53,7 @@ from rtbisect.model.campaign import (
     Result,
     Sample,
     Scale,
+    Sought,
     Summary,
     TestedRevision,
     Verification,
@@ -97,7 +97,7 @@ def rcu():
         epoll(),
         campaign="rcu-0002",
         tree="stable-rt",
-        bad=sha(17),
+        newer=sha(17),
         graph=history(16, [(sha(9), title)]),
         result=result,
         summary=Summary(builds=6, boots=44, skipped=0, wall_s=5280.0, build_s=900.0, boot_s=3900.0),
@@ -198,7 +198,7 @@ def backport():
     whole = hang()
     assert whole.culprit is not None
     title = "eventpoll: Replace rwlock with spinlock"
-    ends = replace(STALL_LIMIT, better=Better.HIGHER)
+    ends = STALL_LIMIT.toward(Sought.REPAIR)
     found = judged(ends, MANY, NONE)
     return replace(
         whole,
@@ -217,7 +217,7 @@ def backport():
                 replace(row("culprit", "epoll-cfs-bandwidth", STALL, "1", NONE), mean=True),
             ),
         ),
-        repair=True,
+        sought=Sought.REPAIR,
         message_id="<backport-0007.1@lab.example.org>",
     )
 
@@ -305,7 +305,7 @@ def two_modes():
 def repair():
     """A commit that makes something better again, and no hang."""
     whole = rcu()
-    limit = replace(RCU_LIMIT, better=Better.HIGHER)
+    limit = RCU_LIMIT.toward(Sought.REPAIR)
     found = judged(limit, LONG, SHORT)
     result = replace(
         whole.result, judgement=found,
@@ -316,8 +316,7 @@ def repair():
         ),
     )  # fmt: skip
     return replace(
-        whole, campaign="repair-0013", repair=True, result=result,
-        thresholds=(limit,),
+        whole, campaign="repair-0013", sought=Sought.REPAIR, result=result,
         command=f"{whole.command} --find-fix", message_id="<repair-0013.1@lab.example.org>",
     )  # fmt: skip
 

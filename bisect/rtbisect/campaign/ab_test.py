@@ -8,7 +8,7 @@ from __future__ import annotations
 import secrets
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rtbisect.campaign import assemble, plan, trees
 from rtbisect.campaign.fingerprint import Machine, machine_parts
@@ -20,9 +20,11 @@ from rtbisect.model.campaign import (
     Judgement,
     Level,
     Sample,
+    Sought,
     Threshold,
+    with_sought,
 )
-from rtbisect.model.command import FOREIGN, turned
+from rtbisect.model.command import FOREIGN
 from rtbisect.model.formats import kept_as
 from rtbisect.pipeline.compare import BASE, TIP
 from rtbisect.report import ab_table
@@ -48,7 +50,11 @@ ALPHA = 0.005
 WORDS = {Level.REGRESSED: "better", Level.PASS: "same", Level.UNDECIDED: "open"}
 
 
-@kept_as("Question")
+def _with_sought(question: dict[str, Any]) -> dict[str, Any]:
+    return question | {"request": with_sought(question["request"])}
+
+
+@kept_as("Question", _with_sought)
 @dataclass(frozen=True, slots=True)
 class Question:
     """Two revisions to compare for a report; `what` names the newer one in the answer, `newest`
@@ -101,7 +107,8 @@ def _before(state: Path, record: CampaignRecord, request: CampaignRequest) -> tu
     _limit(report)
     site = load_site(Path(request.site))
     _check_same_machine(state, report, site, request)
-    return site, report.good if report.repair else report.bad
+    _, bad = report.sought.ends(report.older, report.newer)
+    return site, bad
 
 
 def _check_same_machine(
@@ -160,8 +167,7 @@ def write_answer(
     # It may have changed while the boots ran.
     _check_same_machine(state, report, site, question.request)
     samples = {row.kernel: row.sample for row in result.table if row.metric == limit.key}
-    # A report on a repair has its threshold turned already.
-    better = limit if report.repair else turned(limit)
+    better = limit.toward(Sought.REPAIR)
     found = judge(better, *(samples.get(kernel, Sample(())) for kernel in (BASE, TIP)), alpha=ALPHA)
     mailer = assemble.mailer_of(state, site, report.operator)
     headers = Envelope(
@@ -175,8 +181,8 @@ def write_answer(
     )
     tested = ab_table.AbTest(
         what=question.what,
-        base=question.request.good,
-        new=question.request.bad,
+        base=question.request.older,
+        new=question.request.newer,
         judgement=found,
         limit=limit,
         check=check.id,

@@ -13,7 +13,7 @@ from rtbisect.config.paths import data
 from rtbisect.errors import ConfigError
 from rtbisect.kernel.kbuild import KernelBuilder
 from rtbisect.kernel.settings import BuildSettings
-from rtbisect.model.campaign import CampaignRequest, Limits, Scale
+from rtbisect.model.campaign import CampaignRequest, Limits, Scale, Sought
 from rtbisect.model.code import BuildRequest
 from rtbisect.model.command import (
     SUITE,
@@ -138,7 +138,7 @@ def _command_parts(
         checkout=tree.checkout,
         restore=tree.restore,
         positive=asked.threshold().scale is Scale.LOG,
-        good_first=not asked.find_fix,
+        good_first=request.sought is Sought.REGRESSION,
     )
     parts = Ports(
         tree=tree,
@@ -192,4 +192,4 @@ def validate_job(state: Path, site: Site, request: CampaignRequest) -> None:
     with locks.hold(MACHINE_LOCK, wait_s=MACHINE_WAIT_S, what="this machine", shared=True):
         artefacts = ArtefactStore(state / "artefacts")
         workload = _kept(artefacts, site.workload(site.job(target)), setup)
-        labs.lab_of(state, site, artefacts, workload).preflight(probe(setup, request.bad))
+        labs.lab_of(state, site, artefacts, workload).preflight(probe(setup, request.newer))

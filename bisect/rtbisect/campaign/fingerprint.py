@@ -151,7 +151,7 @@ def setup_parts(setup: Setup) -> dict[str, Any]:
     return {
         **_measured(setup),
         "device": setup.device,
-        "thresholds": setup.thresholds,
+        "thresholds": setup.judged,
         "limits": setup.limits,
         "explaining": setup.explaining,
     }

@@ -15,10 +15,6 @@ from rtbisect.lab.profile import host_profile
 from rtbisect.lab.windows import explaining, of_suites
 from rtbisect.model.campaign import CampaignRequest, Limits
 from rtbisect.model.code import BuildRequest
-from rtbisect.model.command import (
-    repairs,
-    turned,
-)
 from rtbisect.model.lab import OF_SITE, DeviceType, RunRequest, Window
 from rtbisect.model.setup import Setup
 from rtbisect.suites.base import every
@@ -59,7 +55,7 @@ def setup_of(site: Site, target: BuildTarget, request: CampaignRequest) -> Setup
         ),
         window_ms=planned.params.window_ms,
         rcu_calls=planned.params.rcu_calls,
-        thresholds=tuple(turned(t) for t in limits) if repairs(request) else limits,
+        thresholds=limits,
         limits=Limits(**site.ours.campaign.model_dump()),
         operator=str(site.ours.operator),
     )

@@ -89,12 +89,12 @@ def _resolved(git: GitTree, target: BuildTarget, revision: str) -> str:
     return git.resolve(revision)
 
 
-def good_and_bad(  # noqa: PLR0913  (what the command line gives)
+def ends_of_tree(  # noqa: PLR0913  (what the command line gives)
     state: Path,
     site: Site,
     tree: str,
-    good: str,
-    bad: str,
+    older: str,
+    newer: str,
     suite: str | None,
     metric: str | None,
 ) -> tuple[str, str, str]:
@@ -103,7 +103,7 @@ def good_and_bad(  # noqa: PLR0913  (what the command line gives)
     """
     target, git = _opened(state, site, tree)
     _check_metric(site, target, suite, metric)
-    return _searchable(git, _resolved(git, target, good), _resolved(git, target, bad))
+    return _searchable(git, _resolved(git, target, older), _resolved(git, target, newer))
 
 
 def _searchable(tree: GitTree, first: str, last: str) -> tuple[str, str, str]:
@@ -117,7 +117,9 @@ def _searchable(tree: GitTree, first: str, last: str) -> tuple[str, str, str]:
     return first, last, given
 
 
-def ends_of_repository(state: Path, repo: Path, good: str, bad: str) -> tuple[str, str, str, str]:
+def ends_of_repository(
+    state: Path, repo: Path, older: str, newer: str
+) -> tuple[str, str, str, str]:
     """Repository and ends of `rtbisect run`, see `_searchable`."""
     place = repo.resolve()
     if not place.is_dir():
@@ -125,7 +127,7 @@ def ends_of_repository(state: Path, repo: Path, good: str, bad: str) -> tuple[st
     place = _top(place)
     make_folder(state)
     tree = command_tree(state, str(place))
-    return str(place), *_searchable(tree, tree.resolve(good), tree.resolve(bad))
+    return str(place), *_searchable(tree, tree.resolve(older), tree.resolve(newer))
 
 
 def _top(folder: Path) -> Path:

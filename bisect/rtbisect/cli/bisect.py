@@ -18,8 +18,8 @@ from rtbisect.cli.options import (
     suite_option,
 )
 from rtbisect.cli.output import PlainProgress
-from rtbisect.model.campaign import CampaignRequest
-from rtbisect.model.command import GIVEN, REPAIR
+from rtbisect.model.campaign import CampaignRequest, Sought
+from rtbisect.model.command import GIVEN
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -64,13 +64,13 @@ def bisect(
     Exit code 0: answered (see `outcome`); 4: inconclusive.
     """
     loaded = output.sites.at(site_path(site))
-    older, newer = (bad, good) if find_fix else (good, bad)
-    first, last, given = resolve.good_and_bad(
-        output.state, loaded, tree, older, newer, suite, metric
+    sought = Sought.REPAIR if find_fix else Sought.REGRESSION
+    older, newer, given = resolve.ends_of_tree(
+        output.state, loaded, tree, *sought.ends(good, bad), suite, metric
     )
-    extra = (*((REPAIR,) if find_fix else ()), *(((GIVEN, given),) if given else ()))
+    extra = ((GIVEN, given),) if given else ()
     request = CampaignRequest(
-        "bisect", str(loaded.path), tree, first, last, suite, metric, seed, extra
+        "bisect", str(loaded.path), tree, older, newer, suite, metric, seed, extra, sought=sought
     )
     record = session.start(output.state, request, PlainProgress(), output.sites)
     result.show(output, record, as_json=as_json)

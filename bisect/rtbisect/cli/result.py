@@ -9,7 +9,7 @@ from rtbisect.campaign.session import level_of
 from rtbisect.cli import commits
 from rtbisect.errors import Exit
 from rtbisect.model.campaign import Outcome, Result, Summary
-from rtbisect.model.command import RUN, repairs
+from rtbisect.model.command import RUN
 from rtbisect.pipeline.wording import duration
 from rtbisect.store.campaigns import CampaignStore
 
@@ -26,6 +26,8 @@ def answer_of(store: CampaignStore, record: CampaignRecord) -> dict[str, Any]:
     request = record.request
     summary = store.summary(record)
     result = record.result
+    # As they were called.
+    good, bad = request.sought.ends(request.older, request.newer)
     return {
         "campaign": record.id,
         "outcome": result.outcome.value if result else None,
@@ -40,9 +42,8 @@ def answer_of(store: CampaignStore, record: CampaignRecord) -> dict[str, Any]:
         "wall_s": summary.wall_s,
         "report": record.report.path if record.report else None,
         "repo": request.repo,
-        # As they were called: a search for a repair goes from the bad end to the good one.
-        "good": request.bad if repairs(request) else request.good,
-        "bad": request.good if repairs(request) else request.bad,
+        "good": good,
+        "bad": bad,
         "candidates": [
             {"commit": sha, "probability": round(share, 4)}
             for sha, share in (result.candidates if result else ())

@@ -14,7 +14,7 @@ from rtbisect.cli import result
 from rtbisect.cli.options import json_option, seed_option
 from rtbisect.cli.output import PlainProgress
 from rtbisect.errors import ConfigError
-from rtbisect.model.campaign import Better, CampaignRequest
+from rtbisect.model.campaign import Better, CampaignRequest, Sought
 from rtbisect.model.command import GIVEN, RUN, SUITE, CommandRequest
 
 if TYPE_CHECKING:
@@ -106,14 +106,15 @@ def run(
         raise ConfigError(
             "--pass-fail has no figure", "leave out --metric, --ratio and --better, or --pass-fail"
         )
-    older, newer = (bad, good) if find_fix else (good, bad)
-    place, first, last, given = resolve.ends_of_repository(output.state, repo, older, newer)
+    sought = Sought.REPAIR if find_fix else Sought.REGRESSION
+    place, older, newer, given = resolve.ends_of_repository(
+        output.state, repo, *sought.ends(good, bad)
+    )
     wanted = CommandRequest(
         argv=resolve.command_words(command, Path(place)),
         metric=metric,
         better=better,
         pass_fail=pass_fail,
-        find_fix=find_fix,
         ratio=ratio,
         cost_build_s=cost_build,
         cost_run_s=cost_run,
@@ -122,7 +123,7 @@ def run(
     )
     extra = (*wanted.extra(), *([(GIVEN, given)] if given else []))
     request = CampaignRequest(
-        RUN, "", place, first, last, SUITE, metric or None, seed, extra, place
+        RUN, "", place, older, newer, SUITE, metric or None, seed, extra, place, sought
     )
     record = session.start(output.state, request, PlainProgress())
     result.show(output, record, as_json=as_json)

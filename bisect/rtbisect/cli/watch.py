@@ -110,7 +110,7 @@ def _judge(
             # No draft tells it: the next tip is again compared with the last one that passed.
             keep = Level.UNDECIDED.value
     store = CampaignStore(output.state)
-    store.mark_seen(request.tree, request.bad, keep, assemble.SystemClock().now_iso())
+    store.mark_seen(request.tree, request.newer, keep, assemble.SystemClock().now_iso())
     return {"level": level, "exit": code, "note": note}
 
 

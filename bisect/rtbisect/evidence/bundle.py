@@ -217,7 +217,7 @@ def _relink(page: Path) -> None:
 
 def _ends(store: CampaignStore, record: CampaignRecord, found: Evidence) -> tuple[Build, ...]:
     """Builds of the culprit and its parents, else of the two ends."""
-    wanted = {found.setup.request.good, found.setup.request.bad}
+    wanted = {found.setup.request.older, found.setup.request.newer}
     if found.result.outcome is Outcome.CULPRIT:
         graphs = recorded(store.database, record.id, CommitGraph)
         wanted = {

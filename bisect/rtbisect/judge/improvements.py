@@ -6,8 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rtbisect.judge.verdict import judge_all
-from rtbisect.model.campaign import Level
-from rtbisect.model.command import turned
+from rtbisect.model.campaign import Level, Sought
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,14 +19,19 @@ ALPHA = 0.005
 
 
 def improved(
-    judgements: Sequence[Judgement], thresholds: Sequence[Threshold]
+    judgements: Sequence[Judgement],
+    thresholds: Sequence[Threshold],
+    sought: Sought = Sought.REGRESSION,
 ) -> tuple[Judgement, ...]:
     """Of judged primary metrics those that are better by what would count as a regression the
-    other way round, judged so: same boots, same smallest effect, Holm over all of them.
+    other way round, judged so: same boots, same smallest effect, Holm over all of them. None
+    where that was `sought`: the judgements themselves tell of it.
     """
+    if sought is Sought.REPAIR:
+        return ()
     limits = {each.key: each for each in thresholds if each.role == "primary"}
     pairs = [
-        (turned(limits[each.key]), each.base, each.new)
+        (limits[each.key].toward(Sought.REPAIR), each.base, each.new)
         for each in judgements
         # Of a part of a figure the threshold is another one.
         if each.key in limits and not each.figure

@@ -108,13 +108,13 @@ def _bisection(state: Path, site: Site, request: CampaignRequest, argument: str)
     ends = argument.split()
     if len(ends) != 2:
         raise ConfigError("wants a good and a bad revision", "say both")
-    good, bad, given = resolve.good_and_bad(
+    older, newer, given = resolve.ends_of_tree(
         state, site, request.tree, ends[0], ends[1], request.suite, request.metric
     )
     tree = trees.tree_of(state, site.target(request.tree))
-    if any(tree.foreign(sha) for sha in (good, bad, given) if sha):
+    if any(tree.foreign(sha) for sha in (older, newer, given) if sha):
         raise ConfigError("an end is a patch that somebody has sent", "ask for a test of it")
     # Nothing of the merge base of the search that was reported.
     extra = tuple(pair for pair in request.extra if pair[0] != GIVEN)
     extra = (*extra, (GIVEN, given)) if given else extra
-    return replace(request, kind="bisect", good=good, bad=bad, repo="", extra=extra)
+    return replace(request, kind="bisect", older=older, newer=newer, repo="", extra=extra)

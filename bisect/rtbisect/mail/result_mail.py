@@ -17,7 +17,7 @@ from rtbisect.mail.accounts import rules_of
 from rtbisect.mail.approve import approver, check_gates, check_lint
 from rtbisect.mail.recipients import plain_name
 from rtbisect.mail.report_state import REPORT, withdrawn
-from rtbisect.model.campaign import Level
+from rtbisect.model.campaign import Level, Sought
 from rtbisect.model.mail import MailState, OutMail, Recipient
 from rtbisect.model.report import ReportState
 from rtbisect.report.draft import check_mailable
@@ -49,8 +49,8 @@ def tested(store: CampaignStore, record: CampaignRecord, level: Level, *, newest
     """
     if record.report is None:
         return
-    repair = read_input(record.report.folder).repair
-    if newest and level is Level.REGRESSED and not repair:
+    sought = read_input(record.report.folder).sought
+    if newest and level is Level.REGRESSED and sought is Sought.REGRESSION:
         store.move_report(record.id, OPEN, ReportState.FIXED)
     elif newest and level is Level.PASS:
         store.move_report(record.id, (*OPEN, ReportState.FIXED), ReportState.RETESTED)

@@ -3,11 +3,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Any
+from typing import Any, TypeVar
 
 from rtbisect.model.formats import kept_as
+
+T = TypeVar("T")
 
 
 class Outcome(StrEnum):
@@ -38,6 +42,30 @@ class Better(StrEnum):
 
     LOWER = "lower"
     HIGHER = "higher"
+
+
+class Sought(StrEnum):
+    """The change that a campaign searches between its older and its newer end."""
+
+    #: The newer end is worse.
+    REGRESSION = "regression"
+    #: The newer end is better.
+    REPAIR = "repair"
+
+    def ends(self, one: T, two: T) -> tuple[T, T]:
+        """What goes with the older and what with the newer end, of what goes with the good and the
+        bad one; and the other way round.
+        """
+        return (two, one) if self is Sought.REPAIR else (one, two)
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """How a command line asks for it."""
+        return ("--find-fix",) if self is Sought.REPAIR else ()
+
+    @property
+    def opposite(self) -> Sought:
+        return self.ends(Sought.REPAIR, Sought.REGRESSION)[0]
 
 
 class Scale(StrEnum):
@@ -94,6 +122,15 @@ class Threshold:
     reason: str
     exposure: MetricKey | None = None
     title: str = ""
+
+    def toward(self, sought: Sought) -> Threshold:
+        """As a search judges, to which the sought change is the worse. In a repair that is what is
+        better; limits are no question there.
+        """
+        if sought is Sought.REGRESSION:
+            return self
+        turned = Better.HIGHER if self.better is Better.LOWER else Better.LOWER
+        return replace(self, better=turned, limit=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -303,13 +340,41 @@ class Limits:
         return max(0, min(self.proof_boots, self.max_boots - 2 * self.calibrate_min))
 
 
-@kept_as("CampaignRequest")
+def with_sought(request: dict[str, Any]) -> dict[str, Any]:
+    """A kept request of version 1, where `extra`, or the command in it, told of a repair."""
+    repair, extra = False, []
+    for name, value in request.get("extra", ()):
+        if name == "find_fix":
+            repair = True
+            continue
+        if name == "command":
+            # What is damaged stays so, for who reads it.
+            with suppress(ValueError):
+                command = json.loads(value)
+                repair = bool(command.pop("find_fix", False))
+                value = json.dumps(command)  # noqa: PLW2901
+        extra.append([name, value])
+    kept = {name: part for name, part in request.items() if name not in ("good", "bad")}
+    ends = {"older": request["good"], "newer": request["bad"]}
+    return kept | ends | {"extra": extra, "sought": "repair" if repair else "regression"}
+
+
+def untoward(thresholds: list[dict[str, Any]], sought: str) -> list[dict[str, Any]]:
+    """Kept thresholds as they are in a file, of those that a search had turned toward a repair."""
+    if sought != "repair":
+        return thresholds
+    other = {"lower": "higher", "higher": "lower"}
+    return [each | {"better": other[each["better"]]} for each in thresholds]
+
+
+@kept_as("CampaignRequest", with_sought)
 @dataclass(frozen=True, slots=True)
 class CampaignRequest:
     """What was asked, complete enough to resume it: kept with the campaign as JSON.
 
-    `site` is the path of the site file, `tree` a build_config of it. `good` and `bad` are
-    full shas. `suite` None means: check all suites first, search on what regressed.
+    `site` is the path of the site file, `tree` a build_config of it. `older` and `newer` are the
+    full shas of the ends, between which a change is `sought`. `suite` None means: check all suites
+    first, search on what changed so.
     `extra` holds what only the asking command needs (the demo's seed). `repo` is the path or
     URL of the tree when the campaign was made.
     """
@@ -317,10 +382,11 @@ class CampaignRequest:
     kind: str
     site: str
     tree: str
-    good: str
-    bad: str
+    older: str
+    newer: str
     suite: str | None = None
     metric: str | None = None
     seed: int = 0
     extra: tuple[tuple[str, str], ...] = ()
     repo: str = ""
+    sought: Sought = Sought.REGRESSION

@@ -41,7 +41,8 @@ class CommitGraph:
 
     `commits` is in topological order, parents before children; `bad` is the last one.
     Parents outside the tuple are boundary commits: ancestors of `good` (or `good`
-    itself), which by definition show the good behaviour.
+    itself), which by definition show the good behaviour: "bad" is, as in all of the search, what
+    has the sought change, be it a regression or a repair.
     """
 
     good: str

@@ -4,14 +4,14 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 from rtbisect.errors import ConfigError
 from rtbisect.model.campaign import Better, MetricKey, Scale, Threshold
 
 if TYPE_CHECKING:
-    from rtbisect.model.campaign import CampaignRequest
+    from rtbisect.model.campaign import CampaignRequest, Sought
 
 #: Kind of such a campaign.
 RUN = "run"
@@ -23,29 +23,12 @@ SUITE, WINDOW, VALUE = "command", "run", "value"
 SMALLEST_SHARE = 0.2
 
 
-#: What `extra` of a campaign says when a repair is searched, not a regression.
-REPAIR = ("find_fix", "1")
-
-
 #: What `extra` of a campaign says when the older end is a merge base: the revision that was asked.
 GIVEN = "given"
 
 
 #: What `extra` of a campaign says when one of its revisions is a patch that somebody has sent.
 FOREIGN = "foreign"
-
-
-def repairs(request: CampaignRequest) -> bool:
-    """Whether the campaign searches the commit that repairs: what is better at the newer end."""
-    if request.kind == RUN:
-        return CommandRequest.of(request).find_fix
-    return REPAIR in request.extra
-
-
-def turned(threshold: Threshold) -> Threshold:
-    """The threshold for a repair: what is better counts as worse. Limits are no question there."""
-    other = Better.HIGHER if threshold.better is Better.LOWER else Better.LOWER
-    return replace(threshold, better=other, limit=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +44,6 @@ class CommandRequest:
     cost_run_s: float | None = None
     timeout_s: float = 3600.0
     max_runs: int = 300
-    find_fix: bool = False
 
     @classmethod
     def of(cls, request: CampaignRequest) -> CommandRequest:
@@ -74,13 +56,12 @@ class CommandRequest:
                 "the command of this campaign cannot be read", "start it again"
             ) from error
 
-    def words(self) -> list[str]:
-        """The options and the command, as they stand on a command line."""
+    def words(self, sought: Sought) -> list[str]:
+        """The options and the command, as they stand on a command line that asks for a change."""
         found = ["--metric", self.metric] if self.metric else []
         if self.pass_fail:
             found.append("--pass-fail")
-        if self.find_fix:
-            found.append("--find-fix")
+        found += sought.options
         if self.better != Better.LOWER.value:
             found += ["--better", self.better]
         for name, value in (
@@ -99,7 +80,7 @@ class CommandRequest:
     def threshold(self) -> Threshold:
         """The one metric: a share of failures, a ratio, or a plain difference of any size."""
         by_ratio = self.ratio is not None and not self.pass_fail
-        asked = Threshold(
+        return Threshold(
             key=MetricKey(SUITE, self.metric or VALUE, WINDOW),
             unit="",
             better=Better(self.better),
@@ -112,4 +93,3 @@ class CommandRequest:
             control=None,
             reason="asked on the command line",
         )
-        return turned(asked) if self.find_fix else asked

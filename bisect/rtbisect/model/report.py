@@ -12,8 +12,10 @@ from rtbisect.model.campaign import (
     MetricKey,
     Result,
     Sample,
+    Sought,
     Summary,
     Threshold,
+    untoward,
     with_parents,
 )
 from rtbisect.model.code import CommitGraph  # noqa: TC001
@@ -86,23 +88,34 @@ def _with_parents(report: dict[str, Any]) -> dict[str, Any]:
     return report | {"result": with_parents(report["result"])}
 
 
-@kept_as("ReportInput", _with_parents)
+def _with_sought(report: dict[str, Any]) -> dict[str, Any]:
+    sought = "repair" if report.get("repair") else "regression"
+    kept = {name: part for name, part in report.items() if name not in ("good", "bad", "repair")}
+    return kept | {
+        "older": report["good"],
+        "newer": report["bad"],
+        "sought": sought,
+        "thresholds": untoward(report.get("thresholds", []), sought),
+    }
+
+
+@kept_as("ReportInput", _with_parents, _with_sought)
 @dataclass(frozen=True, slots=True)
 class ReportInput:
     """Everything a mail may say. Templates print nothing that is not in here.
 
     `thresholds` give unit and scale of each metric in `result` (without the primary one
-    a mail names no ratio); `command` is the command line that repeats the campaign. With
-    `repair` a commit was searched that makes things better; `repaired` is what other campaigns know
-    the culprit to repair. `hosts` are those of the boots where there are several; `excerpt` is
+    a mail names no ratio); `command` is the command line that repeats the campaign. `sought` is the
+    change from `older` to `newer`; `repaired` is what other campaigns know the culprit to repair.
+    `hosts` are those of the boots where there are several; `excerpt` is
     what the console of a boot said that stood still, of the kernel that is accused of that.
     """
 
     campaign: str
     tree: str
     repo: str
-    good: str
-    bad: str
+    older: str
+    newer: str
     graph: CommitGraph
     result: Result
     summary: Summary
@@ -120,7 +133,7 @@ class ReportInput:
     synthetic_workload: bool
     thresholds: tuple[Threshold, ...] = ()
     command: str = ""
-    repair: bool = False
+    sought: Sought = Sought.REGRESSION
     repaired: tuple[Repaired, ...] = ()
     hosts: tuple[HostPart, ...] = ()
     excerpt: tuple[str, ...] = ()

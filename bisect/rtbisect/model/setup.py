@@ -5,23 +5,32 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import Any
 
-from rtbisect.model.campaign import (  # noqa: TC001  (pydantic reads the annotations)
+from rtbisect.model.campaign import (
     CampaignRequest,
     Limits,
     Threshold,
+    untoward,
+    with_sought,
 )
-from rtbisect.model.code import BuildRequest  # noqa: TC001
-from rtbisect.model.command import repairs
+from rtbisect.model.code import BuildRequest  # noqa: TC001  (pydantic reads the annotations)
 from rtbisect.model.formats import kept_as
 from rtbisect.model.lab import DeviceType, HostProfile, Window  # noqa: TC001
 
 
-@kept_as("Setup")
+def _with_sought(setup: dict[str, Any]) -> dict[str, Any]:
+    request = with_sought(setup["request"])
+    kept = untoward(setup["thresholds"], request["sought"])
+    return setup | {"request": request, "thresholds": kept}
+
+
+@kept_as("Setup", _with_sought)
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """The fixed values of a campaign; `build` is a pattern whose revision is filled in. With
-    `command` a boot is a run of a command that checks out and builds by itself.
+    """The fixed values of a campaign; `build` is a pattern whose revision is filled in.
+    `thresholds` are those of the files, see `judged`. With `command` a boot is a run of a command
+    that checks out and builds by itself.
     """
 
     request: CampaignRequest
@@ -46,6 +55,11 @@ class Setup:
         return tuple(each for each in self.explaining if each.explains == window)
 
     @property
+    def judged(self) -> tuple[Threshold, ...]:
+        """The thresholds as this campaign judges: what it searches is the worse."""
+        return tuple(each.toward(self.request.sought) for each in self.thresholds)
+
+    @property
     def suite_params(self) -> tuple[tuple[str, int], ...]:
         """Parameters that suites have for themselves; each is a field here, as it is kept."""
         return (("rcu_calls", self.rcu_calls),)
@@ -56,11 +70,8 @@ class Setup:
 
     def in_words(self, text: str) -> str:
         """What the search says of boots, in the words of this campaign: a command builds what it
-        needs by itself, and runs; a search for a repair goes from broken to fixed.
+        needs by itself, and runs.
         """
-        if repairs(self.request):
-            for word, other in (("good", "broken"), ("bad", "fixed"), ("regression", "repair")):
-                text = re.sub(rf"(?<!-)\b{word}\b", other, text)
         if not self.command:
             return text
         text = text.replace("are the same kernel, bit for bit", "have the same files")

@@ -77,7 +77,7 @@ def cause_of(
     """The workload factor: the same boots, with the workload and without it. Where they do not
     decide it, both kernels get more boots once; these are added to `fresh`.
     """
-    control = factor_table.control_of(effects.setup.thresholds, threshold)
+    control = factor_table.control_of(effects.setup.judged, threshold)
     pair = (parents[0], culprit)
     windows = {window.name: window for window in effects.setup.windows}
     searched = windows.get(threshold.key.window)

@@ -18,7 +18,7 @@ from rtbisect.model.campaign import (
     Outcome,
     Result,
 )
-from rtbisect.model.command import GIVEN, repairs
+from rtbisect.model.command import GIVEN
 from rtbisect.model.lab import RunStatus
 from rtbisect.pipeline import merge_base, multiple_culprits, proof
 from rtbisect.pipeline.check import chosen_threshold, passed_confidence
@@ -41,22 +41,21 @@ SILENT = (Outcome.NO_REGRESSION, Outcome.NOT_REPRODUCED, Outcome.NOOP)
 
 
 def bisect(setup: Setup, parts: Ports) -> tuple[Result, Report | None]:
-    """Find the commit between good and bad, prove it, and draft the report."""
+    """Find the commit that makes the sought change, prove it, and draft the report."""
     effects = Steps(setup, parts)
-    request = setup.request
-    graph = effects.graph(request.good, request.bad)
+    request, words = setup.request, effects.words
+    graph = effects.graph(request.older, request.newer)
     _tell_range(effects, graph)
     judgements: tuple[Judgement, ...] = ()
     spare: dict[str, list[Run]] = {}
     if request.suite is None:
-        ends = compare(effects, request.good, request.bad)
+        ends = compare(effects, request.older, request.newer)
         judgements = ends.judgements
         found = worst(setup, judgements)
         if found is None:
             return _nothing(effects, graph, merge_base.on_all_suites(effects, ends))
-        threshold = next(t for t in setup.thresholds if t.key == found.key)
-        what = "better again" if repairs(request) else "regressed"
-        effects.tell(f"{what}: {found.key}: {found.reason}; searching on it")
+        threshold = next(t for t in setup.judged if t.key == found.key)
+        effects.tell(f"{words.changed}: {found.key}: {found.reason}; searching on it")
         # Failed boots are told already; the search asks what the valid ones say.
         spare = effects.evidence()
     else:
@@ -71,9 +70,9 @@ def bisect(setup: Setup, parts: Ports) -> tuple[Result, Report | None]:
         result = replace(result, reasons=reasons)
     if answer.outcome is Outcome.CULPRIT and answer.culprit is not None:
         result = proof.prove(effects, graph, threshold, result, searched)
-        if result.culprit and repairs(request):
-            result = replace(result, reasons=("this commit repairs it", *result.reasons))
-        result = multiple_culprits.unlike(result, answer)
+        if result.culprit:
+            result = replace(result, reasons=(*words.proved, *result.reasons))
+        result = multiple_culprits.unlike(result, answer, words)
         if verification.incomplete(result.verifications):
             result = multiple_culprits.others(effects, graph, threshold, result)
     elif answer.between:
@@ -88,19 +87,19 @@ def bisect(setup: Setup, parts: Ports) -> tuple[Result, Report | None]:
 def _nothing(effects: Steps, graph: CommitGraph, ends: Comparison) -> tuple[Result, Report | None]:
     """Nothing to search: silence, but a line to the operator where figures got better."""
     result, setup = _silent(ends, ends.judgements), effects.setup
-    better = () if repairs(setup.request) else improved(ends.judgements, setup.thresholds)
+    better = improved(ends.judgements, setup.thresholds, setup.request.sought)
     if result.outcome is not Outcome.NO_REGRESSION or not better:
         return result, None
     return result, draft_report(effects, graph, result)
 
 
 def _tell_range(effects: Steps, graph: CommitGraph) -> None:
-    setup, request = effects.setup, effects.setup.request
-    ends = f"{request.good[:12]} (good) and {request.bad[:12]} (bad)"
-    effects.tell(setup.in_words(f"{len(graph)} candidates between {ends}"))
+    request, words = effects.setup.request, effects.words
+    ends = f"{request.older[:12]} ({words.older}) and {request.newer[:12]} ({words.newer})"
+    effects.tell(f"{len(graph)} candidates between {ends}")
     if given := dict(request.extra).get(GIVEN):
-        said = f"good {given[:12]} is no ancestor of bad; their merge base takes its place"
-        effects.tell(setup.in_words(said))
+        said = f"{words.older} {given[:12]} is no ancestor of {words.newer}"
+        effects.tell(f"{said}; their merge base takes its place")
 
 
 def _kept(effects: Steps) -> tuple[str, ...]:

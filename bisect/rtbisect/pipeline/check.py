@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 
 
 def check(setup: Setup, parts: Ports) -> Result:
-    """Compare `bad` (the tip) with `good` (the base) on all suites."""
+    """Compare the newer end (the tip) with the older one (the base) on all suites."""
     effects = Steps(setup, parts)
-    ends = compare(effects, setup.request.good, setup.request.bad)
+    ends = compare(effects, setup.request.older, setup.request.newer)
     outcome = {
         Level.PASS: Outcome.NOOP if ends.same else Outcome.NO_REGRESSION,
         Level.REGRESSED: Outcome.CULPRIT_SET,
@@ -60,7 +60,7 @@ def try_revision(setup: Setup, parts: Ports, limit: float, boots: int) -> Result
     """Judge one revision against a limit, by the median over boots."""
     effects = Steps(setup, parts)
     threshold = chosen_threshold(setup)
-    sha = setup.request.bad
+    sha = setup.request.newer
     build = effects.build(sha)
     if not build.ok:
         return unanswered(threshold, f"does not build: {build.first_error}")
@@ -115,7 +115,7 @@ def passed_confidence(ends: Comparison) -> float:
 def chosen_threshold(setup: Setup) -> Threshold:
     """The threshold that the request names; wiring has checked that it exists."""
     wanted = setup.request
-    mine = [t for t in setup.thresholds if t.key.suite == wanted.suite]
+    mine = [t for t in setup.judged if t.key.suite == wanted.suite]
     named = [t for t in mine if wanted.metric in (t.key.name, f"{t.key.name}@{t.key.window}")]
     primary = [t for t in mine if t.role == "primary"]
     return (named or primary or mine)[0]

@@ -81,7 +81,7 @@ def compare(effects: Steps, base: str, new: str) -> Comparison:
         if level is not Level.UNDECIDED:
             break
     level = _overall(effects.setup, judgements)
-    wanted = [(t, side) for t in effects.setup.thresholds for side in ((BASE, base), (TIP, new))]
+    wanted = [(t, side) for t in effects.setup.judged for side in ((BASE, base), (TIP, new))]
     table = factor_table.rows(effects.setup, wanted, runs)
     return Comparison(judgements, level, f"{reached}+{reached} boots compared", table=table)
 
@@ -140,7 +140,7 @@ def _coming(
 
 def _tell_figures(effects: Steps, side: str, run: Run) -> None:
     """The primary figures of a boot, for the story."""
-    primary = [t for t in effects.setup.thresholds if t.role == "primary"]
+    primary = [t for t in effects.setup.judged if t.role == "primary"]
     said = [
         f"{t.key.suite}.{t.key.name} {worded(t, value)}"
         for t in primary
@@ -153,7 +153,7 @@ def _tell_figures(effects: Steps, side: str, run: Run) -> None:
 def _judge(setup: Setup, base: list[Run], new: list[Run], alpha: float) -> tuple[Judgement, ...]:
     pairs = [
         (t, sample(base, t.key), sample(new, t.key))
-        for t in setup.thresholds
+        for t in setup.judged
         if t.role in ("primary", "guard")
     ]
     # A guard may be absent; a primary metric without figures is an open question.
@@ -164,7 +164,7 @@ def _judge(setup: Setup, base: list[Run], new: list[Run], alpha: float) -> tuple
 
 
 def _primary(setup: Setup, judgements: tuple[Judgement, ...]) -> list[Judgement]:
-    keys = {t.key for t in setup.thresholds if t.role == "primary"}
+    keys = {t.key for t in setup.judged if t.role == "primary"}
     return [j for j in judgements if j.key in keys]
 
 
@@ -179,7 +179,7 @@ def worst(setup: Setup, judgements: tuple[Judgement, ...]) -> Judgement | None:
     """The regressed primary metric with the smallest p; of several the one that a boot tells most
     of: p is the same for all whose ranges do not overlap.
     """
-    thresholds = {t.key: t for t in setup.thresholds}
+    thresholds = {t.key: t for t in setup.judged}
     regressed = [j for j in _primary(setup, judgements) if j.level is Level.REGRESSED]
     best = sorted(regressed, key=lambda j: (j.p, -_separation(thresholds[j.key], j)))
     return best[0] if best else None

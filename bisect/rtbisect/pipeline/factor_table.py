@@ -49,7 +49,7 @@ def table(  # noqa: PLR0913  (the factors of the table)
     if revert is not None:
         kernels.append(("tip+revert", revert))
     setup = effects.setup
-    first, others = _metrics(setup.thresholds, threshold)
+    first, others = _metrics(setup.judged, threshold)
     doses = [
         replace(threshold, key=replace(threshold.key, window=window.name))
         for window in setup.explaining_of(threshold.key.window)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from rtbisect.judge.samples import sample
 from rtbisect.judge.verdict import judge
 from rtbisect.model.campaign import Level, MetricKey, Outcome, Result, Threshold
-from rtbisect.model.command import GIVEN, RUN, CommandRequest, repairs
+from rtbisect.model.command import GIVEN, RUN, CommandRequest
 from rtbisect.pipeline.boot_queue import BootRequest
 from rtbisect.pipeline.compare import Comparison, compare, worst
 
@@ -33,7 +33,7 @@ def on_all_suites(effects: Steps, ends: Comparison) -> Comparison:
         said = f"no boots are left to compare {given[:12]}, which the merge base stands for"
         return replace(ends, reason=f"{ends.reason}; {said}")
     effects.tell(f"the merge base is like the other end; is {given[:12]}, which it stands for?")
-    beside = compare(effects, given, effects.setup.request.bad)
+    beside = compare(effects, given, effects.setup.request.newer)
     found = worst(effects.setup, beside.judgements)
     if beside.level is Level.PASS:
         return ends
@@ -48,16 +48,16 @@ def on_one(effects: Steps, threshold: Threshold, result: Result) -> Result:
     given = dict(effects.setup.request.extra).get(GIVEN)
     if given is None or not effects.build(given).ok:
         return result
-    bad = effects.setup.request.bad
+    newer = effects.setup.request.newer
     boots = min(effects.setup.limits.verify_boots, effects.budget.boots_left)
-    if effects.evidence().get(bad):
+    if effects.evidence().get(newer):
         asks = [BootRequest(given, "given", left) for left in reversed(range(boots))]
         list(effects.boot_all(asks))
     else:
         # Two kernels that are the same were not booted.
-        list(effects.in_turn((given, bad), "given", min(2 * boots, effects.budget.boots_left)))
+        list(effects.in_turn((given, newer), "given", min(2 * boots, effects.budget.boots_left)))
     found = effects.evidence()
-    sides = (sample(found.get(sha, []), threshold.key) for sha in (given, bad))
+    sides = (sample(found.get(sha, []), threshold.key) for sha in (given, newer))
     if judge(threshold, *sides).level is not Level.REGRESSED:
         return result
     said = _elsewhere(effects, given, threshold.key)
@@ -69,16 +69,17 @@ def _elsewhere(effects: Steps, given: str, metric: MetricKey) -> str:
     came on the side of the good end. The command that finds it there.
     """
     setup, request = effects.setup, effects.setup.request
-    broken = repairs(request)
-    good, other = ("bad", "good") if broken else ("good", "bad")
-    said = f"the merge base {request.good[:12]} is like the end that was called {other};"
+    older, newer = request.sought.ends("good", "bad")
+    said = f"the merge base {request.older[:12]} is like the end that was called {newer};"
     said += f" the change came on the side of {given[:12]} after it:"
-    ends = [f"--{good}", given[:12], f"--{other}", request.good[:12]]
+    # From the merge base to that end it is the other way round.
+    ends = [f"--{older}", given[:12], f"--{newer}", request.older[:12]]
+    sought = request.sought.opposite
     if request.kind == RUN:
-        turned = replace(CommandRequest.of(request), find_fix=not broken)
-        words = ["rtbisect", "run", "--repo", request.repo, *ends, *turned.words()]
+        asked = CommandRequest.of(request).words(sought)
+        words = ["rtbisect", "run", "--repo", request.repo, *ends, *asked]
     else:
-        words = ["rtbisect", "bisect", request.tree, *ends, *([] if broken else ["--find-fix"])]
+        words = ["rtbisect", "bisect", request.tree, *ends, *sought.options]
         words += asked_of(setup, metric)
     return f"{said} `{shlex.join(words)}`"
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from rtbisect.model.code import CommitGraph
     from rtbisect.pipeline.steps import Steps
     from rtbisect.search.engine import Answer
+    from rtbisect.search.wording import Words
 
 #: Name of the check that all tested revisions agree with the answer.
 PREDICTION = "prediction"
@@ -50,7 +51,7 @@ def split(
     return replace(whole, outcome=Outcome.INCONCLUSIVE, reasons=(*whole.reasons, *said))
 
 
-def unlike(result: Result, answer: Answer) -> Result:
+def unlike(result: Result, answer: Answer, words: Words) -> Result:
     """The result with a check that the tested revisions lie where one culprit puts them."""
     if result.culprit is None:
         return result
@@ -67,7 +68,7 @@ def unlike(result: Result, answer: Answer) -> Result:
     back = [check.note for check in result.verifications if check.name == proof.KEPT]
     said = "; ".join(told) or "all tested revisions lie where this commit puts them"
     if back and not told:
-        said = "not of the bad end"
+        said = f"not of the {words.newer} end"
     check = Verification(PREDICTION, "undecided" if told or back else "pass", None, said)
     reasons = (*result.reasons, *back, *told)
     return replace(result, verifications=(*result.verifications, check), reasons=reasons)

@@ -221,6 +221,7 @@ def _spec(  # noqa: PLR0913  (what a verification is about)
         layout=_layout(effects, judged, ends, whatever=not found.answer.sure),
         endpoints=(ends[0], ends[1]),
         boots_max=max(effects.setup.limits.verify_boots, most_boots(needed)),
+        words=effects.words,
     )
 
 

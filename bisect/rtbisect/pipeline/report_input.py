@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from rtbisect.judge import host_effects
 from rtbisect.judge.samples import figure
-from rtbisect.model.command import RUN, CommandRequest, repairs
+from rtbisect.model.command import RUN, CommandRequest
 from rtbisect.model.report import HostPart, Report, ReportInput
 from rtbisect.pipeline import merge_base
 
@@ -26,15 +26,15 @@ if TYPE_CHECKING:
 def draft_report(effects: Steps, graph: CommitGraph, result: Result) -> Report:
     """The draft; a step of its own, so that its Message-ID and its file are made once."""
     setup, parts = effects.setup, effects.parts
-    build = effects.build(setup.request.bad)
+    build = effects.build(setup.request.newer)
     last = next((run for run in reversed(effects.runs) if run.complete), None)
     used = [w for w in setup.windows if result.metric and w.name == result.metric.window]
     facts = ReportInput(
         campaign=parts.journal.campaign,
         tree=setup.tree,
         repo=setup.repo,
-        good=setup.request.good,
-        bad=setup.request.bad,
+        older=setup.request.older,
+        newer=setup.request.newer,
         graph=graph,
         result=result,
         summary=parts.journal.summary(),
@@ -52,7 +52,7 @@ def draft_report(effects: Steps, graph: CommitGraph, result: Result) -> Report:
         synthetic_workload=any(window.synthetic for window in used),
         thresholds=setup.thresholds,
         command=_command(setup, result),
-        repair=repairs(setup.request),
+        sought=setup.request.sought,
         repaired=parts.journal.repaired_by(result.culprit) if result.culprit else (),
         hosts=_hosts(effects, result),
         excerpt=_excerpt(effects, graph, result),
@@ -71,16 +71,15 @@ def _excerpt(effects: Steps, graph: CommitGraph, result: Result) -> tuple[str, .
     """What a console says of boots that stand still: of the culprit, before a repair of its
     parents; the first one that says most.
     """
-    sides: set[str | None] = {result.culprit}
-    if repairs(effects.setup.request):
-        sides = {*graph.parents_of(result.culprit)}
-    runs = (run for run in effects.runs if run.revision in sides)
+    parents = graph.parents_of(result.culprit)
+    _, faulty = effects.setup.request.sought.ends(parents, (result.culprit,))
+    runs = (run for run in effects.runs if run.revision in faulty)
     found = [run.excerpt for run in runs if run.complete and run.hung]
     return max(found, key=len, default=())
 
 
 def _hosts(effects: Steps, result: Result) -> tuple[HostPart, ...]:
-    found = next((t for t in effects.setup.thresholds if t.key == result.metric), None)
+    found = next((t for t in effects.setup.judged if t.key == result.metric), None)
     if found is None:
         return ()
     seen = ((run, figure(run, found.key)) for run in effects.runs if run.complete)
@@ -95,13 +94,10 @@ def _hosts(effects: Steps, result: Result) -> tuple[HostPart, ...]:
 def _command(setup: Setup, result: Result) -> str:
     """The command line that repeats the campaign; the site by its name only."""
     asked = setup.request
+    good, bad = asked.sought.ends(asked.older, asked.newer)
+    ends = ["--good", good, "--bad", bad]
     if asked.kind == RUN:
-        command = CommandRequest.of(asked)
-        good, bad = (asked.bad, asked.good) if command.find_fix else (asked.good, asked.bad)
-        words = ["rtbisect", "run", "--good", good, "--bad", bad]
-        return shlex.join([*words, *command.words()])
-    good, bad = (asked.bad, asked.good) if repairs(asked) else (asked.good, asked.bad)
-    words = ["rtbisect", "bisect", asked.tree, "--good", good, "--bad", bad]
-    if repairs(asked):
-        words.append("--find-fix")
+        words = CommandRequest.of(asked).words(asked.sought)
+        return shlex.join(["rtbisect", "run", *ends, *words])
+    words = ["rtbisect", "bisect", asked.tree, *ends, *asked.sought.options]
     return shlex.join([*words, *merge_base.asked_of(setup, result.metric)])

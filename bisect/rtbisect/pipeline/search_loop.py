@@ -49,6 +49,7 @@ def search(
         calibrate_max=limits.calibrate_max,
         max_boots=max(budget.search_boots_left, 2 * limits.calibrate_min),
         max_builds=limits.max_builds,
+        words=effects.words,
     )
     state = engine.start(_with_costs(spec, budget))
     state = _eliminated(effects, state)

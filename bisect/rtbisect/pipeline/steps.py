@@ -26,6 +26,7 @@ from rtbisect.pipeline.boot_queue import BootRequest, Boots, in_turn
 from rtbisect.pipeline.budget import Budget
 from rtbisect.search.events import Silent
 from rtbisect.search.noop_commits import Closure, shared, silent_pairs
+from rtbisect.search.wording import WORDS
 from rtbisect.suites.base import counts_functions
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from rtbisect.model.lab import Window
     from rtbisect.model.ports import Ports
     from rtbisect.model.setup import Setup
+    from rtbisect.search.wording import Words
 
 
 @kept_as("MaybeSha")
@@ -64,10 +66,15 @@ class Steps:
     _files: dict[str, frozenset[str]] = field(default_factory=dict)
     _changed: dict[tuple[str, str], Changed] = field(default_factory=dict)
 
+    @property
+    def words(self) -> Words:
+        """Those of the change that is sought."""
+        return WORDS[self.setup.request.sought]
+
     def graph(self, good: str, bad: str) -> CommitGraph:
         """The candidates good..bad."""
         asked = self.setup.request
-        key = "graph" if (good, bad) == (asked.good, asked.bad) else f"graph/{good}..{bad}"
+        key = "graph" if (good, bad) == (asked.older, asked.newer) else f"graph/{good}..{bad}"
         return self.parts.journal.step(
             key, CommitGraph, lambda _note: self.parts.tree.graph(good, bad)
         )

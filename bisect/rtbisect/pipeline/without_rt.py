@@ -46,7 +46,7 @@ def without_rt(
         Level.PASS: f"{_PURPOSE} the kernels do not differ: {found.reason}",
     }.get(found.level, f"{_PURPOSE} the boots do not decide: {found.reason}")
     effects.tell(f"factor: {said}")
-    control = control_of(setup.thresholds, threshold)
+    control = control_of(setup.judged, threshold)
     metrics = (threshold, *([control] if control else []))
     kernels = tuple(zip(("parent, no RT", "culprit, no RT"), pair, strict=True))
     return rows(setup, ((metric, each) for metric in metrics for each in kernels), runs), said

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from rtbisect.errors import ConfigError, InfrastructureError, InternalError
-from rtbisect.model.campaign import Cause, Outcome
+from rtbisect.model.campaign import Outcome, Sought
 from rtbisect.model.report import Report, ReportState
 from rtbisect.report.campaign_log import appendix, story
 from rtbisect.report.headline_figure import claim
@@ -22,7 +22,9 @@ from rtbisect.report.policy import better, mailable, stands_still
 from rtbisect.report.template_values import Bot, Detail, banner, context
 from rtbisect.report.templates import Templates
 from rtbisect.report.text import ascii_line, short, wrap
-from rtbisect.search.bisect_log import FIX_SIDES, SIDES, bisect_log
+from rtbisect.report.wording import words_of
+from rtbisect.search.bisect_log import bisect_log
+from rtbisect.search.wording import WORDS
 from rtbisect.store.artefacts import write_whole
 
 if TYPE_CHECKING:
@@ -31,12 +33,6 @@ if TYPE_CHECKING:
 
     from rtbisect.model.report import ReportInput
     from rtbisect.report.public import Public
-
-#: Of a mail that asks for a repair to be picked.
-BACKPORT = "backport"
-
-#: Of one that tells the operator of another repair.
-REPAIR = "repair"
 
 _LEAST = Detail(
     log=False,
@@ -178,7 +174,7 @@ class DraftMailer:
 
     def _campaign_log(self, report: ReportInput, told: str, folder: Path) -> str:
         asked = (
-            f"Which commit of {report.tree} in {short(report.good)}..{short(report.bad)} "
+            f"Which commit of {report.tree} in {short(report.older)}..{short(report.newer)} "
             f"({len(report.graph)} commits) changed the figure on {report.device.name} "
             f"with {report.config_name}?"
         )
@@ -204,9 +200,8 @@ def marks(report: ReportInput) -> tuple[tuple[str, str], ...]:
     """Our own headers: they find the campaign again."""
     outcome = f"{report.result.outcome}; cause={report.result.cause}"
     found = (("Campaign", report.campaign), ("Outcome", outcome))
-    if report.repair:
-        return (*found, ("Kind", BACKPORT if stands_still(report) else REPAIR))
-    return found
+    kind = words_of(report).kinds[not stands_still(report)]
+    return (*found, ("Kind", kind)) if kind else found
 
 
 def template_name(report: ReportInput) -> str:
@@ -215,13 +210,9 @@ def template_name(report: ReportInput) -> str:
     if result.outcome is Outcome.NO_REGRESSION:
         return "improvement.txt.j2" if better(report) else "no_regression.txt.j2"
     if result.outcome is Outcome.CULPRIT and report.culprit is not None:
-        still = stands_still(report)
-        if report.repair:
-            return "backport.txt.j2" if still else "repair.txt.j2"
-        if result.cause is Cause.KERNEL:
-            return "hang.txt.j2" if still else "regression.txt.j2"
-        if result.cause is Cause.WORKLOAD_DEPENDENT:
-            return "workload_dependent.txt.j2"
+        templates = words_of(report).templates
+        if result.cause in templates:
+            return templates[result.cause][not stands_still(report)]
     return "inconclusive.txt.j2"
 
 
@@ -263,16 +254,21 @@ def bisect_log_of(report: ReportInput) -> str:
     if result.outcome is Outcome.NO_REGRESSION:
         # Every tested revision is good, the one that was asked as bad, too: git takes no such log.
         result = replace(result, tested=())
-    words = FIX_SIDES if report.repair else SIDES
     commits = tuple(replace(c, subject=ascii_line(c.subject)) for c in report.graph.commits)
     tested = tuple(replace(t, subject=ascii_line(t.subject)) for t in result.tested)
-    log = bisect_log(replace(report.graph, commits=commits), tested, result.culprit, words)
+    log = bisect_log(
+        replace(report.graph, commits=commits), tested, result.culprit, WORDS[report.sought]
+    )
     return "".join(f"{ascii_line(line, 300)}\n" for line in log.splitlines())
 
 
 def result_json(report: ReportInput) -> str:
     """Everything that the mail was written from but the graph, which the log tells."""
     found: dict[str, Any] = asdict(report)
-    graph = report.graph
+    graph, sought = report.graph, found.pop("sought")
+    # Programs read it, which know these names.
+    found["good"], found["bad"] = found.pop("older"), found.pop("newer")
+    found["repair"] = sought is Sought.REPAIR
+    found["thresholds"] = [asdict(each.toward(sought)) for each in report.thresholds]
     found["graph"] = {"good": graph.good, "bad": graph.bad, "commits": len(graph)}
     return json.dumps(found, indent=1, sort_keys=True, ensure_ascii=True) + "\n"

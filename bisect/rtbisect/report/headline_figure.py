@@ -20,6 +20,7 @@ from rtbisect.report.averages import (
     suffix,
 )
 from rtbisect.report.text import foreign, number
+from rtbisect.report.wording import words_of
 
 if TYPE_CHECKING:
     from rtbisect.model.campaign import Judgement, Threshold
@@ -98,15 +99,8 @@ def headline(report: ReportInput) -> tuple[Judgement, str, str] | None:
         if check.judgement is not None and check.parent:
             return check.judgement, "parent", "commit"
     if report.result.judgement is not None:
-        return report.result.judgement, *end_names(report)
+        return report.result.judgement, *words_of(report).ends
     return None
-
-
-def end_names(report: ReportInput) -> tuple[str, str]:
-    """The two ends as a reader calls them: in a search for a repair it is the older one that is
-    bad, and nobody knows yet of the newer one.
-    """
-    return ("older end", "newer end") if report.repair else ("good end", "bad end")
 
 
 def claim(report: ReportInput) -> Claim | None:

@@ -16,7 +16,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rtbisect.errors import InternalError
-from rtbisect.model.campaign import Cause, Level, Outcome, Sample
+from rtbisect.model.campaign import Cause, Level, Outcome, Sample, Sought
 from rtbisect.report.averages import by_mean, centre_of, threshold_of
 from rtbisect.report.text import ascii_line
 
@@ -93,8 +93,8 @@ def _rows(report: ReportInput) -> Iterator[_Row]:
     """All that was measured of known revisions."""
     result = report.result
     # A repair is the good one of the two, and the newer end is.
-    good, bad = ("FAIL", "PASS") if report.repair else ("PASS", "FAIL")
-    known = {"culprit": (result.culprit, bad), "parent": (_parent(report), good)}
+    older, newer = report.sought.ends("PASS", "FAIL")
+    known = {"culprit": (result.culprit, newer), "parent": (_parent(report), older)}
     for row in result.table:
         sha, verdict = known.get(row.kernel, ("", ""))
         if sha:
@@ -104,11 +104,9 @@ def _rows(report: ReportInput) -> Iterator[_Row]:
         unit = next((t.unit for t in report.thresholds if t.key == each.key), each.unit)
         if not each.figure:
             mean = by_mean(threshold_of(report, each.key))
-            old, new = "PASS", _STATUS[each.level]
-            if report.repair:
-                old, new = _STATUS[each.level], "PASS"
-            yield _Row(report.good, each.key, unit, each.base, old, mean)
-            yield _Row(report.bad, each.key, unit, each.new, new, mean)
+            old, new = report.sought.ends("PASS", _STATUS[each.level])
+            yield _Row(report.older, each.key, unit, each.base, old, mean)
+            yield _Row(report.newer, each.key, unit, each.new, new, mean)
 
 
 def _parent(report: ReportInput) -> str:
@@ -121,7 +119,7 @@ class _Made:
 
     def __init__(self, report: ReportInput, origin: str) -> None:
         self.report, self.origin = report, origin
-        shas = (report.good, report.bad, _parent(report), report.result.culprit or "")
+        shas = (report.older, report.newer, _parent(report), report.result.culprit or "")
         self.revisions = tuple(
             dict.fromkeys(sha for sha in shas if re.fullmatch("[0-9a-f]{40}", sha))
         )
@@ -193,9 +191,9 @@ class _Made:
     def issue(self) -> dict[str, Any] | None:
         """What is wrong, where a commit is named and the kernel or a workload makes it."""
         result, commit = self.report.result, self.report.culprit
-        if result.outcome is not Outcome.CULPRIT or commit is None or self.report.repair:
+        if result.outcome is not Outcome.CULPRIT or commit is None:
             return None
-        if result.cause is Cause.NONE:
+        if result.cause is Cause.NONE or self.report.sought is Sought.REPAIR:
             return None
         tool = result.cause is Cause.TOOL_INDUCED
         return {

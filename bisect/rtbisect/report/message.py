@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from rtbisect.errors import ConfigError, InternalError
 from rtbisect.report.policy import better
 from rtbisect.report.text import ascii_line, header_text, short
+from rtbisect.report.wording import words_of
 
 if TYPE_CHECKING:
     from rtbisect.model.report import ReportInput
@@ -122,13 +123,12 @@ def subject(
     result = report.result
     if report.culprit is None or result.outcome != "culprit":
         answer = "improvement" if better(report) else str(result.outcome)
-        what = f"{answer} in {short(report.good)}..{short(report.bad)}"
+        what = f"{answer} in {short(report.older)}..{short(report.newer)}"
         metric = f"{result.metric.suite}.{result.metric.name}" if result.metric else report.tree
         return header_text(f"[internal] {what}: {metric}")
     symptom = claim.symptom if claim is not None else str(result.metric or "not measured")
-    mark = "[REGRESSION] " if result.cause == "kernel" and marked and not report.repair else ""
-    mark = "backport request: " if report.repair else mark
-    mark = mark if mailable else "[internal] "
+    marks = words_of(report).marks
+    mark = marks[not (result.cause == "kernel" and marked)] if mailable else "[internal] "
     room = 130 - len(mark) - len(symptom)
     return header_text(f"{mark}{header_text(report.culprit.subject, room)}: {symptom}", 140)
 

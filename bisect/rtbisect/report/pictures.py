@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from rtbisect.judge.samples import figure as figure_of
 from rtbisect.report.averages import judged_name, judged_unit, metric_name, unit_of
-from rtbisect.report.headline_figure import end_names, headline
+from rtbisect.report.headline_figure import headline
 from rtbisect.report.plots import COLOURS, bare, load, plain, save
 from rtbisect.report.text import unit_text
+from rtbisect.report.wording import words_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -56,8 +57,8 @@ def role(report: ReportInput, sha: str) -> str:
         return "culprit"
     if sha in report.graph.parents_of(culprit):
         return "parent"
-    if sha in (report.good, report.bad):
-        return end_names(report)[sha != report.good]
+    if sha in (report.older, report.newer):
+        return words_of(report).ends[sha != report.older]
     return "" if any(each.sha == sha for each in report.graph.commits) else "revert"
 
 
@@ -65,7 +66,7 @@ def _trend(figure_class: Any, report: ReportInput, key: MetricKey, boots: Sequen
     """The figure of each boot in the order of the campaign, coloured by what the search says of its
     kernel in the end.
     """
-    before, after = ("broken", "repaired") if report.repair else ("good side", "bad side")
+    before, after = words_of(report).kernels
     bad = {row.sha: row.probability_bad for row in report.result.tested}
     figure = figure_class(figsize=(9, 3.2), layout="constrained")
     axes = figure.add_subplot()
@@ -107,7 +108,7 @@ def _cpus(figure_class: Any, report: ReportInput, key: MetricKey, runs: Sequence
     order = {commit.sha: n for n, commit in enumerate(report.graph.commits, 1)}
     most = sorted(told, key=lambda sha: -sum(map(len, told[sha].values())))[:_MOST_ROWS]
     shown = sorted(
-        most, key=lambda sha: order.get(sha, len(order) + 1 if sha != report.good else 0)
+        most, key=lambda sha: order.get(sha, len(order) + 1 if sha != report.older else 0)
     )
     cpus = sorted({cpu for sha in shown for cpu in told[sha]})
     grid = [

@@ -15,7 +15,7 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from rtbisect.judge.improvements import improved
-from rtbisect.model.campaign import Cause, Outcome
+from rtbisect.model.campaign import Cause, Outcome, Sought
 from rtbisect.report.averages import has_share
 from rtbisect.report.headline_figure import headline
 from rtbisect.report.lint.form import ADDRESS
@@ -56,9 +56,9 @@ def better(report: ReportInput) -> tuple[Judgement, ...]:
     none is: there the newer end is asked to be better.
     """
     result = report.result
-    if result.outcome is not Outcome.NO_REGRESSION or report.repair:
+    if result.outcome is not Outcome.NO_REGRESSION:
         return ()
-    return improved(result.judgements, report.thresholds)
+    return improved(result.judgements, report.thresholds, report.sought)
 
 
 class Obstacle(Enum):
@@ -129,7 +129,7 @@ def _obstacle_of_answer(report: ReportInput) -> Obstacle | None:
     """What was found, and who could do something about it."""
     if report.result.outcome is not Outcome.CULPRIT or report.culprit is None:
         return Obstacle.NO_CULPRIT
-    if report.repair and not stands_still(report):
+    if report.sought is Sought.REPAIR and not stands_still(report):
         return Obstacle.REPAIR
     return None if report.result.cause in _TOLD else Obstacle.CAUSE
 
@@ -148,7 +148,7 @@ def purpose_of(report: ReportInput, kind: str, *, hurts: bool) -> Purpose:
     """What a report is for in a tree of this kind; `hurts` says that a person named whom it does.
     Where nobody tracks regressions none is called one: the word would say that somebody does.
     """
-    if report.repair:
+    if report.sought is Sought.REPAIR:
         return Purpose.BACKPORT
     tracked = hurts and kind in TRACKED and report.result.cause is Cause.KERNEL
     return Purpose.TRACKED if tracked else Purpose.TOLD

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 def reproduce(report: ReportInput) -> tuple[str, ...]:
     """Shell lines; a long one is continued with a backslash, never wrapped."""
-    commit = report.culprit.sha if report.culprit else report.bad
+    commit = report.culprit.sha if report.culprit else report.newer
     return (
         cut(f"  # in a clone of {_source(report)}", TABLE),
         f"  git checkout {ascii_line(shlex.quote(commit), 60)}",

@@ -16,8 +16,9 @@ from rtbisect.report.averages import (
     suffix,
     threshold_of,
 )
-from rtbisect.report.headline_figure import end_names, medians
+from rtbisect.report.headline_figure import medians
 from rtbisect.report.text import TABLE, Column, foreign, grouped, many, number, table, unit_text
+from rtbisect.report.wording import words_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -177,7 +178,7 @@ def ends_table(report: ReportInput) -> tuple[str, ...]:
     columns = (
         Column("metric"),
         Column("verdict"),
-        Column(" -> ".join(name.split()[0] for name in end_names(report)), right=True),
+        Column(" -> ".join(name.split()[0] for name in words_of(report).ends), right=True),
         Column("p", right=True),
         Column("n", right=True),
     )

@@ -26,6 +26,7 @@ from rtbisect.report.tables import (
     origin_table,
 )
 from rtbisect.report.text import TABLE, ascii_line, foreign, many, short, wrap
+from rtbisect.report.wording import words_of
 from rtbisect.report.workload import side
 from rtbisect.suites.base import every
 
@@ -107,7 +108,7 @@ def cost(summary: Summary) -> str:
 
 def context(report: ReportInput, bot: Bot, log: str, detail: Detail) -> dict[str, Any]:
     """All names of the templates; every string is one line of ASCII or ready lines."""
-    result = report.result
+    result, words = report.result, words_of(report)
     lines = log.splitlines()
     return {
         "banner": banner(report),
@@ -118,9 +119,10 @@ def context(report: ReportInput, bot: Bot, log: str, detail: Detail) -> dict[str
         "outcome": str(result.outcome),
         "cause": str(result.cause),
         "tree": foreign(report.tree, 60),
-        "good": short(report.good),
-        "bad": short(report.bad),
-        "repair": report.repair,
+        "good": short(report.older),
+        "bad": short(report.newer),
+        "answer": (report.culprit and words.answer) or str(result.outcome),
+        "nothing": words.nothing,
         "commits": len(report.graph),
         "metric": metric_name(result.metric) if result.metric else "the judged metrics",
         "culprit": commit_view(report.culprit) if report.culprit else None,
@@ -204,14 +206,12 @@ _SURE = 0.95
 
 def _still(report: ReportInput) -> str:
     """What is known of newer kernels: the bad end of the search was booted, and no other."""
-    ends = [row for row in report.result.tested if row.sha == report.bad and row.boots]
-    newest = short(report.bad)
-    if not ends or report.repair:
+    ends = [row for row in report.result.tested if row.sha == report.newer and row.boots]
+    still = words_of(report).still
+    if not ends or not still:
         return ""
-    if ends[0].probability_bad >= _SURE:
-        said = f"The newest revision that was booted, {newest}, still has it"
-    else:
-        said = f"The newest revision that was booted, {newest}, does not have it for sure"
+    said = f"The newest revision that was booted, {short(report.newer)},"
+    said += f" {still[ends[0].probability_bad < _SURE]}"
     return f"{said}; newer ones and other series were not tested."
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rtbisect.search.ancestry import Ancestry
+from rtbisect.search.wording import GIT, Words
 
 if TYPE_CHECKING:
     from rtbisect.model.campaign import TestedRevision
@@ -14,18 +15,15 @@ if TYPE_CHECKING:
 #: A revision is called bad above this probability, and good below one minus it.
 SURE = 0.95
 _SUBJECT_LIMIT = 100
-#: What git calls both sides, and what a search for a fix calls them.
-SIDES = ("good", "bad")
-FIX_SIDES = ("broken", "fixed")
 
 
 def bisect_log(
     graph: CommitGraph,
     tested: tuple[TestedRevision, ...],
     culprit: str | None,
-    words: tuple[str, str] = SIDES,
+    words: Words = GIT,
 ) -> str:
-    """The log, with every tested revision in it. `words` name the older and the newer side.
+    """The log, with every tested revision in it. `words` name both sides.
 
     git keeps one bad commit and asks for merge bases when a good one is no ancestor of
     it. So bad revisions come children first, which leaves the oldest as git's bad,
@@ -48,8 +46,8 @@ def bisect_log(
             continue
         if item.sha in place and under_last[place[item.sha]]:
             goods.append(item.sha)
-    good, bad = words
-    terms = "" if words == SIDES else f" '--term-old={good}' '--term-new={bad}'"
+    good, bad = words.older, words.newer
+    terms = "" if words == GIT else f" '--term-old={good}' '--term-new={bad}'"
     lines = [f"git bisect start{terms}"]
     for word, shas in ((bad, ordered), (good, goods)):
         for sha in shas:
@@ -62,8 +60,8 @@ def bisect_log(
     return "\n".join(lines) + "\n"
 
 
-def _word(item: TestedRevision, words: tuple[str, str]) -> str:
-    good, bad = words
+def _word(item: TestedRevision, words: Words) -> str:
+    good, bad = words.older, words.newer
     if item.skipped:
         return f"skip ({_ascii(item.skipped)})"
     if not item.boots:

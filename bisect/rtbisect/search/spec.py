@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from rtbisect.search.likelihood.features import WHOLE, Aspect
+from rtbisect.search.wording import GIT, Words
 
 if TYPE_CHECKING:
     from rtbisect.model.campaign import Outcome, TestedRevision, Threshold
@@ -30,6 +31,7 @@ class SearchSpec:
     measured where the ends differ by less than `layout_below`, as a share of the good level.
     `confidence` is the posterior probability at which a culprit is named. `prior_none` is the
     probability of "no regression" before any boot. `alpha` is split between the looks at the ends.
+    `words` are those of its reasons.
     """
 
     graph: CommitGraph
@@ -47,6 +49,7 @@ class SearchSpec:
     max_builds: int = 60
     prior_none: float = 0.2
     alpha: float = 0.01
+    words: Words = GIT
 
 
 @dataclass(frozen=True, slots=True)

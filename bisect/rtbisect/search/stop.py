@@ -43,14 +43,16 @@ def stop_before_search(state: SearchState) -> Finish | None:
     """Reasons to stop that need no posterior."""
     graph = state.spec.graph
     if graph.bad in state.ledger.equal.same_as(graph.good):
-        return Finish(Outcome.NOOP, "good and bad are the same kernel, bit for bit")
+        words = state.spec.words
+        said = f"{words.older} and {words.newer} are the same kernel, bit for bit"
+        return Finish(Outcome.NOOP, said)
     return _broken(state) or _unlike(state)
 
 
 def _broken(state: SearchState) -> Finish | None:
     """An end that cannot be tested, or a measurement that gives nothing."""
-    graph, ledger = state.spec.graph, state.ledger
-    for name, sha in (("good", graph.good), ("bad", graph.bad)):
+    graph, ledger, words = state.spec.graph, state.ledger, state.spec.words
+    for name, sha in ((words.older, graph.good), (words.newer, graph.bad)):
         why = ledger.untestable(sha)
         if why:
             invalid = ledger.invalid.get(sha, 0) > INVALID_RERUNS
@@ -73,7 +75,9 @@ def _unlike(state: SearchState) -> Finish | None:
         if ends.still:
             reason = f"{ends.used}+{ends.used} boots of the ends all gave the same figure"
         if ends.swapped:
-            reason = "the bad end is better than the good end; are the ends swapped?"
+            words = state.spec.words
+            reason = f"the {words.newer} end is better than the {words.older} end;"
+            reason += " are the ends swapped?"
         return Finish(Outcome.NOT_REPRODUCED, reason)
     if ends.reproduced is None and state.ledger.boots >= state.spec.max_boots:
         return Finish(Outcome.INCONCLUSIVE, _alike_so_far(state) + _spent(state, "calibration"))
@@ -163,8 +167,9 @@ def split(state: SearchState) -> Finish | None:
     sha, chance = found.between
     if min(found.probability, chance) < SPLIT:
         return None
-    said = f"two culprits with a probability of {found.probability:.3f}"
-    return Finish(Outcome.MULTIPLE_CULPRITS, f"{said}: {sha[:12]} lies between good and bad")
+    words = state.spec.words
+    said = f"two culprits with a probability of {found.probability:.3f}: {sha[:12]} lies between"
+    return Finish(Outcome.MULTIPLE_CULPRITS, f"{said} {words.older} and {words.newer}")
 
 
 def exhausted(state: SearchState, found: Posterior) -> Finish:
@@ -196,8 +201,9 @@ def leading(state: SearchState, found: Posterior) -> Finish | None:
     if best is None:
         return None
     sha = state.spec.graph.commits[best].sha
-    said = f"{sha[:12]} with probability {held(state, found, best):.3f}, and no regression with"
-    said += f" {found.none:.2g}, after {state.ledger.boots} boots; the proof has to make sure"
+    said = f"{sha[:12]} with probability {held(state, found, best):.3f}, and no"
+    said += f" {state.spec.words.change} with {found.none:.2g},"
+    said += f" after {state.ledger.boots} boots; the proof has to make sure"
     return Finish(Outcome.CULPRIT, said, sure=False)
 
 
@@ -278,7 +284,8 @@ def layouts_due(state: SearchState, found: Posterior) -> list[tuple[str, int]]:
 
 def _none(state: SearchState, found: Posterior) -> Finish:
     """Nothing regressed: by luck, or because builds of the same code differ as much."""
-    said = f"no regression has a probability of {found.none:.3f} after {state.ledger.boots} boots"
+    said = f"no {state.spec.words.change} has a probability of {found.none:.3f}"
+    said += f" after {state.ledger.boots} boots"
     if found.layout >= NONE_ENOUGH:
         more = "builds differ as much as the ends do, whatever the code"
         return Finish(Outcome.LAYOUT_SENSITIVE, f"{said}: {more}")
@@ -336,7 +343,8 @@ def _culprit_reason(state: SearchState, culprit: int, held: float) -> str:
     commit = state.spec.graph.commits[culprit]
     said = f"{commit.sha[:12]} with probability {held:.3f} after {state.ledger.boots} boots"
     if len(commit.parents) > 1:
-        said += f"; a merge, and none of its {len(commit.parents)} parents is bad"
+        said += f"; a merge, and none of its {len(commit.parents)} parents is"
+        said += f" {state.spec.words.newer}"
     return said
 
 

@@ -21,6 +21,7 @@ from rtbisect.model.campaign import Judgement, Level, Sample, Threshold, Verific
 from rtbisect.search.calibrate import looks
 from rtbisect.search.events import Booted, Built, Event
 from rtbisect.search.ledger import Ledger, evidence, ledger
+from rtbisect.search.wording import GIT, Words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -45,7 +46,7 @@ class VerifySpec:
     reverts the culprit on `tip`, None with the reason in `no_revert`. `revert_boots` are those of
     its first look, which may be too few for a pass. With `layout` the culprit and its first parent
     are also compared as kernels with that code layout. `told` makes of a judgement what a reader
-    knows of it.
+    knows of it, `words` are those of the notes.
     """
 
     culprit: str
@@ -62,6 +63,7 @@ class VerifySpec:
     layout: int = 0
     boots_max: int = 10
     told: Callable[[Judgement], Judgement] = field(default=lambda found: found, compare=False)
+    words: Words = GIT
 
     @property
     def looks(self) -> tuple[int, ...]:
@@ -329,16 +331,18 @@ def _decided(
         and recovery.falls_short(spec.threshold, spec.endpoints, (base, new))
     )
     said = spec.told(found)
-    note = _note(said, ratio, is_revert=is_revert, short=short)
+    note = _note(said, ratio, spec.words, is_revert=is_revert, short=short)
     return replace(check.says(status, note), judgement=said, recovery=ratio, short=short)
 
 
-def _note(found: Judgement, ratio: float | None, *, is_revert: bool, short: bool) -> str:
+def _note(
+    found: Judgement, ratio: float | None, words: Words, *, is_revert: bool, short: bool
+) -> str:
     said = f"{found.base.n}+{found.new.n} boots, {found.reason}"
     if ratio is None:
         return said
     what = "takes back" if is_revert else "explains"
-    said += f"; {what} {100 * ratio:.0f}% of the shift between good and bad"
+    said += f"; {what} {100 * ratio:.0f}% of the shift between {words.older} and {words.newer}"
     if found.level is Level.REGRESSED and not is_revert and short:
         said += ", so there may be a second culprit"
     return said

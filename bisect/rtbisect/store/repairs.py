@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import sqlalchemy as sa
 
-from rtbisect.model.campaign import CampaignRequest, Result
-from rtbisect.model.command import repairs
+from rtbisect.model.campaign import CampaignRequest, Result, Sought
 from rtbisect.model.report import Repaired
 from rtbisect.store import codec, db
 
@@ -34,7 +33,7 @@ def _told(rows: Iterable[sa.RowMapping]) -> Iterator[Repaired]:
         except ValueError:
             # Made by another version: nothing is known of it.
             continue
-        if repairs(asked) and found.judgement is not None:
+        if asked.sought is Sought.REPAIR and found.judgement is not None:
             judged = found.judgement
             yield Repaired(
                 row["id"], judged.key, judged.base, judged.new, judged.figure, judged.unit

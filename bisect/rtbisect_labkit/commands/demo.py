@@ -16,7 +16,6 @@ from rtbisect.cli.output import Output, PlainProgress
 from rtbisect.cli.result import exit_of, whole_answer
 from rtbisect.errors import Exit
 from rtbisect.model.campaign import CampaignRequest
-from rtbisect.model.command import REPAIR
 from rtbisect_labkit.demo import truth as truths
 from rtbisect_labkit.demo.cases import CASES, KINDS, SUITES, on_lab, site_text
 from rtbisect_labkit.demo.history import DemoRefs, make_history
@@ -95,12 +94,13 @@ def walk(output: Output, drawn: Plan, source: Path, lab: Path | None, *, as_json
         kind="demo",
         site=str(_site(output, refs.repo, case, lab)),
         tree="demo",
-        good=refs.good,
-        bad=refs.bad,
+        older=refs.good,
+        newer=refs.bad,
         suite=suite or None,
         metric=metric or None,
         seed=drawn.seed,
-        extra=(("truth", str(truth)), *((REPAIR,) if case.find_fix else ())),
+        extra=(("truth", str(truth)),),
+        sought=case.sought,
     )
     record = session.start(output.state, request, PlainProgress(), output.sites)
     return conclude(output, record, as_json=as_json)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import yaml
 
-from rtbisect.model.campaign import Cause
+from rtbisect.model.campaign import Cause, Sought
 
 if TYPE_CHECKING:
     from rtbisect.config.site_file import Site
@@ -26,15 +26,15 @@ LIMITS = {"confidence": 0.95, "max_boots": 80, "max_builds": 60}
 class Case:
     """`plants` names the edit of `edits/culprits.yaml` ("": nothing); `cause` is what a right
     answer says of it, `suites` is what boots measure. `metric` is what is searched on ("": what
-    regressed; else `suite name@window`), `find_fix` asks for the commit that repairs it. `limits`
-    takes the place of what the demo's site says of a campaign.
+    changed; else `suite name@window`), `sought` is a regression or what repairs it. `limits` takes
+    the place of what the demo's site says of a campaign.
     """
 
     plants: str
     cause: Cause
     suites: tuple[str, ...] = SUITES
     metric: str = ""
-    find_fix: bool = False
+    sought: Sought = Sought.REGRESSION
     limits: tuple[tuple[str, int], ...] = ()
 
 
@@ -84,7 +84,7 @@ CASES = {
         Cause.KERNEL,
         ("stall",),
         metric="stall frozen_periods@stall",
-        find_fix=True,
+        sought=Sought.REPAIR,
         limits=(("calibrate_max", 40), ("max_boots", 400)),
     ),
 }

@@ -25,7 +25,7 @@ def world(tmp_path, capsys, monkeypatch):
     found.place = found.site
 
     def answered(request, _setup, _parts):
-        return Result(Outcome.CULPRIT, Cause.KERNEL, request.bad, (), 0.9, None, None), None
+        return Result(Outcome.CULPRIT, Cause.KERNEL, request.newer, (), 0.9, None, None), None
 
     lab = SimpleNamespace(preflight=lambda _request: None)
     monkeypatch.setattr(assemble, "MACHINE_LOCK", tmp_path / "machine.lock")

@@ -114,7 +114,7 @@ def test_an_internal_error_is_a_line_and_a_log(cli):
     assert "made by another version" in line
     log = (cli.state / "internal-error.log").read_text()
     assert "Traceback" in log
-    assert "ValidationError" in log
+    assert "ValueError: no CampaignRequest of version 1" in log
 
 
 def test_one_unreadable_campaign_hides_no_other(cli):

@@ -95,7 +95,7 @@ def test_an_answer_on_data_of_an_emulator_is_the_operators(world):
 
 
 def test_a_patch_is_put_on_what_is_bad(world):
-    name = world.campaign(rcu(), bad=world.sha)
+    name = world.campaign(rcu(), newer=world.sha)
     patch = world.root / "fix.mbox"
     (world.tree / "kernel/rcu/tree.c").write_text("int y;\n")
     patch.write_text("Subject: [PATCH] rcu: mend it\n\n" + world._git("diff") + "\n")
@@ -103,8 +103,8 @@ def test_a_patch_is_put_on_what_is_bad(world):
     record = CampaignStore(world.state).get(name)
     request = CampaignRequest("bisect", str(world.site), "stable-rt", "a", "b")
     question = ab_test.of_patch(world.state, record, request, patch.read_bytes())
-    assert question.request.good == world.sha
-    assert dict(question.request.extra) == {"foreign": question.request.bad}
+    assert question.request.older == world.sha
+    assert dict(question.request.extra) == {"foreign": question.request.newer}
     assert question.what == 'The patch "rcu: mend it"'
     with pytest.raises(ConfigError, match="was about"):
         ab_test.of_revision(world.state, record, request, "linux-6.12.y-rt")

@@ -13,7 +13,7 @@ from helpers.mail_world import USE, WHO, needs_tools
 from helpers.report_cases import backport, hang, rcu
 from helpers.report_epoll import GATES, epoll
 from helpers.report_parts import BOARD
-from rtbisect.model.campaign import Gate, GateStatus
+from rtbisect.model.campaign import Gate, GateStatus, Sought
 from rtbisect.report.lint.rules import lint
 
 pytestmark = needs_tools
@@ -128,7 +128,7 @@ def test_by_smtp(world):
     [
         ({"device": replace(BOARD, emulated=True)}, "Emulator data"),
         ({"synthetic_workload": True}, "Synthetic workload"),
-        ({"repair": True}, "Internal"),
+        ({"sought": Sought.REPAIR}, "Internal"),
     ],
 )
 def test_no_person_can_approve_what_is_for_the_operator(world, changes, said):

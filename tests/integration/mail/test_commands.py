@@ -22,7 +22,7 @@ pytestmark = needs_tools
 
 
 def approved(world):
-    name = world.campaign(rcu(), bad=world.sha)
+    name = world.campaign(rcu(), newer=world.sha)
     world("report", "propose", name, "--by", WHO, "--use-case", USE)
     assert world("report", "approve", name, "--by", WHO)[0] == 0
     return name
@@ -242,7 +242,7 @@ def test_a_retest_is_of_the_branch_whatever_is_written_behind_it(world, reply, l
     commit(world)
     reply(asked=(("retest", "please, with the new head"),))
     world("mail", "work")
-    assert lab[0][0].bad == world._git("rev-parse", "HEAD")
+    assert lab[0][0].newer == world._git("rev-parse", "HEAD")
 
 
 def test_a_site_file_that_is_broken_is_not_the_askers_fault(world, reply):

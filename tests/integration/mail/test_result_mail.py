@@ -48,14 +48,14 @@ def world(tmp_path, capsys):
 
 def sent(world, **changes):
     """A report that has left."""
-    name = world.campaign(rcu(), bad=world.sha, **changes)
+    name = world.campaign(rcu(), newer=world.sha, **changes)
     world("report", "propose", name, "--by", WHO, "--use-case", USE)
     assert world("report", "approve", name, "--by", WHO)[0] == 0
     world("mail", "send", "--site", str(world.site))
     return name
 
 
-def checked(world, after, *, good="b" * 40, bad="c" * 40):
+def checked(world, after, *, older="b" * 40, newer="c" * 40):
     """A finished comparison of two kernels: its name."""
     report = rcu()
     limit = report.thresholds[0]
@@ -162,7 +162,7 @@ def test_an_answer_that_is_not_there(world, check):
 
 
 def test_an_answer_needs_a_report_that_left_and_a_person(world):
-    name = world.campaign(rcu(), bad=world.sha)
+    name = world.campaign(rcu(), newer=world.sha)
     check = drafted(world, name)
     assert state_of(world, name) == "draft"
     code, told = world("report", "answer", name, check, "--by", WHO)
@@ -213,8 +213,8 @@ def test_a_repair_that_is_asked_for_is_not_fixed_by_the_tree_that_has_it(world):
     name = sent(world)
     store = CampaignStore(world.state)
     place = Path(store.get(name).report.path).with_name("input.json")
-    place.write_text(place.read_text().replace('"repair":false', '"repair":true'))
-    assert '"repair":true' in place.read_text()
+    place.write_text(place.read_text().replace('"sought":"regression"', '"sought":"repair"'))
+    assert '"sought":"repair"' in place.read_text()
     result_mail.tested(store, store.get(name), Level.REGRESSED, newest=True)
     assert state_of(world, name) == "retested"
 
@@ -308,7 +308,7 @@ def boots(world, monkeypatch):
 
     def once(_state, request, _progress):
         asked.append(request)
-        return checked(world, once.after, good=request.good, bad=request.bad)
+        return checked(world, once.after, older=request.older, newer=request.newer)
 
     once.after = QUICK
     once.asked = asked
@@ -328,7 +328,7 @@ def test_the_branch_is_tested_when_a_commit_says_that_it_mends(world, boots):
     code, told = follow(world)
     (row,) = told["reports"]
     assert (code, row["campaign"], row["commits"], row["level"]) == (0, name, [mending], "better")
-    assert (boots.asked[0].good, boots.asked[0].bad) == (world.sha, mending)
+    assert (boots.asked[0].older, boots.asked[0].newer) == (world.sha, mending)
     assert state_of(world, name) == "fixed"
     mail = email.message_from_string(Path(row["path"]).read_text(), policy=default)
     assert "Revision linux-6.12.y-rt takes the effect back" in " ".join(mail.get_content().split())
@@ -363,7 +363,7 @@ def test_what_does_not_mend_is_tested_once(world, boots):
 
 
 def test_drafts_are_not_followed(world, boots):
-    world.campaign(rcu(), bad=world.sha)
+    world.campaign(rcu(), newer=world.sha)
     commit(world, f"Fixes: {world.sha[:12]}")
     assert follow(world) == (0, {"reports": []})
 

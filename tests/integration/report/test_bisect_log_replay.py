@@ -91,8 +91,8 @@ def seen(shas, **probabilities):
 def draft_log(tmp_path, repo, shas, culprit, found):
     report = replace(
         epoll(),
-        good=shas["g"],
-        bad=shas["e"],
+        older=shas["g"],
+        newer=shas["e"],
         graph=graph_of(repo, shas),
         result=replace(EPOLL, culprit=culprit, tested=found),
     )

@@ -80,8 +80,8 @@ def reports(draw):
     return replace(
         base,
         tree=draw(word),
-        good=draw(word),
-        bad=draw(word),
+        older=draw(word),
+        newer=draw(word),
         graph=replace(base.graph, commits=commits + base.graph.commits[3:]),
         result=result,
         culprit=replace(

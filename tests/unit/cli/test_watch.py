@@ -73,7 +73,7 @@ def test_a_campaign_that_a_kill_interrupted_goes_on(bench):
     answers |= {"check": Outcome.NO_REGRESSION}
     text = codec.to_json(CampaignRequest, replace(REQUEST, repo="/srv"))
     mine = store.create("check", text, "now")
-    other = codec.to_json(CampaignRequest, replace(REQUEST, bad=sha(3)))
+    other = codec.to_json(CampaignRequest, replace(REQUEST, newer=sha(3)))
     store.create("check", other, "now")
     watch._judge(output, {"campaigns": []}, REQUEST, SiteFiles())
     assert begun == [f"resumed {mine}"]

@@ -11,7 +11,9 @@ from helpers.campaigns import ROOT
 from helpers.kept_samples import enumerations, filled
 from rtbisect.errors import InternalError
 from rtbisect.model import formats
+from rtbisect.model.campaign import Better, Sought
 from rtbisect.model.formats import format_of, kept_as
+from rtbisect.model.setup import Setup
 from rtbisect.store import codec
 
 SAMPLES = ROOT / "tests/data/formats"
@@ -121,6 +123,18 @@ def test_a_class_that_is_not_marked_has_no_format(thing):
         format_of(Plain)
     with pytest.raises(InternalError):
         codec.to_json(Plain, Plain(1))
+
+
+@pytest.mark.parametrize("sought", Sought)
+def test_a_first_set_up_of_a_repair_had_its_thresholds_turned(sought):
+    told = json.loads((SAMPLES / "Setup-1.json").read_text(encoding="utf-8"))
+    if sought is Sought.REPAIR:
+        told["request"]["extra"].append(["find_fix", "1"])
+    (kept,) = told["thresholds"]
+    found = codec.from_plain(Setup, told)
+    assert found.request.sought is sought
+    assert [found.judged[0].better.value, kept["better"]] == ["higher", "higher"]
+    assert found.thresholds[0].better is sought.ends(Better.HIGHER, Better.LOWER)[0]
 
 
 @pytest.mark.parametrize("name", ["Result", "ReportInput"])

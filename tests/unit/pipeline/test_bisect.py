@@ -17,8 +17,8 @@ from helpers.scenarios import Found, History
 from rtbisect.judge.improvements import improved
 from rtbisect.kernel.fake import FakeBuilder
 from rtbisect.lab.fake import FakeLab
-from rtbisect.model.campaign import CampaignRequest, Cause, Limits, Outcome
-from rtbisect.model.command import GIVEN, REPAIR, turned
+from rtbisect.model.campaign import CampaignRequest, Cause, Limits, Outcome, Sought
+from rtbisect.model.command import GIVEN
 from rtbisect.model.lab import RunStatus
 from rtbisect.pipeline import bisect
 from rtbisect.search import engine
@@ -278,35 +278,28 @@ def test_the_search_thinks_with_the_measured_cost_of_a_boot(tmp_path, monkeypatc
     assert {cost for reproduced, cost in costs if reproduced} == {90.0}
 
 
-def test_a_repair_is_found_on_turned_thresholds(tmp_path):
+def test_a_repair_is_found(tmp_path):
     graph = line_of(8)
-    request = CampaignRequest("bisect", "s", "t", graph.good, graph.bad, extra=(REPAIR,))
-    here = World(tmp_path, graph, None, request=request)
-    here.lab = FakeLab(
-        lambda asked, random: boots(0)(
-            replace(asked, revision=sha(10**6) if int(asked.revision, 16) >= 5 else asked.revision),
-            random,
-        )
-    )
+    request = CampaignRequest("bisect", "s", "t", graph.good, graph.bad, sought=Sought.REPAIR)
+    here = World(tmp_path, graph, FakeLab(boots(0, until=5)), request=request)
     setup, parts = here.open()
-    setup = replace(setup, thresholds=tuple(turned(t) for t in setup.thresholds))
     result, _report = bisect.bisect(setup, parts)
     assert (result.outcome, result.culprit) == (Outcome.CULPRIT, sha(5))
     assert "this commit repairs it" in result.reasons
     facts, _story = here.mailer.drafts[0]
-    assert facts.repair
+    assert facts.sought is Sought.REPAIR
+    assert facts.thresholds == setup.thresholds
     assert f"--good {graph.bad} --bad {graph.good} --find-fix" in facts.command
 
 
-@pytest.mark.parametrize(("repair", "side"), [(False, 5), (True, 4)])
-def test_a_report_has_the_console_of_the_kernel_that_stands_still(tmp_path, repair, side):
+@pytest.mark.parametrize(("sought", "side"), [(Sought.REGRESSION, 5), (Sought.REPAIR, 4)])
+def test_a_report_has_the_console_of_the_kernel_that_stands_still(tmp_path, sought, side):
     told = {sha(4): ("stall of 4",), sha(5): ("stall of 5", "a frame")}
-    here = world(tmp_path, 5)
-    here.lab = FakeLab(boots(5), says=lambda asked: told.get(asked.revision, ("another",)))
-    if repair:
-        graph = line_of(8)
-        request = CampaignRequest("bisect", "s", "t", graph.good, graph.bad, extra=(REPAIR,))
-        here = World(tmp_path / "repair", graph, here.lab, request=request)
+    graph = line_of(8)
+    draw = boots(0, until=5) if sought is Sought.REPAIR else boots(5)
+    lab = FakeLab(draw, says=lambda asked: told.get(asked.revision, ("another",)))
+    request = CampaignRequest("bisect", "s", "t", graph.good, graph.bad, sought=sought)
+    here = World(tmp_path, graph, lab, request=request)
     setup, parts = here.open()
     bisect.bisect(setup, parts)
     ((facts, _story),) = here.mailer.drafts

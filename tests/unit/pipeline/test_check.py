@@ -41,7 +41,7 @@ def test_check_says_regressed_without_searching(tmp_path):
 def test_try_gives_up_on_a_kernel_that_does_not_boot_and_says_why(tmp_path):
     here = world(tmp_path, 4, script={sha(4): [RunStatus.BOOT_FAILED] * 9})
     told = []
-    here.request = replace(here.request, kind="try", good=sha(4), bad=sha(4), suite="ipi")
+    here.request = replace(here.request, kind="try", older=sha(4), newer=sha(4), suite="ipi")
     setup, parts = here.open()
     parts.progress.step = lambda _what, done, total, left_s: told.append((done, total, left_s))
     result = check.try_revision(setup, parts, 0.2, 2)

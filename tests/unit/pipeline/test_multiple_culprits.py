@@ -8,13 +8,14 @@ from helpers.scenarios import History
 from rtbisect.model.campaign import Cause, Limits, Outcome, Result
 from rtbisect.pipeline import bisect, multiple_culprits
 from rtbisect.search.spec import Answer
+from rtbisect.search.wording import GIT
 
 RESULT = Result(Outcome.CULPRIT, Cause.KERNEL, "culprit", (), 0.97, None, None)
 
 
 def told(unlike):
     answer = Answer(Outcome.CULPRIT, "culprit", (), 0.97, 0.0, (), (), unlike=unlike)
-    found = multiple_culprits.unlike(RESULT, answer)
+    found = multiple_culprits.unlike(RESULT, answer, GIT)
     (check,) = found.verifications
     return check, found.reasons
 

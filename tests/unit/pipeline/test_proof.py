@@ -20,9 +20,9 @@ from rtbisect.model.campaign import (
     Outcome,
     Result,
     Sample,
+    Sought,
 )
 from rtbisect.model.code import Build, BuildStatus, Function
-from rtbisect.model.command import REPAIR
 from rtbisect.model.lab import Measurement, Source
 from rtbisect.pipeline import bisect
 from rtbisect.store.codec import to_json
@@ -196,13 +196,13 @@ def test_a_culprit_that_is_not_reached_is_not_mailed(tmp_path):
 def test_a_noise_report_says_what_a_revert_brings_back(tmp_path):
     """By a campaign of the same store that looked for what the commit repairs."""
     here = world(tmp_path, 5)
-    fix = CampaignRequest("bisect", "s", "t", sha(0), sha(8), extra=(REPAIR,))
+    fix = CampaignRequest("bisect", "s", "t", sha(0), sha(8), sought=Sought.REPAIR)
     key = MetricKey("stall", "frozen_periods", "stall")
     sides = Sample((1.0, 0.0, 1.0, 0.0)), Sample((0.0,) * 4)
     judged = Judgement(key, Level.REGRESSED, *sides, -1.0, (-1.0, 0.0), 0.01, "r")
     store = here.store
     for number, (asked, culprit) in enumerate(
-        [(fix, sha(5)), (fix, sha(4)), (replace(fix, extra=()), sha(5))]
+        [(fix, sha(5)), (fix, sha(4)), (replace(fix, sought=Sought.REGRESSION), sha(5))]
     ):
         other = store.create("bisect", to_json(CampaignRequest, asked), f"then {number}")
         answer = Result(Outcome.CULPRIT, Cause.KERNEL, culprit, (), 0.99, key, judged)

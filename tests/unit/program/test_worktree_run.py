@@ -4,7 +4,7 @@ from dataclasses import replace
 import pytest
 
 from rtbisect.errors import ConfigError, InfrastructureError
-from rtbisect.model.campaign import CampaignRequest, Scale
+from rtbisect.model.campaign import CampaignRequest, Scale, Sought
 from rtbisect.model.code import BuildRequest, Checkout
 from rtbisect.model.command import CommandRequest
 from rtbisect.model.lab import DeviceType, HostProfile, RunRequest, RunStatus
@@ -198,6 +198,6 @@ def test_a_request_survives_its_text():
     request = CampaignRequest("run", "", "", "", "", extra=wanted.extra())
     assert CommandRequest.of(request) == wanted
     assert wanted.threshold().scale is Scale.LOG
-    assert wanted.words()[-2:] == ["./x", "--y"]
+    assert wanted.words(Sought.REGRESSION)[-2:] == ["./x", "--y"]
     with pytest.raises(ConfigError, match="cannot be read"):
         CommandRequest.of(CampaignRequest("run", "", "", "", "", extra=(("command", "{"),)))

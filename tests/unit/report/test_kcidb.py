@@ -11,7 +11,7 @@ from helpers.report_cases import CASES, backport, hang, rcu, repair
 from helpers.report_epoll import epoll
 from helpers.report_parts import sha
 from rtbisect.errors import InternalError
-from rtbisect.model.campaign import Cause, Sample
+from rtbisect.model.campaign import Cause, Sample, Sought
 from rtbisect.report.kcidb import kcidb, kcidb_json
 
 
@@ -61,7 +61,7 @@ def test_a_tool_is_told_as_one_and_a_repair_is_no_issue():
     report = epoll()
     tool = replace(report, result=replace(report.result, cause=Cause.TOOL_INDUCED))
     assert kcidb(tool, "rtbisect")["issues"][0]["culprit"]["tool"] is True
-    assert "issues" not in kcidb(replace(report, repair=True), "rtbisect")
+    assert "issues" not in kcidb(replace(report, sought=Sought.REPAIR), "rtbisect")
 
 
 def test_what_is_missing_is_no_figure():
@@ -94,14 +94,14 @@ def test_a_repair_is_the_good_one_of_the_two():
     assert told[sha(8), "rcu.p50_ms.rcu-off"][0] == "FAIL"
     ends = replace(backport(), result=replace(
         backport().result, judgements=(backport().result.judgement,)))  # fmt: skip
-    assert numbers(ends)[ends.good, "stall.frozen_periods.stall"] == ("FAIL", 8 / 12)
-    assert numbers(ends)[ends.bad, "stall.frozen_periods.stall"] == ("PASS", 0.0)
+    assert numbers(ends)[ends.older, "stall.frozen_periods.stall"] == ("FAIL", 8 / 12)
+    assert numbers(ends)[ends.newer, "stall.frozen_periods.stall"] == ("PASS", 0.0)
 
 
 def test_a_share_of_boots_is_their_mean():
     report = hang()
     report = replace(report, result=replace(report.result, judgements=(report.result.judgement,)))
-    assert numbers(report)[report.bad, "stall.frozen_periods.stall"] == ("FAIL", 8 / 12)
+    assert numbers(report)[report.newer, "stall.frozen_periods.stall"] == ("FAIL", 8 / 12)
 
 
 def test_a_profile_without_smt_says_so():

@@ -12,7 +12,7 @@ from helpers.report_epoll import EPOLL, GATES, culprit_set, epoll, nothing
 from helpers.report_parts import BOARD, RES_LIMIT, on_board, settings
 from rtbisect.errors import ConfigError
 from rtbisect.judge.gates.boot_gates import failed, passed
-from rtbisect.model.campaign import Cause, Level, Outcome, Scale, Verification
+from rtbisect.model.campaign import Cause, Level, Outcome, Scale, Sought, Verification
 from rtbisect.model.report import HostPart
 from rtbisect.report.draft import DETAILS, DraftMailer, check_mailable, template_name
 from rtbisect.report.lint.mail import BANNER
@@ -227,7 +227,7 @@ def test_every_outcome_has_a_mail(mailer):
 
 
 def test_a_repair_is_told_as_one_and_goes_to_no_list(mailer):
-    found = replace(epoll(), repair=True, synthetic_workload=False)
+    found = replace(epoll(), sought=Sought.REPAIR, synthetic_workload=False)
     metal = replace(found, device=replace(found.device, emulated=False))
     assert not mailable(metal)
     report = mailer.draft(metal, "told")
@@ -278,9 +278,9 @@ def test_what_is_known_of_newer_kernels_is_what_was_booted(tmp_path):
         return " ".join(text.split())
 
     report = rcu()
-    assert f"was booted, {report.bad[:12]}, still has it; newer ones" in said(report)
+    assert f"was booted, {report.newer[:12]}, still has it; newer ones" in said(report)
     rows = tuple(
-        replace(row, probability_bad=0.4) if row.sha == report.bad else row
+        replace(row, probability_bad=0.4) if row.sha == report.newer else row
         for row in report.result.tested
     )
     unsure = replace(report, result=replace(report.result, tested=rows))

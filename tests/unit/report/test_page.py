@@ -10,7 +10,7 @@ import pytest
 from helpers.report_cases import CASES, MANY, NONE, STALL
 from helpers.report_epoll import epoll
 from helpers.report_parts import LOUD, QUIET, RES_ON, TEMPLATES, sha
-from rtbisect.model.campaign import Gate, GateStatus
+from rtbisect.model.campaign import Gate, GateStatus, Sought
 from rtbisect.model.lab import Measurement, Run, RunStatus
 from rtbisect.report.page import write_page
 from rtbisect.report.pictures import draw_page, role
@@ -78,7 +78,9 @@ def test_every_answer_has_a_page(tmp_path, name):
     text, _ = page(CASES[name](), tmp_path)
     report = CASES[name]()
     assert "Confidence ," not in text
-    assert ("repair" if report.repair and report.culprit else report.result.outcome) in text
+    assert (
+        "repair" if report.sought is Sought.REPAIR and report.culprit else report.result.outcome
+    ) in text
 
 
 def test_a_page_says_what_speaks_against_a_report(tmp_path):
@@ -111,7 +113,14 @@ def test_revisions_of_a_picture_have_their_role():
     report = epoll()
     commits = report.graph.commits
     culprit = next(each for each in commits if each.sha == report.result.culprit)
-    revisions = [report.good, *culprit.parents, culprit.sha, report.bad, commits[3].sha, "f" * 40]
+    revisions = [
+        report.older,
+        *culprit.parents,
+        culprit.sha,
+        report.newer,
+        commits[3].sha,
+        "f" * 40,
+    ]
     assert [role(report, each) for each in revisions] == [
         "good end", "parent", "culprit", "bad end", "", "revert",
     ]  # fmt: skip
@@ -136,7 +145,7 @@ def test_a_page_on_a_repair_calls_the_broken_side_broken(tmp_path):
     assert (tmp_path / "trend.png") in draw_page(report, boots, tmp_path, lambda: Kept)
     names = [text.get_text() for text in drawn[0].legends[0].get_texts()]
     assert names == ["broken", "repaired"]
-    assert role(report, report.good) == "older end"
+    assert role(report, report.older) == "older end"
     # A boot at nothing is a whole dot.
     assert not any(line.get_clip_on() for line in drawn[0].axes[0].lines)
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from helpers.report_cases import backport, culprit_set, epoll, hang, nothing, rcu
-from rtbisect.model.campaign import Cause, Gate, GateStatus, Sample
+from rtbisect.model.campaign import Cause, Gate, GateStatus, Sample, Sought
 from rtbisect.report.policy import HeldBack, Obstacle, Purpose, held_back, mailable, purpose_of
 
 ABSENT = Gate("G9 a gate", GateStatus.ABSENT, "nobody looked")
@@ -48,7 +48,7 @@ CASES = {
     "our workload": (synthetic(rcu()), Obstacle.SYNTHETIC),
     "one side": (unmeasured(rcu()), Obstacle.NOT_MEASURED),
     "no console": (replace(hang(), excerpt=()), Obstacle.NO_CONSOLE),
-    "another repair": (replace(rcu(), repair=True), Obstacle.REPAIR),
+    "another repair": (replace(rcu(), sought=Sought.REPAIR), Obstacle.REPAIR),
     "the tool": (on(rcu(), cause=Cause.TOOL_INDUCED), Obstacle.CAUSE),
     "no cause": (on(rcu(), cause=Cause.NONE), Obstacle.CAUSE),
     "no text of the commit": (replace(rcu(), culprit=None), Obstacle.NO_CULPRIT),

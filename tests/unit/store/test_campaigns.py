@@ -36,7 +36,7 @@ def commit(number, *, subject="", upstream=""):
 
 def ended(store, culprit, state=ReportState.SENT, *, told=None):
     """A campaign that found a commit and wrote a report, which stands so."""
-    request = codec.to_json(CampaignRequest, replace(REQUEST, bad=culprit))
+    request = codec.to_json(CampaignRequest, replace(REQUEST, newer=culprit))
     name = store.create("bisect", request, "2026-01-01T00:00:00+00:00")
     result = Result(Outcome.CULPRIT, Cause.KERNEL, culprit, ((culprit, 0.98),), 0.98, None, None)
     folder = store.state / "reports" / name
@@ -112,7 +112,7 @@ def test_a_digest_that_is_kept_is_found_by_later_programs(store):
     store.create("bisect", codec.to_json(CampaignRequest, REQUEST), "now")
     with store.database.read() as connection:
         digest = connection.exec_driver_sql("SELECT request_digest FROM campaign").scalar()
-    assert digest == "59b852c2057798eeb7b17a97e2d6c6c8108705f6d52ce107d85496e9f6f192f6"
+    assert digest == "f62d487a474d2fa1e9ac1faa98fe58ec3936988a9c98487a28e0067c5619eba0"
 
 
 def test_a_report_that_moves_is_found_where_it_stands(store):
@@ -203,7 +203,7 @@ QUESTIONS = {
     "answer": lambda store: threads(store).answers("<a@example.org>"),
     "mends": lambda store: threads(store).mends("bisect-3"),
     "digest": lambda store: digest(store.state, 1, "2026-01-03T00:00:00+00:00"),
-    "same request": lambda store: store.of_request(replace(REQUEST, bad=sha(3))),
+    "same request": lambda store: store.of_request(replace(REQUEST, newer=sha(3))),
     "resume": lambda store: store.open_one().request,
     "repaired": lambda store: repaired_by(store.database, sha(3)),
     "open reports": lambda store: list(store.readable(store.with_report((ReportState.ANSWERED,)))),

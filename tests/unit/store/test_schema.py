@@ -8,7 +8,7 @@ import sqlite3
 import subprocess
 import sys
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -28,7 +28,8 @@ from rtbisect.campaign.fingerprint import (
     setup_parts,
 )
 from rtbisect.errors import ConfigError
-from rtbisect.model.campaign import CampaignRequest
+from rtbisect.model.campaign import CampaignRequest, Sought
+from rtbisect.model.command import CommandRequest
 from rtbisect.model.report import ReportInput, ReportState
 from rtbisect.store import codec, db, outbox, replies, schema
 from rtbisect.store.campaigns import CampaignStore
@@ -47,10 +48,10 @@ def put(name, state, version=1):
     return state / "rtbisect.sqlite3"
 
 
-def resumed(name, state, version=1):
+def resumed(name, state, version=1, world=old_stores.world):
     """The world of the campaign in a recorded store."""
     (state / "aside").mkdir()
-    here = old_stores.world(state / "aside")
+    here = world(state / "aside")
     put(name, state, version)
     here.store, here.campaign = CampaignStore(state), "bisect-1"
     return here
@@ -62,7 +63,7 @@ def dump(place):
 
 
 #: Schemas that `tests/data/stores/` has stores of.
-VERSIONS = sorted({int(path.name.split("-")[1]) for path in STORES.glob("schema-*.sql")})
+VERSIONS = sorted({int(path.name.split("-")[1]) for path in STORES.glob("schema-*-boot.sql")})
 
 
 @pytest.mark.parametrize("version", VERSIONS)
@@ -75,6 +76,68 @@ def test_a_campaign_of_an_older_schema_resumes_with_the_same_answer(tmp_path, na
     result, _ = old_stores.go(resumed(name, tmp_path / "again", version))
     assert before == 1
     assert (result.outcome, result.culprit) == (whole.outcome, old_stores.CULPRIT)
+
+
+def test_a_search_for_a_repair_that_an_older_program_began_goes_on(tmp_path):
+    """Its ends and thresholds were kept the other way round, its fingerprint holds them so."""
+    (tmp_path / "whole").mkdir()
+    whole, _ = old_stores.go(old_stores.repair(tmp_path / "whole"))
+    here = resumed("repair", tmp_path, 4, old_stores.repair)
+    (kept,) = recorded(here.store.database, "bisect-1", Fingerprint)
+    assert json.loads(kept.document)["thresholds"][0]["better"] == "higher"
+    assert here.store.get("bisect-1").request == here.request
+    assert here.store.of_request(here.request) == ("bisect-1",)
+    result, _ = old_stores.go(here)
+    assert result == whole
+    assert result.culprit == old_stores.CULPRIT
+    assert result.reasons[0] == "this commit repairs it"
+    # What the older program came to, run to its end.
+    assert f"{result.confidence:.3f}" == "0.972"
+
+
+FIRST_REQUEST = {
+    "kind": "bisect", "site": "s", "tree": "t", "good": "a", "bad": "b", "suite": None,
+    "metric": None, "seed": 0, "extra": [["given", "g"]], "repo": "/elsewhere",
+}  # fmt: skip
+COMMAND = CommandRequest(("true",), pass_fail=True)
+
+
+@pytest.mark.parametrize(
+    ("kept", "asked"),
+    [
+        ({}, {}),
+        ({"extra": [["find_fix", "1"], ["given", "g"]]}, {"sought": Sought.REPAIR}),
+        *(
+            (
+                {
+                    "kind": "run",
+                    "extra": [["command", json.dumps(asdict(COMMAND) | {"find_fix": fix})]],
+                },
+                {
+                    "kind": "run",
+                    "extra": COMMAND.extra(),
+                    "sought": Sought.REPAIR if fix else Sought.REGRESSION,
+                },
+            )
+            for fix in (False, True)
+        ),
+    ],
+    ids=["regression", "repair", "command", "command that repairs"],
+)
+def test_what_an_older_program_was_asked_is_found_by_one_of_today(tmp_path, kept, asked):
+    place = put("repair", tmp_path, 4)
+    with closing(sqlite3.connect(place)) as database:
+        database.execute("UPDATE campaign SET request = ?", (json.dumps(FIRST_REQUEST | kept),))
+        # What no program can read keeps what it has.
+        database.execute(
+            "INSERT INTO campaign (id, kind, request, state, created)"
+            " VALUES ('x', 'run', '{', 's', '')"
+        )
+        database.commit()
+    request = CampaignRequest("bisect", "s", "t", "a", "b", extra=(("given", "g"),))
+    store = CampaignStore(tmp_path)
+    assert store.of_request(replace(request, **asked)) == ("bisect-1",)
+    assert store.get("bisect-1").request == replace(request, repo="/elsewhere", **asked)
 
 
 def test_what_an_older_store_has_told_is_found(tmp_path):
@@ -228,7 +291,7 @@ for number, state in enumerate(sys.argv[1:]):
 def test_a_kill_leaves_an_old_store_as_it_was(tmp_path):
     whole = put("build", tmp_path)
     before = dump(whole)
-    states = [tmp_path / str(number) for number in range(40)]
+    states = [tmp_path / str(number) for number in range(60)]
     for state in states:
         state.mkdir()
         shutil.copy(whole, state)
