@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A repair and a regression over one range, mirrored: the search is the same."""
+
+from dataclasses import replace
+
+import pytest
+
+from helpers.campaigns import World, boots, line_of, sha
+from rtbisect.judge.scale import FRACTION
+from rtbisect.lab.fake import FakeLab
+from rtbisect.model.campaign import (
+    Better,
+    CampaignRequest,
+    Limits,
+    MetricKey,
+    Outcome,
+    Scale,
+    Sought,
+    Threshold,
+)
+from rtbisect.model.command import GIVEN, CommandRequest
+from rtbisect.model.lab import Measurement
+from rtbisect.pipeline import bisect
+
+COMMITS, CULPRIT = 16, 11
+KEY = MetricKey("rcu", "p50_us", "rcu-off")
+WAIT = Threshold(
+    key=KEY,
+    unit="us",
+    better=Better.LOWER,
+    scale=Scale.LINEAR,
+    statistic="median",
+    min_effect=300.0,
+    limit=None,
+    floor=0.0,
+    role="primary",
+    control=None,
+    reason="",
+)
+RATIO = replace(WAIT, scale=Scale.LOG, min_effect=1.2)
+#: Shares take many runs to tell apart.
+LIMITS = Limits(calibrate_max=40, max_boots=300)
+FAILS = replace(WAIT, unit="1", statistic=FRACTION, min_effect=0.2)
+
+
+def waits(request, random):
+    """From the culprit on calls take 1.5 times as long."""
+    return boots(CULPRIT, kind="rcu")(request, random)
+
+
+def failures(request, random):
+    """From the culprit on nine runs in ten fail, before it one."""
+    share = 0.9 if CULPRIT <= int(request.revision, 16) < 10**6 else 0.1
+    return [Measurement(KEY.suite, KEY.name, KEY.window, float(random.random() < share), "1")]
+
+
+def searched(state, threshold, sought, draw):
+    """A search with fakes: the world after it, what it found and what it told."""
+    graph = line_of(COMMITS)
+    request = CampaignRequest(
+        "bisect", "s", "t", graph.good, graph.bad, "rcu", "p50_us", seed=7, sought=sought
+    )
+    reverts = {(graph.bad, sha(CULPRIT)): sha(10**6)}
+    here = World(
+        state, graph, FakeLab(draw), reverts=reverts, request=request, limits=LIMITS,
+    )  # fmt: skip
+    setup, parts = here.open()
+    result, _report = bisect.bisect(replace(setup, thresholds=(threshold,)), parts)
+    return here, result
+
+
+def mirrored(draw, turned):
+    """The same boots with figures that lie the other way round."""
+    return lambda request, random: [
+        replace(each, value=turned(each.value)) for each in draw(request, random)
+    ]
+
+
+def asked(here):
+    return [(each.revision, each.run_id) for each in here.lab.requests]
+
+
+@pytest.mark.parametrize(
+    ("threshold", "draw", "turned"),
+    [(WAIT, waits, lambda value: -value), (FAILS, failures, lambda value: 1 - value)],
+    ids=["difference", "share"],
+)
+def test_a_repair_is_searched_as_its_mirrored_regression(tmp_path, threshold, draw, turned):
+    """Same boots in the same order, and posteriors that are equal to the last digit."""
+    one, regression = searched(tmp_path / "1", threshold, Sought.REGRESSION, draw)
+    two, repair = searched(tmp_path / "2", threshold, Sought.REPAIR, mirrored(draw, turned))
+    assert (regression.outcome, regression.culprit) == (Outcome.CULPRIT, sha(CULPRIT))
+    assert asked(one) == asked(two)
+    assert (repair.outcome, repair.culprit) == (regression.outcome, regression.culprit)
+    assert repair.tested == regression.tested
+    assert repair.candidates == regression.candidates
+    assert repair.confidence == regression.confidence
+    for ours, theirs in zip(regression.verifications, repair.verifications, strict=True):
+        assert (ours.name, ours.status, ours.recovery) == (
+            theirs.name, theirs.status, theirs.recovery,
+        )  # fmt: skip
+    (ours, theirs) = regression.judgement, repair.judgement
+    assert (ours.p, ours.effect) == (theirs.p, -theirs.effect)
+
+
+def test_of_ratios_the_last_digits_differ(tmp_path):
+    """The logarithm of a reciprocal is rounded twice."""
+    one, regression = searched(tmp_path / "1", RATIO, Sought.REGRESSION, waits)
+    two, repair = searched(
+        tmp_path / "2", RATIO, Sought.REPAIR, mirrored(waits, lambda value: 1 / value)
+    )
+    assert asked(one) == asked(two)
+    assert repair.culprit == regression.culprit == sha(CULPRIT)
+    assert repair.confidence == pytest.approx(regression.confidence, rel=1e-9)
+    assert [row.probability_bad for row in repair.tested] == pytest.approx(
+        [row.probability_bad for row in regression.tested], rel=1e-9, abs=1e-12
+    )
+
+
+def test_words_alone_differ(tmp_path):
+    one, _regression = searched(tmp_path / "1", WAIT, Sought.REGRESSION, waits)
+    two, repair = searched(
+        tmp_path / "2", WAIT, Sought.REPAIR, mirrored(waits, lambda value: -value)
+    )
+    first, second = (here.mailer.drafts[0][1].splitlines() for here in (one, two))
+    assert first[0] == f"{COMMITS} candidates between {sha(0)[:12]} (good) and {sha(16)[:12]} (bad)"
+    assert second[0] == first[0].replace("good", "broken").replace("bad", "fixed")
+    assert repair.reasons[0] == "this commit repairs it"
+    notes = [check.note for check in repair.verifications]
+    assert any("of the shift between broken and fixed" in note for note in notes)
+    assert not any("good" in note or "bad" in note for note in notes)
+
+
+@pytest.mark.parametrize("suite", [None, "ipi"])
+def test_a_merge_base_that_is_fixed_is_no_answer(tmp_path, suite):
+    """The older end that was given is beside it, and alone is broken: a regression came there."""
+    graph, given = line_of(3), sha(10**6 + 1)
+    request = CampaignRequest(
+        "bisect", "site.yaml", "t", graph.good, graph.bad, suite,
+        extra=((GIVEN, given),), sought=Sought.REPAIR,
+    )  # fmt: skip
+
+    def draw(asked, random):
+        known = sha(0) if asked.revision == given else sha(10**6)
+        return boots(0)(replace(asked, revision=known), random)
+
+    here = World(
+        tmp_path, graph, FakeLab(draw), reverts={("", ""): given}, request=request
+    )  # fmt: skip
+    result, _report = bisect.bisect(*here.open())
+    assert result.outcome is Outcome.INCONCLUSIVE
+    said = result.reasons[0]
+    assert f"the merge base {graph.good[:12]} is like the end that was called good;" in said
+    assert f"--bad {given[:12]} --good {graph.good[:12]} --suite ipi" in said
+
+
+@pytest.mark.parametrize("sought", Sought)
+def test_a_threshold_is_turned_once_and_without_its_limit(sought):
+    limited = replace(WAIT, limit=9.0)
+    assert limited.toward(Sought.REGRESSION) == limited
+    turned = limited.toward(Sought.REPAIR)
+    assert (turned.better, turned.limit) == (Better.HIGHER, None)
+    assert sought.opposite.opposite is sought is not sought.opposite
+    assert sought.ends(*sought.ends("good", "bad")) == ("good", "bad")
+    words = CommandRequest(("true",)).words(sought)
+    assert ("--find-fix" in words) == (sought is Sought.REPAIR)
