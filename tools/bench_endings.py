@@ -79,7 +79,7 @@ class World:
         self.base, self.step = (100.0, 15.0) if host == "quiet-command" else (6000.0, 0.0)
         self.step = self.step or rng.choice([1500.0, 3000.0, 3000.0])
         equal = 0.0 if host.endswith("command") else 0.3
-        self.kernels = {graph.good: graph.good}
+        self.kernels = {graph.older: graph.older}
         for i, commit in enumerate(graph.commits):
             same = i != self.culprit and len(commit.parents) == 1 and rng.random() < equal
             self.kernels[commit.sha] = self.kernels[commit.parents[0]] if same else commit.sha

@@ -143,7 +143,7 @@ class World:
 
     def __post_init__(self):
         if self.request is None:
-            self.request = CampaignRequest("bisect", "s", "t", self.graph.good, self.graph.bad)
+            self.request = CampaignRequest("bisect", "s", "t", self.graph.older, self.graph.newer)
         self.store = CampaignStore(self.state)
         self.campaign = self.store.create("bisect", "{}", "now")
 
@@ -180,5 +180,5 @@ class World:
 def world(state, bad_from, *, count=8, kind="ipi", script=None, **kw):
     """A campaign over a line whose commits are bad from number `bad_from` on."""
     graph = line_of(count)
-    reverts = {(graph.bad, sha(bad_from)): REVERT} if bad_from else {}
+    reverts = {(graph.newer, sha(bad_from)): REVERT} if bad_from else {}
     return World(state, graph, FakeLab(boots(bad_from, kind=kind), script), reverts=reverts, **kw)

@@ -96,7 +96,7 @@ class OldWorld(World):
 
 def world(state):
     graph = line_of(COMMITS)
-    request = CampaignRequest("bisect", "s", "t", graph.good, graph.bad, suite="ipi", seed=3)
+    request = CampaignRequest("bisect", "s", "t", graph.older, graph.newer, suite="ipi", seed=3)
     return OldWorld(state, graph, FakeLab(boots(8)), request=request)
 
 

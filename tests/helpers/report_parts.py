@@ -47,8 +47,8 @@ def history(count, subjects=()):
     """A straight line good = sha(1), then sha(2) .. sha(count + 1)."""
     named = dict(subjects)
     return CommitGraph(
-        good=sha(1),
-        bad=sha(count + 1),
+        older=sha(1),
+        newer=sha(count + 1),
         commits=tuple(
             Commit(sha(i), (sha(i - 1),), named.get(sha(i), f"commit {i}"))
             for i in range(2, count + 2)

@@ -54,8 +54,8 @@ class History:
                 failing={sha(n): "a.c:1: error: x" for n in self.broken},
                 same_as={sha(n): sha(other) for n, other in self.same.items()},
             ),
-            {(graph.bad, sha(n)): sha(REVERTED + n) for n in {*self.ipi, *self.rcu}},
-            CampaignRequest("bisect", "s", "t", graph.good, graph.bad, self.suite, self.metric),
+            {(graph.newer, sha(n)): sha(REVERTED + n) for n in {*self.ipi, *self.rcu}},
+            CampaignRequest("bisect", "s", "t", graph.older, graph.newer, self.suite, self.metric),
             limits=self.limits,
         )
 

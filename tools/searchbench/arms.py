@@ -99,7 +99,7 @@ def split(world: World, spec: engine.SearchSpec, between: str) -> tuple[str, str
     at least one is named and none of them is wrong.
     """
     named: dict[str, float] = {}
-    for ends in ((world.graph.good, between), (between, world.graph.bad)):
+    for ends in ((world.graph.older, between), (between, world.graph.newer)):
         left = MAX_BOOTS - world.boots
         if left < 2 * spec.calibrate_min:
             break
@@ -123,8 +123,8 @@ def proved(world: World, state: engine.SearchState, culprit: str) -> Outcome:
         threshold=spec.threshold,
         seed=spec.seed,
         revert=None,
-        tip=graph.bad,
-        endpoints=tuple(Sample(state.ledger.values[end]) for end in (graph.good, graph.bad)),
+        tip=graph.newer,
+        endpoints=tuple(Sample(state.ledger.values[end]) for end in (graph.older, graph.newer)),
         layout=PROOF_LAYOUT if state.layouts else 0,
         boots_max=most_boots(state.ends.used),
     )
@@ -219,7 +219,7 @@ class Repository:
         self.path = Path(self._folder.name)
         self._git("init", "-q", "--bare", "-b", "main")
         who = "committer Person 001 <person-001@example.org> 1700000000 +0000\ndata 0\n"
-        marks = {graph.good: 1} | {c.sha: i + 2 for i, c in enumerate(graph.commits)}
+        marks = {graph.older: 1} | {c.sha: i + 2 for i, c in enumerate(graph.commits)}
         lines = [f"commit refs/heads/good\nmark :1\n{who}"]
         for commit in graph.commits:
             lines.append(f"commit refs/heads/main\nmark :{marks[commit.sha]}\n{who}")
@@ -231,7 +231,7 @@ class Repository:
         names = dict(line.split() for line in out.read_text().splitlines())
         back = {mark: sha for sha, mark in marks.items()}
         self.sha = {names[mark]: back[int(mark[1:])] for mark in names}
-        self.good, self.bad = names[":1"], names[f":{marks[graph.bad]}"]
+        self.good, self.bad = names[":1"], names[f":{marks[graph.newer]}"]
 
     @classmethod
     def of(cls, graph: CommitGraph) -> Repository:

@@ -45,7 +45,7 @@ def arm(world: World, name: str) -> tuple[str, str | None, float]:
         if bisector.distribution[best] >= TARGET:
             return "culprit", shas[best], float(bisector.distribution[best])
         index = bisector.select()
-        sha = shas[index] if index < len(shas) else graph.good
+        sha = shas[index] if index < len(shas) else graph.older
         if world.build(sha) is None:
             bisector.record(index, None)
             continue
@@ -56,7 +56,7 @@ def arm(world: World, name: str) -> tuple[str, str | None, float]:
 def _first_parents(world: World) -> list[str]:
     """From the bad end down to the good one."""
     parents = {c.sha: c.parents for c in world.graph.commits}
-    sha, found = world.graph.bad, []
+    sha, found = world.graph.newer, []
     while sha in parents:
         found.append(sha)
         sha = parents[sha][0]

@@ -64,4 +64,4 @@ def calibrated(world: World) -> tuple[tuple[float, ...], tuple[float, ...]] | No
     if not world.reproduced:
         return None
     graph, values = world.graph, state.ledger.values
-    return values[graph.good], values[graph.bad]
+    return values[graph.older], values[graph.newer]

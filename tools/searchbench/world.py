@@ -143,7 +143,7 @@ class World:
         if self.layout:
             width = max(width, 0.7 * self.cell.effect)
             # The ends as they are configured differ by luck; another layout has its own.
-            if place == self.ancestry.index[self.graph.bad]:
+            if place == self.ancestry.index[self.graph.newer]:
                 return self.cell.effect / 2
             if place == self.ancestry.size:
                 return -self.cell.effect / 2

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rtbisect.model.formats import kept_as
 
@@ -34,19 +34,23 @@ class CommitHead:
     date: str
 
 
-@kept_as("CommitGraph")
+def with_ends(graph: dict[str, Any]) -> dict[str, Any]:
+    """A kept graph of version 1, whose ends are named as in the search of a regression."""
+    kept = {name: part for name, part in graph.items() if name not in ("good", "bad")}
+    return kept | {"older": graph["good"], "newer": graph["bad"]}
+
+
+@kept_as("CommitGraph", with_ends)
 @dataclass(frozen=True, slots=True)
 class CommitGraph:
-    """The candidates `good..bad`, every commit of all parents.
+    """The candidates `older..newer`, every commit of all parents."""
 
-    `commits` is in topological order, parents before children; `bad` is the last one.
-    Parents outside the tuple are boundary commits: ancestors of `good` (or `good`
-    itself), which by definition show the good behaviour: "bad" is, as in all of the search, what
-    has the sought change, be it a regression or a repair.
-    """
-
-    good: str
-    bad: str
+    #: Full sha of an ancestor of all candidates, which is none itself.
+    older: str
+    #: Full sha of the last candidate.
+    newer: str
+    #: In topological order, parents before children. A parent outside is a boundary commit: an
+    #: ancestor of the older end, or this itself, which by definition lacks the sought change.
     commits: tuple[Commit, ...]
 
     def __len__(self) -> int:

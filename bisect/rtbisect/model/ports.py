@@ -32,8 +32,8 @@ class Tree(Protocol):
     def resolve(self, revision: str) -> str:
         """Full sha of a revision; ConfigError when there is none."""
 
-    def graph(self, good: str, bad: str) -> CommitGraph:
-        """Candidates good..bad with all parents; ConfigError when good is no ancestor."""
+    def graph(self, older: str, newer: str) -> CommitGraph:
+        """Candidates older..newer with all parents; ConfigError when older is no ancestor."""
 
     def held(self, sha: str) -> AbstractContextManager[Checkout]:
         """Put the one worktree at `sha`, clean; it stays there until the block ends."""

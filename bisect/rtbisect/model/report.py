@@ -18,7 +18,7 @@ from rtbisect.model.campaign import (
     untoward,
     with_parents,
 )
-from rtbisect.model.code import CommitGraph  # noqa: TC001
+from rtbisect.model.code import CommitGraph, with_ends
 from rtbisect.model.formats import kept_as
 from rtbisect.model.lab import DeviceType, HostProfile  # noqa: TC001
 
@@ -94,6 +94,7 @@ def _with_sought(report: dict[str, Any]) -> dict[str, Any]:
     return kept | {
         "older": report["good"],
         "newer": report["bad"],
+        "graph": with_ends(report["graph"]),
         "sought": sought,
         "thresholds": untoward(report.get("thresholds", []), sought),
     }

@@ -32,8 +32,8 @@ def others(effects: Steps, graph: CommitGraph, threshold: Threshold, first: Resu
     effects.tell(f"{culprit[:12]} does not explain the whole shift; searching beside it")
     parts = _Parts(effects, graph, threshold)
     for parent in graph.parents_of(culprit):
-        parts.search(graph.good, parent)
-    parts.search(culprit, graph.bad)
+        parts.search(graph.older, parent)
+    parts.search(culprit, graph.newer)
     return _together([first, *parts.proved], first, parts)
 
 
@@ -44,7 +44,7 @@ def split(
     proved the range is inconclusive.
     """
     parts = _Parts(effects, graph, threshold)
-    parts.divide(graph.good, between, graph.bad)
+    parts.divide(graph.older, between, graph.newer)
     if parts.proved:
         return _together(parts.proved, parts.proved[0], parts, known=True)
     said = tuple(parts.said)
@@ -139,19 +139,19 @@ class _Parts:
                 continue
             forked = f"{parent[:12]}, which forked before {good[:12]}"
             self.effects.tell(f"{merge[:12]} merges {forked}; searching there")
-            ended.append(self.search(self.graph.good, parent, depth + 1))
+            ended.append(self.search(self.graph.older, parent, depth + 1))
         return ended
 
     def _result(self, rest: CommitGraph) -> tuple[Result, str]:
         """What is found in a part, and a revision between two culprits of it."""
         effects = self.effects
-        if not effects.budget.affords(effects.evidence(), rest.good, rest.bad):
+        if not effects.budget.affords(effects.evidence(), rest.older, rest.newer):
             return unanswered(self.threshold, "the budget is spent"), ""
         found = search(effects, rest, self.threshold, effects.evidence())
         answer = found.answer
         result = result_of(answer, self.threshold, ())
         if answer.outcome is Outcome.CULPRIT:
-            ends = (self.graph.good, self.graph.bad)
+            ends = (self.graph.older, self.graph.newer)
             result = proof.prove(effects, rest, self.threshold, result, found, ends)
         return result, answer.between
 

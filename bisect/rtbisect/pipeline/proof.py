@@ -70,7 +70,7 @@ def prove(  # noqa: PLR0913  (what was searched, and what was found)
     culprit = result.culprit
     assert culprit is not None
     parents = graph.parents_of(culprit)
-    reach = ends or (graph.good, graph.bad)
+    reach = ends or (graph.older, graph.newer)
     revert, no_revert = _revert(effects, reach[1], culprit)
     judged = Judged(threshold, found.answer.figure)
     spec = _spec(effects, reach, judged, found, parents, revert, no_revert)
@@ -279,6 +279,6 @@ def _booted(item: TestedRevision, state: verification.VerifyState) -> TestedRevi
 
 def _doubted(item: TestedRevision, graph: CommitGraph) -> TestedRevision:
     """What the search believed of a revision, after the verification did not bear it out."""
-    if item.sha in (graph.good, graph.bad) or item.skipped:
+    if item.sha in (graph.older, graph.newer) or item.skipped:
         return item
     return replace(item, skipped="the verification does not bear the search out")

@@ -36,7 +36,7 @@ def search(
     """Search the graph on one metric. `spare` are boots of its ends that were taken before."""
     limits = effects.setup.limits
     # Both ends first: the calibration needs them, and they tell what a build costs.
-    for end in (graph.good, graph.bad):
+    for end in (graph.older, graph.newer):
         effects.build(end)
     budget = effects.budget
     spec = engine.SearchSpec(
@@ -95,7 +95,7 @@ def _within_budget(
     left = budget.search_boots_left
     waiting = 0
     if left and state.ends.reproduced is None:
-        waiting = sum(len(spare.get(end, ())) for end in (graph.good, graph.bad))
+        waiting = sum(len(spare.get(end, ())) for end in (graph.older, graph.newer))
     boots = state.ledger.boots + left + waiting
     builds = state.ledger.builds + budget.builds_left
     if (boots, builds) == (state.spec.max_boots, state.spec.max_builds):

@@ -71,12 +71,14 @@ class Steps:
         """Those of the change that is sought."""
         return WORDS[self.setup.request.sought]
 
-    def graph(self, good: str, bad: str) -> CommitGraph:
-        """The candidates good..bad."""
+    def graph(self, older: str, newer: str) -> CommitGraph:
+        """The candidates older..newer."""
         asked = self.setup.request
-        key = "graph" if (good, bad) == (asked.older, asked.newer) else f"graph/{good}..{bad}"
+        whole = (older, newer) == (asked.older, asked.newer)
         return self.parts.journal.step(
-            key, CommitGraph, lambda _note: self.parts.tree.graph(good, bad)
+            "graph" if whole else f"graph/{older}..{newer}",
+            CommitGraph,
+            lambda _note: self.parts.tree.graph(older, newer),
         )
 
     def silent(self, graph: CommitGraph) -> Silent:

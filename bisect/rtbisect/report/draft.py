@@ -270,5 +270,5 @@ def result_json(report: ReportInput) -> str:
     found["good"], found["bad"] = found.pop("older"), found.pop("newer")
     found["repair"] = sought is Sought.REPAIR
     found["thresholds"] = [asdict(each.toward(sought)) for each in report.thresholds]
-    found["graph"] = {"good": graph.good, "bad": graph.bad, "commits": len(graph)}
+    found["graph"] = {"good": graph.older, "bad": graph.newer, "commits": len(graph)}
     return json.dumps(found, indent=1, sort_keys=True, ensure_ascii=True) + "\n"

@@ -23,18 +23,18 @@ _ROWS = 512
 _BITS = np.unpackbits(np.arange(256, dtype=np.uint8)[None, :], axis=0).astype(np.float64)
 
 
-def part(graph: CommitGraph, good: str, bad: str) -> CommitGraph:
-    """The candidates between two revisions of a graph: what `bad` is made of, and of that only
-    what descends from `good` where this is a candidate itself. A side branch that forked before
-    `good` comes in by its merge.
+def part(graph: CommitGraph, older: str, newer: str) -> CommitGraph:
+    """The candidates between two revisions of a graph: what `newer` is made of, and of that only
+    what descends from `older` where this is a candidate itself. A side branch that forked before
+    `older` comes in by its merge.
     """
     ancestry = Ancestry(graph)
-    inside = ancestry.side(bad)
-    if (start := ancestry.index.get(good)) is not None:
+    inside = ancestry.side(newer)
+    if (start := ancestry.index.get(older)) is not None:
         inside &= ancestry.descendants_or_self(start)
         inside[start] = False
     kept = (commit for commit, held in zip(graph.commits, inside, strict=True) if held)
-    return CommitGraph(good, bad, tuple(kept))
+    return CommitGraph(older, newer, tuple(kept))
 
 
 class Ancestry:
@@ -51,7 +51,7 @@ class Ancestry:
         self.index: dict[str, int] = {c.sha: i for i, c in enumerate(graph.commits)}
         self.parents: list[tuple[int, ...]] = []
         children: list[list[int]] = [[] for _ in range(size)]
-        boundary: dict[str, None] = {graph.good: None}
+        boundary: dict[str, None] = {graph.older: None}
         self._rows = np.zeros((size, (size + 7) // 8), dtype=np.uint8)
         for i, commit in enumerate(graph.commits):
             found = []

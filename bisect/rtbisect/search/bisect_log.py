@@ -34,15 +34,15 @@ def bisect_log(
     # A revision that never booted was not tested, however sure its side is.
     booted = [item for item in tested if item.boots and not item.skipped]
     place = ancestry.index
-    bads = {graph.bad}
+    bads = {graph.newer}
     bads |= {t.sha for t in booted if t.probability_bad > SURE and t.sha in place}
     ordered = sorted(bads, key=lambda sha: -place[sha])
     if culprit is not None and culprit in bads:
         ordered = [sha for sha in ordered if sha != culprit] + [culprit]
     under_last = ancestry.ancestors_or_self(place[ordered[-1]])
-    goods = [graph.good]
+    goods = [graph.older]
     for item in booted:
-        if item.sha == graph.good or item.probability_bad >= 1 - SURE:
+        if item.sha == graph.older or item.probability_bad >= 1 - SURE:
             continue
         if item.sha in place and under_last[place[item.sha]]:
             goods.append(item.sha)

@@ -64,7 +64,7 @@ def check_spec(spec: SearchSpec) -> None:
         raise ConfigError(f"confidence {spec.confidence} is not between 0.5 and 1")
     if not 0 < spec.prior_none < 1:
         raise ConfigError(f"prior_none {spec.prior_none} is not between 0 and 1")
-    if not spec.graph.commits or spec.graph.commits[-1].sha != spec.graph.bad:
+    if not spec.graph.commits or spec.graph.commits[-1].sha != spec.graph.newer:
         raise ConfigError("there is no commit between good and bad", "give two different revisions")
     effect_floor(spec.threshold)
 
@@ -96,8 +96,8 @@ def look(spec: SearchSpec, ledger: Ledger) -> Calibration:
     """
     boots = ledger.views
     last = spec.calibrate_max
-    good = boots.get((spec.graph.good, 0), ())[:last]
-    bad = boots.get((spec.graph.bad, 0), ())[:last]
+    good = boots.get((spec.graph.older, 0), ())[:last]
+    bad = boots.get((spec.graph.newer, 0), ())[:last]
     return decide(good, bad, _rule(spec))
 
 
@@ -185,16 +185,16 @@ def _elsewhere(
 
 def due(spec: SearchSpec, ledger: Ledger, count: int) -> list[str]:
     """The next `count` boots of the ends in ABBA order: good, bad, bad, good, ..."""
-    good = len(ledger.values.get(spec.graph.good, ()))
-    bad = len(ledger.values.get(spec.graph.bad, ()))
+    good = len(ledger.values.get(spec.graph.older, ()))
+    bad = len(ledger.values.get(spec.graph.newer, ()))
     schedule = looks(spec.calibrate_min, spec.calibrate_max)
     target = next((boots for boots in schedule if min(good, bad) < boots), schedule[-1])
     found: list[str] = []
     while len(found) < count and min(good, bad) < target:
         if good < bad or (good == bad and good % 2 == 0):
             good += 1
-            found.append(spec.graph.good)
+            found.append(spec.graph.older)
         else:
             bad += 1
-            found.append(spec.graph.bad)
+            found.append(spec.graph.newer)
     return found

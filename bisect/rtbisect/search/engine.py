@@ -206,7 +206,7 @@ def forecast(state: SearchState) -> Forecast:
         builds, calibration = bits, 0
     else:
         bits = math.log2(state.ancestry.size + 1)
-        ends = (spec.graph.good, spec.graph.bad)
+        ends = (spec.graph.older, spec.graph.newer)
         calibration = max(
             0, 2 * spec.calibrate_min - sum(len(ledger.values.get(e, ())) for e in ends)
         )
@@ -226,7 +226,7 @@ def forecast(state: SearchState) -> Forecast:
 def _calibration(state: SearchState, hosts: int, builders: int) -> tuple[Trial, ...]:
     """Builds of both ends first: equal kernels need no boot at all."""
     graph = state.spec.graph
-    unbuilt = [sha for sha in (graph.good, graph.bad) if not knows_build(state, sha)]
+    unbuilt = [sha for sha in (graph.older, graph.newer) if not knows_build(state, sha)]
     if unbuilt:
         return tuple(Trial(sha, "calibrate", boot=False) for sha in unbuilt[: max(1, builders)])
     return tuple(Trial(sha, "calibrate") for sha in due(state.spec, state.ledger, max(1, hosts)))
@@ -270,7 +270,7 @@ def _credible(found: Posterior) -> list[int]:
 def _none_before_search(state: SearchState) -> float:
     """Without a posterior: the prior, or 1 when the ends are the same kernel."""
     graph = state.spec.graph
-    same = graph.bad in state.ledger.equal.same_as(graph.good)
+    same = graph.newer in state.ledger.equal.same_as(graph.older)
     return 1.0 if same else state.spec.prior_none
 
 
@@ -279,7 +279,7 @@ def _tested(state: SearchState) -> tuple[TestedRevision, ...]:
     spec, ledger, ancestry = state.spec, state.ledger, state.ancestry
     known = {*ledger.signatures, *ledger.build_failed}
     subjects = {commit.sha: commit.subject for commit in spec.graph.commits}
-    outside = sorted(known - subjects.keys(), key=lambda sha: (sha != spec.graph.good, sha))
+    outside = sorted(known - subjects.keys(), key=lambda sha: (sha != spec.graph.older, sha))
     inside = [commit.sha for commit in spec.graph.commits if commit.sha in known]
     mass = None
     if state.ends.reproduced:
@@ -293,6 +293,6 @@ def _tested(state: SearchState) -> tuple[TestedRevision, ...]:
         elif mass is not None:
             bad = min(1.0, float(mass[ancestry.index[sha]]))
         else:
-            bad = 1 - spec.prior_none if sha == spec.graph.bad else 0.5
+            bad = 1 - spec.prior_none if sha == spec.graph.newer else 0.5
         found.append(TestedRevision(sha, subjects.get(sha, ""), boots, bad, ledger.untestable(sha)))
     return tuple(found)

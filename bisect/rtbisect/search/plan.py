@@ -160,7 +160,7 @@ class _Picker:
         failed = {sha for sha, number in seen.items() if number >= SEARCH_LAYOUTS}
         failed |= ledger.layouts_failed
         able = [(self._shas[i], i, float(fresh[i])) for i in self._again]
-        able.append((spec.graph.good, -1, _gain_of_good(self._groups) * (not self.picked)))
+        able.append((spec.graph.older, -1, _gain_of_good(self._groups) * (not self.picked)))
         able = [option for option in able if option[0] not in failed]
         return max(able, key=lambda option: option[2], default=("", -1, 0.0))
 
@@ -249,7 +249,7 @@ def against_none(state: SearchState, found: Posterior) -> Trial | None:
 
 def _boot_of(state: SearchState, kernel: Kernel) -> Trial:
     """One more boot of a kernel."""
-    ends = (state.spec.graph.good, state.spec.graph.bad)
+    ends = (state.spec.graph.older, state.spec.graph.newer)
     end = next((sha for sha in ends if sha in kernel.shas and not kernel.layout), None)
     if end is not None:
         return Trial(end, "control")
@@ -311,12 +311,12 @@ def _control(state: SearchState, found: Posterior) -> str | None:
     if capacity(found) >= STRONG_BITS:
         return None
     spec, values = state.spec, state.ledger.values
-    good, bad = len(values[spec.graph.good]), len(values[spec.graph.bad])
+    good, bad = len(values[spec.graph.older]), len(values[spec.graph.newer])
     controls = good + bad - 2 * state.ends.used
     searched = sum(len(v) for v in values.values()) - good - bad
     if searched < (CONTROL_EVERY - 1) * (controls + 1):
         return None
-    return spec.graph.good if good <= bad else spec.graph.bad
+    return spec.graph.older if good <= bad else spec.graph.newer
 
 
 def failure(state: SearchState) -> Floats:

@@ -55,7 +55,7 @@ class SearchState:
         spec = self.spec
         if spec.layout_cost_s is None or not self.ends.reproduced:
             return False
-        good = self.ledger.values.get(spec.graph.good, ())[: self.ends.used]
+        good = self.ledger.values.get(spec.graph.older, ())[: self.ends.used]
         return self.ends.shift < shift_of(spec.threshold, good, spec.layout_below)
 
     @cached_property

@@ -42,7 +42,7 @@ _COMPARED = 400
 def stop_before_search(state: SearchState) -> Finish | None:
     """Reasons to stop that need no posterior."""
     graph = state.spec.graph
-    if graph.bad in state.ledger.equal.same_as(graph.good):
+    if graph.newer in state.ledger.equal.same_as(graph.older):
         words = state.spec.words
         said = f"{words.older} and {words.newer} are the same kernel, bit for bit"
         return Finish(Outcome.NOOP, said)
@@ -52,7 +52,7 @@ def stop_before_search(state: SearchState) -> Finish | None:
 def _broken(state: SearchState) -> Finish | None:
     """An end that cannot be tested, or a measurement that gives nothing."""
     graph, ledger, words = state.spec.graph, state.ledger, state.spec.words
-    for name, sha in ((words.older, graph.good), (words.newer, graph.bad)):
+    for name, sha in ((words.older, graph.older), (words.newer, graph.newer)):
         why = ledger.untestable(sha)
         if why:
             invalid = ledger.invalid.get(sha, 0) > INVALID_RERUNS
@@ -142,7 +142,7 @@ def end_to_recheck(state: SearchState) -> str | None:
     spec, ledger = state.spec, state.ledger
     if ledger.invalid_streak < BARREN or ledger.boots >= spec.max_boots:
         return None
-    return spec.graph.good
+    return spec.graph.older
 
 
 def second_culprit_probe(state: SearchState, found: Posterior) -> str | None:
@@ -224,7 +224,7 @@ def more_boots(state: SearchState, found: Posterior) -> str | None:
     if float(found.commits[best]) < enough or float(state.two.commits[best]) >= enough:
         return None
     graph = state.spec.graph
-    shas = dict.fromkeys((graph.good, *state.related(best), graph.bad))
+    shas = dict.fromkeys((graph.older, *state.related(best), graph.newer))
     kernels = {sha: kernel for kernel in found.kernels for sha in kernel.shas if not kernel.layout}
     boots = {sha: len(kernels[sha].boots) if sha in kernels else 0 for sha in shas}
     able = [sha for sha in boots if boots[sha] < SUSPECT_BOOTS and not state.ledger.untestable(sha)]

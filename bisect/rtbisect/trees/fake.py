@@ -35,7 +35,7 @@ class FakeTree:
     checkouts: list[str] = field(default_factory=list)
 
     def _known(self) -> dict[str, Commit]:
-        known = {self.commits.good: Commit(self.commits.good, (), "good")}
+        known = {self.commits.older: Commit(self.commits.older, (), "good")}
         return known | {commit.sha: commit for commit in self.commits.commits}
 
     def _ancestors(self, sha: str) -> set[str]:
@@ -53,19 +53,19 @@ class FakeTree:
             raise ConfigError(f"{revision!r} is no commit", "give one that exists")
         return sha
 
-    def graph(self, good: str, bad: str) -> CommitGraph:
-        if good == bad:
-            raise ConfigError(f"good and bad are the same commit {good[:12]}")
-        above = self._ancestors(bad)
-        if good not in above:
-            raise ConfigError(f"good {good[:12]} is not an ancestor of bad {bad[:12]}")
-        below = self._ancestors(good)
+    def graph(self, older: str, newer: str) -> CommitGraph:
+        if older == newer:
+            raise ConfigError(f"good and bad are the same commit {older[:12]}")
+        above = self._ancestors(newer)
+        if older not in above:
+            raise ConfigError(f"good {older[:12]} is not an ancestor of bad {newer[:12]}")
+        below = self._ancestors(older)
         inside = tuple(c for c in self.commits.commits if c.sha in above - below)
-        return CommitGraph(good, bad, inside)
+        return CommitGraph(older, newer, inside)
 
     def merge_base(self, one: str, other: str) -> str:
         shared = self._ancestors(one) & self._ancestors(other)
-        order = [self.commits.good, *(commit.sha for commit in self.commits.commits)]
+        order = [self.commits.older, *(commit.sha for commit in self.commits.commits)]
         best = [sha for sha in order if sha in shared]
         if not best:
             raise ConfigError(f"{one[:12]} and {other[:12]} have no common history")

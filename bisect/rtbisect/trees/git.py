@@ -94,36 +94,38 @@ class GitTree:
             raise InfrastructureError(f"git merge-base failed: {printable(last)}", retryable=False)
         return done.stdout.strip()
 
-    def graph(self, good: str, bad: str) -> CommitGraph:
+    def graph(self, older: str, newer: str) -> CommitGraph:
         git = self._git()
-        if full_sha(good) == full_sha(bad):
+        if full_sha(older) == full_sha(newer):
             raise ConfigError(
-                f"good and bad are the same commit {good[:12]}", "give two different revisions"
+                f"good and bad are the same commit {older[:12]}", "give two different revisions"
             )
-        if not git.try_("merge-base", "--is-ancestor", good, bad, timeout_s=WALK_S).ok:
-            self._refuse(good, bad)
+        if not git.try_("merge-base", "--is-ancestor", older, newer, timeout_s=WALK_S).ok:
+            self._refuse(older, newer)
         listing = git(
             "rev-list",
             "--topo-order",
             "--reverse",
             "--no-commit-header",
             "--format=%H%x00%P%x00%s",
-            f"{good}..{bad}",
+            f"{older}..{newer}",
             timeout_s=WALK_S,
         )
         commits = tuple(_commit(line) for line in listing.split("\n") if line)
-        if not commits or commits[-1].sha != bad:
+        if not commits or commits[-1].sha != newer:
             raise InfrastructureError(
-                f"git listed no history {good[:12]}..{bad[:12]}", "run git fsck", retryable=False
+                f"git listed no history {older[:12]}..{newer[:12]}", "run git fsck", retryable=False
             )
-        return CommitGraph(good, bad, commits)
+        return CommitGraph(older, newer, commits)
 
-    def _refuse(self, good: str, bad: str) -> None:
-        base = self.merge_base(good, bad)
-        if base == bad:
-            raise ConfigError(f"{bad[:12]} is older than {good[:12]}", "exchange --good and --bad")
+    def _refuse(self, older: str, newer: str) -> None:
+        base = self.merge_base(older, newer)
+        if base == newer:
+            raise ConfigError(
+                f"{newer[:12]} is older than {older[:12]}", "exchange --good and --bad"
+            )
         raise ConfigError(
-            f"good {good[:12]} is not an ancestor of bad {bad[:12]}",
+            f"good {older[:12]} is not an ancestor of bad {newer[:12]}",
             f"test their merge base {base[:12]} and give it as good if it is good",
         )
 

@@ -31,7 +31,7 @@ def campaign(finished, tmp_path):
 def finished(tmp_path_factory):
     place = tmp_path_factory.mktemp("finished")
     graph = line_of(8)
-    reverts = {(graph.bad, sha(5)): sha(10**6)}
+    reverts = {(graph.newer, sha(5)): sha(10**6)}
     world = World(place / "state", graph, FakeLab(boots(5), None), reverts=reverts)
     setup, parts = world.open()
     result, _ = bisect.bisect(setup, parts)

@@ -112,7 +112,7 @@ def test_a_merge_base_that_is_bad_is_no_answer(tmp_path, suite, same):
     """
     graph, given = line_of(3), sha(10**6 + 1)
     request = CampaignRequest(
-        "bisect", "site.yaml", "t", graph.good, graph.bad, suite, extra=((GIVEN, given),)
+        "bisect", "site.yaml", "t", graph.older, graph.newer, suite, extra=((GIVEN, given),)
     )
     builder = FakeBuilder(same_as={sha(n): sha(0) for n in range(1, 4)} if same else {})
     here = World(
@@ -120,14 +120,14 @@ def test_a_merge_base_that_is_bad_is_no_answer(tmp_path, suite, same):
     )  # fmt: skip
     result, report = bisect.bisect(*here.open())
     assert result.outcome is Outcome.INCONCLUSIVE
-    advice = f"--good {given[:12]} --bad {graph.good[:12]} --find-fix --suite ipi"
+    advice = f"--good {given[:12]} --bad {graph.older[:12]} --find-fix --suite ipi"
     assert advice in result.reasons[0]
     assert (report is None) == (suite is None)
 
 
 def test_a_merge_base_that_stands_for_its_like_changes_no_answer(tmp_path):
     graph, given = line_of(3), sha(10**6 + 1)
-    request = CampaignRequest("bisect", "s", "t", graph.good, graph.bad, extra=((GIVEN, given),))
+    request = CampaignRequest("bisect", "s", "t", graph.older, graph.newer, extra=((GIVEN, given),))
     here = World(tmp_path, graph, FakeLab(boots(None)), FakeBuilder(), {("", ""): given}, request)
     result, report = bisect.bisect(*here.open())
     assert (result.outcome, report) == (Outcome.NO_REGRESSION, None)
@@ -183,7 +183,7 @@ def memory(tmp_path):
 
 def small_world(folder):
     graph = line_of(4)
-    request = CampaignRequest("bisect", "s", "t", graph.good, graph.bad, "rcu")
+    request = CampaignRequest("bisect", "s", "t", graph.older, graph.newer, "rcu")
     limits = Limits(calibrate_min=6, calibrate_max=6, verify_boots=6, revert_boots=2)
     return world(folder, 3, count=4, kind="rcu", request=request, limits=limits)
 
@@ -271,7 +271,7 @@ def test_the_search_thinks_with_the_measured_cost_of_a_boot(tmp_path, monkeypatc
 
     monkeypatch.setattr(engine, "propose", seen)
     graph = line_of(8)
-    request = CampaignRequest("bisect", "s", "t", graph.good, graph.bad, "ipi")
+    request = CampaignRequest("bisect", "s", "t", graph.older, graph.newer, "ipi")
     here = World(tmp_path, graph, FakeLab(boots(3), seconds=90.0), request=request)
     bisect.bisect(*here.open())
     assert {cost for reproduced, cost in costs if not reproduced} == {20.0}
@@ -280,7 +280,7 @@ def test_the_search_thinks_with_the_measured_cost_of_a_boot(tmp_path, monkeypatc
 
 def test_a_repair_is_found(tmp_path):
     graph = line_of(8)
-    request = CampaignRequest("bisect", "s", "t", graph.good, graph.bad, sought=Sought.REPAIR)
+    request = CampaignRequest("bisect", "s", "t", graph.older, graph.newer, sought=Sought.REPAIR)
     here = World(tmp_path, graph, FakeLab(boots(0, until=5)), request=request)
     setup, parts = here.open()
     result, _report = bisect.bisect(setup, parts)
@@ -289,7 +289,7 @@ def test_a_repair_is_found(tmp_path):
     facts, _story = here.mailer.drafts[0]
     assert facts.sought is Sought.REPAIR
     assert facts.thresholds == setup.thresholds
-    assert f"--good {graph.bad} --bad {graph.good} --find-fix" in facts.command
+    assert f"--good {graph.newer} --bad {graph.older} --find-fix" in facts.command
 
 
 @pytest.mark.parametrize(("sought", "side"), [(Sought.REGRESSION, 5), (Sought.REPAIR, 4)])
@@ -298,7 +298,7 @@ def test_a_report_has_the_console_of_the_kernel_that_stands_still(tmp_path, soug
     graph = line_of(8)
     draw = boots(0, until=5) if sought is Sought.REPAIR else boots(5)
     lab = FakeLab(draw, says=lambda asked: told.get(asked.revision, ("another",)))
-    request = CampaignRequest("bisect", "s", "t", graph.good, graph.bad, sought=sought)
+    request = CampaignRequest("bisect", "s", "t", graph.older, graph.newer, sought=sought)
     here = World(tmp_path, graph, lab, request=request)
     setup, parts = here.open()
     bisect.bisect(setup, parts)

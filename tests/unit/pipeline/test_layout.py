@@ -14,8 +14,8 @@ from rtbisect.pipeline import bisect
 def small(tmp_path, factor):
     """A world whose wait grows by `factor(kernel variant)` from commit 3 on, on the rcu suite."""
     graph = line_of(8)
-    request = CampaignRequest("bisect", "s", "t", graph.good, graph.bad, "rcu")
-    here = World(tmp_path, graph, None, request=request, reverts={(graph.bad, sha(3)): REVERT})
+    request = CampaignRequest("bisect", "s", "t", graph.older, graph.newer, "rcu")
+    here = World(tmp_path, graph, None, request=request, reverts={(graph.newer, sha(3)): REVERT})
 
     def draw(asked, random):
         variant = next(v for v, kernel in kernels(here) if kernel == asked.kernel)

@@ -58,9 +58,9 @@ def searched(state, threshold, sought, draw):
     """A search with fakes: the world after it, what it found and what it told."""
     graph = line_of(COMMITS)
     request = CampaignRequest(
-        "bisect", "s", "t", graph.good, graph.bad, "rcu", "p50_us", seed=7, sought=sought
+        "bisect", "s", "t", graph.older, graph.newer, "rcu", "p50_us", seed=7, sought=sought
     )
-    reverts = {(graph.bad, sha(CULPRIT)): sha(10**6)}
+    reverts = {(graph.newer, sha(CULPRIT)): sha(10**6)}
     here = World(
         state, graph, FakeLab(draw), reverts=reverts, request=request, limits=LIMITS,
     )  # fmt: skip
@@ -136,7 +136,7 @@ def test_a_merge_base_that_is_fixed_is_no_answer(tmp_path, suite):
     """The older end that was given is beside it, and alone is broken: a regression came there."""
     graph, given = line_of(3), sha(10**6 + 1)
     request = CampaignRequest(
-        "bisect", "site.yaml", "t", graph.good, graph.bad, suite,
+        "bisect", "site.yaml", "t", graph.older, graph.newer, suite,
         extra=((GIVEN, given),), sought=Sought.REPAIR,
     )  # fmt: skip
 
@@ -150,8 +150,8 @@ def test_a_merge_base_that_is_fixed_is_no_answer(tmp_path, suite):
     result, _report = bisect.bisect(*here.open())
     assert result.outcome is Outcome.INCONCLUSIVE
     said = result.reasons[0]
-    assert f"the merge base {graph.good[:12]} is like the end that was called good;" in said
-    assert f"--bad {given[:12]} --good {graph.good[:12]} --suite ipi" in said
+    assert f"the merge base {graph.older[:12]} is like the end that was called good;" in said
+    assert f"--bad {given[:12]} --good {graph.older[:12]} --suite ipi" in said
 
 
 @pytest.mark.parametrize("sought", Sought)

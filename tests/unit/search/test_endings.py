@@ -212,11 +212,11 @@ def busy_lab(tmp_path, *, lasting=True, **limits):
         return [Measurement("rcu", "p50_us", "rcu-off", float(value), "us")]
 
     graph = line_of(8)
-    request = CampaignRequest("bisect", "s", "t", graph.good, graph.bad, "rcu")
+    request = CampaignRequest("bisect", "s", "t", graph.older, graph.newer, "rcu")
     names = {sha(n): sha(kernel) for n, kernel in enumerate(KERNELS)}
     return World(
         tmp_path, graph, FakeLab(draw), request=request, builder=FakeBuilder(same_as=names),
-        reverts={(graph.bad, sha(5)): sha(10**6)}, limits=Limits(layout_below=0.0, **limits),
+        reverts={(graph.newer, sha(5)): sha(10**6)}, limits=Limits(layout_below=0.0, **limits),
     )  # fmt: skip
 
 

@@ -155,8 +155,8 @@ def test_a_measurement_that_breaks_is_not_the_fault_of_the_revisions():
 
 def test_an_end_that_is_skipped_once_is_tried_again():
     graph = chain(16)
-    boots = [event(sha, 1.0 + 4 * (sha != "good")) for sha in ("good", graph.bad) * 3]
-    skipped = engine.Booted(graph.bad, "skip", RunStatus.SKIPPED, None, 1.0)
+    boots = [event(sha, 1.0 + 4 * (sha != "good")) for sha in ("good", graph.newer) * 3]
+    skipped = engine.Booted(graph.newer, "skip", RunStatus.SKIPPED, None, 1.0)
     state = engine.replay(spec(graph), [*boots, skipped])
     assert not isinstance(engine.propose(state)[0], engine.Finish)
     state = engine.replay(spec(graph), [*boots, skipped, skipped, skipped])

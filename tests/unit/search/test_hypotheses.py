@@ -45,8 +45,8 @@ def test_a_boot_that_lacks_a_cpu_does_not_take_back_what_the_others_say():
 
     state, answer = boots_until_the_end(draw, **WIDE)
     assert answer.culprit == f"c{CULPRIT}"
-    torn = Observation(state.spec.graph.bad, "torn", 0.5, (0.5, 0.4, 0.6))
-    more = engine.Booted(state.spec.graph.bad, "torn", RunStatus.COMPLETE, torn, 1.0)
+    torn = Observation(state.spec.graph.newer, "torn", 0.5, (0.5, 0.4, 0.6))
+    more = engine.Booted(state.spec.graph.newer, "torn", RunStatus.COMPLETE, torn, 1.0)
     assert engine.answer(engine.apply(state, more)).culprit == f"c{CULPRIT}"
 
 

@@ -152,7 +152,7 @@ def test_a_small_effect_is_found_with_controls_or_left_open():
         answer = engine.answer(state)
         named += answer.culprit is not None
         wrong += answer.culprit not in (None, culprit)
-        ends = len(state.ledger.values["good"]) + len(state.ledger.values[GRAPH.bad])
+        ends = len(state.ledger.values["good"]) + len(state.ledger.values[GRAPH.newer])
         controls += ends - 2 * state.ends.used
     assert named >= 6
     assert wrong <= 1
