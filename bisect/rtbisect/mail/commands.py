@@ -109,7 +109,7 @@ def _bisection(state: Path, site: Site, request: CampaignRequest, argument: str)
     if len(ends) != 2:
         raise ConfigError("wants a good and a bad revision", "say both")
     older, newer, given = resolve.ends_of_tree(
-        state, site, request.tree, ends[0], ends[1], request.suite, request.metric
+        state, site, request.tree, *request.sought.ends(*ends), request.suite, request.metric
     )
     tree = trees.tree_of(state, site.target(request.tree))
     if any(tree.foreign(sha) for sha in (older, newer, given) if sha):

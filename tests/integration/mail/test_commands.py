@@ -11,8 +11,10 @@ import pytest
 from helpers.mail_server import Server
 from helpers.mail_world import USE, WHO, needs_tools
 from helpers.report_cases import rcu
+from rtbisect.config.site_file import load_site
 from rtbisect.errors import InfrastructureError
 from rtbisect.mail import commands, report_state
+from rtbisect.model.campaign import CampaignRequest, Sought
 from rtbisect.model.report import ReportState
 from rtbisect.store.campaigns import CampaignStore
 from rtbisect.store.outbox import Outbox
@@ -180,6 +182,17 @@ def test_what_is_wrong_with_the_command_is_told(world, reply):
     assert "no-such-branch" in first
     assert second == "bisect: wants a good and a bad revision"
     assert third.startswith("dup: for you")
+
+
+@pytest.mark.parametrize("sought", Sought)
+def test_a_reply_says_good_and_bad_as_the_command_line_does(world, sought):
+    (world.tree / "kernel/rcu/tree.c").write_text("int y;\n")
+    world._git("commit", "-q", "-a", "-m", "rcu: mend it")
+    older, newer = world.sha, world._git("rev-parse", "HEAD")
+    request = CampaignRequest("demo", str(world.site), "stable-rt", "a", "b", sought=sought)
+    ends = " ".join(sought.ends(older, newer))
+    asked = commands._bisection(world.state, load_site(world.site), request, ends)
+    assert (asked.older, asked.newer, asked.sought) == (older, newer, sought)
 
 
 def test_a_reply_without_a_patch_is_told(world, reply):
