@@ -349,9 +349,9 @@ def with_sought(request: dict[str, Any]) -> dict[str, Any]:
             continue
         if name == "command":
             # What is damaged stays so, for who reads it.
-            with suppress(ValueError):
+            with suppress(ValueError, AttributeError):
                 command = json.loads(value)
-                repair = bool(command.pop("find_fix", False))
+                repair |= bool(command.pop("find_fix", False))
                 value = json.dumps(command)  # noqa: PLW2901
         extra.append([name, value])
     kept = {name: part for name, part in request.items() if name not in ("good", "bad")}

@@ -131,7 +131,8 @@ def test_what_an_older_program_was_asked_is_found_by_one_of_today(tmp_path, kept
         # What no program can read keeps what it has.
         database.execute(
             "INSERT INTO campaign (id, kind, request, state, created)"
-            " VALUES ('x', 'run', '{', 's', '')"
+            " VALUES ('x', 'run', ?, 's', ''), ('y', 'run', '{', 's', '')",
+            ("[" * 100_000,),
         )
         database.commit()
     request = CampaignRequest("bisect", "s", "t", "a", "b", extra=(("given", "g"),))

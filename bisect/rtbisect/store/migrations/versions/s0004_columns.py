@@ -91,6 +91,6 @@ def _accused(report: dict[str, Any]) -> dict[str, Any]:
 def _document(text: str | None) -> dict[str, Any]:
     try:
         found = json.loads(text or "{}")
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
     return found if isinstance(found, dict) else {}

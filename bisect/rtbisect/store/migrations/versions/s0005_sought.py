@@ -24,7 +24,7 @@ def upgrade() -> None:
     for row in connection.execute(query).mappings().all():
         try:
             found = _digest(json.loads(row["request"]))
-        except (ValueError, LookupError, TypeError, AttributeError):
+        except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
             # No program can read it, and none asks the same.
             continue
         change = sa.update(campaign).where(campaign.c.id == row["id"])
