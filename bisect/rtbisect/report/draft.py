@@ -200,7 +200,8 @@ def marks(report: ReportInput) -> tuple[tuple[str, str], ...]:
     """Our own headers: they find the campaign again."""
     outcome = f"{report.result.outcome}; cause={report.result.cause}"
     found = (("Campaign", report.campaign), ("Outcome", outcome))
-    kind = words_of(report).kinds[not stands_still(report)]
+    words = words_of(report)
+    kind = words.still_kind if stands_still(report) else words.kind
     return (*found, ("Kind", kind)) if kind else found
 
 
@@ -210,9 +211,10 @@ def template_name(report: ReportInput) -> str:
     if result.outcome is Outcome.NO_REGRESSION:
         return "improvement.txt.j2" if better(report) else "no_regression.txt.j2"
     if result.outcome is Outcome.CULPRIT and report.culprit is not None:
-        templates = words_of(report).templates
+        words = words_of(report)
+        templates = words.still_templates if stands_still(report) else words.templates
         if result.cause in templates:
-            return templates[result.cause][not stands_still(report)]
+            return templates[result.cause]
     return "inconclusive.txt.j2"
 
 

@@ -127,8 +127,9 @@ def subject(
         metric = f"{result.metric.suite}.{result.metric.name}" if result.metric else report.tree
         return header_text(f"[internal] {what}: {metric}")
     symptom = claim.symptom if claim is not None else str(result.metric or "not measured")
-    marks = words_of(report).marks
-    mark = marks[not (result.cause == "kernel" and marked)] if mailable else "[internal] "
+    words, mark = words_of(report), "[internal] "
+    if mailable:
+        mark = words.hurting_mark if result.cause == "kernel" and marked else words.mark
     room = 130 - len(mark) - len(symptom)
     return header_text(f"{mark}{header_text(report.culprit.subject, room)}: {symptom}", 140)
 

@@ -207,12 +207,12 @@ _SURE = 0.95
 def _still(report: ReportInput) -> str:
     """What is known of newer kernels: the bad end of the search was booted, and no other."""
     ends = [row for row in report.result.tested if row.sha == report.newer and row.boots]
-    still = words_of(report).still
-    if not ends or not still:
+    words = words_of(report)
+    if not ends or not words.surely_there:
         return ""
+    still = words.surely_there if ends[0].probability_bad >= _SURE else words.perhaps_gone
     said = f"The newest revision that was booted, {short(report.newer)},"
-    said += f" {still[ends[0].probability_bad < _SURE]}"
-    return f"{said}; newer ones and other series were not tested."
+    return f"{said} {still}; newer ones and other series were not tested."
 
 
 def _improved(report: ReportInput) -> tuple[str, ...]:

@@ -16,51 +16,64 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Words:
-    """What a report says one way or the other. Pairs of a culprit are for boots that stand still,
-    and for any other figure.
-    """
+    """What a report says one way or the other."""
 
     #: The ends. Of the newer one nobody knows yet whether it repairs anything.
     ends: tuple[str, str]
     #: Kernels before the change and since.
     kernels: tuple[str, str]
-    #: The template of a culprit by its cause.
-    templates: Mapping[Cause, tuple[str, str]]
-    #: Headers say of what kind a report is; "" is not said.
-    kinds: tuple[str, str]
-    #: Before the subject of a kernel's own that hurts somebody, and of any other.
-    marks: tuple[str, str]
+    #: The template of a culprit by its cause: where boots stand still, and of any other figure.
+    still_templates: Mapping[Cause, str]
+    templates: Mapping[Cause, str]
+    #: Headers say of what kind a report is, in the same two cases; "" is not said.
+    still_kind: str
+    kind: str
+    #: Before the subject: where the kernel itself hurts somebody, and else.
+    hurting_mark: str
+    mark: str
     #: A page calls an answer with a culprit so, not by its outcome; "" does not.
     answer: str
     #: What was not found.
     nothing: str
-    #: The newest revision that was booted surely has it, or not surely; () where that is no news.
-    still: tuple[str, ...]
+    #: The newest revision that was booted surely has it, or not surely; "" where that is no news.
+    surely_there: str
+    perhaps_gone: str
 
 
 WORDS: Mapping[Sought, Words] = {
     Sought.REGRESSION: Words(
         ends=("good end", "bad end"),
         kernels=("good side", "bad side"),
-        templates={
-            Cause.KERNEL: ("hang.txt.j2", "regression.txt.j2"),
-            Cause.WORKLOAD_DEPENDENT: ("workload_dependent.txt.j2",) * 2,
+        still_templates={
+            Cause.KERNEL: "hang.txt.j2",
+            Cause.WORKLOAD_DEPENDENT: "workload_dependent.txt.j2",
         },
-        kinds=("", ""),
-        marks=("[REGRESSION] ", ""),
+        templates={
+            Cause.KERNEL: "regression.txt.j2",
+            Cause.WORKLOAD_DEPENDENT: "workload_dependent.txt.j2",
+        },
+        still_kind="",
+        kind="",
+        hurting_mark="[REGRESSION] ",
+        mark="",
         answer="",
         nothing="No regression of",
-        still=("still has it", "does not have it for sure"),
+        surely_there="still has it",
+        perhaps_gone="does not have it for sure",
     ),
     Sought.REPAIR: Words(
         ends=("older end", "newer end"),
         kernels=("broken", "repaired"),
-        templates=dict.fromkeys(Cause, ("backport.txt.j2", "repair.txt.j2")),
-        kinds=("backport", "repair"),
-        marks=("backport request: ",) * 2,
+        still_templates=dict.fromkeys(Cause, "backport.txt.j2"),
+        templates=dict.fromkeys(Cause, "repair.txt.j2"),
+        still_kind="backport",
+        kind="repair",
+        hurting_mark="backport request: ",
+        mark="backport request: ",
         answer="repair",
         nothing="Nothing repairs",
-        still=(),
+        surely_there="",
+        perhaps_gone="",
     ),
 }
 

@@ -7,10 +7,11 @@ from dataclasses import replace
 import pytest
 
 from helpers.drafts import parsed
-from helpers.report_cases import STORY, hang, rcu
+from helpers.report_cases import STORY, hang, rcu, repair
 from helpers.report_epoll import EPOLL, epoll
 from helpers.report_parts import settings
 from rtbisect.errors import ConfigError, InfrastructureError, InternalError
+from rtbisect.model.campaign import Sought
 from rtbisect.model.report import ReportState
 from rtbisect.report.draft import DraftMailer
 from rtbisect.report.input_file import read_input
@@ -47,6 +48,16 @@ def test_files_beside_the_mail(mailer, tmp_path):
     assert json.loads((folder / "result.json").read_text())["result"]["outcome"] == "culprit"
     again = mailer.draft(epoll(), STORY)
     assert again == report
+
+
+@pytest.mark.parametrize(("case", "better"), [(rcu(), "lower"), (repair(), "higher")])
+def test_programs_read_of_a_repair_what_the_search_judged(mailer, tmp_path, case, better):
+    mailer.draft(case, STORY)
+    found = json.loads((tmp_path / case.campaign / "result.json").read_text())
+    assert found["repair"] == (case.sought is Sought.REPAIR)
+    assert (found["good"], found["bad"]) == (case.older, case.newer)
+    assert {each["better"] for each in found["thresholds"]} == {better}
+    assert not {"older", "newer", "sought"} & found.keys()
 
 
 def test_a_subject_adds_no_command_to_the_log(mailer):
