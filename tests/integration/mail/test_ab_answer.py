@@ -9,7 +9,7 @@ from email.policy import default
 import pytest
 
 from helpers.mail_world import needs_tools
-from helpers.report_cases import rcu
+from helpers.report_cases import rcu, repair
 from rtbisect.campaign import ab_test
 from rtbisect.errors import ConfigError
 from rtbisect.judge.verdict import judge
@@ -29,9 +29,8 @@ def test_a_patch_that_is_too_large_is_not_tested_in_part(world, tmp_path):
     assert (code, "bytes or more" in told["error"]) == (2, True)
 
 
-def checked(world, name, before, after):
+def checked(world, name, before, after, report):
     """A finished comparison of what a report calls bad with something newer."""
-    report = rcu()
     limit = report.thresholds[0]
     rows = tuple(
         TableRow(kernel, limit.key.window, "none", limit.key, limit.unit, Sample(values))
@@ -69,9 +68,10 @@ def checked(world, name, before, after):
         ((), "leaves it open", Level.UNDECIDED),
     ],
 )
-def test_an_answer_says_what_a_patch_does(world, after, words, level):
-    name = world.campaign(rcu())
-    found = checked(world, name, (9.0, 9.1, 8.9, 9.0, 9.05, 9.02), after)
+@pytest.mark.parametrize("report", [rcu(), repair()], ids=["regression", "repair"])
+def test_an_answer_says_what_a_patch_does(world, after, words, level, report):
+    name = world.campaign(report)
+    found = checked(world, name, (9.0, 9.1, 8.9, 9.0, 9.05, 9.02), after, report)
     assert found.level is level
     text = " ".join(found.text.split())
     assert f'The patch "rcu: mend it" {words}' in text
@@ -88,14 +88,15 @@ def test_an_answer_says_what_a_patch_does(world, after, words, level):
 def test_an_answer_on_data_of_an_emulator_is_the_operators(world):
     world.emulated = True
     name = world.campaign(rcu())
-    found = checked(world, name, (9.0,) * 6, (6.0, 6.1, 5.9, 6.0, 6.05, 6.02))
+    found = checked(world, name, (9.0,) * 6, (6.0, 6.1, 5.9, 6.0, 6.05, 6.02), rcu())
     assert not found.mailable
     assert "Emulator data" in found.text
     assert "Subject: [internal] Re:" in found.text
 
 
-def test_a_patch_is_put_on_what_is_bad(world):
-    name = world.campaign(rcu(), newer=world.sha)
+@pytest.mark.parametrize(("report", "end"), [(rcu(), "newer"), (repair(), "older")])
+def test_a_patch_is_put_on_what_is_bad(world, report, end):
+    name = world.campaign(report, **{end: world.sha})
     patch = world.root / "fix.mbox"
     (world.tree / "kernel/rcu/tree.c").write_text("int y;\n")
     patch.write_text("Subject: [PATCH] rcu: mend it\n\n" + world._git("diff") + "\n")
