@@ -5,24 +5,25 @@
 
 A copy of each state directory is told that its campaign has not ended and drafted nothing. `resume`
 then finds every build and every boot in the journal and comes to its answer anew. Exit code 0: the
-same commit by the same steps, with the same builds and boots. What else differs, to the last digit
-of the confidence and the lines of the mail, is printed.
+same answer by the same steps, to the last digit and word. What differs of it and of the lines of
+the mail is printed.
 """
 
 from __future__ import annotations
 
 import argparse
 import difflib
-import json
 import shutil
 import sqlite3
 import subprocess
 import sys
 import tempfile
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any
+
+from rtbisect.model.campaign import Result
+from rtbisect.store import codec
 
 #: Of a mail that is written again these differ always.
 _OF_THE_HOUR = ("Date:", "Message-ID:")
@@ -33,20 +34,14 @@ class Told:
     """What a store knows of its newest campaign."""
 
     campaign: str
-    result: dict[str, Any]
+    #: None where it has not ended.
+    result: Result | None
     steps: list[str]
     #: Lines of the mail; none where nothing was drafted.
     mail: list[str]
 
-    @property
-    def answer(self) -> tuple[object, ...]:
-        kinds = [key.partition("/")[0] for key in self.steps]
-        return (
-            self.result["outcome"],
-            self.result["culprit"],
-            kinds.count("build"),
-            kinds.count("run"),
-        )
+    def count(self, kind: str) -> int:
+        return sum(key.partition("/")[0] == kind for key in self.steps)
 
 
 def told(state: Path) -> Told:
@@ -58,12 +53,12 @@ def told(state: Path) -> Told:
         steps = [key for (key,) in keys]
     mail = state / "reports" / name / "report.eml"
     lines = mail.read_text().splitlines() if mail.is_file() else []
-    return Told(name, json.loads(result or "{}"), steps, lines)
+    return Told(name, codec.from_json(Result, result) if result else None, steps, lines)
 
 
 def reopened(state: Path, copy: Path, campaign: str) -> None:
-    """A copy in which the campaign has come as far as its last boot; files that no program changes
-    in place are links.
+    """A copy in which the campaign has come as far as its last boot. Its large files are links:
+    nothing writes into them, but git may add to its logs.
     """
     subprocess.run(["cp", "-al", "--", str(state), str(copy)], check=True)
     shutil.rmtree(copy / "reports", ignore_errors=True)
@@ -78,9 +73,11 @@ def reopened(state: Path, copy: Path, campaign: str) -> None:
 
 
 def replay(state: Path) -> list[str]:
-    """Lines on what came out; the first begins with "same" where nothing differs that counts."""
+    """Lines on what came out; the first begins with "same" where the answer and its steps are."""
     program = Path(sys.executable).with_name("rtbisect")
     before = told(state)
+    if before.result is None:
+        return [f"failed {state}: {before.campaign} has not ended"]
     # Beside it, because links end at a file system.
     with tempfile.TemporaryDirectory(dir=state.parent) as folder:
         copy = Path(folder) / "state"
@@ -88,19 +85,23 @@ def replay(state: Path) -> list[str]:
         words = [str(program), "--state", str(copy), "resume", before.campaign, "--json"]
         done = subprocess.run(words, capture_output=True, text=True, check=False)
         after = told(copy)
-    if not after.result:
+    if after.result is None:
         return [f"failed {state}: {done.stdout.strip()[-300:]} {done.stderr.strip()[-300:]}"]
-    same = before.answer == after.answer and before.steps == after.steps
-    outcome, culprit, builds, boots = after.answer
-    word = "same" if same else "differs"
-    lines = [f"{word} {state}: {outcome} {culprit or ''}, {builds} builds, {boots} boots"]
-    if before.answer != after.answer:
-        lines.append(f"  was {before.answer}")
-    if (was := before.result["confidence"]) != (now := after.result["confidence"]):
-        lines.append(f"  confidence {was} -> {now}")
+    one, two = before.result, after.result
+    others = [
+        f"  {each.name}: {getattr(one, each.name)} -> {getattr(two, each.name)}"
+        for each in fields(Result)
+        if getattr(one, each.name) != getattr(two, each.name)
+    ]
+    if before.steps != after.steps:
+        others.append(f"  steps: {sorted({*before.steps} ^ {*after.steps})}")
+    word = "differs" if others else "same"
+    said = f"{word} {state}: {two.outcome} {two.culprit or ''}"
+    said += f", {after.count('build')} builds, {after.count('run')} boots"
     changes = difflib.unified_diff(before.mail, after.mail, lineterm="", n=0)
     kept = [line for line in changes if not line.startswith(("---", "+++", "@@"))]
-    return [*lines, *(f"  {line}" for line in kept if not line[1:].startswith(_OF_THE_HOUR))]
+    mail = [f"  {line}" for line in kept if not line[1:].startswith(_OF_THE_HOUR)]
+    return [said, *others, *mail]
 
 
 def main() -> int:
