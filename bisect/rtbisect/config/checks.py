@@ -122,14 +122,14 @@ def _check_server(document: yamlfile.Document, site: SiteFile) -> None:
     if access is None:
         raise document.refuse(
             ("rtbisect", "lab"),
-            f"lab {lab} has a server, and rtbisect.campaign.labs does not say how it is used",
+            f"lab {lab} has a server, and rtbisect.labs does not say how it is used",
             "docs/operations.md has an example",
         )
     if url.scheme == "http" and not (access.plain_http or url.hostname in LOOPBACK):
         raise document.refuse(
             ("labs", lab, "url"),
             f"lab {lab}: a token for {url.hostname} would go over the network without TLS",
-            "use https, or say `plain_http: true` in rtbisect.campaign.labs",
+            "use https, or say `plain_http: true` in rtbisect.labs",
         )
 
 

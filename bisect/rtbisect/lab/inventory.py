@@ -49,7 +49,7 @@ def named(site: Site, name: str) -> Host:
     if name not in site.ours.hosts:
         known = ", ".join(site.ours.hosts) or "none"
         raise ConfigError(
-            f"{site.path} has no host {printable(name)!r}", f"rtbisect.lab.inventory has: {known}"
+            f"{site.path} has no host {printable(name)!r}", f"rtbisect.hosts has: {known}"
         )
     return _host(site, name)
 
