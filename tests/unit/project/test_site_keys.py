@@ -5,6 +5,7 @@ import ast
 import re
 from pathlib import Path
 
+from helpers.source_texts import texts
 from rtbisect.config.schema import Ours
 from rtbisect.process import plugins
 
@@ -14,26 +15,13 @@ OTHERS = {"rtbisect.suites", "rtbisect.sqlite3"}
 GROUPS = {plugins.COMMANDS, plugins.CAMPAIGNS, plugins.LABS}
 
 
-def sentences(path):
-    """Strings of a module but its docstrings."""
-    tree = ast.parse(path.read_text())
-    docs = {
-        id(node.value) for node in ast.walk(tree)
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
-    }  # fmt: skip
-    return [
-        node.value for node in ast.walk(tree)
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docs
-    ]  # fmt: skip
-
-
 def test_a_key_that_a_sentence_names_is_one_of_the_site_file():
     """A move of modules once renamed keys with them."""
     known = {f"rtbisect.{name}" for name in Ours.model_fields} | GROUPS | OTHERS
     named = {
         (path.name, key)
         for path in PACKAGE.rglob("*.py")
-        for text in sentences(path)
+        for text in texts(ast.parse(path.read_text()))
         for key in re.findall(r"\brtbisect(?:\.[a-z_0-9]+)+", text)
     }
     assert ("checks.py", "rtbisect.labs") in named

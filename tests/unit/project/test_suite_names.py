@@ -4,10 +4,12 @@
 import ast
 import re
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
 
+from helpers.source_texts import texts
 from rtbisect.suites import base
 
 PACKAGE = Path(__file__).resolve().parents[3] / "bisect" / "rtbisect"
@@ -50,15 +52,13 @@ def relative(path: Path) -> str:
 
 def named(tree: ast.AST) -> Iterator[str]:
     """Suites that code imports, or names in a text or an identifier. Docstrings may."""
-    docstrings = [node.value for node in ast.walk(tree) if isinstance(node, ast.Expr)]
+    for text in map(partial(KERNEL.sub, ""), texts(tree)):
+        if whole := AS_NAME.fullmatch(text):
+            yield whole[1]
+        yield from set(re.findall(r"[A-Za-z0-9]+", text)) - WORDS
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("rtbisect.suites"):
             yield from {node.module.rpartition(".")[2], *(each.name for each in node.names)}
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-            text = "" if node in docstrings else KERNEL.sub("", node.value)
-            if whole := AS_NAME.fullmatch(text):
-                yield whole[1]
-            yield from set(re.findall(r"[A-Za-z0-9]+", text)) - WORDS
         else:
             for field in ("id", "attr", "arg", "name"):
                 yield from set(str(getattr(node, field, "")).lower().split("_")) - WORDS
