@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, TypeVar
 
+from rtbisect.model.code import with_ends
 from rtbisect.model.formats import kept_as
 
 T = TypeVar("T")
@@ -354,9 +355,8 @@ def with_sought(request: dict[str, Any]) -> dict[str, Any]:
                 repair |= bool(command.pop("find_fix", False))
                 value = json.dumps(command)  # noqa: PLW2901
         extra.append([name, value])
-    kept = {name: part for name, part in request.items() if name not in ("good", "bad")}
-    ends = {"older": request["good"], "newer": request["bad"]}
-    return kept | ends | {"extra": extra, "sought": "repair" if repair else "regression"}
+    sought = "repair" if repair else "regression"
+    return with_ends(request) | {"extra": extra, "sought": sought}
 
 
 def untoward(thresholds: list[dict[str, Any]], sought: str) -> list[dict[str, Any]]:

@@ -34,10 +34,10 @@ class CommitHead:
     date: str
 
 
-def with_ends(graph: dict[str, Any]) -> dict[str, Any]:
-    """A kept graph of version 1, whose ends are named as in the search of a regression."""
-    kept = {name: part for name, part in graph.items() if name not in ("good", "bad")}
-    return kept | {"older": graph["good"], "newer": graph["bad"]}
+def with_ends(document: dict[str, Any]) -> dict[str, Any]:
+    """A kept graph, request or report whose ends are named as in the search of a regression."""
+    kept = {name: part for name, part in document.items() if name not in ("good", "bad")}
+    return kept | {"older": document["good"], "newer": document["bad"]}
 
 
 @kept_as("CommitGraph", with_ends)

@@ -90,10 +90,8 @@ def _with_parents(report: dict[str, Any]) -> dict[str, Any]:
 
 def _with_sought(report: dict[str, Any]) -> dict[str, Any]:
     sought = "repair" if report.get("repair") else "regression"
-    kept = {name: part for name, part in report.items() if name not in ("good", "bad", "repair")}
-    return kept | {
-        "older": report["good"],
-        "newer": report["bad"],
+    kept = {name: part for name, part in report.items() if name != "repair"}
+    return with_ends(kept) | {
         "graph": with_ends(report["graph"]),
         "sought": sought,
         "thresholds": untoward(report.get("thresholds", []), sought),
