@@ -65,7 +65,7 @@ def too_few_cpus(data):
 @pytest.mark.parametrize(
     ("change", "needle", "said"),
     [
-        (wrong_lab, "  lab: embedded", "rtbisect.campaign.labs does not say how it is used"),
+        (wrong_lab, "  lab: embedded", "rtbisect.labs does not say how it is used"),
         (plain_lab, "lava.example.org", "without TLS"),
         (no_lab, "ftp://lava", "is no LAVA server"),
         (lab_of_nobody, "  nosuch:", "unknown lab 'nosuch'"),

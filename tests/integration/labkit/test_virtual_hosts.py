@@ -292,7 +292,7 @@ def test_a_host_by_the_command_line(cli, vm):
     assert cli("host", "quarantine", "rt01", "--release")[1]["quarantined"] is False
     code, found = cli("host", "power", "rt02")
     assert (code, found["exit_code"]) == (2, 2)
-    assert "rtbisect.lab.inventory has: rt01" in found["hint"]
+    assert "rtbisect.hosts has: rt01" in found["hint"]
 
 
 def test_a_host_whose_bmc_is_dead_is_listed_with_its_fault(cli, hosts, vm):
