@@ -20,6 +20,10 @@ if TYPE_CHECKING:
 FULL = 0.7
 SURE = 0.8
 
+#: A pair of shares or counts contradicts the shift of the ends if boots of the ends would look like
+#: it less often than this.
+LUCK = 0.05
+
 #: Boots of two kernels, the one that should be better first.
 Pair: TypeAlias = "tuple[Sample, Sample]"
 
@@ -36,6 +40,19 @@ def falls_short(threshold: Threshold, ends: Pair, pair: Pair) -> bool:
     """Below FULL, by more than what luck makes of so few boots."""
     whole, part = (sides(threshold, *each) for each in (ends, pair))
     return stats.falls_short(whole, part, FULL, level=SURE, mean=by_mean(threshold))
+
+
+def may_be_luck(threshold: Threshold, ends: Pair, pair: Pair) -> bool:
+    """Whether boots of the ends themselves would often enough differ as little as this pair.
+
+    What happens in one boot of four is missing from three boots of both kernels, however much the
+    kernels differ, and the bootstrap of equal boots has no width that would say so. Figures that
+    every boot has (medians) do not hide in this way.
+    """
+    if not by_mean(threshold) or not all(end.n for end in ends):
+        return False
+    whole, part = (sides(threshold, *each) for each in (ends, pair))
+    return stats.chance_of_less(whole, part) > LUCK
 
 
 def _shift(threshold: Threshold, pair: Pair) -> float:

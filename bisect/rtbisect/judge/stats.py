@@ -166,6 +166,21 @@ def falls_short(  # noqa: PLR0913  (a question of two shifts)
     return float(np.quantile(found, level)) < 0
 
 
+def chance_of_less(
+    whole: tuple[Sequence[float], Sequence[float]],
+    part: tuple[Sequence[float], Sequence[float]],
+) -> float:
+    """Chance that as many boots as `part` has, drawn from those of `whole` (base, new each), have a
+    shift of means of at most that of `part`.
+    """
+    rng = np.random.default_rng(0)
+    base, new = (_sample(values, "the sample") for values in whole)
+    one, two = (_sample(values, "the sample") for values in part)
+    shifts = rng.choice(new, (RESAMPLES, two.size)).mean(axis=1)
+    shifts -= rng.choice(base, (RESAMPLES, one.size)).mean(axis=1)
+    return float(np.mean(shifts <= two.mean() - one.mean() + 1e-9))
+
+
 def _shifts(
     rng: np.random.Generator, base: Sequence[float], new: Sequence[float], *, mean: bool
 ) -> Floats:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from rtbisect.errors import ConfigError
 from rtbisect.judge import recovery, stats
 from rtbisect.judge.scale import effect_floor
-from rtbisect.judge.verdict import judge, smallest_p
+from rtbisect.judge.verdict import effect_text, judge, smallest_p
 from rtbisect.model.campaign import Judgement, Level, Sample, Threshold, Verification
 from rtbisect.search.calibrate import looks
 from rtbisect.search.events import Booted, Built, Event
@@ -41,12 +41,12 @@ REVERT_RECOVERY = 0.5
 
 @dataclass(frozen=True)
 class VerifySpec:
-    """What to verify. `endpoints` are the boots of good and bad from the calibration, only
-    to say how much of their shift the culprit explains. `revert` is the commit that
-    reverts the culprit on `tip`, None with the reason in `no_revert`. `revert_boots` are those of
-    its first look, which may be too few for a pass. With `layout` the culprit and its first parent
-    are also compared as kernels with that code layout. `told` makes of a judgement what a reader
-    knows of it, `words` are those of the notes.
+    """What to verify. `endpoints` are the boots of good and bad from the calibration, to say how
+    much of their shift the culprit explains, and whether a share that is not seen is none. `revert`
+    is the commit that reverts the culprit on `tip`, None with the reason in `no_revert`.
+    `revert_boots` are those of its first look, which may be too few for a pass. With `layout` the
+    culprit and its first parent are also compared as kernels with that code layout. `told` makes of
+    a judgement what a reader knows of it, `words` are those of the notes.
     """
 
     culprit: str
@@ -318,7 +318,7 @@ def _decided(
     spec: VerifySpec, check: _Check, base: Sample, new: Sample, alpha: float
 ) -> Verification:
     is_revert = check.purpose == "revert"
-    found = judge(spec.threshold, base, new, alpha=alpha)
+    found = _judged(spec, (base, new), alpha)
     ratio = recovery.share(spec.threshold, spec.endpoints, (base, new))
     status = {Level.REGRESSED: "pass", Level.PASS: "fail", Level.UNDECIDED: "undecided"}[
         found.level
@@ -333,6 +333,20 @@ def _decided(
     said = spec.told(found)
     note = _note(said, ratio, spec.words, is_revert=is_revert, short=short)
     return replace(check.says(status, note), judgement=said, recovery=ratio, short=short)
+
+
+def _judged(spec: VerifySpec, pair: recovery.Pair, alpha: float) -> Judgement:
+    """What the boots say of the pair: nothing yet, where equal boots may be luck."""
+    found = judge(spec.threshold, *pair, alpha=alpha)
+    if found.level is not Level.PASS:
+        return found
+    if not recovery.may_be_luck(spec.threshold, spec.endpoints, pair):
+        return found
+    reason = (
+        f"{effect_text(spec.threshold, found.effect)}; as many boots of {spec.words.older} and"
+        f" {spec.words.newer} would often differ as little"
+    )
+    return replace(found, level=Level.UNDECIDED, reason=reason)
 
 
 def _note(
