@@ -71,8 +71,9 @@ def test_a_bundle_gives_the_same_answer(campaign):
     assert list(differences(found)) == []
 
 
-def test_a_bundle_of_an_older_program_gives_the_same_answer():
-    found = rejudge(ROOT / "tests/data/bundles/format-1")
+@pytest.mark.parametrize("name", ["format-1", "format-1-run"])
+def test_a_bundle_of_an_older_program_gives_the_same_answer(name):
+    found = rejudge(ROOT / "tests/data/bundles" / name)
     assert list(differences(found)) == []
     assert found.told.outcome is Outcome.CULPRIT
     assert found.same

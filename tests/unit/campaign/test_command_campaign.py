@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A campaign of any command: it goes on where programs left it that took a command for a kernel."""
+
+import gzip
+import json
+from types import SimpleNamespace
+
+import pytest
+
+from helpers.campaigns import ROOT
+from rtbisect.campaign import assemble
+from rtbisect.campaign.fingerprint import Fingerprint, Machine, machine_parts, made, setup_parts
+from rtbisect.model.campaign import CampaignRequest, Limits
+from rtbisect.model.command import CommandRequest
+from rtbisect.store import codec
+
+BUNDLE = ROOT / "tests/data/bundles/format-1-run"
+#: Key of its step, kind, and what it is made of today.
+FINGERPRINTS = [("setup", Fingerprint, setup_parts), ("machine", Machine, machine_parts)]
+
+
+def setup_of(tmp_path, request):
+    journal = SimpleNamespace(campaign="run-1")
+    return assemble.assemble(tmp_path, None, request, journal, progress=None)[0]
+
+
+@pytest.mark.parametrize(("key", "kind", "parts"), FINGERPRINTS)
+def test_a_fingerprint_of_a_command_says_what_it_has_always_said(tmp_path, key, kind, parts):
+    manifest = json.loads((BUNDLE / "manifest.json").read_text())
+    request = codec.from_plain(CampaignRequest, manifest["request"])
+    steps = map(
+        json.loads, gzip.decompress((BUNDLE / "journal.jsonl.gz").read_bytes()).splitlines()
+    )
+    (kept,) = (codec.from_json(kind, step["value"]) for step in steps if step["key"] == key)
+    assert made(kind, parts(setup_of(tmp_path, request))) == kept
+
+
+@pytest.mark.parametrize(
+    ("key", "sha256"),
+    [
+        ("setup", "75b4ada20772da1fa34c94ee2748cc5c2c429481f14d6cdc0940ead053406e6d"),
+        ("machine", "6de4ceda2aba5c8c513092c0b6765b590ef955a69e33d30fbfbe4173aa2e2bf6"),
+    ],
+)
+def test_a_command_of_the_first_schema_goes_on(tmp_path, key, sha256):
+    asked = CommandRequest(("./x",), "p99")
+    request = CampaignRequest("run", "", "/r", "a", "b", "command", "p99", 3, asked.extra(), "/r")
+    parts = {key: parts for key, _, parts in FINGERPRINTS}[key](setup_of(tmp_path, request))
+    kind = {key: kind for key, kind, _ in FINGERPRINTS}[key]
+    assert kind(sha256=sha256).fits(parts)
+    other = parts | {"limits": Limits(), "rcu_calls": 1}
+    assert not kind(sha256=sha256).fits(other)
