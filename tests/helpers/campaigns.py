@@ -8,6 +8,7 @@ from pathlib import Path
 from rtbisect.config.thresholds import load_thresholds
 from rtbisect.kernel.fake import FakeBuilder
 from rtbisect.lab.fake import FakeLab
+from rtbisect.lab.kernel_on_host import KernelOnHost
 from rtbisect.lab.profile import host_profile
 from rtbisect.lab.windows import WINDOWS
 from rtbisect.model.campaign import (
@@ -22,7 +23,7 @@ from rtbisect.model.code import BuildRequest, Commit, CommitGraph
 from rtbisect.model.lab import DeviceType, Measurement
 from rtbisect.model.ports import Ports
 from rtbisect.model.report import Report, ReportState
-from rtbisect.model.setup import Setup
+from rtbisect.model.setup import KernelSetup, Setup
 from rtbisect.store.campaigns import CampaignStore
 from rtbisect.store.journal import StoreJournal
 from rtbisect.trees.fake import FakeTree
@@ -150,31 +151,41 @@ class World:
     def open(self, heard=lambda _what: None):
         """Setup, parts and journal as a fresh process would make them."""
         device = DeviceType("qemu-smt", "qemu-smt", 1, 4, 2, 1024, emulated=True)
-        setup = Setup(
-            request=self.request,
-            tree="t",
-            repo="/r",
+        kernel = KernelSetup(
             build=BuildRequest("", "c", "tinyconfig", ("CONFIG_X=y",)),
             device=device,
             profile=host_profile(device),
             windows=WINDOWS,
             window_ms=1000,
             rcu_calls=100,
+        )
+        setup = Setup(
+            request=self.request,
+            tree="t",
+            repo="/r",
             thresholds=thresholds(),
             limits=self.limits,
             operator="Operator <operator@lab.example.org>",
+            kernel=kernel,
         )
         journal = StoreJournal(self.store.database, self.campaign, heard=heard)
+        tree = FakeTree(self.graph, self.state / "tree", reverts=self.reverts)
         parts = Ports(
-            tree=FakeTree(self.graph, self.state / "tree", reverts=self.reverts),
-            builder=self.builder,
-            lab=self.lab,
+            tree=tree,
+            subject=KernelOnHost(kernel, self.request.seed, tree, self.builder, self.lab),
             journal=journal,
             mailer=self.mailer,
             clock=StillClock(),
             progress=Quiet(),
         )
         return setup, parts
+
+
+def with_kernel(setup, parts, **changes):
+    """The set-up and the ports of a campaign with another part for kernels."""
+    kernel = replace(setup.kernel, **changes)
+    subject = replace(parts.subject, kernel=kernel)
+    return replace(setup, kernel=kernel), replace(parts, subject=subject)
 
 
 def world(state, bad_from, *, count=8, kind="ipi", script=None, **kw):

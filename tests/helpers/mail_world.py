@@ -90,7 +90,7 @@ class World:
         site = load_site(self.site)
         request = CampaignRequest("bisect", str(self.site), "stable-rt", "a", "b")
         if report.device == BOARD:
-            now = setup_of(site, site.target("stable-rt"), request)
+            now = setup_of(site, site.target("stable-rt"), request).kernel
             report = replace(
                 report, device=now.device, profile=now.profile, config_name=now.build.config_name,
             )  # fmt: skip

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from helpers.campaigns import World, boots, line_of, sha
+from helpers.campaigns import World, boots, line_of, sha, with_kernel
 from rtbisect.campaign.fingerprint import keep_setup
 from rtbisect.lab.fake import FakeLab
 from rtbisect.model.campaign import (
@@ -62,7 +62,7 @@ RCU = Threshold(
 )
 
 #: Every type that a fingerprint has, each with every kind of value that it may hold.
-CHANGES = {
+KERNEL = {
     "build": BuildRequest(
         "", "tinyconfig+rt", "tinyconfig", ("CONFIG_X=y\n# it's one\n", 'CONFIG_Y="é"\n'),
         (("Kbuild", "obj-m := a.o\n"),),
@@ -76,9 +76,8 @@ CHANGES = {
     "explaining": (Window("why-pf-on", ("senders",), explains="pf-on", asked=True, least_s=2.5),),
     "window_ms": 1000,
     "rcu_calls": 100,
-    "thresholds": (IPI, RCU),
-    "limits": Limits(max_boots=120, layout_below=0.0),
 }  # fmt: skip
+CHANGES = {"thresholds": (IPI, RCU), "limits": Limits(max_boots=120, layout_below=0.0)}
 
 
 class Killed(BaseException):
@@ -90,7 +89,7 @@ class OldWorld(World):
     """A world whose set-up depends on nothing that may change with the checkout."""
 
     def open(self, heard=lambda _what: None):
-        setup, parts = super().open(heard)
+        setup, parts = with_kernel(*super().open(heard), **KERNEL)
         return replace(setup, **CHANGES), parts
 
 

@@ -54,8 +54,9 @@ def lab_claims(
     request = probe(setup, kernel.name if kernel else "")
     if kernel is not None:
         # A kernel of somebody else has none of our modules: windows that need none.
-        plain = tuple(w for w in setup.windows if all(find(suite).any_kernel for suite in w.suites))
-        windows = plain[:1] or setup.windows[:1]
+        planned = setup.booted.windows
+        plain = tuple(w for w in planned if all(find(suite).any_kernel for suite in w.suites))
+        windows = plain[:1] or planned[:1]
         request = replace(request, kernel=artefacts.put_file(kernel), windows=windows)
     return claims(lab, request, boot=kernel is not None)
 
@@ -92,7 +93,7 @@ def host_claims(state: Path, place: Path, asked: FirstDay, progress: Progress) -
     lab = _served(state, site, artefacts, progress)
     if host.tag:
         lab.settings = replace(lab.settings, tags=(host.tag,))
-    kind = setup.device.name
+    kind = setup.booted.device.name
     inventory.only_there(host, kind, lab.rest.devices(kind))
     yield _firmware(host)
     build = _built(state, site, setup, artefacts, progress)
@@ -111,7 +112,7 @@ def host_claims(state: Path, place: Path, asked: FirstDay, progress: Progress) -
                 f"a job landed on {run.device}", f"give {host.device} a tag of its own"
             )
         runs.append(run)
-    yield from criteria.claims(runs, setup.device, setup.thresholds)
+    yield from criteria.claims(runs, setup.booted.device, setup.thresholds)
 
 
 def _planned(place: Path, tree: str | None) -> tuple[Site, Setup]:
@@ -151,8 +152,8 @@ def _built(
     tree = tree_of(state, target)
     revision = tree.resolve(target.branch)
     progress.say(f"build {revision[:12]}")
-    builder = builder_of(state, site, artefacts, setup.profile.boot_line)
-    asked = replace(setup.build, revision=revision)
+    builder = builder_of(state, site, artefacts, setup.booted.profile.boot_line)
+    asked = replace(setup.booted.build, revision=revision)
     with tree.held(revision) as source:
         build = builder.build(source, asked, NoNote())
     if not build.ok:

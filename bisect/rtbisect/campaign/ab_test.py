@@ -118,13 +118,13 @@ def _check_same_machine(
     that it does. What the site file says of it may have changed since.
     """
     now = plan.setup_of(site, site.target(request.tree), request)
-    metric = report.result.metric
-    synthetic = any(w.synthetic for w in now.windows if metric and w.name == metric.window)
+    kernel, was, metric = now.booted, report.host, report.result.metric
+    synthetic = any(w.synthetic for w in kernel.windows if metric and w.name == metric.window)
     kept = recorded(CampaignStore(state).database, report.campaign, Machine)
     for what, same in (
-        ("device", replace(now.device, boot_s=0) == replace(report.device, boot_s=0)),
-        ("profile", now.profile == report.profile),
-        ("configuration", now.build.config_name == report.config_name),
+        ("device", replace(kernel.device, boot_s=0) == replace(was.device, boot_s=0)),
+        ("profile", kernel.profile == was.profile),
+        ("configuration", kernel.build.config_name == report.config_name),
         ("workload", report.synthetic_workload or not synthetic),
         # What has no name of its own: the text of fragments, windows, the site's program.
         ("set-up", not kept or kept[0].fits(machine_parts(now))),

@@ -13,14 +13,9 @@ from rtbisect.config.paths import data
 from rtbisect.errors import ConfigError
 from rtbisect.kernel.kbuild import KernelBuilder
 from rtbisect.kernel.settings import BuildSettings
+from rtbisect.lab import kernel_on_host
 from rtbisect.model.campaign import CampaignRequest, Limits, Scale, Sought
-from rtbisect.model.code import BuildRequest
-from rtbisect.model.command import (
-    SUITE,
-    WINDOW,
-    CommandRequest,
-)
-from rtbisect.model.lab import DeviceType, HostProfile, Window
+from rtbisect.model.command import CommandRequest
 from rtbisect.model.ports import Ports
 from rtbisect.model.setup import Setup
 from rtbisect.process import locks
@@ -35,6 +30,7 @@ if TYPE_CHECKING:
 
     from rtbisect.config.site_file import Site
     from rtbisect.model.ports import Journal, Progress
+    from rtbisect.model.subject import Traits
 
 MACHINE_LOCK = labs.MACHINE_LOCK
 
@@ -66,16 +62,15 @@ def assemble(
     setup = setup_of(site, target, request)
     artefacts = ArtefactStore(state / "artefacts")
     tree = tree_of(state, target)
+    workload = _kept(artefacts, site.workload(site.job(target)), setup)
     parts = Ports(
         tree=tree,
-        builder=builders.of_setup(state, site, artefacts, setup, tree.foreign),
-        lab=labs.lab_of(
-            state,
-            site,
-            artefacts,
-            _kept(artefacts, site.workload(site.job(target)), setup),
-            progress.say,
-            journal.campaign,
+        subject=kernel_on_host.KernelOnHost(
+            kernel=setup.booted,
+            seed=request.seed,
+            tree=tree,
+            builder=builders.of_setup(state, site, artefacts, setup, tree.foreign),
+            lab=labs.lab_of(state, site, artefacts, workload, progress.say, journal.campaign),
         ),
         journal=journal,
         mailer=mailer_of(state, site, setup.operator),
@@ -111,12 +106,6 @@ def _command_parts(
         request=request,
         tree=request.repo,
         repo=request.repo,
-        build=BuildRequest("", "command", "", ()),
-        device=DeviceType("this machine", "", 1, 1, 1, 0, emulated=False),
-        profile=HostProfile("as-is", "", "", "", ""),
-        windows=(Window(WINDOW, (SUITE,)),),
-        window_ms=0,
-        rcu_calls=0,
         thresholds=(asked.threshold(),),
         limits=Limits(
             # Shares of failures take many runs to tell apart.
@@ -125,7 +114,7 @@ def _command_parts(
             max_builds=asked.max_runs,
         ),
         operator="",
-        command=True,
+        kernel=None,
         given_build_s=_cost(asked.cost_build_s or 0.0),
         given_boot_s=None if asked.cost_run_s is None else _cost(asked.cost_run_s),
     )
@@ -137,19 +126,24 @@ def _command_parts(
         work_dir=state / "run" / journal.campaign,
         checkout=tree.checkout,
         restore=tree.restore,
+        tree_of=tree.tree_id,
         positive=asked.threshold().scale is Scale.LOG,
         good_first=request.sought is Sought.REGRESSION,
     )
     parts = Ports(
         tree=tree,
-        builder=worktree_run.NoBuild(tree.tree_id),
-        lab=worktree_run.CommandLab(settings),
+        subject=worktree_run.CommandInWorktree(settings),
         journal=journal,
         mailer=LogKeeper(state / "reports"),
         clock=SystemClock(),
         progress=progress,
     )
     return setup, parts
+
+
+def traits_of(setup: Setup) -> Traits:
+    """What there is to know of what a campaign measures, without anything that could do it."""
+    return kernel_on_host.traits_of(setup.kernel) if setup.kernel else worktree_run.TRAITS
 
 
 def _cost(seconds: float) -> float:
@@ -162,7 +156,7 @@ def _kept(artefacts: ArtefactStore, program: Path | None, setup: Setup) -> Path 
     if program is None:
         return None
     sha256 = artefacts.put_bytes(program.read_bytes())
-    if not any(window.workload.endswith(f"@{sha256[:12]}") for window in setup.windows):
+    if not any(window.workload.endswith(f"@{sha256[:12]}") for window in setup.booted.windows):
         raise ConfigError(f"{program} has changed just now", "start again")
     return artefacts.path(sha256)
 

@@ -52,7 +52,7 @@ def of_setup(
     state: Path, site: Site, artefacts: ArtefactStore, setup: Setup, foreign: Callable[[str], bool]
 ) -> IsolatedBuilder:
     """The builder of a campaign; `foreign` tells which revisions of its tree somebody has sent."""
-    boot_line = setup.profile.boot_line
+    boot_line = setup.booted.profile.boot_line
     asked = dict(setup.request.extra).get(FOREIGN)
 
     def theirs(revision: str) -> KernelBuilder:

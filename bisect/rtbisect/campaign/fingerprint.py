@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from rtbisect.campaign import first_fingerprint
 from rtbisect.errors import ConfigError, InternalError
+from rtbisect.model.command import NO_KERNEL
 from rtbisect.model.formats import kept_as
 
 if TYPE_CHECKING:
@@ -148,25 +149,20 @@ def _kept(journal: Journal, key: str, kind: type[T], parts: Mapping[str, Any]) -
 
 def setup_parts(setup: Setup) -> dict[str, Any]:
     """What the figures and the answer of a campaign depend on."""
-    return {
-        **_measured(setup),
-        "device": setup.device,
-        "thresholds": setup.judged,
-        "limits": setup.limits,
-        "explaining": setup.explaining,
-    }
+    return {**_of_kernel(setup), "thresholds": setup.judged, "limits": setup.limits}
 
 
 def machine_parts(setup: Setup) -> dict[str, Any]:
     """What boots depend on. Thresholds and limits judge them, and change nothing of them."""
-    return {**_measured(setup), "device": replace(setup.device, boot_s=0)}
+    parts = _of_kernel(setup)
+    device = parts["device"]
+    patient = device | {"boot_s": 0} if setup.kernel is None else replace(device, boot_s=0)
+    del parts["explaining"]
+    return parts | {"device": patient}
 
 
-def _measured(setup: Setup) -> dict[str, Any]:
-    return {
-        "build": setup.build,
-        "profile": setup.profile,
-        "windows": setup.windows,
-        "window_ms": setup.window_ms,
-        **dict(setup.suite_params),
-    }
+def _of_kernel(setup: Setup) -> dict[str, Any]:
+    """What a figure depends on; for any command what has always stood there."""
+    if setup.kernel is None:
+        return dict(NO_KERNEL)
+    return {each.name: getattr(setup.kernel, each.name) for each in fields(setup.kernel)}

@@ -50,12 +50,29 @@ class _OldMember:
 
 def text(names: tuple[str, ...], parts: Mapping[str, Any]) -> str:
     """What was hashed."""
-    return repr(tuple(_old(parts[name]) for name in names))
+    return repr(tuple(_part(name, parts[name]) for name in names))
 
 
 def known(names: tuple[str, ...], parts: Mapping[str, Any]) -> dict[str, Any]:
     """The same values in the types of JSON: all that a campaign of then knows of."""
-    return {name: _plain(_old(parts[name])) for name in names}
+    return {name: _plain(_part(name, parts[name])) for name in names}
+
+
+#: Of what stands in the place of a kernel's parts (model/command.py).
+_CLASSES = {
+    "build": "BuildRequest",
+    "device": "DeviceType",
+    "profile": "HostProfile",
+    "windows": "Window",
+}
+
+
+def _part(name: str, value: Any) -> Any:
+    if isinstance(value, tuple):
+        return tuple(_part(name, part) for part in value)
+    if isinstance(value, dict):
+        return _Old(_CLASSES[name], tuple(value.items()))
+    return _old(value)
 
 
 def _plain(value: Any) -> Any:

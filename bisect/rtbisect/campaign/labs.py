@@ -68,12 +68,6 @@ def lab_of(  # noqa: PLR0913  (what a site cannot know)
     return LavaServerLab(settings, server_of(site, access, tell), desk, artefacts, tell)
 
 
-def leave(lab: object) -> None:
-    """A campaign has ended: nobody fetches anything of it any more."""
-    if isinstance(lab, LavaServerLab):
-        lab.desk.close()
-
-
 def embedded(
     state: Path, artefacts: ArtefactStore | None = None, workload: Path | None = None
 ) -> LavaRunLab:

@@ -16,7 +16,7 @@ from rtbisect.lab.windows import explaining, of_suites
 from rtbisect.model.campaign import CampaignRequest, Limits
 from rtbisect.model.code import BuildRequest
 from rtbisect.model.lab import OF_SITE, DeviceType, RunRequest, Window
-from rtbisect.model.setup import Setup
+from rtbisect.model.setup import KernelSetup, Setup
 from rtbisect.suites.base import every
 
 if TYPE_CHECKING:
@@ -43,18 +43,20 @@ def setup_of(site: Site, target: BuildTarget, request: CampaignRequest) -> Setup
         request=request,
         tree=target.name,
         repo=target.url,
-        build=build,
-        device=planned.device,
-        profile=host_profile(planned.device, planned.params.profile),
-        windows=windows,
-        explaining=tuple(
-            each
-            for window in windows
-            for each in explaining(window)
-            if not each.asked or set(each.suites) & set(suites)
+        kernel=KernelSetup(
+            build=build,
+            device=planned.device,
+            profile=host_profile(planned.device, planned.params.profile),
+            windows=windows,
+            explaining=tuple(
+                each
+                for window in windows
+                for each in explaining(window)
+                if not each.asked or set(each.suites) & set(suites)
+            ),
+            window_ms=planned.params.window_ms,
+            rcu_calls=planned.params.rcu_calls,
         ),
-        window_ms=planned.params.window_ms,
-        rcu_calls=planned.params.rcu_calls,
         thresholds=limits,
         limits=Limits(**site.ours.campaign.model_dump()),
         operator=str(site.ours.operator),
@@ -131,14 +133,15 @@ def build_pattern(site: Site, target: BuildTarget, suites: tuple[str, ...]) -> B
 
 def probe(setup: Setup, revision: str, run_id: str = "preflight") -> RunRequest:
     """A boot as the campaign will ask for it, every window once, without a kernel."""
+    kernel = setup.booted
     return RunRequest(
         run_id=run_id,
         revision=revision,
         kernel="",
         modules="",
-        device_type=setup.device,
-        profile=setup.profile,
-        windows=setup.windows,
-        window_ms=setup.window_ms,
-        suite_params=setup.suite_params,
+        device_type=kernel.device,
+        profile=kernel.profile,
+        windows=kernel.windows,
+        window_ms=kernel.window_ms,
+        suite_params=kernel.suite_params,
     )

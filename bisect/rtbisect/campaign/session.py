@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from rtbisect.campaign import assemble, labs, resolve
+from rtbisect.campaign import assemble, resolve
 from rtbisect.campaign.fingerprint import SetupChangedError, keep_setup
 from rtbisect.config.site_file import SiteFiles
 from rtbisect.errors import InternalError, MisaskedError, RtbisectError
@@ -124,7 +124,7 @@ def _go(
         raise
     finally:
         if parts is not None:
-            labs.leave(parts.lab)
+            parts.subject.leave()
     store.finish(identity, result, report)
     return store.get(identity)
 

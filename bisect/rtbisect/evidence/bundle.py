@@ -25,11 +25,10 @@ from rtbisect.errors import ConfigError, InternalError, RtbisectError
 from rtbisect.evidence.kernels import figures_of, write_kernels
 from rtbisect.evidence.replay import (
     Answers,
-    NoLab,
     NoMailer,
-    RecordingBuilder,
+    RecordingSubject,
     RecordingTree,
-    ReplayedBuilder,
+    ReplayedSubject,
     ReplayedTree,
     Silence,
     place_in,
@@ -51,7 +50,7 @@ if TYPE_CHECKING:
 
     from rtbisect.model.campaign import CampaignRequest
     from rtbisect.model.lab import Measurement
-    from rtbisect.model.ports import Journal
+    from rtbisect.model.ports import Journal, Subject
     from rtbisect.store.campaigns import CampaignRecord
 
 #: Of the folder; a program of another one does not read it.
@@ -130,8 +129,8 @@ def write_bundle(
         setup, parts = assemble.assemble(
             state, SiteFiles().of(request), request, journal, Silence()
         )
-        tree, builder = RecordingTree(parts.tree, answers), RecordingBuilder(parts.builder, answers)
-        return setup, _parts(tree, builder, journal)
+        tree, subject = RecordingTree(parts.tree, answers), RecordingSubject(parts.subject, answers)
+        return setup, _parts(tree, subject, journal)
 
     result, setup = _again(steps, request.kind, asked)
     if not alike(result, record.result):
@@ -162,9 +161,9 @@ class Evidence:
     result: Result
 
 
-def _parts(tree: Any, builder: Any, journal: Journal) -> Ports:
+def _parts(tree: Any, subject: Subject, journal: Journal) -> Ports:
     """Parts that answer questions, and do nothing."""
-    return Ports(tree, builder, NoLab(), journal, NoMailer(), assemble.SystemClock(), Silence())
+    return Ports(tree, subject, journal, NoMailer(), assemble.SystemClock(), Silence())
 
 
 def _again(
@@ -242,11 +241,11 @@ def rejudge(folder: Path) -> Judged:
         steps = [Step.of(json.loads(line)) for line in _read(folder, _JOURNAL).splitlines()]
     if len(steps) > _MOST_STEPS:
         raise ConfigError(f"{folder} has {len(steps)} steps", "it is no bundle of ours")
-    tree, builder = ReplayedTree(answers), ReplayedBuilder(answers)
+    tree, subject = ReplayedTree(answers), ReplayedSubject(assemble.traits_of(setup), answers)
     try:
         with _foreign(folder, InternalError):
             now, _ = _again(
-                steps, setup.request.kind, lambda journal: (setup, _parts(tree, builder, journal))
+                steps, setup.request.kind, lambda journal: (setup, _parts(tree, subject, journal))
             )
     except (ConfigError, InternalError) as error:
         # The measurements ask for boots or builds that nobody has made.

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A finished campaign judged again without its tree, its builder and its lab.
+"""A finished campaign judged again without its tree and without what it measured.
 
 A campaign is its journal: run over it again, the pipeline comes to the same answer and does
-nothing. What it asks beside the journal are questions to the tree and the builder, whose answers
-are kept by the `Heard` ones and given by the `Told` ones.
+nothing. What it asks beside the journal are questions to the tree and to what was measured, whose
+answers are kept by the `Recording` ones and given by the `Replayed` ones.
 """
 
 from __future__ import annotations
@@ -21,15 +21,16 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from rtbisect.model.code import Build, Commit
-    from rtbisect.model.lab import DeviceType, Run, RunRequest
-    from rtbisect.model.ports import Builder, Note, Tree
+    from rtbisect.model.lab import Run
+    from rtbisect.model.ports import Note, Subject, Tree
     from rtbisect.model.report import Report, ReportInput
+    from rtbisect.model.subject import RunOrder, Traits
 
 
 @kept_as("Answers")
 @dataclass
 class Answers:
-    """What tree and builder have answered: `changes` by commit, `files` and `changed` by builds."""
+    """What tree and subject have answered: `changes` by commit, `files` and `changed` by builds."""
 
     described: dict[str, CommitText] = field(default_factory=dict)
     changes: dict[str, tuple[Change, ...]] = field(default_factory=dict)
@@ -67,24 +68,41 @@ class RecordingTree:
         _asks(f"what the tree is asked ({name})")
 
 
-class RecordingBuilder:
-    """ports.Builder that keeps what the real one answers."""
+class _Idle:
+    """What a subject is in a finished campaign: nothing is built and nothing runs."""
 
-    def __init__(self, builder: Builder, answers: Answers) -> None:
-        self._builder, self._answers = builder, answers
+    def __init__(self, traits: Traits, answers: Answers) -> None:
+        self.traits, self._answers = traits, answers
+
+    def build(self, sha: str, layout: int, note: Note) -> Build:  # noqa: ARG002
+        _asks("a build (build)")
+
+    def run(self, build: Build, order: RunOrder, note: Note) -> Run:  # noqa: ARG002
+        _asks(f"boot {order.run_id}")
+
+    def width(self) -> int:
+        _asks("how many devices there were")
+
+    def leave(self) -> None:
+        """Nothing is open."""
+
+
+class RecordingSubject(_Idle):
+    """ports.Subject that keeps what the real one answers."""
+
+    def __init__(self, subject: Subject, answers: Answers) -> None:
+        super().__init__(subject.traits, answers)
+        self._subject = subject
 
     def files(self, build: Build) -> frozenset[str]:
-        found = self._builder.files(build)
+        found = self._subject.files(build)
         self._answers.files[_name(build)] = sorted(found)
         return found
 
     def changed(self, parent: Build, culprit: Build) -> tuple[Function, ...] | None:
-        found = self._builder.changed(parent, culprit)
+        found = self._subject.changed(parent, culprit)
         self._answers.changed[f"{_name(parent)}..{_name(culprit)}"] = found
         return found
-
-    def __getattr__(self, name: str) -> Any:
-        _asks(f"a build ({name})")
 
 
 class ReplayedTree:
@@ -106,30 +124,14 @@ class ReplayedTree:
         _asks(f"what the tree is asked ({name})")
 
 
-class ReplayedBuilder:
-    """ports.Builder that answers from what was kept."""
-
-    def __init__(self, answers: Answers) -> None:
-        self._answers = answers
+class ReplayedSubject(_Idle):
+    """ports.Subject that answers from what was kept."""
 
     def files(self, build: Build) -> frozenset[str]:
         return frozenset(self._answers.files.get(_name(build), ()))
 
     def changed(self, parent: Build, culprit: Build) -> tuple[Function, ...] | None:
         return self._answers.changed.get(f"{_name(parent)}..{_name(culprit)}")
-
-    def __getattr__(self, name: str) -> Any:
-        _asks(f"a build ({name})")
-
-
-class NoLab:
-    """ports.Lab that boots nothing."""
-
-    def run(self, request: RunRequest, note: Note) -> Run:  # noqa: ARG002
-        _asks(f"boot {request.run_id}")
-
-    def width(self, device_type: DeviceType) -> int:
-        _asks(f"how many devices of {device_type.name} there were")
 
 
 class NoMailer:

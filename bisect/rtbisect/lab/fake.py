@@ -82,6 +82,9 @@ class FakeLab:
         """As many devices as it was told of."""
         return self.devices
 
+    def leave(self) -> None:
+        """Nothing is open."""
+
     def _next(self, revision: str) -> Outcome:
         for key in (revision, "*"):
             if self._script.get(key):

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rtbisect.errors import ConfigError
 from rtbisect.model.campaign import Better, MetricKey, Scale, Threshold
@@ -93,3 +93,29 @@ class CommandRequest:
             control=None,
             reason="asked on the command line",
         )
+
+
+#: What stands in the place of a kernel's parts in fingerprints and in result.json of a command, as
+#: they have always been written: campaigns that began so go on, and readers know the keys. Frozen.
+NO_KERNEL: dict[str, Any] = {
+    "build": {
+        "revision": "", "config_name": "command", "base": "", "fragments": (), "modules": (),
+        "variant": "", "fresh": False,
+    },
+    "device": {
+        "name": "this machine", "template": "", "sockets": 1, "cores": 1, "threads": 1,
+        "memory_mib": 0, "emulated": False, "cpu_model": "", "boot": "qemu", "boot_s": 60,
+    },
+    "profile": {
+        "name": "as-is", "housekeeping": "", "isolated": "", "watch": "", "boot_line": "",
+        "isolates": True, "smt": True, "fifo": 0,
+    },
+    "windows": ({
+        "name": "run", "suites": ("command",), "workload": "none", "synthetic": False,
+        "nominal_events_per_s": 0.0, "instrument": "", "explains": "", "asked": False,
+        "least_s": 0.0,
+    },),
+    "window_ms": 0,
+    "rcu_calls": 0,
+    "explaining": (),
+}  # fmt: skip

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     )
     from rtbisect.model.lab import DeviceType, Run, RunRequest
     from rtbisect.model.report import CommitText, Repaired, Report, ReportInput
+    from rtbisect.model.subject import RunOrder, Traits
 
 T = TypeVar("T")
 
@@ -113,6 +114,37 @@ class Lab(Protocol):
     def width(self, device_type: DeviceType) -> int:
         """Boots that can run at a time: devices of this type that take jobs."""
 
+    def leave(self) -> None:
+        """A campaign has ended: nobody fetches anything of it any more."""
+
+
+class Subject(Protocol):
+    """What a campaign measures: a revision of it is built, and a build is run."""
+
+    @property
+    def traits(self) -> Traits:
+        """What the campaign has to know of it; the same from begin to end."""
+
+    def build(self, sha: str, layout: int, note: Note) -> Build:
+        """Make a revision ready to run, in another code layout where that is not 0. What does not
+        build is a value; `note` as of a Builder.
+        """
+
+    def run(self, build: Build, order: RunOrder, note: Note) -> Run:
+        """One run; `note` and errors as of a Lab."""
+
+    def width(self) -> int:
+        """Runs that can be made at a time."""
+
+    def files(self, build: Build) -> frozenset[str]:
+        """Files of the tree that a build was made from; empty when nobody knows."""
+
+    def changed(self, parent: Build, culprit: Build) -> tuple[Function, ...] | None:
+        """Functions of `culprit` whose code `parent` does not have; None when nobody knows."""
+
+    def leave(self) -> None:
+        """The campaign has ended."""
+
 
 class Journal(Protocol):
     """Every effect happens inside a step; a finished step is never done twice."""
@@ -169,8 +201,7 @@ class Ports:
     """The ports that a campaign works through."""
 
     tree: Tree
-    builder: Builder
-    lab: Lab
+    subject: Subject
     journal: Journal
     mailer: Mailer
     clock: Clock

@@ -6,8 +6,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+from rtbisect.errors import InternalError
 from rtbisect.model.campaign import (
     MetricKey,
     Result,
@@ -98,6 +99,13 @@ def _with_sought(report: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+class Host(NamedTuple):
+    """On what kernels booted, and how it was set up."""
+
+    device: DeviceType
+    profile: HostProfile
+
+
 @kept_as("ReportInput", _with_parents, _with_sought)
 @dataclass(frozen=True, slots=True)
 class ReportInput:
@@ -106,8 +114,9 @@ class ReportInput:
     `thresholds` give unit and scale of each metric in `result` (without the primary one
     a mail names no ratio); `command` is the command line that repeats the campaign. `sought` is the
     change from `older` to `newer`; `repaired` is what other campaigns know the culprit to repair.
-    `hosts` are those of the boots where there are several; `excerpt` is
-    what the console of a boot said that stood still, of the kernel that is accused of that.
+    `device` and `profile` are None where a command was measured. `hosts` are those of the boots
+    where there are several; `excerpt` is what the console of a boot said that stood still, of the
+    kernel that is accused of that.
     """
 
     campaign: str
@@ -119,8 +128,8 @@ class ReportInput:
     result: Result
     summary: Summary
     culprit: CommitText | None
-    device: DeviceType
-    profile: HostProfile
+    device: DeviceType | None
+    profile: HostProfile | None
     config_name: str
     config_sha256: str
     compiler: str
@@ -136,6 +145,13 @@ class ReportInput:
     repaired: tuple[Repaired, ...] = ()
     hosts: tuple[HostPart, ...] = ()
     excerpt: tuple[str, ...] = ()
+
+    @property
+    def host(self) -> Host:
+        """On what its kernels booted. InternalError for a command, of which nobody is mailed."""
+        if self.device is None or self.profile is None:
+            raise InternalError(f"{self.campaign} booted nothing")
+        return Host(self.device, self.profile)
 
 
 @kept_as("Report")

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from rtbisect.model.campaign import Gate, Origin, TableRow
     from rtbisect.model.lab import Run
+    from rtbisect.model.setup import KernelSetup
     from rtbisect.pipeline.steps import Steps
 
 #: Boots a side of a culprit and its parent for the workload factor.
@@ -41,9 +42,6 @@ class Believed(NamedTuple):
     said: tuple[str, ...]
 
 
-NOTHING = Believed(Cause.NONE, (), (), (), ())
-
-
 def believe(  # noqa: PLR0913  (what was searched, and what was found)
     effects: Steps,
     threshold: Threshold,
@@ -54,13 +52,17 @@ def believe(  # noqa: PLR0913  (what was searched, and what was found)
 ) -> Believed:
     """The cause, the gates, the sources and the factor PREEMPT_RT of a culprit; boots that this
     takes of the same kernels are added to `fresh`. All that is about the whole figure, also where
-    the culprit was found in a part of it, `figure`.
+    the culprit was found in a part of it, `figure`. Without a host there is no kernel to blame, no
+    workload to tell apart and no instrument.
     """
+    host = effects.traits.host
+    if host is None:
+        return Believed(Cause.NONE, (), (), (), ())
     cause, why = cause_of(effects, threshold, parents, culprit, fresh)
     whole = f"the commit was found {figure}; of the whole figure: " if figure else ""
     why = f"{whole}{why}"
     effects.tell(f"cause: {cause.value}: {why}")
-    gates = gates_of(effects, threshold, parents, culprit, fresh, figure)
+    gates = gates_of(effects, host, threshold, parents, culprit, fresh, figure)
     made_of = origins_of(effects, threshold.key, parents, culprit, fresh)
     rows, concerns = without_rt(effects, threshold, parents[0], culprit)
     said = tuple(each for each in (why, concerns and f"{whole}{concerns}") if each)
@@ -79,7 +81,7 @@ def cause_of(
     """
     control = factor_table.control_of(effects.setup.judged, threshold)
     pair = (parents[0], culprit)
-    windows = {window.name: window for window in effects.setup.windows}
+    windows = {window.name: window for window in effects.traits.windows}
     searched = windows.get(threshold.key.window)
     instrument = searched.instrument if searched else ""
     workload = searched.workload if searched else "none"
@@ -114,7 +116,7 @@ def origins_of(
     fresh: Mapping[str, list[Run]],
 ) -> tuple[Origin, ...]:
     """What the change of the figure is made of, by the fresh boots of a culprit and its parent."""
-    windows = {key.window, *(w.name for w in effects.setup.explaining_of(key.window))}
+    windows = {key.window, *(w.name for w in effects.traits.explaining_of(key.window))}
     sides = [fresh.get(sha, []) for sha in (parents[0], culprit)]
     told = [sample(side, key).values for side in sides]
     base, new = (statistics.median(each) if each else 0.0 for each in told)
@@ -128,7 +130,7 @@ def origins_of(
 
 def probes_of(effects: Steps, parents: Sequence[str], culprit: str) -> tuple[str, ...]:
     """Functions that the culprit changes, as many as one boot counts; none where no window does."""
-    if not any(map(counts_functions, effects.setup.explaining)):
+    if not any(map(counts_functions, effects.traits.explaining)):
         return ()
     functions = effects.changed(parents[0], culprit).functions or ()
     names = tuple(function.name for function in functions)
@@ -147,6 +149,7 @@ def _counted(names: Sequence[str]) -> str:
 
 def gates_of(  # noqa: PLR0913  (as above)
     effects: Steps,
+    host: KernelSetup,
     threshold: Threshold,
     parents: Sequence[str],
     culprit: str,
@@ -154,21 +157,20 @@ def gates_of(  # noqa: PLR0913  (as above)
     figure: str,
 ) -> tuple[Gate, ...]:
     """What the trust gates say of the fresh boots of a culprit and its parent."""
-    setup = effects.setup
     parent, new = (tuple(fresh.get(sha, ())) for sha in (parents[0], culprit))
     files = effects.parts.tree.describe(culprit).files
     changed = effects.changed(parents[0], culprit)
     found = examine(
         Examined(
             threshold,
-            setup.windows,
-            setup.device.emulated,
+            host.windows,
+            host.device.emulated,
             parent,
             new,
             files,
             changed=changed,
-            explaining=setup.explaining_of(threshold.key.window),
-            isolates=setup.profile.isolates,
+            explaining=effects.traits.explaining_of(threshold.key.window),
+            isolates=host.profile.isolates,
             part=figure,
         )
     )

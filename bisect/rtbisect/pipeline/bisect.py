@@ -77,8 +77,8 @@ def bisect(setup: Setup, parts: Ports) -> tuple[Result, Report | None]:
             result = multiple_culprits.others(effects, graph, threshold, result)
     elif answer.between:
         result = multiple_culprits.split(effects, graph, threshold, result, answer.between)
-    result = _in_words(setup, result)
-    effects.tell(_closing(setup, result))
+    result = _in_words(effects, result)
+    effects.tell(_closing(effects, result))
     if result.outcome in SILENT or result.cause is Cause.TOOL_INDUCED:
         return result, None
     return result, draft_report(effects, graph, result)
@@ -108,8 +108,8 @@ def _kept(effects: Steps) -> tuple[str, ...]:
     left = budget.boots_left
     if budget.search_boots_left or not left:
         return ()
-    name = "--max-runs" if effects.setup.command else "max_boots of the site"
-    return (f"{left} of {limits.max_boots} boots are kept for the proof; {name} allows more",)
+    said = f"{left} of {limits.max_boots} boots are kept for the proof"
+    return (f"{said}; {effects.traits.more_runs} allows more",)
 
 
 def _broken(effects: Steps) -> tuple[str, ...]:
@@ -118,13 +118,13 @@ def _broken(effects: Steps) -> tuple[str, ...]:
     return tuple(run.reason for run in last if run.status is RunStatus.INVALID and run.reason)
 
 
-def _in_words(setup: Setup, result: Result) -> Result:
+def _in_words(effects: Steps, result: Result) -> Result:
     """The result in the words of its campaign: a command runs and does not boot."""
     return replace(
         result,
-        reasons=tuple(setup.in_words(said) for said in result.reasons),
+        reasons=tuple(effects.in_words(said) for said in result.reasons),
         verifications=tuple(
-            replace(check, note=setup.in_words(check.note)) for check in result.verifications
+            replace(check, note=effects.in_words(check.note)) for check in result.verifications
         ),
     )
 
@@ -147,8 +147,8 @@ def _silent(ends: Comparison, judgements: tuple[Judgement, ...]) -> Result:
     )
 
 
-def _closing(setup: Setup, result: Result) -> str:
+def _closing(effects: Steps, result: Result) -> str:
     who = f" {result.culprit[:12]}" if result.culprit else ""
     sure = f", confidence {result.confidence:.3f}" if result.confidence else ""
-    cause = "" if setup.command else f", cause {result.cause.value}"
+    cause = f", cause {result.cause.value}" if effects.traits.host else ""
     return f"outcome: {result.outcome.value}{who}{sure}{cause}"

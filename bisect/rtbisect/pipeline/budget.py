@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from rtbisect.model.code import Build
     from rtbisect.model.lab import Run
     from rtbisect.model.setup import Setup
+    from rtbisect.model.subject import Traits
 
 #: What a boot and a build are taken to cost before the first one was timed.
 FIRST_GUESS_BOOT_S = 20.0
@@ -25,6 +26,7 @@ class Budget:
     """The limits of a set-up, held against what its campaign has done so far."""
 
     setup: Setup
+    traits: Traits
     #: Builds of kernels as they are configured, in their order, also those that failed.
     builds: Sequence[Build]
     #: How many were built with another layout, or without PREEMPT_RT.
@@ -64,6 +66,11 @@ class Budget:
         seconds = [run.seconds for run in self.runs if run.seconds > 0]
         return statistics.median(seconds) if seconds else FIRST_GUESS_BOOT_S
 
+    def left_s(self, boots: int) -> float | None:
+        """Seconds of so many boots; None where nobody knows before the first one."""
+        known = self.runs or self.traits.guessed or self.setup.given_boot_s is not None
+        return boots * self.boot_cost_s() if known else None
+
     def build_cost_s(self) -> float:
         """Seconds of an incremental build: as told, else the median so far without the first,
         cold one.
@@ -77,7 +84,7 @@ class Budget:
         """Seconds of a build with another layout: of the first, cold one and of those after it.
         None where there are no such builds.
         """
-        if self.setup.command or not self.setup.limits.layout_below:
+        if not (self.traits.layouts and self.setup.limits.layout_below):
             return None
         first = next(iter(self._built_s()), FIRST_GUESS_COLD_BUILD_S)
         # A culprit and its parent in two layouts: every second build starts from nothing.

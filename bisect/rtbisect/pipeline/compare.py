@@ -82,7 +82,7 @@ def compare(effects: Steps, base: str, new: str) -> Comparison:
             break
     level = _overall(effects.setup, judgements)
     wanted = [(t, side) for t in effects.setup.judged for side in ((BASE, base), (TIP, new))]
-    table = factor_table.rows(effects.setup, wanted, runs)
+    table = factor_table.rows(effects.traits, wanted, runs)
     return Comparison(judgements, level, f"{reached}+{reached} boots compared", table=table)
 
 

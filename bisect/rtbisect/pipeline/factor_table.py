@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from rtbisect.model.lab import Run
-    from rtbisect.model.setup import Setup
+    from rtbisect.model.subject import Traits
     from rtbisect.pipeline.steps import Steps
 
 
@@ -48,31 +48,29 @@ def table(  # noqa: PLR0913  (the factors of the table)
     kernels = [("parent", parents[0]), ("culprit", culprit)]
     if revert is not None:
         kernels.append(("tip+revert", revert))
-    setup = effects.setup
-    first, others = _metrics(setup.judged, threshold)
+    first, others = _metrics(effects.setup.judged, threshold)
     doses = [
         replace(threshold, key=replace(threshold.key, window=window.name))
-        for window in setup.explaining_of(threshold.key.window)
+        for window in effects.traits.explaining_of(threshold.key.window)
         if threshold.key.suite in window.suites
     ]
     wanted = [(metric, kernel) for metric in first for kernel in kernels]
     wanted += [(metric, kernel) for metric in (*doses, *others) for kernel in kernels[:2]]
-    return rows(setup, wanted, fresh)
+    return rows(effects.traits, wanted, fresh)
 
 
 def rows(
-    setup: Setup,
+    traits: Traits,
     wanted: Iterable[tuple[Threshold, tuple[str, str]]],
     runs: Mapping[str, list[Run]],
 ) -> tuple[TableRow, ...]:
     """A row for each metric and kernel (its name in the table and its revision) that has boots."""
-    windows = {window.name: window for window in (*setup.windows, *setup.explaining)}
     found = []
     for metric, (name, sha) in wanted:
         values = sample(runs.get(sha, []), metric.key)
         if values.n:
-            window = windows[metric.key.window]
-            row = TableRow(name, window.name, window.level, metric.key, metric.unit, values)
+            window = metric.key.window
+            row = TableRow(name, window, traits.level_of(window), metric.key, metric.unit, values)
             found.append(replace(row, mean=by_mean(metric)))
     return tuple(found)
 

@@ -24,7 +24,7 @@ from rtbisect.model.campaign import (
 from rtbisect.model.code import PROOF_LAYOUT
 from rtbisect.model.lab import RunStatus
 from rtbisect.pipeline import factor_table
-from rtbisect.pipeline.attribution import NOTHING, Believed, believe
+from rtbisect.pipeline.attribution import Believed, believe
 from rtbisect.pipeline.proof_loop import Judged, carry_out, told_checks
 from rtbisect.pipeline.search_loop import made_sure
 from rtbisect.search import verification
@@ -87,12 +87,7 @@ def prove(  # noqa: PLR0913  (what was searched, and what was found)
             return proof.denied(state, checks, said)
         proof.result = replace(result, confidence=held, reasons=(said, *result.reasons))
     kept = _kept(effects, judged, (culprit, reach[1]), proof.fresh.get(culprit, ()))
-    # Of any command there is no kernel to blame, no workload to tell apart, no instrument.
-    told = (
-        NOTHING
-        if effects.setup.command
-        else believe(effects, threshold, parents, culprit, proof.fresh, str(judged.figure))
-    )
+    told = believe(effects, threshold, parents, culprit, proof.fresh, str(judged.figure))
     # The last boots of the budget: the culprit stands without them.
     state = carry_out(effects, judged, state, proof.fresh, late=True)
     checks = told_checks(effects, state, checks)
@@ -189,7 +184,7 @@ def _kept(
     told = judged.told(found)
     said = f"{bad[:12]} is better than {culprit[:12]} again, {told.reason}: a commit between them"
     said += " takes back a part of what this one does"
-    effects.tell(f"verify: {KEPT}: undecided {effects.setup.in_words(said)}")
+    effects.tell(f"verify: {KEPT}: undecided {effects.in_words(said)}")
     return (Verification(KEPT, "undecided", told, said),)
 
 

@@ -107,6 +107,6 @@ def told_checks(
     checks = verification.verifications(state)
     for check in checks:
         if check not in before:
-            said = effects.setup.in_words(check.note)
+            said = effects.in_words(check.note)
             effects.tell(f"verify: {check.name}: {check.status} {said}".rstrip())
     return checks

@@ -28,7 +28,8 @@ def draft_report(effects: Steps, graph: CommitGraph, result: Result) -> Report:
     setup, parts = effects.setup, effects.parts
     build = effects.build(setup.request.newer)
     last = next((run for run in reversed(effects.runs) if run.complete), None)
-    used = [w for w in setup.windows if result.metric and w.name == result.metric.window]
+    host, windows = effects.traits.host, effects.traits.windows
+    used = [w for w in windows if result.metric and w.name == result.metric.window]
     facts = ReportInput(
         campaign=parts.journal.campaign,
         tree=setup.tree,
@@ -39,9 +40,9 @@ def draft_report(effects: Steps, graph: CommitGraph, result: Result) -> Report:
         result=result,
         summary=parts.journal.summary(),
         culprit=parts.tree.describe(result.culprit) if result.culprit else None,
-        device=setup.device,
-        profile=setup.profile,
-        config_name=setup.build.config_name,
+        device=host.device if host else None,
+        profile=host.profile if host else None,
+        config_name=build.config_name,
         config_sha256=build.config,
         compiler=build.compiler,
         release=build.release,

@@ -66,7 +66,7 @@ def search(
         tests = []
         for proposal in engine.propose(state, free_hosts=effects.width):
             if isinstance(proposal, engine.Finish):
-                reason = effects.setup.in_words(proposal.reason)
+                reason = effects.in_words(proposal.reason)
                 effects.tell(f"search ends: {proposal.outcome.value}: {reason}")
                 return Found(engine.answer(state), state)
             tests.append(proposal)
@@ -106,10 +106,10 @@ def _within_budget(
 def _forecast(effects: Steps, state: engine.SearchState) -> str:
     """What the search will cost, before it costs anything."""
     ends, coming = state.ends, engine.forecast(state)
-    word = effects.setup.run_word
+    word = effects.traits.run_word
     said = f"reproduced with {ends.used}+{ends.used} {word}s (p = {ends.p:.2g})"
     said += f" {ends.figure}".rstrip()
-    cost = "" if effects.setup.command else f"{coming.builds:.0f} builds, "
+    cost = f"{coming.builds:.0f} builds, " if effects.traits.builds else ""
     budget = effects.budget
     seconds = coming.builds * budget.build_cost_s() + coming.boots * budget.boot_cost_s()
     cost += f"{coming.boots:.0f} {word}s, {duration(seconds)}"

@@ -3,9 +3,7 @@
 
 from __future__ import annotations
 
-import random
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rtbisect.errors import ConfigError, InternalError
@@ -13,28 +11,25 @@ from rtbisect.judge.gates.reachability import Changed
 from rtbisect.judge.samples import figure
 from rtbisect.model.campaign import Observation
 from rtbisect.model.code import (
-    WITHOUT_RT,
     Build,
     Change,
-    Checkout,
     CommitGraph,
     layout_variant,
 )
 from rtbisect.model.formats import kept_as
-from rtbisect.model.lab import Run, RunRequest
+from rtbisect.model.lab import Run
+from rtbisect.model.subject import RunOrder, Traits
 from rtbisect.pipeline.boot_queue import BootRequest, Boots, in_turn
 from rtbisect.pipeline.budget import Budget
 from rtbisect.search.events import Silent
 from rtbisect.search.noop_commits import Closure, shared, silent_pairs
 from rtbisect.search.wording import WORDS
-from rtbisect.suites.base import counts_functions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from rtbisect.model.campaign import Threshold
-    from rtbisect.model.lab import Window
-    from rtbisect.model.ports import Ports
+    from rtbisect.model.ports import Note, Ports
     from rtbisect.model.setup import Setup
     from rtbisect.search.wording import Words
 
@@ -71,6 +66,15 @@ class Steps:
         """Those of the change that is sought."""
         return WORDS[self.setup.request.sought]
 
+    @property
+    def traits(self) -> Traits:
+        """What there is to know of what is measured."""
+        return self.parts.subject.traits
+
+    def in_words(self, text: str) -> str:
+        """What the search says, in the words of this campaign and of what it measures."""
+        return self.traits.in_words(text)
+
     def graph(self, older: str, newer: str) -> CommitGraph:
         """The candidates older..newer."""
         asked = self.setup.request
@@ -89,7 +93,7 @@ class Steps:
         for sha in good:
             # A list of tens of thousands of names is read once, not after every further build.
             if sha not in self._files:
-                self._files[sha] = self.parts.builder.files(self.builds[sha])
+                self._files[sha] = self.parts.subject.files(self.builds[sha])
         files = [self._files[sha] for sha in good]
         if not files or not all(files):
             return Silent(())
@@ -115,18 +119,12 @@ class Steps:
         if known is not None:
             return known
         variant = layout_variant(layout)
-        request = replace(self.setup.build, revision=sha, variant=variant)
         what = f"{sha[:12]} {variant}".rstrip()
-        if not self.setup.command:
+        if self.traits.builds:
             self.parts.progress.say(f"build {what}")
 
-        def made(note: Callable[[str], None]) -> Build:
-            # A command has its own checkout, which must not move under it.
-            if self.setup.command:
-                return self.parts.builder.build(Checkout(Path()), request, note)
-            # Nobody moves the files until everything of the build is collected.
-            with self.parts.tree.held(sha) as source:
-                return self._with_same_tools(self.parts.builder.build(source, request, note))
+        def made(note: Note) -> Build:
+            return self._with_same_tools(self.parts.subject.build(sha, layout, note))
 
         key = f"build/{sha}/{variant}" if layout else f"build/{sha}"
         build = self.parts.journal.step(key, Build, made)
@@ -134,7 +132,7 @@ class Steps:
             self.layouts[sha, layout] = build
         else:
             self.builds[sha] = build
-        if self.setup.command:
+        if not self.traits.builds:
             return build
         if build.ok:
             how = "taken from the cache" if build.reused else f"{build.seconds:.0f} s"
@@ -168,17 +166,14 @@ class Steps:
         builds = [self.build(sha) for sha in (parent, culprit)]
         if not all(build.ok for build in builds):
             return Changed()
-        files = self.parts.builder.files(builds[1])
+        files = self.parts.subject.files(builds[1])
         touched = self.parts.tree.describe(culprit).files
         built = not files.isdisjoint(touched) if files and touched else None
-        return Changed(self.parts.builder.changed(*builds), built)
+        return Changed(self.parts.subject.changed(*builds), built)
 
     def boot(self, ask: BootRequest, ahead: Sequence[BootRequest] = ()) -> Run:
-        """One fresh boot of a built revision; the order of its windows is drawn. `ahead` are boots
-        that will likely be asked for after it: a lab with several devices begins them now.
-
-        The windows that explain `ask.explain` come after all that measure; one that counts
-        functions only where there are `ask.probes`.
+        """One fresh boot of a built revision. `ahead` are boots that will likely be asked for after
+        it: a lab with several devices begins them now.
         """
         if self._boots is None:
             self._boots = Boots(self.width, self._prepared)
@@ -192,7 +187,7 @@ class Steps:
             )
         self.runs.append(run)
         if not run.complete:
-            word, number = self.setup.run_word, run.run_id.rpartition("-r")[2]
+            word, number = self.traits.run_word, run.run_id.rpartition("-r")[2]
             said = f"{word} {number} of {ask.sha[:12]} ({ask.purpose})"
             self.tell(f"{said}: {run.status.value}: {run.reason}")
         return run
@@ -218,7 +213,7 @@ class Steps:
         """Boots that the lab runs at a time; as it was when the campaign began."""
         if not self._width:
             self._width = self.parts.journal.step(
-                "devices", int, lambda _note: max(1, self.parts.lab.width(self.setup.device))
+                "devices", int, lambda _note: max(1, self.parts.subject.width())
             )
         return self._width
 
@@ -229,42 +224,17 @@ class Steps:
     def _prepared(self, number: int, ask: BootRequest) -> Callable[[], Run]:
         """What carries out a boot."""
         build = self.build(ask.sha, ask.layout)
-        draw = random.Random(f"{self.setup.request.seed}/{number}")  # noqa: S311
-        windows = list(self.setup.windows)
-        draw.shuffle(windows)
-        request = RunRequest(
-            run_id=f"{self.parts.journal.campaign}-r{number}",
-            revision=ask.sha,
-            kernel=build.kernel,
-            modules=build.modules,
-            device_type=self.setup.device,
-            profile=self.setup.profile,
-            windows=(*windows, *self._explaining(ask.explain, ask.probes)),
-            window_ms=self.setup.window_ms,
-            suite_params=self.setup.suite_params,
-            probes=ask.probes,
-            realtime=ask.layout != WITHOUT_RT,
-            foreign=build.foreign,
-            build_id=build.build_id,
+        journal, subject = self.parts.journal, self.parts.subject
+        order = RunOrder(
+            f"{journal.campaign}-r{number}", number, ask.layout, ask.explain, ask.probes
         )
-        what = f"{self.setup.run_word} {number}: {ask.sha[:12]} ({ask.purpose})"
-        # A command may take a second or an hour; nobody knows before the first run.
-        timed = bool(self.runs) or not self.setup.command or self.setup.given_boot_s is not None
-        left_s = self.budget.boot_cost_s() * (ask.left + 1) if timed else None
-        self.parts.progress.step(what, number, number + ask.left, left_s)
-        journal, lab = self.parts.journal, self.parts.lab
+        what = f"{self.traits.run_word} {number}: {ask.sha[:12]} ({ask.purpose})"
+        self.parts.progress.step(what, number, number + ask.left, self.budget.left_s(ask.left + 1))
         return lambda: journal.step(
             f"run/{number:04d}",
             Run,
-            lambda note: replace(lab.run(request, note), layout=ask.layout),
+            lambda note: replace(subject.run(build, order, note), layout=ask.layout),
         )
-
-    def _explaining(self, name: str, probes: Sequence[str]) -> list[Window]:
-        return [
-            window
-            for window in self.setup.explaining_of(name)
-            if probes or not counts_functions(window)
-        ]
 
     def evidence(self) -> dict[str, list[Run]]:
         """The boots so far that are evidence, by revision in their order; of the kernels as they
@@ -281,6 +251,7 @@ class Steps:
         """What steps may still cost, by those so far."""
         return Budget(
             setup=self.setup,
+            traits=self.traits,
             builds=tuple(self.builds.values()),
             layouts=len(self.layouts),
             runs=tuple(self.runs),

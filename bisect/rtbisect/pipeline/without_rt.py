@@ -49,4 +49,5 @@ def without_rt(
     control = control_of(setup.judged, threshold)
     metrics = (threshold, *([control] if control else []))
     kernels = tuple(zip(("parent, no RT", "culprit, no RT"), pair, strict=True))
-    return rows(setup, ((metric, each) for metric in metrics for each in kernels), runs), said
+    wanted = ((metric, each) for metric in metrics for each in kernels)
+    return rows(effects.traits, wanted, runs), said

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Any command as a lab: it runs in a worktree at the revision, and its last lines are figures.
+"""Any command as what a campaign measures: it runs in a worktree at the revision, and its last
+lines are figures.
 
 For `rtbisect run`: the same search for any repository. The command builds what it needs by
 itself, so that a build is only the promise that a revision can be tried.
@@ -15,14 +16,17 @@ from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from rtbisect.errors import InfrastructureError, MisaskedError
-from rtbisect.model.code import Build, BuildRequest, BuildStatus, Checkout, Function
+from rtbisect.model.code import Build, BuildStatus, Function
 from rtbisect.model.command import SUITE, VALUE, WINDOW
-from rtbisect.model.lab import DeviceType, Measurement, Run, RunRequest, RunStatus
+from rtbisect.model.lab import Measurement, Run, RunStatus
+from rtbisect.model.subject import RunOrder, Traits
 from rtbisect.process.command import failure, printable, run
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
+
+    from rtbisect.model.ports import Note
 
 #: git bisect run: this revision cannot be tested; and from here on: stop.
 SKIP = 125
@@ -47,6 +51,17 @@ MOST_NAMES = 12
 _ANSI = re.compile(r"\x1b\[[0-9;?]{0,20}[A-Za-z]")
 _PAIR = re.compile(r"([A-Za-z_][A-Za-z0-9_.:/%-]{0,63})\s*=\s*(\S{1,40})")
 
+#: A command builds what it needs by itself, and may take a second or an hour.
+TRAITS = Traits(
+    run_word="run",
+    more_runs="--max-runs",
+    words=(
+        ("are the same kernel, bit for bit", "have the same files"),
+        (r"\b\d+ builds?, ", ""),
+        (r"\bboot(s?)\b", r"run\1"),
+    ),
+)
+
 
 class WrongNameError(ValueError):
     """The output has figures, and which one is meant cannot be told: said on the command line."""
@@ -56,7 +71,8 @@ class WrongNameError(ValueError):
 class CommandSettings:
     """`argv` is started in what `checkout` gives for a revision. With `pass_fail` the exit code
     is the figure: 0 is good, 1 to 127 bad. `metric` is a name, "" for a bare number. `restore`
-    gives the files of the revision their contents again, and leaves all others. `positive`: the
+    gives the files of the revision their contents again, and leaves all others; `tree_of` gives
+    what identifies its sources: equal sources are equal kernels to the search. `positive`: the
     figure has to be above 0, because ratios are compared. `good_first`: the first run of all is of
     a revision that is said to be good.
     """
@@ -68,43 +84,61 @@ class CommandSettings:
     work_dir: Path
     checkout: Callable[[str], Path]
     restore: Callable[[str], Path]
+    tree_of: Callable[[str], str]
     positive: bool = False
     good_first: bool = False
 
 
-class CommandLab:
-    """Implements ports.Lab."""
+class CommandInWorktree:
+    """Implements ports.Subject."""
+
+    traits = TRAITS
 
     def __init__(self, settings: CommandSettings) -> None:
         self._settings = settings
         self._at = ""
         self._source = settings.work_dir
 
-    def width(self, device_type: DeviceType) -> int:  # noqa: ARG002
+    def width(self) -> int:
         """There is one working tree."""
         return 1
 
-    def run(self, request: RunRequest, note: Callable[[str], None]) -> Run:
+    def leave(self) -> None:
+        """Nothing is open."""
+
+    def files(self, build: Build) -> frozenset[str]:  # noqa: ARG002
+        """Nobody knows what the command reads."""
+        return frozenset()
+
+    def changed(self, parent: Build, culprit: Build) -> tuple[Function, ...] | None:  # noqa: ARG002
+        """Nor what it runs."""
+        return None
+
+    def build(self, sha: str, layout: int, note: Note) -> Build:  # noqa: ARG002
+        """A revision that is ready to be tried: it is checked out when it is run."""
+        return Build(sha, "command", BuildStatus.OK, signature=self._settings.tree_of(sha))
+
+    def run(self, build: Build, order: RunOrder, note: Note) -> Run:
         """Run the command once. ConfigError when it cannot be started, MisaskedError when the first
         run of all shows that the request is wrong, InfrastructureError when
         it asks to stop (exit code 128 and more, also when a signal ended it).
         """
         asked = self._settings
-        self._prepare(request.revision)
+        self._prepare(build.revision)
         program = self._source / asked.argv[0]
         if "/" in asked.argv[0] and not program.is_file():
             reason = f"{printable(asked.argv[0], 160)} is not in this revision"
-            return Run(request.run_id, request.revision, RunStatus.SKIPPED, reason)
+            return Run(order.run_id, build.revision, RunStatus.SKIPPED, reason)
         asked.work_dir.mkdir(parents=True, exist_ok=True)
-        out = asked.work_dir / f"{request.run_id}.out"
-        err = asked.work_dir / f"{request.run_id}.err"
+        out = asked.work_dir / f"{order.run_id}.out"
+        err = asked.work_dir / f"{order.run_id}.err"
         for path in (out, err):
             path.unlink(missing_ok=True)
         done = run(
             asked.argv,
             cwd=self._source,
             timeout_s=asked.timeout_s,
-            env={"RTBISECT_REVISION": request.revision},
+            env={"RTBISECT_REVISION": build.revision},
             log=out,
             error_log=err,
             on_start=lambda pgid: note(f"pgid:{pgid}"),
@@ -120,14 +154,14 @@ class CommandLab:
             reason += f": {printable(said[-1], 160)}"
         if not done.timed_out and not 0 <= done.returncode < ABORT:
             raise InfrastructureError(
-                f"{failure(done)} on {request.revision[:12]}",
+                f"{failure(done)} on {build.revision[:12]}",
                 f"see {err}; `rtbisect resume` goes on when it is mended",
                 retryable=False,
             )
         figures = () if value is None else (Measurement(SUITE, self._name(), WINDOW, value, ""),)
         return Run(
-            run_id=request.run_id,
-            revision=request.revision,
+            run_id=order.run_id,
+            revision=build.revision,
             status=status,
             reason=reason,
             measurements=figures,
@@ -324,37 +358,3 @@ def _number(text: str, line: str) -> float:
 
 def _quoted(text: str) -> str:
     return repr(printable(text, 80))
-
-
-@dataclass(frozen=True, slots=True)
-class NoBuild:
-    """Implements ports.Builder for commands that build by themselves. `tree_of` gives what
-    identifies the sources of a revision: equal sources are equal kernels to the search.
-    """
-
-    tree_of: Callable[[str], str]
-
-    def preflight(self) -> None:
-        """There is nothing to check."""
-
-    def files(self, build: Build) -> frozenset[str]:  # noqa: ARG002
-        """Nobody knows what the command reads."""
-        return frozenset()
-
-    def changed(self, parent: Build, culprit: Build) -> tuple[Function, ...] | None:  # noqa: ARG002
-        """Nor what it runs."""
-        return None
-
-    def build(
-        self,
-        source: Checkout,  # noqa: ARG002
-        request: BuildRequest,
-        note: Callable[[str], None],  # noqa: ARG002  (no process, nothing to record)
-    ) -> Build:
-        """A revision that is ready to be tried."""
-        return Build(
-            revision=request.revision,
-            config_name=request.config_name,
-            status=BuildStatus.OK,
-            signature=self.tree_of(request.revision),
-        )

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rtbisect.model.command import NO_KERNEL
 from rtbisect.model.report import Report, ReportState
 from rtbisect.report.campaign_log import story as told_story
 from rtbisect.report.draft import bisect_log_of, folder_of, keep, result_json
@@ -14,6 +15,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from rtbisect.model.report import ReportInput
+
+#: Readers of result.json know these keys.
+NO_HOST = {name: NO_KERNEL[name] for name in ("device", "profile")}
 
 
 class LogKeeper:
@@ -32,7 +36,7 @@ class LogKeeper:
             drawn = bars(report.result.candidates, report.graph)
             told += "\n".join(["", "Posterior over commits", "", *drawn]) + "\n"
         keep(folder / "campaign.log", told)
-        keep(folder / "result.json", result_json(report))
+        keep(folder / "result.json", result_json(report, **NO_HOST))
         keep(folder / "bisect.log", log)
         path = str(folder / "bisect.log")
         return Report(report.campaign, ReportState.DRAFT, report.message_id, "", path, log, told)

@@ -175,7 +175,7 @@ class DraftMailer:
     def _campaign_log(self, report: ReportInput, told: str, folder: Path) -> str:
         asked = (
             f"Which commit of {report.tree} in {short(report.older)}..{short(report.newer)} "
-            f"({len(report.graph)} commits) changed the figure on {report.device.name} "
+            f"({len(report.graph)} commits) changed the figure on {report.host.device.name} "
             f"with {report.config_name}?"
         )
         text = story(told.splitlines(), report.result, report.summary, asked)
@@ -264,9 +264,11 @@ def bisect_log_of(report: ReportInput) -> str:
     return "".join(f"{ascii_line(line, 300)}\n" for line in log.splitlines())
 
 
-def result_json(report: ReportInput) -> str:
-    """Everything that the mail was written from but the graph, which the log tells."""
-    found: dict[str, Any] = asdict(report)
+def result_json(report: ReportInput, **others: Any) -> str:
+    """Everything that the mail was written from but the graph, which the log tells; `others` stand
+    in the place of what the report has under their names.
+    """
+    found: dict[str, Any] = asdict(report) | others
     graph, sought = report.graph, found.pop("sought")
     # Programs read it, which know these names.
     found["good"], found["bad"] = found.pop("older"), found.pop("newer")

@@ -162,8 +162,8 @@ class _Made:
         number: dict[str, Any] = {"value": middle * factor, "prefix": "metric"}
         if si:
             number["unit"] = si
-        device = self.report.device
-        smt = device.threads > 1 and self.report.profile.smt
+        device, profile = self.report.host
+        smt = device.threads > 1 and profile.smt
         machine = f"{ascii_line(device.name, 60)}{' (emulated)' if device.emulated else ''}"
         return {
             "id": self._id("test", row.sha, str(row.key)),

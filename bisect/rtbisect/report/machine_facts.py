@@ -31,7 +31,7 @@ TOLD_FACTS = (
 
 def machine_rows(report: ReportInput, *, facts: bool) -> tuple[str, ...]:
     """Machine and kernel, a field a row; with `facts` also what the guest told."""
-    device, profile = report.device, report.profile
+    device, profile = report.host
     smt = "SMT on" if device.threads > 1 and profile.smt else "SMT off"
     kind = f"{ascii_line(device.name, 40)}{' (emulated)' if device.emulated else ''}"
     model = f", {ascii_line(device.cpu_model, 50)}" if device.cpu_model else ""

@@ -113,7 +113,7 @@ def failed_gate(result: Result) -> Gate | None:
 
 def _obstacle_of_data(report: ReportInput) -> Obstacle | None:
     """Where the data come from, and what of them is missing."""
-    if report.device.emulated:
+    if report.host.device.emulated:
         return Obstacle.EMULATED_AND_SYNTHETIC if report.synthetic_workload else Obstacle.EMULATED
     if report.synthetic_workload:
         return Obstacle.SYNTHETIC

@@ -130,7 +130,7 @@ def context(report: ReportInput, bot: Bot, log: str, detail: Detail) -> dict[str
         "off": side(report, loaded=False),
         "on": side(report, loaded=True),
         "synthetic": report.synthetic_workload,
-        "emulated": report.device.emulated,
+        "emulated": report.host.device.emulated,
         "factors": factor_table(report, detail.factors),
         "checks": check_table(report, detail.rows),
         "ends": ends_table(report),

@@ -27,7 +27,7 @@ def world(tmp_path, capsys, monkeypatch):
     def answered(request, _setup, _parts):
         return Result(Outcome.CULPRIT, Cause.KERNEL, request.newer, (), 0.9, None, None), None
 
-    lab = SimpleNamespace(preflight=lambda _request: None)
+    lab = SimpleNamespace(preflight=lambda _request: None, leave=lambda: None)
     monkeypatch.setattr(assemble, "MACHINE_LOCK", tmp_path / "machine.lock")
     monkeypatch.setattr(assemble.KernelBuilder, "preflight", lambda _builder: None)
     monkeypatch.setattr(labs, "lab_of", lambda *_words: lab)

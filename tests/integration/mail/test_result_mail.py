@@ -227,12 +227,13 @@ def test_nobody_answers_in_a_thread_that_was_withdrawn(world):
     assert (code, "is withdrawn" in told["error"]) == (2, True)
 
 
-def kept_machine(world, name, change):
+def kept_machine(world, name, change, limits=None):
     """Note another set-up for the report: what the site says, changed."""
     site = load_site(world.site)
     store = CampaignStore(world.state)
     request = CampaignRequest("bisect", str(world.site), "stable-rt", "a", "b")
-    was = change(setup_of(site, site.target("stable-rt"), request))
+    now = setup_of(site, site.target("stable-rt"), request)
+    was = replace(now, kernel=change(now.kernel), limits=limits or now.limits)
     StoreJournal(store.database, name).step(
         "machine", Machine, lambda _note: made(Machine, machine_parts(was))
     )
@@ -250,7 +251,7 @@ def test_what_only_judges_boots_is_no_other_set_up(world):
     name = sent(world)
     limits = Limits(max_boots=9)
     kept_machine(
-        world, name, lambda now: replace(now, limits=limits, device=replace(now.device, boot_s=99))
+        world, name, lambda now: replace(now, device=replace(now.device, boot_s=99)), limits
     )
     assert drafted(world, name)
 

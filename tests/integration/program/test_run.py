@@ -7,9 +7,18 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from helpers.repositories import ENV
 from helpers.run_command import checker, git, history, noisy, rtbisect
 from helpers.signals import hears_signals
+from rtbisect.campaign import session
+from rtbisect.evidence.replay import Silence
+from rtbisect.model.campaign import CampaignRequest, Cause
+from rtbisect.model.code import BuildRequest
+from rtbisect.model.command import SUITE, CommandRequest
+from rtbisect.model.lab import DeviceType, HostProfile, RunRequest, Window
+from rtbisect.model.setup import KernelSetup
 
 
 def test_a_noisy_command_finds_the_commit_among_merges(tmp_path, repo):
@@ -28,6 +37,22 @@ def test_a_noisy_command_finds_the_commit_among_merges(tmp_path, repo):
     replay.write_text(log)
     assert culprit in git(repo, "bisect", "replay", str(replay))
     assert git(repo, "status", "--porcelain") == ""
+
+
+def test_a_command_meets_no_kernel_and_no_device(tmp_path, repo, monkeypatch):
+    good, bad, culprit = history(repo, 3)
+    asked = CommandRequest((sys.executable, str(noisy(tmp_path, 5))), "p50_us", cost_run_s=1.0)
+    request = CampaignRequest(
+        "run", "", str(repo), good, bad, SUITE, "p50_us", 0, asked.extra(), str(repo)
+    )
+    for kind in (KernelSetup, DeviceType, HostProfile, Window, RunRequest, BuildRequest):
+        monkeypatch.setattr(kind, "__init__", lambda *_words, **_named: pytest.fail("a kernel"))
+    record = session.start(tmp_path / "state", request, Silence())
+    assert (record.result.culprit, record.result.cause) == (culprit, Cause.NONE)
+    # What readers of the file know stays there.
+    told = json.loads((Path(record.report.path).parent / "result.json").read_text())
+    assert (told["device"]["name"], told["profile"]["name"]) == ("this machine", "as-is")
+    assert (told["config_name"], told["facts"]) == ("command", [])
 
 
 def test_the_answer_says_whose_commit_it_is_and_no_byte_of_it_steers_a_terminal(tmp_path, repo):

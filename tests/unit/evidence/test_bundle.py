@@ -13,7 +13,7 @@ from helpers.campaigns import ROOT, World, boots, line_of, sha
 from rtbisect.errors import ConfigError
 from rtbisect.evidence import bundle
 from rtbisect.evidence.bundle import Evidence, differences, rejudge
-from rtbisect.evidence.replay import Answers, RecordingBuilder, RecordingTree
+from rtbisect.evidence.replay import Answers, RecordingSubject, RecordingTree
 from rtbisect.lab.fake import FakeLab
 from rtbisect.model.campaign import Outcome
 from rtbisect.pipeline import bisect
@@ -40,8 +40,8 @@ def finished(tmp_path_factory):
     answers = Answers()
 
     def heard(journal):
-        tree, builder = RecordingTree(parts.tree, answers), RecordingBuilder(parts.builder, answers)
-        return setup, bundle._parts(tree, builder, journal)
+        tree, subject = RecordingTree(parts.tree, answers), RecordingSubject(parts.subject, answers)
+        return setup, bundle._parts(tree, subject, journal)
 
     again, _ = bundle._again(steps, "bisect", heard)
     assert again == result

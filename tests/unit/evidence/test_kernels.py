@@ -46,7 +46,7 @@ def test_the_ramdisk_has_the_modules_and_the_command_behind_the_base(setup):
     assert b"elf" in added
     words = shlex.split(re.search(rb"\n(/opt/\S+ .*)\n", added)[1].decode())
     assert words[0] == "/opt/rtbisect/suites/run-windows.sh"
-    assert words[words.index("--order") + 1].split() == [w.name for w in setup.windows]
+    assert words[words.index("--order") + 1].split() == [w.name for w in setup.kernel.windows]
 
 
 def test_modules_go_nowhere_else(setup):
@@ -62,10 +62,10 @@ def test_the_script_has_one_line_of_qemu_with_the_topology_and_the_boot_line(set
     text = alone.script(JOBS, request_of(setup))
     (line,) = (line for line in text.splitlines() if line.startswith("exec "))
     words = shlex.split(line)
-    device = setup.device
+    device = setup.kernel.device
     cores = f"cores={device.cores},threads={device.threads}"
     assert words[words.index("-smp") + 1] == f"{device.cpus},sockets={device.sockets},{cores}"
-    assert words[words.index("-append") + 1] == f"{setup.profile.boot_line} panic=-1"
+    assert words[words.index("-append") + 1] == f"{setup.kernel.profile.boot_line} panic=-1"
     assert words[:2] == ["exec", "timeout"]
     assert words[words.index("-cpu") + 1] == alone.CPU
 
@@ -94,7 +94,7 @@ def test_a_real_machine_is_booted_as_a_guest_with_a_console(setup):
 
 
 def test_a_hostile_cpu_model_is_one_word(setup):
-    device = replace(setup.device, cpu_model="x; touch /tmp/no")
+    device = replace(setup.kernel.device, cpu_model="x; touch /tmp/no")
     text = alone.script(JOBS, replace(request_of(setup), device_type=device))
     assert "-cpu 'x; touch /tmp/no' -smp" in text
 
@@ -122,7 +122,7 @@ def test_kernels_that_are_gone_leave_no_script(setup, tmp_path):
 
 def test_a_boot_that_hung_in_its_window_has_the_figure_of_that(setup):
     window = Window("stall", ("stall",), workload="epoll-cfs-bandwidth", synthetic=True)
-    asked = replace(setup, windows=(window,))
+    asked = replace(setup, kernel=replace(setup.kernel, windows=(window,)))
     console = (
         "rtbisect: window stall begins\r\nKernel panic - not syncing: frozen nr_periods\r\nrest\r\n"
     )

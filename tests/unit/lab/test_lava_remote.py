@@ -259,7 +259,7 @@ def test_a_campaign_that_ended_lets_the_next_one_listen(bench, tmp_path, monkeyp
 
     def begun(*_words):
         lab.desk.expect(KEY)
-        return SimpleNamespace(tree="rt"), SimpleNamespace(lab=lab)
+        return SimpleNamespace(tree="rt"), SimpleNamespace(subject=lab)
 
     def changed(*_words):
         raise SetupChangedError("the site file changed")

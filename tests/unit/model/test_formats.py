@@ -2,7 +2,7 @@
 """What is kept is read by later programs, whatever its classes are called by then."""
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pytest
 
@@ -135,6 +135,14 @@ def test_a_first_set_up_of_a_repair_had_its_thresholds_turned(sought):
     assert found.request.sought is sought
     assert [found.judged[0].better.value, kept["better"]] == ["higher", "higher"]
     assert found.thresholds[0].better is sought.ends(Better.HIGHER, Better.LOWER)[0]
+
+
+def test_a_command_of_the_first_version_has_no_part_for_kernels():
+    """It was dressed as a device without a template."""
+    told = json.loads((SAMPLES / "Setup-1.json").read_text(encoding="utf-8"))
+    whole = codec.from_plain(Setup, told)
+    told["device"]["template"] = ""
+    assert codec.from_plain(Setup, told) == replace(whole, kernel=None)
 
 
 @pytest.mark.parametrize("name", ["Result", "ReportInput"])

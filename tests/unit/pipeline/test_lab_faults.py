@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from helpers.campaigns import boots, scaled, sha, world
+from helpers.campaigns import boots, scaled, sha, with_kernel, world
 from rtbisect.campaign.fingerprint import SetupChangedError, keep_setup
 from rtbisect.errors import ConfigError, InfrastructureError, InternalError
 from rtbisect.lab.fake import FakeLab
@@ -105,7 +105,7 @@ def test_another_setup_does_not_go_on_with_a_campaign(tmp_path):
     keep_setup(setup, parts.journal)
     keep_setup(setup, here.open()[1].journal)
     with pytest.raises(SetupChangedError, match="changed since"):
-        keep_setup(replace(setup, rcu_calls=setup.rcu_calls + 1), here.open()[1].journal)
+        keep_setup(with_kernel(setup, parts, rcu_calls=101)[0], here.open()[1].journal)
 
 
 def test_a_lab_that_never_measures_ends_inconclusive_with_the_reason(tmp_path):

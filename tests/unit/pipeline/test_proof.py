@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from helpers.campaigns import boots, scaled, sha, world
+from helpers.campaigns import boots, scaled, sha, with_kernel, world
 from rtbisect.lab.fake import FakeLab
 from rtbisect.lab.windows import LEVELS
 from rtbisect.model.campaign import (
@@ -55,9 +55,9 @@ def test_an_effect_of_the_measuring_tool_is_told_to_nobody(tmp_path):
         replace(w, workload="none", synthetic=False, instrument="perf-epoll")
         if w.name == "pf-on"
         else w
-        for w in setup.windows
+        for w in setup.kernel.windows
     )
-    result, report = bisect.bisect(replace(setup, windows=windows), parts)
+    result, report = bisect.bisect(*with_kernel(setup, parts, windows=windows))
     assert (result.outcome, result.culprit) == (Outcome.CULPRIT, sha(5))
     assert result.cause is Cause.TOOL_INDUCED
     assert report is None
@@ -76,7 +76,7 @@ def test_the_proof_tells_where_the_change_comes_from(tmp_path):
     here.lab = FakeLab(boots(5), tell=tell)
     setup, parts = here.open()
     explaining = senders.SUITE.windows
-    result, _report = bisect.bisect(replace(setup, explaining=explaining), parts)
+    result, _report = bisect.bisect(*with_kernel(setup, parts, explaining=explaining))
     assert [(o.name, o.parent, o.culprit, o.share) for o in result.origins] == [
         ("irq_work/N: f", 3.0, 30.0, 1.0)
     ]
@@ -104,7 +104,7 @@ def test_the_proof_has_a_second_dose(tmp_path):
     here = world(tmp_path, 5)
     here.lab = FakeLab(draw)
     setup, parts = here.open()
-    result, _report = bisect.bisect(replace(setup, explaining=LEVELS), parts)
+    result, _report = bisect.bisect(*with_kernel(setup, parts, explaining=LEVELS))
     rows = {(row.kernel, row.workload) for row in result.table if row.window == "pf-quarter"}
     assert rows == {(k, "perf-epoll-reader:pf/4") for k in ("parent", "culprit")}
     asked = {w.name for request in here.lab.requests for w in request.windows if w.explains}
@@ -161,8 +161,8 @@ def test_the_proof_counts_the_functions_that_the_culprit_changes(tmp_path):
     here.lab = FakeLab(boots(5), tell=tell)
     here.builder.functions = {sha(5): (Function("ep_insert"), Function("ep_poll_callback"))}
     setup, parts = here.open()
-    pf_on = next(w for w in setup.windows if w.name == "pf-on")
-    result, _report = bisect.bisect(replace(setup, explaining=(reach.twin(pf_on),)), parts)
+    pf_on = next(w for w in setup.kernel.windows if w.name == "pf-on")
+    result, _report = bisect.bisect(*with_kernel(setup, parts, explaining=(reach.twin(pf_on),)))
     gate = next(gate for gate in result.gates if gate.name == "G11 reachability")
     assert (gate.status.value, gate.reason) == (
         "pass",
@@ -187,8 +187,8 @@ def test_a_culprit_that_is_not_reached_is_not_mailed(tmp_path):
     here.lab = FakeLab(boots(5), tell=tell)
     here.builder.functions = {sha(5): (Function("elsewhere"),)}
     setup, parts = here.open()
-    pf_on = next(w for w in setup.windows if w.name == "pf-on")
-    result, _report = bisect.bisect(replace(setup, explaining=(reach.twin(pf_on),)), parts)
+    pf_on = next(w for w in setup.kernel.windows if w.name == "pf-on")
+    result, _report = bisect.bisect(*with_kernel(setup, parts, explaining=(reach.twin(pf_on),)))
     said = "G11 reachability: the function that the commit changes did not run in the window"
     assert any(reason.startswith(said) for reason in result.reasons)
 

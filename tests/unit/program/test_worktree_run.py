@@ -5,14 +5,14 @@ import pytest
 
 from rtbisect.errors import ConfigError, InfrastructureError
 from rtbisect.model.campaign import CampaignRequest, Scale, Sought
-from rtbisect.model.code import BuildRequest, Checkout
+from rtbisect.model.code import Build, BuildStatus
 from rtbisect.model.command import CommandRequest
-from rtbisect.model.lab import DeviceType, HostProfile, RunRequest, RunStatus
+from rtbisect.model.lab import RunStatus
+from rtbisect.model.subject import RunOrder
 from rtbisect.program.worktree_run import (
     KEPT_BYTES,
-    CommandLab,
+    CommandInWorktree,
     CommandSettings,
-    NoBuild,
     figure_of,
     tail,
 )
@@ -78,20 +78,20 @@ def lab(tmp_path, script, **changes):
         work_dir=tmp_path / "work",
         checkout=changes.pop("checkout", lambda _sha: tmp_path / "tree"),
         restore=changes.pop("restore", lambda _sha: tmp_path / "tree"),
+        tree_of=lambda sha: f"tree of {sha[0]}",
         **changes,
     )
-    return CommandLab(settings)
+    return CommandInWorktree(settings)
 
 
-def request(sha="a" * 40, run_id="run-1-r1"):
-    device = DeviceType("here", "", 1, 1, 1, 0, emulated=False)
-    return RunRequest(run_id, sha, "", "", device, HostProfile("as-is", "", "", "", ""), (), ())
+def one_run(sha="a" * 40):
+    return Build(sha, "command", BuildStatus.OK), RunOrder("run-1-r1", 1)
 
 
 def test_a_command_knows_its_revision_and_its_figure_is_read(tmp_path):
     notes = []
     script = 'echo progress >&2; test "$RTBISECT_REVISION" = ' + "a" * 40 + "; echo x=$((6*7))"
-    run = lab(tmp_path, script, metric="x").run(request(), notes.append)
+    run = lab(tmp_path, script, metric="x").run(*one_run(), notes.append)
     assert run.complete
     assert [(m.name, m.value) for m in run.measurements] == [("x", 42.0)]
     assert notes[0].startswith("pgid:")
@@ -108,27 +108,27 @@ def test_a_command_knows_its_revision_and_its_figure_is_read(tmp_path):
     ],
 )
 def test_failed_runs_are_no_evidence(tmp_path, script, status, said):
-    run = lab(tmp_path, script).run(request(), lambda _n: None)
+    run = lab(tmp_path, script).run(*one_run(), lambda _n: None)
     assert run.status is status
     assert said in run.reason
     assert run.measurements == ()
 
 
 def test_a_command_that_hangs_is_ended(tmp_path):
-    run = lab(tmp_path, "sleep 60", timeout_s=0.5).run(request(), lambda _n: None)
+    run = lab(tmp_path, "sleep 60", timeout_s=0.5).run(*one_run(), lambda _n: None)
     assert run.status is RunStatus.HUNG
 
 
 @pytest.mark.parametrize(("code", "value"), [(0, 0.0), (1, 1.0), (127, 1.0)])
 def test_the_exit_code_is_the_figure_with_pass_fail(tmp_path, code, value):
-    run = lab(tmp_path, f"exit {code}", pass_fail=True).run(request(), lambda _n: None)
+    run = lab(tmp_path, f"exit {code}", pass_fail=True).run(*one_run(), lambda _n: None)
     assert run.measurements[0].value == value
 
 
 @pytest.mark.parametrize("script", ["exit 128", "exit 200", "kill -9 $$"])
 def test_a_command_can_stop_the_campaign(tmp_path, script):
     with pytest.raises(InfrastructureError, match="on aaaaaaaaaaaa") as error:
-        lab(tmp_path, script, pass_fail=True).run(request(), lambda _n: None)
+        lab(tmp_path, script, pass_fail=True).run(*one_run(), lambda _n: None)
     assert "resume" in error.value.hint
 
 
@@ -144,7 +144,7 @@ def test_a_revision_that_is_there_is_not_checked_out_again(tmp_path):
 
     here = lab(tmp_path, "echo 1", checkout=notes("checkout"), restore=notes("restore"))
     for sha in ("a" * 40, "a" * 40, "b" * 40, "a" * 40):
-        here.run(request(sha), lambda _n: None)
+        here.run(*one_run(sha), lambda _n: None)
     assert asked == [("checkout", "a"), ("restore", "a"), ("checkout", "b"), ("checkout", "a")]
 
 
@@ -154,26 +154,26 @@ def test_a_worktree_that_the_command_removed_is_made_again(tmp_path):
         return tmp_path / "tree"
 
     here = lab(tmp_path, 'echo 1; rm -rf "$PWD"', checkout=checkout)
-    assert [here.run(request(), lambda _n: None).status for _ in range(2)] == [
+    assert [here.run(*one_run(), lambda _n: None).status for _ in range(2)] == [
         RunStatus.COMPLETE
     ] * 2
 
 
 def test_a_script_that_a_revision_does_not_have_skips_it(tmp_path):
     settings = replace(lab(tmp_path, "")._settings, argv=("./bench.sh",))
-    run = CommandLab(settings).run(request(), lambda _n: None)
+    run = CommandInWorktree(settings).run(*one_run(), lambda _n: None)
     assert (run.status, run.reason) == (RunStatus.SKIPPED, "./bench.sh is not in this revision")
 
 
 def test_a_ratio_needs_figures_above_zero(tmp_path):
-    run = lab(tmp_path, "echo 0", positive=True).run(request(), lambda _n: None)
+    run = lab(tmp_path, "echo 0", positive=True).run(*one_run(), lambda _n: None)
     assert run.status is RunStatus.INVALID
     assert "0 has no ratio" in run.reason
 
 
 def test_a_long_output_is_not_kept_whole(tmp_path):
     script = "yes chatter | head -c 3000000; echo; echo 7"
-    run = lab(tmp_path, script).run(request(), lambda _n: None)
+    run = lab(tmp_path, script).run(*one_run(), lambda _n: None)
     assert run.measurements[0].value == 7
     assert (tmp_path / "work/run-1-r1.out").stat().st_size == KEPT_BYTES
 
@@ -185,10 +185,7 @@ def test_colours_are_no_part_of_a_figure(tmp_path):
 
 
 def test_equal_sources_are_equal_kernels(tmp_path):
-    builder = NoBuild(lambda sha: f"tree of {sha[0]}")
-    build = builder.build(
-        Checkout(tmp_path), BuildRequest("a" * 40, "command", "", ()), lambda _n: None
-    )
+    build = lab(tmp_path, "").build("a" * 40, 0, lambda _n: None)
     assert build.ok
     assert build.signature == "tree of a"
 

@@ -27,7 +27,6 @@ AS_NAME = re.compile(rf"({'|'.join(sorted(SUITES, key=len, reverse=True))})([-_.
 
 #: Modules that name suites, which ones, and why.
 NAMED = {
-    "campaign/assemble.py": ({"rcu"}, "a campaign of a command fills a field of Setup"),
     "campaign/first_fingerprint.py": ({"rcu"}, "frozen"),
     "campaign/plan.py": (
         {"ipi", "osnoise", "rcu"},
@@ -39,6 +38,7 @@ NAMED = {
     "cli/tryrev.py": ({"rcu"}, "an example for who types"),
     "config/schema.py": ({"rcu"}, "a key of the site file"),
     "lab/windows.py": ({"ipi", "osnoise", "rcu"}, "windows that suites share belong to none"),
+    "model/command.py": ({"rcu"}, "frozen"),
     "model/setup.py": ({"rcu"}, "a field that is kept"),
     "report/lint/content.py": ({"osnoise"}, "foreign text tells of the tracer of that name"),
 }

@@ -173,16 +173,21 @@ def test_what_an_older_store_has_told_is_found(tmp_path):
     assert store.ended_since(at + timedelta(seconds=1)) == ()
 
 
+def of_kernel(change):
+    """A change of a set-up, from what it changes in the part for kernels."""
+    return lambda s: replace(s, kernel=replace(s.kernel, **change(s.kernel)))
+
+
 OTHERS = [
-    lambda s: replace(s, build=replace(s.build, fragments=("CONFIG_X=n\n",))),
-    lambda s: replace(s, device=replace(s.device, memory_mib=2048)),
-    lambda s: replace(s, profile=replace(s.profile, boot_line="quiet")),
-    lambda s: replace(s, windows=s.windows[:1]),
-    lambda s: replace(s, windows=(replace(s.windows[0], workload="none"), s.windows[1])),
+    of_kernel(lambda k: {"build": replace(k.build, fragments=("CONFIG_X=n\n",))}),
+    of_kernel(lambda k: {"device": replace(k.device, memory_mib=2048)}),
+    of_kernel(lambda k: {"profile": replace(k.profile, boot_line="quiet")}),
+    of_kernel(lambda k: {"windows": k.windows[:1]}),
+    of_kernel(lambda k: {"windows": (replace(k.windows[0], workload="none"), k.windows[1])}),
     lambda s: replace(s, thresholds=(replace(s.thresholds[0], limit=1.0), s.thresholds[1])),
     lambda s: replace(s, limits=replace(s.limits, max_boots=121)),
-    lambda s: replace(s, explaining=()),
-    lambda s: replace(s, rcu_calls=101),
+    of_kernel(lambda _k: {"explaining": ()}),
+    of_kernel(lambda _k: {"rcu_calls": 101}),
 ]
 
 
@@ -217,9 +222,9 @@ def test_boots_of_a_campaign_of_the_first_schema_are_compared_with_those_of_toda
     here = resumed("boot", tmp_path)
     setup, _ = here.open()
     (row,) = recorded(here.store.database, "bisect-1", Machine)
-    slower = replace(setup, device=replace(setup.device, boot_s=900), limits=setup.limits)
+    slower = of_kernel(lambda k: {"device": replace(k.device, boot_s=900)})(setup)
     assert row.fits(machine_parts(slower))
-    assert not row.fits(machine_parts(replace(setup, window_ms=1)))
+    assert not row.fits(machine_parts(of_kernel(lambda _k: {"window_ms": 1})(setup)))
 
 
 def test_the_migrations_make_the_tables_that_the_program_uses(tmp_path):

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from rtbisect.campaign import plan
-from rtbisect.campaign.assemble import _kept
+from rtbisect.campaign.assemble import _kept, traits_of
 from rtbisect.config.site_file import load_site
 from rtbisect.errors import ConfigError
 from rtbisect.model.campaign import CampaignRequest
@@ -40,10 +40,10 @@ def test_the_level_of_the_workload_is_its_name_and_what_is_in_it(tmp_path):
     for text in ("echo one", "echo two"):
         program.write_text(text)
         setup = setup_of(tmp_path, "siteload", OWN)
-        off, on = setup.windows
+        off, on = setup.kernel.windows
         assert (off.workload, off.synthetic, on.synthetic) == ("none", False, False)
         levels.append(on.workload)
-        assert {w.workload for w in setup.explaining_of("siteload-on")} == {on.workload}
+        assert {w.workload for w in traits_of(setup).explaining_of("siteload-on")} == {on.workload}
     assert all(re.fullmatch(r"site:motion-control@[0-9a-f]{12}", level) for level in levels)
     assert len(set(levels)) == 2
 
@@ -63,7 +63,7 @@ def test_a_campaign_keeps_the_program_that_it_began_with(tmp_path):
 
 def test_a_workload_is_synthetic_if_nobody_says_other(tmp_path):
     (tmp_path / "load").write_text("x")
-    assert setup_of(tmp_path, "siteload", "workload: {path: load}").windows[1].synthetic
+    assert setup_of(tmp_path, "siteload", "workload: {path: load}").kernel.windows[1].synthetic
 
 
 @pytest.mark.parametrize(

@@ -75,6 +75,9 @@ class LavaLab(ABC):
     def width(self, device_type: DeviceType) -> int:
         """Boots that can run at a time."""
 
+    def leave(self) -> None:  # noqa: B027  (a road on this machine serves nothing)
+        """A campaign has ended: nobody fetches anything of it any more."""
+
     @abstractmethod
     def _facts(self) -> tuple[tuple[str, str], ...]:
         """How the guest was run, beside what it told itself."""

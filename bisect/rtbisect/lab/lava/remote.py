@@ -83,6 +83,10 @@ class LavaServerLab(Waiting):
             return 1
         return max(1, sum(not each.why_not for each in self._devices(device_type.name)))
 
+    def leave(self) -> None:
+        """Nobody fetches an artefact of the campaign any more."""
+        self.desk.close()
+
     def _facts(self) -> tuple[tuple[str, str], ...]:
         return (("lab", self.settings.lab),)
 

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a campaign knows of what it measures, and what it asks of it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rtbisect.model.lab import Window
+    from rtbisect.model.setup import KernelSetup
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Traits:
+    """What a campaign has to know of its subject: what it can be asked, and words for it."""
+
+    #: What one run of it is called.
+    run_word: str
+    #: What gives a campaign more runs of it.
+    more_runs: str
+    #: Pattern and replacement of what the search says of kernels that boot.
+    words: tuple[tuple[str, str], ...] = ()
+    #: A build is work of its own, and worth telling.
+    builds: bool = False
+    #: Builds with another code layout can be had.
+    layouts: bool = False
+    #: Any run takes about as long as another, so that the first one can be guessed.
+    guessed: bool = False
+    #: On what it boots and what is measured there. By that a culprit has a cause, a source and
+    #: gates; where it is None nobody asks for them.
+    host: KernelSetup | None = None
+
+    @property
+    def windows(self) -> tuple[Window, ...]:
+        """The windows that measure; () where a run is all that there is."""
+        return self.host.windows if self.host else ()
+
+    @property
+    def explaining(self) -> tuple[Window, ...]:
+        """The windows that explain figures of others."""
+        return self.host.explaining if self.host else ()
+
+    def explaining_of(self, window: str) -> tuple[Window, ...]:
+        """The windows that explain the figures of the one of this name."""
+        return tuple(each for each in self.explaining if each.explains == window)
+
+    def level_of(self, window: str) -> str:
+        """What runs beside the measurement in a window, for tables; KeyError where it is none."""
+        if self.host is None:
+            return "none"
+        return {each.name: each.level for each in (*self.windows, *self.explaining)}[window]
+
+    def in_words(self, text: str) -> str:
+        """What the search says of boots, as it is said of this subject."""
+        for pattern, other in self.words:
+            text = re.sub(pattern, other, text)
+        return text
+
+
+@dataclass(frozen=True, slots=True)
+class RunOrder:
+    """One run of a built revision. `number` is its place among the runs of a campaign; `layout`,
+    `explain` and `probes` are those of the boot that is wanted (pipeline/boot_queue.py).
+    """
+
+    run_id: str
+    number: int
+    layout: int = 0
+    explain: str = ""
+    probes: tuple[str, ...] = ()
