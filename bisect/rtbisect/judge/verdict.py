@@ -28,8 +28,10 @@ if TYPE_CHECKING:
 PASS_BOOTS = 3
 
 
-def judge(threshold: Threshold, base: Sample, new: Sample, *, alpha: float = 0.01) -> Judgement:
-    """Is `new` worse than `base`?
+def judge(
+    threshold: Threshold, base: Sample, new: Sample, *, alpha: float = 0.01, run: str = "boot"
+) -> Judgement:
+    """Is `new` worse than `base`? The reason calls a measurement a `run`.
 
     regressed: the medians differ by at least `min_effect` in the bad direction and the one-sided
     permutation p (of ranks; of means where these are judged) is at most `alpha`. pass: the 95%
@@ -47,7 +49,7 @@ def judge(threshold: Threshold, base: Sample, new: Sample, *, alpha: float = 0.0
             none,
             (none, none),
             1.0,
-            f"no boots of {side}",
+            f"no {run}s of {side}",
         )
     shift, (low, high), p = _compared(threshold, base, new)
     first, second = effect_of(threshold, low), effect_of(threshold, high)
@@ -62,7 +64,7 @@ def judge(threshold: Threshold, base: Sample, new: Sample, *, alpha: float = 0.0
         "",
     )
     worst = high if min(base.n, new.n) >= PASS_BOOTS else None
-    return _decided(threshold, found, (shift, floor, worst), alpha)
+    return _decided(threshold, found, (shift, floor, worst), alpha, run)
 
 
 # A verification asks again for each of its looks after every boot, and nothing of them has changed.
@@ -130,6 +132,7 @@ def _decided(
     found: Judgement,
     numbers: tuple[float, float, float | None],
     alpha: float,
+    run: str,
 ) -> Judgement:
     """Level and reason; `numbers` are shift, its floor, and the worst shift of the interval
     (None: too few boots to trust it), all in badness.
@@ -142,7 +145,7 @@ def _decided(
         level, reason = Level.PASS, f"{said}; the interval excludes the smallest effect that counts"
     elif smallest_p(found.base, found.new) > alpha:
         level = Level.UNDECIDED
-        reason = f"{said}; {found.base.n}+{found.new.n} boots cannot reach p <= {alpha:g}"
+        reason = f"{said}; {found.base.n}+{found.new.n} {run}s cannot reach p <= {alpha:g}"
     elif shift >= floor:
         level, reason = Level.UNDECIDED, f"{said}, but p = {found.p:.2g} is above {alpha:g}"
     else:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from rtbisect.model.code import WITHOUT_RT, Build, Function, layout_variant
 from rtbisect.model.lab import Run, RunRequest
-from rtbisect.model.subject import RunOrder, Traits
+from rtbisect.model.subject import RunOrder, RunWords, Traits
 from rtbisect.suites.base import counts_functions
 
 if TYPE_CHECKING:
@@ -20,9 +20,8 @@ if TYPE_CHECKING:
 def traits_of(kernel: KernelSetup) -> Traits:
     """What a campaign has to know of kernels."""
     return Traits(
-        run_word="boot",
+        words=RunWords(),
         more_runs="max_boots of the site",
-        builds=True,
         layouts=True,
         guessed=True,
         host=kernel,

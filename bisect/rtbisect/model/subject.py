@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -13,17 +12,31 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RunWords:
+    """What the story and the answer of a campaign call its builds and runs; here those of a kernel
+    that boots.
+    """
+
+    #: One run.
+    run: str = "boot"
+    #: What two revisions do whose builds are one.
+    same: str = "are the same kernel, bit for bit"
+    #: A build is work of its own, and worth telling.
+    builds: bool = True
+
+    def spent(self, builds: float, runs: float) -> str:
+        """So many builds and runs."""
+        made = f"{builds:.0f} builds, " if self.builds else ""
+        return f"{made}{runs:.0f} {self.run}s"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Traits:
     """What a campaign has to know of its subject: what it can be asked, and words for it."""
 
-    #: What one run of it is called.
-    run_word: str
+    words: RunWords
     #: What gives a campaign more runs of it.
     more_runs: str
-    #: Pattern and replacement of what the search says of kernels that boot.
-    words: tuple[tuple[str, str], ...] = ()
-    #: A build is work of its own, and worth telling.
-    builds: bool = False
     #: Builds with another code layout can be had.
     layouts: bool = False
     #: Any run takes about as long as another, so that the first one can be guessed.
@@ -51,12 +64,6 @@ class Traits:
         if self.host is None:
             return "none"
         return {each.name: each.level for each in (*self.windows, *self.explaining)}[window]
-
-    def in_words(self, text: str) -> str:
-        """What the search says of boots, as it is said of this subject."""
-        for pattern, other in self.words:
-            text = re.sub(pattern, other, text)
-        return text
 
 
 @dataclass(frozen=True, slots=True)

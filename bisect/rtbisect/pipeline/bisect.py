@@ -77,7 +77,6 @@ def bisect(setup: Setup, parts: Ports) -> tuple[Result, Report | None]:
             result = multiple_culprits.others(effects, graph, threshold, result)
     elif answer.between:
         result = multiple_culprits.split(effects, graph, threshold, result, answer.between)
-    result = _in_words(effects, result)
     effects.tell(_closing(effects, result))
     if result.outcome in SILENT or result.cause is Cause.TOOL_INDUCED:
         return result, None
@@ -108,7 +107,7 @@ def _kept(effects: Steps) -> tuple[str, ...]:
     left = budget.boots_left
     if budget.search_boots_left or not left:
         return ()
-    said = f"{left} of {limits.max_boots} boots are kept for the proof"
+    said = f"{left} of {limits.max_boots} {effects.words.run}s are kept for the proof"
     return (f"{said}; {effects.traits.more_runs} allows more",)
 
 
@@ -116,17 +115,6 @@ def _broken(effects: Steps) -> tuple[str, ...]:
     """What was wrong with the last boot, when it was no evidence."""
     last = effects.runs[-1:]
     return tuple(run.reason for run in last if run.status is RunStatus.INVALID and run.reason)
-
-
-def _in_words(effects: Steps, result: Result) -> Result:
-    """The result in the words of its campaign: a command runs and does not boot."""
-    return replace(
-        result,
-        reasons=tuple(effects.in_words(said) for said in result.reasons),
-        verifications=tuple(
-            replace(check, note=effects.in_words(check.note)) for check in result.verifications
-        ),
-    )
 
 
 def _silent(ends: Comparison, judgements: tuple[Judgement, ...]) -> Result:

@@ -61,7 +61,7 @@ def unlike(result: Result, answer: Answer, words: Words) -> Result:
         which = ", ".join(f"{sha[:12]} (p = {p:.2g})" for sha, p in others)
         told.append(f"tested revisions that this commit does not explain: {which}")
     told += [
-        f"boots of this commit itself lie further off than predicted (p = {p:.2g})"
+        f"{words.run}s of this commit itself lie further off than predicted (p = {p:.2g})"
         for sha, p in answer.unlike
         if sha == result.culprit
     ]

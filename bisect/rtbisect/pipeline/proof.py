@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from rtbisect.model.lab import Run
     from rtbisect.pipeline.search_loop import Found
     from rtbisect.pipeline.steps import Steps
+    from rtbisect.search.wording import Words
 
 
 #: Boots a side at the last look of a verification; and so many times what the ends took, where that
@@ -79,10 +80,12 @@ def prove(  # noqa: PLR0913  (what was searched, and what was found)
     state = carry_out(effects, judged, verification.start(spec), proof.fresh, late=not sure)
     checks = told_checks(effects, state)
     if not verification.confirmed(state):
-        return proof.denied(state, checks, _unproved(culprit, checks), *_spent(effects, state))
+        why = _unproved(culprit, checks, effects.words)
+        return proof.denied(state, checks, why, *_spent(effects, state))
     if not sure:
         held, enough = made_sure(found, state, checks)
-        said = f"{culprit[:12]} has a probability of {held:.3f} with the boots of the proof"
+        runs = f"{effects.words.run}s"
+        said = f"{culprit[:12]} has a probability of {held:.3f} with the {runs} of the proof"
         if not enough:
             return proof.denied(state, checks, said)
         proof.result = replace(result, confidence=held, reasons=(said, *result.reasons))
@@ -92,7 +95,7 @@ def prove(  # noqa: PLR0913  (what was searched, and what was found)
     state = carry_out(effects, judged, state, proof.fresh, late=True)
     checks = told_checks(effects, state, checks)
     if not verification.confirmed(state):
-        return proof.denied(state, checks, _unproved(culprit, checks))
+        return proof.denied(state, checks, _unproved(culprit, checks, effects.words))
     late = _spent(effects, state, late=True)
     return proof.believed(state, (*checks, *kept), told, late)
 
@@ -184,7 +187,7 @@ def _kept(
     told = judged.told(found)
     said = f"{bad[:12]} is better than {culprit[:12]} again, {told.reason}: a commit between them"
     said += " takes back a part of what this one does"
-    effects.tell(f"verify: {KEPT}: undecided {effects.in_words(said)}")
+    effects.tell(f"verify: {KEPT}: undecided {said}")
     return (Verification(KEPT, "undecided", told, said),)
 
 
@@ -240,7 +243,8 @@ def _spent(
     if isinstance(verification.propose(state, late=late), verification.Done):
         return ()
     when = "before the revert was decided" if late else "during the proof"
-    return (f"the budget of {effects.setup.limits.max_boots} boots ended {when}",)
+    budget = f"{effects.setup.limits.max_boots} {effects.words.run}s"
+    return (f"the budget of {budget} ended {when}",)
 
 
 def _revert(effects: Steps, tip: str, culprit: str) -> tuple[str | None, str]:
@@ -254,12 +258,13 @@ def _revert(effects: Steps, tip: str, culprit: str) -> tuple[str | None, str]:
     return revert, ""
 
 
-def _unproved(culprit: str, checks: Sequence[Verification]) -> str:
+def _unproved(culprit: str, checks: Sequence[Verification], words: Words) -> str:
     """Why a culprit of the search is not named: refuted by a check, or not decided by it."""
     failed = [check for check in checks if check.status == "fail"]
     first = next(iter(failed or [check for check in checks if check.status == "undecided"]))
-    how = "is refuted by fresh boots" if failed else "is not confirmed by fresh boots"
-    return f"the search named {culprit[:12]}, which {how}: {first.name}: {first.note}"
+    how = "refuted" if failed else "not confirmed"
+    said = f"the search named {culprit[:12]}, which is {how} by fresh {words.run}s"
+    return f"{said}: {first.name}: {first.note}"
 
 
 def _booted(item: TestedRevision, state: verification.VerifyState) -> TestedRevision:

@@ -107,6 +107,5 @@ def told_checks(
     checks = verification.verifications(state)
     for check in checks:
         if check not in before:
-            said = effects.in_words(check.note)
-            effects.tell(f"verify: {check.name}: {check.status} {said}".rstrip())
+            effects.tell(f"verify: {check.name}: {check.status} {check.note}".rstrip())
     return checks

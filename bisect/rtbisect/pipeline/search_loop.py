@@ -66,8 +66,7 @@ def search(
         tests = []
         for proposal in engine.propose(state, free_hosts=effects.width):
             if isinstance(proposal, engine.Finish):
-                reason = effects.in_words(proposal.reason)
-                effects.tell(f"search ends: {proposal.outcome.value}: {reason}")
+                effects.tell(f"search ends: {proposal.outcome.value}: {proposal.reason}")
                 return Found(engine.answer(state), state)
             tests.append(proposal)
             if (built := _built(effects, state, proposal)) is not None:
@@ -106,14 +105,11 @@ def _within_budget(
 def _forecast(effects: Steps, state: engine.SearchState) -> str:
     """What the search will cost, before it costs anything."""
     ends, coming = state.ends, engine.forecast(state)
-    word = effects.traits.run_word
-    said = f"reproduced with {ends.used}+{ends.used} {word}s (p = {ends.p:.2g})"
+    words, budget, limits = effects.words, effects.budget, effects.setup.limits
+    said = f"reproduced with {ends.used}+{ends.used} {words.run}s (p = {ends.p:.2g})"
     said += f" {ends.figure}".rstrip()
-    cost = f"{coming.builds:.0f} builds, " if effects.traits.builds else ""
-    budget = effects.budget
     seconds = coming.builds * budget.build_cost_s() + coming.boots * budget.boot_cost_s()
-    cost += f"{coming.boots:.0f} {word}s, {duration(seconds)}"
-    limits = effects.setup.limits
+    cost = f"{words.spent(coming.builds, coming.boots)}, {duration(seconds)}"
     proof = f"then {2 * limits.verify_boots} to {limits.proof_boots} or more to prove it"
     chance = f"chance to name a commit within the budget {coming.chance:.2f}"
     return f"{said}; expected: {cost}, {chance}, {proof}"

@@ -23,7 +23,7 @@ from rtbisect.pipeline.boot_queue import BootRequest, Boots, in_turn
 from rtbisect.pipeline.budget import Budget
 from rtbisect.search.events import Silent
 from rtbisect.search.noop_commits import Closure, shared, silent_pairs
-from rtbisect.search.wording import WORDS
+from rtbisect.search.wording import words_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -63,17 +63,13 @@ class Steps:
 
     @property
     def words(self) -> Words:
-        """Those of the change that is sought."""
-        return WORDS[self.setup.request.sought]
+        """Those of the change that is sought and of what is measured."""
+        return words_of(self.setup.request.sought, self.traits.words)
 
     @property
     def traits(self) -> Traits:
         """What there is to know of what is measured."""
         return self.parts.subject.traits
-
-    def in_words(self, text: str) -> str:
-        """What the search says, in the words of this campaign and of what it measures."""
-        return self.traits.in_words(text)
 
     def graph(self, older: str, newer: str) -> CommitGraph:
         """The candidates older..newer."""
@@ -120,7 +116,7 @@ class Steps:
             return known
         variant = layout_variant(layout)
         what = f"{sha[:12]} {variant}".rstrip()
-        if self.traits.builds:
+        if self.words.builds:
             self.parts.progress.say(f"build {what}")
 
         def made(note: Note) -> Build:
@@ -132,7 +128,7 @@ class Steps:
             self.layouts[sha, layout] = build
         else:
             self.builds[sha] = build
-        if not self.traits.builds:
+        if not self.words.builds:
             return build
         if build.ok:
             how = "taken from the cache" if build.reused else f"{build.seconds:.0f} s"
@@ -187,7 +183,7 @@ class Steps:
             )
         self.runs.append(run)
         if not run.complete:
-            word, number = self.traits.run_word, run.run_id.rpartition("-r")[2]
+            word, number = self.words.run, run.run_id.rpartition("-r")[2]
             said = f"{word} {number} of {ask.sha[:12]} ({ask.purpose})"
             self.tell(f"{said}: {run.status.value}: {run.reason}")
         return run
@@ -228,7 +224,7 @@ class Steps:
         order = RunOrder(
             f"{journal.campaign}-r{number}", number, ask.layout, ask.explain, ask.probes
         )
-        what = f"{self.traits.run_word} {number}: {ask.sha[:12]} ({ask.purpose})"
+        what = f"{self.words.run} {number}: {ask.sha[:12]} ({ask.purpose})"
         self.parts.progress.step(what, number, number + ask.left, self.budget.left_s(ask.left + 1))
         return lambda: journal.step(
             f"run/{number:04d}",

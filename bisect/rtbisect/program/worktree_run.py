@@ -19,7 +19,7 @@ from rtbisect.errors import InfrastructureError, MisaskedError
 from rtbisect.model.code import Build, BuildStatus, Function
 from rtbisect.model.command import SUITE, VALUE, WINDOW
 from rtbisect.model.lab import Measurement, Run, RunStatus
-from rtbisect.model.subject import RunOrder, Traits
+from rtbisect.model.subject import RunOrder, RunWords, Traits
 from rtbisect.process.command import failure, printable, run
 
 if TYPE_CHECKING:
@@ -53,13 +53,8 @@ _PAIR = re.compile(r"([A-Za-z_][A-Za-z0-9_.:/%-]{0,63})\s*=\s*(\S{1,40})")
 
 #: A command builds what it needs by itself, and may take a second or an hour.
 TRAITS = Traits(
-    run_word="run",
+    words=RunWords(run="run", same="have the same files", builds=False),
     more_runs="--max-runs",
-    words=(
-        ("are the same kernel, bit for bit", "have the same files"),
-        (r"\b\d+ builds?, ", ""),
-        (r"\bboot(s?)\b", r"run\1"),
-    ),
 )
 
 

@@ -44,8 +44,7 @@ def stop_before_search(state: SearchState) -> Finish | None:
     graph = state.spec.graph
     if graph.newer in state.ledger.equal.same_as(graph.older):
         words = state.spec.words
-        said = f"{words.older} and {words.newer} are the same kernel, bit for bit"
-        return Finish(Outcome.NOOP, said)
+        return Finish(Outcome.NOOP, f"{words.older} and {words.newer} {words.same}")
     return _broken(state) or _unlike(state)
 
 
@@ -68,14 +67,14 @@ def _broken(state: SearchState) -> Finish | None:
 
 def _unlike(state: SearchState) -> Finish | None:
     """The looks at the ends are over without a difference, or the budget is."""
-    ends = state.ends
+    ends, words = state.ends, state.spec.words
+    both = f"{ends.used}+{ends.used} {words.run}s of the ends"
     if ends.reproduced is False:
-        reason = f"{ends.used}+{ends.used} boots of the ends do not differ enough"
+        reason = f"{both} do not differ enough"
         reason += f" (p = {ends.p:.2g}, at most {asked_p(state.spec):.2g} is asked)"
         if ends.still:
-            reason = f"{ends.used}+{ends.used} boots of the ends all gave the same figure"
+            reason = f"{both} all gave the same figure"
         if ends.swapped:
-            words = state.spec.words
             reason = f"the {words.newer} end is better than the {words.older} end;"
             reason += " are the ends swapped?"
         return Finish(Outcome.NOT_REPRODUCED, reason)
@@ -89,7 +88,8 @@ def _alike_so_far(state: SearchState) -> str:
     ends = state.ends
     if not ends.used:
         return ""
-    said = f"{ends.used}+{ends.used} boots of the ends look alike (p = {ends.p:.2g},"
+    said = f"{ends.used}+{ends.used} {state.spec.words.run}s of the ends look alike"
+    said += f" (p = {ends.p:.2g},"
     return f"{said} at most {asked_p(state.spec):.2g} is asked), and "
 
 
@@ -200,10 +200,10 @@ def leading(state: SearchState, found: Posterior) -> Finish | None:
     best = led_by(state, found)
     if best is None:
         return None
-    sha = state.spec.graph.commits[best].sha
+    sha, words = state.spec.graph.commits[best].sha, state.spec.words
     said = f"{sha[:12]} with probability {held(state, found, best):.3f}, and no"
-    said += f" {state.spec.words.change} with {found.none:.2g},"
-    said += f" after {state.ledger.boots} boots; the proof has to make sure"
+    said += f" {words.change} with {found.none:.2g},"
+    said += f" after {state.ledger.boots} {words.run}s; the proof has to make sure"
     return Finish(Outcome.CULPRIT, said, sure=False)
 
 
@@ -284,8 +284,9 @@ def layouts_due(state: SearchState, found: Posterior) -> list[tuple[str, int]]:
 
 def _none(state: SearchState, found: Posterior) -> Finish:
     """Nothing regressed: by luck, or because builds of the same code differ as much."""
-    said = f"no {state.spec.words.change} has a probability of {found.none:.3f}"
-    said += f" after {state.ledger.boots} boots"
+    words = state.spec.words
+    said = f"no {words.change} has a probability of {found.none:.3f}"
+    said += f" after {state.ledger.boots} {words.run}s"
     if found.layout >= NONE_ENOUGH:
         more = "builds differ as much as the ends do, whatever the code"
         return Finish(Outcome.LAYOUT_SENSITIVE, f"{said}: {more}")
@@ -340,14 +341,13 @@ def _set_reason(state: SearchState, members: list[int], held: float) -> str:
 
 
 def _culprit_reason(state: SearchState, culprit: int, held: float) -> str:
-    commit = state.spec.graph.commits[culprit]
-    said = f"{commit.sha[:12]} with probability {held:.3f} after {state.ledger.boots} boots"
+    commit, words = state.spec.graph.commits[culprit], state.spec.words
+    said = f"{commit.sha[:12]} with probability {held:.3f} after {state.ledger.boots} {words.run}s"
     if len(commit.parents) > 1:
-        said += f"; a merge, and none of its {len(commit.parents)} parents is"
-        said += f" {state.spec.words.newer}"
+        said += f"; a merge, and none of its {len(commit.parents)} parents is {words.newer}"
     return said
 
 
 def _spent(state: SearchState, during: str) -> str:
-    ledger = state.ledger
-    return f"the budget ended during the {during}: {ledger.builds} builds, {ledger.boots} boots"
+    spent = state.spec.words.spent(state.ledger.builds, state.ledger.boots)
+    return f"the budget ended during the {during}: {spent}"

@@ -211,7 +211,7 @@ def coming(state: VerifyState, most: int, *, late: bool = False) -> tuple[Boot, 
 def verifications(state: VerifyState) -> tuple[Verification, ...]:
     """Every check; status is pass, fail, undecided or n/a."""
     found = [
-        check.verification or check.says("undecided", "more boots are due")
+        check.verification or check.says("undecided", f"more {state.spec.words.run}s are due")
         for check in state.checks
     ]
     if state.spec.revert is None:
@@ -330,20 +330,22 @@ def _decided(
         and ratio < recovery.FULL
         and recovery.falls_short(spec.threshold, spec.endpoints, (base, new))
     )
+    # What is kept has always told of boots, whatever was measured. A note tells of runs.
+    noted = spec.told(_judged(spec, (base, new), alpha, run=spec.words.run))
+    note = _note(noted, ratio, spec.words, is_revert=is_revert, short=short)
     said = spec.told(found)
-    note = _note(said, ratio, spec.words, is_revert=is_revert, short=short)
     return replace(check.says(status, note), judgement=said, recovery=ratio, short=short)
 
 
-def _judged(spec: VerifySpec, pair: recovery.Pair, alpha: float) -> Judgement:
+def _judged(spec: VerifySpec, pair: recovery.Pair, alpha: float, *, run: str = "boot") -> Judgement:
     """What the boots say of the pair: nothing yet, where equal boots may be luck."""
-    found = judge(spec.threshold, *pair, alpha=alpha)
+    found = judge(spec.threshold, *pair, alpha=alpha, run=run)
     if found.level is not Level.PASS:
         return found
     if not recovery.may_be_luck(spec.threshold, spec.endpoints, pair):
         return found
     reason = (
-        f"{effect_text(spec.threshold, found.effect)}; as many boots of {spec.words.older} and"
+        f"{effect_text(spec.threshold, found.effect)}; as many {run}s of {spec.words.older} and"
         f" {spec.words.newer} would often differ as little"
     )
     return replace(found, level=Level.UNDECIDED, reason=reason)
@@ -352,7 +354,7 @@ def _judged(spec: VerifySpec, pair: recovery.Pair, alpha: float) -> Judgement:
 def _note(
     found: Judgement, ratio: float | None, words: Words, *, is_revert: bool, short: bool
 ) -> str:
-    said = f"{found.base.n}+{found.new.n} boots, {found.reason}"
+    said = f"{found.base.n}+{found.new.n} {words.run}s, {found.reason}"
     if ratio is None:
         return said
     what = "takes back" if is_revert else "explains"

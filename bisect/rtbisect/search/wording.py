@@ -1,20 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Words of sentences that depend on the change that is sought."""
+"""Words of sentences that depend on the change that is sought, and on what is measured."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
 from rtbisect.model.campaign import Sought
+from rtbisect.model.subject import RunWords
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Words:
-    """What a search calls its ends and what it finds."""
+class Words(RunWords):
+    """What a search calls its ends, what it finds and what it does."""
 
     #: The older end and its like, the newer end and its like; so in the log for git, too.
     older: str
@@ -40,3 +41,8 @@ WORDS: Mapping[Sought, Words] = {
 
 #: What git calls the ends by itself.
 GIT = WORDS[Sought.REGRESSION]
+
+
+def words_of(sought: Sought, subject: RunWords) -> Words:
+    """The words of a campaign that searches this change of that subject."""
+    return replace(WORDS[sought], **asdict(subject))

@@ -38,7 +38,6 @@ BOUNDED = {
     "bisect/rtbisect/report/lint/content.py": (4, "_MOST_TEXT of a mail"),
     "bisect/rtbisect/report/lint/tags.py": (4, "_MOST_TEXT of a mail"),
     "bisect/rtbisect/report/policy.py": (1, "_LONGEST_PERSON"),
-    "bisect/rtbisect/model/subject.py": (1, "texts of ours"),
     "bisect/rtbisect/config/schema.py": (1, "an address of the operator's site file"),
     "bisect/rtbisect/suites/osnoise.py": (1, "_LONGEST_LINE"),
     "bisect/rtbisect/suites/senders.py": (1, "fullmatch: it begins once a line"),

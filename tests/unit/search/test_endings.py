@@ -10,14 +10,17 @@ import pytest
 from helpers.campaigns import World, line_of, sha, thresholds
 from rtbisect.kernel.fake import FakeBuilder
 from rtbisect.lab.fake import FakeLab
-from rtbisect.model.campaign import CampaignRequest, Limits, Observation, Outcome
+from rtbisect.model.campaign import CampaignRequest, Limits, Observation, Outcome, Sought
 from rtbisect.model.code import Commit, CommitGraph
 from rtbisect.model.command import CommandRequest
 from rtbisect.model.lab import Measurement, RunStatus
+from rtbisect.model.subject import RunWords
 from rtbisect.pipeline import bisect
+from rtbisect.program.worktree_run import TRAITS
 from rtbisect.search import engine, plan
 from rtbisect.search.ancestry import Ancestry
 from rtbisect.search.simulate import events, rehearse
+from rtbisect.search.wording import words_of
 
 #: A median wait in us, in steps of 1000 us.
 WAIT = next(t for t in thresholds() if (t.key.name, t.key.window) == ("p50_us", "rcu-off"))
@@ -130,6 +133,19 @@ def test_a_revert_lacks_its_commit_alone():
     state = engine.apply(begun(), engine.Reverted(sha(99), sha(8), sha(5)))
     assert state.side(sha(99)).tolist() == [True] * 4 + [False] + [True] * 3
     assert state.ancestry.side(sha(8)).all()
+
+
+@pytest.mark.parametrize(
+    ("subject", "spent", "after"),
+    [(RunWords(), "3 builds, 14 boots", "20 boots"), (TRAITS.words, "14 runs", "20 runs")],
+    ids=["kernel", "command"],
+)
+def test_what_is_spent_is_told_in_the_words_of_what_is_measured(subject, spent, after):
+    words = words_of(Sought.REGRESSION, subject)
+    state, finish, _ = ended(begun(max_boots=20, words=words), Host(1))
+    assert f", after {after}; the proof" in finish.reason
+    early = engine.replay(replace(state.spec, max_boots=14), state.events[:17])
+    assert engine.propose(early)[0].reason == f"the budget ended during the search: {spent}"
 
 
 def test_the_end_of_the_budget_puts_a_likely_commit_to_the_proof():
