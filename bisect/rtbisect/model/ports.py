@@ -126,15 +126,19 @@ class Subject(Protocol):
         """What the campaign has to know of it; the same from begin to end."""
 
     def build(self, sha: str, layout: int, note: Note) -> Build:
-        """Make a revision ready to run, in another code layout where that is not 0. What does not
-        build is a value; `note` as of a Builder.
+        """Make a revision (a full sha) ready to run, in another code layout where that is not 0.
+        What does not build is a value. Raises only for the machine (InfrastructureError) and the
+        configuration (ConfigError); `note` as of a Builder.
         """
 
     def run(self, build: Build, order: RunOrder, note: Note) -> Run:
-        """One run; `note` and errors as of a Lab."""
+        """One run of what `build` made, which is ok. One that fails is a value, with its seconds;
+        `note` and errors as of a Lab. MisaskedError where the first run of all shows that the
+        request makes no sense.
+        """
 
     def width(self) -> int:
-        """Runs that can be made at a time."""
+        """Runs that can be made at a time; InfrastructureError where a lab does not tell."""
 
     def files(self, build: Build) -> frozenset[str]:
         """Files of the tree that a build was made from; empty when nobody knows."""
@@ -143,7 +147,7 @@ class Subject(Protocol):
         """Functions of `culprit` whose code `parent` does not have; None when nobody knows."""
 
     def leave(self) -> None:
-        """The campaign has ended."""
+        """The campaign has ended, in whatever way: close what is open. Nothing is asked after."""
 
 
 class Journal(Protocol):

@@ -68,8 +68,9 @@ class Traits:
 
 @dataclass(frozen=True, slots=True)
 class RunOrder:
-    """One run of a built revision. `number` is its place among the runs of a campaign; `layout`,
-    `explain` and `probes` are those of the boot that is wanted (pipeline/boot_queue.py).
+    """One run of a built revision. `number` is its place among the runs of a campaign, from 1;
+    `layout`, `explain` (a window, "" for none) and `probes` are those of the boot that is wanted
+    (pipeline/boot_queue.py). A command knows none of these three.
     """
 
     run_id: str

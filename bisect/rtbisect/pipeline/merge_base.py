@@ -5,20 +5,18 @@ that is like the bad end, the end that was asked is looked at.
 
 from __future__ import annotations
 
-import shlex
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rtbisect.judge.samples import sample
 from rtbisect.judge.verdict import judge
 from rtbisect.model.campaign import Level, MetricKey, Outcome, Result, Threshold
-from rtbisect.model.command import GIVEN, RUN, CommandRequest
+from rtbisect.model.command import GIVEN
 from rtbisect.pipeline.boot_queue import BootRequest
 from rtbisect.pipeline.compare import Comparison, compare, worst
+from rtbisect.pipeline.wording import command_line
 
 if TYPE_CHECKING:
-    from rtbisect.model.setup import Setup
     from rtbisect.pipeline.steps import Steps
 
 
@@ -68,25 +66,10 @@ def _elsewhere(effects: Steps, given: str, metric: MetricKey) -> str:
     """The merge base is like the bad end, and the good end that it stands for is not: the change
     came on the side of the good end. The command that finds it there.
     """
-    setup, request = effects.setup, effects.setup.request
-    older, newer = request.sought.ends("good", "bad")
-    said = f"the merge base {request.older[:12]} is like the end that was called {newer};"
-    said += f" the change came on the side of {given[:12]} after it:"
+    request = effects.setup.request
+    base, (_, called) = request.older[:12], request.sought.ends("good", "bad")
     # From the merge base to that end it is the other way round.
-    ends = [f"--{older}", given[:12], f"--{newer}", request.older[:12]]
-    sought = request.sought.opposite
-    if request.kind == RUN:
-        asked = CommandRequest.of(request).words(sought)
-        words = ["rtbisect", "run", "--repo", request.repo, *ends, *asked]
-    else:
-        words = ["rtbisect", "bisect", request.tree, *ends, *sought.options]
-        words += asked_of(setup, metric)
-    return f"{said} `{shlex.join(words)}`"
-
-
-def asked_of(setup: Setup, metric: MetricKey | None) -> list[str]:
-    """The words of a search that say what is searched, with which seed and site."""
-    words = []
-    if metric is not None:
-        words += ["--suite", metric.suite, "--metric", f"{metric.name}@{metric.window}"]
-    return [*words, "--seed", str(setup.request.seed), "--site", Path(setup.request.site).name]
+    there = replace(request, older=base, newer=given[:12], sought=request.sought.opposite)
+    said = f"the merge base {base} is like the end that was called {called};"
+    said += f" the change came on the side of {given[:12]} after it:"
+    return f"{said} `{command_line(there, metric)}`"

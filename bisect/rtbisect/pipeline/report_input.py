@@ -4,22 +4,17 @@
 from __future__ import annotations
 
 import secrets
-import shlex
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rtbisect.judge import host_effects
 from rtbisect.judge.samples import figure
-from rtbisect.model.command import RUN, CommandRequest
 from rtbisect.model.report import HostPart, Report, ReportInput
-from rtbisect.pipeline import merge_base
+from rtbisect.pipeline.wording import command_line
 
 if TYPE_CHECKING:
-    from rtbisect.model.campaign import (
-        Result,
-    )
+    from rtbisect.model.campaign import Result
     from rtbisect.model.code import CommitGraph
-    from rtbisect.model.setup import Setup
     from rtbisect.pipeline.steps import Steps
 
 
@@ -52,7 +47,8 @@ def draft_report(effects: Steps, graph: CommitGraph, result: Result) -> Report:
         message_id="",
         synthetic_workload=any(window.synthetic for window in used),
         thresholds=setup.thresholds,
-        command=_command(setup, result),
+        # Where a repository lies on this machine is no part of it.
+        command=command_line(replace(setup.request, repo=""), result.metric),
         sought=setup.request.sought,
         repaired=parts.journal.repaired_by(result.culprit) if result.culprit else (),
         hosts=_hosts(effects, result),
@@ -90,15 +86,3 @@ def _hosts(effects: Steps, result: Result) -> tuple[HostPart, ...]:
         if value is not None
     ]
     return host_effects.parts(found, boots)
-
-
-def _command(setup: Setup, result: Result) -> str:
-    """The command line that repeats the campaign; the site by its name only."""
-    asked = setup.request
-    good, bad = asked.sought.ends(asked.older, asked.newer)
-    ends = ["--good", good, "--bad", bad]
-    if asked.kind == RUN:
-        words = CommandRequest.of(asked).words(asked.sought)
-        return shlex.join(["rtbisect", "run", *ends, *words])
-    words = ["rtbisect", "bisect", asked.tree, *ends, *asked.sought.options]
-    return shlex.join([*words, *merge_base.asked_of(setup, result.metric)])

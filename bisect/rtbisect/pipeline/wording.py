@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Figures and durations as a person reads them."""
+"""Figures, durations and command lines as a person reads them."""
 
 from __future__ import annotations
 
+import shlex
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rtbisect.judge.scale import unit_behind
+from rtbisect.model.command import RUN, CommandRequest
 
 if TYPE_CHECKING:
-    from rtbisect.model.campaign import Threshold
+    from rtbisect.model.campaign import CampaignRequest, MetricKey, Threshold
 
 
 def worded(threshold: Threshold, value: float) -> str:
@@ -23,3 +26,19 @@ def duration(seconds: float) -> str:
     if seconds < 5400:
         return f"{seconds / 60:.0f} min"
     return f"{seconds / 3600:.1f} h"
+
+
+def command_line(request: CampaignRequest, metric: MetricKey | None) -> str:
+    """The command line that asks for the same, on this metric where it is of a kernel; the site by
+    its name only, the repository of a command where `repo` is not empty.
+    """
+    good, bad = request.sought.ends(request.older, request.newer)
+    ends = ["--good", good, "--bad", bad]
+    if request.kind == RUN:
+        place = ["--repo", request.repo] if request.repo else []
+        asked = CommandRequest.of(request).words(request.sought)
+        return shlex.join(["rtbisect", "run", *place, *ends, *asked])
+    words = ["rtbisect", "bisect", request.tree, *ends, *request.sought.options]
+    if metric is not None:
+        words += ["--suite", metric.suite, "--metric", f"{metric.name}@{metric.window}"]
+    return shlex.join([*words, "--seed", str(request.seed), "--site", Path(request.site).name])

@@ -151,7 +151,7 @@ def test_a_merge_base_that_is_fixed_is_no_answer(tmp_path, suite):
     assert result.outcome is Outcome.INCONCLUSIVE
     said = result.reasons[0]
     assert f"the merge base {graph.older[:12]} is like the end that was called good;" in said
-    assert f"--bad {given[:12]} --good {graph.older[:12]} --suite ipi" in said
+    assert f"--good {graph.older[:12]} --bad {given[:12]} --suite ipi" in said
 
 
 @pytest.mark.parametrize("sought", Sought)
