@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import yaml
+from unidiff.errors import UnidiffParseError
+from unidiff.patch import PatchSet
 
 from rtbisect.errors import ConfigError, InternalError
-from rtbisect_labkit.demo.patch import Change, read_patch
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -24,6 +25,14 @@ FOLDER = Path(__file__).parent
 
 #: What all anchors were written for and tested with.
 TESTED = "Debian's linux-source-6.12, 6.12.117"
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """`find` is replaced by `put`; an empty `find` appends at the end of the file."""
+
+    find: str
+    put: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +163,23 @@ def _family(family: Mapping[str, Any]) -> list[Edit]:
         subject = row["subject"].format(stem=Path(file).stem)
         edits.append(Edit(family["area"], file, subject, row["body"], (change,)))
     return edits
+
+
+def read_patch(text: str, name: str) -> tuple[str, tuple[Change, ...]]:
+    """File and changes of a unified diff, one a hunk, context included. InternalError when it is
+    none, or changes another number of files than one.
+    """
+    try:
+        (file,) = PatchSet(text)
+    except (UnidiffParseError, ValueError) as error:
+        raise InternalError(f"{name} is no patch of exactly one file: {error}") from error
+    return file.path, tuple(
+        Change(
+            "".join(line.value for line in hunk.source_lines()),
+            "".join(line.value for line in hunk.target_lines()),
+        )
+        for hunk in file
+    )
 
 
 def _culprit(row: Mapping[str, Any], folder: Path) -> Edit:

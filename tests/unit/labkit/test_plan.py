@@ -8,8 +8,7 @@ import pytest
 from rtbisect.errors import ConfigError, InternalError
 from rtbisect.model.campaign import Cause
 from rtbisect_labkit.demo.cases import CASES, KINDS
-from rtbisect_labkit.demo.edits import Edit, apply, load_catalogue
-from rtbisect_labkit.demo.patch import Change, read_patch
+from rtbisect_labkit.demo.edits import Change, Edit, apply, load_catalogue, read_patch
 from rtbisect_labkit.demo.people import replacement, rewrite_maintainers
 from rtbisect_labkit.demo.plan import BRANCHED_COMMITS, MAX_COMMITS, PLAIN_COMMITS, plan
 from rtbisect_labkit.demo.truth import Truth, load, matches, save
@@ -226,9 +225,18 @@ def test_patch():
         Change("one\ntwo\nthree\n", "one\n2\n2.5\nthree\n"),
         Change("nine\n", "9\n"),
     )
-    for bad in (PATCH.replace("1,3", "1,9"), PATCH + PATCH, "nothing"):
-        with pytest.raises(InternalError):
-            read_patch(bad, "p")
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        PATCH.replace("1,3", "1,9"), PATCH.replace("1,3", "1,2"), PATCH.replace(" three", "three"),
+        PATCH + PATCH, PATCH.partition("@@ -9")[0][:-7], "@@ -1 +1 @@\n-a\n+b\n", "nothing",
+    ],
+)  # fmt: skip
+def test_what_is_no_whole_patch_of_one_file_is_refused(bad):
+    with pytest.raises(InternalError, match="p is no patch of exactly one file"):
+        read_patch(bad, "p")
 
 
 def test_maintainers_name_nobody():
