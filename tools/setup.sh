@@ -9,7 +9,11 @@ cd "$(dirname "$0")/.."
 
 PYTHON=${PYTHON:-/usr/bin/python3}
 if [ -z "${RTBISECT_STATE:-}" ]; then
-    RTBISECT_STATE=${XDG_STATE_HOME:-${HOME:-/root}/.local/state}/rtbisect
+    # As config/paths.py has it: a relative one counts for nothing.
+    case ${XDG_STATE_HOME:-} in
+        /*) RTBISECT_STATE=$XDG_STATE_HOME/rtbisect ;;
+        *) RTBISECT_STATE=${HOME:-/root}/.local/state/rtbisect ;;
+    esac
 fi
 # python3-venv and python3-apt are what Ansible stands on; pip of Debian trusts ca-certificates.
 BOOTSTRAP="python3 python3-venv python3-apt ca-certificates"

@@ -4,12 +4,11 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from platformdirs import user_state_path
 
 
 def data(folder: str = "") -> Path:
@@ -19,11 +18,11 @@ def data(folder: str = "") -> Path:
     return Path(str(resources.files("rtbisect").joinpath("data", folder))).resolve()
 
 
-def state_dir(option: Path | None = None, environ: Mapping[str, str] = os.environ) -> Path:
+def state_dir(option: Path | None = None) -> Path:
     """--state, $RTBISECT_STATE, else $XDG_STATE_HOME/rtbisect (default ~/.local/state)."""
-    if option is not None:
-        return option.absolute()
-    if environ.get("RTBISECT_STATE"):
-        return Path(environ["RTBISECT_STATE"]).absolute()
-    base = environ.get("XDG_STATE_HOME") or str(Path(environ.get("HOME", "/")) / ".local/state")
-    return Path(base).absolute() / "rtbisect"
+    if chosen := option or os.environ.get("RTBISECT_STATE"):
+        return Path(chosen).absolute()
+    # A user without a home: the last wall of errors asks, too, and must get an answer.
+    with suppress(RuntimeError):
+        return user_state_path("rtbisect")
+    return Path("/.local/state/rtbisect")

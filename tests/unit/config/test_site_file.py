@@ -10,7 +10,6 @@ import pytest
 from rtbisect.campaign.plan import check_target
 from rtbisect.config import notes
 from rtbisect.config.kernelci import KEYS
-from rtbisect.config.paths import state_dir
 from rtbisect.config.site_file import load_site
 from rtbisect.errors import ConfigError
 from rtbisect.kernel.config_check import most_cpus
@@ -305,13 +304,6 @@ def test_a_filter_that_kernelci_core_cannot_apply_is_a_mistake_of_the_site(tmp_p
 
     with pytest.raises(ConfigError, match="kernelci-core"):
         matched()
-
-
-def test_the_state_directory_follows_option_environment_and_xdg(tmp_path):
-    assert state_dir(tmp_path, {"RTBISECT_STATE": "/x"}) == tmp_path
-    assert state_dir(None, {"RTBISECT_STATE": "/x", "XDG_STATE_HOME": "/y"}) == Path("/x")
-    assert state_dir(None, {"XDG_STATE_HOME": "/y"}) == Path("/y/rtbisect")
-    assert state_dir(None, {"HOME": "/h"}) == Path("/h/.local/state/rtbisect")
 
 
 def test_the_section_for_mail_in_the_example_is_one(tmp_path):
