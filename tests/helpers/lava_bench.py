@@ -33,11 +33,12 @@ class Bench:
         )
         self.desk = Desk(DeskSettings("http://127.0.0.1:1"), self.artefacts)
         self.told = []
+        self.paused = []
         self.good = good()
 
     def rest(self, **changes):
         settings = {"url": self.server.url, "token": self.token, "outage_s": 0.0} | changes
-        return LavaRest(RestSettings(**settings), tell=self.told.append, sleep=lambda _s: None)
+        return LavaRest(RestSettings(**settings), tell=self.told.append, sleep=self.paused.append)
 
     def lab(self, **rest):
         return LavaServerLab(

@@ -49,6 +49,15 @@ def test_an_outage_is_waited_out(bench):
     assert sum("trying again" in line for line in bench.told) == 1
 
 
+def test_pauses_grow_with_an_outage_and_begin_anew_with_the_next_one(bench):
+    rest = bench.rest(outage_s=3600.0)
+    for tries, pauses in ((7, [1, 2, 5, 10, 30, 30, 30]), (2, [1, 2])):
+        bench.server.script = [("GET system/version/", 503)] * tries
+        bench.paused.clear()
+        assert rest.version()
+        assert bench.paused == pauses
+
+
 def test_an_outage_that_lasts_is_told(bench):
     bench.server.script = [("GET jobs/100/", 502)] * 99
     with pytest.raises(InfrastructureError, match="answers 502, for 0 s now") as caught:

@@ -88,10 +88,9 @@ class LavaRest:
         *,
         tell: Callable[[str], None] = lambda _line: None,
         sleep: Callable[[float], None] = time.sleep,
-        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.settings = settings
-        self._tell, self._sleep, self._clock = tell, sleep, clock
+        self._tell, self._sleep = tell, sleep
         self._token = _token(settings.token) if settings.token is not None else ""
         self._local = threading.local()
         #: It has answered as LAVA does.
@@ -100,7 +99,7 @@ class LavaRest:
     def hasty(self) -> LavaRest:
         """The same server, for who cannot wait: each request is tried once."""
         settings = replace(self.settings, outage_s=0.0)
-        return LavaRest(settings, tell=self._tell, sleep=self._sleep, clock=self._clock)
+        return LavaRest(settings, tell=self._tell, sleep=self._sleep)
 
     @property
     def _session(self) -> requests.Session:
@@ -251,14 +250,14 @@ class LavaRest:
         """The answer of a request that changes nothing, as soon as there is one. Who has never
         answered as LAVA does is not waited for: the address may be wrong.
         """
-        begin, tries = self._clock(), 0
+        begin, tries = time.monotonic(), 0
         while True:
             try:
                 found = call()
             except NoAnswerError as error:
                 if isinstance(error, StrangeError) and not self._is_lava:
                     raise
-                gone_s = self._clock() - begin
+                gone_s = time.monotonic() - begin
                 if gone_s >= self.settings.outage_s:
                     raise InfrastructureError(
                         f"{error.message}, for {gone_s:.0f} s now",
