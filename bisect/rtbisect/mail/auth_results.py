@@ -2,7 +2,8 @@
 """Whose DKIM signature our mail server found good: its Authentication-Results: header (RFC 8601).
 
 The header is by that server, but much of what it repeats is by who sent the mail: addresses, quoted
-strings, comments. What is not plainly a result of its own counts for nothing.
+strings, comments. What is not plainly a result of its own counts for nothing. (authres 1.2.0 leaves
+out what it cannot read of a result, as a quoted domain that signs, and believes the rest.)
 """
 
 from __future__ import annotations

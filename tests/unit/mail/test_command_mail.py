@@ -67,6 +67,8 @@ def test_a_signed_word_of_who_may_ask_counts():
          "no good DKIM"),
         ({"Authentication_Results": f'{MX}; dkim=pass header.i="{D}"@evil.org'}, "no good DKIM"),
         ({"Authentication_Results": f"{FROM_EVIL} header.i=@{D}"}, "no good DKIM"),
+        ({"Authentication_Results": f'{MX}; dkim=pass header.d="evil.org" header.i=@{D}'},
+         "no good DKIM"),
         ({"Authentication_Results": f'{MX}; spf=pass smtp.mailfrom="x; dkim=pass header.d={D}"'
           "@evil.org; dkim=none"}, "no good DKIM"),
         ({"Authentication_Results": f'{MX}; spf=pass (mx: domain of "a) ; dkim=pass header.d={D} ("'
@@ -210,6 +212,7 @@ def test_no_bytes_are_an_error(data, giant):
         f"{MX} 1; arc=none; dkim=fail header.d=evil.org; dkim = pass header.d = {D} header.s=s1",
         f"{MX}; dkim=pass (a (nested) comment; of \\) it) header.d={D.upper()}",
         f'(hello) {MX}; dkim/1=pass reason="good; signature" header.d={D}',
+        f'{MX}; dkim=pass header.d="{D}" header.s=s1 x-note=a; dmarc=pass action=none;',
     ],
 )
 def test_good_signatures_in_other_words(told):
