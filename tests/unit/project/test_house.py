@@ -4,7 +4,9 @@
 import ast
 import os
 import re
+import sys
 import tomllib
+from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
@@ -213,6 +215,21 @@ def test_locks_hold_what_the_project_asks_for(lock: Path) -> None:
     for extra in project["optional-dependencies"].values():
         wanted += extra
     assert {normal(w) for w in wanted} - set(locked(lock)) == set()
+
+
+def test_the_project_asks_for_the_packages_that_it_imports() -> None:
+    brings = packages_distributions()
+    imported = set()
+    for node in (node for path in MODULES for node in ast.walk(ast.parse(path.read_bytes()))):
+        if isinstance(node, ast.Import):
+            imported |= {name.name.partition(".")[0] for name in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            imported.add((node.module or "").partition(".")[0])
+    imported -= {"rtbisect", "rtbisect_labkit", *sys.stdlib_module_names}
+    project = PROJECT["project"]
+    extras = {normal(w) for extra in project["optional-dependencies"].values() for w in extra}
+    found = {normal(brings[name][0]) for name in imported}
+    assert found - extras == {normal(w) for w in project["dependencies"]}
 
 
 def test_build_requirements_are_locked() -> None:
