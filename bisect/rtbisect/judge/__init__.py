@@ -1,2 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Judging: is a kernel worse than its baseline? Pure: numbers in, a verdict out."""
+"""Judging: is a kernel worse than its baseline, why, and is that believed? Pure.
+
+Figures of boots come in; judgements, causes and gates go out.
+"""
