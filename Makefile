@@ -24,7 +24,7 @@ REFUSAL = $(shell PYTHON='$(PYTHON)' RTBISECT_STATE='$(RTBISECT_STATE)' AGAIN='$
   RTBISECT_GOALS='$(RTBISECT_GOALS)' tools/setup.sh refusal)
 
 .NOTPARALLEL:
-.PHONY: help setup setup-lab demo test test-night test-lab test-unit test-integration test-road test-fresh test-playbooks test-systemd lint lock bench-road bench-gate bench-search bench-propose bench-endings bench-silent bench-store bench-lab
+.PHONY: help setup setup-lab demo test test-night test-lab test-unit test-integration test-road test-fresh test-playbooks test-systemd lint lock picture bench-road bench-gate bench-search bench-propose bench-endings bench-silent bench-store bench-lab
 .DEFAULT_GOAL := help
 
 help:
@@ -88,6 +88,10 @@ lint: setup
 ## make lock              write requirements/*.lock anew (python3.11, python3.13, package index)
 lock:
 	@tools/lock.sh
+
+## make picture         draw docs/architecture.svg anew, from the code
+picture: setup
+	@$(RUN) tools/draw_house.py
 
 ## make bench-road        seconds of each stage of the road with real kernels
 bench-road: setup
