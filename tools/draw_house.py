@@ -54,7 +54,7 @@ class Room:
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """A room on the road, its file there, and who calls it (the pipeline perhaps by a port); `also`
+    """A room on the road, its file there, and who calls it (perhaps by a port); `also`
     are rooms that it uses for this.
     """
 
@@ -94,9 +94,9 @@ ROAD = (
     Stop("pipeline", "pipeline/bisect.py", "campaign", "the story begins; each effect is a step"),
     Stop("trees", "trees/git.py", "pipeline", "the candidates between the ends"),
     Stop("search", "search/engine.py", "pipeline", "the trial that tells most for its cost"),
-    Stop("kernel", "kernel/kbuild.py", "pipeline", "that revision is built, in a sandbox"),
-    Stop("lab", "lab/lava/base.py", "pipeline", "it boots; suites make figures of its files",
+    Stop("lab", "lab/kernel_on_host.py", "pipeline", "it boots; suites make figures of its files",
          ("suites",)),
+    Stop("kernel", "kernel/kbuild.py", "lab", "before that it is built, once, in a sandbox"),
     Stop("store", "store/journal.py", "pipeline", "each step is kept before the next one begins"),
     Stop("judge", "judge/verdict.py", "pipeline", "worse on fresh boots? why, and is it believed?"),
     Stop("report", "report/draft.py", "pipeline", "a draft, for the operator alone"),
@@ -140,7 +140,8 @@ def house_of(root: Path) -> House:
         if not (root / "bisect" / PROGRAM / stop.file).is_file():
             raise ValueError(f"the road stops at {stop.file}, which is not there")
         called = not stop.by or (stop.by, stop.room) in edges
-        if not (called or (stop.by == "pipeline" and house.ports.get(stop.room))):
+        by_port = stop.by in {"pipeline", *house.ports} and house.ports.get(stop.room)
+        if not called and not by_port:
             raise ValueError(f"the road goes from {stop.by} to {stop.room}: no import, no port")
         if idle := [name for name in stop.also if (stop.room, name) not in edges]:
             raise ValueError(f"{stop.room} imports nothing of {idle}")
@@ -380,8 +381,10 @@ class Picture:
             back = f"H{x + 5:g}V{y:g}" if stop is not LAST else ""
             line.append(f"H{x - 5:g}V{turn:g}{back}")
             over.append(head(x - 5, turn + 11 if ports else turn - 11, up=bool(ports)))
-        off_the_road = self.house.ports.keys() - {stop.room for stop in ROAD}
-        over += [self._pill(name) for name in sorted(off_the_road)]
+        for stop in (each for each in ROAD if each.by in self.house.ports):
+            yield from self._aside(stop, number[stop.room])
+        called = {stop.room for stop in ROAD if stop.by == "pipeline"}
+        over += [self._pill(name) for name in sorted(self.house.ports.keys() - called)]
         yield f'<path d="{"".join(line)}" class="road"/>'
         yield from self._loop(y)
         yield from self._to_people()
@@ -395,6 +398,14 @@ class Picture:
                 x = ROOMS[name].right - 18 if inside else ROOMS[stop.room].middle
                 there = self.top[name] + (16 if inside else 0)
                 yield badge(x, there, number[stop.room], hollow=True)
+
+    def _aside(self, stop: Stop, number: int) -> Iterator[str]:
+        """From an adapter to the one on its left that it calls by a port."""
+        left, right = ROOMS[stop.room].right, ROOMS[stop.by].left
+        y = self.top[stop.room] + 40
+        yield f'<path d="M{right} {y:g}H{left + 4}M{left} {y + 9:g}H{right}" class="road"/>'
+        yield f'<path d="M{left + 8} {y - 5:g}v10l-8 -5z" class="ra"/>'
+        yield badge(left - 18, y - 24, number)
 
     def _pill(self, name: str) -> str:
         """The ports that a room has adapters of."""
