@@ -97,18 +97,20 @@ def classify(log: LavaLog, *, ended: str, emulated: bool = False) -> Verdict:
     if emulated and any(_STALE_BREAKPOINT.search(line[:_LONGEST_LINE]) for line in log.console):
         said = "the emulator ran into a breakpoint that was gone already (Oops: int3)"
         return Verdict(RunStatus.INVALID, said)
+    broke = _broke(log)
     if log.job is None or (log.flooded and log.job.passed):
-        return _flood(log)
+        return broke or _flood(log)
     if log.job.passed:
-        return _finished(log)
+        return broke or _finished(log)
     first = log.failing[0].case if log.failing else ""
     _not_the_kernel(log.job, first)
     if log.flooded:
-        return _flood(log)
+        return broke or _flood(log)
     if first.startswith(_LOGIN):
-        return _at_boot(log, log.job)
+        _ipxe_gave_up(log)
+        return broke or _at_boot(log, log.job)
     if first.startswith(_SHELL) or re.match(r"[0-9]+_", first):
-        return _in_suite(log, log.job)
+        return broke or _in_suite(log, log.job)
     raise InfrastructureError(
         f"LAVA failed in {first or 'no case at all'}: {_said(log.job)}", "see the log of the job"
     )
@@ -204,9 +206,6 @@ def _flood(log: LavaLog) -> Verdict:
     """A console that never falls silent. Before the kernel's first line it may be noise of the
     console itself.
     """
-    broke = _broke(log)
-    if broke:
-        return broke
     begun = any(_SUITES_BEGIN in line for line in log.console)
     banner = begun or any(_BANNER in line for line in log.console)
     status, where = (RunStatus.HUNG, "suite") if begun else (RunStatus.BOOT_FAILED, "boot")
@@ -217,9 +216,6 @@ def _flood(log: LavaLog) -> Verdict:
 
 
 def _finished(log: LavaLog) -> Verdict:
-    broke = _broke(log)
-    if broke:
-        return broke
     steps = [r for r in log.failing if re.match(r"[0-9]+_", r.case)]
     if steps:
         return Verdict(RunStatus.INVALID, "a step of the suites ended with an error")
@@ -227,10 +223,6 @@ def _finished(log: LavaLog) -> Verdict:
 
 
 def _at_boot(log: LavaLog, job: CaseResult) -> Verdict:
-    _ipxe_gave_up(log)
-    broke = _broke(log)
-    if broke:
-        return broke
     if "timed out" in job.error_msg:
         return _hang(log, RunStatus.BOOT_FAILED, "at boot", "no login prompt")
     if "closed" in job.error_msg:
@@ -266,9 +258,6 @@ def _qemu_gave_up(log: LavaLog) -> None:
 
 
 def _in_suite(log: LavaLog, job: CaseResult) -> Verdict:
-    broke = _broke(log)
-    if broke:
-        return broke
     if "timed out" in job.error_msg:
         return _hang(log, RunStatus.HUNG, "in a suite", "no output")
     if "closed" in job.error_msg:

@@ -11,8 +11,9 @@ from helpers.lab_logs import block, failed_job, files, good_job, request
 from rtbisect.errors import ConfigError, InfrastructureError
 from rtbisect.lab import job_log, kernel_image
 from rtbisect.lab.job_definition import expected_cases
-from rtbisect.lab.lava.base import Ended, LavaLab, Patience
+from rtbisect.lab.lava.base import LavaLab, Patience
 from rtbisect.lab.lava.known_good import KnownGood
+from rtbisect.lab.lava.verdict import Ended
 from rtbisect.model.lab import RunStatus
 from rtbisect.model.ports import KeptNote
 from rtbisect.store.artefacts import ArtefactStore

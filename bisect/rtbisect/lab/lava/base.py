@@ -8,20 +8,20 @@ from __future__ import annotations
 import os
 import time
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rtbisect.errors import ConfigError, InfrastructureError
-from rtbisect.lab import console_block, kernel_image
-from rtbisect.lab.classify import Verdict, classify
+from rtbisect.lab import kernel_image
 from rtbisect.lab.excerpt import excerpt
-from rtbisect.lab.measurements import Evidence, InvalidBoot, evidence, symptom
+from rtbisect.lab.lava.verdict import counted, verdict_on
 from rtbisect.model.lab import Run, RunStatus
 from rtbisect.model.ports import NoNote
 
 if TYPE_CHECKING:
-    from rtbisect.lab.job_log import LavaLog
+    from rtbisect.lab.classify import Verdict
     from rtbisect.lab.lava.known_good import KnownGood
+    from rtbisect.lab.lava.verdict import Ended
     from rtbisect.model.lab import DeviceType, RunRequest
     from rtbisect.model.ports import Note
     from rtbisect.store.artefacts import ArtefactStore
@@ -33,22 +33,6 @@ class Patience:
 
     retries: int = 2
     pause_s: float = 2.0
-
-
-@dataclass(frozen=True, slots=True)
-class Ended:
-    """A job that ended: its log, the artefact that keeps it, and how it ended, for a log without a
-    verdict of LAVA. `device` is the host that ran it, for `seconds` where that is known.
-    `starved` says what the dispatcher lacked meanwhile: a machine that was killed for it looks like
-    a kernel that reset it.
-    """
-
-    log: LavaLog
-    artefact: str
-    how: str
-    device: str = ""
-    seconds: float | None = None
-    starved: str = ""
 
 
 #: Jobs of a known-good kernel until one lands on the device that it has to answer for.
@@ -94,17 +78,7 @@ class LavaLab(ABC):
         begin, load = time.monotonic(), os.getloadavg()[0]
         self._check_image_complete(request)
         ended, verdict = self._believed(request, note)
-        measured = None
-        if verdict.status is RunStatus.COMPLETE:
-            try:
-                measured = evidence(request, ended.log)
-            except InvalidBoot as error:
-                verdict = Verdict(RunStatus.INVALID, error.reason)
-        elif verdict.status is RunStatus.HUNG and (
-            seen := symptom(request, verdict.signature, ended.log.console)
-        ):
-            measured = Evidence(seen, ())
-            verdict = replace(verdict, status=RunStatus.COMPLETE)
+        verdict, measured = counted(request, ended, verdict)
         return Run(
             run_id=request.run_id,
             revision=request.revision,
@@ -142,8 +116,7 @@ class LavaLab(ABC):
             try:
                 ended = self._job(request, note)
                 device = ended.device
-                _is_the_kernel(request, ended)
-                verdict = _verdict(ended, emulated=request.device_type.emulated)
+                verdict = verdict_on(request, ended)
                 if verdict.ambiguous:
                     silent.append(device)
                     if not self._silence_is_kernels(request, verdict, silent):
@@ -181,8 +154,7 @@ class LavaLab(ABC):
             return
         for _try in range(_MOST_ANSWERS):
             ended = self._job(good, NoNote())
-            _is_the_kernel(good, ended)
-            found = _verdict(ended, emulated=request.device_type.emulated)
+            found = verdict_on(good, ended)
             if found.status in (RunStatus.BOOT_FAILED, RunStatus.HUNG):
                 raise InfrastructureError(
                     f"{verdict.reason}; so does {good.revision[:12]}, which booted before"
@@ -198,32 +170,3 @@ class LavaLab(ABC):
         if not why:
             return error
         return InfrastructureError(f"{error.message}; {why}", error.hint, retryable=error.retryable)
-
-
-def _is_the_kernel(request: RunRequest, ended: Ended) -> None:
-    """InfrastructureError for a boot of another kernel than the one that was asked for: one that a
-    server went on serving, or the firmware took from a disk. Where either of them has no build id,
-    nothing can be said.
-    """
-    told = console_block.build_id(ended.log.console)
-    if told and request.build_id and told != request.build_id:
-        where = ended.device or "the device"
-        raise InfrastructureError(
-            f"{where} runs another kernel than the one of {request.revision[:12]}"
-            f" (build id {told[:12]}, not {request.build_id[:12]})",
-            f"see what TFTP and boot order of {where} start (log: artefact {ended.artefact[:12]})",
-        )
-
-
-def _verdict(ended: Ended, *, emulated: bool) -> Verdict:
-    where = f"(log: artefact {ended.artefact[:12]})"
-    try:
-        verdict = classify(ended.log, ended=ended.how, emulated=emulated)
-    except InfrastructureError as error:
-        hint = f"{error.hint} {where}"
-        raise InfrastructureError(error.message, hint, retryable=error.retryable) from None
-    except ConfigError as error:
-        raise ConfigError(error.message, f"{error.hint} {where}") from None
-    if ended.starved and verdict.status is not RunStatus.COMPLETE:
-        raise InfrastructureError(ended.starved, f"free memory or add some {where}")
-    return verdict

@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING
 
 from rtbisect.errors import ConfigError, InfrastructureError
 from rtbisect.lab import initramfs, job_definition, job_log, qemu_host
-from rtbisect.lab.lava.base import Ended, LavaLab, Patience
+from rtbisect.lab.lava.base import LavaLab, Patience
+from rtbisect.lab.lava.verdict import Ended
 from rtbisect.process import command, locks
 
 if TYPE_CHECKING:

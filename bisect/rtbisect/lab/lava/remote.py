@@ -18,10 +18,10 @@ from urllib.parse import quote
 from rtbisect.errors import ConfigError, InfrastructureError, RtbisectError
 from rtbisect.lab import initramfs, job_definition, job_log
 from rtbisect.lab.lava import rest_types
-from rtbisect.lab.lava.base import Ended
 from rtbisect.lab.lava.rest import GoneError
 from rtbisect.lab.lava.rest_types import NoAnswerError
 from rtbisect.lab.lava.under_way import LastWord, UnderWay, cancel
+from rtbisect.lab.lava.verdict import Ended
 from rtbisect.lab.lava.wait import Waiting
 from rtbisect.process import command, locks
 
