@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 @click.option("--send", "queue", is_flag=True, help="Queue it; without this it is only shown.")
 @json_option
 @click.pass_obj
-def answer(output: Output, campaign: str, check: str, by: str, queue: bool, as_json: bool) -> int:
+def answer(output: Output, campaign: str, check: str, by: str, queue: bool) -> int:
     """Answer in the thread of the report of CAMPAIGN what the campaign CHECK has measured.
 
     It goes to who asked, and to all who have the report. The draft, answer-CHECK.eml beside the
@@ -41,14 +41,14 @@ def answer(output: Output, campaign: str, check: str, by: str, queue: bool, as_j
     record = CampaignStore(output.state).get(campaign)
     mail = result_mail.write_answer_mail(output.state, record, record.request, check, by)
     about = {"campaign": campaign, "check": check}
-    return show_or_queue(output, mail, about, queue=queue, as_json=as_json)
+    return show_or_queue(output, mail, about, queue=queue)
 
 
 @report.command(epilog="Example: rtbisect report follow --site site.yaml")
 @site_option
 @json_option
 @click.pass_obj
-def follow(output: Output, site: Path | None, as_json: bool) -> int:
+def follow(output: Output, site: Path | None) -> int:
     """Look for commits that say they mend what was reported, and boot the branch that has them.
 
     Fits a timer. Answers are drafts; a report whose effect is gone is fixed. Exits with 4 where
@@ -66,7 +66,7 @@ def follow(output: Output, site: Path | None, as_json: bool) -> int:
         " they mend it"
         for row in rows
     ]
-    output.answer({"reports": rows}, "\n".join(lines) or "nothing new", as_json=as_json)
+    output.answer({"reports": rows}, "\n".join(lines) or "nothing new")
     return int(max(codes))
 
 

@@ -54,7 +54,6 @@ def bisect(
     find_fix: bool,
     seed: int,
     site: Path | None,
-    as_json: bool,
 ) -> int:
     """Find the commit between --good and --bad in TREE, prove it, and draft the mail.
 
@@ -73,5 +72,5 @@ def bisect(
         "bisect", str(loaded.path), tree, older, newer, suite, metric, seed, extra, sought=sought
     )
     record = session.start(output.state, request, PlainProgress(), output.sites)
-    result.show(output, record, as_json=as_json)
+    result.show(output, record)
     return result.exit_of(record.result)

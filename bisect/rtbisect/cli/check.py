@@ -44,7 +44,6 @@ def check(
     tip: str | None,
     seed: int,
     site: Path | None,
-    as_json: bool,
 ) -> int:
     """Compare TREE's tip with a base on all suites.
 
@@ -54,10 +53,10 @@ def check(
     good, bad = resolve.base_and_tip(output.state, loaded, tree, base, tip)
     request = CampaignRequest("check", str(loaded.path), tree, good, bad, seed=seed)
     record = session.start(output.state, request, PlainProgress(), output.sites)
-    return conclude(output, record, as_json=as_json)
+    return conclude(output, record)
 
 
-def conclude(output: Output, record: CampaignRecord, *, as_json: bool) -> int:
+def conclude(output: Output, record: CampaignRecord) -> int:
     """Print the answer with its judgements; gives the exit code."""
     pairs = _pairs(record.result)
     data = answer_of(CampaignStore(output.state), record) | {
@@ -69,7 +68,7 @@ def conclude(output: Output, record: CampaignRecord, *, as_json: bool) -> int:
     if record.result:
         text += "".join(f"\n  {reason}" for reason in record.result.reasons)
         text += "".join(f"\n{line}" for line in _table(pairs))
-    output.answer(data, text, as_json=as_json)
+    output.answer(data, text)
     return exit_of_check(record.result)
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rtbisect.lab.lava.claims import Claim
 
 
-def tell_claims(output: Output, found: Iterable[Claim], verdict: str, *, as_json: bool) -> int:
+def tell_claims(output: Output, found: Iterable[Claim], verdict: str) -> int:
     """Tell all claims, and under the name `verdict` whether none fails; the exit code."""
     progress = PlainProgress()
     rows, lines = [], []
@@ -25,5 +25,5 @@ def tell_claims(output: Output, found: Iterable[Claim], verdict: str, *, as_json
         lines.append(f"{word:<5} {claim.name:<12} {claim.said}")
         progress.say(lines[-1])
     good = all(row["holds"] is not False for row in rows)
-    output.answer({"claims": rows, verdict: good}, "\n".join(lines), as_json=as_json)
+    output.answer({"claims": rows, verdict: good}, "\n".join(lines))
     return int(Exit.ANSWERED if good else Exit.LAB)

@@ -35,7 +35,7 @@ def config() -> None:
 @click.argument("site", required=False, type=click.Path(path_type=Path))
 @json_option
 @click.pass_obj
-def check(output: Output, site: Path | None, as_json: bool) -> int:
+def check(output: Output, site: Path | None) -> int:
     """Check SITE and the thresholds; a mistake is named by file and line.
 
     So is whatever SITE says and this version does not do; that is no mistake.
@@ -53,7 +53,7 @@ def check(output: Output, site: Path | None, as_json: bool) -> int:
     data = {
         "site": str(place), "lab": loaded.lab.name, "build_configs": rows, "ignored": ignored,
     }  # fmt: skip
-    output.answer(data, "\n".join([*lines, *ignored]), as_json=as_json)
+    output.answer(data, "\n".join([*lines, *ignored]))
     return 0
 
 

@@ -37,7 +37,7 @@ def host() -> None:
 @site_option
 @json_option
 @click.pass_obj
-def list_hosts(output: Output, site: Path | None, as_json: bool) -> int:
+def list_hosts(output: Output, site: Path | None) -> int:
     """All hosts: power, what the LAVA server shows of them, and our quarantine list."""
     loaded = load_site(site_path(site))
     rest, listed = labs.server_at(loaded), labs.quarantine(output.state).all()
@@ -53,7 +53,7 @@ def list_hosts(output: Output, site: Path | None, as_json: bool) -> int:
         + "".join(f"; {each}" for each in row["faults"])
         for row in rows
     ]
-    output.answer({"hosts": rows}, "\n".join(lines) or "no host", as_json=as_json)
+    output.answer({"hosts": rows}, "\n".join(lines) or "no host")
     return int(Exit.LAB if any(row["faults"] for row in rows) else Exit.ANSWERED)
 
 
@@ -67,7 +67,7 @@ def list_hosts(output: Output, site: Path | None, as_json: bool) -> int:
 @site_option
 @json_option
 @click.pass_obj
-def power(output: Output, name: str, how: str, site: Path | None, as_json: bool) -> int:
+def power(output: Output, name: str, how: str, site: Path | None) -> int:
     """Power of the host NAME."""
     loaded = load_site(site_path(site))
     found = inventory.named(loaded, name)
@@ -76,7 +76,7 @@ def power(output: Output, name: str, how: str, site: Path | None, as_json: bool)
         found.bmc.switch(how)
     on = found.bmc.power()
     said = f"{name}: {f'{how}; ' if how != 'status' else ''}power is {'on' if on else 'off'}"
-    output.answer({"host": name, "asked": how, "on": on}, said, as_json=as_json)
+    output.answer({"host": name, "asked": how, "on": on}, said)
     return 0
 
 
@@ -108,7 +108,7 @@ def console(output: Output, name: str, site: Path | None, take: bool) -> int:
 @site_option
 @json_option
 @click.pass_obj
-def health(output: Output, name: str, site: Path | None, as_json: bool) -> int:
+def health(output: Output, name: str, site: Path | None) -> int:
     """Sensors and event log of the host NAME; exit code 3 when a sensor is out of its limits."""
     found = inventory.named(load_site(site_path(site)), name).bmc
     sensors, events = found.sensors(), found.events()
@@ -123,7 +123,7 @@ def health(output: Output, name: str, site: Path | None, as_json: bool) -> int:
     }
     lines = [f"{s.name}: {s.value:g} {s.unit}, {s.status}" for s in sensors if s.value is not None]
     lines += [f"event {each.number}: {each.text}" for each in events]
-    output.answer(data, "\n".join(lines) or f"{name}: no sensor, no event", as_json=as_json)
+    output.answer(data, "\n".join(lines) or f"{name}: no sensor, no event")
     return int(Exit.LAB if bad else Exit.ANSWERED)
 
 
@@ -134,16 +134,14 @@ def health(output: Output, name: str, site: Path | None, as_json: bool) -> int:
 @click.option("--boots", type=click.IntRange(2, 100), default=10, show_default=True)
 @json_option
 @click.pass_obj
-def accept(
-    output: Output, name: str, site: Path | None, tree: str | None, boots: int, as_json: bool
-) -> int:
+def accept(output: Output, name: str, site: Path | None, tree: str | None, boots: int) -> int:
     """First day of the host NAME: boot one kernel again and again, and tell claim by claim whether
     the host can be measured.
     """
     progress = PlainProgress()
     asked = inspection.FirstDay(name, tree, boots)
     found = inspection.host_claims(output.state, site_path(site), asked, progress)
-    return tell_claims(output, found, "accepted", as_json=as_json)
+    return tell_claims(output, found, "accepted")
 
 
 @host.command(epilog='Example: rtbisect host quarantine rt01 --reason "fan 2 is slow"')
@@ -154,7 +152,7 @@ def accept(
 @json_option
 @click.pass_obj
 def quarantine(
-    output: Output, name: str, reason: str | None, release: bool, site: Path | None, as_json: bool
+    output: Output, name: str, reason: str | None, release: bool, site: Path | None
 ) -> int:
     """Put the host NAME on our own list: its boots are no evidence until it is released."""
     if bool(reason) == release:
@@ -169,7 +167,7 @@ def quarantine(
         kept.put(device, reason, datetime.now(UTC))
         said = f"{name} is quarantined: {kept.all()[device].reason}"
     on = device in kept.all()
-    output.answer({"host": name, "device": device, "quarantined": on}, said, as_json=as_json)
+    output.answer({"host": name, "device": device, "quarantined": on}, said)
     return 0
 
 

@@ -39,13 +39,12 @@ def check(
     site: Path | None,
     tree: str | None,
     kernel: Path | None,
-    as_json: bool,
 ) -> int:
     """Ask the lab of a site, ours or somebody else's, for all that a campaign needs of it. With the
     URL of a LAVA server: only what it shows a user who has no site file yet.
     """
     progress = PlainProgress()
     if url is not None:
-        return tell_claims(output, inspection.server_claims(url, token), "usable", as_json=as_json)
+        return tell_claims(output, inspection.server_claims(url, token), "usable")
     found = inspection.lab_claims(output.state, site_path(site), tree, kernel, progress)
-    return tell_claims(output, found, "usable", as_json=as_json)
+    return tell_claims(output, found, "usable")

@@ -46,11 +46,11 @@ def mail() -> None:
 @mail.command("list", epilog="Example: rtbisect mail list --json")
 @json_option
 @click.pass_obj
-def list_mails(output: Output, as_json: bool) -> int:
+def list_mails(output: Output) -> int:
     """The outbox, oldest mail first."""
     mails = Outbox(output.state).all()
     text = "\n".join(map(_line, mails)) or "the outbox is empty"
-    output.answer({"mails": [_row(each) for each in mails]}, text, as_json=as_json)
+    output.answer({"mails": [_row(each) for each in mails]}, text)
     return 0
 
 
@@ -58,7 +58,7 @@ def list_mails(output: Output, as_json: bool) -> int:
 @site_option
 @json_option
 @click.pass_obj
-def send(output: Output, site: Path | None, as_json: bool) -> int:
+def send(output: Output, site: Path | None) -> int:
     """Send what is due, each mail once; exits with 3 while something waits for a person.
 
     Fits a timer. A mail that may have arrived already is in doubt and never sent again by itself.
@@ -77,7 +77,7 @@ def send(output: Output, site: Path | None, as_json: bool) -> int:
     rows = [_row(each) for each in ended]
     left = outbox.all(_WAIT)
     text = f"{sum(each.state is MailState.SENT for each in ended)} sent, {len(left)} wait for you"
-    output.answer({"mails": rows, "waiting": len(left)}, text, as_json=as_json)
+    output.answer({"mails": rows, "waiting": len(left)}, text)
     return int(Exit.LAB) if left else int(Exit.ANSWERED)
 
 
@@ -87,7 +87,7 @@ def send(output: Output, site: Path | None, as_json: bool) -> int:
 @click.option("--why", required=True, help="What you looked at.")
 @json_option
 @click.pass_obj
-def decide(output: Output, message_id: str, what: str, why: str, as_json: bool) -> int:
+def decide(output: Output, message_id: str, what: str, why: str) -> int:
     """Say of a mail that waits for you that it was sent, or is to be sent again."""
     outbox = Outbox(output.state)
     state = MailState.SENT if what == "sent" else MailState.QUEUED
@@ -98,7 +98,7 @@ def decide(output: Output, message_id: str, what: str, why: str, as_json: bool) 
             raise ConfigError(f"{message_id} was withdrawn", "it is not sent behind that")
         found = outbox.decide(asked, state, f"a person: {why[:200]}")
     follow_outbox(CampaignStore(output.state), outbox)
-    output.answer(_row(found), _line(found), as_json=as_json)
+    output.answer(_row(found), _line(found))
     return 0
 
 
@@ -106,7 +106,7 @@ def decide(output: Output, message_id: str, what: str, why: str, as_json: bool) 
 @click.argument("message_id")
 @json_option
 @click.pass_obj
-def drop(output: Output, message_id: str, as_json: bool) -> int:
+def drop(output: Output, message_id: str) -> int:
     """Take a mail that was not sent out of the outbox; its report is a draft again."""
     outbox = Outbox(output.state)
     with outbox.sender():
@@ -115,7 +115,7 @@ def drop(output: Output, message_id: str, as_json: bool) -> int:
         outbox.drop(found)
     follow_outbox(CampaignStore(output.state), outbox)
     row = {"message_id": found.message_id, "dropped": True}
-    output.answer(row, f"{found.message_id} is dropped", as_json=as_json)
+    output.answer(row, f"{found.message_id} is dropped")
     return 0
 
 
@@ -123,7 +123,7 @@ def drop(output: Output, message_id: str, as_json: bool) -> int:
 @site_option
 @json_option
 @click.pass_obj
-def poll(output: Output, site: Path | None, as_json: bool) -> int:
+def poll(output: Output, site: Path | None) -> int:
     """Read replies to our mails from the site's inbox; fits a timer."""
     loaded = load_site(site_path(site))
     stores = Stores(Replies(output.state), Outbox(output.state), CampaignStore(output.state))
@@ -131,16 +131,16 @@ def poll(output: Output, site: Path | None, as_json: bool) -> int:
     with _open(accounts.inbox_of(loaded)) as inbox:
         now = SystemClock().now_iso()
         found = tuple(poll_replies(inbox, stores, accounts.trust_of(loaded), now))
-    return answer_replies(output, found, as_json=as_json)
+    return answer_replies(output, found)
 
 
 @mail.command(epilog="Example: rtbisect mail replies --json")
 @json_option
 @click.pass_obj
-def replies(output: Output, as_json: bool) -> int:
+def replies(output: Output) -> int:
     """Replies that were read, oldest first, but those that nobody has to look at."""
     found = Replies(output.state).all([s for s in ReplyState if s is not ReplyState.IGNORED])
-    return answer_replies(output, found, as_json=as_json)
+    return answer_replies(output, found)
 
 
 @mail.command(epilog="Example: rtbisect mail accept 0123456789ab --by 'A Person'")
@@ -149,11 +149,11 @@ def replies(output: Output, as_json: bool) -> int:
 @site_option
 @json_option
 @click.pass_obj
-def accept(output: Output, key: str, by: str, site: Path | None, as_json: bool) -> int:
+def accept(output: Output, key: str, by: str, site: Path | None) -> int:
     """Let the commands of the reply KEY count, although nothing proves who sent it."""
     who = approve.approver(load_site(site_path(site)), by)
     found = _moved(output, key, (ReplyState.WAITING,), ReplyState.ACCEPTED, f"accepted by {who}")
-    return answer_replies(output, (found,), as_json=as_json)
+    return answer_replies(output, (found,))
 
 
 @mail.command(epilog="Example: rtbisect mail close 0123456789ab --by 'A Person'")
@@ -162,12 +162,12 @@ def accept(output: Output, key: str, by: str, site: Path | None, as_json: bool) 
 @site_option
 @json_option
 @click.pass_obj
-def close(output: Output, key: str, by: str, site: Path | None, as_json: bool) -> int:
+def close(output: Output, key: str, by: str, site: Path | None) -> int:
     """Let the reply KEY ask for nothing any more, whatever it has asked for."""
     who = approve.approver(load_site(site_path(site)), by)
     before = (ReplyState.WAITING, ReplyState.ACCEPTED)
     found = _moved(output, key, before, ReplyState.NOTED, f"closed by {who}")
-    return answer_replies(output, (found,), as_json=as_json)
+    return answer_replies(output, (found,))
 
 
 def _moved(
@@ -192,7 +192,7 @@ def _open(inbox: Inbox) -> Iterator[Inbox]:
             inbox.close()
 
 
-def answer_replies(output: Output, found: Sequence[KeptReply], *, as_json: bool) -> int:
+def answer_replies(output: Output, found: Sequence[KeptReply]) -> int:
     """Print replies; the exit code."""
     rows = [
         {
@@ -209,7 +209,7 @@ def answer_replies(output: Output, found: Sequence[KeptReply], *, as_json: bool)
         for each in found
     ]
     text = "\n".join(map(_reply_line, found)) or "no replies"
-    output.answer({"replies": rows}, text, as_json=as_json)
+    output.answer({"replies": rows}, text)
     return 0
 
 

@@ -4,15 +4,22 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import click
 
 from rtbisect.errors import ConfigError
 
+
+def _answer_in_json(context: click.Context, _option: click.Parameter, asked: bool) -> None:
+    context.obj = replace(context.obj, as_json=asked)
+
+
 json_option = click.option(
-    "--json", "as_json", is_flag=True, help="Print exactly one JSON object on stdout."
-)
+    "--json", is_flag=True, expose_value=False, callback=_answer_in_json,
+    help="Print exactly one JSON object on stdout.",
+)  # fmt: skip
 site_option = click.option(
     "--site",
     type=click.Path(path_type=Path),

@@ -38,12 +38,13 @@ class Output:
 
     state: Path
     sites: SiteFiles = field(default_factory=SiteFiles)
+    as_json: bool = False
 
-    def answer(self, data: Mapping[str, Any], text: str, *, as_json: bool) -> None:
+    def answer(self, data: Mapping[str, Any], text: str) -> None:
         """The answer of a command. BrokenPipeError when nobody reads it any more."""
         try:
             lines = "\n".join(_harmless(line) for line in text.rstrip("\n").split("\n"))
-            _write(sys.stdout, _json(data) if as_json else lines + "\n")
+            _write(sys.stdout, _json(data) if self.as_json else lines + "\n")
         except BrokenPipeError:
             raise
         except OSError as error:

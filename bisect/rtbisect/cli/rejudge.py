@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 @click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @json_option
 @click.pass_obj
-def rejudge(output: Output, folder: Path, as_json: bool) -> int:
+def rejudge(output: Output, folder: Path) -> int:
     """Judge the measurements of the bundle in FOLDER again; exits with 1 when they say otherwise.
 
     Needs no tree, no lab and no network.
@@ -44,7 +44,7 @@ def rejudge(output: Output, folder: Path, as_json: bool) -> int:
         text += f", {now.culprit[:12]}" if now.culprit else ""
         text += f", confidence {now.confidence:.3f}: "
     text += "the same answer" if found.same else "NOT the answer that it tells"
-    output.answer(data, "\n".join([text, *differences]), as_json=as_json)
+    output.answer(data, "\n".join([text, *differences]))
     return int(Exit.ANSWERED) if found.same else int(Exit.REGRESSED)
 
 
@@ -53,7 +53,7 @@ def rejudge(output: Output, folder: Path, as_json: bool) -> int:
 @click.argument("console", type=click.File("rb"))
 @json_option
 @click.pass_obj
-def figures(output: Output, folder: Path, console: BinaryIO, as_json: bool) -> int:
+def figures(output: Output, folder: Path, console: BinaryIO) -> int:
     """Figures of one boot by the script boot.sh of the bundle in FOLDER, from its CONSOLE.
 
     They are those of the machine that booted it, and one boot decides nothing.
@@ -77,5 +77,5 @@ def figures(output: Output, folder: Path, console: BinaryIO, as_json: bool) -> i
         for mark, m in zip(judged, found, strict=True)
     ]
     data_of = {"metric": str(key) if key else None, "figures": rows}
-    output.answer(data_of, "\n".join(lines), as_json=as_json)
+    output.answer(data_of, "\n".join(lines))
     return 0

@@ -55,7 +55,7 @@ def report() -> None:
 @click.option("--rules", "as_rules", is_flag=True, help="Print the rules instead.")
 @json_option
 @click.pass_obj
-def lint(output: Output, file: Path | None, as_rules: bool, as_json: bool) -> int:
+def lint(output: Output, file: Path | None, as_rules: bool) -> int:
     """Hold a mail (FILE, or `-` for standard input) against the rules for regression mails.
 
     Exits with 1 when there are findings.
@@ -63,14 +63,14 @@ def lint(output: Output, file: Path | None, as_rules: bool, as_json: bool) -> in
     if as_rules:
         rows = [{"rule": rule.name, "why": rule.why} for rule in RULES]
         text = "\n".join(f"{row['rule']:<18}{row['why']}" for row in rows)
-        output.answer({"rules": rows}, text, as_json=as_json)
+        output.answer({"rules": rows}, text)
         return 0
     if file is None:
         raise ConfigError("no mail to look at", "give its FILE, or `-` for standard input")
     found = lint_mail(_bytes_of(file))
     rows = [{"rule": each.rule, "where": each.where, "said": each.said} for each in found]
     text = "\n".join(_finding(each) for each in found) or "no findings"
-    output.answer({"file": str(file), "findings": rows}, text, as_json=as_json)
+    output.answer({"file": str(file), "findings": rows}, text)
     return int(Exit.REGRESSED) if found else int(Exit.ANSWERED)
 
 
@@ -94,7 +94,7 @@ def _bytes_of(file: Path) -> bytes:
 @click.argument("campaign")
 @json_option
 @click.pass_obj
-def show(output: Output, campaign: str, as_json: bool) -> int:
+def show(output: Output, campaign: str) -> int:
     """Print the draft of CAMPAIGN."""
     draft = CampaignStore(output.state).get(campaign).draft()
     path = Path(draft.path)
@@ -109,7 +109,7 @@ def show(output: Output, campaign: str, as_json: bool) -> int:
         "path": draft.path,
         "eml": text,
     }
-    output.answer(data, text, as_json=as_json)
+    output.answer(data, text)
     return 0
 
 
@@ -131,7 +131,6 @@ def propose(
     use_case: str,
     monitored: tuple[str, ...],
     linked: tuple[str, ...],
-    as_json: bool,
 ) -> int:
     """Write the mail of CAMPAIGN for other people, to be read, edited and approved.
 
@@ -160,7 +159,7 @@ def propose(
         "findings": found,
         "note": made.note,
     }
-    output.answer(data, made.text + "\n" + "\n".join(lines), as_json=as_json)
+    output.answer(data, made.text + "\n" + "\n".join(lines))
     return int(Exit.REGRESSED) if found else int(Exit.ANSWERED)
 
 
@@ -169,7 +168,7 @@ def propose(
 @click.option("--by", required=True, help="Your name or address, as the site file has it.")
 @json_option
 @click.pass_obj
-def approve(output: Output, campaign: str, by: str, as_json: bool) -> int:
+def approve(output: Output, campaign: str, by: str) -> int:
     """Answer for the mail of CAMPAIGN: it goes to the outbox as it lies there."""
     store = CampaignStore(output.state)
     record = store.get(campaign)
@@ -183,7 +182,7 @@ def approve(output: Output, campaign: str, by: str, as_json: bool) -> int:
     }
     text = f"approved by {mail.approved_by}: `rtbisect mail send` sends it to "
     text += ", ".join(mail.recipients)
-    output.answer(data, text, as_json=as_json)
+    output.answer(data, text)
     return 0
 
 
@@ -193,13 +192,13 @@ def approve(output: Output, campaign: str, by: str, as_json: bool) -> int:
               help="Name that KCIDB knows you by (a-z, 0-9, _).")  # fmt: skip
 @json_option
 @click.pass_obj
-def for_kcidb(output: Output, campaign: str, origin: str, as_json: bool) -> int:
+def for_kcidb(output: Output, campaign: str, origin: str) -> int:
     """Print CAMPAIGN in KCIDB's format; `kcidb:` of a site file writes such files by itself."""
     folder = CampaignStore(output.state).get(campaign).draft().folder
     if not re.fullmatch(r"[a-z0-9_]{1,64}", origin):
         raise ConfigError(f"{origin!r} is no origin of KCIDB", "a-z, 0-9 and _ make one")
     text = kcidb_json(read_input(folder), origin)
-    output.answer(json.loads(text), text, as_json=as_json)
+    output.answer(json.loads(text), text)
     return 0
 
 
@@ -208,7 +207,7 @@ def for_kcidb(output: Output, campaign: str, origin: str, as_json: bool) -> int:
 @click.argument("folder", required=False, type=click.Path(path_type=Path))
 @json_option
 @click.pass_obj
-def bundle(output: Output, campaign: str, folder: Path | None, as_json: bool) -> int:
+def bundle(output: Output, campaign: str, folder: Path | None) -> int:
     """Write the evidence of CAMPAIGN to FOLDER, where `rejudge` needs nothing else.
 
     Without FOLDER it is published where the site file says (mail: evidence:).
@@ -222,7 +221,7 @@ def bundle(output: Output, campaign: str, folder: Path | None, as_json: bool) ->
     files = write_bundle(output.state, record, request, folder.absolute())
     names = [str(path.relative_to(folder.absolute())) for path in files]
     data = {"campaign": campaign, "folder": str(folder), "files": names}
-    output.answer(data, "\n".join([f"{folder}:", *names]), as_json=as_json)
+    output.answer(data, "\n".join([f"{folder}:", *names]))
     return 0
 
 
@@ -235,16 +234,14 @@ def bundle(output: Output, campaign: str, folder: Path | None, as_json: bool) ->
 @click.option("--send", "queue", is_flag=True, help="Queue it; without this it is only shown.")
 @json_option
 @click.pass_obj
-def withdraw(output: Output, campaign: str, by: str, why: str, queue: bool, as_json: bool) -> int:
+def withdraw(output: Output, campaign: str, by: str, why: str, queue: bool) -> int:
     """Withdraw the report of CAMPAIGN in its own thread, from all who got it."""
     record = CampaignStore(output.state).get(campaign)
     mail = write_withdrawal(output.state, record, record.request, by, why)
-    return show_or_queue(output, mail, {"campaign": campaign}, queue=queue, as_json=as_json)
+    return show_or_queue(output, mail, {"campaign": campaign}, queue=queue)
 
 
-def show_or_queue(
-    output: Output, mail: OutMail, about: dict[str, str], *, queue: bool, as_json: bool
-) -> int:
+def show_or_queue(output: Output, mail: OutMail, about: dict[str, str], *, queue: bool) -> int:
     """Print a mail in the thread of a report, queued with `queue`; `about` are keys of its own."""
     if queue:
         outbox = Outbox(output.state)
@@ -257,7 +254,7 @@ def show_or_queue(
         "queued": queue,
     }
     last = "`rtbisect mail send` sends it" if queue else "with --send it goes to the outbox"
-    output.answer(data, f"{mail.text}\n{last}", as_json=as_json)
+    output.answer(data, f"{mail.text}\n{last}")
     return 0
 
 
@@ -274,7 +271,6 @@ def show_or_queue(
 @click.pass_obj
 def make_digest(
     output: Output, hours: int, lab_only: bool, by: str, queue: bool, site: Path | None,
-    as_json: bool,
 ) -> int:  # fmt: skip
     """Tell the operator what happened and what waits for a person; with --lab only of the lab.
 
@@ -288,7 +284,7 @@ def make_digest(
     send = queue and (found.ill or not lab_only)
     if send:
         Outbox(output.state).put(mail)
-    output.answer({"eml": mail.text, "queued": send} | asdict(found), mail.text, as_json=as_json)
+    output.answer({"eml": mail.text, "queued": send} | asdict(found), mail.text)
     return int(Exit.LAB) if found.ill else int(Exit.ANSWERED)
 
 
@@ -296,14 +292,14 @@ def make_digest(
 @click.argument("campaign")
 @json_option
 @click.pass_obj
-def page(output: Output, campaign: str, as_json: bool) -> int:
+def page(output: Output, campaign: str) -> int:
     """Write CAMPAIGN as one page of HTML with its pictures, beside the draft."""
     store = CampaignStore(output.state)
     folder = store.get(campaign).draft().folder
     runs = recorded(store.database, campaign, Run)
     bot = Bot("rtbisect", "", "")
     made = write_page(read_input(folder), runs, folder, data("reports"), bot)
-    output.answer({"campaign": campaign, "path": str(made)}, str(made), as_json=as_json)
+    output.answer({"campaign": campaign, "path": str(made)}, str(made))
     return 0
 
 
@@ -315,9 +311,7 @@ def page(output: Output, campaign: str, as_json: bool) -> int:
 @seed_option
 @json_option
 @click.pass_obj
-def test_it(
-    output: Output, campaign: str, patch: Path | None, rev: str | None, seed: int, as_json: bool
-) -> int:
+def test_it(output: Output, campaign: str, patch: Path | None, rev: str | None, seed: int) -> int:
     """Boot what CAMPAIGN calls bad beside a patch on top of it, or another revision.
 
     Writes an answer in the thread of its report. Exits with 0 where the effect is taken back, 1
@@ -348,6 +342,6 @@ def test_it(
         "path": str(found.path),
         "eml": found.text,
     }
-    output.answer(data, found.text, as_json=as_json)
+    output.answer(data, found.text)
     codes = {Level.REGRESSED: Exit.ANSWERED, Level.PASS: Exit.REGRESSED}
     return int(codes.get(found.level, Exit.UNDECIDED))

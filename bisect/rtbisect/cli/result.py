@@ -140,7 +140,7 @@ def whole_answer(output: Output, record: CampaignRecord) -> tuple[dict[str, Any]
     return answer_of(store, record) | {"commits": commits.rows(named)}, text
 
 
-def show(output: Output, record: CampaignRecord, *, as_json: bool) -> None:
+def show(output: Output, record: CampaignRecord) -> None:
     """Print a campaign's answer."""
     data, text = whole_answer(output, record)
-    output.answer(data, text, as_json=as_json)
+    output.answer(data, text)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 @click.argument("campaign", required=False)
 @json_option
 @click.pass_obj
-def resume(output: Output, campaign: str | None, as_json: bool) -> int:
+def resume(output: Output, campaign: str | None) -> int:
     """Go on with CAMPAIGN, or with the newest unfinished one.
 
     What was measured before the interruption is kept; only the step that was in flight is
@@ -29,11 +29,11 @@ def resume(output: Output, campaign: str | None, as_json: bool) -> int:
     """
     record = session.go_on(output.state, campaign, PlainProgress(), output.sites)
     if record.kind == "check":
-        return check.conclude(output, record, as_json=as_json)
+        return check.conclude(output, record)
     if record.kind == "try":
-        return tryrev.conclude(output, record, as_json=as_json)
+        return tryrev.conclude(output, record)
     for entry in plugins.plugins(plugins.CAMPAIGNS):
         if record.kind == entry.name:
-            return int(plugins.load(entry)(output, record, as_json=as_json))
-    result.show(output, record, as_json=as_json)
+            return int(plugins.load(entry)(output, record))
+    result.show(output, record)
     return result.exit_of(record.result)

@@ -80,7 +80,6 @@ def run(
     timeout: float,
     max_runs: int,
     seed: int,
-    as_json: bool,
     command: tuple[str, ...],
 ) -> int:
     """Find the commit between --good and --bad that changed what COMMAND measures.
@@ -126,5 +125,5 @@ def run(
         RUN, "", place, older, newer, SUITE, metric or None, seed, extra, place, sought
     )
     record = session.start(output.state, request, PlainProgress())
-    result.show(output, record, as_json=as_json)
+    result.show(output, record)
     return result.exit_of(record.result)

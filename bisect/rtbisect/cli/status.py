@@ -27,7 +27,7 @@ NEWEST = 50
 @click.option("--all", "whole", is_flag=True, help="All of them; by default the newest 50.")
 @json_option
 @click.pass_obj
-def status(output: Output, whole: bool, as_json: bool) -> int:
+def status(output: Output, whole: bool) -> int:
     """List campaigns with their state and costs: the newest, and those that are not done."""
     store = CampaignStore(output.state)
     active, names = store.active(), store.names()
@@ -37,7 +37,7 @@ def status(output: Output, whole: bool, as_json: bool) -> int:
     if older := len(names) - len(listed):
         lines.insert(0, f"{older} older ones that are done: `rtbisect status --all`")
     data = {"campaigns": [row for row, _line in found], "older": older}
-    output.answer(data, "\n".join(lines), as_json=as_json)
+    output.answer(data, "\n".join(lines))
     return 0
 
 

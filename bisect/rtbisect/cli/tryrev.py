@@ -65,7 +65,6 @@ def try_revision(
     boots: int,
     seed: int,
     site: Path | None,
-    as_json: bool,
 ) -> int:
     """Build and boot REVISION and judge it against a limit.
 
@@ -83,10 +82,10 @@ def try_revision(
     extra = (("boots", str(boots)), *((("limit", repr(limit)),) if limit is not None else ()))
     request = CampaignRequest("try", str(loaded.path), tree, sha, sha, suite, metric, seed, extra)
     record = session.start(output.state, request, PlainProgress(), output.sites)
-    return conclude(output, record, as_json=as_json)
+    return conclude(output, record)
 
 
-def conclude(output: Output, record: CampaignRecord, *, as_json: bool) -> int:
+def conclude(output: Output, record: CampaignRecord) -> int:
     """Print the verdict; gives the exit code for `git bisect run`."""
     result = record.result
     level = result.judgements[0].level if result and result.judgements else Level.UNDECIDED
@@ -95,5 +94,5 @@ def conclude(output: Output, record: CampaignRecord, *, as_json: bool) -> int:
     )
     reason = result.reasons[0] if result and result.reasons else ""
     data = answer_of(CampaignStore(output.state), record) | {"verdict": verdict, "reason": reason}
-    output.answer(data, f"{data['bad'][:12]}: {verdict}: {reason}", as_json=as_json)
+    output.answer(data, f"{data['bad'][:12]}: {verdict}: {reason}")
     return code

@@ -42,7 +42,7 @@ TOLD = (
 @site_option
 @json_option
 @click.pass_obj
-def watch(output: Output, once: bool, seed: int, site: Path | None, as_json: bool) -> int:
+def watch(output: Output, once: bool, seed: int, site: Path | None) -> int:
     """Check new revisions of all configured trees; bisect and draft where one regressed.
 
     Exit code 0: nothing regressed; 1: a regression was found (see the drafts); more: a tree
@@ -54,7 +54,7 @@ def watch(output: Output, once: bool, seed: int, site: Path | None, as_json: boo
         targets = load_site(place).kernelci.targets()
         rows = [_one(output, place, name, seed) for name in dict.fromkeys(t.name for t in targets)]
         lines = [f"{row['build_config']}: {row['level']} {row['note']}".rstrip() for row in rows]
-        output.answer({"trees": rows}, "\n".join(lines), as_json=as_json)
+        output.answer({"trees": rows}, "\n".join(lines))
         if once:
             return max((int(row["exit"]) for row in rows), default=0)
         time.sleep(EVERY_S)

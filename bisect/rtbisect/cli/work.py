@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 @mail.command(epilog="Example: rtbisect mail work")
 @json_option
 @click.pass_obj
-def work(output: Output, as_json: bool) -> int:
+def work(output: Output) -> int:
     """Carry out what accepted replies ask for, one after the other; answers are drafts.
 
     What a kill interrupted, or the lab, goes on when this is called again.
@@ -46,5 +46,5 @@ def work(output: Output, as_json: bool) -> int:
             kept.set(reply.key, ReplyState.ACCEPTED, f"waits: {one_line(str(error))}"[:300])
             stopped = stopped or error
         ended.append(kept.get(reply.key))
-    answer_replies(output, ended, as_json=as_json)
+    answer_replies(output, ended)
     return int(stopped.exit_code if stopped else Exit.ANSWERED)

@@ -4,7 +4,7 @@
 | group | name | what it is |
 |---|---|---|
 | `rtbisect.commands` | the command, as `demo`; `lab.host` for one of a group | a click command |
-| `rtbisect.campaigns` | a kind of campaign | `conclude(output, record, *, as_json)`, an exit code |
+| `rtbisect.campaigns` | a kind of campaign | `conclude(output, record)`, an exit code |
 | `rtbisect.labs` | any | `bmc_of(state, device)`: the BMC of a device that it made, or None |
 """
 

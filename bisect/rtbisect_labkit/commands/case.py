@@ -35,10 +35,9 @@ def case(
     commits: int,
     source: Path,
     lab: Path | None,
-    as_json: bool,
 ) -> int:
     """Make a kernel history of the kind NAME, walk the whole road, compare with the truth.
 
     Exit codes and JSON keys are those of `demo`.
     """
-    return walk(output, plan(seed_of(seed), commits, name), source, lab, as_json=as_json)
+    return walk(output, plan(seed_of(seed), commits, name), source, lab)

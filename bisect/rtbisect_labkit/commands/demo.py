@@ -65,7 +65,6 @@ def demo(
     hard: bool,
     source: Path,
     lab: Path | None,
-    as_json: bool,
 ) -> int:
     """Make a kernel history with a drawn culprit, find it, prove it, draft the mail.
 
@@ -73,7 +72,7 @@ def demo(
     answer is the truth; 1: it is not; 4: there is no answer.
     """
     drawn = plan(seed_of(seed), commits, kind, hard=hard)
-    return walk(output, drawn, source, lab, as_json=as_json)
+    return walk(output, drawn, source, lab)
 
 
 def seed_of(given: int | None) -> int:
@@ -81,7 +80,7 @@ def seed_of(given: int | None) -> int:
     return secrets.randbelow(10**6) if given is None else given
 
 
-def walk(output: Output, drawn: Plan, source: Path, lab: Path | None, *, as_json: bool) -> int:
+def walk(output: Output, drawn: Plan, source: Path, lab: Path | None) -> int:
     """The whole road on a drawn history, and the comparison with its truth; the exit code. `lab` is
     a site file whose lab boots the kernels.
     """
@@ -103,7 +102,7 @@ def walk(output: Output, drawn: Plan, source: Path, lab: Path | None, *, as_json
         sought=case.sought,
     )
     record = session.start(output.state, request, PlainProgress(), output.sites)
-    return conclude(output, record, as_json=as_json)
+    return conclude(output, record)
 
 
 def _history(output: Output, drawn: Plan, source: Path, truth: Path) -> DemoRefs:
@@ -128,7 +127,7 @@ def _site(output: Output, repo: Path, case: Case, lab: Path | None) -> Path:
     return place
 
 
-def conclude(output: Output, record: CampaignRecord, *, as_json: bool) -> int:
+def conclude(output: Output, record: CampaignRecord) -> int:
     """Compare the answer with the truth; the only place that opens the truth file."""
     request = record.request
     truth = truths.load(Path(dict(request.extra)["truth"]))
@@ -144,7 +143,7 @@ def conclude(output: Output, record: CampaignRecord, *, as_json: bool) -> int:
     }
     verdict = "the answer is the truth" if correct else f"the truth is {truth.culprit or 'nothing'}"
     text = f"{story}\n  seed {request.seed}, {truth.kind}: {verdict}"
-    output.answer(data, text, as_json=as_json)
+    output.answer(data, text)
     if correct:
         return int(Exit.ANSWERED)
     return exit_of(result) or int(Exit.REGRESSED)

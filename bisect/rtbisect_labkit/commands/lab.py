@@ -45,7 +45,6 @@ def up(
     tftp: str | None,
     bootfile: str,
     console: str,
-    as_json: bool,
 ) -> int:
     """Make the host NAME or start its BMC; the machine itself stays off."""
     spec = HostSpec(
@@ -60,7 +59,7 @@ def up(
     made = labs.virtual_hosts(output.state).up(spec)
     row = _row(made)
     text = f"{name} is up: ipmitool -I lanplus -C 3 -H {made.address} -p {IPMI_PORT}"
-    output.answer(row, f"{text} -U {row['user']} -f {row['password']}", as_json=as_json)
+    output.answer(row, f"{text} -U {row['user']} -f {row['password']}")
     return 0
 
 
@@ -69,21 +68,21 @@ def up(
 @click.option("--forget", is_flag=True, help="Remove its folder, too.")
 @json_option
 @click.pass_obj
-def down(output: Output, name: str, forget: bool, as_json: bool) -> int:
+def down(output: Output, name: str, forget: bool) -> int:
     """End machine and BMC of the host NAME."""
     hosts = labs.virtual_hosts(output.state)
     if forget:
         hosts.remove(name)
     else:
         hosts.down(name)
-    output.answer({"host": name, "up": False}, f"{name} is down", as_json=as_json)
+    output.answer({"host": name, "up": False}, f"{name} is down")
     return 0
 
 
 @host.command(epilog="Example: rtbisect lab host status --json")
 @json_option
 @click.pass_obj
-def status(output: Output, as_json: bool) -> int:
+def status(output: Output) -> int:
     """All virtual hosts of this state directory."""
     hosts = labs.virtual_hosts(output.state)
     rows = [_row(hosts.get(name)) for name in hosts.names()]
@@ -92,7 +91,7 @@ def status(output: Output, as_json: bool) -> int:
         f" {'on' if row['on'] else 'off'}, {row['cores']} cores x {row['threads']} threads"
         for row in rows
     ]
-    output.answer({"hosts": rows}, "\n".join(lines) or "no virtual host", as_json=as_json)
+    output.answer({"hosts": rows}, "\n".join(lines) or "no virtual host")
     return 0
 
 
@@ -104,31 +103,31 @@ def server() -> None:
 @server.command("up", epilog="Example: rtbisect lab server up")
 @json_option
 @click.pass_obj
-def server_up(output: Output, as_json: bool) -> int:
+def server_up(output: Output) -> int:
     """Set the server up where it is not, and start what does not run."""
-    return _told(output, labs.private_server().up(), as_json=as_json)
+    return _told(output, labs.private_server().up())
 
 
 @server.command("down", epilog="Example: rtbisect lab server down")
 @click.option("--forget", is_flag=True, help="Remove its data and settings, too.")
 @json_option
 @click.pass_obj
-def server_down(output: Output, forget: bool, as_json: bool) -> int:
+def server_down(output: Output, forget: bool) -> int:
     """Stop the server; jobs that run are lost."""
     made = labs.private_server()
     if forget:
         made.forget()
     else:
         made.down()
-    return _told(output, made.state(), as_json=as_json)
+    return _told(output, made.state())
 
 
 @server.command("status", epilog="Example: rtbisect lab server status --json")
 @json_option
 @click.pass_obj
-def server_status(output: Output, as_json: bool) -> int:
+def server_status(output: Output) -> int:
     """What of the server runs."""
-    return _told(output, labs.private_server().state(), as_json=as_json)
+    return _told(output, labs.private_server().state())
 
 
 @server.command("add", epilog="Example: rtbisect lab server add vm1")
@@ -136,7 +135,7 @@ def server_status(output: Output, as_json: bool) -> int:
 @click.option("--guest", is_flag=True, help="A guest that LAVA starts, of the type qemu-smt.")
 @json_option
 @click.pass_obj
-def server_add(output: Output, name: str, guest: bool, as_json: bool) -> int:
+def server_add(output: Output, name: str, guest: bool) -> int:
     """Make the virtual host NAME a device of the server, of the type smt-server."""
     if guest:
         labs.add_guest(name)
@@ -144,11 +143,11 @@ def server_add(output: Output, name: str, guest: bool, as_json: bool) -> int:
         labs.add_host(output.state, name)
     kind = GUEST_TYPE if guest else HOST_TYPE
     data = {"device": name, "device_type": kind}
-    output.answer(data, f"{name} is a device of type {kind}", as_json=as_json)
+    output.answer(data, f"{name} is a device of type {kind}")
     return 0
 
 
-def _told(output: Output, found: ServerState, *, as_json: bool) -> int:
+def _told(output: Output, found: ServerState) -> int:
     data = {
         "url": found.url,
         "up": found.up,
@@ -156,7 +155,7 @@ def _told(output: Output, found: ServerState, *, as_json: bool) -> int:
         "token": str(found.token),
     }
     running = ", ".join(found.running) or "nothing"
-    output.answer(data, f"{found.url}: {running} runs; token in {found.token}", as_json=as_json)
+    output.answer(data, f"{found.url}: {running} runs; token in {found.token}")
     return 0
 
 
