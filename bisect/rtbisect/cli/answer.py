@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rtbisect.campaign import ab_test, session
-from rtbisect.cli.options import json_option, site_option, site_path
+from rtbisect.cli.options import by_option, json_option, send_option, site_option, site_path
 from rtbisect.cli.output import PlainProgress
 from rtbisect.cli.report import report, show_or_queue
 from rtbisect.errors import ConfigError, Exit, InfrastructureError
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 @report.command(epilog="Example: rtbisect report answer bisect-3 check-5 --by 'A Person' --send")
 @click.argument("campaign")
 @click.argument("check")
-@click.option("--by", required=True, help="Your name or address, as the site file has it.")
-@click.option("--send", "queue", is_flag=True, help="Queue it; without this it is only shown.")
+@by_option
+@send_option
 @json_option
 @click.pass_obj
 def answer(output: Output, campaign: str, check: str, by: str, queue: bool) -> int:

@@ -10,6 +10,9 @@ import click
 from rtbisect.campaign import resolve, session
 from rtbisect.cli import result
 from rtbisect.cli.options import (
+    bad_option,
+    find_fix_option,
+    good_option,
     json_option,
     metric_option,
     seed_option,
@@ -31,15 +34,11 @@ if TYPE_CHECKING:
     epilog="Example: rtbisect bisect stable-rt_6.12 --good v6.12.53 --bad v6.12.54 --suite ipi"
 )
 @click.argument("tree")
-@click.option("--good", required=True, help="Revision without the regression.")
-@click.option("--bad", required=True, help="Revision with it.")
+@good_option
+@bad_option
 @suite_option
 @metric_option
-@click.option(
-    "--find-fix",
-    is_flag=True,
-    help="Find the repair: --bad is the older revision, --good the newer.",
-)
+@find_fix_option
 @seed_option
 @site_option
 @json_option

@@ -10,7 +10,7 @@ import click
 from rtbisect.campaign import resolve, session
 from rtbisect.cli.options import json_option, seed_option, site_option, site_path
 from rtbisect.cli.output import PlainProgress
-from rtbisect.cli.result import answer_of, headline
+from rtbisect.cli.result import answer_of, exit_of, headline
 from rtbisect.errors import Exit
 from rtbisect.model.campaign import CampaignRequest, Judgement, Outcome, Result
 from rtbisect.pipeline.compare import BASE, TIP
@@ -58,31 +58,26 @@ def check(
 
 def conclude(output: Output, record: CampaignRecord) -> int:
     """Print the answer with its judgements; gives the exit code."""
-    pairs = _pairs(record.result)
+    result = record.result
+    pairs = _pairs(result)
     data = answer_of(CampaignStore(output.state), record) | {
-        "level": session.level_of(record.result) if record.result else None,
-        "judgements": _judgements(record.result),
+        "level": session.level_of(result) if result else None,
+        "judgements": [_judgement(each) for each in result.judgements] if result else [],
         "figures": [_figure(pair) for pair in pairs],
     }
-    text = headline(record, record.result) if record.result else record.id
-    if record.result:
-        text += "".join(f"\n  {reason}" for reason in record.result.reasons)
-        text += "".join(f"\n{line}" for line in _table(pairs))
+    text = record.id
+    if result:
+        reasons = (f"  {reason}" for reason in result.reasons)
+        text = "\n".join([headline(record, result), *reasons, *_table(pairs)])
     output.answer(data, text)
-    return exit_of_check(record.result)
+    return exit_of_check(result)
 
 
 def exit_of_check(result: Result | None) -> int:
     """0 no regression, 1 regressed, 4 undecided."""
-    if result is None or result.outcome is Outcome.INCONCLUSIVE:
-        return int(Exit.UNDECIDED)
-    if result.outcome is Outcome.CULPRIT_SET:
+    if result and result.outcome is Outcome.CULPRIT_SET:
         return int(Exit.REGRESSED)
-    return int(Exit.ANSWERED)
-
-
-def _judgements(result: Result | None) -> list[dict[str, object]]:
-    return [_judgement(j) for j in result.judgements] if result else []
+    return exit_of(result)
 
 
 def _judgement(judgement: Judgement) -> dict[str, object]:

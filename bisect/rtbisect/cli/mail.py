@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rtbisect.campaign.assemble import SystemClock
-from rtbisect.cli.options import json_option, site_option, site_path
+from rtbisect.cli.options import by_option, json_option, site_option, site_path
 from rtbisect.cli.output import PlainProgress
 from rtbisect.config.site_file import load_site
 from rtbisect.errors import ConfigError, Exit
@@ -145,7 +145,7 @@ def replies(output: Output) -> int:
 
 @mail.command(epilog="Example: rtbisect mail accept 0123456789ab --by 'A Person'")
 @click.argument("key")
-@click.option("--by", required=True, help="Your name or address, as the site file has it.")
+@by_option
 @site_option
 @json_option
 @click.pass_obj
@@ -158,7 +158,7 @@ def accept(output: Output, key: str, by: str, site: Path | None) -> int:
 
 @mail.command(epilog="Example: rtbisect mail close 0123456789ab --by 'A Person'")
 @click.argument("key")
-@click.option("--by", required=True, help="Your name or address, as the site file has it.")
+@by_option
 @site_option
 @json_option
 @click.pass_obj

@@ -32,6 +32,20 @@ metric_option = click.option("--metric", help="Metric of the suite (default: its
 seed_option = click.option(
     "--seed", type=click.IntRange(0, 2**63 - 1), default=0, help="Seed of every random choice."
 )
+#: Of the commands that a person answers for.
+by_option = click.option(
+    "--by", required=True, help="Your name or address, as the site file has it."
+)
+send_option = click.option(
+    "--send", "queue", is_flag=True, help="Queue it; without this it is only shown."
+)
+good_option = click.option("--good", required=True, help="Revision without the regression.")
+bad_option = click.option("--bad", required=True, help="Revision with it.")
+find_fix_option = click.option(
+    "--find-fix",
+    is_flag=True,
+    help="Find the repair: --bad is the older revision, --good the newer.",
+)
 
 
 def site_path(option: Path | None) -> Path:

@@ -14,7 +14,14 @@ import click
 
 from rtbisect.campaign import ab_test, session
 from rtbisect.campaign.assemble import SystemClock
-from rtbisect.cli.options import json_option, seed_option, site_option, site_path
+from rtbisect.cli.options import (
+    by_option,
+    json_option,
+    seed_option,
+    send_option,
+    site_option,
+    site_path,
+)
 from rtbisect.cli.output import PlainProgress
 from rtbisect.config.paths import data
 from rtbisect.config.site_file import load_site
@@ -165,7 +172,7 @@ def propose(
 
 @report.command(epilog="Example: rtbisect report approve bisect-3 --by 'A Person'")
 @click.argument("campaign")
-@click.option("--by", required=True, help="Your name or address, as the site file has it.")
+@by_option
 @json_option
 @click.pass_obj
 def approve(output: Output, campaign: str, by: str) -> int:
@@ -229,9 +236,9 @@ def bundle(output: Output, campaign: str, folder: Path | None) -> int:
     epilog="Example: rtbisect report withdraw bisect-3 --by 'A Person' --why '...' --send"
 )
 @click.argument("campaign")
-@click.option("--by", required=True, help="Your name or address, as the site file has it.")
+@by_option
 @click.option("--why", required=True, help="What was wrong, in a sentence.")
-@click.option("--send", "queue", is_flag=True, help="Queue it; without this it is only shown.")
+@send_option
 @json_option
 @click.pass_obj
 def withdraw(output: Output, campaign: str, by: str, why: str, queue: bool) -> int:

@@ -25,17 +25,9 @@ def answer_of(store: CampaignStore, record: CampaignRecord) -> dict[str, Any]:
     """The stable keys of a campaign's answer."""
     request = record.request
     summary = store.summary(record)
-    result = record.result
     # As they were called.
     good, bad = request.sought.ends(request.older, request.newer)
-    return {
-        "campaign": record.id,
-        "outcome": result.outcome.value if result else None,
-        "culprit": result.culprit if result else None,
-        # 0 is no confidence in anything: there is nothing to be sure of.
-        "confidence": round(result.confidence, 4) if result and result.confidence else None,
-        "cause": result.cause.value if result else None,
-        "metric": str(result.metric) if result and result.metric else None,
+    asked = nothing_of(record.id) | {
         "builds": summary.builds,
         "boots": summary.boots,
         "skipped": summary.skipped,
@@ -44,14 +36,24 @@ def answer_of(store: CampaignStore, record: CampaignRecord) -> dict[str, Any]:
         "repo": request.repo,
         "good": good,
         "bad": bad,
+    }
+    result = record.result
+    if result is None:
+        return asked
+    return asked | {
+        "outcome": result.outcome.value,
+        "culprit": result.culprit,
+        # 0 is no confidence in anything: there is nothing to be sure of.
+        "confidence": round(result.confidence, 4) if result.confidence else None,
+        "cause": result.cause.value,
+        "metric": str(result.metric) if result.metric else None,
         "candidates": [
-            {"commit": sha, "probability": round(share, 4)}
-            for sha, share in (result.candidates if result else ())
+            {"commit": sha, "probability": round(share, 4)} for sha, share in result.candidates
         ],
-        "reasons": list(result.reasons) if result else [],
+        "reasons": list(result.reasons),
         "gates": [
             {"name": gate.name, "status": gate.status.value, "reason": gate.reason}
-            for gate in (result.gates if result else ())
+            for gate in result.gates
         ],
         "origins": [
             {
@@ -61,28 +63,18 @@ def answer_of(store: CampaignStore, record: CampaignRecord) -> dict[str, Any]:
                 "culprit": round(each.culprit, 3),
                 "share": round(each.share, 4),
             }
-            for each in (result.origins if result else ())
+            for each in result.origins
         ],
     }
 
 
-def unreadable(identity: str) -> dict[str, Any]:
-    """The keys of `answer_of` for a campaign that this version cannot read."""
+def nothing_of(identity: str) -> dict[str, Any]:
+    """The keys of `answer_of` where nothing is known of a campaign."""
     words = dict.fromkeys(("outcome", "culprit", "confidence", "cause", "metric", "report"))
     counts = {"builds": 0, "boots": 0, "skipped": 0, "wall_s": 0.0}
     ends = dict.fromkeys(("repo", "good", "bad"), "")
-    return (
-        {"campaign": identity}
-        | words
-        | counts
-        | ends
-        | {
-            "candidates": [],
-            "reasons": [],
-            "gates": [],
-            "origins": [],
-        }
-    )
+    lists: dict[str, list[Any]] = {"candidates": [], "reasons": [], "gates": [], "origins": []}
+    return {"campaign": identity} | words | counts | ends | lists
 
 
 def text_of(record: CampaignRecord, summary: Summary, named: Sequence[CommitHead] = ()) -> str:

@@ -11,7 +11,7 @@ import click
 
 from rtbisect.campaign import resolve, session
 from rtbisect.cli import result
-from rtbisect.cli.options import json_option, seed_option
+from rtbisect.cli.options import bad_option, find_fix_option, good_option, json_option, seed_option
 from rtbisect.cli.output import PlainProgress
 from rtbisect.errors import ConfigError
 from rtbisect.model.campaign import Better, CampaignRequest, Sought
@@ -28,8 +28,8 @@ FEWEST_RUNS = 36
     context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
     epilog="Example: rtbisect run --good v1.2 --bad main --metric p99_us -- ./bench.sh",
 )
-@click.option("--good", required=True, help="Revision without the regression.")
-@click.option("--bad", required=True, help="Revision with it.")
+@good_option
+@bad_option
 @click.option(
     "--repo",
     type=click.Path(path_type=Path),
@@ -46,11 +46,7 @@ FEWEST_RUNS = 36
 )
 @click.option("--ratio", type=float, help="Smallest ratio that counts; compares logarithms.")
 @click.option("--pass-fail", is_flag=True, help="The exit code is the figure: 0 good, 1-127 bad.")
-@click.option(
-    "--find-fix",
-    is_flag=True,
-    help="Find the repair: --bad is the older revision, --good the newer.",
-)
+@find_fix_option
 @click.option("--cost-build", type=float, help="Seconds that a revision costs once.")
 @click.option("--cost-run", type=float, help="Seconds of a run (default: measured).")
 @click.option("--timeout", type=float, default=3600.0, show_default=True, help="Seconds a run.")

@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING
 import click
 
 from rtbisect.cli.options import json_option
-from rtbisect_labkit.commands.demo import lab_option, seed_of, source_option, walk
+from rtbisect_labkit.commands.demo import (
+    commits_option,
+    lab_option,
+    seed_of,
+    seed_option,
+    source_option,
+    walk,
+)
 from rtbisect_labkit.demo.cases import CASES
 from rtbisect_labkit.demo.plan import plan
 
@@ -20,10 +27,8 @@ if TYPE_CHECKING:
 
 @click.command(epilog="Example: rtbisect case ipi-storm --seed 7 --json")
 @click.argument("name", type=click.Choice(tuple(CASES)))
-@click.option(
-    "--seed", type=click.IntRange(0, 2**63 - 1), help="Draws the history (default: at random)."
-)
-@click.option("--commits", type=click.IntRange(4, 240), default=64, show_default=True)
+@seed_option
+@commits_option
 @source_option
 @lab_option
 @json_option

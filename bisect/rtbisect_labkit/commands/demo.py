@@ -30,6 +30,12 @@ if TYPE_CHECKING:
 SOURCE = Path("/usr/src/linux-source-6.12.tar.xz")
 SITE = Path(str(resources.files("rtbisect_labkit").joinpath("demo/site.yaml")))
 
+seed_option = click.option(
+    "--seed", type=click.IntRange(0, 2**63 - 1), help="Draws the history (default: at random)."
+)
+commits_option = click.option(
+    "--commits", type=click.IntRange(4, 240), default=64, show_default=True
+)
 source_option = click.option(
     "--source",
     type=click.Path(path_type=Path),
@@ -37,8 +43,6 @@ source_option = click.option(
     show_default=True,
     help="Tarball of Debian's linux-source-6.12.",
 )
-
-
 lab_option = click.option(
     "--lab",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
@@ -47,10 +51,8 @@ lab_option = click.option(
 
 
 @click.command(epilog="Example: rtbisect demo --seed 7 --commits 64 --json")
-@click.option(
-    "--seed", type=click.IntRange(0, 2**63 - 1), help="Draws the history (default: at random)."
-)
-@click.option("--commits", type=click.IntRange(4, 240), default=64, show_default=True)
+@seed_option
+@commits_option
 @click.option("--kind", type=click.Choice(KINDS), help="What happens (default: drawn by the seed).")
 @click.option("--hard", is_flag=True, help="Put the culprit into a stretch that does not build.")
 @source_option
