@@ -29,11 +29,11 @@ from rtbisect.model.formats import kept_as
 from rtbisect.pipeline.compare import BASE, TIP
 from rtbisect.report import ab_table
 from rtbisect.report.averages import threshold_of
+from rtbisect.report.draft import keep
 from rtbisect.report.input_file import read_input
 from rtbisect.report.message import Envelope, answers_to, own_id
 from rtbisect.report.policy import mailable
 from rtbisect.report.text import foreign, short
-from rtbisect.store.artefacts import write_whole
 from rtbisect.store.campaigns import CampaignStore
 from rtbisect.store.journal import recorded
 from rtbisect.trees.patches import patches_of
@@ -66,13 +66,12 @@ class Question:
     newest: bool = False
 
 
-def of_patch(
-    state: Path, record: CampaignRecord, request: CampaignRequest, mail: bytes, seed: int = 0
-) -> Question:
+def of_patch(state: Path, record: CampaignRecord, mail: bytes, seed: int = 0) -> Question:
     """The patches of a mail on top of the revision that a report calls bad (of a repair: broken);
     ConfigError where they do not apply.
     """
     patches = patches_of(mail)
+    request = record.request
     site, base = _before(state, record, request)
     patched = trees.tree_of(state, site.target(request.tree)).apply(base, patches)
     title = foreign(patches[-1].title, 60)
@@ -81,12 +80,11 @@ def of_patch(
     return Question(question, f'The patch "{title}"{more}')
 
 
-def of_revision(
-    state: Path, record: CampaignRecord, request: CampaignRequest, revision: str = "", seed: int = 0
-) -> Question:
+def of_revision(state: Path, record: CampaignRecord, revision: str = "", seed: int = 0) -> Question:
     """A revision of the tree, "" for the head of its branch, against the one that a report calls
     bad (of a repair: broken).
     """
+    request = record.request
     site, base = _before(state, record, request)
     target = site.target(request.tree)
     tree = trees.tree_of(state, target)
@@ -192,7 +190,7 @@ def write_answer(
     told = ab_table.context(report, tested)
     text = mailer.notice("ab_result.txt.j2", headers, told)
     path = draft.folder / f"answer-{check.id}.eml"
-    write_whole(path, lambda file: file.write(text.encode("ascii")), mode=0o600)
+    keep(path, text)
     return Answer(path, text, found.level, found, mailable(report))
 
 

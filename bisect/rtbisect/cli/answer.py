@@ -39,7 +39,7 @@ def answer(output: Output, campaign: str, check: str, by: str, queue: bool) -> i
     report, may be edited before.
     """
     record = CampaignStore(output.state).get(campaign)
-    mail = result_mail.write_answer_mail(output.state, record, record.request, check, by)
+    mail = result_mail.write_answer_mail(output.state, record, check, by)
     about = {"campaign": campaign, "check": check}
     return show_or_queue(output, mail, about, queue=queue)
 
@@ -85,7 +85,7 @@ def _one(output: Output, found: Mended | Unknown) -> tuple[dict[str, Any], Exit]
     if found.done():
         return row | {"note": "tested before"}, Exit.ANSWERED
     try:
-        question = ab_test.of_revision(output.state, found.record, found.request)
+        question = ab_test.of_revision(output.state, found.record)
         check = session.once(output.state, question.request, PlainProgress())
         told = ab_test.write_answer(output.state, found.record, question, check)
     except (ConfigError, InfrastructureError) as error:

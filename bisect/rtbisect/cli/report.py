@@ -145,7 +145,7 @@ def propose(
     """
     said = Words(use_case, monitored, linked)
     record = CampaignStore(output.state).get(campaign)
-    made = make_proposal(output.state, record, record.request, by, said)
+    made = make_proposal(output.state, record, by, said)
     people = made.recipients
     rows = [
         {"header": header, "address": each.address, "name": each.name, "reason": each.reason}
@@ -179,7 +179,7 @@ def approve(output: Output, campaign: str, by: str) -> int:
     """Answer for the mail of CAMPAIGN: it goes to the outbox as it lies there."""
     store = CampaignStore(output.state)
     record = store.get(campaign)
-    mail = approving.approve(output.state, store, record, record.request, by)
+    mail = approving.approve(output.state, store, record, by)
     data = {
         "campaign": campaign,
         "state": "approved",
@@ -220,12 +220,11 @@ def bundle(output: Output, campaign: str, folder: Path | None) -> int:
     Without FOLDER it is published where the site file says (mail: evidence:).
     """
     record = CampaignStore(output.state).get(campaign)
-    request = record.request
-    if folder is None and request.site:
-        folder = approving.evidence_folder(load_site(Path(request.site)), campaign)
+    if folder is None and (site := record.request.site):
+        folder = approving.evidence_folder(load_site(Path(site)), campaign)
     if folder is None:
         raise ConfigError("no folder for the evidence", "give one, or mail: evidence: of the site")
-    files = write_bundle(output.state, record, request, folder.absolute())
+    files = write_bundle(output.state, record, folder.absolute())
     names = [str(path.relative_to(folder.absolute())) for path in files]
     data = {"campaign": campaign, "folder": str(folder), "files": names}
     output.answer(data, "\n".join([f"{folder}:", *names]))
@@ -244,7 +243,7 @@ def bundle(output: Output, campaign: str, folder: Path | None) -> int:
 def withdraw(output: Output, campaign: str, by: str, why: str, queue: bool) -> int:
     """Withdraw the report of CAMPAIGN in its own thread, from all who got it."""
     record = CampaignStore(output.state).get(campaign)
-    mail = write_withdrawal(output.state, record, record.request, by, why)
+    mail = write_withdrawal(output.state, record, by, why)
     return show_or_queue(output, mail, {"campaign": campaign}, queue=queue)
 
 
@@ -327,14 +326,13 @@ def test_it(output: Output, campaign: str, patch: Path | None, rev: str | None, 
     if (patch is None) == (rev is None):
         raise ConfigError("what is to be tested?", "give one of --patch and --rev")
     record = CampaignStore(output.state).get(campaign)
-    request = record.request
     if patch is not None:
         mbox = _bytes_of(patch)
         if len(mbox) >= MOST_BYTES:
             raise ConfigError(f"{patch} has {MOST_BYTES} bytes or more", "give the patch alone")
-        asked = ab_test.of_patch(output.state, record, request, mbox, seed)
+        asked = ab_test.of_patch(output.state, record, mbox, seed)
     else:
-        asked = ab_test.of_revision(output.state, record, request, rev or "", seed)
+        asked = ab_test.of_revision(output.state, record, rev or "", seed)
     check = session.once(output.state, asked.request, PlainProgress())
     found = ab_test.write_answer(output.state, record, asked, check)
     result_mail.tested(CampaignStore(output.state), record, found.level, newest=asked.newest)

@@ -48,7 +48,6 @@ from rtbisect.store.journal import StoreJournal, recorded
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from rtbisect.model.campaign import CampaignRequest
     from rtbisect.model.lab import Measurement
     from rtbisect.model.ports import Journal, Subject
     from rtbisect.store.campaigns import CampaignRecord
@@ -111,13 +110,11 @@ def alike(one: Any, other: Any) -> bool:
     return bool(one == other)
 
 
-def write_bundle(
-    state: Path, record: CampaignRecord, request: CampaignRequest, folder: Path
-) -> tuple[Path, ...]:
+def write_bundle(state: Path, record: CampaignRecord, folder: Path) -> tuple[Path, ...]:
     """Fill `folder` (made here, and not there before) with the evidence of a finished campaign;
     gives its files. ConfigError where the campaign cannot be judged again as it was.
     """
-    if record.result is None or request.kind in ("check", "try"):
+    if record.result is None or (request := record.request).kind in ("check", "try"):
         raise ConfigError(
             f"campaign {record.id} has no answer of a search", "see `rtbisect status`"
         )

@@ -33,7 +33,6 @@ from rtbisect.store.outbox import Outbox
 
 if TYPE_CHECKING:
     from rtbisect.config.schema_types import Person
-    from rtbisect.model.campaign import CampaignRequest
     from rtbisect.model.report import CommitText, Report
     from rtbisect.store.campaigns import CampaignRecord, CampaignStore
 
@@ -42,11 +41,9 @@ PUBLIC = "public.eml"
 RECIPIENTS = "recipients.json"
 
 
-def approve(
-    state: Path, store: CampaignStore, record: CampaignRecord, request: CampaignRequest, by: str
-) -> OutMail:
+def approve(state: Path, store: CampaignStore, record: CampaignRecord, by: str) -> OutMail:
     """Queue the mail of a campaign as it lies there, edited or not, in the name of a person."""
-    site, draft, report = known(record, request)
+    site, draft, report = known(record)
     who = approver(site, by)
     if draft.state is not ReportState.DRAFT:
         raise ConfigError(f"the report of {record.id} is {draft.state}", "see `rtbisect mail list`")
@@ -86,14 +83,14 @@ def check_lint(mail: bytes, hint: str) -> None:
         raise ConfigError(f"{len(found)} findings: {told}", hint)
 
 
-def known(record: CampaignRecord, request: CampaignRequest) -> tuple[Site, Report, ReportInput]:
+def known(record: CampaignRecord) -> tuple[Site, Report, ReportInput]:
     """The site, the draft and the facts of a campaign; ConfigError where it has no draft."""
     draft = record.draft()
-    if not request.site:
+    if not record.request.site:
         # Of any command: a log, and no mail.
         raise ConfigError(f"campaign {record.id} has no draft", "see `rtbisect status`")
     report = replace(read_input(draft.folder), message_id=draft.message_id)
-    return load_site(Path(request.site)), draft, report
+    return load_site(Path(record.request.site)), draft, report
 
 
 def approver(site: Site, by: str) -> Person:

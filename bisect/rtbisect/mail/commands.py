@@ -48,15 +48,14 @@ def _one(
         return f"{name}: for you to decide, `rtbisect report withdraw {reply.campaign}`"
     store = CampaignStore(state)
     record = store.get(reply.campaign)
-    request = record.request
     # A site file that cannot be read is nothing that the asker has done.
-    site = load_site(Path(request.site))
-    site.target(request.tree)
+    site = load_site(Path(record.request.site))
+    site.target(record.request.tree)
     if data := kept.question(reply.key, place):
         question = codec.from_json(Question, data)
     else:
         try:
-            question = _question(state, kept, _Asked(reply, record, request, site), what)
+            question = _question(state, kept, _Asked(reply, record, site), what)
         except ConfigError as error:
             return f"{name}: {error.message}"
         kept.keep_question(reply.key, place, codec.to_json(Question, question).encode())
@@ -80,18 +79,17 @@ class _Asked:
 
     reply: KeptReply
     record: CampaignRecord
-    request: CampaignRequest
     site: Site
 
 
 def _question(state: Path, kept: Replies, about: _Asked, what: tuple[int, str, str]) -> Question:
     """What two revisions a command is about; ConfigError where it makes no sense."""
     place, name, argument = what
-    record, request = about.record, about.request
     # A question of its own: an equal one of another reply has boots of its own.
     seed = int(hashlib.sha256(f"{about.reply.key} {place}".encode()).hexdigest()[:7], 16)
     if name == "bisect":
-        return Question(replace(_bisection(state, about.site, request, argument), seed=seed), "")
+        asked = _bisection(state, about.site, about.record.request, argument)
+        return Question(replace(asked, seed=seed), "")
     if name == "test" and is_address(argument):
         mail = fetch(argument, about.site.ours.mail.commands.archives)
     elif name == "test" and not argument:
@@ -99,8 +97,8 @@ def _question(state: Path, kept: Replies, about: _Asked, what: tuple[int, str, s
     else:
         # `retest` is of the branch, whatever is written behind it.
         revision = argument if name == "test" else ""
-        return ab_test.of_revision(state, record, request, revision, seed)
-    return ab_test.of_patch(state, record, request, mail, seed)
+        return ab_test.of_revision(state, about.record, revision, seed)
+    return ab_test.of_patch(state, about.record, mail, seed)
 
 
 def _bisection(state: Path, site: Site, request: CampaignRequest, argument: str) -> CampaignRequest:

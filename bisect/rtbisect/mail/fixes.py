@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rtbisect.errors import RtbisectError
-    from rtbisect.model.campaign import CampaignRequest
     from rtbisect.store.campaigns import CampaignRecord
 
 #: What was tested for a report, beside its draft.
@@ -33,7 +32,6 @@ class Mended:
     """A report, and commits at the head of its branch that say they mend it, oldest first."""
 
     record: CampaignRecord
-    request: CampaignRequest
     commits: tuple[str, ...]
 
     @property
@@ -86,4 +84,4 @@ def mended(state: Path, site: Path) -> Iterator[Mended | Unknown]:
             yield Unknown(record, error)
             continue
         if commits:
-            yield Mended(record, request, commits)
+            yield Mended(record, commits)

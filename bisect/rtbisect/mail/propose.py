@@ -20,17 +20,16 @@ from rtbisect.report.policy import Purpose, purpose_of
 from rtbisect.report.public import Public
 from rtbisect.report.template_values import symptom_of
 from rtbisect.report.text import foreign
-from rtbisect.store.artefacts import write_whole
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from rtbisect.config.site_file import Site
-    from rtbisect.model.campaign import CampaignRequest
     from rtbisect.model.mail import Recipients
     from rtbisect.model.report import CommitText
     from rtbisect.report.lint.mail import Finding
     from rtbisect.store.campaigns import CampaignRecord
+    from rtbisect.trees.git import GitTree
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,25 +54,25 @@ class Proposal:
     note: str = ""
 
 
-def make_proposal(
-    state: Path, record: CampaignRecord, request: CampaignRequest, by: str, words: Words
-) -> Proposal:
+def make_proposal(state: Path, record: CampaignRecord, by: str, words: Words) -> Proposal:
     """Write the mail for other people beside the draft of a campaign; ConfigError where it is for
     the operator alone. `by` is the name or the address of who will approve it.
     """
-    site, draft, report = known(record, request)
+    site, draft, report = known(record)
     who = approver(site, by)
     check_gates(record)
     check_mailable(report)
     commit = report.culprit
     assert commit is not None, "only a report on a commit is mailable"
-    target = site.target(request.tree)
+    target = site.target(record.request.tree)
     kind = site.ours.mail.trees.get(target.tree, "other")
     purpose = purpose_of(report, kind, hurts=bool(words.use_case))
     tracked = purpose is Purpose.TRACKED
-    introduced = _introduced(commit, kind) if tracked else ""
+    # regzbot wants mainline's id also where a backport of it failed.
+    mainline = commit.upstream if kind == "stable" else commit.sha
+    introduced = mainline if tracked else ""
     _check_pages(words, introduced)
-    named = _maintainers(state, site, request, commit)
+    named = _maintainers(trees.tree_of(state, target), commit)
     now = assemble.SystemClock().now_iso()
     people = propose(commit, kind, rules_of(site), named.lines, now, purpose)
     public = Public(
@@ -90,14 +89,13 @@ def make_proposal(
     )
     text = assemble.mailer_of(state, site, report.operator).public(report, public)
     folder = draft.folder
-    _keep_recipients(folder, people)
+    keep(folder / RECIPIENTS, json.dumps(asdict(people), indent=1, sort_keys=True) + "\n")
     keep(folder / PUBLIC, text)
     return Proposal(folder / PUBLIC, text, people, lint(text.encode()), named.why_not)
 
 
-def _maintainers(state: Path, site: Site, request: CampaignRequest, commit: CommitText) -> Named:
+def _maintainers(tree: GitTree, commit: CommitText) -> Named:
     """Whom the tree names; a tree that is in use is not waited for."""
-    tree = trees.tree_of(state, site.target(request.tree))
     try:
         with tree.held(commit.sha, wait_s=0.0) as source:
             return maintainers(source.path, commit.files)
@@ -110,11 +108,6 @@ def _evidence(site: Site, campaign: str) -> str:
     return f"{found.url.rstrip('/')}/{campaign}/" if found is not None else ""
 
 
-def _introduced(commit: CommitText, kind: str) -> str:
-    """The commit for regzbot, which wants mainline's id also where a backport of it failed."""
-    return commit.upstream if kind == "stable" else commit.sha
-
-
 def _check_pages(words: Words, introduced: str) -> None:
     """ConfigError where pages are given that no regzbot will read, or that are none."""
     pages = (*words.monitored, *words.linked)
@@ -125,8 +118,3 @@ def _check_pages(words: Words, introduced: str) -> None:
             "this mail has no lines to regzbot, and pages are for it",
             "leave --monitor and --link out: `rtbisect report propose --help`",
         )
-
-
-def _keep_recipients(folder: Path, people: Recipients) -> None:
-    text = json.dumps(asdict(people), indent=1, sort_keys=True) + "\n"
-    write_whole(folder / RECIPIENTS, lambda file: file.write(text.encode("ascii")), mode=0o600)

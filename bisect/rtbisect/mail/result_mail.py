@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from email.message import EmailMessage
 
     from rtbisect.config.site_file import Site
-    from rtbisect.model.campaign import CampaignRequest
     from rtbisect.store.campaigns import CampaignRecord, CampaignStore
 
 KIND = "result"
@@ -58,13 +57,11 @@ def tested(store: CampaignStore, record: CampaignRecord, level: Level, *, newest
         store.move_report(record.id, OPEN, ReportState.RETESTED)
 
 
-def write_answer_mail(
-    state: Path, record: CampaignRecord, request: CampaignRequest, check: str, by: str
-) -> OutMail:
+def write_answer_mail(state: Path, record: CampaignRecord, check: str, by: str) -> OutMail:
     """The answer that the campaign `check` gave, for who asked and those who have the report; not
     yet queued. ConfigError where the report has not left, or the data are for the operator alone.
     """
-    site = load_site(Path(request.site))
+    site = load_site(Path(record.request.site))
     who = approver(site, by)
     folder = record.draft().folder
     report = read_input(folder)

@@ -23,17 +23,14 @@ from rtbisect.report.text import foreign, header_text
 from rtbisect.store.outbox import Outbox
 
 if TYPE_CHECKING:
-    from rtbisect.model.campaign import CampaignRequest
     from rtbisect.store.campaigns import CampaignRecord
 
 
-def write_withdrawal(
-    state: Path, record: CampaignRecord, request: CampaignRequest, by: str, why: str
-) -> OutMail:
+def write_withdrawal(state: Path, record: CampaignRecord, by: str, why: str) -> OutMail:
     """The mail that withdraws the report of a campaign, kept beside it and not yet queued;
     ConfigError where the report has not left, or was withdrawn.
     """
-    site = load_site(Path(request.site))
+    site = load_site(Path(record.request.site))
     who = approver(site, by)
     sent = _report_of(state, record)
     folder = record.draft().folder

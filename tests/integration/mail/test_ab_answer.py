@@ -102,10 +102,9 @@ def test_a_patch_is_put_on_what_is_bad(world, report, end):
     patch.write_text("Subject: [PATCH] rcu: mend it\n\n" + world._git("diff") + "\n")
     world._git("checkout", "-q", ".")
     record = CampaignStore(world.state).get(name)
-    request = CampaignRequest("bisect", str(world.site), "stable-rt", "a", "b")
-    question = ab_test.of_patch(world.state, record, request, patch.read_bytes())
+    question = ab_test.of_patch(world.state, record, patch.read_bytes())
     assert question.request.older == world.sha
     assert dict(question.request.extra) == {"foreign": question.request.newer}
     assert question.what == 'The patch "rcu: mend it"'
     with pytest.raises(ConfigError, match="was about"):
-        ab_test.of_revision(world.state, record, request, "linux-6.12.y-rt")
+        ab_test.of_revision(world.state, record, "linux-6.12.y-rt")

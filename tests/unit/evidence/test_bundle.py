@@ -144,7 +144,7 @@ def test_a_campaign_that_is_not_finished_has_no_evidence(campaign, tmp_path):
     world, _, _ = campaign
     record = replace(world.store.get(world.campaign), result=None)
     with pytest.raises(ConfigError, match="no answer of a search"):
-        bundle.write_bundle(world.state, record, world.request, tmp_path / "b")
+        bundle.write_bundle(world.state, record, tmp_path / "b")
 
 
 def test_the_last_digits_of_another_machine_are_no_other_answer(campaign):
