@@ -25,21 +25,19 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rtbisect.config.paths import state_dir
+from recorded_boots import asked_for
 from rtbisect.config.thresholds import load_thresholds
 from rtbisect.judge.gates import aa
 from rtbisect.judge.gates.campaign_gates import Examined, examine
 from rtbisect.judge.samples import sample
 from rtbisect.lab.windows import ALL_WINDOWS
 from rtbisect.model.campaign import Better, MetricKey, Scale
-from rtbisect.model.lab import Run
-from rtbisect.store.campaigns import CampaignStore
-from rtbisect.store.journal import recorded
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rtbisect.model.campaign import Threshold
+    from rtbisect.model.lab import Run
 
 ROOT = Path(__file__).resolve().parents[1]
 ROW = "{:<42} {:>8} {:>3} {:>9} {:>9} {:>9} {:>7} {:>7} {:>8}"
@@ -133,15 +131,10 @@ def trips(runs: Sequence[Run], limits: Sequence[Threshold]) -> None:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", maxsplit=1)[0])
-    parser.add_argument("campaign", nargs="+")
-    parser.add_argument("--state", type=Path)
-    asked = parser.parse_args()
-    store = CampaignStore(state_dir(asked.state))
     kernels: dict[str, list[Run]] = defaultdict(list)
-    for campaign in asked.campaign:
-        for run in recorded(store.database, campaign, Run):
-            if not run.layout:
-                kernels[run.revision].append(run)
+    for run in asked_for(parser)[1]:
+        if not run.layout:
+            kernels[run.revision].append(run)
     for revision, runs in kernels.items():
         complete = [run for run in runs if run.complete]
         if len(complete) < BOOTS:

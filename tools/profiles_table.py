@@ -18,16 +18,14 @@ import argparse
 import math
 import sys
 from collections import Counter, defaultdict
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rtbisect.config.paths import state_dir
-from rtbisect.model.lab import Run
-from rtbisect.store.campaigns import CampaignStore
-from rtbisect.store.journal import recorded
+from recorded_boots import asked_for
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    from rtbisect.model.lab import Run
 
 WIDTH = 40
 #: Decades of percent that the bar and the histogram reach over.
@@ -93,17 +91,13 @@ def histogram(profiles: Mapping[str, Mapping[int, Sequence[float]]]) -> None:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", maxsplit=1)[0])
-    parser.add_argument("campaign", nargs="+")
     parser.add_argument("--window", default="osnoise-off")
     parser.add_argument("--all", action="store_true", help="all noise, also the host's")
-    parser.add_argument("--state", type=Path)
-    asked = parser.parse_args()
-    store = CampaignStore(state_dir(asked.state))
+    asked, boots = asked_for(parser)
     runs: dict[str, list[Run]] = defaultdict(list)
-    for campaign in asked.campaign:
-        for run in recorded(store.database, campaign, Run):
-            if run.complete:
-                runs[dict(run.facts).get("profile", "?")].append(run)
+    for run in boots:
+        if run.complete:
+            runs[dict(run.facts).get("profile", "?")].append(run)
     found = {name: shares(each, asked.window, everything=asked.all) for name, each in runs.items()}
     found = {name: cpus for name, cpus in found.items() if cpus}
     if not found:
