@@ -69,6 +69,7 @@ _DRAFT = (
     "result.json",
     "posterior.png",
     "boots.png",
+    # Of pages that older programs made.
     "histogram.png",
     "trend.png",
     "cpus.png",

@@ -17,7 +17,7 @@ from rtbisect.report.input_file import INPUT, input_json
 from rtbisect.report.kcidb import kcidb_json
 from rtbisect.report.lint.form import MAX_BYTES, MAX_LINES
 from rtbisect.report.message import Envelope, guard, message, own_id, subject
-from rtbisect.report.plots import draw
+from rtbisect.report.pictures import draw
 from rtbisect.report.policy import better, mailable, stands_still
 from rtbisect.report.template_values import Bot, Detail, banner, context
 from rtbisect.report.templates import Templates

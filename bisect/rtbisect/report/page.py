@@ -23,7 +23,6 @@ PAGE = "index.html"
 #: Pictures in their order, and what they show.
 PICTURES = {
     "posterior.png": "Which commit: posterior probability",
-    "histogram.png": "Boots of both sides by their figure",
     "boots.png": "Each boot of both sides",
     "trend.png": "Boots in the order of the campaign",
     "cpus.png": "By revision and CPU: median over boots",

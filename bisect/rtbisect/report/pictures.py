@@ -1,30 +1,129 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Pictures of a campaign from its boots, for its page; matplotlib is an extra (`plots`)."""
+"""Pictures of a campaign, beside its mail and on its page, never needed to understand them;
+matplotlib is an extra (`plots`).
+"""
 
 from __future__ import annotations
 
+import importlib
 import math
+from dataclasses import dataclass
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from rtbisect.judge.samples import figure as figure_of
-from rtbisect.report.averages import judged_name, judged_unit, metric_name, unit_of
+from rtbisect.report.averages import (
+    centre,
+    judged_name,
+    judged_unit,
+    limit_of,
+    metric_name,
+    middle_word,
+    unit_of,
+)
 from rtbisect.report.headline_figure import headline
-from rtbisect.report.plots import COLOURS, bare, load, plain, save
-from rtbisect.report.text import unit_text
+from rtbisect.report.posterior import probability, top
+from rtbisect.report.text import ascii_line, foreign, many, unit_text
 from rtbisect.report.wording import words_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from rtbisect.model.campaign import MetricKey
+    from rtbisect.model.campaign import Judgement, MetricKey
     from rtbisect.model.lab import Run
     from rtbisect.model.report import ReportInput
 
+#: Blue and orange that also differ in grey and for colour-blind readers.
+_COLOURS = ("#0072b2", "#d55e00")
+_GREY = "#999999"
+_DPI = 110
 #: Revisions of a heat map; of more those with the most boots are shown.
 _MOST_ROWS = 16
-_GREY = "#999999"
+
+
+@dataclass(frozen=True, slots=True)
+class Plots:
+    """Files drawn, and a line for the campaign log when there are none."""
+
+    files: tuple[Path, ...]
+    note: str = ""
+
+
+def load() -> Any | None:
+    """Class Figure of matplotlib, None when the extra is not installed."""
+    try:
+        return importlib.import_module("matplotlib.figure").Figure
+    except ImportError:
+        return None
+
+
+def draw(report: ReportInput, folder: Path, loader: Callable[[], Any | None] = load) -> Plots:
+    """Posterior over commits and the boots of both sides as PNG files in `folder`."""
+    figure = loader()
+    if figure is None:
+        return Plots((), "plots skipped: matplotlib is not installed (extra `plots`)")
+    files = []
+    if report.result.candidates:
+        files.append(_save(_posterior(figure, report), folder / "posterior.png"))
+    found = headline(report)
+    if found is not None and found[0].base.values and found[0].new.values:
+        files.append(_save(_boots(figure, report, *found), folder / "boots.png"))
+    return Plots(tuple(files), "" if files else "plots skipped: nothing was measured")
+
+
+def _save(figure: Any, path: Path) -> Path:
+    """By rename, so that a page never shows half a picture."""
+    part = path.with_name(f".{path.name}.part")
+    figure.savefig(part, format="png", dpi=_DPI, metadata={"Software": None})
+    return part.replace(path)
+
+
+def _posterior(figure_class: Any, report: ReportInput) -> Any:
+    shown, left, mass = top(report.result.candidates, 12)
+    subjects = {commit.sha: commit.subject for commit in report.graph.commits}
+    labels = [f"{sha[:12]}  {_plain(subjects.get(sha, ''))}" for sha, _ in shown]
+    values = [value for _, value in shown]
+    if left:
+        labels.append(f"{many(left, 'more commit')} together")
+        values.append(mass)
+    figure = figure_class(figsize=(9, 1.6 + 0.32 * len(values)), layout="constrained")
+    axes = figure.add_subplot()
+    places = range(len(values))
+    axes.barh(places, values, color=_COLOURS[0])
+    axes.set_yticks(places, labels, fontsize=8, family="monospace")
+    axes.invert_yaxis()
+    axes.set_xlim(0, 1.1)
+    axes.set_xlabel("posterior probability to be the culprit")
+    for place, value in zip(places, values, strict=True):
+        axes.text(value + 0.01, place, probability(value), va="center", fontsize=8)
+    _bare(axes)
+    return figure
+
+
+def _boots(figure_class: Any, report: ReportInput, judgement: Judgement, *names: str) -> Any:
+    limit = limit_of(report, judgement)
+    figure = figure_class(figsize=(7, 2.6), layout="constrained")
+    axes = figure.add_subplot()
+    for row, sample in enumerate((judgement.base, judgement.new)):
+        places = [row + shift for shift in _spread_out(len(sample.values))]
+        axes.plot(sample.values, places, "o", ms=5, alpha=0.7, color=_COLOURS[row])
+        middle = centre(sample, limit)
+        axes.plot([middle, middle], [row - 0.3, row + 0.3], color=_COLOURS[row], lw=2)
+    sizes = (judgement.base.n, judgement.new.n)
+    axes.set_yticks(range(2), [f"{name}\nn = {n}" for name, n in zip(names, sizes, strict=True)])
+    axes.set_ylim(1.5, -0.5)
+    unit = judged_unit(report, judgement)
+    axes.set_xlabel(_axis(judged_name(judgement), unit, ", one dot a boot"))
+    title = f"Boots of both sides; the line is the {middle_word(limit)}"
+    axes.set_title(title, fontsize=9, loc="left")
+    _bare(axes)
+    return figure
+
+
+def _spread_out(count: int) -> Sequence[float]:
+    """Fixed small shifts, so that equal values are seen and a plot is reproducible."""
+    return [0.12 * ((i * 2) % 5 - 2) / 2 for i in range(count)]
 
 
 def draw_page(
@@ -33,8 +132,8 @@ def draw_page(
     folder: Path,
     loader: Callable[[], Any | None] = load,
 ) -> tuple[Path, ...]:
-    """`trend.png`, `cpus.png` and `histogram.png` in `folder`, as far as there is something to
-    show; () without matplotlib.
+    """`trend.png` and `cpus.png` in `folder`, as far as there is something to show; () without
+    matplotlib.
     """
     figure, key = loader(), report.result.metric
     if figure is None or key is None:
@@ -43,9 +142,8 @@ def draw_page(
     drawn = {
         "trend.png": _trend(figure, report, key, boots) if boots else None,
         "cpus.png": _cpus(figure, report, key, [run for run, _ in boots]),
-        "histogram.png": _histogram(figure, report),
     }
-    return tuple(save(made, folder / name) for name, made in drawn.items() if made is not None)
+    return tuple(_save(made, folder / name) for name, made in drawn.items() if made is not None)
 
 
 def role(report: ReportInput, sha: str) -> str:
@@ -71,8 +169,8 @@ def _trend(figure_class: Any, report: ReportInput, key: MetricKey, boots: Sequen
     figure = figure_class(figsize=(9, 3.2), layout="constrained")
     axes = figure.add_subplot()
     for label, colour, wanted in (
-        (before, COLOURS[0], lambda p: p is not None and p < 0.5),
-        (after, COLOURS[1], lambda p: p is not None and p >= 0.5),
+        (before, _COLOURS[0], lambda p: p is not None and p < 0.5),
+        (after, _COLOURS[1], lambda p: p is not None and p >= 0.5),
         ("reverts and controls", _GREY, lambda p: p is None),
     ):
         found = [(n, v) for n, (run, v) in enumerate(boots, 1) if wanted(bad.get(run.revision))]
@@ -87,11 +185,11 @@ def _trend(figure_class: Any, report: ReportInput, key: MetricKey, boots: Sequen
                 clip_on=False,
             )
     axes.set_xlabel("boot of the campaign that tells the figure")
-    axes.set_ylabel(plain(f"{metric_name(key)} ({unit_text(unit_of(report, key)) or 'no unit'})"))
+    axes.set_ylabel(_axis(metric_name(key), unit_of(report, key)))
     axes.set_ylim(bottom=min(0.0, *(value for _, value in boots)))
     # Above the axes it never lies on a boot.
     figure.legend(fontsize=8, frameon=False, loc="outside upper left", ncols=3)
-    bare(axes)
+    _bare(axes)
     return figure
 
 
@@ -123,31 +221,19 @@ def _cpus(figure_class: Any, report: ReportInput, key: MetricKey, runs: Sequence
     labels = [f"{sha[:12]} {role(report, sha)}".rstrip() for sha in shown]
     axes.set_yticks(range(len(shown)), labels, fontsize=8, family="monospace")
     axes.set_xlabel("CPU")
-    unit = unit_text(unit_of(report, key)) or "no unit"
-    figure.colorbar(drawn, ax=axes, label=plain(f"{metric_name(key)} ({unit})"))
+    figure.colorbar(drawn, ax=axes, label=_axis(metric_name(key), unit_of(report, key)))
     return figure
 
 
-def _histogram(figure_class: Any, report: ReportInput) -> Any:
-    """Boots of both sides by the figure; None where one side has none."""
-    found = headline(report)
-    if found is None or not found[0].base.values or not found[0].new.values:
-        return None
-    judgement, *names = found
-    values = (*judgement.base.values, *judgement.new.values)
-    low, high = min(values), max(values)
-    count = 1 if low == high else 24
-    edges = [low + (high - low) * n / count for n in range(count + 1)] if count > 1 else 1
-    figure = figure_class(figsize=(7, 2.8), layout="constrained")
-    axes = figure.add_subplot()
-    sides = (judgement.base.values, judgement.new.values)
-    for name, side, colour in zip(names, sides, COLOURS, strict=True):
-        axes.hist(side, bins=edges, alpha=0.6, color=colour, label=f"{name}, n = {len(side)}")
-    unit = unit_text(judged_unit(report, judgement)) or "no unit"
-    axes.set_xlabel(plain(f"{judged_name(judgement)} ({unit})"))
-    axes.set_ylabel("boots")
-    axes.yaxis.get_major_locator().set_params(integer=True)
-    # Where it goes is said: to look for a free place takes long on a busy machine, which is told.
-    figure.legend(fontsize=8, frameon=False, loc="outside upper left", ncols=2)
-    bare(axes)
-    return figure
+def _axis(name: str, unit: str, more: str = "") -> str:
+    return _plain(f"{name} ({unit_text(unit) or 'no unit'}){more}")
+
+
+def _plain(text: str) -> str:
+    """Foreign text as it is: a dollar would start mathematics."""
+    return foreign(ascii_line(text), 48).replace("$", r"\$")
+
+
+def _bare(axes: Any) -> None:
+    for name in ("top", "right"):
+        axes.spines[name].set_visible(False)

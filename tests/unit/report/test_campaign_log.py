@@ -10,7 +10,7 @@ from helpers.report_epoll import EPOLL, epoll, nothing
 from helpers.report_parts import settings, sha
 from rtbisect.report.campaign_log import appendix, story
 from rtbisect.report.draft import DraftMailer
-from rtbisect.report.plots import draw
+from rtbisect.report.pictures import draw
 from rtbisect.report.posterior import bars, probability, rows, top
 
 

@@ -66,7 +66,7 @@ def test_a_page_shows_what_was_measured(tmp_path):
     pytest.importorskip("matplotlib")
     text, tags = page(epoll(), tmp_path, runs())
     shown = [attrs["src"] for tag, attrs in tags if tag == "img"]
-    assert shown == ["histogram.png", "trend.png", "cpus.png"]
+    assert shown == ["trend.png", "cpus.png"]
     for name in shown:
         assert (tmp_path / name).read_bytes().startswith(PNG)
     assert "8.55/s (parent) and 59.8/s (commit)" in text
