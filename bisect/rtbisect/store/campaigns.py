@@ -94,8 +94,7 @@ class CampaignStore:
     def writer(self) -> Iterator[None]:
         """Be the one process that runs a campaign; BusyError when there is another."""
         with locks.hold(self._lock, wait_s=PROBE_S, what=f"the store {self.state}") as lock:
-            with self.database.read() as connection:
-                last = connection.execute(sa.select(sa.func.max(db.session.c.id))).scalar()
+            (last,) = self.database.values(sa.select(sa.func.max(db.session.c.id)))
             # Those sessions are of others, whatever happens until our own begins.
             locks.say(lock, str(last or 0))
             yield
@@ -111,8 +110,7 @@ class CampaignStore:
             .order_by(db.session.c.id.desc())
             .limit(1)
         )
-        with self.database.read() as connection:
-            return connection.execute(query).scalar() or ""
+        return next(iter(self.database.values(query)), "")
 
     def create(self, kind: str, request_json: str, now_iso: str) -> str:
         """A new campaign; its id is `<kind>-<n>`."""
@@ -175,21 +173,21 @@ class CampaignStore:
 
     def note(self, identity: str, note: str) -> None:
         """Say why a campaign paused; it stays resumable."""
-        with self.database.write() as connection:
-            connection.execute(_update(identity).values(note=note))
+        self.database.execute(_update(identity).values(note=note))
 
     def accuse(self, identity: str, commit: CommitText) -> None:
         """Note which commit a report is on before it is approved, so that no other report tells of
         the same, whatever becomes of the file that it was written from.
         """
         values = {"subject": commit.subject, "upstream": commit.upstream}
-        with self.database.write() as connection:
-            connection.execute(_update(identity).values(**values))
+        self.database.execute(_update(identity).values(values))
 
     def get(self, identity: str) -> CampaignRecord:
         """One campaign; ConfigError when there is none of that name."""
-        with self.database.read() as connection:
-            return _record(self._row(connection, identity))
+        found = self.database.rows(db.campaign, db.campaign.c.id == identity)
+        if not found:
+            raise ConfigError(f"no campaign {identity!r} in {self.state}", "see `rtbisect status`")
+        return _record(found[0])
 
     def open_one(self) -> CampaignRecord:
         """The newest unfinished campaign; ConfigError when all are done."""
@@ -247,9 +245,8 @@ class CampaignStore:
         )
         told = sa.and_(columns.id != identity, columns.report_state.not_in(_UNTOLD), same)
         query = sa.select(columns.id, columns.report_state).where(told).order_by(sa.text("rowid"))
-        with self.database.read() as connection:
-            row = connection.execute(query).first()
-        return None if row is None else (row.id, row.report_state)
+        rows = self.database.found(query.limit(1))
+        return (rows[0]["id"], rows[0]["report_state"]) if rows else None
 
     def readable(self, names: Sequence[str]) -> Iterator[CampaignRecord]:
         """These campaigns but those that another version made."""
@@ -259,25 +256,12 @@ class CampaignStore:
 
     def _names(self, which: sa.ColumnElement[bool]) -> tuple[str, ...]:
         query = sa.select(db.campaign.c.id).where(which).order_by(sa.text("rowid"))
-        with self.database.read() as connection:
-            return tuple(connection.execute(query).scalars())
-
-    def _row(self, connection: sa.Connection, identity: str) -> sa.RowMapping:
-        query = sa.select(db.campaign).where(db.campaign.c.id == identity)
-        row = connection.execute(query).mappings().first()
-        if row is None:
-            raise ConfigError(f"no campaign {identity!r} in {self.state}", "see `rtbisect status`")
-        return row
+        return tuple(self.database.values(query))
 
     def seen(self, build_config: str) -> dict[str, str]:
         """Revisions of a build_config that were checked, with the level of the answer."""
-        with self.database.read() as connection:
-            rows = connection.execute(
-                sa.select(db.seen.c.sha, db.seen.c.level)
-                .where(db.seen.c.build_config == build_config)
-                .order_by(sa.text("rowid"))
-            ).all()
-        return {sha: level for sha, level in rows}  # noqa: C416  (rows are not tuples to mypy)
+        rows = self.database.rows(db.seen, db.seen.c.build_config == build_config)
+        return {row["sha"]: row["level"] for row in rows}
 
     def mark_seen(self, build_config: str, sha: str, level: str, now_iso: str) -> None:
         """Remember a checked revision."""
@@ -309,7 +293,7 @@ def _of_report(report: Report | None) -> dict[str, Any]:
     }
 
 
-def _record(row: sa.RowMapping) -> CampaignRecord:
+def _record(row: dict[str, Any]) -> CampaignRecord:
     name = row["id"]
     return CampaignRecord(
         id=name,

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 import weakref
 from contextlib import contextmanager
@@ -16,7 +17,7 @@ from rtbisect.errors import BusyError, ConfigError, InfrastructureError, Rtbisec
 from rtbisect.store import private, schema
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
 BUSY_TIMEOUT_MS = 10_000
@@ -27,17 +28,23 @@ FREE = "free disk space or mend the file system, then run `rtbisect resume`"
 
 metadata = sa.MetaData()
 
+
+def text_column(name: str, **more: Any) -> sa.Column[str]:
+    """A column of text that is always there."""
+    return sa.Column(name, sa.Text, nullable=False, **more)
+
+
 # Read by programs of the first schema alone, see migrations/versions/s0002_versions.py.
 sa.Table(
     "meta",
     metadata,
     sa.Column("key", sa.Text, primary_key=True),
-    sa.Column("value", sa.Text, nullable=False),
+    text_column("value"),
 )
 
 
 def _asked_for(name: str) -> sa.Column[str]:
-    return sa.Column(name, sa.Text, nullable=False, server_default="", index=True)
+    return text_column(name, server_default="", index=True)
 
 
 # `request`, `result` and `report` are the documents. What is asked of all campaigns stands beside
@@ -46,13 +53,13 @@ campaign = sa.Table(
     "campaign",
     metadata,
     sa.Column("id", sa.Text, primary_key=True),
-    sa.Column("kind", sa.Text, nullable=False),
-    sa.Column("request", sa.Text, nullable=False),
-    sa.Column("state", sa.Text, nullable=False, index=True),
-    sa.Column("created", sa.Text, nullable=False),
+    text_column("kind"),
+    text_column("request"),
+    text_column("state", index=True),
+    text_column("created"),
     sa.Column("result", sa.Text),
     sa.Column("report", sa.Text),
-    sa.Column("note", sa.Text, nullable=False, server_default=""),
+    text_column("note", server_default=""),
     # A digest of the request: see `campaigns.py`.
     _asked_for("request_digest"),
     # The commit that the answer names.
@@ -73,9 +80,9 @@ step = sa.Table(
     sa.Column("campaign", sa.Text, sa.ForeignKey("campaign.id"), primary_key=True),
     sa.Column("key", sa.Text, primary_key=True),
     sa.Column("seq", sa.Integer, nullable=False),
-    sa.Column("kind", sa.Text, nullable=False),
-    sa.Column("state", sa.Text, nullable=False),
-    sa.Column("external_id", sa.Text, nullable=False, server_default=""),
+    text_column("kind"),
+    text_column("state"),
+    text_column("external_id", server_default=""),
     sa.Column("value", sa.Text),
     sa.Column("started_s", sa.Float, nullable=False),
     sa.Column("finished_s", sa.Float),
@@ -86,7 +93,7 @@ story = sa.Table(
     metadata,
     sa.Column("campaign", sa.Text, sa.ForeignKey("campaign.id"), primary_key=True),
     sa.Column("n", sa.Integer, primary_key=True),
-    sa.Column("line", sa.Text, nullable=False),
+    text_column("line"),
 )
 
 session = sa.Table(
@@ -105,8 +112,8 @@ seen = sa.Table(
     metadata,
     sa.Column("build_config", sa.Text, primary_key=True),
     sa.Column("sha", sa.Text, primary_key=True),
-    sa.Column("at", sa.Text, nullable=False),
-    sa.Column("level", sa.Text, nullable=False, server_default=""),
+    text_column("at"),
+    text_column("level", server_default=""),
 )
 
 
@@ -173,11 +180,24 @@ class Database:
         with self._transaction(self._reader) as connection:
             yield connection
 
-    def rows(self, table: sa.Table, which: sa.ColumnElement[bool]) -> list[dict[str, Any]]:
-        """The rows of a table for which that holds, in the order in which they were put there."""
-        query = sa.select(table).where(which).order_by(sa.text("rowid"))
+    def execute(self, query: sa.UpdateBase) -> int:
+        """One statement in a transaction of its own; gives how many rows it has changed."""
+        with self.write() as connection:
+            return connection.execute(query).rowcount
+
+    def values(self, query: sa.Select[Any]) -> list[Any]:
+        """The first column of what a query finds."""
+        with self.read() as connection:
+            return list(connection.execute(query).scalars())
+
+    def found(self, query: sa.Select[Any]) -> list[dict[str, Any]]:
+        """The rows that a query finds."""
         with self.read() as connection:
             return [dict(row) for row in connection.execute(query).mappings()]
+
+    def rows(self, table: sa.Table, which: sa.ColumnElement[bool]) -> list[dict[str, Any]]:
+        """The rows of a table for which that holds, in the order in which they were put there."""
+        return self.found(sa.select(table).where(which).order_by(sa.text("rowid")))
 
     @contextmanager
     def _transaction(self, engine: sa.Engine) -> Iterator[sa.Connection]:
@@ -186,6 +206,22 @@ class Database:
                 yield connection
         except DBAPIError as error:
             raise _ours(self.path, error) from error
+
+
+def put_in(table: sa.Table, row: object) -> sa.Insert:
+    """Puts the fields of an object with slots into a row of their names, tuples as JSON; nothing
+    where one with its key is there.
+    """
+    fields = {name: getattr(row, name) for name in row.__slots__}  # type: ignore[attr-defined]
+    return sa.insert(table).prefix_with("OR IGNORE").values(plain(fields))
+
+
+def plain(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Fields as columns hold them."""
+    return {
+        name: json.dumps(value) if isinstance(value, tuple) else value
+        for name, value in fields.items()
+    }
 
 
 def make_folder(state: Path) -> None:

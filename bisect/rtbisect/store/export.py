@@ -45,8 +45,7 @@ def steps_of(database: db.Database, campaign: str) -> tuple[Step, ...]:
         .where(db.step.c.campaign == campaign, db.step.c.state == "finished")
         .order_by(db.step.c.seq)
     )
-    with database.read() as connection:
-        return tuple(Step(**row) for row in connection.execute(query).mappings())
+    return tuple(Step(**row) for row in database.found(query))
 
 
 def steps_in(database: db.Database, campaign: str, steps: Iterable[Step]) -> None:

@@ -19,7 +19,7 @@ from rtbisect.model.formats import format_of
 from rtbisect.model.lab import Run
 from rtbisect.process import groups
 from rtbisect.store import codec, db, repairs
-from rtbisect.store.summary import StepRecord, summarise
+from rtbisect.store.summary import summarise
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -97,8 +97,7 @@ class StoreJournal:
 
     def rewrite(self, key: str, kind: type[T], value: T) -> None:
         """See ports.Journal."""
-        with self._db.write() as connection:
-            connection.execute(self._update(key).values(value=codec.to_json(kind, value)))
+        self._db.execute(self._update(key).values(value=codec.to_json(kind, value)))
         self._heard("rewritten")
 
     def tell(self, line: str) -> None:
@@ -120,13 +119,8 @@ class StoreJournal:
 
     def story(self) -> tuple[str, ...]:
         """All lines told so far."""
-        with self._db.read() as connection:
-            rows = connection.execute(
-                sa.select(db.story.c.line)
-                .where(db.story.c.campaign == self._campaign)
-                .order_by(db.story.c.n)
-            ).scalars()
-            return tuple(rows)
+        lines = sa.select(db.story.c.line).where(db.story.c.campaign == self._campaign)
+        return tuple(self._db.values(lines.order_by(db.story.c.n)))
 
     def summary(self) -> Summary:
         """Counts and seconds so far, from the recorded steps alone."""
@@ -137,17 +131,7 @@ class StoreJournal:
         return repairs.repaired_by(self._db, commit)
 
     def _row(self, key: str) -> dict[str, Any] | None:
-        with self._db.read() as connection:
-            row = (
-                connection.execute(
-                    sa.select(db.step).where(
-                        db.step.c.campaign == self._campaign, db.step.c.key == key
-                    )
-                )
-                .mappings()
-                .first()
-            )
-        return dict(row) if row is not None else None
+        return next(iter(self._db.rows(db.step, self._is(key))), None)
 
     def _start(self, key: str, kind: str, *, known: bool) -> None:
         now = self._clock()
@@ -177,8 +161,7 @@ class StoreJournal:
     def _note(self, key: str, external_id: str) -> None:
         if external_id.startswith("pgid:"):
             external_id = groups.group_id(int(external_id.removeprefix("pgid:")))
-        with self._db.write() as connection:
-            connection.execute(self._update(key).values(external_id=external_id))
+        self._db.execute(self._update(key).values(external_id=external_id))
         self._heard("noted")
 
     def _finish(self, key: str, value: str) -> None:
@@ -190,7 +173,10 @@ class StoreJournal:
         self._heard("finished")
 
     def _update(self, key: str) -> sa.Update:
-        return sa.update(db.step).where(db.step.c.campaign == self._campaign, db.step.c.key == key)
+        return sa.update(db.step).where(self._is(key))
+
+    def _is(self, key: str) -> sa.ColumnElement[bool]:
+        return sa.and_(db.step.c.campaign == self._campaign, db.step.c.key == key)
 
     def _touch(self, connection: sa.Connection) -> None:
         connection.execute(
@@ -204,12 +190,10 @@ def summary_of(database: db.Database, campaign: str) -> Summary:
     """The summary of any campaign of the store."""
     with database.read() as connection:
         rows = connection.execute(
-            sa.select(db.step)
-            .where(db.step.c.campaign == campaign, db.step.c.state == "finished")
-            .order_by(db.step.c.seq)
+            sa.select(db.step).where(_finished(campaign)).order_by(db.step.c.seq)
         ).mappings()
         steps = [
-            StepRecord(row["key"], _decoded(row["kind"], row["value"]), _seconds(dict(row)))
+            (_decoded(row["kind"], row["value"]), row["finished_s"] - row["started_s"])
             for row in rows
         ]
         sessions = connection.execute(
@@ -222,35 +206,25 @@ def summary_of(database: db.Database, campaign: str) -> Summary:
 
 def recorded(database: db.Database, campaign: str, kind: type[T]) -> list[T]:
     """Values of all finished steps of one kind, in the order in which they were begun."""
-    with database.read() as connection:
-        rows = connection.execute(
-            sa.select(db.step.c.value)
-            .where(
-                db.step.c.campaign == campaign,
-                db.step.c.kind == format_of(kind).name,
-                db.step.c.state == "finished",
-            )
-            .order_by(db.step.c.seq)
-        ).scalars()
-        return [codec.from_json(kind, row) for row in rows]
+    query = (
+        sa.select(db.step.c.value)
+        .where(_finished(campaign), db.step.c.kind == format_of(kind).name)
+        .order_by(db.step.c.seq)
+    )
+    return [codec.from_json(kind, value) for value in database.values(query)]
 
 
 def end_leftovers(database: db.Database, campaign: str) -> int:
     """End what a killed session left running, before anything waits for the lock that it holds;
     gives the number of process groups.
     """
-    with database.read() as connection:
-        rows = connection.execute(
-            sa.select(db.step.c.external_id).where(
-                db.step.c.campaign == campaign, db.step.c.state == "started"
-            )
-        ).scalars()
-        names = list(rows)
+    open_ = sa.and_(db.step.c.campaign == campaign, db.step.c.state == "started")
+    names = database.values(sa.select(db.step.c.external_id).where(open_))
     return sum(groups.end_leftover(name) for name in names)
 
 
-def _seconds(row: dict[str, Any]) -> float:
-    return float(row["finished_s"] - row["started_s"])
+def _finished(campaign: str) -> sa.ColumnElement[bool]:
+    return sa.and_(db.step.c.campaign == campaign, db.step.c.state == "finished")
 
 
 def _decoded(kind: str, value: str) -> Build | Run | None:

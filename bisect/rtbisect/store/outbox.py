@@ -43,20 +43,20 @@ table = sa.Table(
     "outbox",
     db.metadata,
     sa.Column("message_id", sa.Text, primary_key=True),
-    sa.Column("campaign", sa.Text, nullable=False, index=True),
-    sa.Column("kind", sa.Text, nullable=False),
-    sa.Column("sender", sa.Text, nullable=False),
-    sa.Column("recipients", sa.Text, nullable=False),
-    sa.Column("text", sa.Text, nullable=False),
-    sa.Column("approved_by", sa.Text, nullable=False),
-    sa.Column("approved_at", sa.Text, nullable=False),
-    sa.Column("state", sa.Text, nullable=False, index=True),
+    db.text_column("campaign", index=True),
+    db.text_column("kind"),
+    db.text_column("sender"),
+    db.text_column("recipients"),
+    db.text_column("text"),
+    db.text_column("approved_by"),
+    db.text_column("approved_at"),
+    db.text_column("state", index=True),
     sa.Column("tries", sa.Integer, nullable=False),
     sa.Column("next_s", sa.Float, nullable=False),
-    sa.Column("answer", sa.Text, nullable=False),
-    sa.Column("refused", sa.Text, nullable=False),
+    db.text_column("answer"),
+    db.text_column("refused"),
     # The boot id of the try that is under way, "" when none is.
-    sa.Column("trying", sa.Text, nullable=False, server_default=""),
+    db.text_column("trying", server_default=""),
 )
 
 
@@ -87,12 +87,7 @@ class Outbox:
 
     def put(self, mail: OutMail) -> None:
         """Queue a mail; ConfigError when one with its Message-ID is there."""
-        row = _row(mail)
-        with self.database.write() as connection:
-            made = connection.execute(
-                sa.insert(table).prefix_with("OR IGNORE").values(**row, trying="")
-            )
-        if not made.rowcount:
+        if not self.database.execute(db.put_in(table, mail)):
             raise ConfigError(
                 f"{mail.message_id} is in the outbox already", "see `rtbisect mail list`"
             )
@@ -135,16 +130,14 @@ class Outbox:
                 ),
             )
         )
-        with self.database.read() as connection:
-            rows = connection.execute(query).all()
         return tuple(
             MailedReport(
-                row.id,
-                ReportState(row.report_state),
-                None if row.mail is None else MailState(row.mail),
-                row.back is not None,
+                row["id"],
+                ReportState(row["report_state"]),
+                None if row["mail"] is None else MailState(row["mail"]),
+                row["back"] is not None,
             )
-            for row in rows
+            for row in self.database.found(query)
         )
 
     def due(self, now_s: float) -> tuple[OutMail, ...]:
@@ -159,11 +152,10 @@ class Outbox:
         sender may do that.
         """
         query = sa.select(table.c.message_id, table.c.trying).where(table.c.trying != "")
-        with self.database.read() as connection:
-            left = [tuple(row) for row in connection.execute(query)]
         found = []
-        for message_id, boot in left:
-            if self._mark(message_id).exists() or boot != self._boot:
+        for row in self.database.found(query):
+            message_id = row["message_id"]
+            if self._mark(message_id).exists() or row["trying"] != self._boot:
                 found.append(self.doubt(self.get(message_id), "the sender was killed at its end"))
             else:
                 self._write(message_id, trying="")
@@ -217,12 +209,11 @@ class Outbox:
             table.c.state.in_([MailState.QUEUED, MailState.HELD, MailState.REFUSED]),
             table.c.trying == "",
         )
-        with self.database.write() as connection:
-            if not connection.execute(query).rowcount:
-                raise ConfigError(
-                    f"{mail.message_id} is {mail.state}, or just being sent",
-                    "a mail that has left cannot be taken back: see `rtbisect report withdraw`",
-                )
+        if not self.database.execute(query):
+            raise ConfigError(
+                f"{mail.message_id} is {mail.state}, or just being sent",
+                "a mail that has left cannot be taken back: see `rtbisect report withdraw`",
+            )
 
     def _mails(self, which: sa.ColumnElement[bool]) -> tuple[OutMail, ...]:
         return tuple(_mail(row) for row in self.database.rows(table, which))
@@ -235,24 +226,11 @@ class Outbox:
         return replace(mail, **changes)
 
     def _write(self, message_id: str, **changes: Any) -> None:
-        plain = {
-            name: json.dumps(value) if isinstance(value, tuple) else value
-            for name, value in changes.items()
-        }
-        query = sa.update(table).where(table.c.message_id == message_id).values(**plain)
-        with self.database.write() as connection:
-            connection.execute(query)
+        this = table.c.message_id == message_id
+        self.database.execute(sa.update(table).where(this).values(db.plain(changes)))
 
     def _mark(self, message_id: str) -> Path:
         return self._marks / hashlib.sha256(message_id.encode()).hexdigest()[:32]
-
-
-def _row(mail: OutMail) -> dict[str, Any]:
-    return {
-        name: json.dumps(value) if isinstance(value, tuple) else value
-        for name in OutMail.__slots__
-        for value in [getattr(mail, name)]
-    }
 
 
 def _mail(row: dict[str, Any]) -> OutMail:

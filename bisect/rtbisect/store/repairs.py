@@ -3,16 +3,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import sqlalchemy as sa
 
 from rtbisect.model.campaign import CampaignRequest, Result, Sought
 from rtbisect.model.report import Repaired
 from rtbisect.store import codec, db
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
 
 
 def repaired_by(database: db.Database, commit: str) -> tuple[Repaired, ...]:
@@ -20,21 +15,16 @@ def repaired_by(database: db.Database, commit: str) -> tuple[Repaired, ...]:
     query = sa.select(db.campaign.c.id, db.campaign.c.request, db.campaign.c.result).where(
         db.campaign.c.state == "done", db.campaign.c.culprit == commit
     )
-    with database.read() as connection:
-        rows = connection.execute(query.order_by(sa.text("rowid"))).mappings().all()
-    return tuple(_told(rows))
-
-
-def _told(rows: Iterable[sa.RowMapping]) -> Iterator[Repaired]:
-    for row in rows:
+    repaired = []
+    for row in database.found(query.order_by(sa.text("rowid"))):
         try:
             asked = codec.from_json(CampaignRequest, row["request"])
-            found = codec.from_json(Result, row["result"])
+            judged = codec.from_json(Result, row["result"]).judgement
         except ValueError:
             # Made by another version: nothing is known of it.
             continue
-        if asked.sought is Sought.REPAIR and found.judgement is not None:
-            judged = found.judgement
-            yield Repaired(
-                row["id"], judged.key, judged.base, judged.new, judged.figure, judged.unit
+        if asked.sought is Sought.REPAIR and judged is not None:
+            repaired.append(
+                Repaired(row["id"], judged.key, judged.base, judged.new, judged.figure, judged.unit)
             )
+    return tuple(repaired)

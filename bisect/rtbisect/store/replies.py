@@ -55,15 +55,15 @@ table = sa.Table(
     "reply",
     db.metadata,
     sa.Column("key", sa.Text, primary_key=True),
-    sa.Column("message_id", sa.Text, nullable=False, index=True),
-    sa.Column("campaign", sa.Text, nullable=False),
-    sa.Column("sender", sa.Text, nullable=False, index=True),
-    sa.Column("subject", sa.Text, nullable=False),
-    sa.Column("at", sa.Text, nullable=False, index=True),
-    sa.Column("asked", sa.Text, nullable=False),
-    sa.Column("state", sa.Text, nullable=False),
-    sa.Column("why", sa.Text, nullable=False),
-    sa.Column("digest", sa.Text, nullable=False, server_default=""),
+    db.text_column("message_id", index=True),
+    db.text_column("campaign"),
+    db.text_column("sender", index=True),
+    db.text_column("subject"),
+    db.text_column("at", index=True),
+    db.text_column("asked"),
+    db.text_column("state"),
+    db.text_column("why"),
+    db.text_column("digest", server_default=""),
 )
 
 
@@ -88,20 +88,14 @@ class Replies:
         if reply.state is not ReplyState.IGNORED:
             self._folder.mkdir(parents=True, exist_ok=True)
             write_whole(self.mail(reply.key), lambda file: file.write(data), mode=0o600)
-        row = {name: getattr(reply, name) for name in KeptReply.__slots__}
-        row["asked"] = json.dumps(reply.asked)
-        with self.database.write() as connection:
-            made = connection.execute(sa.insert(table).prefix_with("OR IGNORE").values(**row))
-        return bool(made.rowcount)
+        return bool(self.database.execute(db.put_in(table, reply)))
 
     def read(self) -> frozenset[str]:
         """What an inbox has no more to hand out."""
-        with self.database.read() as connection:
-            return frozenset(connection.execute(sa.select(names.c.name)).scalars())
+        return frozenset(self.database.values(sa.select(names.c.name)))
 
     def mark_read(self, name: str) -> None:
-        with self.database.write() as connection:
-            connection.execute(sa.insert(names).prefix_with("OR IGNORE").values(name=name))
+        self.database.execute(sa.insert(names).prefix_with("OR IGNORE").values(name=name))
 
     def all(self, states: Collection[ReplyState] = tuple(ReplyState)) -> tuple[KeptReply, ...]:
         """Replies in these states, oldest first; so in all that follow."""
@@ -171,10 +165,8 @@ class Replies:
         return self._folder / f"{key}.said"
 
     def set(self, key: str, state: ReplyState, why: str) -> None:
-        with self.database.write() as connection:
-            connection.execute(
-                sa.update(table).where(table.c.key == key).values(state=state, why=why)
-            )
+        this = table.c.key == key
+        self.database.execute(sa.update(table).where(this).values(state=state, why=why))
 
 
 def _reply(row: dict[str, Any]) -> KeptReply:

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rtbisect.model.campaign import Summary
@@ -14,23 +13,15 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
-@dataclass(frozen=True, slots=True)
-class StepRecord:
-    """A finished step: its value when it is a build or a run, and its seconds."""
-
-    key: str
-    value: Build | Run | None
-    seconds: float
-
-
-def summarise(steps: Sequence[StepRecord], wall_s: float) -> Summary:
-    """Builds that ran make, boots of any end, revisions skipped, seconds.
+def summarise(steps: Sequence[tuple[Build | Run | None, float]], wall_s: float) -> Summary:
+    """Builds that ran make, boots of any end, revisions skipped, seconds; of finished steps: their
+    value when it is a build or a run, and their seconds.
 
     A revision counts as skipped when it did not build, or when none of its boots reached
     the suite.
     """
-    builds = [(s.value, s.seconds) for s in steps if isinstance(s.value, Build)]
-    runs = [(s.value, s.seconds) for s in steps if isinstance(s.value, Run)]
+    builds = [(value, seconds) for value, seconds in steps if isinstance(value, Build)]
+    runs = [(value, seconds) for value, seconds in steps if isinstance(value, Run)]
     failed = {build.revision for build, _ in builds if not build.ok}
     never = (RunStatus.BOOT_FAILED, RunStatus.SKIPPED)
     dead = {run.revision for run, _ in runs if run.status in never}

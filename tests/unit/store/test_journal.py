@@ -13,7 +13,7 @@ from rtbisect.model.formats import kept_as
 from rtbisect.model.lab import Measurement, Run, RunStatus
 from rtbisect.store.campaigns import CampaignStore
 from rtbisect.store.journal import StoreJournal, end_leftovers, recorded
-from rtbisect.store.summary import StepRecord, summarise
+from rtbisect.store.summary import summarise
 
 
 @kept_as("Value")
@@ -209,13 +209,13 @@ def run_of(revision, status=RunStatus.COMPLETE):
 
 def test_summary_counts_builds_boots_and_skipped_revisions():
     steps = [
-        StepRecord("b", Build("a", "c", BuildStatus.OK), 10.0),
-        StepRecord("b", Build("b", "c", BuildStatus.OK, reused=True), 0.5),
-        StepRecord("b", Build("c", "c", BuildStatus.FAILED), 3.0),
-        StepRecord("r", run_of("a"), 12.0),
-        StepRecord("r", run_of("b", RunStatus.BOOT_FAILED), 20.0),
-        StepRecord("r", run_of("a", RunStatus.INVALID), 12.0),
-        StepRecord("graph", None, 1.0),
+        (Build("a", "c", BuildStatus.OK), 10.0),
+        (Build("b", "c", BuildStatus.OK, reused=True), 0.5),
+        (Build("c", "c", BuildStatus.FAILED), 3.0),
+        (run_of("a"), 12.0),
+        (run_of("b", RunStatus.BOOT_FAILED), 20.0),
+        (run_of("a", RunStatus.INVALID), 12.0),
+        (None, 1.0),
     ]
     got = summarise(steps, 77.0)
     assert (got.builds, got.boots, got.skipped) == (2, 3, 2)
