@@ -326,7 +326,7 @@ def _write(place: Path, text: str) -> None:
     data = text.encode("utf-8", "surrogateescape")
     if place.name.endswith(".gz"):
         data = gzip.compress(data, mtime=0)
-    write_whole(place, lambda file: file.write(data))
+    write_whole(place, data)
 
 
 def _sha256(path: Path) -> str:

@@ -61,7 +61,7 @@ def write_kernels(
 
 
 def _write(place: Path, data: bytes) -> None:
-    write_whole(place, lambda file: file.write(data))
+    write_whole(place, data)
 
 
 def request_of(setup: Setup) -> RunRequest:

@@ -66,7 +66,7 @@ class BuildCache:
         try:
             self._root.mkdir(parents=True, exist_ok=True)
             record = codec.to_json(Build, build).encode()
-            write_whole(self._root / f"{key}.json", lambda file: file.write(record), mode=0o600)
+            write_whole(self._root / f"{key}.json", record, mode=0o600)
         except OSError as error:
             raise InfrastructureError(
                 f"cannot keep a build record in {self._root}: {error.strerror}",

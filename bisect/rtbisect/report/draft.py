@@ -223,8 +223,7 @@ def keep(path: Path, text: str, mode: int = 0o600) -> None:
     until somebody approves it.
     """
     try:
-        data = text.encode("ascii")
-        write_whole(path, lambda file: file.write(data), mode)
+        write_whole(path, text.encode("ascii"), mode)
     except OSError as error:
         raise _disk(path.parent, error) from error
 

@@ -60,5 +60,5 @@ def write_page(
     }
     # Subjects and names are foreign: they are text, not markup.
     text = Templates(templates, markup=True).rendered("page.html.j2", values)
-    write_whole(folder / PAGE, lambda file: file.write(text.encode("utf-8")), mode=0o600)
+    write_whole(folder / PAGE, text.encode("utf-8"), mode=0o600)
     return folder / PAGE

@@ -10,23 +10,23 @@ import shutil
 import tempfile
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import BinaryIO
 
 from rtbisect.errors import InfrastructureError, InternalError
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
-
-def write_whole(place: Path, fill: Callable[[BinaryIO], object], mode: int = 0o644) -> None:
-    """Write a file aside, to the disk, and put it in place by rename: who reads sees the old file
-    or the new one, never a part, also after a loss of power. OSError when the disk refuses; nothing
-    is left behind then.
+def write_whole(place: Path, source: bytes | BinaryIO, mode: int = 0o644) -> None:
+    """Write bytes, or what a stream gives, aside, to the disk, and put it in place by rename: who
+    reads sees the old file or the new one, never a part, also after a loss of power. OSError when
+    the disk refuses; nothing is left behind then.
     """
     handle, aside = _aside(place)
     with os.fdopen(handle, "wb") as stream:
         try:
-            fill(stream)
+            if isinstance(source, bytes):
+                stream.write(source)
+            else:
+                shutil.copyfileobj(source, stream)
             stream.flush()
             os.fsync(handle)
             aside.chmod(mode)
@@ -95,7 +95,7 @@ class ArtefactStore:
             if not place.is_file():
                 self._make(place.parent)
                 stream.seek(0)
-                write_whole(place, lambda copy: shutil.copyfileobj(stream, copy))
+                write_whole(place, stream)
         return sha256
 
     def put_bytes(self, data: bytes) -> str:
@@ -105,7 +105,7 @@ class ArtefactStore:
         if not place.is_file():
             with self._guard():
                 self._make(place.parent)
-                write_whole(place, lambda copy: copy.write(data))
+                write_whole(place, data)
         return sha256
 
     @staticmethod

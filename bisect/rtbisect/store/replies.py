@@ -87,7 +87,7 @@ class Replies:
         """Keep a reply and its mail, where somebody may look at it; False when it is there."""
         if reply.state is not ReplyState.IGNORED:
             self._folder.mkdir(parents=True, exist_ok=True)
-            write_whole(self.mail(reply.key), lambda file: file.write(data), mode=0o600)
+            write_whole(self.mail(reply.key), data, mode=0o600)
         return bool(self.database.execute(db.put_in(table, reply)))
 
     def read(self) -> frozenset[str]:
@@ -145,7 +145,7 @@ class Replies:
     def say(self, key: str, lines: Sequence[str]) -> None:
         """Note what became of commands, so that a kill behind this does not repeat them."""
         data = json.dumps(list(lines)).encode()
-        write_whole(self._said(key), lambda file: file.write(data), mode=0o600)
+        write_whole(self._said(key), data, mode=0o600)
 
     def question(self, key: str, place: int) -> bytes:
         """What a command was found to ask for when it was first looked at; b"" before that."""
@@ -156,7 +156,7 @@ class Replies:
 
     def keep_question(self, key: str, place: int, data: bytes) -> None:
         """Keep what a command asks for: branches move while it waits."""
-        write_whole(self._question(key, place), lambda file: file.write(data), mode=0o600)
+        write_whole(self._question(key, place), data, mode=0o600)
 
     def _question(self, key: str, place: int) -> Path:
         return self._folder / f"{key}.{place}.json"

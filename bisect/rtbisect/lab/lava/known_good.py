@@ -52,7 +52,7 @@ class KnownGood:
         found[kind] = [mine, *rows][:_KEPT]
         text = json.dumps(found, indent=1) + "\n"
         self._path.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(self._path, lambda file: file.write(text.encode()))
+        write_whole(self._path, text.encode())
 
     def instead_of(self, request: RunRequest) -> RunRequest | None:
         """The same job with another kernel, that booted there before; None when none did."""

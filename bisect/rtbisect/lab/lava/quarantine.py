@@ -76,4 +76,4 @@ class Quarantine:
     def _write(self, found: Mapping[str, Entry]) -> None:
         self._path.parent.mkdir(parents=True, exist_ok=True)
         text = json.dumps({name: asdict(entry) for name, entry in found.items()}, indent=1) + "\n"
-        write_whole(self._path, lambda file: file.write(text.encode()))
+        write_whole(self._path, text.encode())

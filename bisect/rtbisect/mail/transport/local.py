@@ -41,9 +41,7 @@ class Files:
         name = re.sub(r"[^A-Za-z0-9.@_-]", "_", mail.message_id.strip("<>"))
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
-            write_whole(
-                self.folder / f"{name}.eml", lambda file: file.write(mail.text.encode("ascii"))
-            )
+            write_whole(self.folder / f"{name}.eml", mail.text.encode("ascii"))
         except OSError as error:
             return Later(f"{self.folder}: {error.strerror}")
         return Delivered(f"written to {self.folder / name}.eml")
