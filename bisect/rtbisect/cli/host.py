@@ -12,9 +12,8 @@ import click
 
 from rtbisect.acceptance import inspection
 from rtbisect.campaign import labs
-from rtbisect.cli.claims import tell_claims
 from rtbisect.cli.options import json_option, site_option, site_path
-from rtbisect.cli.output import PlainProgress
+from rtbisect.cli.output import PlainProgress, tell_claims
 from rtbisect.config.site_file import load_site
 from rtbisect.errors import ConfigError, Exit, RtbisectError
 from rtbisect.lab import bmc, inventory

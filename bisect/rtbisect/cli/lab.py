@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 import click
 
 from rtbisect.acceptance import inspection
-from rtbisect.cli.claims import tell_claims
 from rtbisect.cli.options import json_option, site_option, site_path
-from rtbisect.cli.output import PlainProgress
+from rtbisect.cli.output import PlainProgress, tell_claims
 
 if TYPE_CHECKING:
     from rtbisect.cli.output import Output

@@ -94,6 +94,6 @@ def figures_of(setup: Setup, console: str) -> tuple[Measurement, ...]:
         if signature and (hung := symptom(request, signature, log.console)):
             return hung
         raise ConfigError(
-            f"no valid boot: {error.reason}", "keep the whole console of `sh boot.sh KERNEL`"
+            f"no valid boot: {error}", "keep the whole console of `sh boot.sh KERNEL`"
         ) from error
     return tuple(each for each in found.measurements if each.cpu is None)

@@ -61,7 +61,6 @@ _FAMILIES = (1, 2, 10)
 _TERMINAL = (0x5412, 0x541C)
 
 _ARCH_X86_64 = 0xC000003E
-_X32 = 0x40000000
 
 #: struct seccomp_data: the number, the architecture, six arguments (low halves first).
 _NUMBER, _ARCH, _ARGUMENTS = 0, 4, 16

@@ -47,11 +47,7 @@ _NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]*(/[A-Za-z0-9_-][A-Za-z0-9._-]*)
 
 
 class BlockError(Exception):
-    """The block is not there or not whole; `reason` says why. The boot is invalid."""
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
-        self.reason = reason
+    """The block is not there or not whole; it says why. The boot is invalid."""
 
 
 def build_id(lines: Sequence[str]) -> str:

@@ -47,11 +47,7 @@ FACTS = "preflight/facts.txt"
 
 
 class InvalidBoot(Exception):  # noqa: N818  (an outcome, not an error)
-    """The boot says nothing; `reason` goes into the run."""
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
-        self.reason = reason
+    """The boot says nothing; why it does goes into the run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +65,7 @@ def evidence(request: RunRequest, log: LavaLog) -> Evidence:
     try:
         files = console_block.files_of(log.console)
     except console_block.BlockError as error:
-        raise InvalidBoot(error.reason) from None
+        raise InvalidBoot(str(error)) from None
     if console_block.DONE not in log.console:
         raise InvalidBoot(f"the console does not end with {console_block.DONE}")
     facts = facts_of(files)
@@ -90,7 +86,7 @@ def evidence(request: RunRequest, log: LavaLog) -> Evidence:
         except InvalidBoot as error:
             if not window.explains:
                 raise
-            facts[f"{UNEXPLAINED}{window.name}"] = printable(error.reason)
+            facts[f"{UNEXPLAINED}{window.name}"] = printable(str(error))
     facts["profile"] = request.profile.name
     for window in request.windows:
         if window.site_workload:
@@ -133,7 +129,7 @@ def _sources(window: Window, mine: Mapping[str, bytes], watch: tuple[int, ...]) 
         try:
             found += tell(mine, window, watch)[:MOST_SOURCES] if tell else ()
         except base.SuiteError as error:
-            raise InvalidBoot(f"{window.name}: {error.reason}") from None
+            raise InvalidBoot(f"{window.name}: {error}") from None
     return found
 
 
@@ -154,7 +150,7 @@ def facts_of(files: Mapping[str, bytes]) -> dict[str, str]:
     try:
         found = base.pairs(content, "=")
     except base.SuiteError as error:
-        raise InvalidBoot(f"{FACTS}: {error.reason}") from None
+        raise InvalidBoot(f"{FACTS}: {error}") from None
     return {printable(k): printable(v, 2000) for k, v in found.items()}
 
 
@@ -244,7 +240,7 @@ def _window(
             else:
                 found += reported.parse(log.results, suite.name, window)
         except base.SuiteError as error:
-            raise InvalidBoot(f"{suite.name}@{window.name}: {error.reason}") from None
+            raise InvalidBoot(f"{suite.name}@{window.name}: {error}") from None
     for gate in window_gates.of_window(found):
         if not gate.ok:
             raise InvalidBoot(f"{window.name}: {gate.name}: {gate.reason}")

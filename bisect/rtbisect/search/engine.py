@@ -151,7 +151,7 @@ def answer(state: SearchState) -> Answer:
     outcome = finish.outcome if finish else Outcome.INCONCLUSIVE
     reasons = (finish.reason,) if finish else ("the search is not over",)
     if not state.ends.reproduced or stop.stop_before_search(state) is not None:
-        return Answer(outcome, None, (), 0.0, _none_before_search(state), _tested(state), reasons)
+        return Answer(outcome, None, (), 0.0, _tested(state), reasons)
     found = state.belief
     commits = state.spec.graph.commits
     if outcome is Outcome.CULPRIT_SET:
@@ -170,7 +170,7 @@ def answer(state: SearchState) -> Answer:
     named = tuple((commits[i].sha, float(found.commits[i])) for i in members)
     culprit = commits[found.best].sha if outcome is Outcome.CULPRIT else None
     return Answer(
-        outcome, culprit, named, confidence, found.none, _tested(state), reasons,
+        outcome, culprit, named, confidence, _tested(state), reasons,
         state.ends.figure, state.two.between[0] if outcome is Outcome.MULTIPLE_CULPRITS else "",
         contradictions(found) if outcome is Outcome.CULPRIT else (),
         sure=finish is None or finish.sure,
@@ -265,13 +265,6 @@ def _credible(found: Posterior) -> list[int]:
         members.append(i)
         held += float(found.commits[i])
     return members
-
-
-def _none_before_search(state: SearchState) -> float:
-    """Without a posterior: the prior, or 1 when the ends are the same kernel."""
-    graph = state.spec.graph
-    same = graph.newer in state.ledger.equal.same_as(graph.older)
-    return 1.0 if same else state.spec.prior_none
 
 
 def _tested(state: SearchState) -> tuple[TestedRevision, ...]:

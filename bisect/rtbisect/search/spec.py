@@ -98,7 +98,6 @@ class Answer:
     culprit: str | None
     candidates: tuple[tuple[str, float], ...]
     confidence: float
-    prob_none: float
     tested: tuple[TestedRevision, ...]
     reasons: tuple[str, ...]
     figure: Aspect = WHOLE

@@ -37,12 +37,8 @@ RAN, REFUSED = "function", "no probe"
 class SuiteError(Exception):
     """The files of a window do not agree with themselves, or are not all there.
 
-    It makes the boot invalid, never bad: `reason` says what was wrong.
+    It makes the boot invalid, never bad: it says what was wrong.
     """
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
-        self.reason = reason
 
 
 @dataclass(frozen=True, slots=True)

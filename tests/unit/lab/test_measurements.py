@@ -35,7 +35,7 @@ def log_of(content, cases=None, asked=ASKED):
 def reason(content, cases=None):
     with pytest.raises(InvalidBoot) as caught:
         evidence(ASKED, log_of(content, cases))
-    return caught.value.reason
+    return str(caught.value)
 
 
 def changed(name, data):

@@ -88,7 +88,7 @@ def test_what_only_no_regression_at_all_speaks_against_is_named(prior, layout_co
     state, finish, _ = ended(state, Host(1))
     found = engine.answer(state)
     assert (finish.outcome, found.culprit, found.sure) == (Outcome.CULPRIT, sha(5), True)
-    assert found.prob_none <= engine.NONE_AT_MOST
+    assert state.belief.none <= engine.NONE_AT_MOST
     assert len(state.events) < before + 15
 
 

@@ -106,7 +106,7 @@ def test_vectors_that_the_kernel_does_not_have_are_left_out():
 def wrong(found, window=ON, watch=WATCH):
     with pytest.raises(SuiteError) as caught:
         ipi.parse(found, window, watch)
-    return caught.value.reason
+    return str(caught.value)
 
 
 def test_files_that_do_not_agree_are_refused():

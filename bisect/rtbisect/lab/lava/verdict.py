@@ -60,7 +60,7 @@ def counted(request: RunRequest, ended: Ended, verdict: Verdict) -> tuple[Verdic
         try:
             return verdict, evidence(request, ended.log)
         except InvalidBoot as error:
-            return Verdict(RunStatus.INVALID, error.reason), None
+            return Verdict(RunStatus.INVALID, str(error)), None
     if verdict.status is RunStatus.HUNG:
         seen = symptom(request, verdict.signature, ended.log.console)
         if seen:
