@@ -10,11 +10,12 @@ from dataclasses import KW_ONLY, dataclass, field
 from typing import TYPE_CHECKING
 
 from rtbisect.errors import ConfigError, InternalError
+from rtbisect.model.lab import Measurement
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from rtbisect.model.lab import Measurement, Source, Window
+    from rtbisect.model.lab import Source, Window
 
     Files = Mapping[str, bytes]
     Watch = tuple[int, ...]
@@ -175,6 +176,26 @@ def text(files: Mapping[str, bytes], name: str) -> str:
     if content and not content.endswith("\n"):
         raise SuiteError(f"{name} is cut off in a line")
     return content
+
+
+def matches(where: str, lines: Iterable[str], form: re.Pattern[str]) -> Iterator[re.Match[str]]:
+    """Lines of the file `where`, each of which has this form or was damaged on its way."""
+    for line in lines:
+        match = form.fullmatch(line)
+        if match is None:
+            raise SuiteError(f"{where} has a line that is none of its own: {line[:60]!r}")
+        yield match
+
+
+def of_cpus(
+    figure: tuple[str, str, str], unit: str, values: Mapping[int, float], *, worst: bool = False
+) -> list[Measurement]:
+    """A figure (suite, name, window) of each CPU, and before them that of the boot: their mean, or
+    with `worst` the largest.
+    """
+    whole = max(values.values()) if worst else sum(values.values()) / len(values)
+    each = (Measurement(*figure, value, unit, cpu) for cpu, value in values.items())
+    return [Measurement(*figure, whole, unit), *each]
 
 
 def pairs(content: str, separator: str) -> dict[str, str]:

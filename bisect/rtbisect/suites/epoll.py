@@ -12,7 +12,7 @@ import re
 from typing import TYPE_CHECKING
 
 from rtbisect.model.lab import Measurement, Window
-from rtbisect.suites.base import Suite, SuiteError, text
+from rtbisect.suites.base import Suite, SuiteError, matches, text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -32,10 +32,7 @@ def parse(
 ) -> tuple[Measurement, ...]:
     """`events_per_ms_N` for each number N of producers (1/ms)."""
     found: dict[int, Measurement] = {}
-    for line in text(files, "epoll.txt").splitlines():
-        match = _ROW.fullmatch(line)
-        if match is None:
-            raise SuiteError(f"epoll.txt has a line that is none of its own: {line[:60]!r}")
+    for match in matches("epoll.txt", text(files, "epoll.txt").splitlines(), _ROW):
         threads, events, ns = map(int, match.groups())
         if threads in found:
             raise SuiteError(f"epoll.txt tells {threads} threads twice")

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from rtbisect.model.lab import Measurement
 from rtbisect.suites import interrupts
-from rtbisect.suites.base import Suite, SuiteError, number, pairs, text
+from rtbisect.suites.base import Suite, SuiteError, number, of_cpus, pairs, text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -108,10 +108,7 @@ def _rates(
         if vector not in added:
             continue
         rates = {cpu: added[vector][cpu] / seconds for cpu in watch}
-        name = f"{vector}_per_s"
-        mean = sum(rates.values()) / len(rates)
-        found.append(Measurement(NAME, name, window.name, mean, "1/s"))
-        found += [Measurement(NAME, name, window.name, rates[cpu], "1/s", cpu) for cpu in watch]
+        found += of_cpus((NAME, f"{vector}_per_s", window.name), "1/s", rates)
     return found
 
 

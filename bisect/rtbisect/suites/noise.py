@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rtbisect.suites.base import SuiteError
+from rtbisect.suites.base import SuiteError, matches
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -58,10 +58,7 @@ def read(content: str) -> tuple[Interference, ...]:
     if lines[:1] != [HEAD]:
         raise SuiteError("noise.txt does not begin with its head")
     found: dict[tuple[int, str, str], Interference] = {}
-    for line in lines[1:]:
-        match = _ROW.fullmatch(line)
-        if match is None:
-            raise SuiteError(f"noise.txt has a line that is none of its own: {line[:60]!r}")
+    for match in matches("noise.txt", lines[1:], _ROW):
         row = Interference(
             int(match["cpu"]),
             match["kind"],
@@ -71,10 +68,9 @@ def read(content: str) -> tuple[Interference, ...]:
         key = (row.cpu, row.kind, row.source)
         if key in found:
             raise SuiteError(f"noise.txt has {row.kind} {row.source} of CPU {row.cpu} twice")
-        if row.count == 0 or not row.median_ns <= row.max_ns <= row.sum_ns:
-            raise SuiteError(f"noise.txt: {line!r} cannot be")
-        if row.sum_ns > row.count * row.max_ns:
-            raise SuiteError(f"noise.txt: {line!r} cannot be")
+        in_order = row.median_ns <= row.max_ns <= row.sum_ns <= row.count * row.max_ns
+        if row.count == 0 or not in_order:
+            raise SuiteError(f"noise.txt: {match[0]!r} cannot be")
         found[key] = row
     _add_up(found)
     return tuple(found.values())

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 
 from rtbisect.model.lab import Measurement, Source
 from rtbisect.suites import noise
-from rtbisect.suites.base import Suite, SuiteError, no_events_lost, number, pairs, text
+from rtbisect.suites.base import Suite, SuiteError, no_events_lost, number, of_cpus, pairs, text
 from rtbisect.suites.identity import NoiseRow, contradiction
 
 if TYPE_CHECKING:
@@ -86,13 +86,8 @@ def parse(
             figures[cpu] |= _own(rows, cpu, sum(one.runtime_us for one in mine))
     found = []
     for name, unit in units.items():
-        values = [figures[cpu][name] for cpu in watch]
-        whole = max(values) if name == "max_single_us" else sum(values) / len(values)
-        found.append(Measurement(NAME, name, window.name, whole, unit))
-        found += [
-            Measurement(NAME, name, window.name, value, unit, cpu)
-            for cpu, value in zip(watch, values, strict=True)
-        ]
+        values = {cpu: figures[cpu][name] for cpu in watch}
+        found += of_cpus((NAME, name, window.name), unit, values, worst=name == "max_single_us")
     return tuple(found)
 
 

@@ -13,7 +13,7 @@ import re
 from typing import TYPE_CHECKING
 
 from rtbisect.model.lab import Source, Window
-from rtbisect.suites.base import RAN, REFUSED, Suite, SuiteError, no_figures, text
+from rtbisect.suites.base import RAN, REFUSED, Suite, SuiteError, matches, no_figures, text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -46,8 +46,8 @@ def sources(
     """Hits a second of each function on all CPUs; none on a kernel without kprobes. SuiteError
     when the window itself did not run to its end.
     """
-    first, *rows = text(files, "reach.txt").splitlines() or [""]
-    if first == "no kprobes" and not rows:
+    first, *lines = text(files, "reach.txt").splitlines() or [""]
+    if first == "no kprobes" and not lines:
         return ()
     ran = _WINDOW.fullmatch(first)
     if ran is None:
@@ -56,10 +56,7 @@ def sources(
     if ran[1] != "pass" or seconds <= 0:
         raise SuiteError("the window did not run to its end beside the probes")
     found: dict[str, Source] = {}
-    for row in rows:
-        match = _ROW.fullmatch(row)
-        if match is None:
-            raise SuiteError(f"reach.txt has a line that is none of its own: {row[:60]!r}")
+    for match in matches("reach.txt", lines, _ROW):
         hits, name = match.groups()
         if name in found:
             raise SuiteError(f"reach.txt tells {name[:60]} twice")

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from rtbisect.model.lab import Measurement, Window
 from rtbisect.suites import osnoise
-from rtbisect.suites.base import Suite, SuiteError, text
+from rtbisect.suites.base import Suite, SuiteError, of_cpus, text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -100,13 +100,8 @@ def parse(
     figures = {cpu: _figures(rows[cpu]) for cpu in watch}
     found = []
     for name, unit in figures[watch[0]]:
-        values = [figures[cpu][name, unit] for cpu in watch]
-        whole = max(values) if name.startswith("max_") else sum(values) / len(values)
-        found.append(Measurement(NAME, name, window.name, whole, unit))
-        found += [
-            Measurement(NAME, name, window.name, value, unit, cpu)
-            for cpu, value in zip(watch, values, strict=True)
-        ]
+        values = {cpu: figures[cpu][name, unit] for cpu in watch}
+        found += of_cpus((NAME, name, window.name), unit, values, worst=name.startswith("max_"))
     return tuple(found)
 
 
@@ -127,9 +122,7 @@ def read_top(content: str) -> tuple[TopRow, ...]:
     """Rows of the last table of `rtla osnoise top`; SuiteError when a row cannot be read or cannot
     be, or rtla says that it lost events.
     """
-    lines = [_ESCAPE.sub("", line).rstrip() for line in content.splitlines()]
-    if lost := next((line for line in lines if _LOST.search(line)), ""):
-        raise SuiteError(f"rtla lost events: {lost[:60]!r}")
+    lines = _lines(content)
     heads = [place for place, line in enumerate(lines) if _HEAD.fullmatch(line)]
     if not heads:
         raise SuiteError("rtla printed no table")
@@ -139,6 +132,13 @@ def read_top(content: str) -> tuple[TopRow, ...]:
     if len({row.cpu for row in rows}) < len(rows):
         raise SuiteError("rtla has two rows of a CPU")
     return rows
+
+
+def _lines(content: str) -> list[str]:
+    lines = [_ESCAPE.sub("", line).rstrip() for line in content.splitlines()]
+    if lost := next((line for line in lines if _LOST.search(line)), ""):
+        raise SuiteError(f"rtla lost events: {lost[:60]!r}")
+    return lines
 
 
 def _row(line: str) -> TopRow:
@@ -181,9 +181,7 @@ def _check(row: TopRow) -> None:
 
 def read_hist(content: str) -> tuple[Histogram, ...]:
     """Histograms of `rtla osnoise hist`, one a CPU that had a noise; SuiteError otherwise."""
-    lines = [_ESCAPE.sub("", line).rstrip() for line in content.splitlines()]
-    if lost := next((line for line in lines if _LOST.search(line)), ""):
-        raise SuiteError(f"rtla lost events: {lost[:60]!r}")
+    lines = _lines(content)
     if lines[:2] != ["# RTLA osnoise histogram", "# Time unit is microseconds (us)"]:
         raise SuiteError("hist.txt is no histogram of rtla in us")
     body = [line.split() for line in lines if line and not line.startswith("#")]

@@ -15,7 +15,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from rtbisect.model.lab import Source, Window
-from rtbisect.suites.base import Suite, SuiteError, no_figures, number, pairs, text
+from rtbisect.suites.base import Suite, SuiteError, matches, no_figures, number, pairs, text
 from rtbisect.suites.reader import READER
 
 if TYPE_CHECKING:
@@ -81,10 +81,7 @@ def sources(
     if last <= first:
         raise SuiteError("the window has no length")
     rates: dict[tuple[str, str], float] = {}
-    for line in content.splitlines():
-        match = _ROW.fullmatch(line)
-        if match is None:
-            raise SuiteError(f"senders.txt has a line that is none of its own: {line[:60]!r}")
+    for match in matches("senders.txt", content.splitlines(), _ROW):
         hit = _targets(match["event"], match["target"]) & set(watch)
         if hit:
             key = (_kind(match), _named(match))

@@ -14,7 +14,16 @@ from typing import TYPE_CHECKING
 
 from rtbisect.model.lab import Measurement, Window
 from rtbisect.suites import osnoise
-from rtbisect.suites.base import Suite, SuiteError, no_events_lost, number, pairs, text
+from rtbisect.suites.base import (
+    Suite,
+    SuiteError,
+    matches,
+    no_events_lost,
+    number,
+    of_cpus,
+    pairs,
+    text,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -77,7 +86,11 @@ def parse(
                 count = row.count if row else 0
                 raise SuiteError(f"timerlat has {count} {context} latencies of watched CPU {cpu}")
         figures = {cpu: _figures(row, context, seconds) for cpu, row in mine.items() if row}
-        found += _measurements(figures, window, watch)
+        for name, unit in figures[watch[0]]:
+            values = {cpu: figures[cpu][name, unit] for cpu in watch}
+            found += of_cpus(
+                (NAME, name, window.name), unit, values, worst=name.endswith("_max_us")
+            )
     exposure = seconds * len(watch)
     return (*found, Measurement(NAME, "cpu_seconds", window.name, exposure, "s"))
 
@@ -102,21 +115,6 @@ def _figures(row: Latencies, context: str, seconds: float) -> dict[tuple[str, st
     }
 
 
-def _measurements(
-    figures: Mapping[int, Mapping[tuple[str, str], float]], window: Window, watch: tuple[int, ...]
-) -> list[Measurement]:
-    found = []
-    for name, unit in figures[watch[0]]:
-        values = [figures[cpu][name, unit] for cpu in watch]
-        whole = max(values) if name.endswith("_max_us") else sum(values) / len(values)
-        found.append(Measurement(NAME, name, window.name, whole, unit))
-        found += [
-            Measurement(NAME, name, window.name, value, unit, cpu)
-            for cpu, value in zip(watch, values, strict=True)
-        ]
-    return found
-
-
 def read(content: str) -> tuple[Latencies, ...]:
     """All rows; SuiteError when one cannot be, or the trace had lines of another kind."""
     lines = content.splitlines()
@@ -125,10 +123,7 @@ def read(content: str) -> tuple[Latencies, ...]:
     if lines[-1:] != ["other 0"]:
         raise SuiteError(f"the trace has lines that are none of timerlat: {lines[-1][:40]!r}")
     found: dict[tuple[int, str], Latencies] = {}
-    for line in lines[1:-1]:
-        match = _ROW.fullmatch(line)
-        if match is None:
-            raise SuiteError(f"latency.txt has a line that is none of its own: {line[:60]!r}")
+    for match in matches("latency.txt", lines[1:-1], _ROW):
         each = (pair.split(":") for pair in match["buckets"].split())
         buckets = tuple((int(lower), int(count)) for lower, count in each)
         count, total, least, most, over = (
@@ -136,7 +131,7 @@ def read(content: str) -> tuple[Latencies, ...]:
         )
         cpu, context = int(match["cpu"]), match["context"]
         row = Latencies(cpu, context, count, total, least, most, over, buckets)
-        _check(row, line)
+        _check(row, match[0])
         if (row.cpu, row.context) in found:
             raise SuiteError(f"latency.txt has {row.context} of CPU {row.cpu} twice")
         found[row.cpu, row.context] = row
