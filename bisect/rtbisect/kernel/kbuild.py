@@ -11,7 +11,7 @@ import hashlib
 import os
 import re
 import time
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 from rtbisect.errors import ConfigError, InfrastructureError, InternalError
@@ -154,20 +154,12 @@ class KernelBuilder:
             revision=request.revision,
             config_name=request.config_name,
             status=BuildStatus.OK if products else BuildStatus.FAILED,
-            signature=products.signature if products else "",
-            kernel=products.kernel if products else "",
-            modules=products.modules if products else "",
-            config=products.config if products else "",
             compiler=task.tools.partition("\n")[0].partition(": ")[2],
-            release=products.release if products else "",
-            files=products.files if products else "",
-            functions=products.functions if products else "",
-            vmlinux=products.vmlinux if products else "",
-            build_id=products.build_id if products else "",
             first_error=error,
             seconds=time.monotonic() - begin,
             variant=request.variant,
             tools=task.tools,
+            **(asdict(products) if products else {}),
         )
 
     def _check_still(self, task: _Task) -> None:

@@ -43,7 +43,9 @@ _BOOT_OBJECT = re.compile(rf"(?<=\s){_BOOT}/(?:[\w-]+/)*(?!piggy\.)[\w-]+\.o(?=\
 
 @dataclass(frozen=True, slots=True)
 class Products:
-    """Names in the artefact store, the signature, the release string and the build id."""
+    """Names in the artefact store, the signature, the release string and the build id, called as in
+    `Build`.
+    """
 
     kernel: str
     modules: str

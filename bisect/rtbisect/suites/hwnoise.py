@@ -7,14 +7,17 @@ Source: the files of the suite osnoise, with the option OSNOISE_IRQ_DISABLE.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from rtbisect.model.lab import Measurement, Window
+from rtbisect.model.lab import Window
 from rtbisect.suites import osnoise
 from rtbisect.suites.base import Suite, SuiteError, pairs, text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from rtbisect.model.lab import Measurement
 
 NAME = "hwnoise"
 
@@ -34,11 +37,7 @@ def parse(
     for m in found:
         if m.name in _NEVER and m.value > 0:
             raise SuiteError(f"{m.name} is {m.value:g} with interrupts off")
-    return tuple(
-        Measurement(NAME, m.name, m.window, m.value, m.unit, m.cpu)
-        for m in found
-        if m.name in _KEPT
-    )
+    return tuple(replace(m, suite=NAME) for m in found if m.name in _KEPT)
 
 
 SUITE = Suite(NAME, parse, windows=(Window("hwnoise-off", (NAME,)),), counted_by=osnoise.COUNTED_BY)

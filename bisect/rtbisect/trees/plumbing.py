@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -100,10 +100,7 @@ class Git:
 
 def _short(done: Completed, words: Sequence[str]) -> str:
     """The failure without our settings in front of the git command."""
-    shown = Completed(
-        ("git", *words), done.returncode, done.stdout, done.stderr, done.seconds, done.timed_out
-    )
-    return failure(shown)
+    return failure(replace(done, argv=("git", *words)))
 
 
 def full_sha(sha: str) -> str:
