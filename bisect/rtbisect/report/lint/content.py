@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 
 from rtbisect.report.lint.cpus import misfits
 from rtbisect.report.lint.implausible import same_counters, same_figures, sums_as_maxima
-from rtbisect.report.lint.mail import BANNER, Mail, Rule, number
+from rtbisect.report.lint.mail import BANNER, Mail, Rule
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
-    Found = Iterator[tuple[str, str]]
+    from rtbisect.report.lint.mail import Found
 
 _UNIT = (
     r"(?:us|ns|ms|s|/s|/ms|%|seconds?|minutes?|per second|times|[kMG]B(?:/s)?|[kMG]bit/s|fps|watts?"
@@ -170,7 +170,7 @@ def _console(mail: Mail) -> Found:
 def _sums(mail: Mail) -> Found:
     for place, name in sums_as_maxima(mail.lines):
         said = f"{name}: (runtime - it) / runtime is the share available, so it is a sum"
-        yield number(place), said
+        yield place, said
 
 
 def _nanoseconds(mail: Mail) -> Found:
@@ -179,18 +179,18 @@ def _nanoseconds(mail: Mail) -> Found:
         other = re.search(r"(?i)\bduration\b|\b(with)?in (the )?noise\b", line)
         found = re.search(r"\b[0-9]+(\.[0-9]+)? ?ns\b", line) and re.search(r"(?i)noise", line)
         if found and not other:
-            yield number(place), "osnoise counts whole microseconds: ns cannot be its unit"
+            yield place, "osnoise counts whole microseconds: ns cannot be its unit"
 
 
 def _counters(mail: Mail) -> Found:
     for place, value in same_counters(mail.lines):
-        yield number(place), f"two kernels have the same count {value}: one of them is a copy"
+        yield place, f"two kernels have the same count {value}: one of them is a copy"
 
 
 def _figures(mail: Mail) -> Found:
     for place, value in same_figures(mail.lines):
         said = f"every figure is that of a row above, {value} the first: other boots scatter"
-        yield number(place), said
+        yield place, said
 
 
 def _topology(mail: Mail) -> Found:
@@ -252,21 +252,21 @@ def _placeholder(mail: Mail) -> Found:
             r"|\bXXX\b",
             line,
         ):
-            yield number(place), f"has a gap: {found[0]}"
+            yield place, f"has a gap: {found[0]}"
 
 
 def _for_lists(mail: Mail) -> Found:
     """Data of an emulator or of our own workload go to nobody but the operator."""
-    if not mail.public or mail.header("X-rtbisect-State") == "draft":
+    if not mail.public or mail.draft:
         return
     for place, line in enumerate(mail.lines):
         if BANNER.match(line) or "(emulated)" in line:
-            yield number(place), "says itself that it is not for others"
+            yield place, "says itself that it is not for others"
             return
 
 
 def _evidence(mail: Mail) -> Found:
-    if mail.subject.startswith("[REGRESSION]") and mail.header("X-rtbisect-State") != "draft":
+    if mail.subject.startswith("[REGRESSION]") and not mail.draft:
         if not re.search(r"(?m)^(?!\s*(?:Closes|Link):).*https?://", mail.body):
             yield "", "no link to the data: log, configuration, raw figures"
         elif mail.header("X-rtbisect-Outcome") and "SHA256SUMS" not in mail.body:

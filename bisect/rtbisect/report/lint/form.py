@@ -13,13 +13,11 @@ from email.utils import getaddresses, parsedate_to_datetime
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from rtbisect.report.lint.mail import Mail, Rule, number, unfolded
+from rtbisect.report.lint.mail import Mail, Rule, unfolded
 from rtbisect.report.text import PROSE, TABLE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    Found = Iterator[tuple[str, str]]
+    from rtbisect.report.lint.mail import Found
 
 MAX_LINES = 120
 MAX_BYTES = 8000
@@ -69,7 +67,7 @@ def _charset(mail: Mail) -> Found:
         odd = [char for char in line if not char.isascii() and not char.isalpha()]
         odd += [char for char in line if char in "\u00b5\u03bc"]
         if odd:
-            yield number(place), f"U+{ord(odd[0]):04X} instead of ASCII (us for microseconds)"
+            yield place, f"U+{ord(odd[0]):04X} instead of ASCII (us for microseconds)"
 
 
 def _subject(mail: Mail) -> Found:
@@ -152,9 +150,9 @@ def _width(mail: Mail) -> Found:
         if len(line) > (PROSE if prose else TABLE) and not re.search(r"\S{60,}", line):
             if re.match(r"(#regzbot|\s*Fixes:|>)", line):
                 continue
-            yield number(place), f"{len(line)} columns, at most {PROSE if prose else TABLE}"
+            yield place, f"{len(line)} columns, at most {PROSE if prose else TABLE}"
         elif len(line) > 998:
-            yield number(place), "longer than SMTP allows (998)"
+            yield place, "longer than SMTP allows (998)"
 
 
 def _size(mail: Mail) -> Found:
@@ -168,18 +166,18 @@ def _size(mail: Mail) -> Found:
 def _clean(mail: Mail) -> Found:
     for place, line in enumerate(mail.lines):
         if "\t" in line:
-            yield number(place), "a tab: columns move with the reader's settings"
+            yield place, "a tab: columns move with the reader's settings"
         elif line != line.rstrip() and line != "-- ":  # what a signature begins with
-            yield number(place), "ends with spaces"
+            yield place, "ends with spaces"
         elif re.search(
             r"[\x00-\x08\x0b-\x1f\x7f\x80-\x9f\u200b-\u200f\u202a-\u202e\u2066-\u2069]", line
         ):
-            yield number(place), "has control characters"
+            yield place, "has control characters"
         elif _ACTIVE.match(line):
-            yield number(place), f"a line that mail tools act upon: {line[:20]!r}"
+            yield place, f"a line that mail tools act upon: {line[:20]!r}"
     for place, (one, two) in enumerate(pairwise(mail.lines)):
         if not one and not two and place + 2 < len(mail.lines):
-            yield number(place + 1), "a second blank line"
+            yield place + 1, "a second blank line"
 
 
 RULES = (

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from email.message import Message
 
+    #: What a rule finds: a header, a line of the text counted from 0, or "", and what is wrong.
+    Found = Iterator[tuple[str | int, str]]
+
 #: A longer mail is not read by anybody.
 MOST_BYTES = 4_000_000
 #: Bytes of the text that rules look at; a longer one is told to be too long, and patterns that look
@@ -37,7 +40,7 @@ class Rule:
 
     name: str
     why: str
-    check: Callable[[Mail], Iterator[tuple[str, str]]]
+    check: Callable[[Mail], Found]
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +84,15 @@ class Mail:
     def public(self) -> bool:
         """Whether it goes to others than an operator."""
         return not self.subject.lower().startswith("[internal]")
+
+    @property
+    def draft(self) -> bool:
+        return self.header("X-rtbisect-State") == "draft"
+
+    @property
+    def people(self) -> str:
+        """Who gets it, in small letters."""
+        return " ".join(self.header(name).lower() for name in ("To", "Cc"))
 
     @property
     def outcome(self) -> str:
@@ -138,8 +150,3 @@ def _charset(part: Message) -> str:
 def unfolded(value: object) -> str:
     """A header on one line; of an endless one the begin."""
     return " ".join(str(value)[:_MOST_TEXT].split())
-
-
-def number(line: int) -> str:
-    """`where` of a line, counted from 0."""
-    return f"line {line + 1}"

@@ -31,6 +31,9 @@ def lint(data: bytes) -> tuple[Finding, ...]:
 def _told(rule: Rule, mail: Mail) -> list[Finding]:
     """Findings of a rule; what cannot be looked at is one, too."""
     try:
-        return [Finding(rule.name, where, ascii_line(said)) for where, said in rule.check(mail)]
+        return [
+            Finding(rule.name, f"line {at + 1}" if isinstance(at, int) else at, ascii_line(said))
+            for at, said in rule.check(mail)
+        ]
     except Exception as error:  # noqa: BLE001  (parsers of the library again)
         return [Finding(rule.name, "", f"cannot be looked at: {type(error).__name__}")]

@@ -10,12 +10,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from rtbisect.report.lint.mail import Mail, Rule, number
+from rtbisect.report.lint.mail import Mail, Rule
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    Found = Iterator[tuple[str, str]]
+    from rtbisect.report.lint.mail import Found
 
 #: Tags that only a person gives, for what that person did.
 _PERSONAL = re.compile(r"\s*(Signed-off-by|Tested-by|Reviewed-by|Acked-by|Co-developed-by):\s")
@@ -35,7 +33,7 @@ REGRESSIONS = "regressions@lists.linux.dev"
 def _personal(mail: Mail) -> Found:
     for place, line in enumerate(mail.lines):
         if found := _PERSONAL.match(line):
-            yield number(place), f"{found[1]}: is for a person to give"
+            yield place, f"{found[1]}: is for a person to give"
 
 
 def _closes(mail: Mail) -> Found:
@@ -45,15 +43,15 @@ def _closes(mail: Mail) -> Found:
         if line.startswith("Reported-by:"):
             after = stripped[place + 1] if place + 1 < len(stripped) else ""
             if not after.startswith(("Closes:", "Link:")):
-                yield number(place), "Reported-by: without Closes: below it"
+                yield place, "Reported-by: without Closes: below it"
         elif line.startswith("Closes:") and (not own or not line.endswith(f"/{own}")):
-            yield number(place), "does not end in this mail's own Message-ID"
+            yield place, "does not end in this mail's own Message-ID"
 
 
 def _fixes(mail: Mail) -> Found:
     for place, line in enumerate(mail.lines):
         if re.match(r"\s*Fixes:", line) and not _FIXES.fullmatch(line):
-            yield number(place), 'is not `Fixes: <12 hex digits or more> ("<title>")` on one line'
+            yield place, 'is not `Fixes: <12 hex digits or more> ("<title>")` on one line'
 
 
 def _offered(mail: Mail) -> Found:
@@ -74,57 +72,54 @@ def _commands(mail: Mail) -> list[tuple[int, str, str]]:
 def _regzbot_form(mail: Mail) -> Found:
     for place, line in enumerate(mail.lines):
         if re.match(r"\s+#\s*regzbot\b|>?\s*#\s+regzbot\b", line):
-            yield number(place), "is no command: `#` has to be the first character"
+            yield place, "is no command: `#` has to be the first character"
     commands = _commands(mail)
     at = {place for place, _, _ in commands}
     for place, name, rest in commands:
         if name not in _NAMES + _ENDS:
-            yield number(place), f"{name} is left to a person: its name has changed before"
+            yield place, f"{name} is left to a person: its name has changed before"
         elif not rest:
-            yield number(place), f"{name} says nothing"
+            yield place, f"{name} says nothing"
         for near in (place - 1, place + 1):
             if near not in at and 0 <= near < len(mail.lines) and mail.lines[near].strip():
-                yield number(place), "no paragraph of its own, or folded: blank lines around it"
+                yield place, "no paragraph of its own, or folded: blank lines around it"
                 break
     names = [name for _, name, _ in commands]
     if "introduced" in names[1:]:
-        yield number(commands[names.index("introduced", 1)][0]), "introduced comes first, and once"
+        yield commands[names.index("introduced", 1)][0], "introduced comes first, and once"
     elif names and not set(names) & {"introduced", *_ENDS, "link", "monitor"}:
-        yield number(commands[0][0]), f"{names[0]} without introduced"
+        yield commands[0][0], f"{names[0]} without introduced"
 
 
 def _regzbot_id(mail: Mail) -> Found:
     for place, name, rest in _commands(mail):
         if name in ("monitor", "link") and rest and not PAGE.fullmatch(rest.split()[0]):
-            yield number(place), f"{name} names no page of an archive (https://...)"
+            yield place, f"{name} names no page of an archive (https://...)"
         if name != "introduced":
             continue
         found = _ID.fullmatch(rest)
         if not found:
-            yield number(place), "names no commit (8 digits or more) and no range of tags"
+            yield place, "names no commit (8 digits or more) and no range of tags"
         elif found["to"] and not (
             _VANILLA.fullmatch(found["from"]) and _VANILLA.fullmatch(found["to"])
         ):
-            yield number(place), "a range of tags other than mainline's may be filed wrongly"
+            yield place, "a range of tags other than mainline's may be filed wrongly"
 
 
 def _regzbot_right(mail: Mail) -> Found:
     """A regression is tracked where the kernel itself is the cause, and people use it so."""
     tracked = [place for place, name, _ in _commands(mail) if name == "introduced"]
     if tracked and mail.cause not in ("", "kernel"):
-        yield number(tracked[0]), f"tracks what the report calls {mail.cause}"
-    if tracked and mail.header("X-rtbisect-State") == "draft":
-        yield number(tracked[0]), "in a draft: who approves it adds it"
-    people = " ".join(mail.header(name).lower() for name in ("To", "Cc"))
-    if tracked and REGRESSIONS not in people:
+        yield tracked[0], f"tracks what the report calls {mail.cause}"
+    if tracked and mail.draft:
+        yield tracked[0], "in a draft: who approves it adds it"
+    if tracked and REGRESSIONS not in mail.people:
         yield "Cc", f"{REGRESSIONS} is missing, so regzbot does not see the mail"
 
 
 def _marked(mail: Mail) -> Found:
     marked = bool(re.match(r"(Re: ?)?\[REGRESSION\]", mail.subject))
-    people = " ".join(mail.header(name).lower() for name in ("To", "Cc"))
-    draft = mail.header("X-rtbisect-State") == "draft"
-    if marked and not draft and REGRESSIONS not in people:
+    if marked and not mail.draft and REGRESSIONS not in mail.people:
         yield "Cc", f"[REGRESSION] without {REGRESSIONS}"
     if marked and mail.cause not in ("", "kernel"):
         yield "Subject", f"[REGRESSION] although the cause is {mail.cause}"
@@ -135,7 +130,7 @@ def _marked(mail: Mail) -> Found:
         and mail.report
     ):
         yield "Subject", "says regression and does not begin with [REGRESSION]"
-    if mail.cause and not marked and mail.cause != "kernel" and REGRESSIONS in people:
+    if mail.cause and not marked and mail.cause != "kernel" and REGRESSIONS in mail.people:
         yield "Cc", f"{REGRESSIONS} for a cause that is {mail.cause}"
 
 
