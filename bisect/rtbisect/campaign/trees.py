@@ -16,26 +16,18 @@ if TYPE_CHECKING:
 
 def command_tree(state: Path, repo: str) -> GitTree:
     """The tree of a repository that no site names; its worktree has a place of its own."""
-    name = hashlib.sha256(repo.encode()).hexdigest()[:12]
-    worktree = state / "trees" / f"run-{name}"
-    return GitTree(
-        GitTreeSettings(
-            name=repo, repo=Path(repo), worktree=worktree, lock=worktree.with_suffix(".lock")
-        )
-    )
+    digest = hashlib.sha256(repo.encode()).hexdigest()[:12]
+    return _tree(repo, Path(repo), state / "trees" / f"run-{digest}")
 
 
 def tree_of(state: Path, target: BuildTarget) -> GitTree:
-    worktree = state / "trees" / target.tree
-    local = target.url.removeprefix("file://")
-    return GitTree(
-        GitTreeSettings(
-            name=target.tree,
-            repo=Path(local) if Path(local).is_absolute() else target.url,
-            worktree=worktree,
-            lock=worktree.with_suffix(".lock"),
-        )
-    )
+    local = Path(target.url.removeprefix("file://"))
+    repo = local if local.is_absolute() else target.url
+    return _tree(target.tree, repo, state / "trees" / target.tree)
+
+
+def _tree(name: str, repo: Path | str, worktree: Path) -> GitTree:
+    return GitTree(GitTreeSettings(name, repo, worktree, worktree.with_suffix(".lock")))
 
 
 def head_of(tree: GitTree, target: BuildTarget, branch: str = "") -> str:
