@@ -17,6 +17,11 @@ SIZE = 30
 CULPRIT = 17
 
 
+def replayed(search, spec, events):
+    """The state of `engine` or of `verification` after a whole log."""
+    return replace(search.start(spec), events=tuple(events))
+
+
 def chain(size):
     commits = [Commit("c0", ("good",), "subject 0")]
     commits += [Commit(f"c{i}", (f"c{i - 1}",), f"subject {i}") for i in range(1, size)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The search: start, propose, apply, replay, answer, forecast.
+"""The search: start, propose, apply, answer, forecast.
 
 A state is a specification and a log of events. Whatever is proposed or answered is a pure
 function of the two, so an interrupted search goes on where its log ends.
@@ -56,7 +56,6 @@ __all__ = [
     "forecast",
     "knows_build",
     "propose",
-    "replay",
     "start",
 ]
 
@@ -75,11 +74,6 @@ def start(spec: SearchSpec) -> SearchState:
 def apply(state: SearchState, event: Event) -> SearchState:
     """The state after one more event."""
     return replace(state, events=(*state.events, event))
-
-
-def replay(spec: SearchSpec, events: Iterable[Event]) -> SearchState:
-    """The state after a whole log."""
-    return replace(start(spec), events=tuple(events))
 
 
 def knows_build(state: SearchState, sha: str, layout: int = 0) -> bool:

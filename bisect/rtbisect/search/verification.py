@@ -2,7 +2,7 @@
 """Verification: culprit against each parent on fresh boots, also with another code layout, and
 its revert on the tip.
 
-The same shape as the search: propose, apply, replay. The boots of the search are not
+The same shape as the search: propose, apply. The boots of the search are not
 used again, because the search chose the culprit by them.
 """
 
@@ -169,11 +169,6 @@ def start(spec: VerifySpec) -> VerifyState:
 def apply(state: VerifyState, event: Event) -> VerifyState:
     """The state after one more build or fresh boot."""
     return replace(state, events=(*state.events, event))
-
-
-def replay(spec: VerifySpec, events: Iterable[Event]) -> VerifyState:
-    """The state after a whole log."""
-    return replace(start(spec), events=tuple(events))
 
 
 def propose(state: VerifyState, *, late: bool = False) -> Proposal:
@@ -376,7 +371,6 @@ __all__ = [
     "follows_layout",
     "incomplete",
     "propose",
-    "replay",
     "start",
     "verifications",
 ]

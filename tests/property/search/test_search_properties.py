@@ -3,6 +3,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from helpers.depth import deep
+from helpers.searches import replayed
 from rtbisect.model.campaign import Better, MetricKey, Outcome, Scale, Threshold
 from rtbisect.model.code import Commit, CommitGraph
 from rtbisect.model.lab import RunStatus
@@ -129,8 +130,8 @@ def test_a_replayed_prefix_proposes_the_same(graph, data):
         for event in events(state, oracle, first, f"run{len(state.events)}"):
             state = engine.apply(state, event)
     for length, proposal in proposals[:: max(1, len(proposals) // 6)]:
-        assert engine.propose(engine.replay(spec, state.events[:length]))[0] == proposal
-    assert engine.answer(engine.replay(spec, state.events)) == engine.answer(state)
+        assert engine.propose(replayed(engine, spec, state.events[:length]))[0] == proposal
+    assert engine.answer(replayed(engine, spec, state.events)) == engine.answer(state)
 
 
 @FEW
@@ -149,7 +150,7 @@ def test_the_order_of_the_log_does_not_matter(graph, data):
         queues.setdefault(event.revision, []).append(event)
     order = data.draw(st.permutations([event.revision for event in events_]))
     mixed = tuple(queues[sha].pop(0) for sha in order)
-    one, other = engine.replay(spec, events_), engine.replay(spec, mixed)
+    one, other = replayed(engine, spec, events_), replayed(engine, spec, mixed)
     assert engine.propose(one) == engine.propose(other)
     assert engine.answer(one) == engine.answer(other)
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from helpers.campaigns import World, line_of, sha, thresholds
+from helpers.searches import replayed
 from rtbisect.kernel.fake import FakeBuilder
 from rtbisect.lab.fake import FakeLab
 from rtbisect.model.campaign import CampaignRequest, Limits, Observation, Outcome, Sought
@@ -94,8 +95,8 @@ def test_what_only_no_regression_at_all_speaks_against_is_named(prior, layout_co
 
 def test_kernels_that_were_booted_often_leave_it_to_another_layout():
     state = begun(layout_cost_s=30.0, prior_none=0.56)
-    state = engine.replay(state.spec, (*state.events, *fresh({sha(n): 6e3 for n in (0, 3)}, 20)))
-    state = engine.replay(state.spec, (*state.events, *fresh({sha(n): 9e3 for n in (5, 8)}, 20)))
+    state = replayed(engine, state.spec, (*state.events, *fresh({sha(n): 6e3 for n in (0, 3)}, 20)))
+    state = replayed(engine, state.spec, (*state.events, *fresh({sha(n): 9e3 for n in (5, 8)}, 20)))
     far = replace(state, spec=replace(state.spec, max_boots=200, prior_none=1 - 1e-6))
     test = plan.against_none(far, far.belief)
     assert (test.purpose, test.layout) == ("layout", 1)
@@ -155,7 +156,7 @@ def test_the_end_of_the_budget_puts_a_likely_commit_to_the_proof():
     assert (found.culprit, found.sure) == (sha(5), False)
     assert found.confidence == float(state.belief.commits[4])
     # One that is not likely is left open.
-    early = engine.replay(replace(state.spec, max_boots=14), state.events[:17])
+    early = replayed(engine, replace(state.spec, max_boots=14), state.events[:17])
     assert engine.propose(early)[0].outcome is Outcome.INCONCLUSIVE
 
 

@@ -3,7 +3,7 @@ from dataclasses import replace
 
 import pytest
 
-from helpers.searches import Toy, built, chain, event, search, spec
+from helpers.searches import Toy, built, chain, event, replayed, search, spec
 from rtbisect.errors import ConfigError
 from rtbisect.model.campaign import Observation, Outcome
 from rtbisect.model.code import Commit, CommitGraph
@@ -156,9 +156,9 @@ def test_an_end_that_is_skipped_once_is_tried_again():
     graph = chain(16)
     boots = [event(sha, 1.0 + 4 * (sha != "good")) for sha in ("good", graph.newer) * 3]
     skipped = engine.Booted(graph.newer, "skip", RunStatus.SKIPPED, None, 1.0)
-    state = engine.replay(spec(graph), [*boots, skipped])
+    state = replayed(engine, spec(graph), [*boots, skipped])
     assert not isinstance(engine.propose(state)[0], engine.Finish)
-    state = engine.replay(spec(graph), [*boots, skipped, skipped, skipped])
+    state = replayed(engine, spec(graph), [*boots, skipped, skipped, skipped])
     finish = engine.propose(state)[0]
     assert isinstance(finish, engine.Finish)
     assert "is skipped by the command" in finish.reason
@@ -329,8 +329,8 @@ def test_the_order_of_independent_events_does_not_matter():
     head, tail = events[:14], events[14:20]
     builds = [e for e in tail if isinstance(e, engine.Built)]
     boots = [e for e in tail if isinstance(e, engine.Booted)]
-    one = engine.replay(spec(graph), (*head, *builds, *boots))
-    other = engine.replay(spec(graph), (*head, *builds[::-1], *boots[::-1]))
+    one = replayed(engine, spec(graph), (*head, *builds, *boots))
+    other = replayed(engine, spec(graph), (*head, *builds[::-1], *boots[::-1]))
     assert engine.propose(one) == engine.propose(other)
     assert engine.answer(one).candidates == engine.answer(other).candidates
 
@@ -339,7 +339,7 @@ def test_states_are_values():
     state = engine.start(spec())
     after = engine.apply(state, built("good", "a"))
     assert state.events == ()
-    assert after == engine.replay(spec(), after.events)
+    assert after == replayed(engine, spec(), after.events)
     assert engine.answer(after).reasons == ("the search is not over",)
 
 
@@ -347,8 +347,8 @@ def test_the_forecast_shrinks_and_ends_at_zero():
     graph = chain(64)
     events = finished(graph, "c20").events
     first = engine.forecast(engine.start(spec(graph)))
-    middle = engine.forecast(engine.replay(spec(graph), events[:16]))
-    last = engine.forecast(engine.replay(spec(graph), events))
+    middle = engine.forecast(replayed(engine, spec(graph), events[:16]))
+    last = engine.forecast(replayed(engine, spec(graph), events))
     assert first.boots > middle.boots > last.boots == 0
     assert first.seconds > middle.seconds > last.seconds == 0
     assert first.chance > 0.9

@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from helpers.campaigns import RES
+from helpers.searches import replayed
 from rtbisect.errors import ConfigError
 from rtbisect.judge import recovery, stats
 from rtbisect.model.campaign import (
@@ -282,7 +283,7 @@ def test_a_build_failure_closes_the_check():
 def test_replay_of_any_prefix_proposes_the_same():
     state, _ = play(SPEC, GOOD)
     for cut in range(len(state.events) + 1):
-        again = verification.replay(SPEC, state.events[:cut])
+        again = replayed(verification, SPEC, state.events[:cut])
         step = verification.propose(again, late=True)
         if cut < len(state.events):
             assert step.revision == state.events[cut].revision
@@ -351,11 +352,11 @@ def test_another_layout_repeats_what_the_parent_has_shown():
         for layout in (0, 1)
         for value in (found if layout else [10 + 30 * (sha == "culprit")] * 6)
     ]
-    state = verification.replay(replace(SPEC, layout=1, revert=None), boots)
+    state = replayed(verification, replace(SPEC, layout=1, revert=None), boots)
     status = {check.name: check.status for check in verification.verifications(state)}
     assert status["layout"] == "pass"
-    state = verification.replay(
-        replace(SPEC, layout=0, revert=None), [b for b in boots if b.layout]
+    state = replayed(
+        verification, replace(SPEC, layout=0, revert=None), [b for b in boots if b.layout]
     )
     assert verification.verifications(state)[0].status == "undecided"
 
