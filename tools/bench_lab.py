@@ -28,7 +28,7 @@ from rtbisect.lab.lava.remote import LavaServerLab
 from rtbisect.lab.lava.rest import LavaRest, RestSettings
 from rtbisect.lab.lava.settings import LavaServerSettings
 from rtbisect.lab.profile import host_profile
-from rtbisect.lab.windows import select
+from rtbisect.lab.windows import of_suites
 from rtbisect.model.code import Build
 from rtbisect.model.lab import Run, RunRequest
 from rtbisect.model.ports import KeptNote
@@ -71,7 +71,7 @@ def request_of(build: Build, window_ms: int) -> RunRequest:
     device = site.job(site.kernelci.targets()[0]).device
     return RunRequest(
         run_id="bench", revision=build.revision, kernel=build.kernel, modules=build.modules,
-        device_type=device, profile=host_profile(device), windows=select(("osnoise-off",)),
+        device_type=device, profile=host_profile(device), windows=of_suites(("osnoise",))[:1],
         window_ms=window_ms, suite_params=(("rcu_calls", 100),),
     )  # fmt: skip
 

@@ -11,8 +11,9 @@ from pathlib import Path
 
 import yaml
 
+from helpers.windows import select
 from rtbisect.lab.profile import host_profile
-from rtbisect.lab.windows import WINDOWS, select
+from rtbisect.lab.windows import WINDOWS
 from rtbisect.model.lab import DeviceType, RunRequest
 
 DEVICE = DeviceType("qemu-smt", "qemu-smt.jinja2", 1, 4, 2, 1024, emulated=True)

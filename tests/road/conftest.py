@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from helpers.windows import select
 from rtbisect.campaign.assemble import MACHINE_LOCK
 from rtbisect.campaign.plan import build_pattern
 from rtbisect.config.paths import data, state_dir
@@ -16,7 +17,6 @@ from rtbisect.kernel.kbuild import KernelBuilder
 from rtbisect.kernel.settings import BuildSettings
 from rtbisect.lab.lava.local import LavaRunLab, LavaRunSettings
 from rtbisect.lab.profile import host_profile
-from rtbisect.lab.windows import select
 from rtbisect.model.campaign import Cause
 from rtbisect.model.lab import RunRequest
 from rtbisect.store.artefacts import ArtefactStore

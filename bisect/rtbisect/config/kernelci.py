@@ -23,23 +23,6 @@ from rtbisect.errors import ConfigError
 if TYPE_CHECKING:
     from pathlib import Path
 
-#: Keys of a site file that kernelci-core reads.
-KEYS = (
-    "trees",
-    "build_environments",
-    "fragments",
-    "build_configs_defaults",
-    "build_configs",
-    "file_system_types",
-    "file_systems",
-    "test_plan_default_filters",
-    "test_plans",
-    "device_default_filters",
-    "device_types",
-    "test_configs",
-    "labs",
-)
-
 
 @dataclass(frozen=True, slots=True)
 class FragmentSource:

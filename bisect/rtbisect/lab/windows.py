@@ -11,7 +11,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from rtbisect.errors import ConfigError
 from rtbisect.lab.profile import WATCHED
 from rtbisect.model.lab import Window
 from rtbisect.suites.base import every, find
@@ -112,13 +111,3 @@ def explaining(window: Window) -> tuple[Window, ...]:
     if any(find(suite).symptom for suite in window.suites):
         return found
     return (*found, *(suite.twin(window) for suite in every() if suite.twin))
-
-
-def select(names: Iterable[str]) -> tuple[Window, ...]:
-    """The windows of these names in the order of ALL_WINDOWS; ConfigError for an unknown one."""
-    wanted = set(names)
-    unknown = sorted(wanted - {window.name for window in ALL_WINDOWS})
-    if unknown:
-        known = ", ".join(window.name for window in ALL_WINDOWS)
-        raise ConfigError(f"there is no window {unknown[0]!r}", f"choose from {known}")
-    return tuple(window for window in ALL_WINDOWS if window.name in wanted)

@@ -84,17 +84,3 @@ def _add_up(found: Mapping[tuple[int, str, str], Interference]) -> None:
         sums = (sum(row.count for row in parts), sum(row.sum_ns for row in parts))
         if whole is None or (whole.count, whole.sum_ns) != sums:
             raise SuiteError(f"noise.txt: the sources of {kind} on CPU {cpu} are not all of it")
-
-
-def shares(rows: tuple[Interference, ...], kind: str | None = None) -> list[tuple[str, float]]:
-    """Sources of noise over all CPUs with their shares of the typical time, largest first."""
-    by_source: dict[str, int] = {}
-    for row in rows:
-        if row.source != ALL and (row.kind == kind if kind else row.kind in KINDS):
-            name = f"{row.kind} {row.source}"
-            by_source[name] = by_source.get(name, 0) + row.typical_ns
-    total = sum(by_source.values())
-    if not total:
-        return []
-    ordered = sorted(by_source.items(), key=lambda item: (-item[1], item[0]))
-    return [(name, ns / total) for name, ns in ordered]

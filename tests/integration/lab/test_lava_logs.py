@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 from helpers.lab_logs import RECORDED, recorded
+from helpers.windows import select
 from rtbisect.errors import ConfigError, InfrastructureError
 from rtbisect.lab import console_block, job_log
 from rtbisect.lab.classify import classify
 from rtbisect.lab.measurements import InvalidBoot, evidence
-from rtbisect.lab.windows import select
 from rtbisect.model.lab import RunStatus
 from rtbisect.suites.base import find
 

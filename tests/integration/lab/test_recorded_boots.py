@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from helpers.windows import select
 from rtbisect.config.thresholds import load_thresholds
 from rtbisect.judge.samples import figure
 from rtbisect.judge.verdict import judge
 from rtbisect.lab.job_log import parse
 from rtbisect.lab.measurements import evidence
 from rtbisect.lab.profile import host_profile, parse_cpus
-from rtbisect.lab.windows import select
 from rtbisect.model.campaign import Level, MetricKey, Sample
 from rtbisect.model.lab import DeviceType, Run, RunRequest, RunStatus
 

@@ -9,7 +9,6 @@ import pytest
 
 from rtbisect.campaign.plan import check_target
 from rtbisect.config import notes
-from rtbisect.config.kernelci import KEYS
 from rtbisect.config.site_file import load_site
 from rtbisect.errors import ConfigError
 from rtbisect.kernel.config_check import most_cpus
@@ -230,6 +229,24 @@ def test_a_compiler_that_is_not_here_is_named():
     for here in ("13.2.0", "1", "120.1", ""):
         ((place, said),) = notes.compiler(document, "gcc-12", here)
         assert (place[-1], "cc_version 12 is not what builds" in said) == ("cc_version", True)
+
+
+#: Sections of a site file that kernelci-core reads.
+KEYS = (
+    "trees",
+    "build_environments",
+    "fragments",
+    "build_configs_defaults",
+    "build_configs",
+    "file_system_types",
+    "file_systems",
+    "test_plan_default_filters",
+    "test_plans",
+    "device_default_filters",
+    "device_types",
+    "test_configs",
+    "labs",
+)
 
 
 def test_every_key_that_kernelci_core_reads_is_used_or_named():

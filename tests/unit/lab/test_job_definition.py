@@ -11,6 +11,7 @@ import yaml
 from pydantic import ValidationError
 
 from helpers.lab_logs import DEVICE, request
+from helpers.windows import select
 from rtbisect.config.schema import LabAccess, PlanParams
 from rtbisect.errors import ConfigError, InternalError
 from rtbisect.lab import device_values
@@ -25,7 +26,7 @@ from rtbisect.lab.job_definition import (
     timeouts_of,
 )
 from rtbisect.lab.profile import host_profile
-from rtbisect.lab.windows import WINDOWS, select
+from rtbisect.lab.windows import WINDOWS
 from rtbisect.suites import reach
 
 ROOT = Path(__file__).parents[3]

@@ -20,12 +20,12 @@ from helpers.lab_logs import (
     request,
     small_lava_jobs,
 )
+from helpers.windows import select
 from rtbisect.errors import BusyError, ConfigError, InfrastructureError
 from rtbisect.lab import qemu_host
 from rtbisect.lab.job_definition import expected_cases
 from rtbisect.lab.lava.base import Patience
 from rtbisect.lab.lava.local import LavaRunLab, LavaRunSettings
-from rtbisect.lab.windows import select
 from rtbisect.model.lab import RunStatus
 from rtbisect.store.artefacts import ArtefactStore
 

@@ -14,11 +14,11 @@ from helpers.lab_logs import (
     request,
     window_txt,
 )
+from helpers.windows import select
 from rtbisect.lab import console_block, job_log
 from rtbisect.lab.job_definition import expected_cases
 from rtbisect.lab.measurements import MOST_CASES, InvalidBoot, evidence
 from rtbisect.lab.profile import host_profile
-from rtbisect.lab.windows import select
 from rtbisect.model.lab import DeviceType
 
 CPUS = 128

@@ -16,11 +16,12 @@ from helpers.lab_logs import (
     trace,
     window_txt,
 )
+from helpers.windows import select
 from rtbisect.lab import job_log
 from rtbisect.lab.job_definition import expected_cases
 from rtbisect.lab.measurements import InvalidBoot, evidence
 from rtbisect.lab.profile import host_profile
-from rtbisect.lab.windows import WINDOWS, select
+from rtbisect.lab.windows import WINDOWS
 from rtbisect.suites import rcutorture, senders, siteload
 
 ASKED = request()

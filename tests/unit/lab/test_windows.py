@@ -1,11 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 import subprocess
 
-import pytest
-
 from helpers import device
-from rtbisect.errors import ConfigError
-from rtbisect.lab.windows import ALL_WINDOWS, WINDOWS, select
+from rtbisect.lab.windows import ALL_WINDOWS, WINDOWS
 
 #: Options that the script takes, and a window that no suite has at their end.
 ASKED = (
@@ -33,9 +30,3 @@ def test_a_workload_has_its_control():
 
 def test_our_own_load_is_marked_synthetic():
     assert {w.name for w in WINDOWS if not w.synthetic} == {"osnoise-off", "rcu-off"}
-
-
-def test_windows_are_selected_by_name():
-    assert [w.name for w in select(["pf-on", "osnoise-off"])] == ["osnoise-off", "pf-on"]
-    with pytest.raises(ConfigError, match="no window 'pf'"):
-        select(["pf"])

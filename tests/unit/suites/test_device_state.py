@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from helpers.lab_logs import request
+from helpers.windows import select
 from rtbisect.lab.classify import panic_of
 from rtbisect.lab.measurements import symptom
-from rtbisect.lab.windows import select
 from rtbisect.suites.stall import FROZEN, GUARDS
 
 SUITES = Path(__file__).resolve().parents[3] / "lava-jobs/suites"

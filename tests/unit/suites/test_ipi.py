@@ -6,7 +6,7 @@ import pytest
 
 from helpers import tracers
 from helpers.lab_logs import dose, interrupts, window_txt
-from rtbisect.lab.windows import select
+from helpers.windows import select
 from rtbisect.suites import ipi
 from rtbisect.suites.base import SuiteError, pairs
 

@@ -100,21 +100,9 @@ def test_no_text_makes_the_program_fail_or_its_table_impossible(fold, text):
     assert sum(r.count for r in noise.read(folded) if r.source == noise.ALL) >= 1
 
 
-def test_shares_go_by_the_typical_duration_not_by_the_longest():
-    rows = noise.read(
-        noise_txt(
-            (2, "irq", "timer:236", [10, 10, 10_000_000]),
-            (3, "irq", "timer:236", [10]),
-            (3, "thread", "ksoftirqd/3", [60]),
-            (3, "nmi", "-", [10**6]),
-        ).decode()
-    )
-    assert noise.shares(rows) == [
-        ("thread ksoftirqd/3", pytest.approx(0.6)),
-        ("irq timer:236", pytest.approx(0.4)),
-    ]
-    assert noise.shares(rows, "irq") == [("irq timer:236", 1.0)]
-    assert noise.shares(()) == []
+def test_what_is_typical_goes_by_the_median_and_not_by_the_longest():
+    rows = noise.read(noise_txt((2, "irq", "timer:236", [10, 10, 10_000_000])).decode())
+    assert {row.typical_ns for row in rows} == {30}
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 import pytest
 
 from helpers.lab_logs import noise_txt, osnoise_txt, sample, trace
-from rtbisect.lab.windows import select
+from helpers.windows import select
 from rtbisect.suites import osnoise
 from rtbisect.suites.base import SuiteError
 

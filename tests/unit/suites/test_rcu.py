@@ -2,7 +2,7 @@
 import pytest
 
 from helpers.lab_logs import durations
-from rtbisect.lab.windows import select
+from helpers.windows import select
 from rtbisect.suites import rcu
 from rtbisect.suites.base import SuiteError
 

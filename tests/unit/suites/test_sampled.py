@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 from helpers import lab_logs
-from rtbisect.lab.windows import select
+from helpers.windows import select
 from rtbisect.suites import ipi, sampled
 
 

@@ -4,7 +4,7 @@ import subprocess
 import pytest
 
 from helpers import tracers
-from rtbisect.lab.windows import select
+from helpers.windows import select
 from rtbisect.suites import stall
 from rtbisect.suites.base import SuiteError
 
