@@ -59,7 +59,6 @@ class Sample:
     cpu: int
     runtime_us: int
     noise_us: int
-    available_percent: float
     max_single_us: int
     counts: tuple[int, ...]
 
@@ -191,7 +190,7 @@ def _sample(match: re.Match[str]) -> Sample:
     if wrong := contradiction(row):
         raise SuiteError(f"osnoise: {wrong}")
     counts = tuple(int(match[name]) for name in _COUNTS)
-    return Sample(int(match["cpu"]), runtime, noise, available, single, counts)
+    return Sample(int(match["cpu"]), runtime, noise, single, counts)
 
 
 def _figures(samples: list[Sample]) -> dict[str, float]:
