@@ -26,24 +26,20 @@ def linear():
 WIDE = {"threshold": linear(), "calibrate_max": 40, "max_boots": 400, "max_builds": 100}
 
 
-def test_a_shift_of_one_cpu_is_found_behind_the_noise_of_the_host():
-    def draw(rng, bad):
-        host = 3 * rng.standard_normal()
-        cpus = [host + 0.3 * rng.standard_normal() + 2.0 * (bad and cpu == 2) for cpu in range(4)]
-        return float(np.median(cpus)), tuple(cpus)
+def one_cpu_worse(rng, bad):
+    host = 3 * rng.standard_normal()
+    cpus = [host + 0.3 * rng.standard_normal() + 2.0 * (bad and cpu == 2) for cpu in range(4)]
+    return float(np.median(cpus)), tuple(cpus)
 
-    state, answer = boots_until_the_end(draw, **WIDE)
+
+def test_a_shift_of_one_cpu_is_found_behind_the_noise_of_the_host():
+    state, answer = boots_until_the_end(one_cpu_worse, **WIDE)
     assert str(state.ends.figure) == "on the watched CPU number 3 beside the others"
     assert (answer.outcome, answer.culprit) == (Outcome.CULPRIT, f"c{CULPRIT}")
 
 
 def test_a_boot_that_lacks_a_cpu_does_not_take_back_what_the_others_say():
-    def draw(rng, bad):
-        host = 3 * rng.standard_normal()
-        cpus = [host + 0.3 * rng.standard_normal() + 2.0 * (bad and cpu == 2) for cpu in range(4)]
-        return float(np.median(cpus)), tuple(cpus)
-
-    state, answer = boots_until_the_end(draw, **WIDE)
+    state, answer = boots_until_the_end(one_cpu_worse, **WIDE)
     assert answer.culprit == f"c{CULPRIT}"
     torn = Observation(state.spec.graph.newer, "torn", 0.5, (0.5, 0.4, 0.6))
     more = engine.Booted(state.spec.graph.newer, "torn", RunStatus.COMPLETE, torn, 1.0)
