@@ -16,8 +16,6 @@ from rtbisect.mail import result_mail
 from rtbisect.mail.fixes import Mended, Unknown, mended
 from rtbisect.mail.report_state import follow_outbox
 from rtbisect.model.campaign import Level
-from rtbisect.store.campaigns import CampaignStore
-from rtbisect.store.outbox import Outbox
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -38,7 +36,7 @@ def answer(output: Output, campaign: str, check: str, by: str, queue: bool) -> i
     It goes to who asked, and to all who have the report. The draft, answer-CHECK.eml beside the
     report, may be edited before.
     """
-    record = CampaignStore(output.state).get(campaign)
+    record = output.store.get(campaign)
     mail = result_mail.write_answer_mail(output.state, record, check, by)
     about = {"campaign": campaign, "check": check}
     return show_or_queue(output, mail, about, queue=queue)
@@ -55,7 +53,7 @@ def follow(output: Output, site: Path | None) -> int:
     boots leave it open.
     """
     place = site_path(site)
-    follow_outbox(CampaignStore(output.state), Outbox(output.state))
+    follow_outbox(output.store, output.outbox)
     rows, codes = [], [Exit.ANSWERED]
     for each in list(mended(output.state, place)):
         row, code = _one(output, each)
@@ -90,7 +88,7 @@ def _one(output: Output, found: Mended | Unknown) -> tuple[dict[str, Any], Exit]
         told = ab_test.write_answer(output.state, found.record, question, check)
     except (ConfigError, InfrastructureError) as error:
         return row | {"note": str(error)}, error.exit_code
-    result_mail.tested(CampaignStore(output.state), found.record, told.level, newest=True)
+    result_mail.tested(output.store, found.record, told.level, newest=True)
     found.note()
     words = ab_test.WORDS[told.level]
     code = Exit.UNDECIDED if told.level is Level.UNDECIDED else Exit.ANSWERED

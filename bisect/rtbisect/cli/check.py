@@ -16,7 +16,6 @@ from rtbisect.model.campaign import CampaignRequest, Judgement, Outcome, Result
 from rtbisect.pipeline.compare import BASE, TIP
 from rtbisect.report.averages import centre_of, spread
 from rtbisect.report.text import Column, table
-from rtbisect.store.campaigns import CampaignStore
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -60,7 +59,7 @@ def conclude(output: Output, record: CampaignRecord) -> int:
     """Print the answer with its judgements; gives the exit code."""
     result = record.result
     pairs = _pairs(result)
-    data = answer_of(CampaignStore(output.state), record) | {
+    data = answer_of(output.store, record) | {
         "level": session.level_of(result) if result else None,
         "judgements": [_judgement(each) for each in result.judgements] if result else [],
         "figures": [_figure(pair) for pair in pairs],

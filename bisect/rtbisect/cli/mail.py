@@ -21,8 +21,6 @@ from rtbisect.mail.report_state import REPORT, follow_outbox, withdrawn
 from rtbisect.mail.send import send_due
 from rtbisect.mail.transport.inbox import ImapBox
 from rtbisect.model.mail import MailState
-from rtbisect.store.campaigns import CampaignStore
-from rtbisect.store.outbox import Outbox
 from rtbisect.store.replies import Replies, ReplyState
 
 if TYPE_CHECKING:
@@ -48,7 +46,7 @@ def mail() -> None:
 @click.pass_obj
 def list_mails(output: Output) -> int:
     """The outbox, oldest mail first."""
-    mails = Outbox(output.state).all()
+    mails = output.outbox.all()
     text = "\n".join(map(_line, mails)) or "the outbox is empty"
     output.answer({"mails": [_row(each) for each in mails]}, text)
     return 0
@@ -65,7 +63,7 @@ def send(output: Output, site: Path | None) -> int:
     """
     loaded = load_site(site_path(site))
     progress = PlainProgress()
-    outbox, store = Outbox(output.state), CampaignStore(output.state)
+    outbox, store = output.outbox, output.store
 
     # What a session that was killed has left.
     follow_outbox(store, outbox)
@@ -89,7 +87,7 @@ def send(output: Output, site: Path | None) -> int:
 @click.pass_obj
 def decide(output: Output, message_id: str, what: str, why: str) -> int:
     """Say of a mail that waits for you that it was sent, or is to be sent again."""
-    outbox = Outbox(output.state)
+    outbox = output.outbox
     state = MailState.SENT if what == "sent" else MailState.QUEUED
     with outbox.sender():
         outbox.settle()
@@ -97,7 +95,7 @@ def decide(output: Output, message_id: str, what: str, why: str) -> int:
         if what == "again" and asked.kind == REPORT and withdrawn(outbox, asked.campaign):
             raise ConfigError(f"{message_id} was withdrawn", "it is not sent behind that")
         found = outbox.decide(asked, state, f"a person: {why[:200]}")
-    follow_outbox(CampaignStore(output.state), outbox)
+    follow_outbox(output.store, outbox)
     output.answer(_row(found), _line(found))
     return 0
 
@@ -108,12 +106,12 @@ def decide(output: Output, message_id: str, what: str, why: str) -> int:
 @click.pass_obj
 def drop(output: Output, message_id: str) -> int:
     """Take a mail that was not sent out of the outbox; its report is a draft again."""
-    outbox = Outbox(output.state)
+    outbox = output.outbox
     with outbox.sender():
         outbox.settle()
         found = outbox.get(message_id)
         outbox.drop(found)
-    follow_outbox(CampaignStore(output.state), outbox)
+    follow_outbox(output.store, outbox)
     row = {"message_id": found.message_id, "dropped": True}
     output.answer(row, f"{found.message_id} is dropped")
     return 0
@@ -126,7 +124,7 @@ def drop(output: Output, message_id: str) -> int:
 def poll(output: Output, site: Path | None) -> int:
     """Read replies to our mails from the site's inbox; fits a timer."""
     loaded = load_site(site_path(site))
-    stores = Stores(Replies(output.state), Outbox(output.state), CampaignStore(output.state))
+    stores = Stores(Replies(output.state), output.outbox, output.store)
     follow_outbox(stores.campaigns, stores.outbox)
     with _open(accounts.inbox_of(loaded)) as inbox:
         now = SystemClock().now_iso()

@@ -19,6 +19,8 @@ from rtbisect.config.site_file import SiteFiles
 from rtbisect.errors import Exit, InfrastructureError
 from rtbisect.pipeline.wording import duration
 from rtbisect.process.command import one_line
+from rtbisect.store.campaigns import CampaignStore
+from rtbisect.store.outbox import Outbox
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -41,6 +43,16 @@ class Output:
     state: Path
     sites: SiteFiles = field(default_factory=SiteFiles)
     as_json: bool = False
+
+    @property
+    def store(self) -> CampaignStore:
+        """The campaigns, opened anew."""
+        return CampaignStore(self.state)
+
+    @property
+    def outbox(self) -> Outbox:
+        """The mails that were approved, opened anew."""
+        return Outbox(self.state)
 
     def answer(self, data: Mapping[str, Any], text: str) -> None:
         """The answer of a command. BrokenPipeError when nobody reads it any more."""

@@ -42,9 +42,7 @@ from rtbisect.report.lint.rules import RULES
 from rtbisect.report.lint.rules import lint as lint_mail
 from rtbisect.report.page import write_page
 from rtbisect.report.template_values import Bot
-from rtbisect.store.campaigns import CampaignStore
 from rtbisect.store.journal import recorded
-from rtbisect.store.outbox import Outbox
 
 if TYPE_CHECKING:
     from rtbisect.cli.output import Output
@@ -103,7 +101,7 @@ def _bytes_of(file: Path) -> bytes:
 @click.pass_obj
 def show(output: Output, campaign: str) -> int:
     """Print the draft of CAMPAIGN."""
-    draft = CampaignStore(output.state).get(campaign).draft()
+    draft = output.store.get(campaign).draft()
     path = Path(draft.path)
     try:
         text = path.read_text(encoding="ascii")
@@ -144,7 +142,7 @@ def propose(
     Exits with 1 when rules find something in it.
     """
     said = Words(use_case, monitored, linked)
-    record = CampaignStore(output.state).get(campaign)
+    record = output.store.get(campaign)
     made = make_proposal(output.state, record, by, said)
     people = made.recipients
     rows = [
@@ -177,7 +175,7 @@ def propose(
 @click.pass_obj
 def approve(output: Output, campaign: str, by: str) -> int:
     """Answer for the mail of CAMPAIGN: it goes to the outbox as it lies there."""
-    store = CampaignStore(output.state)
+    store = output.store
     record = store.get(campaign)
     mail = approving.approve(output.state, store, record, by)
     data = {
@@ -201,7 +199,7 @@ def approve(output: Output, campaign: str, by: str) -> int:
 @click.pass_obj
 def for_kcidb(output: Output, campaign: str, origin: str) -> int:
     """Print CAMPAIGN in KCIDB's format; `kcidb:` of a site file writes such files by itself."""
-    folder = CampaignStore(output.state).get(campaign).draft().folder
+    folder = output.store.get(campaign).draft().folder
     if not re.fullmatch(r"[a-z0-9_]{1,64}", origin):
         raise ConfigError(f"{origin!r} is no origin of KCIDB", "a-z, 0-9 and _ make one")
     text = kcidb_json(read_input(folder), origin)
@@ -219,7 +217,7 @@ def bundle(output: Output, campaign: str, folder: Path | None) -> int:
 
     Without FOLDER it is published where the site file says (mail: evidence:).
     """
-    record = CampaignStore(output.state).get(campaign)
+    record = output.store.get(campaign)
     if folder is None and (site := record.request.site):
         folder = approving.evidence_folder(load_site(Path(site)), campaign)
     if folder is None:
@@ -242,7 +240,7 @@ def bundle(output: Output, campaign: str, folder: Path | None) -> int:
 @click.pass_obj
 def withdraw(output: Output, campaign: str, by: str, why: str, queue: bool) -> int:
     """Withdraw the report of CAMPAIGN in its own thread, from all who got it."""
-    record = CampaignStore(output.state).get(campaign)
+    record = output.store.get(campaign)
     mail = write_withdrawal(output.state, record, by, why)
     return show_or_queue(output, mail, {"campaign": campaign}, queue=queue)
 
@@ -250,9 +248,9 @@ def withdraw(output: Output, campaign: str, by: str, why: str, queue: bool) -> i
 def show_or_queue(output: Output, mail: OutMail, about: dict[str, str], *, queue: bool) -> int:
     """Print a mail in the thread of a report, queued with `queue`; `about` are keys of its own."""
     if queue:
-        outbox = Outbox(output.state)
+        outbox = output.outbox
         outbox.put(mail)
-        follow_outbox(CampaignStore(output.state), outbox)
+        follow_outbox(output.store, outbox)
     data = about | {
         "message_id": mail.message_id,
         "recipients": list(mail.recipients),
@@ -289,7 +287,7 @@ def make_digest(
     mail = write_digest(output.state, loaded, found, lab_only=lab_only, by=name)
     send = queue and (found.ill or not lab_only)
     if send:
-        Outbox(output.state).put(mail)
+        output.outbox.put(mail)
     output.answer({"eml": mail.text, "queued": send} | asdict(found), mail.text)
     return int(Exit.LAB) if found.ill else int(Exit.ANSWERED)
 
@@ -300,7 +298,7 @@ def make_digest(
 @click.pass_obj
 def page(output: Output, campaign: str) -> int:
     """Write CAMPAIGN as one page of HTML with its pictures, beside the draft."""
-    store = CampaignStore(output.state)
+    store = output.store
     folder = store.get(campaign).draft().folder
     runs = recorded(store.database, campaign, Run)
     bot = Bot("rtbisect", "", "")
@@ -325,7 +323,7 @@ def test_it(output: Output, campaign: str, patch: Path | None, rev: str | None, 
     """
     if (patch is None) == (rev is None):
         raise ConfigError("what is to be tested?", "give one of --patch and --rev")
-    record = CampaignStore(output.state).get(campaign)
+    record = output.store.get(campaign)
     if patch is not None:
         mbox = _bytes_of(patch)
         if len(mbox) >= MOST_BYTES:
@@ -335,7 +333,7 @@ def test_it(output: Output, campaign: str, patch: Path | None, rev: str | None, 
         asked = ab_test.of_revision(output.state, record, rev or "", seed)
     check = session.once(output.state, asked.request, PlainProgress())
     found = ab_test.write_answer(output.state, record, asked, check)
-    result_mail.tested(CampaignStore(output.state), record, found.level, newest=asked.newest)
+    result_mail.tested(output.store, record, found.level, newest=asked.newest)
     data = {
         "campaign": campaign,
         "check": check.id,

@@ -11,14 +11,13 @@ from rtbisect.errors import Exit
 from rtbisect.model.campaign import Outcome, Result, Summary
 from rtbisect.model.command import RUN
 from rtbisect.pipeline.wording import duration
-from rtbisect.store.campaigns import CampaignStore
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rtbisect.cli.output import Output
     from rtbisect.model.code import CommitHead
-    from rtbisect.store.campaigns import CampaignRecord
+    from rtbisect.store.campaigns import CampaignRecord, CampaignStore
 
 
 def answer_of(store: CampaignStore, record: CampaignRecord) -> dict[str, Any]:
@@ -124,7 +123,7 @@ def exit_of(result: Result | None) -> int:
 
 def whole_answer(output: Output, record: CampaignRecord) -> tuple[dict[str, Any], str]:
     """The answer of a search for a program and for a person, with what git says of its commits."""
-    store = CampaignStore(output.state)
+    store = output.store
     named: tuple[CommitHead, ...] = ()
     if record.result is not None:
         named = commits.heads(output, record.request, record.result)

@@ -11,12 +11,12 @@ import click
 from rtbisect.cli import result
 from rtbisect.cli.options import json_option
 from rtbisect.errors import InternalError
-from rtbisect.store.campaigns import CampaignStore
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from rtbisect.cli.output import Output
+    from rtbisect.store.campaigns import CampaignStore
 
 
 #: Campaigns that are listed unless all are asked for, and those that are not done.
@@ -29,7 +29,7 @@ NEWEST = 50
 @click.pass_obj
 def status(output: Output, whole: bool) -> int:
     """List campaigns with their state and costs: the newest, and those that are not done."""
-    store = CampaignStore(output.state)
+    store = output.store
     active, names = store.active(), store.names()
     listed = names if whole else _listed(names, store.unfinished())
     found = [_row(store, name, running=name == active) for name in listed]

@@ -21,7 +21,6 @@ from rtbisect.cli.output import PlainProgress
 from rtbisect.cli.result import answer_of
 from rtbisect.errors import ConfigError
 from rtbisect.model.campaign import CampaignRequest, Level
-from rtbisect.store.campaigns import CampaignStore
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -93,6 +92,6 @@ def conclude(output: Output, record: CampaignRecord) -> int:
         level, ("skip", SKIP)
     )
     reason = result.reasons[0] if result and result.reasons else ""
-    data = answer_of(CampaignStore(output.state), record) | {"verdict": verdict, "reason": reason}
+    data = answer_of(output.store, record) | {"verdict": verdict, "reason": reason}
     output.answer(data, f"{data['bad'][:12]}: {verdict}: {reason}")
     return code

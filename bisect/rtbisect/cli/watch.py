@@ -17,7 +17,6 @@ from rtbisect.config.site_file import SiteFiles, load_site
 from rtbisect.errors import Exit, InternalError, RtbisectError
 from rtbisect.model.campaign import CampaignRequest, Level, Outcome
 from rtbisect.process.command import one_line
-from rtbisect.store.campaigns import CampaignStore
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -72,7 +71,7 @@ def _one(output: Output, place: Path, name: str, seed: int) -> dict[str, Any]:
         "note": "",
     }
     try:
-        seen = CampaignStore(output.state).seen(name)
+        seen = output.store.seen(name)
         good, bad = resolve.base_for_watch(output.state, sites.at(place), name, _judged(seen))
         row |= {"good": good, "bad": bad}
         if bad in seen:
@@ -109,7 +108,7 @@ def _judge(
         if found.result is None or found.result.outcome not in TOLD:
             # No draft tells it: the next tip is again compared with the last one that passed.
             keep = Level.UNDECIDED.value
-    store = CampaignStore(output.state)
+    store = output.store
     store.mark_seen(request.tree, request.newer, keep, assemble.SystemClock().now_iso())
     return {"level": level, "exit": code, "note": note}
 

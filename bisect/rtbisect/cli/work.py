@@ -14,8 +14,6 @@ from rtbisect.errors import Exit, InternalError, Interrupted, RtbisectError
 from rtbisect.mail.commands import carry_out
 from rtbisect.mail.report_state import follow_outbox
 from rtbisect.process.command import one_line
-from rtbisect.store.campaigns import CampaignStore
-from rtbisect.store.outbox import Outbox
 from rtbisect.store.replies import Replies, ReplyState
 
 if TYPE_CHECKING:
@@ -31,7 +29,7 @@ def work(output: Output) -> int:
     What a kill interrupted, or the lab, goes on when this is called again.
     """
     kept, ended, progress = Replies(output.state), [], PlainProgress()
-    follow_outbox(CampaignStore(output.state), Outbox(output.state))
+    follow_outbox(output.store, output.outbox)
     stopped: RtbisectError | None = None
     for reply in kept.all([ReplyState.ACCEPTED]):
         try:
