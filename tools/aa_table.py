@@ -119,7 +119,14 @@ def trips(runs: Sequence[Run], limits: Sequence[Threshold]) -> None:
             mixed = rng.sample(list(runs), len(runs))
             half = len(mixed) // 2
             sides = tuple(mixed[:half]), tuple(mixed[half:])
-            for gate in examine(Examined(limit, ALL_WINDOWS, False, *sides)):  # noqa: FBT003
+            what = Examined(
+                threshold=limit,
+                windows=ALL_WINDOWS,
+                emulated=False,
+                parent=sides[0],
+                culprit=sides[1],
+            )
+            for gate in examine(what):
                 if gate.name != aa.NAME:
                     found[gate.name][gate.status.value] += 1
             gate = aa.same_kernel(limit, *changed(limit, sides))

@@ -130,7 +130,7 @@ def trial(number: int) -> Trial:
     if host == "busy-layouts":
         limits |= {"layout_cost_s": 600.0, "layout_below": 0.2}
     threshold = COMMAND if host.endswith("command") else WAIT
-    spec = engine.SearchSpec(graph, threshold, number, **limits)
+    spec = engine.SearchSpec(graph=graph, threshold=threshold, seed=number, **limits)
     state, finish = rehearse(spec, world)
     left = state.ledger.boots < spec.max_boots and state.ledger.builds < spec.max_builds
     found = engine.answer(state)

@@ -97,7 +97,10 @@ def gate_of_cpus(rule: Threshold, one: list[float], two: list[float]) -> bool:
 
     def seen(values: list[float]) -> tuple[Views, ...]:
         cpus = [tuple(values[CPUS * k : CPUS * (k + 1)]) for k in range(LAST)]
-        return tuple(views(rule, Observation("r", "r", median(each), each)) for each in cpus)
+        return tuple(
+            views(rule, Observation(revision="r", run_id="r", value=median(each), per_cpu=each))
+            for each in cpus
+        )
 
     return bool(decide(seen(one), seen(two), found).reproduced)
 
@@ -116,12 +119,26 @@ def verified(rule: Threshold, one: list[float], two: list[float]) -> bool:
     """A commit passes as worse than its parent on fresh boots."""
     most = most_boots(LAST)
     state = verification.start(
-        verification.VerifySpec("c", ("p",), rule, 0, None, "t", boots_max=most)
+        verification.VerifySpec(
+            culprit="c",
+            parents=("p",),
+            threshold=rule,
+            seed=0,
+            revert=None,
+            tip="t",
+            boots_max=most,
+        )
     )
     left = {"p": list(one), "c": list(two)}
     while isinstance(step := verification.propose(state), verification.Boot):
-        seen = Observation(step.revision, "r", left[step.revision].pop(0))
-        event = verification.Booted(step.revision, "r", RunStatus.COMPLETE, seen, 1.0)
+        seen = Observation(revision=step.revision, run_id="r", value=left[step.revision].pop(0))
+        event = verification.Booted(
+            revision=step.revision,
+            run_id="r",
+            status=RunStatus.COMPLETE,
+            observation=seen,
+            seconds=1.0,
+        )
         state = verification.apply(state, event)
     return verification.confirmed(state)
 

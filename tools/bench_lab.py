@@ -117,7 +117,7 @@ def two_devices(served: LavaServerLab, request: RunRequest, boots: int) -> None:
         return run
 
     together = Boots(served.width(request.device_type), prepare)
-    asks = [BootRequest("bench", "bench")] * boots
+    asks = [BootRequest(sha="bench", purpose="bench")] * boots
     for number, ask in enumerate(asks):
         together.take(ask, asks[number + 1 :])
     rows = [served.rest.job(job) for job in jobs]
@@ -132,7 +132,7 @@ def two_devices(served: LavaServerLab, request: RunRequest, boots: int) -> None:
 def calls(state: Path) -> None:
     """Calls of ipmitool to a virtual host."""
     hosts = own_labs.virtual_hosts(state)
-    host = hosts.up(HostSpec("bench", cores=2, memory_mib=256))
+    host = hosts.up(HostSpec(name="bench", cores=2, memory_mib=256))
     try:
         for name, call in (("power", host.bmc.power), ("sensors", host.bmc.sensors)):
             took = []
@@ -159,9 +159,9 @@ def main() -> int:
     print(f"server up after {time.monotonic() - begin:.1f} s (goal {UP_S:.0f} s)")
     artefacts = ArtefactStore(state / "artefacts")
     desk = Desk(DeskSettings(f"http://127.0.0.1:{PORT}", ("127.0.0.1", PORT)), artefacts)
-    settings = LavaServerSettings("ours", state / "lab", data("lava-jobs"))
+    settings = LavaServerSettings(lab="ours", work_dir=state / "lab", lava_jobs=data("lava-jobs"))
     served = LavaServerLab(
-        settings, LavaRest(RestSettings(server.url, server.token)), desk, artefacts
+        settings, LavaRest(RestSettings(url=server.url, token=server.token)), desk, artefacts
     )
     try:
         for name in DEVICES:

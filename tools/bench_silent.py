@@ -82,7 +82,12 @@ def built(asked: argparse.Namespace, state: Path, commits: Range) -> int:
     store = ArtefactStore(state / "artefacts")
     settings = BuildSettings(root=state / "silent" / "build", machine_lock=state / "silent.lock")
     builder = KernelBuilder(settings, store)
-    pattern = BuildRequest("", target.defconfig, target.base, site.fragment_texts(target))
+    pattern = BuildRequest(
+        revision="",
+        config_name=target.defconfig,
+        base=target.base,
+        fragments=site.fragment_texts(target),
+    )
     known: dict[str, Build] = {}
 
     def build(sha: str) -> Build:
@@ -143,8 +148,15 @@ class Reader:
         # Nothing links in the end, as there is nothing in the objects: -k makes all the others.
         every = [f"-j{os.cpu_count() or 1}", "-k", "vmlinux", "modules"]
         space = self._space
-        places = (space.out, space.modules, space.fragments, space.ccache)
-        box = Sandbox(source, *places, REPRODUCIBLE, uid=space.uid)
+        box = Sandbox(
+            source=source,
+            out=space.out,
+            modules=space.modules,
+            fragments=space.fragments,
+            ccache=space.ccache,
+            env=REPRODUCIBLE,
+            uid=space.uid,
+        )
         for argv in (
             ["cp", f"{FRAGMENTS}/config", f"{OUT}/.config"],
             [f"{SRC}/scripts/config", "--file", f"{OUT}/.config", *words],

@@ -64,7 +64,9 @@ def sha(number: int) -> str:
 
 
 def request(number: int) -> CampaignRequest:
-    return CampaignRequest("bisect", "/srv/site.yaml", "rt", sha(number), sha(number + 1))
+    return CampaignRequest(
+        kind="bisect", site="/srv/site.yaml", tree="rt", older=sha(number), newer=sha(number + 1)
+    )
 
 
 def asked(number: int) -> str:
@@ -73,15 +75,24 @@ def asked(number: int) -> str:
 
 def result(number: int) -> Result:
     """An answer of the usual size."""
-    judged = Judgement(KEY, Level.REGRESSED, *SIDES, 1.5, (1.4, 1.6), 0.001, "median of 12 boots")
+    judged = Judgement(
+        key=KEY,
+        level=Level.REGRESSED,
+        base=SIDES[0],
+        new=SIDES[1],
+        effect=1.5,
+        interval=(1.4, 1.6),
+        p=0.001,
+        reason="median of 12 boots",
+    )
     return Result(
-        Outcome.CULPRIT,
-        Cause.KERNEL,
-        sha(number),
-        ((sha(number), 0.98), (sha(number + 1), 0.01)),
-        0.98,
-        KEY,
-        judged,
+        outcome=Outcome.CULPRIT,
+        cause=Cause.KERNEL,
+        culprit=sha(number),
+        candidates=((sha(number), 0.98), (sha(number + 1), 0.01)),
+        confidence=0.98,
+        metric=KEY,
+        judgement=judged,
         tested=tuple(TestedRevision(sha(n), "rcu: a title", 3, 0.5) for n in range(20)),
         judgements=(judged,) * 8,
         gates=(Gate("G10 A/A", GateStatus.PASS, "no difference of a kernel from itself"),) * 10,
@@ -106,13 +117,29 @@ def fill(state: Path, count: int) -> CampaignStore:
         name = store.create("bisect", asked(number), at.isoformat())
         begin_s = at.timestamp()
         steps = [
-            Step(f"number/{n}", n, "int", "1", begin_s + n, begin_s + n + 1) for n in range(STEPS)
+            Step(
+                key=f"number/{n}",
+                seq=n,
+                kind="int",
+                value="1",
+                started_s=begin_s + n,
+                finished_s=begin_s + n + 1,
+            )
+            for n in range(STEPS)
         ]
         steps_in(store.database, name, steps)
         where = state_of(number, count)
         eml = "text of a mail\n" * 100
         path = str(state / "reports" / name / "report.eml")
-        report = Report(name, where, f"{name}@lab.example.org", eml, path, "", "")
+        report = Report(
+            campaign=name,
+            state=where,
+            message_id=f"{name}@lab.example.org",
+            eml=eml,
+            path=path,
+            bisect_log="",
+            story="",
+        )
         store.finish(name, result(number), report)
         if where is not ReportState.DRAFT:
             outbox.put(mail(report, at.isoformat()))
@@ -148,7 +175,14 @@ def questions(store: CampaignStore) -> dict[str, Callable[[], object]]:
     outbox = Outbox(store.state)
     threads = KeptThreads(Stores(Replies(store.state), outbox, store))
     middle = len(store.names()) // 2
-    commit = CommitText(sha(middle), "rcu: no title of these", "Zo", "zo@example.org", "", ())
+    commit = CommitText(
+        sha=sha(middle),
+        subject="rcu: no title of these",
+        author="Zo",
+        author_email="zo@example.org",
+        date="",
+        files=(),
+    )
     thread = f"<bisect-{middle}@lab.example.org>"
     now = (BEGIN + timedelta(minutes=len(store.names()))).isoformat()
 

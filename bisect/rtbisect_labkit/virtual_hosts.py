@@ -59,7 +59,7 @@ _START_S = 15.0
 _SDRS = "machine.sdrs"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class HostSpec:
     """A machine: topology, memory, MAC address, and where it boots from over the network. Without
     `sol` its console is a TCP port. `accelerators` are QEMU's, in order; () is what there is here.
@@ -91,9 +91,9 @@ class Host:
         """Its BMC. ipmi_sim answers the question for its cipher suites after ten seconds only."""
         return Bmc(
             BmcSettings(
-                self.address,
-                USER,
-                self.folder / "password",
+                address=self.address,
+                user=USER,
+                password=self.folder / "password",
                 port=IPMI_PORT,
                 cipher=3,
                 guid=self.guid,

@@ -89,7 +89,7 @@ def boots(bad_from, *, kind="ipi", until=10**6):
             ("rcu", "p50_us", "rcu-on", "us"): ticks * noise(0.01),
         }
         return [
-            Measurement(suite, name, window, value, unit)
+            Measurement(suite=suite, name=name, window=window, value=value, unit=unit)
             for (suite, name, window, unit), value in values.items()
         ]
 
@@ -125,7 +125,15 @@ class KeptMailer:
 
     def draft(self, report, story):
         self.drafts.append((report, story))
-        return Report(report.campaign, ReportState.DRAFT, report.message_id, "eml", "p", "", "")
+        return Report(
+            campaign=report.campaign,
+            state=ReportState.DRAFT,
+            message_id=report.message_id,
+            eml="eml",
+            path="p",
+            bisect_log="",
+            story="",
+        )
 
 
 @dataclass
@@ -144,15 +152,27 @@ class World:
 
     def __post_init__(self):
         if self.request is None:
-            self.request = CampaignRequest("bisect", "s", "t", self.graph.older, self.graph.newer)
+            self.request = CampaignRequest(
+                kind="bisect", site="s", tree="t", older=self.graph.older, newer=self.graph.newer
+            )
         self.store = CampaignStore(self.state)
         self.campaign = self.store.create("bisect", "{}", "now")
 
     def open(self, heard=lambda _what: None):
         """Setup, parts and journal as a fresh process would make them."""
-        device = DeviceType("qemu-smt", "qemu-smt", 1, 4, 2, 1024, emulated=True)
+        device = DeviceType(
+            name="qemu-smt",
+            template="qemu-smt",
+            sockets=1,
+            cores=4,
+            threads=2,
+            memory_mib=1024,
+            emulated=True,
+        )
         kernel = KernelSetup(
-            build=BuildRequest("", "c", "tinyconfig", ("CONFIG_X=y",)),
+            build=BuildRequest(
+                revision="", config_name="c", base="tinyconfig", fragments=("CONFIG_X=y",)
+            ),
             device=device,
             profile=host_profile(device),
             windows=WINDOWS,
@@ -169,7 +189,7 @@ class World:
             kernel=kernel,
         )
         journal = StoreJournal(self.store.database, self.campaign, heard=heard)
-        tree = FakeTree(self.graph, self.state / "tree", reverts=self.reverts)
+        tree = FakeTree(commits=self.graph, folder=self.state / "tree", reverts=self.reverts)
         parts = Ports(
             tree=tree,
             subject=KernelOnHost(kernel, self.request.seed, tree, self.builder, self.lab),

@@ -7,7 +7,7 @@ from rtbisect.mail.command_mail import SenderRules, read_reply
 from rtbisect.mail.fake import FakeThreads
 
 MX = "mx.lab.example.org"
-TRUST = SenderRules("bot@lab.example.org", ("ada@kernel.example.org",), (MX,))
+TRUST = SenderRules(own="bot@lab.example.org", people=("ada@kernel.example.org",), servers=(MX,))
 KNOWN = FakeThreads({"<r1@lab.example.org>": "bisect-1", "<r2@lab.example.org>": "bisect-2"})
 NOW = datetime(2026, 3, 2, 12, tzinfo=UTC)
 T = int(NOW.timestamp())

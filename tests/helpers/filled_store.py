@@ -18,16 +18,23 @@ from rtbisect_labkit.demo import truth
 
 KEY = MetricKey("ipi", "res_per_iwi", "pf-on")
 JUDGEMENT = Judgement(
-    KEY, Level.REGRESSED, Sample((1.0,)), Sample((9.0,)), 9.0, (2.0, 20.0), 0.001, "nine times"
+    key=KEY,
+    level=Level.REGRESSED,
+    base=Sample((1.0,)),
+    new=Sample((9.0,)),
+    effect=9.0,
+    interval=(2.0, 20.0),
+    p=0.001,
+    reason="nine times",
 )
 FIGURES = tuple(
     TableRow(
-        kernel,
-        "epoll-throughput",
-        "none",
-        MetricKey("epoll", name, "epoll-throughput"),
-        "1/ms",
-        Sample(values),
+        kernel=kernel,
+        window="epoll-throughput",
+        workload="none",
+        metric=MetricKey("epoll", name, "epoll-throughput"),
+        unit="1/ms",
+        sample=Sample(values),
         mean=name == "frozen",
     )
     for name, kernel, values in (
@@ -44,14 +51,21 @@ FIGURES = tuple(
 
 def result(outcome=Outcome.CULPRIT, culprit="c" * 40, table=FIGURES):
     return Result(
-        outcome, Cause.KERNEL, culprit, ((culprit, 0.99),), 0.99, KEY, JUDGEMENT,
+        outcome=outcome, cause=Cause.KERNEL, culprit=culprit, candidates=((culprit, 0.99),),
+        confidence=0.99, metric=KEY, judgement=JUDGEMENT,
         reasons=("it is so",), judgements=(JUDGEMENT,), table=table,
     )  # fmt: skip
 
 
 def record(cli, kind, extra=(), report=None, answer=None):
     request = CampaignRequest(
-        kind, str(cli.site), "rt", "a" * 40, "b" * 40, extra=extra, repo="/srv/linux"
+        kind=kind,
+        site=str(cli.site),
+        tree="rt",
+        older="a" * 40,
+        newer="b" * 40,
+        extra=extra,
+        repo="/srv/linux",
     )
     text = codec.to_json(CampaignRequest, request)
     name = cli.store.create(kind, text, "2026-01-02T03:04:05+00:00")
@@ -63,7 +77,15 @@ def filled(cli):
     """bisect-1, check-2, try-3, demo-4, each with an answer."""
     draft = cli.home / "draft.eml"
     draft.write_text("Subject: x\n\nbody\n")
-    report = Report("bisect-1", ReportState.DRAFT, "<m@x>", "", str(draft), "", "")
+    report = Report(
+        campaign="bisect-1",
+        state=ReportState.DRAFT,
+        message_id="<m@x>",
+        eml="",
+        path=str(draft),
+        bisect_log="",
+        story="",
+    )
     record(cli, "bisect", report=report)
     record(cli, "check", answer=result(Outcome.CULPRIT_SET))
     record(cli, "try", answer=result(Outcome.CULPRIT_SET))
@@ -72,9 +94,9 @@ def filled(cli):
     truth.save(
         place,
         truth.Truth(
-            "rcu-latency",
-            7,
-            4,
+            kind="rcu-latency",
+            seed=7,
+            commits=4,
             hard=False,
             good=sha,
             bad=sha,

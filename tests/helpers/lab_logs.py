@@ -16,7 +16,15 @@ from rtbisect.lab.profile import host_profile
 from rtbisect.lab.windows import WINDOWS
 from rtbisect.model.lab import DeviceType, RunRequest
 
-DEVICE = DeviceType("qemu-smt", "qemu-smt.jinja2", 1, 4, 2, 1024, emulated=True)
+DEVICE = DeviceType(
+    name="qemu-smt",
+    template="qemu-smt.jinja2",
+    sockets=1,
+    cores=4,
+    threads=2,
+    memory_mib=1024,
+    emulated=True,
+)
 
 CPUS = 8
 

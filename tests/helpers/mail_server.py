@@ -26,7 +26,13 @@ class Server:
         return [path.read_bytes() for path in whole]
 
     def transport(self, **changes):
-        plain = SmtpSettings("127.0.0.1", self.port, "none", hello="lab.example.org", timeout_s=3.0)
+        plain = SmtpSettings(
+            host="127.0.0.1",
+            port=self.port,
+            security="none",
+            hello="lab.example.org",
+            timeout_s=3.0,
+        )
         return SmtpTransport(replace(plain, **changes))
 
     def close(self):

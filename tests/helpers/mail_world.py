@@ -88,7 +88,9 @@ class World:
         """A finished campaign of that report."""
         report = replace(report, **changes)
         site = load_site(self.site)
-        request = CampaignRequest("bisect", str(self.site), "stable-rt", "a", "b")
+        request = CampaignRequest(
+            kind="bisect", site=str(self.site), tree="stable-rt", older="a", newer="b"
+        )
         if report.device == BOARD:
             now = setup_of(site, site.target("stable-rt"), request).kernel
             report = replace(

@@ -64,16 +64,21 @@ RCU = Threshold(
 #: Every type that a fingerprint has, each with every kind of value that it may hold.
 KERNEL = {
     "build": BuildRequest(
-        "", "tinyconfig+rt", "tinyconfig", ("CONFIG_X=y\n# it's one\n", 'CONFIG_Y="é"\n'),
-        (("Kbuild", "obj-m := a.o\n"),),
+        revision="", config_name="tinyconfig+rt", base="tinyconfig",
+        fragments=("CONFIG_X=y\n# it's one\n", 'CONFIG_Y="é"\n'),
+        modules=(("Kbuild", "obj-m := a.o\n"),),
     ),
-    "device": DeviceType("qemu-smt", "qemu-smt", 1, 4, 2, 1024, emulated=True, cpu_model="max"),
-    "profile": HostProfile("tuned", "0-1", "2-7", "2-7", "isolcpus=2-7 console=ttyS0"),
+    "device": DeviceType(name="qemu-smt", template="qemu-smt", sockets=1, cores=4, threads=2,
+    memory_mib=1024, emulated=True, cpu_model="max"),
+    "profile": HostProfile(name="tuned", housekeeping="0-1", isolated="2-7", watch="2-7",
+    boot_line="isolcpus=2-7 console=ttyS0"),
     "windows": (
-        Window("pf-on", ("ipi",), "page-faults/4", synthetic=True, nominal_events_per_s=1e3),
-        Window("pf-off", ("ipi", "rcu")),
+        Window(name="pf-on", suites=("ipi",), workload="page-faults/4", synthetic=True,
+        nominal_events_per_s=1e3),
+        Window(name="pf-off", suites=("ipi", "rcu")),
     ),
-    "explaining": (Window("why-pf-on", ("senders",), explains="pf-on", asked=True, least_s=2.5),),
+    "explaining": (Window(name="why-pf-on", suites=("senders",), explains="pf-on", asked=True,
+    least_s=2.5),),
     "window_ms": 1000,
     "rcu_calls": 100,
 }  # fmt: skip
@@ -95,7 +100,9 @@ class OldWorld(World):
 
 def world(state):
     graph = line_of(COMMITS)
-    request = CampaignRequest("bisect", "s", "t", graph.older, graph.newer, suite="ipi", seed=3)
+    request = CampaignRequest(
+        kind="bisect", site="s", tree="t", older=graph.older, newer=graph.newer, suite="ipi", seed=3
+    )
     return OldWorld(state, graph, FakeLab(boots(8)), request=request)
 
 

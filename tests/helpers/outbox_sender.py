@@ -49,7 +49,9 @@ class Killer:
 
 def deliver(port, state, stop):
     outbox = Outbox(Path(state))
-    transport = SmtpTransport(SmtpSettings("127.0.0.1", port, "none", hello="lab.example.org"))
+    transport = SmtpTransport(
+        SmtpSettings(host="127.0.0.1", port=port, security="none", hello="lab.example.org")
+    )
     killer = Killer(stop)
     sys.settrace(killer.trace)
     send_due(outbox, transport, time.time)

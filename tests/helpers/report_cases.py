@@ -83,8 +83,15 @@ def rcu():
                 "pass",
                 judged(RCU_LIMIT, SHORT, LONG),
             ),
-            Verification("revert on tip", "n/a", None, "it does not apply to the tip"),
-            Verification("layout", "pass", judged(RCU_LIMIT, SHORT_LAYOUT, LONG_LAYOUT)),
+            Verification(
+                name="revert on tip",
+                status="n/a",
+                judgement=None,
+                note="it does not apply to the tip",
+            ),
+            Verification(
+                name="layout", status="pass", judgement=judged(RCU_LIMIT, SHORT_LAYOUT, LONG_LAYOUT)
+            ),
         ),
         table=(
             row("parent", "none", RCU, "ms", SHORT),
@@ -102,21 +109,21 @@ def rcu():
         result=result,
         summary=Summary(builds=6, boots=44, skipped=0, wall_s=5280.0, build_s=900.0, boot_s=3900.0),
         culprit=CommitText(
-            sha(9),
-            title,
-            "Zo\u00eb Developer",
-            "zoe@kernel.example.org",
-            "2025-12-01T08:00:00+01:00",
-            ("kernel/rcu/tree.c", "kernel/rcu/tree.h"),
-            ('0123456789ab ("rcu: Report a quiescent state\nBcc: too early")',),
+            sha=sha(9),
+            subject=title,
+            author="Zo\u00eb Developer",
+            author_email="zoe@kernel.example.org",
+            date="2025-12-01T08:00:00+01:00",
+            files=("kernel/rcu/tree.c", "kernel/rcu/tree.h"),
+            fixes=('0123456789ab ("rcu: Report a quiescent state\nBcc: too early")',),
             release="v6.12.9",
         ),
         repaired=(
             Repaired(
-                "bisect-0007",
-                MetricKey("stall", "frozen_periods", "stall"),
-                Sample((1.0, 0.0, 1.0, 0.0)),
-                Sample((0.0, 0.0, 0.0, 0.0)),
+                campaign="bisect-0007",
+                metric=MetricKey("stall", "frozen_periods", "stall"),
+                without=Sample((1.0, 0.0, 1.0, 0.0)),
+                with_it=Sample((0.0, 0.0, 0.0, 0.0)),
             ),
         ),
         device=BOARD,
@@ -149,7 +156,9 @@ def hang():
         judgement=judged(STALL_LIMIT, NONE, MANY),
         verifications=(
             vs_parent(sha(23)[:12], "pass", judged(STALL_LIMIT, NONE, MANY)),
-            Verification("revert on tip", "pass", judged(STALL_LIMIT, NONE, MANY_TIP)),
+            Verification(
+                name="revert on tip", status="pass", judgement=judged(STALL_LIMIT, NONE, MANY_TIP)
+            ),
         ),
         table=(
             replace(row("parent", "epoll-cfs-bandwidth", STALL, "1", NONE), mean=True),
@@ -210,7 +219,9 @@ def backport():
             judgement=found,
             verifications=(
                 vs_parent(sha(23)[:12], "pass", found),
-                Verification("revert on tip", "pass", judged(ends, MANY_TIP, NONE)),
+                Verification(
+                    name="revert on tip", status="pass", judgement=judged(ends, MANY_TIP, NONE)
+                ),
             ),
             table=(
                 replace(row("parent", "epoll-cfs-bandwidth", STALL, "1", MANY), mean=True),
@@ -247,7 +258,7 @@ def _quiet_machine(campaign, title, limit, *, sides, tip, files):
         EPOLL, cause=Cause.KERNEL, metric=limit.key, judgement=found, origins=(), gates=GATES[:2],
         verifications=(
             vs_parent(sha(23)[:12], "pass", found),
-            Verification("revert on tip", "pass", judged(limit, *tip)),
+            Verification(name="revert on tip", status="pass", judgement=judged(limit, *tip)),
         ),
         table=(
             row("parent", "none", limit.key, limit.unit, sides[0]),

@@ -90,10 +90,10 @@ EPOLL = Result(
     verifications=(
         vs_parent(sha(23)[:12], "pass", EPOLL_PARENT),
         Verification(
-            "revert on tip",
-            "pass",
-            judged(RES_LIMIT, QUIET_TIP, LOUD_TIP),
-            "8+8 boots, ratio 7.06; takes back 98% of the shift between good and bad",
+            name="revert on tip",
+            status="pass",
+            judgement=judged(RES_LIMIT, QUIET_TIP, LOUD_TIP),
+            note="8+8 boots, ratio 7.06; takes back 98% of the shift between good and bad",
         ),
     ),
     table=(
@@ -121,12 +121,12 @@ def epoll():
         result=replace(EPOLL, reasons=(WHY,)),
         summary=Summary(builds=9, boots=41, skipped=1, wall_s=1403.0, build_s=181.0, boot_s=902.0),
         culprit=CommitText(
-            sha(24),
-            title,
-            "A. Developer",
-            "dev@kernel.example.org",
-            "2025-07-15T12:00:00+00:00",
-            ("fs/eventpoll.c",),
+            sha=sha(24),
+            subject=title,
+            author="A. Developer",
+            author_email="dev@kernel.example.org",
+            date="2025-07-15T12:00:00+00:00",
+            files=("fs/eventpoll.c",),
         ),
         device=QEMU,
         profile=PROFILE,

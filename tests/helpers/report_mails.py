@@ -47,8 +47,9 @@ def _answer(name, **told):
     return (
         "ab_result.txt.j2",
         Envelope(
-            _BOT, (OPERATOR,), "Re: rcu: Delay the first scan: test result", _DATE,
-            f"{name}.1@lab.example.org", parent="<fix@kernel.example.org>",
+            bot=_BOT, to=(OPERATOR,), subject="Re: rcu: Delay the first scan: test result",
+            date=_DATE,
+            message_id=f"{name}.1@lab.example.org", parent="<fix@kernel.example.org>",
             marks=(("Campaign", "rcu-0002"), ("Kind", "result"), ("State", "draft")),
         ),
         {
@@ -81,8 +82,9 @@ NOTICES = {
     "digest": (
         "digest.txt.j2",
         Envelope(
-            _BOT, (OPERATOR,), "[internal] digest: ended 2, drafts 1, paused 1, in quarantine 1",
-            _DATE, "digest.1@lab.example.org", marks=(("Kind", "digest"),),
+            bot=_BOT, to=(OPERATOR,),
+            subject="[internal] digest: ended 2, drafts 1, paused 1, in quarantine 1",
+            date=_DATE, message_id="digest.1@lab.example.org", marks=(("Kind", "digest"),),
         ),
         _LAB
         | {
@@ -98,18 +100,20 @@ NOTICES = {
     "infrastructure": (
         "infrastructure.txt.j2",
         Envelope(
-            _BOT, (OPERATOR,), "[internal] infrastructure: paused 1, in quarantine 1",
-            _DATE, "lab.1@lab.example.org", marks=(("Kind", "infrastructure"),),
+            bot=_BOT, to=(OPERATOR,),
+            subject="[internal] infrastructure: paused 1, in quarantine 1",
+            date=_DATE, message_id="lab.1@lab.example.org", marks=(("Kind", "infrastructure"),),
         ),
         _LAB,
     ),
     "withdrawal": (
         "withdrawal.txt.j2",
         Envelope(
-            _BOT, ("Zo <zo@kernel.example.org>",), "Re: [REGRESSION] rcu: Delay the first scan",
-            _DATE, "rcu-0002.withdrawal@lab.example.org", (REGRESSIONS,),
-            "<rcu-0002.1@lab.example.org>", ("<patch@kernel.example.org>",),
-            (("Campaign", "rcu-0002"), ("Kind", "withdrawal")),
+            bot=_BOT, to=("Zo <zo@kernel.example.org>",),
+            subject="Re: [REGRESSION] rcu: Delay the first scan",
+            date=_DATE, message_id="rcu-0002.withdrawal@lab.example.org", cc=(REGRESSIONS,),
+            parent="<rcu-0002.1@lab.example.org>", thread=("<patch@kernel.example.org>",),
+            marks=(("Campaign", "rcu-0002"), ("Kind", "withdrawal")),
         ),
         {
             "why": "the tool that measured had made the noise.",

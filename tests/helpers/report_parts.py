@@ -38,9 +38,16 @@ def sha(number):
     return hashlib.sha1(str(number).encode()).hexdigest()
 
 
-def vs_parent(parent, *words, **more):
+def vs_parent(parent, status, judgement=None, note="", **more):
     """The check of a culprit against one of its parents."""
-    return Verification(f"culprit vs parent {parent}", *words, parent=parent, **more)
+    return Verification(
+        name=f"culprit vs parent {parent}",
+        status=status,
+        judgement=judgement,
+        note=note,
+        parent=parent,
+        **more,
+    )
 
 
 def history(count, subjects=()):
@@ -132,7 +139,14 @@ def judged(limit, base, new):
 
 
 def row(kernel, workload, metric, unit, sample):
-    return TableRow(kernel, metric.window, workload, metric, unit, sample)
+    return TableRow(
+        kernel=kernel,
+        window=metric.window,
+        workload=workload,
+        metric=metric,
+        unit=unit,
+        sample=sample,
+    )
 
 
 def on_board(report):

@@ -55,7 +55,15 @@ class History:
                 same_as={sha(n): sha(other) for n, other in self.same.items()},
             ),
             {(graph.newer, sha(n)): sha(REVERTED + n) for n in {*self.ipi, *self.rcu}},
-            CampaignRequest("bisect", "s", "t", graph.older, graph.newer, self.suite, self.metric),
+            CampaignRequest(
+                kind="bisect",
+                site="s",
+                tree="t",
+                older=graph.older,
+                newer=graph.newer,
+                suite=self.suite,
+                metric=self.metric,
+            ),
             limits=self.limits,
         )
 

@@ -29,7 +29,9 @@ def chain(size):
 
 
 def spec(graph=None, **changes):
-    return engine.SearchSpec(chain(16) if graph is None else graph, RES, 0, **changes)
+    return engine.SearchSpec(
+        graph=chain(16) if graph is None else graph, threshold=RES, seed=0, **changes
+    )
 
 
 def built(sha, signature, *, ok=True):
@@ -37,8 +39,10 @@ def built(sha, signature, *, ok=True):
 
 
 def event(sha, value):
-    seen = Observation(sha, "run", value)
-    return engine.Booted(sha, "run", RunStatus.COMPLETE, seen, 1.0)
+    seen = Observation(revision=sha, run_id="run", value=value)
+    return engine.Booted(
+        revision=sha, run_id="run", status=RunStatus.COMPLETE, observation=seen, seconds=1.0
+    )
 
 
 @dataclass
@@ -75,6 +79,10 @@ def search(world, **changes):
     return state, finish, engine.answer(state)
 
 
+#: What `boots_until_the_end` has drawn, in its order.
+DRAWN = ("value", "per_cpu", "exposure")
+
+
 def boots_until_the_end(draw, seed=1, **changes):
     """Search a chain whose commits from CULPRIT on give boots of draw(rng, bad): a figure, those of
     the CPUs, and the exposure where there is one.
@@ -90,8 +98,19 @@ def boots_until_the_end(draw, seed=1, **changes):
             state = engine.apply(state, built(sha, ""))
         if first.boot:
             bad = sha != "good" and int(sha[1:]) >= CULPRIT
-            seen = Observation(sha, f"run{number}", *draw(rng, bad))
+            seen = Observation(
+                revision=sha,
+                run_id=f"run{number}",
+                **dict(zip(DRAWN, draw(rng, bad), strict=False)),
+            )
             state = engine.apply(
-                state, engine.Booted(sha, f"run{number}", RunStatus.COMPLETE, seen, 1.0)
+                state,
+                engine.Booted(
+                    revision=sha,
+                    run_id=f"run{number}",
+                    status=RunStatus.COMPLETE,
+                    observation=seen,
+                    seconds=1.0,
+                ),
             )
     raise AssertionError("the search does not end")

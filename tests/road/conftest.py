@@ -71,7 +71,9 @@ def site(road, history):
     """The demo's site with the rcu suite alone: short boots."""
     text = (ROOT / "bisect/rtbisect_labkit/demo/site.yaml").read_text()
     place = road / "site.yaml"
-    place.write_text(site_text(text, str(history[0]), Case("", Cause.NONE, ("rcu",))))
+    place.write_text(
+        site_text(text, str(history[0]), Case(plants="", cause=Cause.NONE, suites=("rcu",)))
+    )
     return place
 
 
@@ -91,7 +93,9 @@ def built(road, history, site, device):
     )
     pattern = build_pattern(loaded, target, ("ipi", "osnoise", "rcu"))
     builder = KernelBuilder(
-        BuildSettings(road / "build", MACHINE_LOCK, host_profile(device).boot_line),
+        BuildSettings(
+            root=road / "build", machine_lock=MACHINE_LOCK, boot_line=host_profile(device).boot_line
+        ),
         ArtefactStore(road / "artefacts"),
     )
 
@@ -126,7 +130,9 @@ def lab(road):
     def make(**settings):
         values = {"lava_jobs": data("lava-jobs")} | settings
         return LavaRunLab(
-            LavaRunSettings(road / "lava", road / "lab", MACHINE_LOCK, **values),
+            LavaRunSettings(
+                lava_root=road / "lava", work_dir=road / "lab", machine_lock=MACHINE_LOCK, **values
+            ),
             ArtefactStore(road / "artefacts"),
         )
 

@@ -135,8 +135,15 @@ def proved(world: World, state: engine.SearchState, culprit: str) -> Outcome:
             continue
         value = world.values(step.revision, 1, step.layout)[0]
         name = f"proof{len(found.events)}"
-        seen = Observation(step.revision, name, value)
-        boot = verification.Booted(step.revision, name, RunStatus.COMPLETE, seen, 0.0, step.layout)
+        seen = Observation(revision=step.revision, run_id=name, value=value)
+        boot = verification.Booted(
+            revision=step.revision,
+            run_id=name,
+            status=RunStatus.COMPLETE,
+            observation=seen,
+            seconds=0.0,
+            layout=step.layout,
+        )
         found = verification.apply(found, boot)
     if verification.confirmed(found):
         return Outcome.CULPRIT

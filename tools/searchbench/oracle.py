@@ -92,5 +92,10 @@ def known_grids(cell: Cell) -> Grids:
     table, tau = _density(cell.boot, cell.build, cell.tail), cell.build**0.5
     good, bad = KnownGrid(0.0, tau, table), KnownGrid(cell.effect, tau, table)
     return Grids(
-        good, bad, good, np.zeros((1, 1)), np.linspace(-6, 6 + cell.effect, 96), np.zeros(1, bool)
+        good=good,
+        bad=bad,
+        shared=good,
+        couple=np.zeros((1, 1)),
+        y=np.linspace(-6, 6 + cell.effect, 96),
+        layout=np.zeros(1, bool),
     )

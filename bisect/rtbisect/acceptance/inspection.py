@@ -121,7 +121,11 @@ def _planned(place: Path, tree: str | None) -> tuple[Site, Setup]:
     if site.access is None:
         raise ConfigError(f"lab {site.lab.name} has no server", "`make test-road` tries this one")
     target = site.target(tree or site.kernelci.targets()[0].name)
-    return site, setup_of(site, target, CampaignRequest("check", str(place), target.name, "", ""))
+    return site, setup_of(
+        site,
+        target,
+        CampaignRequest(kind="check", site=str(place), tree=target.name, older="", newer=""),
+    )
 
 
 def _served(

@@ -136,7 +136,9 @@ def _check_same_machine(
 
 
 def _check(request: CampaignRequest, base: str, new: str, seed: int) -> CampaignRequest:
-    return CampaignRequest("check", request.site, request.tree, base, new, seed=seed)
+    return CampaignRequest(
+        kind="check", site=request.site, tree=request.tree, older=base, newer=new, seed=seed
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +171,7 @@ def write_answer(
     found = judge(better, *(samples.get(kernel, Sample(())) for kernel in (BASE, TIP)), alpha=ALPHA)
     mailer = assemble.mailer_of(state, site, report.operator)
     headers = Envelope(
-        mailer.bot,
+        bot=mailer.bot,
         to=(report.operator,),
         subject=ab_table.subject(report),
         date=assemble.SystemClock().now_iso(),

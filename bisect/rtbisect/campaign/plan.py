@@ -102,7 +102,11 @@ def _windows_beside(
 
 def check_target(site: Site, target: BuildTarget) -> PlannedJob:
     """The job of a build_config, when everything that a campaign reads can be made."""
-    setup_of(site, target, CampaignRequest("check", str(site.path), target.name, "", ""))
+    setup_of(
+        site,
+        target,
+        CampaignRequest(kind="check", site=str(site.path), tree=target.name, older="", newer=""),
+    )
     return site.job(target)
 
 

@@ -192,7 +192,9 @@ def _thresholds(site: Site, target: BuildTarget) -> tuple[Threshold, ...]:
 
 def check_limit(site: Site, tree: str, suite: str, metric: str | None) -> None:
     """ConfigError when the thresholds have no limit to judge one revision by."""
-    request = CampaignRequest("try", str(site.path), tree, "", "", suite, metric)
+    request = CampaignRequest(
+        kind="try", site=str(site.path), tree=tree, older="", newer="", suite=suite, metric=metric
+    )
     limit_of(_thresholds(site, site.target(tree)), request)
 
 

@@ -68,7 +68,16 @@ def bisect(
     )
     extra = ((GIVEN, given),) if given else ()
     request = CampaignRequest(
-        "bisect", str(loaded.path), tree, older, newer, suite, metric, seed, extra, sought=sought
+        kind="bisect",
+        site=str(loaded.path),
+        tree=tree,
+        older=older,
+        newer=newer,
+        suite=suite,
+        metric=metric,
+        seed=seed,
+        extra=extra,
+        sought=sought,
     )
     record = session.start(output.state, request, PlainProgress(), output.sites)
     result.show(output, record)

@@ -50,7 +50,9 @@ def check(
     """
     loaded = output.sites.at(site_path(site))
     good, bad = resolve.base_and_tip(output.state, loaded, tree, base, tip)
-    request = CampaignRequest("check", str(loaded.path), tree, good, bad, seed=seed)
+    request = CampaignRequest(
+        kind="check", site=str(loaded.path), tree=tree, older=good, newer=bad, seed=seed
+    )
     record = session.start(output.state, request, PlainProgress(), output.sites)
     return conclude(output, record)
 

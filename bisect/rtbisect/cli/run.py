@@ -90,17 +90,6 @@ def run(
     Exit code 0: answered (see `outcome`); 4: inconclusive; 2: also where the first run shows that
     the request is wrong: figures of other names, or with --pass-fail a program that is not there.
     """
-    for name, value in (("--cost-build", cost_build), ("--cost-run", cost_run)):
-        if value is not None and not (math.isfinite(value) and value >= 0):
-            raise ConfigError(f"{name} {value} is no cost", "give seconds")
-    if ratio is not None and not (math.isfinite(ratio) and ratio > 1):
-        raise ConfigError(f"--ratio {ratio} is no change", "give 1.05 for five per cent")
-    if not (math.isfinite(timeout) and timeout > 0):
-        raise ConfigError(f"--timeout {timeout} is no time", "give seconds")
-    if pass_fail and (metric or ratio is not None or better != Better.LOWER.value):
-        raise ConfigError(
-            "--pass-fail has no figure", "leave out --metric, --ratio and --better, or --pass-fail"
-        )
     sought = Sought.REPAIR if find_fix else Sought.REGRESSION
     place, older, newer, given = resolve.ends_of_repository(
         output.state, repo, *sought.ends(good, bad)
@@ -116,10 +105,36 @@ def run(
         timeout_s=timeout,
         max_runs=max_runs,
     )
-    extra = (*wanted.extra(), *([(GIVEN, given)] if given else []))
+    _check(wanted)
     request = CampaignRequest(
-        RUN, "", place, older, newer, SUITE, metric or None, seed, extra, place, sought
+        kind=RUN,
+        site="",
+        tree=place,
+        older=older,
+        newer=newer,
+        suite=SUITE,
+        metric=metric or None,
+        seed=seed,
+        extra=(*wanted.extra(), *([(GIVEN, given)] if given else [])),
+        repo=place,
+        sought=sought,
     )
     record = session.start(output.state, request, PlainProgress())
     result.show(output, record)
     return result.exit_of(record.result)
+
+
+def _check(asked: CommandRequest) -> None:
+    """ConfigError for options that make no sense."""
+    for name, value in (("--cost-build", asked.cost_build_s), ("--cost-run", asked.cost_run_s)):
+        if value is not None and not (math.isfinite(value) and value >= 0):
+            raise ConfigError(f"{name} {value} is no cost", "give seconds")
+    if asked.ratio is not None and not (math.isfinite(asked.ratio) and asked.ratio > 1):
+        raise ConfigError(f"--ratio {asked.ratio} is no change", "give 1.05 for five per cent")
+    if not (math.isfinite(asked.timeout_s) and asked.timeout_s > 0):
+        raise ConfigError(f"--timeout {asked.timeout_s} is no time", "give seconds")
+    told = asked.metric or asked.ratio is not None or asked.better != Better.LOWER.value
+    if asked.pass_fail and told:
+        raise ConfigError(
+            "--pass-fail has no figure", "leave out --metric, --ratio and --better, or --pass-fail"
+        )

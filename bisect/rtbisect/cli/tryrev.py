@@ -79,7 +79,17 @@ def try_revision(
     if limit is None:
         resolve.check_limit(loaded, tree, suite, metric)
     extra = (("boots", str(boots)), *((("limit", repr(limit)),) if limit is not None else ()))
-    request = CampaignRequest("try", str(loaded.path), tree, sha, sha, suite, metric, seed, extra)
+    request = CampaignRequest(
+        kind="try",
+        site=str(loaded.path),
+        tree=tree,
+        older=sha,
+        newer=sha,
+        suite=suite,
+        metric=metric,
+        seed=seed,
+        extra=extra,
+    )
     record = session.start(output.state, request, PlainProgress(), output.sites)
     return conclude(output, record)
 

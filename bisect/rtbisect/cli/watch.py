@@ -80,7 +80,9 @@ def _one(output: Output, place: Path, name: str, seed: int) -> dict[str, Any]:
             return row | {"level": "unchanged", "note": f"was {seen[bad]}", "exit": int(code)}
         if good == bad:
             return row | {"level": "unchanged", "exit": int(Exit.ANSWERED)}
-        asked = CampaignRequest("check", str(place), name, good, bad, seed=seed)
+        asked = CampaignRequest(
+            kind="check", site=str(place), tree=name, older=good, newer=bad, seed=seed
+        )
         return row | _judge(output, row, asked, sites)
     except RtbisectError as error:
         if isinstance(error, InternalError):

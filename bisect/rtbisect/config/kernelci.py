@@ -33,7 +33,7 @@ class FragmentSource:
     configs: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class BuildTarget:
     """One build_config with one variant and architecture: what is built of which branch."""
 

@@ -108,7 +108,7 @@ class Site:
 
 def _planned(job: Job) -> PlannedJob:
     params = DeviceParams.model_validate(dict(job.device_params))
-    device = DeviceType(job.device_type, boot=job.boot_method, **params.model_dump())
+    device = DeviceType(name=job.device_type, boot=job.boot_method, **params.model_dump())
     return PlannedJob(device, job.plan, PlanParams.model_validate(dict(job.plan_params)))
 
 

@@ -161,7 +161,14 @@ class Evidence:
 
 def _parts(tree: Any, subject: Subject, journal: Journal) -> Ports:
     """Parts that answer questions, and do nothing."""
-    return Ports(tree, subject, journal, NoMailer(), assemble.SystemClock(), Silence())
+    return Ports(
+        tree=tree,
+        subject=subject,
+        journal=journal,
+        mailer=NoMailer(),
+        clock=assemble.SystemClock(),
+        progress=Silence(),
+    )
 
 
 def _again(

@@ -42,26 +42,26 @@ def judge(
         none = effect_of(threshold, 0.0)
         side = "base" if not base.n else "new"
         return Judgement(
-            threshold.key,
-            Level.UNDECIDED,
-            base,
-            new,
-            none,
-            (none, none),
-            1.0,
-            f"no {run}s of {side}",
+            key=threshold.key,
+            level=Level.UNDECIDED,
+            base=base,
+            new=new,
+            effect=none,
+            interval=(none, none),
+            p=1.0,
+            reason=f"no {run}s of {side}",
         )
     shift, (low, high), p = _compared(threshold, base, new)
     first, second = effect_of(threshold, low), effect_of(threshold, high)
     found = Judgement(
-        threshold.key,
-        Level.UNDECIDED,
-        base,
-        new,
-        effect_of(threshold, shift),
-        (min(first, second), max(first, second)),
-        p,
-        "",
+        key=threshold.key,
+        level=Level.UNDECIDED,
+        base=base,
+        new=new,
+        effect=effect_of(threshold, shift),
+        interval=(min(first, second), max(first, second)),
+        p=p,
+        reason="",
     )
     worst = high if min(base.n, new.n) >= PASS_BOOTS else None
     return _decided(threshold, found, (shift, floor, worst), alpha, run)

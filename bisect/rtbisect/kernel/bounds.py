@@ -23,7 +23,7 @@ _PATH_BYTES = 3500
 _STATUS = re.compile(r"^(PPid|Threads|RssAnon|RssShmem):\s+(\d+)", re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Bounds:
     """Of one command and all that it starts. `disk_bytes` and `files` are all that lies in the
     folders it writes to, `tmp_bytes` its /tmp, `file_bytes` one file of it.

@@ -41,7 +41,7 @@ _SYMBOL_LIMIT = 1 << 20
 _CHUNK = _RELOCATION.size * 43_690
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Section:
     """One section header; `link` and `info` mean what the type `kind` makes of them."""
 
@@ -204,7 +204,19 @@ class Elf:
             raise ValueError("section headers of a foreign size")
         rows = list(form.iter_unpack(self._bytes(start, size * count)))
         names = self._table(*rows[names_at][4:6])
-        return tuple(Section(_name(names, row[0]), *row[1:8]) for row in rows)
+        return tuple(
+            Section(
+                name=_name(names, row[0]),
+                kind=row[1],
+                flags=row[2],
+                address=row[3],
+                offset=row[4],
+                size=row[5],
+                link=row[6],
+                info=row[7],
+            )
+            for row in rows
+        )
 
     def _table(self, offset: int, size: int) -> bytes:
         if size > _TABLE_LIMIT:

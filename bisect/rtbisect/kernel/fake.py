@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rtbisect.store.artefacts import ArtefactStore
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class FakeBuilder:
     """Implements ports.Builder.
 

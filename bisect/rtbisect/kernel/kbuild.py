@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from rtbisect.store.artefacts import ArtefactStore
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Task:
     """One build under way: everything that its steps share."""
 
@@ -109,7 +109,17 @@ class KernelBuilder:
             box = self._sandbox(place, space, tools)
             until = begin + self._settings.timeout_s
             locked = (lock, source.lock)
-            task = _Task(request, place, tree, tools, space, box, locked, note, until)
+            task = _Task(
+                request=request,
+                source=place,
+                tree=tree,
+                tools=tools,
+                space=space,
+                box=box,
+                locks=locked,
+                note=note,
+                deadline_s=until,
+            )
             build = self._attempt(task, begin)
         if build.ok:
             self._cache.put(key, build)
@@ -313,12 +323,12 @@ class KernelBuilder:
             "CCACHE_MAXSIZE": self._settings.ccache_size,
         }
         return Sandbox(
-            source,
-            space.out,
-            space.modules,
-            space.fragments,
-            space.ccache,
-            env,
+            source=source,
+            out=space.out,
+            modules=space.modules,
+            fragments=space.fragments,
+            ccache=space.ccache,
+            env=env,
             bounds=self._settings.bounds,
             uid=space.uid,
         )

@@ -70,7 +70,15 @@ def _ask(source: Path, files: Sequence[str], place: Path) -> Named:
         folder.mkdir()
     # The script runs as a user that has to enter them.
     place.chmod(0o755)
-    sandbox = Sandbox(source, out, modules, fragments, ccache, bounds=_BOUNDS, uid=uid_of(place))
+    sandbox = Sandbox(
+        source=source,
+        out=out,
+        modules=modules,
+        fragments=fragments,
+        ccache=ccache,
+        bounds=_BOUNDS,
+        uid=uid_of(place),
+    )
     told, erred = place / "told", place / "erred"
     words = ["env", f"--chdir={SRC}", "perl", SCRIPT, "--nogit", "--nogit-fallback", "--roles"]
     words += ["--norolestats", "--remove-duplicates", "-f", "--", *(f"./{each}" for each in files)]

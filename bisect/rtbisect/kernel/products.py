@@ -41,7 +41,7 @@ _BOOT = "arch/x86/boot"
 _BOOT_OBJECT = re.compile(rf"(?<=\s){_BOOT}/(?:[\w-]+/)*(?!piggy\.)[\w-]+\.o(?=\s)")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Products:
     """Names in the artefact store, the signature, the release string and the build id, called as in
     `Build`.

@@ -56,7 +56,7 @@ _FIRST_TO_END = ("choom", "-n", "1000", "--")
 _HIDDEN_BYTES = 4096
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Sandbox:
     """What is visible, and what may be taken. `as_root` says that bubblewrap is started by root;
     the foreign code then is the user `uid`.

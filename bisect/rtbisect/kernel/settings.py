@@ -60,7 +60,7 @@ _SIZES = ("64", "128", "256", "64:17:16", "64:49:16", "128:65:16", "128:97:16", 
 ALIGNMENTS = {layout_variant(i): size for i, size in enumerate(_SIZES, start=1)}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class BuildSettings:
     """`root` holds O= directories, ccache and the records of finished builds.
 

@@ -38,7 +38,7 @@ class DeadBmcError(InfrastructureError):
     """Nothing answers at the BMC's address."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class BmcSettings:
     """Where a BMC is and who asks it. `cipher` is a cipher suite id; None lets ipmitool ask for the
     best, which BMCs without that command answer after ten seconds. With `guid` no other host is

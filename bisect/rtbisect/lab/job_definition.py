@@ -97,7 +97,7 @@ class Timeouts:
         return self.deploy_s + self.boot_s + self.test_s + 60
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
     """What a job text is made of. `modules` is None for a kernel without our modules. By `key` a
     job is found again on a server; `callback` is called there when it ends. Only devices that have

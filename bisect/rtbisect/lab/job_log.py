@@ -43,7 +43,7 @@ _TARGET = re.compile(r'(?:- )?\{"dt": "[^"]{0,40}", "lvl": "(?:target|feedback)"
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CaseResult:
     """A result of LAVA. Suite "lava" is LAVA itself; all others come from the device."""
 
@@ -61,7 +61,7 @@ class CaseResult:
         return self.result == "pass"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LavaLog:
     """A parsed log. `job` is LAVA's last word, None when it never came.
 
@@ -161,7 +161,15 @@ def parse(text: str) -> LavaLog:
         elif level in ("error", "exception"):
             errors.append(_text(message)[:_LONGEST_LINE])
     flooded = lost > 0 and 2 * (len(console) + torn) >= lines
-    return LavaLog(tuple(results), tuple(console), tuple(errors), tuple(stray), job, lost, flooded)
+    return LavaLog(
+        results=tuple(results),
+        console=tuple(console),
+        errors=tuple(errors),
+        stray=tuple(stray),
+        job=job,
+        lost=lost,
+        flooded=flooded,
+    )
 
 
 def _load(line: str) -> Mapping[str, Any] | None:

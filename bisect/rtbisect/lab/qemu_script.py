@@ -73,8 +73,14 @@ def log_of(console: str) -> LavaLog:
     lines = tuple(line.rstrip("\r") for line in console.split("\n"))
     matches = (_CASE.fullmatch(line) for line in lines)
     results = tuple(
-        CaseResult("rtbisect", found[1], found[2], found[3] or "", found[4] or "")
+        CaseResult(
+            suite="rtbisect",
+            case=found[1],
+            result=found[2],
+            measurement=found[3] or "",
+            units=found[4] or "",
+        )
         for found in matches
         if found
     )
-    return LavaLog(results, lines, (), (), None)
+    return LavaLog(results=results, console=lines, errors=(), stray=(), job=None)

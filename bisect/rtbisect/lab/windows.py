@@ -49,26 +49,26 @@ PF_EVENTS_PER_S = 1000.0
 #: Windows of the suites that share them. The device knows a window by its name: the function
 #: `window_<name>` of one of its scripts (lava-jobs/suites) runs it.
 WINDOWS = (
-    Window("osnoise-off", ("ipi", "osnoise")),
+    Window(name="osnoise-off", suites=("ipi", "osnoise")),
     Window(
-        "clock-on",
-        ("ipi", "osnoise"),
+        name="clock-on",
+        suites=("ipi", "osnoise"),
         workload=f"{READER}:clock",
         synthetic=True,
         nominal_events_per_s=CLOCK_EVENTS_PER_S,
     ),
     # The busy children alone: they are ours too, but the reader is the factor that is off.
-    Window("pf-off", ("ipi",), synthetic=True),
+    Window(name="pf-off", suites=("ipi",), synthetic=True),
     Window(
-        "pf-on",
-        ("ipi",),
+        name="pf-on",
+        suites=("ipi",),
         workload=f"{READER}:pf",
         synthetic=True,
         nominal_events_per_s=PF_EVENTS_PER_S,
     ),
-    Window("rcu-off", ("rcu",)),
+    Window(name="rcu-off", suites=("rcu",)),
     # No snapshot is taken beside the RCU calls, so the dose of this window is not recorded.
-    Window("rcu-on", ("rcu",), workload=f"{READER}:clock", synthetic=True),
+    Window(name="rcu-on", suites=("rcu",), workload=f"{READER}:clock", synthetic=True),
 )
 
 #: Other levels of the reader: a quarter of the dose, since interrupts that grow faster than the
@@ -99,7 +99,7 @@ def of_suites(suites: Iterable[str], metrics: Iterable[tuple[str, str]] = ()) ->
     found = [w for w in ALL_WINDOWS if asked & set(w.suites) and not w.explains]
     known = {suite for window in found for suite in window.suites}
     own = {window: suite for suite, window in metrics if suite in asked - known}
-    return (*found, *(Window(name, (suite,)) for name, suite in sorted(own.items())))
+    return (*found, *(Window(name=name, suites=(suite,)) for name, suite in sorted(own.items())))
 
 
 def explaining(window: Window) -> tuple[Window, ...]:

@@ -83,9 +83,9 @@ def trust_of(site: Site) -> SenderRules:
     """Whose commands count at a site."""
     commands = site.ours.mail.commands
     return SenderRules(
-        site.ours.bot.address,
-        tuple(commands.people),
-        tuple(commands.trusted),
+        own=site.ours.bot.address,
+        people=tuple(commands.people),
+        servers=tuple(commands.trusted),
         days=commands.days,
         commands_a_day=commands.a_day,
         others_a_day=commands.others_a_day,

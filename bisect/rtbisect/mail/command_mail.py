@@ -43,7 +43,7 @@ _LONGEST_ADDRESS = 254
 _AHEAD = timedelta(days=1)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
     """`campaign` is the report's, "" where the mail is in no thread of ours; `ignored` says why
     nobody looks at it, "" for one that somebody wrote to us; `untrusted` says why its commands wait
@@ -62,7 +62,7 @@ class Reply:
     digest: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SenderRules:
     """Our own address, those whose commands count, and the servers whose word on DKIM we take; for
     how many days after it was signed a command counts, how many commands of a person count a day,
@@ -107,11 +107,20 @@ def read_reply(
     try:
         return _read(data, threads, trust, now, giant=giant)
     except mime.UnreadableError as error:
-        return Reply("", "", "", "", (), str(error))
+        return Reply(
+            message_id="", sender="", subject="", campaign="", asked=(), ignored=str(error)
+        )
     except RtbisectError:
         raise
     except Exception as error:  # noqa: BLE001  (the parser of the library, on what anybody may send)
-        return Reply("", "", "", "", (), f"cannot be read ({type(error).__name__})")
+        return Reply(
+            message_id="",
+            sender="",
+            subject="",
+            campaign="",
+            asked=(),
+            ignored=f"cannot be read ({type(error).__name__})",
+        )
 
 
 def _read(
@@ -140,13 +149,13 @@ def _read(
                 f" `#rtbisect {ABOUT} {campaign}`"
             )
     return Reply(
-        printable(identity, 250),
-        sender,
-        printable(" ".join(_header(mail, "Subject").split()), 120),
-        campaign,
-        asked,
-        ignored,
-        untrusted if asked else odd,
+        message_id=printable(identity, 250),
+        sender=sender,
+        subject=printable(" ".join(_header(mail, "Subject").split()), 120),
+        campaign=campaign,
+        asked=asked,
+        ignored=ignored,
+        untrusted=untrusted if asked else odd,
         proved=cover is not None,
         digest=_digest(mail, sender, text, cover) if asked else "",
     )

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 _MOST = 15
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Digest:
     """What there is to tell, a line each; of many lines the first, and in `counts` how many there
     are.
@@ -138,7 +138,7 @@ def write_digest(state: Path, site: Site, found: Digest, *, lab_only: bool, by: 
     if not lab_only:
         told = f"ended {counts['ended']}, drafts {counts['drafts']}, {told}"
     headers = Envelope(
-        mailer.bot,
+        bot=mailer.bot,
         to=(operator,),
         subject=f"[internal] {kind}: {told}",
         date=now,

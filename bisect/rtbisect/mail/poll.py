@@ -93,7 +93,14 @@ def poll(inbox: Inbox, stores: Stores, trust: SenderRules, now_iso: str) -> Iter
         stores.replies.mark_read(arrived.key)
         if kept is None:
             said = f"is one too many of today ({trust.others_a_day} of unknown senders are kept)"
-            full = Reply(found.message_id, found.sender, found.subject, found.campaign, (), said)
+            full = Reply(
+                message_id=found.message_id,
+                sender=found.sender,
+                subject=found.subject,
+                campaign=found.campaign,
+                asked=(),
+                ignored=said,
+            )
             yield _kept(full, key_of(arrived.data), now_iso)
         elif new:
             yield kept

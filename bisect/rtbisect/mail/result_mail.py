@@ -77,7 +77,7 @@ def write_answer_mail(state: Path, record: CampaignRecord, check: str, by: str) 
     named = str(who)
     mailer = assemble.mailer_of(state, site, report.operator)
     headers = Envelope(
-        mailer.bot,
+        bot=mailer.bot,
         to=to,
         cc=cc,
         subject=header_text(str(draft["Subject"]), 150),

@@ -71,7 +71,7 @@ def _headers(record: CampaignRecord, sent: OutMail, bot: Bot, now: str) -> Envel
     """In the thread of the report, to all who got it."""
     told = email.message_from_string(sent.text, policy=default)
     return Envelope(
-        bot,
+        bot=bot,
         to=tuple(str(each) for each in told["To"].addresses),
         cc=tuple(str(each) for each in told["Cc"].addresses) if told["Cc"] else (),
         subject=header_text(f"Re: {told['Subject']}", 150),

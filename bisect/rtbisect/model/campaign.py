@@ -96,7 +96,7 @@ class MetricKey:
         return f"{self.suite}.{self.name}@{self.window}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Threshold:
     """How one metric is judged; the numbers come from `thresholds/<suite>.yaml`.
 
@@ -148,7 +148,7 @@ class Sample:
         return len(self.values)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Judgement:
     """pass, regressed or undecided, with the numbers that say so.
 
@@ -171,7 +171,7 @@ class Judgement:
     mean: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Observation:
     """One boot as the search sees it: `value` is the boot summary of the searched metric
     (unit of the metric, not yet transformed); `per_cpu` the same figure per watched CPU;
@@ -187,7 +187,7 @@ class Observation:
     host: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TableRow:
     """A row of the factor table: one kernel under one level of the workload (or of the tool). With
     `mean` boots are compared by their mean, else by their median.
@@ -217,7 +217,7 @@ class TestedRevision:
     skipped: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Verification:
     """One check after the search: parents, revert, ... `recovery` is its shift as a share of that
     of the ends; `short` says that it is less than all of it, by more than luck. `parent` is the one
@@ -268,7 +268,7 @@ class Origin:
 
 
 @kept_as("Summary")
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
     """Counts derived from the journal; the same numbers everywhere."""
 
@@ -290,7 +290,7 @@ def with_parents(result: dict[str, Any]) -> dict[str, Any]:
 
 
 @kept_as("Result", with_parents)
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
     """The answer of a campaign."""
 
@@ -310,7 +310,7 @@ class Result:
     origins: tuple[Origin, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
     """Budget and decision limits of a campaign, from the site file. The budget of boots is for all
     of it, the proof as well; that of builds is for its searches.
@@ -368,7 +368,7 @@ def untoward(thresholds: list[dict[str, Any]], sought: str) -> list[dict[str, An
 
 
 @kept_as("CampaignRequest", with_sought)
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CampaignRequest:
     """What was asked, complete enough to resume it: kept with the campaign as JSON.
 

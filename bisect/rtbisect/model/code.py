@@ -101,7 +101,7 @@ class BuildStatus(StrEnum):
     FAILED = "failed"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class BuildRequest:
     """What to build: one revision with one configuration.
 
@@ -131,7 +131,7 @@ class Function:
 
 
 @kept_as("Build")
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Build:
     """A build, also a failed one: then `first_error` says why and the artefacts are empty.
 

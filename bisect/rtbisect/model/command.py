@@ -31,7 +31,7 @@ GIVEN = "given"
 FOREIGN = "foreign"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CommandRequest:
     """A command and how its figure is judged. Costs are None where they are to be measured."""
 

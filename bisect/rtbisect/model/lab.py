@@ -9,7 +9,7 @@ from enum import StrEnum
 from rtbisect.model.formats import kept_as
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Measurement:
     """One figure of one window. `cpu` is None for a figure of the whole boot."""
 
@@ -40,7 +40,7 @@ class Source:
 OF_SITE = "site"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Window:
     """A stretch of a boot in which suites measure under one level of the workload.
 
@@ -91,7 +91,7 @@ QEMU = "qemu"
 PROFILE = r"(tuned|as-is)(?:\+fifo:([1-9][0-9]?))?(\+nosmt)?"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class HostProfile:
     """CPU lists in kernel list format ("2-7"); `boot_line` is the complete command line.
 
@@ -117,7 +117,7 @@ class HostProfile:
         return " ".join(word for word in words if not word.startswith("console="))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DeviceType:
     """What jobs are rendered for. `emulated` is true for QEMU: its data are never mailable.
 
@@ -143,7 +143,7 @@ class DeviceType:
         return self.sockets * self.cores * self.threads
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RunRequest:
     """One boot of one built kernel with all windows in a drawn order. `suite_params` are those that
     suites have for themselves (suites/base.py), options of the device by their names; `probes` are
@@ -178,7 +178,7 @@ class RunStatus(StrEnum):
 
 
 @kept_as("Run")
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
     """One boot with everything that it measured. Only COMPLETE runs are evidence.
 

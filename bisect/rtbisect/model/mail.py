@@ -65,7 +65,7 @@ class MailState(StrEnum):
     HELD = "held"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class OutMail:
     """A mail that a person has approved. `sender` and `recipients` are the envelope; `tries` and
     `next_s` (seconds since 1970) tell of deliveries that did not come to an end; `answer` is what

@@ -200,7 +200,7 @@ class Progress(Protocol):
         """Where we are; `left_s` is the estimate of the seconds left, None when unknown."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Ports:
     """The ports that a campaign works through."""
 

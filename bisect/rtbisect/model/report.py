@@ -36,7 +36,7 @@ class ReportState(StrEnum):
     WITHDRAWN = "withdrawn"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CommitText:
     """Foreign text of one commit, for the mail; never trusted as headers or markup. `fixes`,
     `links` and `signed_off` are what its Fixes:, Link: and Signed-off-by: tags say; `upstream` is
@@ -59,7 +59,7 @@ class CommitText:
     release: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Repaired:
     """What a campaign has proved a commit to repair: the figure without and with it, or what of it
     was judged (`figure`, with its own unit).
@@ -107,7 +107,7 @@ class Host(NamedTuple):
 
 
 @kept_as("ReportInput", _with_parents, _with_sought)
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ReportInput:
     """Everything a mail may say. Templates print nothing that is not in here.
 
@@ -155,7 +155,7 @@ class ReportInput:
 
 
 @kept_as("Report")
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
     """A rendered report: the mail as bytes in `eml`, held until a person approves. `before` is
     where it stood before its last move.

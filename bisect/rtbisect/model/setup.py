@@ -19,7 +19,7 @@ from rtbisect.model.formats import kept_as
 from rtbisect.model.lab import DeviceType, HostProfile, Window  # noqa: TC001
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class KernelSetup:
     """How kernels are built, on what they boot and what is measured there; `build` is a pattern
     whose revision is filled in.
@@ -57,7 +57,7 @@ def _with_kernel(told: dict[str, Any]) -> dict[str, Any]:
 
 
 @kept_as("Setup", _with_sought, _with_kernel)
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Setup:
     """The fixed values of a campaign. `thresholds` are those of the files, see `judged`; `kernel`
     is None where any command is what it measures.

@@ -162,12 +162,12 @@ def gates_of(  # noqa: PLR0913  (as above)
     changed = effects.changed(parents[0], culprit)
     found = examine(
         Examined(
-            threshold,
-            host.windows,
-            host.device.emulated,
-            parent,
-            new,
-            files,
+            threshold=threshold,
+            windows=host.windows,
+            emulated=host.device.emulated,
+            parent=parent,
+            culprit=new,
+            files=files,
             changed=changed,
             explaining=effects.traits.explaining_of(threshold.key.window),
             isolates=host.profile.isolates,

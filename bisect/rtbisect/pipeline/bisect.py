@@ -42,7 +42,7 @@ SILENT = (Outcome.NO_REGRESSION, Outcome.NOT_REPRODUCED, Outcome.NOOP)
 
 def bisect(setup: Setup, parts: Ports) -> tuple[Result, Report | None]:
     """Find the commit that makes the sought change, prove it, and draft the report."""
-    effects = Steps(setup, parts)
+    effects = Steps(setup=setup, parts=parts)
     request, words = setup.request, effects.words
     graph = effects.graph(request.older, request.newer)
     _tell_range(effects, graph)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from rtbisect.model.lab import Run
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class BootRequest:
     """A boot that is wanted: of a built revision, in a layout of its code, with windows that
     explain the one named `explain` and functions that they probe. `purpose` and `left` (the

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 def check(setup: Setup, parts: Ports) -> Result:
     """Compare the newer end (the tip) with the older one (the base) on all suites."""
-    effects = Steps(setup, parts)
+    effects = Steps(setup=setup, parts=parts)
     ends = compare(effects, setup.request.older, setup.request.newer)
     outcome = {
         Level.PASS: Outcome.NOOP if ends.same else Outcome.NO_REGRESSION,
@@ -58,7 +58,7 @@ def check(setup: Setup, parts: Ports) -> Result:
 
 def try_revision(setup: Setup, parts: Ports, limit: float, boots: int) -> Result:
     """Judge one revision against a limit, by the median over boots."""
-    effects = Steps(setup, parts)
+    effects = Steps(setup=setup, parts=parts)
     threshold = chosen_threshold(setup)
     sha = setup.request.newer
     build = effects.build(sha)
@@ -67,7 +67,10 @@ def try_revision(setup: Setup, parts: Ports, limit: float, boots: int) -> Result
     runs: list[Run] = []
     valid = barren = 0
     while valid < boots and barren < MAX_BARREN:
-        asks = [BootRequest(sha, "try", left) for left in reversed(range(boots - valid))]
+        asks = [
+            BootRequest(sha=sha, purpose="try", left=left)
+            for left in reversed(range(boots - valid))
+        ]
         run = effects.boot(asks[0], asks[1:])
         runs.append(run)
         valid += run.complete
@@ -83,14 +86,14 @@ def try_revision(setup: Setup, parts: Ports, limit: float, boots: int) -> Result
     counted = "1 boot" if boots == 1 else f"{boots} boots"
     reason = f"{word} of {counted} {worded(threshold, middle)}, limit {limit:.4g}"
     judgement = Judgement(
-        threshold.key,
-        level,
-        Sample(()),
-        found,
-        middle,
-        (min(found.values), max(found.values)),
-        1.0,
-        reason,
+        key=threshold.key,
+        level=level,
+        base=Sample(()),
+        new=found,
+        effect=middle,
+        interval=(min(found.values), max(found.values)),
+        p=1.0,
+        reason=reason,
     )
     return Result(
         outcome=Outcome.NO_REGRESSION if level is Level.PASS else Outcome.CULPRIT_SET,

@@ -133,7 +133,11 @@ def _coming(
         turn += 1
         if left[sha] > 0:
             left[sha] -= 1
-            asks.append(BootRequest(sha, BASE if sha == pair[0] else TIP, total - len(asks) - 1))
+            asks.append(
+                BootRequest(
+                    sha=sha, purpose=BASE if sha == pair[0] else TIP, left=total - len(asks) - 1
+                )
+            )
             after = after or turn
     return asks, after
 

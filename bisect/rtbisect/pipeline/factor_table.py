@@ -70,7 +70,14 @@ def rows(
         values = sample(runs.get(sha, []), metric.key)
         if values.n:
             window = metric.key.window
-            row = TableRow(name, window, traits.level_of(window), metric.key, metric.unit, values)
+            row = TableRow(
+                kernel=name,
+                window=window,
+                workload=traits.level_of(window),
+                metric=metric.key,
+                unit=metric.unit,
+                sample=values,
+            )
             found.append(replace(row, mean=by_mean(metric)))
     return tuple(found)
 

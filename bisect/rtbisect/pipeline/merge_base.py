@@ -49,7 +49,9 @@ def on_one(effects: Steps, threshold: Threshold, result: Result) -> Result:
     newer = effects.setup.request.newer
     boots = min(effects.setup.limits.verify_boots, effects.budget.boots_left)
     if effects.evidence().get(newer):
-        asks = [BootRequest(given, "given", left) for left in reversed(range(boots))]
+        asks = [
+            BootRequest(sha=given, purpose="given", left=left) for left in reversed(range(boots))
+        ]
         list(effects.boot_all(asks))
     else:
         # Two kernels that are the same were not booted.

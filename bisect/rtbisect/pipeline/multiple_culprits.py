@@ -30,7 +30,7 @@ def others(effects: Steps, graph: CommitGraph, threshold: Threshold, first: Resu
     if culprit is None:
         return first
     effects.tell(f"{culprit[:12]} does not explain the whole shift; searching beside it")
-    parts = _Parts(effects, graph, threshold)
+    parts = _Parts(effects=effects, graph=graph, threshold=threshold)
     for parent in graph.parents_of(culprit):
         parts.search(graph.older, parent)
     parts.search(culprit, graph.newer)
@@ -43,7 +43,7 @@ def split(
     """The culprits on both sides of a revision that lies between good and bad. With none of them
     proved the range is inconclusive.
     """
-    parts = _Parts(effects, graph, threshold)
+    parts = _Parts(effects=effects, graph=graph, threshold=threshold)
     parts.divide(graph.older, between, graph.newer)
     if parts.proved:
         return _together(parts.proved, parts.proved[0], parts, known=True)
@@ -69,12 +69,14 @@ def unlike(result: Result, answer: Answer, words: Words) -> Result:
     said = "; ".join(told) or "all tested revisions lie where this commit puts them"
     if back and not told:
         said = f"not of the {words.newer} end"
-    check = Verification(PREDICTION, "undecided" if told or back else "pass", None, said)
+    check = Verification(
+        name=PREDICTION, status="undecided" if told or back else "pass", judgement=None, note=said
+    )
     reasons = (*result.reasons, *back, *told)
     return replace(result, verifications=(*result.verifications, check), reasons=reasons)
 
 
-@dataclass
+@dataclass(kw_only=True)
 class _Parts:
     """Parts of a range that are searched: what is `proved` in them, and what is `said` of each.
     `open` says that some part has culprits that nobody named.

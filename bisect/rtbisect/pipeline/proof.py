@@ -75,7 +75,7 @@ def prove(  # noqa: PLR0913  (what was searched, and what was found)
     revert, no_revert = _revert(effects, reach[1], culprit)
     judged = Judged(threshold, found.answer.figure)
     spec = _spec(effects, reach, judged, found, parents, revert, no_revert)
-    proof = _Proof(effects, graph, judged, spec, result)
+    proof = _Proof(effects=effects, graph=graph, judged=judged, spec=spec, result=result)
     sure = found.answer.sure
     state = carry_out(effects, judged, verification.start(spec), proof.fresh, late=not sure)
     checks = told_checks(effects, state)
@@ -100,7 +100,7 @@ def prove(  # noqa: PLR0913  (what was searched, and what was found)
     return proof.believed(state, (*checks, *kept), told, late)
 
 
-@dataclass
+@dataclass(kw_only=True)
 class _Proof:
     """A culprit that is looked at: what the search says of it, and the fresh boots by revision."""
 
@@ -188,7 +188,7 @@ def _kept(
     said = f"{bad[:12]} is better than {culprit[:12]} again, {told.reason}: a commit between them"
     said += " takes back a part of what this one does"
     effects.tell(f"verify: {KEPT}: undecided {said}")
-    return (Verification(KEPT, "undecided", told, said),)
+    return (Verification(name=KEPT, status="undecided", judgement=told, note=said),)
 
 
 def _spec(  # noqa: PLR0913  (what a verification is about)

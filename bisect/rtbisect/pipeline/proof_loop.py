@@ -58,16 +58,6 @@ def carry_out(
     """
     spec = state.spec
     probes = probes_of(effects, spec.parents, spec.culprit)
-
-    def asked(step: verification.Boot, begun: int) -> BootRequest:
-        """The boot of a step, when so many of its kernel have begun before."""
-        compared = step.revision in (spec.culprit, *spec.parents) and not step.layout
-        explain = judged.threshold.key.window if compared and begun < EXPLAINED_BOOTS else ""
-        with_probes = probes if step.revision == spec.culprit and explain else ()
-        return BootRequest(
-            step.revision, step.purpose, step.left, step.layout, explain, tuple(with_probes)
-        )
-
     while not isinstance(step := verification.propose(state, late=late), verification.Done):
         if not effects.budget.boots_left:
             break
@@ -80,7 +70,9 @@ def carry_out(
         begun = Counter({sha: len(runs) for sha, runs in fresh.items()})
         ahead = []
         for coming in verification.coming(state, effects.width, late=late):
-            ahead.append(asked(coming, begun[coming.revision]))
+            more = begun[coming.revision] < EXPLAINED_BOOTS
+            explain = judged.threshold.key.window if more else ""
+            ahead.append(_wanted(spec, coming, explain, probes))
             begun[coming.revision] += not coming.layout
         run = effects.boot(ahead[0], ahead[1:])
         if not step.layout:
@@ -92,10 +84,30 @@ def carry_out(
         state = verification.apply(
             state,
             verification.Booted(
-                run.revision, run.run_id, run.status, seen, run.seconds, step.layout
+                revision=run.revision,
+                run_id=run.run_id,
+                status=run.status,
+                observation=seen,
+                seconds=run.seconds,
+                layout=step.layout,
             ),
         )
     return state
+
+
+def _wanted(
+    spec: verification.VerifySpec, step: verification.Boot, explain: str, probes: tuple[str, ...]
+) -> BootRequest:
+    """The boot of a step; those of the culprit and its parents, as they are built, also explain."""
+    compared = step.revision in (spec.culprit, *spec.parents) and not step.layout
+    return BootRequest(
+        sha=step.revision,
+        purpose=step.purpose,
+        left=step.left,
+        layout=step.layout,
+        explain=explain if compared else "",
+        probes=probes if compared and explain and step.revision == spec.culprit else (),
+    )
 
 
 def told_checks(

@@ -146,7 +146,7 @@ def _booted(
             continue
         # A boot that was taken before says nothing of what measures now.
         known = not test.layout and test.purpose != engine.RECHECK_END and bool(spare.get(sha))
-        ask = BootRequest(sha, test.purpose, left, test.layout)
+        ask = BootRequest(sha=sha, purpose=test.purpose, left=left, layout=test.layout)
         wanted.append((ask, spare[sha].pop(0) if known else None))
     for number, (ask, told) in enumerate(wanted):
         later = [other for other, known in wanted[number + 1 :] if known is None]
@@ -156,7 +156,14 @@ def _booted(
         if seen is not None and told is None:
             what = f"{ask.purpose} {ask.sha[:12]} {layout_variant(ask.layout)}".rstrip()
             effects.tell(f"{what}: {threshold.key} = {worded(threshold, seen.value)}")
-        yield engine.Booted(ask.sha, run.run_id, run.status, seen, run.seconds, ask.layout)
+        yield engine.Booted(
+            revision=ask.sha,
+            run_id=run.run_id,
+            status=run.status,
+            observation=seen,
+            seconds=run.seconds,
+            layout=ask.layout,
+        )
 
 
 def made_sure(

@@ -42,7 +42,7 @@ class MaybeSha:
     sha: str | None
 
 
-@dataclass
+@dataclass(kw_only=True)
 class Steps:
     """Carries out builds and boots and remembers what came of them.
 
@@ -194,7 +194,9 @@ class Steps:
         """Boots of two kernels in turn."""
         return self.boot_all(
             [
-                BootRequest(in_turn(pair, turn), purpose, boots - turn - 1, layout)
+                BootRequest(
+                    sha=in_turn(pair, turn), purpose=purpose, left=boots - turn - 1, layout=layout
+                )
                 for turn in range(boots)
             ]
         )
@@ -267,7 +269,14 @@ class Steps:
             if (m.suite, m.name, m.window) == (key.suite, key.name, key.window)
             and m.cpu is not None
         )
-        return Observation(run.revision, run.run_id, value, per_cpu, exposure, run.device)
+        return Observation(
+            revision=run.revision,
+            run_id=run.run_id,
+            value=value,
+            per_cpu=per_cpu,
+            exposure=exposure,
+            host=run.device,
+        )
 
     def tell(self, line: str) -> None:
         """One line of the campaign's story."""

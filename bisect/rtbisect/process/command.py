@@ -55,7 +55,7 @@ PROC = Path("/proc")
 GRACE_S = 5.0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Completed:
     """A command that ended. `stdout` and `stderr` are empty when they went to a log file."""
 
@@ -226,12 +226,12 @@ def _wait(  # noqa: PLR0913
         _end_child(child)
         raise
     return Completed(
-        tuple(argv),
-        child.returncode,
-        decode(out),
-        decode(err),
-        time.monotonic() - begin,
-        timed_out,
+        argv=tuple(argv),
+        returncode=child.returncode,
+        stdout=decode(out),
+        stderr=decode(err),
+        seconds=time.monotonic() - begin,
+        timed_out=timed_out,
     )
 
 

@@ -11,7 +11,8 @@ from __future__ import annotations
 import json
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
@@ -62,7 +63,7 @@ class WrongNameError(ValueError):
     """The output has figures, and which one is meant cannot be told: said on the command line."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CommandSettings:
     """`argv` is started in what `checkout` gives for a revision. With `pass_fail` the exit code
     is the figure: 0 is good, 1 to 127 bad. `metric` is a name, "" for a bare number. `restore`
@@ -111,7 +112,12 @@ class CommandInWorktree:
 
     def build(self, sha: str, layout: int, note: Note) -> Build:  # noqa: ARG002
         """A revision that is ready to be tried: it is checked out when it is run."""
-        return Build(sha, "command", BuildStatus.OK, signature=self._settings.tree_of(sha))
+        return Build(
+            revision=sha,
+            config_name="command",
+            status=BuildStatus.OK,
+            signature=self._settings.tree_of(sha),
+        )
 
     def run(self, build: Build, order: RunOrder, note: Note) -> Run:
         """Run the command once. ConfigError when it cannot be started, MisaskedError when the first
@@ -121,9 +127,10 @@ class CommandInWorktree:
         asked = self._settings
         self._prepare(build.revision)
         program = self._source / asked.argv[0]
+        ended = partial(Run, run_id=order.run_id, revision=build.revision)
         if "/" in asked.argv[0] and not program.is_file():
             reason = f"{printable(asked.argv[0], 160)} is not in this revision"
-            return Run(order.run_id, build.revision, RunStatus.SKIPPED, reason)
+            return ended(status=RunStatus.SKIPPED, reason=reason)
         asked.work_dir.mkdir(parents=True, exist_ok=True)
         out = asked.work_dir / f"{order.run_id}.out"
         err = asked.work_dir / f"{order.run_id}.err"
@@ -153,17 +160,14 @@ class CommandInWorktree:
                 f"see {err}; `rtbisect resume` goes on when it is mended",
                 retryable=False,
             )
-        figures = () if value is None else (Measurement(SUITE, self._name(), WINDOW, value, ""),)
-        return Run(
-            run_id=order.run_id,
-            revision=build.revision,
-            status=status,
-            reason=reason,
-            measurements=figures,
-            window_order=(WINDOW,),
-            log=out.name,
-            seconds=seconds,
+        measured = ended(
+            status=status, reason=reason, window_order=(WINDOW,), log=out.name, seconds=seconds
         )
+        if value is None:
+            return measured
+        name = asked.metric or VALUE
+        figure = Measurement(suite=SUITE, name=name, window=WINDOW, value=value, unit="")
+        return replace(measured, measurements=(figure,))
 
     def _prepare(self, revision: str) -> None:
         """The revision is there: what the command built stays, what it changed is put back."""

@@ -39,4 +39,12 @@ class LogKeeper:
         keep(folder / "result.json", result_json(report, **NO_HOST))
         keep(folder / "bisect.log", log)
         path = str(folder / "bisect.log")
-        return Report(report.campaign, ReportState.DRAFT, report.message_id, "", path, log, told)
+        return Report(
+            campaign=report.campaign,
+            state=ReportState.DRAFT,
+            message_id=report.message_id,
+            eml="",
+            path=path,
+            bisect_log=log,
+            story=told,
+        )

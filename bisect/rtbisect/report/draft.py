@@ -63,7 +63,7 @@ DETAILS = (
 _CAMPAIGN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ReportSettings:
     """Where drafts and templates lie and who writes.
 
@@ -102,7 +102,7 @@ class DraftMailer:
         log = bisect_log_of(report)
         body = self.body(report, log)
         headers = Envelope(
-            self.bot,
+            bot=self.bot,
             to=(report.operator or self.settings.operator,),
             subject=subject(report, claim(report), mailable=mailable(report)),
             date=report.date,
@@ -137,7 +137,7 @@ class DraftMailer:
         """
         check_mailable(report)
         headers = Envelope(
-            self.bot,
+            bot=self.bot,
             to=tuple(map(str, public.recipients.to)),
             cc=tuple(map(str, public.recipients.cc)),
             subject=subject(report, claim(report), mailable=True, marked=bool(public.use_case)),

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 _SAME = 0.02
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
     """The headline: two medians (or means, as `middle` says) and what lies between them, as
     printed. `base_seen` and `new_seen` are the boots that have a figure which is 0 or 1; `title`

@@ -58,7 +58,7 @@ _ADDRESS = re.compile(r"[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[A-Za-z0-9-]+(\.[A
 _ACTIVE = re.compile(r"#|>|From |---|diff |Index: |[A-Za-z-]+-by:")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Envelope:
     """The headers that differ between mails. `to` and `cc` are addresses as `address` takes them;
     `parent` is the Message-ID that the mail answers, `thread` those before it; `date` is ISO 8601;

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from rtbisect.model.mail import Recipients
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Public:
     """`approver` is who has read the mail and answers for it; `evidence` where its data are
     published, "" for nowhere; `use_case` says in a sentence whom it hurts: only with it, and the

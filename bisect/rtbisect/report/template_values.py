@@ -50,7 +50,7 @@ class Bot:
     archive: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Detail:
     """How much a body tells; taken back until it fits. What gates hold against a report, and what
     boots of one kernel say, always stay.
@@ -240,7 +240,7 @@ def log_inline(lines: list[str]) -> tuple[str, ...]:
     return tuple("  " + foreign(line, 74) for line in lines)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CommitView:
     """A commit as a template prints it; `fixes` is a Fixes: trailer, never folded."""
 

@@ -30,7 +30,7 @@ WIDER_FROM = 10
 HIGH = 0.9
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Calibration:
     """State of the calibration: `reproduced` is None while more boots are due. `used` is
     the number of boots a side at the look that decided; p belongs to the last look. `figure`
@@ -116,7 +116,7 @@ class Rule:
 
 def decide(good: tuple[Views, ...], bad: tuple[Views, ...], rule: Rule) -> Calibration:
     """What the looks say about the boots of both ends in the order of their time."""
-    found = Calibration(None, 0, 1.0, 0.0, swapped=False)
+    found = Calibration(reproduced=None, used=0, p=1.0, shift=0.0, swapped=False)
     for boots in rule.looks:
         if min(len(good), len(bad)) < boots:
             return replace(found, reproduced=None)
@@ -150,9 +150,18 @@ def _at_look(good: tuple[Views, ...], bad: tuple[Views, ...], rule: Rule) -> Cal
         # Figures that are mostly 0, and sometimes not, differ although their medians do not.
         apart = stats.mean(two) - stats.mean(one)
         if shift == 0 and apart >= rule.floor and apart > 0 and not rule.mean:
-            return Calibration(True, boots, p, apart, swapped=False, figure=Aspect(mean=True))  # noqa: FBT003
+            return Calibration(
+                reproduced=True,
+                used=boots,
+                p=p,
+                shift=apart,
+                swapped=False,
+                figure=Aspect(mean=True),
+            )
     for figure, size, other in _elsewhere(good, bad, rule):
-        return Calibration(True, boots, other, size, swapped=False, figure=figure)  # noqa: FBT003
+        return Calibration(
+            reproduced=True, used=boots, p=other, shift=size, swapped=False, figure=figure
+        )
     return Calibration(reproduced=False, used=boots, p=p, shift=shift, swapped=False)
 
 

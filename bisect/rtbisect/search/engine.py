@@ -145,7 +145,14 @@ def answer(state: SearchState) -> Answer:
     outcome = finish.outcome if finish else Outcome.INCONCLUSIVE
     reasons = (finish.reason,) if finish else ("the search is not over",)
     if not state.ends.reproduced or stop.stop_before_search(state) is not None:
-        return Answer(outcome, None, (), 0.0, _tested(state), reasons)
+        return Answer(
+            outcome=outcome,
+            culprit=None,
+            candidates=(),
+            confidence=0.0,
+            tested=_tested(state),
+            reasons=reasons,
+        )
     found = state.belief
     commits = state.spec.graph.commits
     if outcome is Outcome.CULPRIT_SET:
@@ -164,9 +171,11 @@ def answer(state: SearchState) -> Answer:
     named = tuple((commits[i].sha, float(found.commits[i])) for i in members)
     culprit = commits[found.best].sha if outcome is Outcome.CULPRIT else None
     return Answer(
-        outcome, culprit, named, confidence, _tested(state), reasons,
-        state.ends.figure, state.two.between[0] if outcome is Outcome.MULTIPLE_CULPRITS else "",
-        contradictions(found) if outcome is Outcome.CULPRIT else (),
+        outcome=outcome, culprit=culprit, candidates=named, confidence=confidence,
+        tested=_tested(state), reasons=reasons,
+        figure=state.ends.figure,
+        between=state.two.between[0] if outcome is Outcome.MULTIPLE_CULPRITS else "",
+        unlike=contradictions(found) if outcome is Outcome.CULPRIT else (),
         sure=finish is None or finish.sure,
     )  # fmt: skip
 

@@ -24,7 +24,7 @@ class Built:
     layout: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Booted:
     """One boot. Only COMPLETE with an observation is evidence."""
 

@@ -23,7 +23,7 @@ FAILED_BOOTS = 3
 INVALID_RERUNS = 3
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Ledger:
     """The events, summed up per revision. `views` are those of the valid boots in their order,
     by revision and layout; `failed_boots` and `invalid` hold what came since the last one.
@@ -81,7 +81,7 @@ class Ledger:
 
 def ledger(threshold: Threshold, events: tuple[Event, ...]) -> Ledger:
     """Sum up a log of builds and boots. A revision that booted was built."""
-    tally = _Tally(threshold)
+    tally = _Tally(threshold=threshold)
     for event in events:
         if isinstance(event, Silent):
             tally.silent, tally.shared = event.pairs, event.shared
@@ -93,21 +93,21 @@ def ledger(threshold: Threshold, events: tuple[Event, ...]) -> Ledger:
             tally.booted(event)
     failed = frozenset(tally.build_failed)
     return Ledger(
-        tally.signatures,
-        failed,
-        {sha: tuple(found) for sha, found in tally.failed.items()},
-        tally.invalid,
-        tally.builds,
-        tally.boots,
-        EqualKernels(tally.signatures, failed, tally.silent, tally.shared),
-        without_hosts(threshold, tally.views, tally.hosts),
-        frozenset(tally.layouts_failed),
-        tally.given_up,
-        tally.reverts,
+        signatures=tally.signatures,
+        build_failed=failed,
+        failed_boots={sha: tuple(found) for sha, found in tally.failed.items()},
+        invalid=tally.invalid,
+        builds=tally.builds,
+        boots=tally.boots,
+        equal=EqualKernels(tally.signatures, failed, tally.silent, tally.shared),
+        views=without_hosts(threshold, tally.views, tally.hosts),
+        layouts_failed=frozenset(tally.layouts_failed),
+        invalid_streak=tally.given_up,
+        reverts=tally.reverts,
     )
 
 
-@dataclass
+@dataclass(kw_only=True)
 class _Tally:
     """What the events say so far."""
 

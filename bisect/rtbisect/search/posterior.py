@@ -62,7 +62,7 @@ class Cell:
     grid: Grids
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Posterior:
     """`commits`: probability of each candidate, shape (n,); `none`: of no regression. They
     add up to 1, unless nothing explains the data: then all are 0. `grid` and `view` are those of
@@ -210,7 +210,14 @@ def posterior(spec: SearchSpec, ledger: Ledger, ends: Calibration, ancestry: Anc
     through = weights[:, member] + weight
     weight = logsumexp(through.T)
     if not np.isfinite(weight.max()):
-        return Posterior(np.zeros_like(weight), 0.0, booted, (), None, seen[0].shared)
+        return Posterior(
+            commits=np.zeros_like(weight),
+            none=0.0,
+            kernels=booted,
+            cells=(),
+            grid=None,
+            shared=seen[0].shared,
+        )
     none = float(np.log(spec.prior_none))
     top = max(float(weight.max()), none)
     commits = np.exp(weight - top)
@@ -222,8 +229,9 @@ def posterior(spec: SearchSpec, ledger: Ledger, ends: Calibration, ancestry: Anc
     none_lens = max(same, key=lambda i: lenses[i].family + seen[i].none)
     cells = _cells([(lenses[i].grid, seen[i]) for i in likeliest], commits, pattern, member)
     return Posterior(
-        commits, float(np.exp(none - top)) / total, booted, cells, first.grid,
-        normal(seen[none_lens].shared, 3), first.view, lenses[none_lens].grid,
+        commits=commits, none=float(np.exp(none - top)) / total, kernels=booted, cells=cells,
+        grid=first.grid,
+        shared=normal(seen[none_lens].shared, 3), view=first.view, none_grid=lenses[none_lens].grid,
     )  # fmt: skip
 
 

@@ -49,8 +49,18 @@ def events(state: SearchState, world: World, test: engine.Trial, name: str) -> I
             return
     if test.boot:
         status, value = world.boot(test.revision)
-        seen = Observation(test.revision, name, value) if status is RunStatus.COMPLETE else None
-        yield engine.Booted(test.revision, name, status, seen, spec.boot_cost_s)
+        seen = (
+            Observation(revision=test.revision, run_id=name, value=value)
+            if status is RunStatus.COMPLETE
+            else None
+        )
+        yield engine.Booted(
+            revision=test.revision,
+            run_id=name,
+            status=status,
+            observation=seen,
+            seconds=spec.boot_cost_s,
+        )
 
 
 def _layout(state: SearchState, world: World, test: engine.Trial, name: str) -> Iterator[Event]:
@@ -58,8 +68,19 @@ def _layout(state: SearchState, world: World, test: engine.Trial, name: str) -> 
     if (sha, layout) not in state.ledger.views:
         yield engine.Built(sha, True, "", spec.layout_cost_s or 0.0, layout)  # noqa: FBT003
     status, value = cast("LayoutWorld", world).boot_layout(sha, layout)
-    seen = Observation(sha, name, value) if status is RunStatus.COMPLETE else None
-    yield engine.Booted(sha, name, status, seen, spec.boot_cost_s, layout)
+    seen = (
+        Observation(revision=sha, run_id=name, value=value)
+        if status is RunStatus.COMPLETE
+        else None
+    )
+    yield engine.Booted(
+        revision=sha,
+        run_id=name,
+        status=status,
+        observation=seen,
+        seconds=spec.boot_cost_s,
+        layout=layout,
+    )
 
 
 def rehearse(spec: SearchSpec, world: World) -> tuple[SearchState, Finish]:

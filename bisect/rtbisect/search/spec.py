@@ -22,7 +22,7 @@ RECHECK_END = "again"
 NONE_AT_MOST = 0.01
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SearchSpec:
     """What to search and how much it may cost; equal specs and events give equal proposals.
 
@@ -82,7 +82,7 @@ class Finish:
 Proposal: TypeAlias = Trial | Finish
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
     """What the search says now; `candidates` by falling probability.
 

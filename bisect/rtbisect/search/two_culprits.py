@@ -192,4 +192,4 @@ def _middle(grid: Grids) -> BootGrid | None:
     at = low + (high - low) * np.linspace(*_BETWEEN, _NODES)
     mu = np.broadcast_to(at, (good.tau.size, _NODES)).copy()
     prior = np.full((good.tau.size, good.sigma.size, _NODES), -np.log(_NODES))
-    return BootGrid(mu, good.sigma, good.tau, prior, good.outlier)
+    return BootGrid(mu=mu, sigma=good.sigma, tau=good.tau, prior=prior, outlier=good.outlier)

@@ -39,7 +39,7 @@ LAYOUT_ALPHA = 0.05
 REVERT_RECOVERY = 0.5
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class VerifySpec:
     """What to verify. `endpoints` are the boots of good and bad from the calibration, to say how
     much of their shift the culprit explains, and whether a share that is not seen is none. `revert`
@@ -124,7 +124,7 @@ Proposal: TypeAlias = Boot | Done
 _Kernel: TypeAlias = tuple[str, int]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Check:
     """`base` should be better than `new`. `wanted` boots a side are still to be reached (0:
     the check is closed). They are `late` where the culprit can be named without them; then
@@ -148,7 +148,7 @@ class _Check:
     def says(self, status: str, note: str) -> Verification:
         """How the check stands, without figures."""
         parent = self.base[:12] if self.purpose == "verify" else ""
-        return Verification(self.name, status, None, note, parent=parent)
+        return Verification(name=self.name, status=status, judgement=None, note=note, parent=parent)
 
 
 def start(spec: VerifySpec) -> VerifyState:
@@ -210,7 +210,9 @@ def verifications(state: VerifyState) -> tuple[Verification, ...]:
         for check in state.checks
     ]
     if state.spec.revert is None:
-        found.append(Verification(REVERT, "n/a", None, state.spec.no_revert))
+        found.append(
+            Verification(name=REVERT, status="n/a", judgement=None, note=state.spec.no_revert)
+        )
     return tuple(found)
 
 
@@ -239,18 +241,33 @@ def follows_layout(checks: Iterable[Verification]) -> bool:
 
 def _planned(spec: VerifySpec) -> list[_Check]:
     found = [
-        _Check(f"culprit vs parent {sha[:12]}", sha, spec.culprit, "verify", spec.looks)
+        _Check(
+            name=f"culprit vs parent {sha[:12]}",
+            base=sha,
+            new=spec.culprit,
+            purpose="verify",
+            looks=spec.looks,
+        )
         for sha in spec.parents
     ]
     if spec.layout:
         found.append(
-            _Check(LAYOUT, spec.parents[0], spec.culprit, "layout", spec.looks, spec.layout)
+            _Check(
+                name=LAYOUT,
+                base=spec.parents[0],
+                new=spec.culprit,
+                purpose="layout",
+                looks=spec.looks,
+                layout=spec.layout,
+            )
         )
     if spec.revert is not None:
         # A look at few boots, which can only contradict; then those where the test can decide.
         again = max(2 * spec.revert_boots, spec.boots)
         both = (spec.revert_boots, *looks(again, spec.boots_max)[:2])
-        found.append(_Check(REVERT, spec.revert, spec.tip, "revert", both))
+        found.append(
+            _Check(name=REVERT, base=spec.revert, new=spec.tip, purpose="revert", looks=both)
+        )
     return found
 
 

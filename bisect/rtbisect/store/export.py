@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
     """A finished step of the journal; `value` is JSON of a `kind`, times are seconds since 1970."""
 
@@ -32,8 +32,9 @@ class Step:
     def of(row: dict[str, Any]) -> Step:
         """TypeError or ValueError for what is no step."""
         return Step(
-            str(row["key"]), int(row["seq"]), str(row["kind"]), str(row["value"]),
-            float(row["started_s"]), float(row["finished_s"]),
+            key=str(row["key"]), seq=int(row["seq"]), kind=str(row["kind"]),
+            value=str(row["value"]),
+            started_s=float(row["started_s"]), finished_s=float(row["finished_s"]),
         )  # fmt: skip
 
 

@@ -25,6 +25,13 @@ def repaired_by(database: db.Database, commit: str) -> tuple[Repaired, ...]:
             continue
         if asked.sought is Sought.REPAIR and judged is not None:
             repaired.append(
-                Repaired(row["id"], judged.key, judged.base, judged.new, judged.figure, judged.unit)
+                Repaired(
+                    campaign=row["id"],
+                    metric=judged.key,
+                    without=judged.base,
+                    with_it=judged.new,
+                    figure=judged.figure,
+                    unit=judged.unit,
+                )
             )
     return tuple(repaired)

@@ -32,7 +32,7 @@ class ReplyState(StrEnum):
     DONE = "done"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class KeptReply:
     """A reply as it is kept: `key` is its number for a person, `asked` pairs of command and
     argument; `why` says what its state comes from; `digest` is the same in all copies of a mail, ""

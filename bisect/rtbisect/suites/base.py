@@ -6,7 +6,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 import re
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from rtbisect.errors import ConfigError, InternalError
@@ -54,7 +54,7 @@ class Calls:
     longest_s: float
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Suite:
     """What the program knows of a suite: `SUITE` of a module here. Of one without a module, whose
     script reports figures by itself (suites/reported.py), it knows the name alone.
@@ -67,7 +67,6 @@ class Suite:
     #: Figures of one window from its raw files (by name) for the watched CPUs; SuiteError when they
     #: do not add up. Figures of a CPU carry it, those of the whole boot have `cpu=None`.
     parse: Parse | None = None
-    _: KW_ONLY
     #: Windows of its own, beside those of lab/windows.py that suites share.
     windows: tuple[Window, ...] = ()
     #: A window lasts so many times longer, because the suite does more than one thing in it.
@@ -121,13 +120,13 @@ class Suite:
 def find(name: str) -> Suite:
     """What the suite `name` says of itself; ConfigError where its module is none of a suite."""
     if not re.fullmatch(r"[a-z][a-z0-9_]{0,31}", name):
-        return Suite(name)
+        return Suite(name=name)
     try:
         module = importlib.import_module(f"rtbisect.suites.{name}")
     except ModuleNotFoundError as error:
         if error.name != f"rtbisect.suites.{name}":
             raise
-        return Suite(name)
+        return Suite(name=name)
     found = getattr(module, "SUITE", None)
     if not isinstance(found, Suite):
         raise ConfigError(f"suites/{name}.py has no SUITE", "see suites/base.py for the contract")
@@ -193,9 +192,10 @@ def of_cpus(
     """A figure (suite, name, window) of each CPU, and before them that of the boot: their mean, or
     with `worst` the largest.
     """
+    suite, name, window = figure
     whole = max(values.values()) if worst else sum(values.values()) / len(values)
-    each = (Measurement(*figure, value, unit, cpu) for cpu, value in values.items())
-    return [Measurement(*figure, whole, unit), *each]
+    boot = Measurement(suite=suite, name=name, window=window, value=whole, unit=unit)
+    return [boot, *(replace(boot, value=value, cpu=cpu) for cpu, value in values.items())]
 
 
 def pairs(content: str, separator: str) -> dict[str, str]:

@@ -39,14 +39,18 @@ def parse(
         if events < FEWEST or ns == 0:
             raise SuiteError(f"{events} events of {threads} threads in {ns} ns are no rate")
         name = f"events_per_ms_{threads}"
-        found[threads] = Measurement(NAME, name, window.name, events / (ns / 1e6), "1/ms")
+        found[threads] = Measurement(
+            suite=NAME, name=name, window=window.name, value=events / (ns / 1e6), unit="1/ms"
+        )
     if not found:
         raise SuiteError("epoll.txt is empty")
     return tuple(found[threads] for threads in sorted(found))
 
 
 SUITE = Suite(
-    NAME,
-    parse,
-    windows=(Window("epoll-throughput", (NAME,), workload="epoll-producers", synthetic=True),),
+    name=NAME,
+    parse=parse,
+    windows=(
+        Window(name="epoll-throughput", suites=(NAME,), workload="epoll-producers", synthetic=True),
+    ),
 )

@@ -40,4 +40,9 @@ def parse(
     return tuple(replace(m, suite=NAME) for m in found if m.name in _KEPT)
 
 
-SUITE = Suite(NAME, parse, windows=(Window("hwnoise-off", (NAME,)),), counted_by=osnoise.COUNTED_BY)
+SUITE = Suite(
+    name=NAME,
+    parse=parse,
+    windows=(Window(name="hwnoise-off", suites=(NAME,)),),
+    counted_by=osnoise.COUNTED_BY,
+)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 _LAST_DIGIT = 0.00002
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class NoiseRow:
     """What an osnoise table says of one CPU. Times in us; the sums are over all samples, of which
     there are `samples`; `max_noise_us` is the worst sum of one sample, `max_single_us` the longest

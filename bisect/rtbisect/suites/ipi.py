@@ -75,7 +75,9 @@ def parse(
         *_rates(added, window, watch, seconds),
         *_ratios(added, window, watch),
         *_dose(times, window, seconds),
-        Measurement(NAME, "window_us", window.name, seconds * 1e6, "us"),
+        Measurement(
+            suite=NAME, name="window_us", window=window.name, value=seconds * 1e6, unit="us"
+        ),
     ]
     return tuple(found)
 
@@ -123,11 +125,20 @@ def _ratios(
     if total == 0:
         return []
     ratio = sum(added["res"][cpu] for cpu in watch) / total
-    found = [Measurement(NAME, "res_per_iwi", window.name, ratio, "1")]
+    found = [Measurement(suite=NAME, name="res_per_iwi", window=window.name, value=ratio, unit="1")]
     for cpu in watch:
         if iwi[cpu] > 0:
             value = added["res"][cpu] / iwi[cpu]
-            found.append(Measurement(NAME, "res_per_iwi", window.name, value, "1", cpu))
+            found.append(
+                Measurement(
+                    suite=NAME,
+                    name="res_per_iwi",
+                    window=window.name,
+                    value=value,
+                    unit="1",
+                    cpu=cpu,
+                )
+            )
     return found
 
 
@@ -147,10 +158,21 @@ def _dose(times: Mapping[str, str], window: Window, seconds: float) -> list[Meas
         if counts[key] < 0:
             raise SuiteError(f"the dose counted {key} backwards")
     found = [
-        Measurement(NAME, f"{key}_per_s", window.name, counts[key] / seconds, "1/s")
+        Measurement(
+            suite=NAME,
+            name=f"{key}_per_s",
+            window=window.name,
+            value=counts[key] / seconds,
+            unit="1/s",
+        )
         for key in ("events", "wakeups", "faults")
     ]
-    return [*found, Measurement(NAME, "lost", window.name, float(counts["lost"]), "1")]
+    return [
+        *found,
+        Measurement(
+            suite=NAME, name="lost", window=window.name, value=float(counts["lost"]), unit="1"
+        ),
+    ]
 
 
 def _counted(figures: Mapping[str, float]) -> float | None:
@@ -161,8 +183,8 @@ def _counted(figures: Mapping[str, float]) -> float | None:
 
 
 SUITE = Suite(
-    NAME,
-    parse,
+    name=NAME,
+    parse=parse,
     any_kernel=True,
     made_of={"res_": ("reschedule",), "cal_": ("call",), "iwi_": ("irq_work",)},
     per_event=PER_EVENT,

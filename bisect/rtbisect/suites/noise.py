@@ -30,7 +30,7 @@ _ROW = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Interference:
     """Events of one CPU, kind and source. Times in ns; `source` is an IRQ's name and vector, a
     softirq's name and number, a thread's name, "-" for NMIs, or ALL.
@@ -60,10 +60,13 @@ def read(content: str) -> tuple[Interference, ...]:
     found: dict[tuple[int, str, str], Interference] = {}
     for match in matches("noise.txt", lines[1:], _ROW):
         row = Interference(
-            int(match["cpu"]),
-            match["kind"],
-            match["source"],
-            *(int(match[name]) for name in ("count", "sum", "median", "max")),
+            cpu=int(match["cpu"]),
+            kind=match["kind"],
+            source=match["source"],
+            count=int(match["count"]),
+            sum_ns=int(match["sum"]),
+            median_ns=int(match["median"]),
+            max_ns=int(match["max"]),
         )
         key = (row.cpu, row.kind, row.source)
         if key in found:

@@ -186,7 +186,13 @@ def _sample(match: re.Match[str]) -> Sample:
     single = int(match["single"])
     if runtime == 0:
         raise SuiteError(f"osnoise: a sample of CPU {match['cpu']} has no runtime")
-    row = NoiseRow(f"CPU {match['cpu']}", runtime, noise, available, max_single_us=single)
+    row = NoiseRow(
+        label=f"CPU {match['cpu']}",
+        runtime_us=runtime,
+        noise_us=noise,
+        avail_percent=available,
+        max_single_us=single,
+    )
     if wrong := contradiction(row):
         raise SuiteError(f"osnoise: {wrong}")
     counts = tuple(int(match[name]) for name in _COUNTS)
@@ -215,8 +221,8 @@ def _traced(figures: Mapping[str, float]) -> float | None:
 
 
 SUITE = Suite(
-    NAME,
-    parse,
+    name=NAME,
+    parse=parse,
     on_device={
         "OSNOISE_PERIOD_US": PERIOD_US,
         "OSNOISE_RUNTIME_US": RUNTIME_US,

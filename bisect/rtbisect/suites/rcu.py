@@ -48,10 +48,19 @@ def parse(
         "p90_us": quantile(durations_us, 0.90),
         "p99_us": quantile(durations_us, 0.99),
     }
-    found = [Measurement(NAME, "calls", window.name, float(len(durations_us)), "1")]
-    found += [Measurement(NAME, name, window.name, us, "us") for name, us in figures.items()]
+    found = [
+        Measurement(
+            suite=NAME, name="calls", window=window.name, value=float(len(durations_us)), unit="1"
+        )
+    ]
+    found += [
+        Measurement(suite=NAME, name=name, window=window.name, value=us, unit="us")
+        for name, us in figures.items()
+    ]
     late = sum(us > LATE_US for us in durations_us) / len(durations_us)
-    found.append(Measurement(NAME, "over_20ms_per_call", window.name, late, "1"))
+    found.append(
+        Measurement(suite=NAME, name="over_20ms_per_call", window=window.name, value=late, unit="1")
+    )
     if hz := _hz(files):
         tick_us = 1e6 / hz
         ticks = Counter(round(us / tick_us) for us in durations_us)
@@ -62,7 +71,10 @@ def parse(
             "mode_ticks": float(mode),
             "mode_share": ticks[mode] / len(durations_us),
         }
-        found += [Measurement(NAME, name, window.name, x, "1") for name, x in in_ticks.items()]
+        found += [
+            Measurement(suite=NAME, name=name, window=window.name, value=x, unit="1")
+            for name, x in in_ticks.items()
+        ]
     return tuple(found)
 
 
@@ -97,8 +109,8 @@ def _durations_us(content: str) -> list[float]:
 
 
 SUITE = Suite(
-    NAME,
-    parse,
+    name=NAME,
+    parse=parse,
     # synchronize_rcu() takes some ticks.
     calls=Calls("rcu_calls", figure="calls", longest_s=0.5),
     # What decides how long a grace period takes (kernel/rcu/tree.c).

@@ -30,8 +30,8 @@ def parse(
 
 
 SUITE = Suite(
-    NAME,
-    parse,
-    windows=(Window(NAME, (NAME,), least_s=10.0),),
+    name=NAME,
+    parse=parse,
+    windows=(Window(name=NAME, suites=(NAME,), least_s=10.0),),
     counted_by=("kernel/rcu/rcuscale.c",),
 )

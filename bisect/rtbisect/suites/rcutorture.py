@@ -39,19 +39,21 @@ def parse(
     if seconds == 0:
         raise SuiteError("rcutorture ran for no time")
     return (
-        Measurement(NAME, FAILURES, window.name, _ENDS[found["end"]], "1"),
-        Measurement(NAME, "test_s", window.name, float(seconds), "s"),
+        Measurement(
+            suite=NAME, name=FAILURES, window=window.name, value=_ENDS[found["end"]], unit="1"
+        ),
+        Measurement(suite=NAME, name="test_s", window=window.name, value=float(seconds), unit="s"),
     )
 
 
 SUITE = Suite(
-    NAME,
-    parse,
+    name=NAME,
+    parse=parse,
     # Both flavours explain what synchronize_rcu() costs: a grace period that ends early is quick.
     windows=tuple(
         Window(
-            f"{NAME}-{flavour}",
-            (NAME,),
+            name=f"{NAME}-{flavour}",
+            suites=(NAME,),
             explains="rcu-off",
             asked=True,
             least_s=TEST_S + _MODULES_S,

@@ -29,8 +29,8 @@ _ROW = re.compile(r"(?:ran ([0-9]{1,18})|refused) ([A-Za-z_][\w.:]{0,160})")
 def twin(window: Window) -> Window:
     """The window in which functions are counted under the workload of `window`."""
     return Window(
-        f"{NAME}-{window.name}",
-        (NAME,),
+        name=f"{NAME}-{window.name}",
+        suites=(NAME,),
         workload=window.workload,
         synthetic=window.synthetic,
         instrument=window.instrument,
@@ -66,9 +66,9 @@ def sources(
 
 
 SUITE = Suite(
-    NAME,
+    name=NAME,
     # Each hit of a probe costs time.
-    no_figures,
+    parse=no_figures,
     twin=twin,
     sources=sources,
     kinds=frozenset({RAN, REFUSED}),

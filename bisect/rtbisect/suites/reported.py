@@ -59,7 +59,9 @@ def parse(cases: Iterable[Case], suite: str, window: Window) -> tuple[Measuremen
         if each.units not in UNITS:
             known = ", ".join(sorted(UNITS))
             raise SuiteError(f"{each.case} has the unit {each.units[:20]!r}, not one of {known}")
-        found[name] = Measurement(suite, name, window.name, value, each.units)
+        found[name] = Measurement(
+            suite=suite, name=name, window=window.name, value=value, unit=each.units
+        )
     if not found:
         raise SuiteError("the device reported no figure")
     return tuple(found.values())

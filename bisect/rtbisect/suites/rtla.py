@@ -56,7 +56,7 @@ _LOST = re.compile(r"events? missed|might not be accurate|lost", re.IGNORECASE)
 _CUT_PERCENT = 0.00002
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TopRow:
     """One CPU of `top`: runtime, noise and counts are sums over `periods` samples, `max_noise_us`
     is the worst sum of one sample, `max_single_us` the longest single noise.
@@ -152,14 +152,14 @@ def _row(line: str) -> TopRow:
         raise SuiteError(f"rtla: a row has no numbers in its columns: {line[:60]!r}")
     numbers = {name: int(cell) for name, cell in cells.items()}
     row = TopRow(
-        numbers["cpu"],
-        numbers["periods"],
-        numbers["runtime_us"],
-        numbers["noise_us"],
-        float(percent),
-        numbers["max_noise_us"],
-        numbers["max_single_us"],
-        tuple(numbers[name] for name in _COUNTS),
+        cpu=numbers["cpu"],
+        periods=numbers["periods"],
+        runtime_us=numbers["runtime_us"],
+        noise_us=numbers["noise_us"],
+        avail_percent=float(percent),
+        max_noise_us=numbers["max_noise_us"],
+        max_single_us=numbers["max_single_us"],
+        counts=tuple(numbers[name] for name in _COUNTS),
     )
     _check(row)
     return row
@@ -223,9 +223,9 @@ def _no_noise(body: list[list[str]]) -> None:
 
 
 SUITE = Suite(
-    NAME,
-    parse,
-    windows=(Window("rtla-off", (NAME,)),),
+    name=NAME,
+    parse=parse,
+    windows=(Window(name="rtla-off", suites=(NAME,)),),
     # Two runs of a window's length, and what begins and ends them (lava-jobs/suites/rtla/rtla.sh).
     lengths=3.0,
     counted_by=osnoise.COUNTED_BY,

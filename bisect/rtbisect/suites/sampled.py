@@ -23,13 +23,13 @@ TOOL = Reader("clock", period_us=20_000, timers=16)
 SAMPLES_PER_S = 6 * TOOL.asked_per_s / 2
 
 SUITE = Suite(
-    NAME,
-    partial(ipi.parse_as, NAME),
+    name=NAME,
+    parse=partial(ipi.parse_as, NAME),
     windows=(
-        Window("sampled-off", (NAME,)),
+        Window(name="sampled-off", suites=(NAME,)),
         Window(
-            "sampled-on",
-            (NAME,),
+            name="sampled-on",
+            suites=(NAME,),
             synthetic=True,
             instrument=READER,
             nominal_events_per_s=SAMPLES_PER_S,

@@ -134,20 +134,26 @@ def _without_plumbing(frames: Sequence[str]) -> list[str]:
 
 
 SUITE = Suite(
-    NAME,
+    name=NAME,
     # Tracing each IPI changes how many there are.
-    no_figures,
+    parse=no_figures,
     windows=(
-        Window("senders-off", (NAME,), explains="osnoise-off"),
+        Window(name="senders-off", suites=(NAME,), explains="osnoise-off"),
         Window(
-            "senders-clock",
-            (NAME,),
+            name="senders-clock",
+            suites=(NAME,),
             workload=f"{READER}:clock",
             synthetic=True,
             explains="clock-on",
         ),
-        Window("senders-pf", (NAME,), workload=f"{READER}:pf", synthetic=True, explains="pf-on"),
-        Window("senders-sampled", (NAME,), instrument=READER, explains="sampled-on"),
+        Window(
+            name="senders-pf",
+            suites=(NAME,),
+            workload=f"{READER}:pf",
+            synthetic=True,
+            explains="pf-on",
+        ),
+        Window(name="senders-sampled", suites=(NAME,), instrument=READER, explains="sampled-on"),
     ),
     sources=sources,
     kinds=frozenset({"reschedule", "call", "irq_work"}),

@@ -16,11 +16,11 @@ from rtbisect.suites.base import Suite
 NAME = "siteload"
 
 SUITE = Suite(
-    NAME,
-    partial(ipi.parse_as, NAME),
+    name=NAME,
+    parse=partial(ipi.parse_as, NAME),
     windows=(
-        Window(f"{NAME}-off", (NAME,)),
-        Window(f"{NAME}-on", (NAME,), workload=OF_SITE, synthetic=True),
+        Window(name=f"{NAME}-off", suites=(NAME,)),
+        Window(name=f"{NAME}-on", suites=(NAME,), workload=OF_SITE, synthetic=True),
     ),
     per_event=ipi.PER_EVENT,
     counted_by=ipi.COUNTED_BY,

@@ -67,8 +67,14 @@ def parse(
         if found.get(f"sees_{guard}") != "1":
             del symptoms[guard]
     return (
-        *(Measurement(NAME, name, window.name, value, "1") for name, value in symptoms.items()),
-        *(Measurement(NAME, key, window.name, float(value), "1") for key, value in counts.items()),
+        *(
+            Measurement(suite=NAME, name=name, window=window.name, value=value, unit="1")
+            for name, value in symptoms.items()
+        ),
+        *(
+            Measurement(suite=NAME, name=key, window=window.name, value=float(value), unit="1")
+            for key, value in counts.items()
+        ),
     )
 
 
@@ -76,14 +82,14 @@ def symptom(signature: str, window: Window) -> tuple[Measurement, ...]:
     """The one figure that a boot tells which hung with this signature; none for another end."""
     for said, name in SYMPTOMS.items():
         if said in signature:
-            return (Measurement(NAME, name, window.name, 1.0, "1"),)
+            return (Measurement(suite=NAME, name=name, window=window.name, value=1.0, unit="1"),)
     return ()
 
 
 SUITE = Suite(
-    NAME,
-    parse,
-    windows=(Window("stall", (NAME,), workload="epoll-cfs-bandwidth", synthetic=True),),
+    name=NAME,
+    parse=parse,
+    windows=(Window(name="stall", suites=(NAME,), workload="epoll-cfs-bandwidth", synthetic=True),),
     symptom=symptom,
     of_boots=(FROZEN,),
     guards=GUARDS,

@@ -41,7 +41,7 @@ _ROW = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Latencies:
     """Latencies of one CPU and context in ns; `buckets` are lower ends and counts, ascending."""
 
@@ -92,7 +92,10 @@ def parse(
                 (NAME, name, window.name), unit, values, worst=name.endswith("_max_us")
             )
     exposure = seconds * len(watch)
-    return (*found, Measurement(NAME, "cpu_seconds", window.name, exposure, "s"))
+    return (
+        *found,
+        Measurement(suite=NAME, name="cpu_seconds", window=window.name, value=exposure, unit="s"),
+    )
 
 
 def _seconds(settings: Mapping[str, str]) -> float:
@@ -130,7 +133,16 @@ def read(content: str) -> tuple[Latencies, ...]:
             int(match[name]) for name in ("count", "sum", "min", "max", "over")
         )
         cpu, context = int(match["cpu"]), match["context"]
-        row = Latencies(cpu, context, count, total, least, most, over, buckets)
+        row = Latencies(
+            cpu=cpu,
+            context=context,
+            count=count,
+            sum_ns=total,
+            min_ns=least,
+            max_ns=most,
+            over_100us=over,
+            buckets=buckets,
+        )
         _check(row, match[0])
         if (row.cpu, row.context) in found:
             raise SuiteError(f"latency.txt has {row.context} of CPU {row.cpu} twice")
@@ -154,5 +166,8 @@ def _check(row: Latencies, line: str) -> None:
 
 
 SUITE = Suite(
-    NAME, parse, windows=(Window("timerlat-off", (NAME,)),), counted_by=osnoise.COUNTED_BY
+    name=NAME,
+    parse=parse,
+    windows=(Window(name="timerlat-off", suites=(NAME,)),),
+    counted_by=osnoise.COUNTED_BY,
 )

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class FakeTree:
     """Implements `ports.Tree` for one graph.
 
@@ -94,5 +94,10 @@ class FakeTree:
         commit = self._known().get(sha)
         subject = commit.subject if commit else "a revert"
         return CommitText(
-            sha, subject, "Person 001", "person-001@example.org", "2026-01-01T00:00:00+00:00", ()
+            sha=sha,
+            subject=subject,
+            author="Person 001",
+            author_email="person-001@example.org",
+            date="2026-01-01T00:00:00+00:00",
+            files=(),
         )

@@ -284,19 +284,19 @@ class GitTree:
         )  # fmt: skip
         files = tuple(printable(name, 4096) for name in listing.split("\0") if name)
         return CommitText(
-            found,
-            printable(subject, SUBJECT_LIMIT),
-            printable(author),
-            printable(email),
-            printable(date),
-            files,
-            fixes,
-            printable(committer),
-            printable(committer_email),
-            signed_off,
-            links,
-            upstream[1] if upstream else "",
-            self._store.first_release(found),
+            sha=found,
+            subject=printable(subject, SUBJECT_LIMIT),
+            author=printable(author),
+            author_email=printable(email),
+            date=printable(date),
+            files=files,
+            fixes=fixes,
+            committer=printable(committer),
+            committer_email=printable(committer_email),
+            signed_off=signed_off,
+            links=links,
+            upstream=upstream[1] if upstream else "",
+            release=self._store.first_release(found),
         )
 
     @staticmethod

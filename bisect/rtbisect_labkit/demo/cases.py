@@ -22,7 +22,7 @@ SUITES = ("ipi", "osnoise", "rcu")
 LIMITS = {"confidence": 0.95, "max_boots": 80, "max_builds": 60}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
     """`plants` names the edit of `edits/culprits.yaml` ("": nothing); `cause` is what a right
     answer says of it, `suites` is what boots measure. `metric` is what is searched on ("": what
@@ -63,26 +63,28 @@ def on_lab(text: str, other: Site) -> str:
 
 
 CASES = {
-    "epoll-spinlock": Case("epoll-spinlock", Cause.WORKLOAD_DEPENDENT),
-    "rcu-latency": Case("rcu-latency", Cause.KERNEL),
-    "nothing": Case("", Cause.NONE),
-    "ipi-storm": Case("ipi-storm", Cause.KERNEL),
-    "irq-noise": Case("irq-noise", Cause.KERNEL),
+    "epoll-spinlock": Case(plants="epoll-spinlock", cause=Cause.WORKLOAD_DEPENDENT),
+    "rcu-latency": Case(plants="rcu-latency", cause=Cause.KERNEL),
+    "nothing": Case(plants="", cause=Cause.NONE),
+    "ipi-storm": Case(plants="ipi-storm", cause=Cause.KERNEL),
+    "irq-noise": Case(plants="irq-noise", cause=Cause.KERNEL),
     # irq_work runs beside the reader; that the figure means something else is for the gates.
-    "expected": Case("expected", Cause.WORKLOAD_DEPENDENT),
+    "expected": Case(plants="expected", cause=Cause.WORKLOAD_DEPENDENT),
     # The same, and whether it concerns kernels without PREEMPT_RT.
     "epoll-factors": Case(
-        "epoll-spinlock",
-        Cause.WORKLOAD_DEPENDENT,
+        plants="epoll-spinlock",
+        cause=Cause.WORKLOAD_DEPENDENT,
         limits=(("max_boots", 100), ("without_rt_boots", 5)),
     ),
     # The same commit as in the first one; only a tool sees what it does.
-    "tool-only": Case("epoll-spinlock", Cause.TOOL_INDUCED, ("sampled", "osnoise")),
+    "tool-only": Case(
+        plants="epoll-spinlock", cause=Cause.TOOL_INDUCED, suites=("sampled", "osnoise")
+    ),
     # The same commit once more, for what it repairs.
     "stall-fix": Case(
-        "epoll-spinlock",
-        Cause.KERNEL,
-        ("stall",),
+        plants="epoll-spinlock",
+        cause=Cause.KERNEL,
+        suites=("stall",),
         metric="stall frozen_periods@stall",
         sought=Sought.REPAIR,
         limits=(("calibrate_max", 40), ("max_boots", 400)),

@@ -35,7 +35,7 @@ class Change:
     put: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Edit:
     """One commit's worth of change in one file.
 
@@ -110,7 +110,9 @@ def load_catalogue(folder: Path = FOLDER) -> Catalogue:
     culprits = {kind: _culprit(row, folder) for kind, row in data["culprits"].items()}
     epoll = culprits["epoll-spinlock"]
     backwards = tuple(Change(change.put, change.find) for change in epoll.changes)
-    start = Edit("start", epoll.file, "Start of the history", "", backwards)
+    start = Edit(
+        area="start", file=epoll.file, subject="Start of the history", body="", changes=backwards
+    )
     return Catalogue(
         tuple(harmless),
         tuple(_pair(row) for row in data["failures"]["build"]),
@@ -134,12 +136,12 @@ def _change(row: Mapping[str, str]) -> Change:
 
 def _edit(row: Mapping[str, Any], area: str, file: str = "") -> Edit:
     return Edit(
-        area,
-        file or row["file"],
-        row["subject"],
-        row["body"],
-        tuple(_change(change) for change in row["changes"]),
-        row.get("twin_of", ""),
+        area=area,
+        file=file or row["file"],
+        subject=row["subject"],
+        body=row["body"],
+        changes=tuple(_change(change) for change in row["changes"]),
+        twin_of=row.get("twin_of", ""),
     )
 
 
@@ -161,7 +163,11 @@ def _family(family: Mapping[str, Any]) -> list[Edit]:
         else:
             change = Change("", row["append"])
         subject = row["subject"].format(stem=Path(file).stem)
-        edits.append(Edit(family["area"], file, subject, row["body"], (change,)))
+        edits.append(
+            Edit(
+                area=family["area"], file=file, subject=subject, body=row["body"], changes=(change,)
+            )
+        )
     return edits
 
 
@@ -189,4 +195,6 @@ def _culprit(row: Mapping[str, Any], folder: Path) -> Edit:
         changes = tuple(Change(change.put, change.find) for change in changes)
     if not changes:
         raise InternalError(f"{row['patch']} changes nothing")
-    return Edit("culprit", file, row["subject"], row["body"], changes)
+    return Edit(
+        area="culprit", file=file, subject=row["subject"], body=row["body"], changes=changes
+    )

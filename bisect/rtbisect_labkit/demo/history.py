@@ -182,14 +182,14 @@ def _import(git: Git, stream: bytes, count: int) -> list[str]:
 
 def _truth(plan: Plan, good: str, shas: list[str]) -> Truth:
     return Truth(
-        plan.kind,
-        plan.seed,
-        plan.commits,
-        plan.hard,
-        good,
-        shas[-1],
-        None if plan.culprit is None else shas[plan.culprit],
-        tuple(shas[i] for i in plan.culprit_set),
-        tuple(shas[i] for i in plan.build_failures),
-        tuple(shas[i] for i in plan.boot_failures),
+        kind=plan.kind,
+        seed=plan.seed,
+        commits=plan.commits,
+        hard=plan.hard,
+        good=good,
+        bad=shas[-1],
+        culprit=None if plan.culprit is None else shas[plan.culprit],
+        culprit_set=tuple(shas[i] for i in plan.culprit_set),
+        build_failures=tuple(shas[i] for i in plan.build_failures),
+        boot_failures=tuple(shas[i] for i in plan.boot_failures),
     )

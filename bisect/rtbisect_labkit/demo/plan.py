@@ -33,7 +33,7 @@ EPOCH = 1767603600
 TOPICS = ("cleanups", "small-fixes", "next", "docs", "for-6.13", "misc", "tidy", "comments")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
     """One commit. `parents` are indices of earlier steps, -1 is good; `edit` is None for a
     merge. `author` and `committer` are numbers of persons, `when` is in Unix seconds.
@@ -48,7 +48,7 @@ class Step:
     when: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
     """A history as indices into `steps`; the last step is bad, -1 is good.
 
@@ -107,16 +107,16 @@ def plan(
     culprit = [i for i, item in enumerate(line) if item and item.culprit]
     unsure = tuple(i for i, item in enumerate(line) if item and item.in_set)
     return Plan(
-        f"{seed}-{commits}-{hashlib.sha256(arguments.encode()).hexdigest()[:6]}",
-        seed,
-        commits,
-        drawn,
-        hard,
-        steps,
-        culprit[0] if culprit else None,
-        unsure or tuple(culprit),
-        tuple(i for i, item in enumerate(line) if item and item.fault == "build"),
-        tuple(i for i, item in enumerate(line) if item and item.fault == "boot"),
+        name=f"{seed}-{commits}-{hashlib.sha256(arguments.encode()).hexdigest()[:6]}",
+        seed=seed,
+        commits=commits,
+        kind=drawn,
+        hard=hard,
+        steps=steps,
+        culprit=culprit[0] if culprit else None,
+        culprit_set=unsure or tuple(culprit),
+        build_failures=tuple(i for i, item in enumerate(line) if item and item.fault == "build"),
+        boot_failures=tuple(i for i, item in enumerate(line) if item and item.fault == "boot"),
     )
 
 
@@ -161,7 +161,7 @@ def _draw(
 
 
 #: Stands for a harmless edit inside a stretch that does not build.
-_HOLE = Edit("hole", "", "", "", ())
+_HOLE = Edit(area="hole", file="", subject="", body="", changes=())
 
 
 def _fill(item: _Item, decoys: list[_Item]) -> _Item:
@@ -293,8 +293,28 @@ def _dress(
         author, committer = rng.choice(people), rng.choice(people[:6])
         if item is None:
             subject = f"Merge branch '{topics.pop()}'"
-            steps.append(Step(above, None, subject, "", committer, committer, when))
+            steps.append(
+                Step(
+                    parents=above,
+                    edit=None,
+                    subject=subject,
+                    body="",
+                    author=committer,
+                    committer=committer,
+                    when=when,
+                )
+            )
         else:
             edit = item.edit
-            steps.append(Step(above, edit, edit.subject, edit.body, author, committer, when))
+            steps.append(
+                Step(
+                    parents=above,
+                    edit=edit,
+                    subject=edit.subject,
+                    body=edit.body,
+                    author=author,
+                    committer=committer,
+                    when=when,
+                )
+            )
     return tuple(steps)

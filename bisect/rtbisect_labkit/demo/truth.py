@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rtbisect.model.campaign import Cause
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Truth:
     """`culprit` is a sha or None; `culprit_set` are the shas that cannot be told apart."""
 

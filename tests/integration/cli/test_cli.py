@@ -138,7 +138,14 @@ def test_a_good_end_beside_the_bad_one_gives_way_to_their_merge_base(cli, repo):
 
 def test_a_search_that_a_reply_asks_for_has_the_merge_base_of_its_own_ends(cli, repo):
     _where, shas = repo
-    reported = CampaignRequest("bisect", str(cli.site), "rt", "a", "b", extra=((GIVEN, "f" * 40),))
+    reported = CampaignRequest(
+        kind="bisect",
+        site=str(cli.site),
+        tree="rt",
+        older="a",
+        newer="b",
+        extra=((GIVEN, "f" * 40),),
+    )
     for ends, extra in (("side main", ((GIVEN, shas["s"]),)), ("v1 main", ())):
         found = asked_by_mail._bisection(cli.state, load_site(cli.site), reported, ends)
         assert (found.older, found.newer, found.extra) == (shas["b"], shas["d"], extra)

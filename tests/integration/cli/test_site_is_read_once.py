@@ -25,7 +25,15 @@ def world(tmp_path, capsys, monkeypatch):
     found.place = found.site
 
     def answered(request, _setup, _parts):
-        return Result(Outcome.CULPRIT, Cause.KERNEL, request.newer, (), 0.9, None, None), None
+        return Result(
+            outcome=Outcome.CULPRIT,
+            cause=Cause.KERNEL,
+            culprit=request.newer,
+            candidates=(),
+            confidence=0.9,
+            metric=None,
+            judgement=None,
+        ), None
 
     lab = SimpleNamespace(preflight=lambda _request: None, leave=lambda: None)
     monkeypatch.setattr(assemble, "MACHINE_LOCK", tmp_path / "machine.lock")
@@ -76,7 +84,9 @@ def test_a_command_reads_the_site_file_once(world, opened, words):
 
 
 def test_a_campaign_that_goes_on_reads_it_once(world, opened):
-    asked = CampaignRequest("bisect", str(world.place), "stable-rt", world.sha, world.newest)
+    asked = CampaignRequest(
+        kind="bisect", site=str(world.place), tree="stable-rt", older=world.sha, newer=world.newest
+    )
     store = CampaignStore(world.state)
     name = store.create("bisect", codec.to_json(CampaignRequest, asked), "2026-01-02T03:04:05Z")
     code, data = world("resume", name)

@@ -20,8 +20,18 @@ from rtbisect.store.journal import StoreJournal
 
 def test_status_lists_the_newest_and_what_is_not_done(cli):
     paused = cli.store.create("check", "{}", "2026-01-01T00:00:00+00:00")
-    asked = codec.to_json(CampaignRequest, CampaignRequest("check", "s", "t", "a", "b"))
-    answer = Result(Outcome.NO_REGRESSION, Cause.NONE, None, (), 0.0, None, None)
+    asked = codec.to_json(
+        CampaignRequest, CampaignRequest(kind="check", site="s", tree="t", older="a", newer="b")
+    )
+    answer = Result(
+        outcome=Outcome.NO_REGRESSION,
+        cause=Cause.NONE,
+        culprit=None,
+        candidates=(),
+        confidence=0.0,
+        metric=None,
+        judgement=None,
+    )
     for _ in range(60):
         cli.store.finish(cli.store.create("check", asked, "now"), answer, None)
     found = cli.run("status", "--json").data
@@ -86,9 +96,25 @@ def test_status_needs_no_site(cli):
 
 def test_numbers_that_json_does_not_know_are_null(cli):
     odd = Judgement(
-        KEY, Level.UNDECIDED, Sample(()), Sample(()), float("inf"), (0.0, float("nan")), 1.0, "odd"
+        key=KEY,
+        level=Level.UNDECIDED,
+        base=Sample(()),
+        new=Sample(()),
+        effect=float("inf"),
+        interval=(0.0, float("nan")),
+        p=1.0,
+        reason="odd",
     )
-    answer = Result(Outcome.INCONCLUSIVE, Cause.NONE, None, (), 0.0, None, None, judgements=(odd,))
+    answer = Result(
+        outcome=Outcome.INCONCLUSIVE,
+        cause=Cause.NONE,
+        culprit=None,
+        candidates=(),
+        confidence=0.0,
+        metric=None,
+        judgement=None,
+        judgements=(odd,),
+    )
     record(cli, "check", answer=answer)
     done = cli.run("resume", "check-1", "--json")
     assert done.code == 4
@@ -132,7 +158,7 @@ def test_one_unreadable_campaign_hides_no_other(cli):
 
 
 def test_an_unfinished_campaign_runs_or_is_paused(cli):
-    request = CampaignRequest("bisect", "s", "rt", "a" * 40, "b" * 40)
+    request = CampaignRequest(kind="bisect", site="s", tree="rt", older="a" * 40, newer="b" * 40)
     name = cli.store.create("bisect", codec.to_json(CampaignRequest, request), "now")
     StoreJournal(cli.store.database, name)
     assert cli.run("status", "--json").data["campaigns"][0]["state"] == "paused"

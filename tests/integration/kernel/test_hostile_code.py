@@ -44,6 +44,7 @@ class Bench:
             parent.chmod(parent.stat().st_mode | 0o055)
         self.root, self.grouped = root, grouped
         folders = [root / name for name in ("src", "out", "mod", "fragments", "ccache")]
+        names = ("source", "out", "modules", "fragments", "ccache")
         uid = uid_of(root)
         for folder in folders:
             folder.mkdir()
@@ -51,7 +52,7 @@ class Bench:
             if os.geteuid() == 0 and folder.name in {"out", "mod", "ccache"}:
                 os.chown(folder, uid, uid)
         self.out = root / "out"
-        self.box = Sandbox(*folders, bounds=bounds, uid=uid)
+        self.box = Sandbox(**dict(zip(names, folders, strict=True)), bounds=bounds, uid=uid)
         self.log = root / "log"
 
     def run(self, shell: str, timeout_s: float = LONG_S) -> confined.Confined:

@@ -20,7 +20,15 @@ from rtbisect.model.lab import DeviceType, Run, RunRequest, RunStatus
 
 ROOT = Path(__file__).resolve().parents[3]
 BOOTS = ROOT / "tests/data/boots"
-DEVICE = DeviceType("qemu-smt", "qemu-smt.jinja2", 1, 4, 2, 1024, emulated=True)
+DEVICE = DeviceType(
+    name="qemu-smt",
+    template="qemu-smt.jinja2",
+    sockets=1,
+    cores=4,
+    threads=2,
+    memory_mib=1024,
+    emulated=True,
+)
 SUITES = ("ipi", "osnoise", "rcu")
 THRESHOLDS = {t.key: t for t in load_thresholds(ROOT / "thresholds", SUITES)}
 RATIO = MetricKey("ipi", "res_per_iwi", "pf-on")
@@ -49,7 +57,13 @@ def boot(name, order):
     )
     log = parse(gzip.decompress((BOOTS / name).read_bytes()).decode("utf-8", "surrogateescape"))
     found = evidence(request, log)
-    return Run(name, "r", RunStatus.COMPLETE, measurements=found.measurements, facts=found.facts)
+    return Run(
+        run_id=name,
+        revision="r",
+        status=RunStatus.COMPLETE,
+        measurements=found.measurements,
+        facts=found.facts,
+    )
 
 
 def pool(kind, side):

@@ -40,7 +40,7 @@ def hosts(tmp_path_factory):
 @pytest.fixture
 def vm(hosts):
     """A host that is off."""
-    host = hosts.up(HostSpec("vm1", cores=2, memory_mib=256))
+    host = hosts.up(HostSpec(name="vm1", cores=2, memory_mib=256))
     if host.bmc.power():
         host.bmc.switch("off")
     yield host

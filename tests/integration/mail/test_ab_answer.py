@@ -33,7 +33,14 @@ def checked(world, name, before, after, report):
     """A finished comparison of what a report calls bad with something newer."""
     limit = report.thresholds[0]
     rows = tuple(
-        TableRow(kernel, limit.key.window, "none", limit.key, limit.unit, Sample(values))
+        TableRow(
+            kernel=kernel,
+            window=limit.key.window,
+            workload="none",
+            metric=limit.key,
+            unit=limit.unit,
+            sample=Sample(values),
+        )
         for kernel, values in (("base", before), ("tip", after))
     )
     judged = judge(limit, *(row.sample for row in rows))
@@ -52,7 +59,9 @@ def checked(world, name, before, after, report):
     store = CampaignStore(world.state)
     check = store.create("check", "{}", datetime.now(UTC).isoformat())
     store.finish(check, result, None)
-    request = CampaignRequest("check", str(world.site), "stable-rt", "b" * 40, "c" * 40)
+    request = CampaignRequest(
+        kind="check", site=str(world.site), tree="stable-rt", older="b" * 40, newer="c" * 40
+    )
     question = ab_test.Question(request, 'The patch "rcu: mend it"')
     return ab_test.write_answer(
         world.state, store.get(name), question, store.get(check), "<q@x.org>"

@@ -164,8 +164,9 @@ def reply(world):
 
     def make(key="k1", asked=(("retest", ""),)):
         found = KeptReply(
-            key, f"<{key}@kernel.example.org>", name, "zo@kernel.example.org", "Re: x",
-            datetime.now(UTC).isoformat(), asked, ReplyState.ACCEPTED,
+            key=key, message_id=f"<{key}@kernel.example.org>", campaign=name,
+            sender="zo@kernel.example.org", subject="Re: x",
+            at=datetime.now(UTC).isoformat(), asked=asked, state=ReplyState.ACCEPTED,
         )  # fmt: skip
         kept.put(found, b"Subject: x\n\nText.\n")
         return kept
@@ -189,7 +190,9 @@ def test_a_reply_says_good_and_bad_as_the_command_line_does(world, sought):
     (world.tree / "kernel/rcu/tree.c").write_text("int y;\n")
     world._git("commit", "-q", "-a", "-m", "rcu: mend it")
     older, newer = world.sha, world._git("rev-parse", "HEAD")
-    request = CampaignRequest("demo", str(world.site), "stable-rt", "a", "b", sought=sought)
+    request = CampaignRequest(
+        kind="demo", site=str(world.site), tree="stable-rt", older="a", newer="b", sought=sought
+    )
     ends = " ".join(sought.ends(older, newer))
     asked = commands._bisection(world.state, load_site(world.site), request, ends)
     assert (asked.older, asked.newer, asked.sought) == (older, newer, sought)

@@ -82,7 +82,9 @@ def server(tmp_path_factory):
             if probe.connect_ex(("127.0.0.1", port)) == 0:
                 break
         time.sleep(0.1)
-    yield ImapSettings("127.0.0.1", port, "bot", root / "password", root / "crt.pem")
+    yield ImapSettings(
+        host="127.0.0.1", port=port, user="bot", password=root / "password", ca=root / "crt.pem"
+    )
     daemon.terminate()
     daemon.wait(30)
 

@@ -19,7 +19,9 @@ from rtbisect.store.campaigns import CampaignStore
 from rtbisect.store.outbox import Outbox
 from rtbisect.store.replies import Replies, ReplyState
 
-TRUST = SenderRules("bot@lab.example.org", ("ada@kernel.example.org",), ("mx.lab.example.org",))
+TRUST = SenderRules(
+    own="bot@lab.example.org", people=("ada@kernel.example.org",), servers=("mx.lab.example.org",)
+)
 MAIL = """\
 Authentication-Results: mx.lab.example.org; dkim=pass header.d=kernel.example.org
 DKIM-Signature: v=1; d=kernel.example.org; s=s1; b=abcd;
@@ -38,7 +40,16 @@ References: {references}
 def stores(tmp_path):
     made = Stores(Replies(tmp_path), Outbox(tmp_path), CampaignStore(tmp_path))
     made.outbox.put(
-        OutMail("<r1@lab.example.org>", "bisect-1", "report", "b@example.org", (), "", "A", "now")
+        OutMail(
+            message_id="<r1@lab.example.org>",
+            campaign="bisect-1",
+            kind="report",
+            sender="b@example.org",
+            recipients=(),
+            text="",
+            approved_by="A",
+            approved_at="now",
+        )
     )
     return made
 
@@ -155,8 +166,24 @@ def test_a_folder_that_is_no_maildir(tmp_path):
 
 def test_an_answer_to_a_draft_is_in_its_thread(tmp_path, box, stores):
     name = stores.campaigns.create("bisect", "{}", "now")
-    report = Report(name, ReportState.DRAFT, "d1@lab.example.org", "", "p", "", "")
-    result = Result(Outcome.CULPRIT, Cause.KERNEL, "1" * 40, (), 0.97, None, None)
+    report = Report(
+        campaign=name,
+        state=ReportState.DRAFT,
+        message_id="d1@lab.example.org",
+        eml="",
+        path="p",
+        bisect_log="",
+        story="",
+    )
+    result = Result(
+        outcome=Outcome.CULPRIT,
+        cause=Cause.KERNEL,
+        culprit="1" * 40,
+        candidates=(),
+        confidence=0.97,
+        metric=None,
+        judgement=None,
+    )
     stores.campaigns.finish(name, result, report)
     add(box, parent="<d1@lab.example.org>", body="#rtbisect test")
     (found,) = look(tmp_path, stores)
@@ -194,7 +221,16 @@ def test_the_same_words_on_another_day_are_another_command(tmp_path, box, stores
 def test_a_thread_stays_with_the_first_mail_of_a_name(tmp_path, box, stores):
     """Eve answers another report under the name of a mail that is answered already."""
     stores.outbox.put(
-        OutMail("<r2@lab.example.org>", "bisect-2", "report", "b@example.org", (), "", "A", "now")
+        OutMail(
+            message_id="<r2@lab.example.org>",
+            campaign="bisect-2",
+            kind="report",
+            sender="b@example.org",
+            recipients=(),
+            text="",
+            approved_by="A",
+            approved_at="now",
+        )
     )
     add(box, "bob")
     look(tmp_path, stores)
@@ -217,8 +253,24 @@ def test_a_store_that_fails_leaves_the_mail_in_the_inbox(tmp_path, box, stores, 
 
 def test_a_reply_to_what_another_version_wrote_holds_nobody_up(tmp_path, box, stores):
     name = stores.campaigns.create("bisect", "{}", "now")
-    report = Report(name, ReportState.SENT, "d1@lab.example.org", "", "p", "", "")
-    result = Result(Outcome.CULPRIT, Cause.KERNEL, "1" * 40, (), 0.97, None, None)
+    report = Report(
+        campaign=name,
+        state=ReportState.SENT,
+        message_id="d1@lab.example.org",
+        eml="",
+        path="p",
+        bisect_log="",
+        story="",
+    )
+    result = Result(
+        outcome=Outcome.CULPRIT,
+        cause=Cause.KERNEL,
+        culprit="1" * 40,
+        candidates=(),
+        confidence=0.97,
+        metric=None,
+        judgement=None,
+    )
     stores.campaigns.finish(name, result, report)
     with stores.campaigns.database.write() as connection:
         connection.exec_driver_sql("UPDATE campaign SET report = '{}'")
@@ -234,7 +286,16 @@ def refused(_message_id):
 def test_a_stranger_cannot_move_a_thread(tmp_path, box, stores):
     """Eve answers another report under the name of a mail that Ada is going to answer."""
     stores.outbox.put(
-        OutMail("<r2@lab.example.org>", "bisect-2", "report", "b@example.org", (), "", "A", "now")
+        OutMail(
+            message_id="<r2@lab.example.org>",
+            campaign="bisect-2",
+            kind="report",
+            sender="b@example.org",
+            recipients=(),
+            text="",
+            approved_by="A",
+            approved_at="now",
+        )
     )
     add(box, "bob", sender="eve@example.org", parent="<r2@lab.example.org>")
     look(tmp_path, stores)

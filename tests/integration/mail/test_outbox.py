@@ -42,8 +42,10 @@ The end.
 def mail(number=1):
     identity = f"<mail-{number}@lab.example.org>"
     return OutMail(
-        identity, f"bisect-{number}", "regression", "rtbisect@lab.example.org",
-        ("first@example.org", "second@example.org"), TEXT.format(identity), "A Person", "2026",
+        message_id=identity, campaign=f"bisect-{number}", kind="regression",
+        sender="rtbisect@lab.example.org",
+        recipients=("first@example.org", "second@example.org"), text=TEXT.format(identity),
+        approved_by="A Person", approved_at="2026",
     )  # fmt: skip
 
 
@@ -128,7 +130,7 @@ def test_greylisting_is_waited_for(serve, outbox):
 
 def test_pauses_grow_and_end(outbox):
     outbox.put(mail())
-    away = SmtpTransport(SmtpSettings("127.0.0.1", 1, "none"))
+    away = SmtpTransport(SmtpSettings(host="127.0.0.1", port=1, security="none"))
     now, pauses = 0.0, []
     while states(outbox) == [MailState.QUEUED]:
         (ended,) = send_due(outbox, away, partial(float, now))
@@ -234,7 +236,7 @@ def test_a_server_without_tls_gets_no_mail(serve, outbox, tmp_path):
         send_due(outbox, serve().transport(security="starttls"), lambda: 0.0)
     assert states(outbox) == [MailState.QUEUED]
     with pytest.raises(ConfigError, match="this machine alone"):
-        SmtpTransport(SmtpSettings("mail.example.org", 25, "none"))
+        SmtpTransport(SmtpSettings(host="mail.example.org", port=25, security="none"))
 
 
 # --- kills ---

@@ -60,7 +60,14 @@ def checked(world, after, *, older="b" * 40, newer="c" * 40):
     report = rcu()
     limit = report.thresholds[0]
     rows = tuple(
-        TableRow(kernel, limit.key.window, "none", limit.key, limit.unit, Sample(values))
+        TableRow(
+            kernel=kernel,
+            window=limit.key.window,
+            workload="none",
+            metric=limit.key,
+            unit=limit.unit,
+            sample=Sample(values),
+        )
         for kernel, values in (("base", SLOW), ("tip", after))
     )
     result = replace(
@@ -75,7 +82,9 @@ def checked(world, after, *, older="b" * 40, newer="c" * 40):
 
 def drafted(world, name, after=QUICK, parent="", *, newest=False, site=None):
     check = checked(world, after)
-    request = CampaignRequest("check", str(site or world.site), "stable-rt", "b" * 40, "c" * 40)
+    request = CampaignRequest(
+        kind="check", site=str(site or world.site), tree="stable-rt", older="b" * 40, newer="c" * 40
+    )
     question = ab_test.Question(request, 'The patch "rcu: mend it"', newest)
     store = CampaignStore(world.state)
     found = ab_test.write_answer(world.state, store.get(name), question, check, parent)
@@ -231,7 +240,9 @@ def kept_machine(world, name, change, limits=None):
     """Note another set-up for the report: what the site says, changed."""
     site = load_site(world.site)
     store = CampaignStore(world.state)
-    request = CampaignRequest("bisect", str(world.site), "stable-rt", "a", "b")
+    request = CampaignRequest(
+        kind="bisect", site=str(world.site), tree="stable-rt", older="a", newer="b"
+    )
     now = setup_of(site, site.target("stable-rt"), request)
     was = replace(now, kernel=change(now.kernel), limits=limits or now.limits)
     StoreJournal(store.database, name).step(

@@ -41,9 +41,20 @@ def test_a_noisy_command_finds_the_commit_among_merges(tmp_path, repo):
 
 def test_a_command_meets_no_kernel_and_no_device(tmp_path, repo, monkeypatch):
     good, bad, culprit = history(repo, 3)
-    asked = CommandRequest((sys.executable, str(noisy(tmp_path, 5))), "p50_us", cost_run_s=1.0)
+    asked = CommandRequest(
+        argv=(sys.executable, str(noisy(tmp_path, 5))), metric="p50_us", cost_run_s=1.0
+    )
     request = CampaignRequest(
-        "run", "", str(repo), good, bad, SUITE, "p50_us", 0, asked.extra(), str(repo)
+        kind="run",
+        site="",
+        tree=str(repo),
+        older=good,
+        newer=bad,
+        suite=SUITE,
+        metric="p50_us",
+        seed=0,
+        extra=asked.extra(),
+        repo=str(repo),
     )
     for kind in (KernelSetup, DeviceType, HostProfile, Window, RunRequest, BuildRequest):
         monkeypatch.setattr(kind, "__init__", lambda *_words, **_named: pytest.fail("a kernel"))

@@ -128,7 +128,7 @@ def test_without_the_kit_all_other_commands_work(without_kit, tmp_path):
 
 def test_a_campaign_of_the_kit_is_not_resumed_without_it(without_kit, tmp_path):
     store = CampaignStore(tmp_path / "state")
-    request = CampaignRequest("demo", "s", "demo", "a" * 40, "b" * 40)
+    request = CampaignRequest(kind="demo", site="s", tree="demo", older="a" * 40, newer="b" * 40)
     name = store.create("demo", codec.to_json(CampaignRequest, request), "now")
     store.finish(name, unanswered(None, "it was not carried out"), None)
     done = rtbisect(without_kit, tmp_path, "resume", name)

@@ -15,7 +15,14 @@ from rtbisect.model.report import CommitText
 from rtbisect.report.lint.form import ADDRESS
 from rtbisect.report.policy import Purpose
 
-COMMIT = CommitText("a" * 40, "title", "An Author", "author@kernel.example.org", "", ("fs/x.c",))
+COMMIT = CommitText(
+    sha="a" * 40,
+    subject="title",
+    author="An Author",
+    author_email="author@kernel.example.org",
+    date="",
+    files=("fs/x.c",),
+)
 NOW = "2026-02-01T10:00:00+00:00"
 
 HOSTILE = st.text(max_size=60) | st.sampled_from(

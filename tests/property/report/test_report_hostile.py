@@ -72,7 +72,9 @@ def reports(draw):
         ),
         verifications=base.result.verifications
         + tuple(
-            Verification(draw(word), draw(word), base.result.judgement, draw(word))
+            Verification(
+                name=draw(word), status=draw(word), judgement=base.result.judgement, note=draw(word)
+            )
             for _ in range(draw(st.integers(0, 8)))
         ),
     )
@@ -109,11 +111,11 @@ def rendered(report, log_lines):
     body = MAILER.body(report, "# comment that says nothing\n" * log_lines)
     title = subject(report, claim(report), mailable=mailable(report))
     headers = Envelope(
-        MAILER.bot,
-        (report.operator,),
-        title,
-        report.date,
-        report.message_id,
+        bot=MAILER.bot,
+        to=(report.operator,),
+        subject=title,
+        date=report.date,
+        message_id=report.message_id,
         marks=(*marks(report), ("State", "draft")),
     )
     return title, body, message(headers, body)
@@ -174,7 +176,8 @@ def test_the_longest_report_fits(failing, case):
     long = "word " * 400
     rows = tuple(replace(row, kernel=f"kernel {i}") for i, row in enumerate(EPOLL.table * 4))
     checks = EPOLL.verifications + tuple(
-        Verification(f"check {i}", "pass", EPOLL.judgement, long) for i in range(9)
+        Verification(name=f"check {i}", status="pass", judgement=EPOLL.judgement, note=long)
+        for i in range(9)
     )
     whole = case()
     result = replace(

@@ -65,7 +65,7 @@ class Oracle:
 
 
 def specification(graph, **changes):
-    return engine.SearchSpec(graph, THRESHOLD, 0, **changes)
+    return engine.SearchSpec(graph=graph, threshold=THRESHOLD, seed=0, **changes)
 
 
 @FEW

@@ -73,7 +73,7 @@ def server(prepared):
     had = made.state()
     made.up()
     # Jobs would land on them, and tell of their faults.
-    there = LavaRest(RestSettings(made.url, made.token)).devices()
+    there = LavaRest(RestSettings(url=made.url, token=made.token)).devices()
     others = [each.name for each in there if not each.why_not and each.name not in (*GUESTS, HOST)]
     if others:
         pytest.fail(f"put {', '.join(others)} into maintenance on the LAVA server first")
@@ -112,7 +112,9 @@ def served(road, server):
         machine_lock=labs.MACHINE_LOCK,
         examine=bmc_fault,
     )
-    yield LavaServerLab(settings, LavaRest(RestSettings(server.url, server.token)), desk, artefacts)
+    yield LavaServerLab(
+        settings, LavaRest(RestSettings(url=server.url, token=server.token)), desk, artefacts
+    )
     desk.close()
 
 
@@ -131,7 +133,7 @@ def once(served):
 def hosts(road, server):
     """The virtual hosts of the test."""
     made = own_labs.virtual_hosts(road)
-    made.up(HostSpec(HOST, tftp=TFTP))
+    made.up(HostSpec(name=HOST, tftp=TFTP))
     own_labs.add_host(road, HOST)
     yield made
     server.health(HOST, "RETIRED")
@@ -142,7 +144,7 @@ def hosts(road, server):
 @pytest.fixture
 def host(hosts):
     """A host that is off and well."""
-    found = hosts.up(HostSpec(HOST, tftp=TFTP)) if not hosts.get(HOST).up else hosts.get(HOST)
+    found = hosts.up(HostSpec(name=HOST, tftp=TFTP)) if not hosts.get(HOST).up else hosts.get(HOST)
     if found.bmc.power():
         found.bmc.switch("off")
     return found

@@ -97,7 +97,7 @@ def test_a_host_that_never_powers_off_is_the_labs(once, host, request_on, fault)
 
 def test_a_file_that_tftp_does_not_have_is_the_labs(once, hosts, host, request_on, fault, tmp_path):
     hosts.down(host.spec.name)
-    hosts.up(HostSpec(host.spec.name, tftp=str(tmp_path)))
+    hosts.up(HostSpec(name=host.spec.name, tftp=str(tmp_path)))
     try:
         with (
             pytest.raises(InfrastructureError, match="iPXE could not fetch"),

@@ -202,7 +202,7 @@ def test_a_token_that_is_none_stops_with_what_to_do(served, server, tmp_path, re
     wrong = tmp_path / "token"
     wrong.write_text("0" * 32 + "\n")
     wrong.chmod(0o600)
-    rest = LavaRest(RestSettings(server.url, wrong))
+    rest = LavaRest(RestSettings(url=server.url, token=wrong))
     lab = LavaServerLab(served.settings, rest, served.desk, served.artefacts)
     with pytest.raises(ConfigError, match="does not take the token"), fault("token revoked"):
         lab.run(request_of("no-token", "rcu-off"), Note())
@@ -357,7 +357,7 @@ def test_an_answer_that_is_lost_is_no_second_job(served, server, request_of, fau
     with ThreadingHTTPServer(("127.0.0.1", 0), Proxy) as front:
         meanwhile(front.serve_forever)
         url = f"http://127.0.0.1:{front.server_address[1]}"
-        rest = LavaRest(RestSettings(url, server.token))
+        rest = LavaRest(RestSettings(url=url, token=server.token))
         lab = LavaServerLab(served.settings, rest, served.desk, served.artefacts)
         with fault("answer to a submission lost, then 500 and 502") as told:
             run = lab.run(request_of("lost-answer", "rcu-off"), note := Note())

@@ -9,10 +9,28 @@ from rtbisect.acceptance import criteria
 from rtbisect.model.campaign import Better, MetricKey, Scale, Threshold
 from rtbisect.model.lab import DeviceType, Measurement, Run, RunStatus
 
-KIND = DeviceType("smt-server", "smt-server.jinja2", 1, 4, 2, 1024, emulated=False)
+KIND = DeviceType(
+    name="smt-server",
+    template="smt-server.jinja2",
+    sockets=1,
+    cores=4,
+    threads=2,
+    memory_mib=1024,
+    emulated=False,
+)
 KEY = MetricKey("ipi", "res_per_s", "pf-off")
 RATE = Threshold(
-    KEY, "1/s", Better.LOWER, Scale.LOG, "median", 1.5, None, 1.0, "primary", None, "r"
+    key=KEY,
+    unit="1/s",
+    better=Better.LOWER,
+    scale=Scale.LOG,
+    statistic="median",
+    min_effect=1.5,
+    limit=None,
+    floor=1.0,
+    role="primary",
+    control=None,
+    reason="r",
 )
 FACTS = {
     "smt_active": "1", "clocksource": "tsc", "isolated": "2-7", "nohz_full": "2-7",
@@ -29,9 +47,10 @@ def boots(values=STEADY, seconds=60.0, last=(), **facts):
     told = FACTS | facts
     return [
         Run(
-            f"r{n}", "a" * 40, RunStatus.COMPLETE, seconds=seconds,
+            run_id=f"r{n}", revision="a" * 40, status=RunStatus.COMPLETE, seconds=seconds,
             facts=tuple((told | (dict(last) if n + 1 == len(values) else {})).items()),
-            measurements=(Measurement("ipi", "res_per_s", "pf-off", value, "1/s"),),
+            measurements=(Measurement(suite="ipi", name="res_per_s", window="pf-off", value=value,
+            unit="1/s"),),
         )
         for n, value in enumerate(values)
     ]  # fmt: skip
@@ -104,7 +123,12 @@ def test_a_share_has_no_unit():
 
 
 def test_boots_that_fail_are_told():
-    bad = Run("r9", "a" * 40, RunStatus.INVALID, "the CPU throttled itself 4 times")
+    bad = Run(
+        run_id="r9",
+        revision="a" * 40,
+        status=RunStatus.INVALID,
+        reason="the CPU throttled itself 4 times",
+    )
     found = told([*boots(), bad])
     assert (found["boots"].holds, found["boots"].said) == (
         False,
@@ -120,5 +144,11 @@ def test_few_boots_tell_no_spread():
 
 def test_one_slow_boot_is_told():
     runs = boots()
-    runs[2] = Run("r2", "a" * 40, RunStatus.COMPLETE, seconds=100.0, facts=runs[0].facts)
+    runs[2] = Run(
+        run_id="r2",
+        revision="a" * 40,
+        status=RunStatus.COMPLETE,
+        seconds=100.0,
+        facts=runs[0].facts,
+    )
     assert told(runs)["boot time"].holds is False

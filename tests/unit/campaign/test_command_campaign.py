@@ -43,8 +43,19 @@ def test_a_fingerprint_of_a_command_says_what_it_has_always_said(tmp_path, key, 
     ],
 )
 def test_a_command_of_the_first_schema_goes_on(tmp_path, key, sha256):
-    asked = CommandRequest(("./x",), "p99")
-    request = CampaignRequest("run", "", "/r", "a", "b", "command", "p99", 3, asked.extra(), "/r")
+    asked = CommandRequest(argv=("./x",), metric="p99")
+    request = CampaignRequest(
+        kind="run",
+        site="",
+        tree="/r",
+        older="a",
+        newer="b",
+        suite="command",
+        metric="p99",
+        seed=3,
+        extra=asked.extra(),
+        repo="/r",
+    )
     parts = {key: parts for key, _, parts in FINGERPRINTS}[key](setup_of(tmp_path, request))
     kind = {key: kind for key, kind, _ in FINGERPRINTS}[key]
     assert kind(sha256=sha256).fits(parts)

@@ -16,11 +16,19 @@ from rtbisect.model.campaign import CampaignRequest, Cause, Outcome, Result
 from rtbisect.store import codec
 from rtbisect.store.campaigns import CampaignStore
 
-REQUEST = CampaignRequest("check", "/site.yaml", "rt", sha(1), sha(2))
+REQUEST = CampaignRequest(kind="check", site="/site.yaml", tree="rt", older=sha(1), newer=sha(2))
 
 
 def answer(outcome):
-    return Result(outcome, Cause.NONE, None, (), 0.0, None, None)
+    return Result(
+        outcome=outcome,
+        cause=Cause.NONE,
+        culprit=None,
+        candidates=(),
+        confidence=0.0,
+        metric=None,
+        judgement=None,
+    )
 
 
 @pytest.fixture

@@ -76,12 +76,12 @@ def test_the_guest_is_the_one_of_the_device_template():
 
 def test_a_real_machine_is_booted_as_a_guest_with_a_console(setup):
     metal = DeviceType(
-        "server",
-        "smt-server.jinja2",
-        2,
-        8,
-        2,
-        262144,
+        name="server",
+        template="smt-server.jinja2",
+        sockets=2,
+        cores=8,
+        threads=2,
+        memory_mib=262144,
         emulated=False,
         boot="ipxe",
         cpu_model="Example Xeon 6338",
@@ -121,7 +121,7 @@ def test_kernels_that_are_gone_leave_no_script(setup, tmp_path):
 
 
 def test_a_boot_that_hung_in_its_window_has_the_figure_of_that(setup):
-    window = Window("stall", ("stall",), workload="epoll-cfs-bandwidth", synthetic=True)
+    window = Window(name="stall", suites=("stall",), workload="epoll-cfs-bandwidth", synthetic=True)
     asked = replace(setup, kernel=replace(setup.kernel, windows=(window,)))
     console = (
         "rtbisect: window stall begins\r\nKernel panic - not syncing: frozen nr_periods\r\nrest\r\n"

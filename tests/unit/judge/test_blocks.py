@@ -42,7 +42,13 @@ def test_a_search_hears_boots_without_what_their_hosts_add():
     boots = [("good", "a", 1.0), ("good", "b", 6.0), ("bad", "a", 3.0), ("bad", "b", 8.0)] * 3
     boots += [("middle", "b", 6.0)]
     events = tuple(
-        Booted(sha, f"r{n}", RunStatus.COMPLETE, Observation(sha, f"r{n}", value, host=host), 1.0)
+        Booted(
+            revision=sha,
+            run_id=f"r{n}",
+            status=RunStatus.COMPLETE,
+            observation=Observation(revision=sha, run_id=f"r{n}", value=value, host=host),
+            seconds=1.0,
+        )
         for n, (sha, host, value) in enumerate(boots)
     )
     found = ledger(LIMIT, events)
@@ -54,7 +60,13 @@ def test_a_search_hears_boots_without_what_their_hosts_add():
     shares = replace(LIMIT, statistic="fraction")
     seen = [0.0, 1.0]
     events = tuple(
-        Booted("good", f"r{n}", RunStatus.COMPLETE, Observation("good", "r", v, host="ab"[n]), 1.0)
+        Booted(
+            revision="good",
+            run_id=f"r{n}",
+            status=RunStatus.COMPLETE,
+            observation=Observation(revision="good", run_id="r", value=v, host="ab"[n]),
+            seconds=1.0,
+        )
         for n, v in enumerate(seen)
     )
     assert ledger(shares, events).values["good"] == (0.0, 1.0)

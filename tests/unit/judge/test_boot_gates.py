@@ -37,10 +37,10 @@ def interrupts():
 def samples(row, unit_us):
     """A row of the table of samples; its worst noise is in a unit of so many us."""
     return NoiseRow(
-        row["kernel"],
-        950_000,
-        None,
-        float(row["avail_percent"]),
+        label=row["kernel"],
+        runtime_us=950_000,
+        noise_us=None,
+        avail_percent=float(row["avail_percent"]),
         max_noise_us=float(row["max_noise_ns"]) * unit_us,
         exact=False,
     )
@@ -100,20 +100,33 @@ def test_the_published_grace_periods_do_not_decide_by_their_means():
 # --- G1 ---
 
 
+def of_cpu(runtime_us, noise_us, avail_percent, *worst, **more):
+    """A row of CPU 2; `worst` are a sample's and a single noise, and the number of samples."""
+    more |= dict(zip(("max_noise_us", "max_single_us", "samples"), worst, strict=False))
+    return NoiseRow(
+        label="CPU 2", runtime_us=runtime_us, noise_us=noise_us, avail_percent=avail_percent, **more
+    )
+
+
 @pytest.mark.parametrize(
     ("row", "reason"),
     [
-        (NoiseRow("CPU 2", 500_000, 600_000, 0.0), "600000 us of noise in 500000 us"),
-        (NoiseRow("CPU 2", 500_000, 100_000, 81.0), "81% available does not follow"),
-        (NoiseRow("CPU 2", 500_000, 100_000, 120.0), "of noise in"),
-        (NoiseRow("CPU 2", 500_000, 100_000, 80.0, max_noise_us=200_000), "one sample has"),
-        (NoiseRow("CPU 2", 500_000, 100_000, 80.0, 20_000, 30_000, 10), "a single noise of"),
-        (NoiseRow("CPU 2", 500_000, 100_000, 80.0, 5_000, 1_000, 10), "the worst sample has"),
-        (NoiseRow("CPU 2", 500_000, 100_000, 80.0, None, 200_000), "a single noise of"),
+        (of_cpu(500_000, 600_000, 0.0), "600000 us of noise in 500000 us"),
+        (of_cpu(500_000, 100_000, 81.0), "81% available does not follow"),
+        (of_cpu(500_000, 100_000, 120.0), "of noise in"),
+        (of_cpu(500_000, 100_000, 80.0, max_noise_us=200_000), "one sample has"),
+        (of_cpu(500_000, 100_000, 80.0, 20_000, 30_000, 10), "a single noise of"),
+        (of_cpu(500_000, 100_000, 80.0, 5_000, 1_000, 10), "the worst sample has"),
+        (of_cpu(500_000, 100_000, 80.0, None, 200_000), "a single noise of"),
     ],
 )
 def test_figures_that_cannot_be_together_are_refused(row, reason):
-    assert contradiction(NoiseRow("ok", 500_000, 100_000, 80.0)) == ""
+    assert (
+        contradiction(
+            NoiseRow(label="ok", runtime_us=500_000, noise_us=100_000, avail_percent=80.0)
+        )
+        == ""
+    )
     assert reason in contradiction(row)
 
 
@@ -121,7 +134,14 @@ def test_figures_that_cannot_be_together_are_refused(row, reason):
 def test_what_the_kernel_prints_is_never_refused(runtime, data):
     noise = data.draw(st.integers(0, runtime))
     cut = (runtime - noise) * 10**7 // runtime / 10**5
-    row = NoiseRow("CPU 2", runtime, noise, cut, noise, noise // 2)
+    row = NoiseRow(
+        label="CPU 2",
+        runtime_us=runtime,
+        noise_us=noise,
+        avail_percent=cut,
+        max_noise_us=noise,
+        max_single_us=noise // 2,
+    )
     assert contradiction(row) == ""
 
 
@@ -147,10 +167,14 @@ def test_rates_of_two_instruments(traced, counted, ok):
 
 def window(irq, *, res=0.0, nmi=0.0, cpu=2):
     return [
-        Measurement("osnoise", "runtime_us", "w", 500_000.0, "us", cpu),
-        Measurement("osnoise", "irq_per_sample", "w", irq, "1", cpu),
-        Measurement("ipi", "res_per_s", "w", res, "1/s", cpu),
-        Measurement("ipi", "nmi_per_s", "w", nmi, "1/s", cpu),
+        Measurement(
+            suite="osnoise", name="runtime_us", window="w", value=500_000.0, unit="us", cpu=cpu
+        ),
+        Measurement(
+            suite="osnoise", name="irq_per_sample", window="w", value=irq, unit="1", cpu=cpu
+        ),
+        Measurement(suite="ipi", name="res_per_s", window="w", value=res, unit="1/s", cpu=cpu),
+        Measurement(suite="ipi", name="nmi_per_s", window="w", value=nmi, unit="1/s", cpu=cpu),
     ]
 
 
@@ -262,14 +286,13 @@ def test_a_culprit_is_reached_not_reached_or_unknown(changed, ran, refused, stat
 
 
 RATE = Threshold(
-    MetricKey("ipi", "res_per_s", "pf-on"), "1/s", Better.LOWER, Scale.LOG, "median",
-    1.5, None, 0.5, "primary", None, "r",
+    key=MetricKey("ipi", "res_per_s", "pf-on"), unit="1/s", better=Better.LOWER, scale=Scale.LOG,
+    statistic="median", min_effect=1.5, limit=None, floor=0.5, role="primary", control=None,
+    reason="r",
 )  # fmt: skip
-
-
-SLOWNESS = Threshold(
-    MetricKey("rcu", "p50_us", "rcu-off"), "us", Better.LOWER, Scale.LINEAR, "median",
-    500, None, 0, "primary", None, "r",
+SLOWNESS = replace(
+    RATE, key=MetricKey("rcu", "p50_us", "rcu-off"), unit="us", scale=Scale.LINEAR,
+    min_effect=500, floor=0,
 )  # fmt: skip
 
 

@@ -20,14 +20,20 @@ RATE = next(t for t in thresholds() if (t.key.name, t.key.window) == ("res_per_s
 
 def run(number, *, value, events=1200.0, loc=1.0, raw=None, status=RunStatus.COMPLETE, **facts):
     figures = (
-        Measurement("ipi", "res_per_iwi", "pf-on", value, "1"),
-        Measurement("ipi", "res_per_s", "clock-on", value, "1/s"),
-        Measurement("ipi", "events_per_s", "pf-on", events, "1/s"),
-        Measurement("ipi", "events_per_s", "clock-on", events, "1/s"),
-        Measurement("ipi", "loc_per_s", "osnoise-off", loc, "1/s"),
+        Measurement(suite="ipi", name="res_per_iwi", window="pf-on", value=value, unit="1"),
+        Measurement(suite="ipi", name="res_per_s", window="clock-on", value=value, unit="1/s"),
+        Measurement(suite="ipi", name="events_per_s", window="pf-on", value=events, unit="1/s"),
+        Measurement(suite="ipi", name="events_per_s", window="clock-on", value=events, unit="1/s"),
+        Measurement(suite="ipi", name="loc_per_s", window="osnoise-off", value=loc, unit="1/s"),
     )
     told = {"raw_sha256": raw or f"hash {number}", "hypervisor": "0"} | facts
-    return Run(f"r{number}", "sha", status, measurements=figures, facts=tuple(told.items()))
+    return Run(
+        run_id=f"r{number}",
+        revision="sha",
+        status=status,
+        measurements=figures,
+        facts=tuple(told.items()),
+    )
 
 
 def side(first, **changes):
@@ -35,13 +41,19 @@ def side(first, **changes):
 
 
 def failing(parent, culprit, threshold=RATIO, windows=WINDOWS, *, emulated=False):
-    found = examine(Examined(threshold, windows, emulated, parent, culprit))
+    found = examine(
+        Examined(
+            threshold=threshold, windows=windows, emulated=emulated, parent=parent, culprit=culprit
+        )
+    )
     return {gate.name: gate.reason for gate in found if not gate.ok}
 
 
 #: As if the workload were somebody's own.
 OWN = tuple(
-    type(w)(w.name, w.suites, w.workload, synthetic=False, nominal_events_per_s=1.0)
+    type(w)(
+        name=w.name, suites=w.suites, workload=w.workload, synthetic=False, nominal_events_per_s=1.0
+    )
     for w in WINDOWS
 )
 
@@ -79,9 +91,14 @@ def gate_of(name, threshold, windows, *figures):
     sides = []
     for first in (0, 10):
         boots = [tuple(each(first + n) for each in figures) for n in range(6)]
-        sides.append(tuple(Run(f"r{first}{n}", "sha", RunStatus.COMPLETE, measurements=m)
+        sides.append(tuple(Run(run_id=f"r{first}{n}", revision="sha", status=RunStatus.COMPLETE,
+        measurements=m)
                            for n, m in enumerate(boots)))  # fmt: skip
-    found = examine(Examined(threshold, windows, False, *sides))  # noqa: FBT003
+    found = examine(
+        Examined(
+            threshold=threshold, windows=windows, emulated=False, parent=sides[0], culprit=sides[1]
+        )
+    )
     return next(gate for gate in found if gate.name == name)
 
 
@@ -92,7 +109,13 @@ def test_the_dose_is_asked_of_counts_in_a_sample_too():
     )
 
     def events(n):
-        return Measurement("ipi", "events_per_s", "clock-on", 1200.0 if n < 10 else 600.0, "1/s")
+        return Measurement(
+            suite="ipi",
+            name="events_per_s",
+            window="clock-on",
+            value=1200.0 if n < 10 else 600.0,
+            unit="1/s",
+        )
 
     assert not gate_of("G16 dose", threshold, OWN, events).ok
 
@@ -105,7 +128,13 @@ def test_the_dose_of_a_suite_that_counts_its_own():
     )
 
     def events(n):
-        return Measurement("sampled", "events_per_s", "sampled-on", 4000.0 + 200 * n, "1/s")
+        return Measurement(
+            suite="sampled",
+            name="events_per_s",
+            window="sampled-on",
+            value=4000.0 + 200 * n,
+            unit="1/s",
+        )
 
     assert not gate_of("G16 dose", threshold, sampled.SUITE.windows, events).ok
     assert (
@@ -121,7 +150,9 @@ def test_a_figure_of_0_or_1_may_be_the_same_in_every_boot():
     )
 
     def frozen(n):
-        return Measurement("stall", "frozen_periods", "stall", float(n < 10), "1")
+        return Measurement(
+            suite="stall", name="frozen_periods", window="stall", value=float(n < 10), unit="1"
+        )
 
     gate = gate_of("G5 variance", threshold, stall.SUITE.windows, frozen)
     assert (gate.ok, gate.status.value) == (True, "n/a")
@@ -135,8 +166,19 @@ def test_a_hang_that_is_a_figure_of_another_suite_is_still_one():
 
 def test_where_hangs_are_searched_the_gate_of_hangs_says_nothing():
     threshold = load_thresholds(ROOT / "thresholds", ("stall",))[0]
-    hung = tuple(Run("r", "s", RunStatus.COMPLETE, signature="suite: x") for _ in range(6))
-    found = examine(Examined(threshold, stall.SUITE.windows, False, hung[:3], hung))  # noqa: FBT003
+    hung = tuple(
+        Run(run_id="r", revision="s", status=RunStatus.COMPLETE, signature="suite: x")
+        for _ in range(6)
+    )
+    found = examine(
+        Examined(
+            threshold=threshold,
+            windows=stall.SUITE.windows,
+            emulated=False,
+            parent=hung[:3],
+            culprit=hung,
+        )
+    )
     assert [g.status.value for g in found if g.name == "G9 hangs"] == ["n/a"]
 
 
@@ -144,7 +186,7 @@ def test_boots_of_one_kernel_are_not_asked_about_a_part_of_the_figure():
     """The whole of it does not move where a single CPU does."""
     same = tuple(run(n, value=1.0 + n / 100) for n in range(6))
     other = tuple(run(20 + n, value=1.0 + n / 100) for n in range(6))
-    asked = Examined(RATIO, OWN, False, same, other)  # noqa: FBT003
+    asked = Examined(threshold=RATIO, windows=OWN, emulated=False, parent=same, culprit=other)
     for each, status in ((asked, "fail"), (replace(asked, part="in the spread"), "n/a")):
         (gate,) = (g for g in examine(each) if g.name == "G10 A/A")
         assert gate.status.value == status
@@ -152,7 +194,14 @@ def test_boots_of_one_kernel_are_not_asked_about_a_part_of_the_figure():
 
 def test_a_culprit_in_the_counting_code_is_flagged():
     def found(*files):
-        asked = Examined(RATIO, OWN, False, side(0), side(10), files)  # noqa: FBT003
+        asked = Examined(
+            threshold=RATIO,
+            windows=OWN,
+            emulated=False,
+            parent=side(0),
+            culprit=side(10),
+            files=files,
+        )
         return {gate.name for gate in examine(asked) if not gate.ok}
 
     assert found("fs/eventpoll.c") == set()
@@ -172,7 +221,14 @@ def test_a_figure_that_rises_while_its_senders_do_not_is_flagged():
     parent = told((run(n, value=0.07 + n / 1000) for n in range(4)), 88.0)
     for sent, found in ((69.0, {"G4 sources"}), (1070.0, set())):
         culprit = told((run(10 + n, value=1.07 + n / 100) for n in range(4)), sent)
-        asked = Examined(RATIO, OWN, False, parent, culprit, explaining=senders.SUITE.windows)  # noqa: FBT003
+        asked = Examined(
+            threshold=RATIO,
+            windows=OWN,
+            emulated=False,
+            parent=parent,
+            culprit=culprit,
+            explaining=senders.SUITE.windows,
+        )
         assert {gate.name for gate in examine(asked) if not gate.ok} == found
 
 
@@ -183,7 +239,9 @@ def test_boots_that_are_no_evidence_are_not_asked():
 
 def test_an_emulator_is_no_reason_of_its_own():
     both = (side(0), side(10, events=600.0))
-    gates = examine(Examined(RATE, OWN, emulated=True, parent=both[0], culprit=both[1]))
+    gates = examine(
+        Examined(threshold=RATE, windows=OWN, emulated=True, parent=both[0], culprit=both[1])
+    )
     assert [line.split(":")[0] for line in broken(gates)] == ["G16 dose"]
 
 
@@ -191,9 +249,20 @@ def test_guards_that_no_kernel_could_tell_are_no_pass():
     threshold = load_thresholds(ROOT / "thresholds", ("stall",))[0]
 
     def gate(*names):
-        figures = (Measurement("stall", name, "stall", 0.0, "1") for name in names)
+        figures = (
+            Measurement(suite="stall", name=name, window="stall", value=0.0, unit="1")
+            for name in names
+        )
         boots = (replace(run(1, value=1.0), measurements=tuple(figures)),) * 3
-        found = examine(Examined(threshold, stall.SUITE.windows, False, boots, boots))  # noqa: FBT003
+        found = examine(
+            Examined(
+                threshold=threshold,
+                windows=stall.SUITE.windows,
+                emulated=False,
+                parent=boots,
+                culprit=boots,
+            )
+        )
         return next(gate for gate in found if gate.name == "guards")
 
     assert gate(*stall.GUARDS).status is GateStatus.PASS
@@ -206,7 +275,11 @@ def test_guards_that_no_kernel_could_tell_are_no_pass():
 def test_a_machine_that_does_not_tell_is_no_pass():
     (gate,) = (
         gate
-        for gate in examine(Examined(RATIO, WINDOWS, False, side(0), side(10)))  # noqa: FBT003
+        for gate in examine(
+            Examined(
+                threshold=RATIO, windows=WINDOWS, emulated=False, parent=side(0), culprit=side(10)
+            )
+        )
         if gate.name == "machine"
     )
     assert gate.status is GateStatus.ABSENT

@@ -18,7 +18,9 @@ WINDOWS = {"clock-on", "senders-clock"}
 
 
 def run(*sources, status=RunStatus.COMPLETE, ran=("clock-on", "senders-clock"), facts=()):
-    return Run("r", "sha", status, sources=sources, window_order=ran, facts=facts)
+    return Run(
+        run_id="r", revision="sha", status=status, sources=sources, window_order=ran, facts=facts
+    )
 
 
 def sent(name, rate, kind="reschedule", window="senders-clock"):

@@ -15,7 +15,14 @@ from rtbisect.kernel.sandbox import Sandbox
 from rtbisect.model.code import Build, BuildRequest, BuildStatus
 from rtbisect.store.artefacts import ArtefactStore
 
-REQUEST = BuildRequest("r1", "rt", "tinyconfig", ("CONFIG_A=y",), (("a.c", "int a;"),), "v")
+REQUEST = BuildRequest(
+    revision="r1",
+    config_name="rt",
+    base="tinyconfig",
+    fragments=("CONFIG_A=y",),
+    modules=(("a.c", "int a;"),),
+    variant="v",
+)
 
 
 class TestCache:
@@ -45,7 +52,16 @@ class TestCache:
 
     def build(self, store: ArtefactStore) -> Build:
         kernel, config = store.put_bytes(b"kernel"), store.put_bytes(b"config")
-        return Build("r1", "rt", BuildStatus.OK, "s", kernel, "", config, seconds=9.0)
+        return Build(
+            revision="r1",
+            config_name="rt",
+            status=BuildStatus.OK,
+            signature="s",
+            kernel=kernel,
+            modules="",
+            config=config,
+            seconds=9.0,
+        )
 
     def test_gives_the_record_to_another_revision(self, tmp_path, store):
         cache, build = BuildCache(tmp_path / "records", store), self.build(store)
@@ -113,10 +129,10 @@ class TestPreflight:
 
 class TestSandbox:
     def argv(self, tmp_path: Path, *, as_root: bool) -> list[str]:
-        names = ("source", "out", "mod", "fragments", "ccache")
+        names = ("source", "out", "modules", "fragments", "ccache")
         (tmp_path / "source" / ".git").mkdir(parents=True)
-        folders = [tmp_path / name for name in names]
-        return Sandbox(*folders, env={"A": "b"}, as_root=as_root, uid=70001).argv(
+        folders = {name: tmp_path / name for name in names}
+        return Sandbox(**folders, env={"A": "b"}, as_root=as_root, uid=70001).argv(
             ["make", "all"], rules=9, counted=False
         )
 
@@ -146,7 +162,9 @@ class TestSandbox:
 
     def test_a_work_tree_hides_its_pointer(self, tmp_path):
         (tmp_path / ".git").write_text("gitdir: /elsewhere\n")
-        box = Sandbox(tmp_path, tmp_path, tmp_path, tmp_path, tmp_path)
+        box = Sandbox(
+            source=tmp_path, out=tmp_path, modules=tmp_path, fragments=tmp_path, ccache=tmp_path
+        )
         argv = box.argv(["true"], rules=9, counted=True)
         assert argv[argv.index("/build/src/.git") - 2 :][:2] == ["--ro-bind", "/dev/null"]
 

@@ -35,7 +35,12 @@ class Bench:
         (root / "password").write_text("not-for-logs")
         (root / "password").chmod(0o600)
         self.settings = BmcSettings(
-            "127.0.0.77", "admin", root / "password", port=16623, cipher=3, ipmitool=str(tool)
+            address="127.0.0.77",
+            user="admin",
+            password=root / "password",
+            port=16623,
+            cipher=3,
+            ipmitool=str(tool),
         )
 
     def bmc(self, **changes):

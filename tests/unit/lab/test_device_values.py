@@ -20,7 +20,7 @@ from rtbisect.model.lab import Window
 from rtbisect.report.machine_facts import TOLD_FACTS
 from rtbisect.suites import base, osnoise, rcutorture, sampled
 
-QUIET = Window("quiet", ("quiet",))
+QUIET = Window(name="quiet", suites=("quiet",))
 WINDOW = 'window_quiet() { echo "$CLOCK_READER" >"$RESULTS/quiet/dose.txt"; }\n'
 
 
@@ -55,7 +55,7 @@ def test_the_smaller_dose_is_the_part_that_its_level_says(whole, part):
 @pytest.mark.parametrize("name", ["CLOCK_READER", "lower"])
 def test_a_name_is_one_of_a_shell_and_of_one_suite(monkeypatch, name):
     monkeypatch.setattr(
-        device_values.base, "every", lambda: (base.Suite("s", on_device={name: 1}),)
+        device_values.base, "every", lambda: (base.Suite(name="s", on_device={name: 1}),)
     )
     with pytest.raises(InternalError, match=name):
         device_values.text()

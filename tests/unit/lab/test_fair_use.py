@@ -11,11 +11,23 @@ from rtbisect.lab.lava.rest_types import DeviceState, JobState
 
 
 def job(number, submitter="other", state="Submitted"):
-    return JobState(number, "name", state, "Unknown", "qemu-smt", "", submitter, "", "")
+    return JobState(
+        job=number,
+        name="name",
+        state=state,
+        health="Unknown",
+        device_type="qemu-smt",
+        device="",
+        submitter=submitter,
+        start_time="",
+        end_time="",
+    )
 
 
 def device(name, health="Good", state="Idle"):
-    return DeviceState(name, "qemu-smt", health, state, "lab1", offline=False)
+    return DeviceState(
+        name=name, device_type="qemu-smt", health=health, state=state, worker="lab1", offline=False
+    )
 
 
 def test_a_place_in_the_queue_is_one_line():

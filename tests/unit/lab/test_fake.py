@@ -9,7 +9,15 @@ from rtbisect.model.lab import Measurement, RunStatus
 
 def draw(asked, random):
     level = 0.5 if asked.revision == "bad" else 0.05
-    return [Measurement("ipi", "res_per_iwi", "pf-on", level * random.uniform(0.8, 1.2), "1")]
+    return [
+        Measurement(
+            suite="ipi",
+            name="res_per_iwi",
+            window="pf-on",
+            value=level * random.uniform(0.8, 1.2),
+            unit="1",
+        )
+    ]
 
 
 def test_numbers_depend_on_revision_run_and_seed_alone():

@@ -20,11 +20,23 @@ class Server:
         self._told = health, state
 
     def device(self, name):
-        return DeviceState(name, "x86-rt", *self._told, "lab1", offline=False)
+        health, state = self._told
+        return DeviceState(
+            name=name,
+            device_type="x86-rt",
+            health=health,
+            state=state,
+            worker="lab1",
+            offline=False,
+        )
 
 
 def host(device="rt01-lava"):
-    return Host("rt01", Bmc(BmcSettings("192.0.2.7", "rtbisect", Path("password"))), device)
+    return Host(
+        "rt01",
+        Bmc(BmcSettings(address="192.0.2.7", user="rtbisect", password=Path("password"))),
+        device,
+    )
 
 
 def test_nobody_else_drives_a_host_without_a_server():
@@ -78,7 +90,14 @@ def test_a_host_in_maintenance_with_our_reason_is_ours():
 
 
 def device(name, health="Good"):
-    return DeviceState(name, "smt-server", health, "Idle", "lab1", offline=False)
+    return DeviceState(
+        name=name,
+        device_type="smt-server",
+        health=health,
+        state="Idle",
+        worker="lab1",
+        offline=False,
+    )
 
 
 def test_jobs_that_could_land_elsewhere_are_not_sent():

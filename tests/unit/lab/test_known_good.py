@@ -52,7 +52,7 @@ class Lab(LavaLab):
         if log == "good":
             cases = dict.fromkeys(expected_cases(request), "pass")
             log = good_job(cases, [*block(files(request)), "RTBISECT-DONE"])
-        return Ended(job_log.parse(log), "f" * 64, "it ended", device)
+        return Ended(log=job_log.parse(log), artefact="f" * 64, how="it ended", device=device)
 
 
 @pytest.fixture

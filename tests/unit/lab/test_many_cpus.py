@@ -23,7 +23,15 @@ from rtbisect.model.lab import DeviceType
 
 CPUS = 128
 WATCH = range(2, CPUS)
-DEVICE = DeviceType("two-sockets", "qemu-smt.jinja2", 2, 32, 2, 262144, emulated=False)
+DEVICE = DeviceType(
+    name="two-sockets",
+    template="qemu-smt.jinja2",
+    sockets=2,
+    cores=32,
+    threads=2,
+    memory_mib=262144,
+    emulated=False,
+)
 PROFILE = replace(host_profile(DEVICE), watch="2-127")
 #: A minute of samples.
 SAMPLES = 60

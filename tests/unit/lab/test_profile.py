@@ -45,13 +45,27 @@ def test_a_core_is_housekeeping_or_isolated_with_all_its_threads():
 
 
 def test_without_smt_one_cpu_does_the_housekeeping():
-    profile = host_profile(DeviceType("t", "t", 1, 4, 1, 512, emulated=True))
+    profile = host_profile(
+        DeviceType(
+            name="t", template="t", sockets=1, cores=4, threads=1, memory_mib=512, emulated=True
+        )
+    )
     assert (profile.housekeeping, profile.isolated, profile.watch) == ("0", "1-3", "1-3")
 
 
 def test_a_machine_with_too_few_cpus_is_refused():
     with pytest.raises(ConfigError, match="2 CPUs to isolate"):
-        host_profile(DeviceType("small", "t", 1, 2, 2, 512, emulated=True))
+        host_profile(
+            DeviceType(
+                name="small",
+                template="t",
+                sockets=1,
+                cores=2,
+                threads=2,
+                memory_mib=512,
+                emulated=True,
+            )
+        )
 
 
 @pytest.mark.parametrize(

@@ -195,12 +195,18 @@ def test_edits_of_one_file_never_add_what_another_one_looks_for():
 
 
 def test_apply_insists_on_one_place():
-    edit = Edit("built", "a.c", "s", "b", (Change("x\n", "y\n"),))
+    edit = Edit(area="built", file="a.c", subject="s", body="b", changes=(Change("x\n", "y\n"),))
     assert apply(b"1\nx\n2\n", [edit]) == b"1\ny\n2\n"
     for text in (b"1\n", b"x\nx\n"):
         with pytest.raises(ConfigError, match=r"6\.13\.1 .*6\.12\.117"):
             apply(text, [edit], "6.13.1")
-    assert apply(b"a\n", [Edit("docs", "d", "s", "b", (Change("", "\nz\n"),))]) == b"a\n\nz\n"
+    assert (
+        apply(
+            b"a\n",
+            [Edit(area="docs", file="d", subject="s", body="b", changes=(Change("", "\nz\n"),))],
+        )
+        == b"a\n\nz\n"
+    )
 
 
 PATCH = """words

@@ -11,7 +11,9 @@ from rtbisect.mail.command_mail import SenderRules, read_reply
 from rtbisect.mail.fake import FakeThreads
 from rtbisect.mail.reply_text import Asked
 
-TRUST = SenderRules("bot@lab.example.org", ("ada@kernel.example.org",), ("mx.lab.example.org",))
+TRUST = SenderRules(
+    own="bot@lab.example.org", people=("ada@kernel.example.org",), servers=("mx.lab.example.org",)
+)
 THREADS = {"<r1@lab.example.org>": "bisect-1", "<r2@lab.example.org>": "bisect-2"}
 GOOD = (
     "mx.lab.example.org; spf=pass smtp.mailfrom=x; dkim=pass (2048-bit) header.d=kernel.example.org"

@@ -13,12 +13,12 @@ from rtbisect.report.message import answers_to
 from rtbisect.report.policy import Purpose, Refusal, refusal
 
 COMMIT = CommitText(
-    "a" * 40,
-    "epoll: Take another lock",
-    "An Author",
-    "author@kernel.example.org",
-    "2026-01-05T10:00:00+00:00",
-    ("fs/eventpoll.c",),
+    sha="a" * 40,
+    subject="epoll: Take another lock",
+    author="An Author",
+    author_email="author@kernel.example.org",
+    date="2026-01-05T10:00:00+00:00",
+    files=("fs/eventpoll.c",),
     committer="A Committer",
     committer_email="committer@kernel.example.org",
     signed_off=("An Author <author@kernel.example.org>", "Third <third@kernel.example.org>"),

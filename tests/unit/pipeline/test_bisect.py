@@ -112,7 +112,13 @@ def test_a_merge_base_that_is_bad_is_no_answer(tmp_path, suite, same):
     """
     graph, given = line_of(3), sha(10**6 + 1)
     request = CampaignRequest(
-        "bisect", "site.yaml", "t", graph.older, graph.newer, suite, extra=((GIVEN, given),)
+        kind="bisect",
+        site="site.yaml",
+        tree="t",
+        older=graph.older,
+        newer=graph.newer,
+        suite=suite,
+        extra=((GIVEN, given),),
     )
     builder = FakeBuilder(same_as={sha(n): sha(0) for n in range(1, 4)} if same else {})
     here = World(
@@ -127,7 +133,14 @@ def test_a_merge_base_that_is_bad_is_no_answer(tmp_path, suite, same):
 
 def test_a_merge_base_that_stands_for_its_like_changes_no_answer(tmp_path):
     graph, given = line_of(3), sha(10**6 + 1)
-    request = CampaignRequest("bisect", "s", "t", graph.older, graph.newer, extra=((GIVEN, given),))
+    request = CampaignRequest(
+        kind="bisect",
+        site="s",
+        tree="t",
+        older=graph.older,
+        newer=graph.newer,
+        extra=((GIVEN, given),),
+    )
     here = World(tmp_path, graph, FakeLab(boots(None)), FakeBuilder(), {("", ""): given}, request)
     result, report = bisect.bisect(*here.open())
     assert (result.outcome, report) == (Outcome.NO_REGRESSION, None)
@@ -183,7 +196,9 @@ def memory(tmp_path):
 
 def small_world(folder):
     graph = line_of(4)
-    request = CampaignRequest("bisect", "s", "t", graph.older, graph.newer, "rcu")
+    request = CampaignRequest(
+        kind="bisect", site="s", tree="t", older=graph.older, newer=graph.newer, suite="rcu"
+    )
     limits = Limits(calibrate_min=6, calibrate_max=6, verify_boots=6, revert_boots=2)
     return world(folder, 3, count=4, kind="rcu", request=request, limits=limits)
 
@@ -271,7 +286,9 @@ def test_the_search_thinks_with_the_measured_cost_of_a_boot(tmp_path, monkeypatc
 
     monkeypatch.setattr(engine, "propose", seen)
     graph = line_of(8)
-    request = CampaignRequest("bisect", "s", "t", graph.older, graph.newer, "ipi")
+    request = CampaignRequest(
+        kind="bisect", site="s", tree="t", older=graph.older, newer=graph.newer, suite="ipi"
+    )
     here = World(tmp_path, graph, FakeLab(boots(3), seconds=90.0), request=request)
     bisect.bisect(*here.open())
     assert {cost for reproduced, cost in costs if not reproduced} == {20.0}
@@ -280,7 +297,14 @@ def test_the_search_thinks_with_the_measured_cost_of_a_boot(tmp_path, monkeypatc
 
 def test_a_repair_is_found(tmp_path):
     graph = line_of(8)
-    request = CampaignRequest("bisect", "s", "t", graph.older, graph.newer, sought=Sought.REPAIR)
+    request = CampaignRequest(
+        kind="bisect",
+        site="s",
+        tree="t",
+        older=graph.older,
+        newer=graph.newer,
+        sought=Sought.REPAIR,
+    )
     here = World(tmp_path, graph, FakeLab(boots(0, until=5)), request=request)
     setup, parts = here.open()
     result, _report = bisect.bisect(setup, parts)
@@ -298,7 +322,9 @@ def test_a_report_has_the_console_of_the_kernel_that_stands_still(tmp_path, soug
     graph = line_of(8)
     draw = boots(0, until=5) if sought is Sought.REPAIR else boots(5)
     lab = FakeLab(draw, says=lambda asked: told.get(asked.revision, ("another",)))
-    request = CampaignRequest("bisect", "s", "t", graph.older, graph.newer, sought=sought)
+    request = CampaignRequest(
+        kind="bisect", site="s", tree="t", older=graph.older, newer=graph.newer, sought=sought
+    )
     here = World(tmp_path, graph, lab, request=request)
     setup, parts = here.open()
     bisect.bisect(setup, parts)

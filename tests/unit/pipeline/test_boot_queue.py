@@ -9,7 +9,7 @@ from rtbisect.errors import InfrastructureError
 from rtbisect.model.lab import Run, RunStatus
 from rtbisect.pipeline.boot_queue import BootRequest, Boots
 
-A, B, C = (BootRequest(each * 40, "test") for each in "abc")
+A, B, C = (BootRequest(sha=each * 40, purpose="test") for each in "abc")
 
 
 class Bench:
@@ -28,7 +28,7 @@ class Bench:
             assert gate.wait(20)
             if ask.sha[0] == "c":
                 raise InfrastructureError("no power", "see to it")
-            return Run(f"r{number}", ask.sha, RunStatus.COMPLETE)
+            return Run(run_id=f"r{number}", revision=ask.sha, status=RunStatus.COMPLETE)
 
         return run
 
@@ -97,5 +97,7 @@ def test_a_fault_of_the_lab_is_raised_where_the_boot_is_asked_for():
 
 
 def test_a_boot_for_the_story_is_the_same_boot():
-    assert BootRequest("a", "search", left=3) == BootRequest("a", "verify")
-    assert BootRequest("a", "search", explain="pf-on") != BootRequest("a", "search")
+    assert BootRequest(sha="a", purpose="search", left=3) == BootRequest(sha="a", purpose="verify")
+    assert BootRequest(sha="a", purpose="search", explain="pf-on") != BootRequest(
+        sha="a", purpose="search"
+    )

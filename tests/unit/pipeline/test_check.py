@@ -53,7 +53,9 @@ def test_try_gives_up_on_a_kernel_that_does_not_boot_and_says_why(tmp_path):
 
 @pytest.mark.parametrize(("revision", "level"), [(2, Level.PASS), (6, Level.REGRESSED)])
 def test_try_judges_one_revision_against_a_limit(tmp_path, revision, level):
-    request = CampaignRequest("try", "s", "t", sha(revision), sha(revision), "ipi")
+    request = CampaignRequest(
+        kind="try", site="s", tree="t", older=sha(revision), newer=sha(revision), suite="ipi"
+    )
     here = world(tmp_path, 4, request=request)
     result = check.try_revision(*here.open(), 0.2, 3)
     assert result.judgements[0].level is level
@@ -69,7 +71,9 @@ def test_try_takes_the_mean_of_shares(tmp_path):
         share = next(drawn)
         return [replace(m, value=share) if m.name == "res_per_iwi" else m for m in found]
 
-    request = CampaignRequest("try", "s", "t", sha(2), sha(2), "ipi")
+    request = CampaignRequest(
+        kind="try", site="s", tree="t", older=sha(2), newer=sha(2), suite="ipi"
+    )
     setup, parts = World(tmp_path, line_of(8), FakeLab(draw), request=request).open()
     shares = tuple(replace(t, statistic="fraction", scale=Scale.LINEAR) for t in setup.thresholds)
     result = check.try_revision(replace(setup, thresholds=shares), parts, 0.2, 10)

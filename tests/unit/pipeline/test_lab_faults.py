@@ -44,10 +44,12 @@ def test_an_upgrade_of_tools_stops_a_campaign(tmp_path, first):
 
 def test_a_boot_recorded_for_another_revision_stops_the_resume(tmp_path):
     here = world(tmp_path, 4)
-    effects = Steps(*here.open())
-    effects.boot(BootRequest(sha(0), "base"))
+    setup, parts = here.open()
+    effects = Steps(setup=setup, parts=parts)
+    effects.boot(BootRequest(sha=sha(0), purpose="base"))
+    setup, parts = here.open()
     with pytest.raises(InternalError, match="recorded for"):
-        Steps(*here.open()).boot(BootRequest(sha(8), "tip"))
+        Steps(setup=setup, parts=parts).boot(BootRequest(sha=sha(8), purpose="tip"))
 
 
 def test_two_devices_share_a_campaign(tmp_path):

@@ -14,7 +14,9 @@ from rtbisect.pipeline import bisect
 def small(tmp_path, factor):
     """A world whose wait grows by `factor(kernel variant)` from commit 3 on, on the rcu suite."""
     graph = line_of(8)
-    request = CampaignRequest("bisect", "s", "t", graph.older, graph.newer, "rcu")
+    request = CampaignRequest(
+        kind="bisect", site="s", tree="t", older=graph.older, newer=graph.newer, suite="rcu"
+    )
     here = World(tmp_path, graph, None, request=request, reverts={(graph.newer, sha(3)): REVERT})
 
     def draw(asked, random):

@@ -10,11 +10,28 @@ from rtbisect.pipeline import bisect, multiple_culprits
 from rtbisect.search.spec import Answer
 from rtbisect.search.wording import GIT
 
-RESULT = Result(Outcome.CULPRIT, Cause.KERNEL, "culprit", (), 0.97, None, None)
+RESULT = Result(
+    outcome=Outcome.CULPRIT,
+    cause=Cause.KERNEL,
+    culprit="culprit",
+    candidates=(),
+    confidence=0.97,
+    metric=None,
+    judgement=None,
+)
 
 
 def told(unlike):
-    answer = Answer(Outcome.CULPRIT, "culprit", (), 0.97, 0.0, (), (), unlike=unlike)
+    answer = Answer(
+        outcome=Outcome.CULPRIT,
+        culprit="culprit",
+        candidates=(),
+        confidence=0.97,
+        tested=0.0,
+        reasons=(),
+        figure=(),
+        unlike=unlike,
+    )
     found = multiple_culprits.unlike(RESULT, answer, GIT)
     (check,) = found.verifications
     return check, found.reasons

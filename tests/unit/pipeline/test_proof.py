@@ -95,9 +95,29 @@ def test_the_proof_has_a_second_dose(tmp_path):
         found = [*one(request, random)]
         for window, share in (("pf-on", 1.0), ("pf-quarter", 0.25)):
             if window in {w.name for w in request.windows}:
-                found.append(Measurement("ipi", "events_per_s", window, 1000.0 * share, "1/s"))
-                rate = Measurement("ipi", "res_per_s", window, 60.0 * share, "1/s", 2)
-                found += [rate, Measurement("ipi", "res_per_iwi", window, 0.06 / share, "1")]
+                found.append(
+                    Measurement(
+                        suite="ipi",
+                        name="events_per_s",
+                        window=window,
+                        value=1000.0 * share,
+                        unit="1/s",
+                    )
+                )
+                rate = Measurement(
+                    suite="ipi",
+                    name="res_per_s",
+                    window=window,
+                    value=60.0 * share,
+                    unit="1/s",
+                    cpu=2,
+                )
+                found += [
+                    rate,
+                    Measurement(
+                        suite="ipi", name="res_per_iwi", window=window, value=0.06 / share, unit="1"
+                    ),
+                ]
         # The first of a name counts.
         return found
 
@@ -140,7 +160,12 @@ def test_a_kernel_that_does_not_build_without_realtime_is_told(tmp_path):
 
     def build(source, request, note):
         if request.variant:
-            return Build(request.revision, "c", BuildStatus.FAILED, variant=request.variant)
+            return Build(
+                revision=request.revision,
+                config_name="c",
+                status=BuildStatus.FAILED,
+                variant=request.variant,
+            )
         return whole(source, request, note)
 
     here.builder = SimpleNamespace(**dict.fromkeys(("files", "changed", "preflight")), build=build)
@@ -196,20 +221,51 @@ def test_a_culprit_that_is_not_reached_is_not_mailed(tmp_path):
 def test_a_noise_report_says_what_a_revert_brings_back(tmp_path):
     """By a campaign of the same store that looked for what the commit repairs."""
     here = world(tmp_path, 5)
-    fix = CampaignRequest("bisect", "s", "t", sha(0), sha(8), sought=Sought.REPAIR)
+    fix = CampaignRequest(
+        kind="bisect", site="s", tree="t", older=sha(0), newer=sha(8), sought=Sought.REPAIR
+    )
     key = MetricKey("stall", "frozen_periods", "stall")
     sides = Sample((1.0, 0.0, 1.0, 0.0)), Sample((0.0,) * 4)
-    judged = Judgement(key, Level.REGRESSED, *sides, -1.0, (-1.0, 0.0), 0.01, "r")
+    judged = Judgement(
+        key=key,
+        level=Level.REGRESSED,
+        base=sides[0],
+        new=sides[1],
+        effect=-1.0,
+        interval=(-1.0, 0.0),
+        p=0.01,
+        reason="r",
+    )
     store = here.store
     for number, (asked, culprit) in enumerate(
         [(fix, sha(5)), (fix, sha(4)), (replace(fix, sought=Sought.REGRESSION), sha(5))]
     ):
         other = store.create("bisect", to_json(CampaignRequest, asked), f"then {number}")
-        answer = Result(Outcome.CULPRIT, Cause.KERNEL, culprit, (), 0.99, key, judged)
+        answer = Result(
+            outcome=Outcome.CULPRIT,
+            cause=Cause.KERNEL,
+            culprit=culprit,
+            candidates=(),
+            confidence=0.99,
+            metric=key,
+            judgement=judged,
+        )
         store.finish(other, answer, None)
     # What another version wrote says nothing.
     broken = store.create("bisect", "{}", "then")
-    store.finish(broken, Result(Outcome.CULPRIT, Cause.KERNEL, sha(5), (), 0.9, key, judged), None)
+    store.finish(
+        broken,
+        Result(
+            outcome=Outcome.CULPRIT,
+            cause=Cause.KERNEL,
+            culprit=sha(5),
+            candidates=(),
+            confidence=0.9,
+            metric=key,
+            judgement=judged,
+        ),
+        None,
+    )
     _result, report = bisect.bisect(*here.open())
     assert report is not None
     ((told, _story),) = here.mailer.drafts

@@ -51,14 +51,30 @@ def waits(request, random):
 def failures(request, random):
     """From the culprit on nine runs in ten fail, before it one."""
     share = 0.9 if CULPRIT <= int(request.revision, 16) < 10**6 else 0.1
-    return [Measurement(KEY.suite, KEY.name, KEY.window, float(random.random() < share), "1")]
+    return [
+        Measurement(
+            suite=KEY.suite,
+            name=KEY.name,
+            window=KEY.window,
+            value=float(random.random() < share),
+            unit="1",
+        )
+    ]
 
 
 def searched(state, threshold, sought, draw):
     """A search with fakes: the world after it, what it found and what it told."""
     graph = line_of(COMMITS)
     request = CampaignRequest(
-        "bisect", "s", "t", graph.older, graph.newer, "rcu", "p50_us", seed=7, sought=sought
+        kind="bisect",
+        site="s",
+        tree="t",
+        older=graph.older,
+        newer=graph.newer,
+        suite="rcu",
+        metric="p50_us",
+        seed=7,
+        sought=sought,
     )
     reverts = {(graph.newer, sha(CULPRIT)): sha(10**6)}
     here = World(
@@ -136,7 +152,8 @@ def test_a_merge_base_that_is_fixed_is_no_answer(tmp_path, suite):
     """The older end that was given is beside it, and alone is broken: a regression came there."""
     graph, given = line_of(3), sha(10**6 + 1)
     request = CampaignRequest(
-        "bisect", "site.yaml", "t", graph.older, graph.newer, suite,
+        kind="bisect", site="site.yaml", tree="t", older=graph.older, newer=graph.newer,
+        suite=suite,
         extra=((GIVEN, given),), sought=Sought.REPAIR,
     )  # fmt: skip
 
@@ -162,5 +179,5 @@ def test_a_threshold_is_turned_once_and_without_its_limit(sought):
     assert (turned.better, turned.limit) == (Better.HIGHER, None)
     assert sought.opposite.opposite is sought is not sought.opposite
     assert sought.ends(*sought.ends("good", "bad")) == ("good", "bad")
-    words = CommandRequest(("true",)).words(sought)
+    words = CommandRequest(argv=("true",)).words(sought)
     assert ("--find-fix" in words) == (sought is Sought.REPAIR)

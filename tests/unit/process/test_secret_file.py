@@ -11,7 +11,16 @@ from rtbisect.mail.transport.smtp import SmtpSettings, SmtpTransport
 from rtbisect.model.mail import OutMail
 from rtbisect.process.secret_file import check_secret, read_secret
 
-MAIL = OutMail("<a@example.org>", "c", "report", "b@example.org", ("x@example.org",), "", "A", "n")
+MAIL = OutMail(
+    message_id="<a@example.org>",
+    campaign="c",
+    kind="report",
+    sender="b@example.org",
+    recipients=("x@example.org",),
+    text="",
+    approved_by="A",
+    approved_at="n",
+)
 
 
 @pytest.fixture
@@ -54,12 +63,12 @@ def test_no_file_is_no_secret(tmp_path):
 
 def test_whoever_uses_a_secret_wants_it_for_himself(place):
     place.chmod(0o644)
-    server = SmtpTransport(SmtpSettings("127.0.0.1", 9, user="u", password=place))
+    server = SmtpTransport(SmtpSettings(host="127.0.0.1", port=9, user="u", password=place))
     for use in (
         server._password,
-        lambda: ImapBox(ImapSettings("127.0.0.1", 9, "u", place)),
-        lambda: Bmc(BmcSettings("127.0.0.1", "admin", place)).power(),
-        lambda: LavaRest(RestSettings("http://127.0.0.1:9/", token=place)),
+        lambda: ImapBox(ImapSettings(host="127.0.0.1", port=9, user="u", password=place)),
+        lambda: Bmc(BmcSettings(address="127.0.0.1", user="admin", password=place)).power(),
+        lambda: LavaRest(RestSettings(url="http://127.0.0.1:9/", token=place)),
     ):
         with pytest.raises(ConfigError, match="by others"):
             use()

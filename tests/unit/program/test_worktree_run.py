@@ -85,7 +85,9 @@ def lab(tmp_path, script, **changes):
 
 
 def one_run(sha="a" * 40):
-    return Build(sha, "command", BuildStatus.OK), RunOrder("run-1-r1", 1)
+    return Build(revision=sha, config_name="command", status=BuildStatus.OK), RunOrder(
+        "run-1-r1", 1
+    )
 
 
 def test_a_command_knows_its_revision_and_its_figure_is_read(tmp_path):
@@ -191,10 +193,18 @@ def test_equal_sources_are_equal_kernels(tmp_path):
 
 
 def test_a_request_survives_its_text():
-    wanted = CommandRequest(("./x", "--y"), "p99", "higher", ratio=1.2, cost_run_s=3.0)
-    request = CampaignRequest("run", "", "", "", "", extra=wanted.extra())
+    wanted = CommandRequest(
+        argv=("./x", "--y"), metric="p99", better="higher", ratio=1.2, cost_run_s=3.0
+    )
+    request = CampaignRequest(
+        kind="run", site="", tree="", older="", newer="", extra=wanted.extra()
+    )
     assert CommandRequest.of(request) == wanted
     assert wanted.threshold().scale is Scale.LOG
     assert wanted.words(Sought.REGRESSION)[-2:] == ["./x", "--y"]
     with pytest.raises(ConfigError, match="cannot be read"):
-        CommandRequest.of(CampaignRequest("run", "", "", "", "", extra=(("command", "{"),)))
+        CommandRequest.of(
+            CampaignRequest(
+                kind="run", site="", tree="", older="", newer="", extra=(("command", "{"),)
+            )
+        )

@@ -24,6 +24,8 @@ COMMENTED_NAMES = {"Makefile", "Kbuild", "init", "run", ".yamllint", ".ansible-l
 #: A file is one thought, which may take this much; a function is about 40 lines.
 MODULE_LINES = 500
 FUNCTION_LINES = 50
+#: A call with so many values without their names says nothing.
+NAMED_FIELDS = 6
 #: So much fits into one look; what is more is several things that are tested.
 TEST_LINES = 400
 
@@ -140,6 +142,17 @@ def test_modules_and_functions_stay_small(path: Path) -> None:
         and node.end_lineno - node.body[0].lineno + 1 > FUNCTION_LINES
     }
     assert not long
+
+
+@pytest.mark.parametrize("path", MODULES, ids=relative)
+def test_values_of_many_fields_are_made_by_their_names(path: Path) -> None:
+    for node in ast.walk(ast.parse(path.read_text())):
+        if not isinstance(node, ast.ClassDef):
+            continue
+        fields = [each for each in node.body if isinstance(each, ast.AnnAssign)]
+        for each in map(ast.unparse, node.decorator_list):
+            if each.startswith("dataclass") and len(fields) >= NAMED_FIELDS:
+                assert "kw_only=True" in each, node.name
 
 
 @pytest.mark.parametrize("path", TESTS, ids=relative)

@@ -10,7 +10,14 @@ WIDE = Sample((0.0717, 0.0598, 0.0960))
 
 def rows(names, window="osnoise-off", sample=WIDE):
     return [
-        TableRow("base", window, "none", MetricKey("osnoise", name, window), "1/s", sample)
+        TableRow(
+            kernel="base",
+            window=window,
+            workload="none",
+            metric=MetricKey("osnoise", name, window),
+            unit="1/s",
+            sample=sample,
+        )
         for name in names
     ]
 

@@ -76,7 +76,16 @@ def test_a_part_of_a_figure_is_told_in_its_own_words(mailer):
     figure = Aspect(view=2)
     quiet, loud = Sample((0.05, 0.06, 0.07)), Sample((2.1, 2.2, 2.3))
     reason = "new - base = +2.14 log, p = 0.001"
-    judged = Judgement(key, Level.REGRESSED, quiet, loud, 2.14, (2.0, 2.2), 0.001, reason)
+    judged = Judgement(
+        key=key,
+        level=Level.REGRESSED,
+        base=quiet,
+        new=loud,
+        effect=2.14,
+        interval=(2.0, 2.2),
+        p=0.001,
+        reason=reason,
+    )
     told = figure.told(threshold, judged)
     assert told.reason == "new/base = 8.5, p = 0.001"
     assert told.effect == pytest.approx(8.5, rel=0.01)
@@ -95,7 +104,14 @@ def test_a_part_of_a_figure_is_told_in_its_own_words(mailer):
 def test_what_is_better_higher_and_the_spread_are_turned_back():
     threshold = next(each for each in epoll().thresholds if each.key == EPOLL.metric)
     judged = Judgement(
-        EPOLL.metric, Level.REGRESSED, Sample((-2.0,)), Sample((-1.0,)), 1.0, (0.5, 1.5), 0.1, ""
+        key=EPOLL.metric,
+        level=Level.REGRESSED,
+        base=Sample((-2.0,)),
+        new=Sample((-1.0,)),
+        effect=1.0,
+        interval=(0.5, 1.5),
+        p=0.1,
+        reason="",
     )
     higher = replace(threshold, better=Better.HIGHER, scale=Scale.LINEAR)
     told = Aspect(mean=True).told(higher, judged)
@@ -112,7 +128,16 @@ def test_a_mean_of_logarithms_is_told_as_one(mailer):
     few, many = Sample((0.0,) * 25 + (400.0,)), Sample((0.0,) * 14 + (9.0,) * 12)
     threshold = next(each for each in epoll().thresholds if each.key == key)
     logs = [Sample(tuple(badness(threshold, v) for v in side.values)) for side in (few, many)]
-    judged = Judgement(key, Level.REGRESSED, *logs, 0.8, (0.4, 1.2), 0.004, "so")
+    judged = Judgement(
+        key=key,
+        level=Level.REGRESSED,
+        base=logs[0],
+        new=logs[1],
+        effect=0.8,
+        interval=(0.4, 1.2),
+        p=0.004,
+        reason="so",
+    )
     check = vs_parent("d435a6cd", "pass", Aspect(mean=True).told(threshold, judged))
     text = shown_in(mailer, replace(epoll(), result=replace(EPOLL, verifications=(check,))))
     assert "in the mean of the boots, not in their median rises from a geometric mean of" in text
@@ -126,7 +151,16 @@ def test_shares_are_told_as_means(mailer):
         for t in epoll().thresholds
     )
     none, some = Sample((0.0,) * 26), Sample((1.0,) * 9 + (0.0,) * 17)
-    judged = Judgement(key, Level.REGRESSED, none, some, 9 / 26, (0.2, 0.5), 0.0001, "so")
+    judged = Judgement(
+        key=key,
+        level=Level.REGRESSED,
+        base=none,
+        new=some,
+        effect=9 / 26,
+        interval=(0.2, 0.5),
+        p=0.0001,
+        reason="so",
+    )
     check = vs_parent("d435a6cd", "pass", judged)
     found = replace(epoll(), thresholds=share, result=replace(EPOLL, verifications=(check,)))
     text = shown_in(mailer, found)

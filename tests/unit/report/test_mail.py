@@ -100,7 +100,9 @@ def test_sentences_need_their_rows(mailer):
     ],
 )
 def test_revert_sentence_follows_the_status(mailer, status, sentence):
-    result = replace(EPOLL, verifications=(Verification("revert on tip", status, None),))
+    result = replace(
+        EPOLL, verifications=(Verification(name="revert on tip", status=status, judgement=None),)
+    )
     assert sentence in " ".join(body(mailer, replace(epoll(), result=result)).split())
 
 

@@ -24,11 +24,13 @@ def runs():
     """Boots of parent and culprit, with a figure a CPU."""
     return [
         Run(
-            f"r{n}", sha(number), RunStatus.COMPLETE,
+            run_id=f"r{n}", revision=sha(number), status=RunStatus.COMPLETE,
             measurements=(
-                Measurement(RES_ON.suite, RES_ON.name, RES_ON.window, value, "1/s"),
+                Measurement(suite=RES_ON.suite, name=RES_ON.name, window=RES_ON.window,
+                value=value, unit="1/s"),
                 *(
-                    Measurement(RES_ON.suite, RES_ON.name, RES_ON.window, value * cpu, "1/s", cpu)
+                    Measurement(suite=RES_ON.suite, name=RES_ON.name, window=RES_ON.window,
+                    value=value * cpu, unit="1/s", cpu=cpu)
                     for cpu in (2, 3, 4)
                 ),
             ),
@@ -137,8 +139,9 @@ def test_a_page_on_a_repair_calls_the_broken_side_broken(tmp_path):
 
     report = CASES["backport"]()
     boots = [
-        Run(f"r{n}", sha(number), RunStatus.COMPLETE,
-            measurements=(Measurement(STALL.suite, STALL.name, STALL.window, value, "1"),))
+        Run(run_id=f"r{n}", revision=sha(number), status=RunStatus.COMPLETE,
+            measurements=(Measurement(suite=STALL.suite, name=STALL.name, window=STALL.window,
+            value=value, unit="1"),))
         for number, sample in ((23, MANY), (24, NONE))
         for n, value in enumerate(sample.values)
     ]  # fmt: skip

@@ -56,15 +56,23 @@ class Host:
 
 def begun(**kw):
     """The search of the busy host, so far."""
-    state = engine.start(engine.SearchSpec(line_of(8), WAIT, 0, layout_below=0.2, **kw))
+    state = engine.start(
+        engine.SearchSpec(graph=line_of(8), threshold=WAIT, seed=0, layout_below=0.2, **kw)
+    )
     built = set()
     for number, (place, value) in enumerate(BUSY):
         name, signature = f"r{number}", f"kernel {KERNELS[place]}"
         if place not in built:
             built.add(place)
             state = engine.apply(state, engine.Built(sha(place), True, signature, 20.0))  # noqa: FBT003
-        seen = Observation(sha(place), name, float(value))
-        event = engine.Booted(sha(place), name, RunStatus.COMPLETE, seen, 20.0)
+        seen = Observation(revision=sha(place), run_id=name, value=float(value))
+        event = engine.Booted(
+            revision=sha(place),
+            run_id=name,
+            status=RunStatus.COMPLETE,
+            observation=seen,
+            seconds=20.0,
+        )
         state = engine.apply(state, event)
     return state
 
@@ -111,8 +119,16 @@ def fresh(levels, boots=6):
     rng = random.Random(2)
     for number in range(boots):
         for revision, level in levels.items():
-            seen = Observation(revision, f"p{number}", level + rng.gauss(0, 60))
-            yield engine.Booted(revision, f"p{number}", RunStatus.COMPLETE, seen, 20.0)
+            seen = Observation(
+                revision=revision, run_id=f"p{number}", value=level + rng.gauss(0, 60)
+            )
+            yield engine.Booted(
+                revision=revision,
+                run_id=f"p{number}",
+                status=RunStatus.COMPLETE,
+                observation=seen,
+                seconds=20.0,
+            )
 
 
 def test_a_revert_counts_as_a_kernel_without_its_commit():
@@ -145,7 +161,7 @@ def test_what_is_spent_is_told_in_the_words_of_what_is_measured(subject, spent, 
     words = words_of(Sought.REGRESSION, subject)
     state, finish, _ = ended(begun(max_boots=20, words=words), Host(1))
     assert f", after {after}; the proof" in finish.reason
-    early = engine.replay(replace(state.spec, max_boots=14), state.events[:17])
+    early = replayed(engine, replace(state.spec, max_boots=14), state.events[:17])
     assert engine.propose(early)[0].reason == f"the budget ended during the search: {spent}"
 
 
@@ -192,7 +208,8 @@ class Steps:
 def runs(seed):
     threshold = CommandRequest(argv=("bench",)).threshold()
     return engine.SearchSpec(
-        merged(), threshold, seed, calibrate_max=40, max_boots=282, max_builds=300,
+        graph=merged(), threshold=threshold, seed=seed, calibrate_max=40, max_boots=282,
+        max_builds=300,
         build_cost_s=0.01, boot_cost_s=1.0,
     )  # fmt: skip
 
@@ -226,10 +243,14 @@ def busy_lab(tmp_path, *, lasting=True, **limits):
         bad = 5 <= number < 10**6 and lasting
         known = coming.get(request.revision)
         value = known.pop(0) if known else rng.gauss(9000 if bad else 6000, 60)
-        return [Measurement("rcu", "p50_us", "rcu-off", float(value), "us")]
+        return [
+            Measurement(suite="rcu", name="p50_us", window="rcu-off", value=float(value), unit="us")
+        ]
 
     graph = line_of(8)
-    request = CampaignRequest("bisect", "s", "t", graph.older, graph.newer, "rcu")
+    request = CampaignRequest(
+        kind="bisect", site="s", tree="t", older=graph.older, newer=graph.newer, suite="rcu"
+    )
     names = {sha(n): sha(kernel) for n, kernel in enumerate(KERNELS)}
     return World(
         tmp_path, graph, FakeLab(draw), request=request, builder=FakeBuilder(same_as=names),

@@ -51,7 +51,9 @@ class Steps:
 
 
 def spec(size):
-    return engine.SearchSpec(line(size), THRESHOLD, 0, calibrate_max=20, max_boots=200)
+    return engine.SearchSpec(
+        graph=line(size), threshold=THRESHOLD, seed=0, calibrate_max=20, max_boots=200
+    )
 
 
 @pytest.mark.parametrize("seed", range(deep(2, 4)))
@@ -93,8 +95,14 @@ def log_of(levels, seed=3):
         for sha, level in levels.items():
             if not number:
                 state = engine.apply(state, engine.Built(sha, True, sha, 1.0))  # noqa: FBT003
-            seen = Observation(sha, f"r{number}", level + rng.gauss(0, 0.3))
-            event = engine.Booted(sha, f"r{number}", RunStatus.COMPLETE, seen, 1.0)
+            seen = Observation(revision=sha, run_id=f"r{number}", value=level + rng.gauss(0, 0.3))
+            event = engine.Booted(
+                revision=sha,
+                run_id=f"r{number}",
+                status=RunStatus.COMPLETE,
+                observation=seen,
+                seconds=1.0,
+            )
             state = engine.apply(state, event)
     return state
 
@@ -112,7 +120,7 @@ def test_a_revision_on_the_wrong_side_is_told():
 
 def test_the_same_engine_searches_both_parts():
     world = Steps((12, 41), seed=5)
-    _state, finish = rehearse(engine.SearchSpec(line(30), THRESHOLD, 0), world)
+    _state, finish = rehearse(engine.SearchSpec(graph=line(30), threshold=THRESHOLD, seed=0), world)
     assert finish.outcome is Outcome.CULPRIT
 
 
@@ -126,7 +134,9 @@ class Broken(Steps):
 
 @pytest.mark.parametrize("seed", range(3))
 def test_unbuildable_neighbours_do_not_end_the_search_early(seed):
-    spec = engine.SearchSpec(line(200), THRESHOLD, 0, calibrate_max=20, max_boots=200)
+    spec = engine.SearchSpec(
+        graph=line(200), threshold=THRESHOLD, seed=0, calibrate_max=20, max_boots=200
+    )
     state, finish = rehearse(spec, Broken((100,), step=0.9, seed=seed))
     assert finish.outcome is Outcome.CULPRIT_SET
     assert {sha for sha, _ in engine.answer(state).candidates} == {f"c{n}" for n in range(93, 106)}

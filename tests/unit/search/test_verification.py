@@ -41,10 +41,18 @@ def play(spec, level, status=None, place=lambda _revision, _number: ("", 1.0), *
         how = (status or {}).get(step.revision, RunStatus.COMPLETE)
         host, more = place(step.revision, len(order))
         value = level[step.revision] * more * rng.uniform(0.9, 1.1)
-        seen = Observation(step.revision, f"run{len(order)}", value, host=host)
+        seen = Observation(
+            revision=step.revision, run_id=f"run{len(order)}", value=value, host=host
+        )
         if how is not RunStatus.COMPLETE:
             seen = None
-        event = verification.Booted(step.revision, f"run{len(order)}", how, seen, 20.0)
+        event = verification.Booted(
+            revision=step.revision,
+            run_id=f"run{len(order)}",
+            status=how,
+            observation=seen,
+            seconds=20.0,
+        )
         state = verification.apply(state, event)
     return state, order
 
@@ -104,8 +112,14 @@ def test_a_revert_is_looked_at_three_times_at_most():
     while isinstance(due := verification.propose(state, late=True), verification.Boot):
         booted.append(due.revision)
         value = wide[due.revision].pop() if due.revision in wide else GOOD[due.revision]
-        seen = Observation(due.revision, str(len(booted)), float(value))
-        event = verification.Booted(due.revision, str(len(booted)), RunStatus.COMPLETE, seen, 1.0)
+        seen = Observation(revision=due.revision, run_id=str(len(booted)), value=float(value))
+        event = verification.Booted(
+            revision=due.revision,
+            run_id=str(len(booted)),
+            status=RunStatus.COMPLETE,
+            observation=seen,
+            seconds=1.0,
+        )
         state = verification.apply(state, event)
     assert verification.verifications(state)[1].status == "undecided"
     assert booted.count("revert") == booted.count("tip") == 10
@@ -209,8 +223,14 @@ def test_undecided_pairs_get_a_second_look_and_no_third():
         due = verification.propose(state)
         if isinstance(due, verification.Done):
             break
-        seen = Observation(due.revision, str(step), noisy[due.revision].pop())
-        event = verification.Booted(due.revision, str(step), RunStatus.COMPLETE, seen, 1.0)
+        seen = Observation(revision=due.revision, run_id=str(step), value=noisy[due.revision].pop())
+        event = verification.Booted(
+            revision=due.revision,
+            run_id=str(step),
+            status=RunStatus.COMPLETE,
+            observation=seen,
+            seconds=1.0,
+        )
         state = verification.apply(state, event)
     assert verification.verifications(state)[0].status == "undecided"
     assert verification.verifications(state)[0].judgement.new.n == 10
@@ -225,8 +245,14 @@ def test_a_boot_that_cannot_be_compared_is_no_evidence():
         if isinstance(due, verification.Done):
             break
         value = -1.0 if step == 3 else float(GOOD[due.revision])
-        seen = Observation(due.revision, str(step), value)
-        event = verification.Booted(due.revision, str(step), RunStatus.COMPLETE, seen, 1.0)
+        seen = Observation(revision=due.revision, run_id=str(step), value=value)
+        event = verification.Booted(
+            revision=due.revision,
+            run_id=str(step),
+            status=RunStatus.COMPLETE,
+            observation=seen,
+            seconds=1.0,
+        )
         state = verification.apply(state, event)
     assert verification.confirmed(state)
     assert step == 13
@@ -320,10 +346,15 @@ def with_layouts(spec, level, failing=()):
             )
         else:
             value = level.get(kernel, level.get(step.revision)) * rng.uniform(0.9, 1.1)
-            seen = Observation(step.revision, f"run{number}", value)
+            seen = Observation(revision=step.revision, run_id=f"run{number}", value=value)
             complete = RunStatus.COMPLETE
             event = verification.Booted(
-                step.revision, f"run{number}", complete, seen, 20.0, step.layout
+                revision=step.revision,
+                run_id=f"run{number}",
+                status=complete,
+                observation=seen,
+                seconds=20.0,
+                layout=step.layout,
             )
         state = verification.apply(state, event)
     raise AssertionError("it does not end")
@@ -346,7 +377,12 @@ def test_another_layout_repeats_what_the_parent_has_shown():
     values = {"parent": [10, 11, 12, 13, 14, 32.5], "culprit": [30, 31, 32, 33, 34, 35]}
     boots = [
         verification.Booted(
-            sha, "r", RunStatus.COMPLETE, Observation(sha, "r", float(value)), 1.0, layout
+            revision=sha,
+            run_id="r",
+            status=RunStatus.COMPLETE,
+            observation=Observation(revision=sha, run_id="r", value=float(value)),
+            seconds=1.0,
+            layout=layout,
         )
         for sha, found in values.items()
         for layout in (0, 1)

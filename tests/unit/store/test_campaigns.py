@@ -20,7 +20,9 @@ from rtbisect.store.outbox import Outbox
 from rtbisect.store.repairs import repaired_by
 from rtbisect.store.replies import Replies
 
-REQUEST = CampaignRequest("bisect", "/srv/site.yaml", "rt", "a", "b", extra=(("truth", "x"),))
+REQUEST = CampaignRequest(
+    kind="bisect", site="/srv/site.yaml", tree="rt", older="a", newer="b", extra=(("truth", "x"),)
+)
 
 
 def sha(number):
@@ -29,7 +31,8 @@ def sha(number):
 
 def commit(number, *, subject="", upstream=""):
     return CommitText(
-        sha(number), subject or f"rcu: Title {number}", "Zo", "zo@kernel.example.org", "", (),
+        sha=sha(number), subject=subject or f"rcu: Title {number}", author="Zo",
+        author_email="zo@kernel.example.org", date="", files=(),
         upstream=upstream,
     )  # fmt: skip
 
@@ -38,9 +41,25 @@ def ended(store, culprit, state=ReportState.SENT, *, told=None):
     """A campaign that found a commit and wrote a report, which stands so."""
     request = codec.to_json(CampaignRequest, replace(REQUEST, newer=culprit))
     name = store.create("bisect", request, "2026-01-01T00:00:00+00:00")
-    result = Result(Outcome.CULPRIT, Cause.KERNEL, culprit, ((culprit, 0.98),), 0.98, None, None)
+    result = Result(
+        outcome=Outcome.CULPRIT,
+        cause=Cause.KERNEL,
+        culprit=culprit,
+        candidates=((culprit, 0.98),),
+        confidence=0.98,
+        metric=None,
+        judgement=None,
+    )
     folder = store.state / "reports" / name
-    report = Report(name, state, f"{name}@lab.example.org", "text", f"{folder}/r.eml", "", "")
+    report = Report(
+        campaign=name,
+        state=state,
+        message_id=f"{name}@lab.example.org",
+        eml="text",
+        path=f"{folder}/r.eml",
+        bisect_log="",
+        story="",
+    )
     if told is not None:
         store.accuse(name, told)
     store.finish(name, result, report)
@@ -49,8 +68,9 @@ def ended(store, culprit, state=ReportState.SENT, *, told=None):
 
 def mail(name, state=MailState.SENT, kind="report"):
     return OutMail(
-        f"<{name}.{kind}@lab.example.org>", name, kind, "bot@lab.example.org", (), "", "Ada", "now",
-        state,
+        message_id=f"<{name}.{kind}@lab.example.org>", campaign=name, kind=kind,
+        sender="bot@lab.example.org", recipients=(), text="", approved_by="Ada", approved_at="now",
+        state=state,
     )  # fmt: skip
 
 
@@ -189,9 +209,28 @@ def test_a_column_that_says_something_else_is_put_right(store):
 def test_a_campaign_ended_with_its_last_step(store):
     name = store.create("check", codec.to_json(CampaignRequest, REQUEST), "now")
     at = datetime(2026, 1, 1, 12, tzinfo=UTC)
-    step = Step("number", 0, "int", "1", at.timestamp() - 5, at.timestamp())
+    step = Step(
+        key="number",
+        seq=0,
+        kind="int",
+        value="1",
+        started_s=at.timestamp() - 5,
+        finished_s=at.timestamp(),
+    )
     steps_in(store.database, name, [step])
-    store.finish(name, Result(Outcome.NOOP, Cause.NONE, None, (), 0.0, None, None), None)
+    store.finish(
+        name,
+        Result(
+            outcome=Outcome.NOOP,
+            cause=Cause.NONE,
+            culprit=None,
+            candidates=(),
+            confidence=0.0,
+            metric=None,
+            judgement=None,
+        ),
+        None,
+    )
     assert store.ended_since(at) == (name,)
     assert store.ended_since(at + timedelta(seconds=1)) == ()
 

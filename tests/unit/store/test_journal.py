@@ -204,14 +204,19 @@ def test_asking_makes_no_lock(store):
 
 
 def run_of(revision, status=RunStatus.COMPLETE):
-    return Run("r", revision, status, measurements=(Measurement("ipi", "x", "w", 1.0, "1"),))
+    return Run(
+        run_id="r",
+        revision=revision,
+        status=status,
+        measurements=(Measurement(suite="ipi", name="x", window="w", value=1.0, unit="1"),),
+    )
 
 
 def test_summary_counts_builds_boots_and_skipped_revisions():
     steps = [
-        (Build("a", "c", BuildStatus.OK), 10.0),
-        (Build("b", "c", BuildStatus.OK, reused=True), 0.5),
-        (Build("c", "c", BuildStatus.FAILED), 3.0),
+        (Build(revision="a", config_name="c", status=BuildStatus.OK), 10.0),
+        (Build(revision="b", config_name="c", status=BuildStatus.OK, reused=True), 0.5),
+        (Build(revision="c", config_name="c", status=BuildStatus.FAILED), 3.0),
         (run_of("a"), 12.0),
         (run_of("b", RunStatus.BOOT_FAILED), 20.0),
         (run_of("a", RunStatus.INVALID), 12.0),
@@ -225,8 +230,9 @@ def test_summary_counts_builds_boots_and_skipped_revisions():
 def test_a_run_survives_the_journal_unchanged(store):
     journal = journal_of(store)
     run = Run(
-        "r1", "abc", RunStatus.COMPLETE,
-        measurements=(Measurement("ipi", "res_per_iwi", "pf-on", 0.1 + 0.2, "1", 3),),
+        run_id="r1", revision="abc", status=RunStatus.COMPLETE,
+        measurements=(Measurement(suite="ipi", name="res_per_iwi", window="pf-on", value=0.1 + 0.2,
+        unit="1", cpu=3),),
         facts=(("smt", "1"),), window_order=("a", "b"), seconds=1.5,
     )  # fmt: skip
     journal.step("run/1", Run, lambda _note: run)

@@ -99,7 +99,7 @@ FIRST_REQUEST = {
     "kind": "bisect", "site": "s", "tree": "t", "good": "a", "bad": "b", "suite": None,
     "metric": None, "seed": 0, "extra": [["given", "g"]], "repo": "/elsewhere",
 }  # fmt: skip
-COMMAND = CommandRequest(("true",), pass_fail=True)
+COMMAND = CommandRequest(argv=("true",), pass_fail=True)
 
 
 @pytest.mark.parametrize(
@@ -135,7 +135,9 @@ def test_what_an_older_program_was_asked_is_found_by_one_of_today(tmp_path, kept
             ("[" * 100_000,),
         )
         database.commit()
-    request = CampaignRequest("bisect", "s", "t", "a", "b", extra=(("given", "g"),))
+    request = CampaignRequest(
+        kind="bisect", site="s", tree="t", older="a", newer="b", extra=(("given", "g"),)
+    )
     store = CampaignStore(tmp_path)
     assert store.of_request(replace(request, **asked)) == ("bisect-1",)
     assert store.get("bisect-1").request == replace(request, repo="/elsewhere", **asked)

@@ -35,7 +35,7 @@ def test_what_makes_the_figures_of_a_suite():
 
 @pytest.mark.parametrize("name", ["nosuch", "../ipi", "os.path", "", "Base", "__init__"])
 def test_of_a_suite_without_a_module_the_name_is_known(name):
-    assert base.find(name) == base.Suite(name)
+    assert base.find(name) == base.Suite(name=name)
 
 
 def test_a_module_that_describes_none_is_no_suite():
@@ -44,10 +44,10 @@ def test_a_module_that_describes_none_is_no_suite():
 
 
 def test_unknown_units_are_our_own_fault():
-    good = Measurement("s", "n", "w", 1.0, "us")
+    good = Measurement(suite="s", name="n", window="w", value=1.0, unit="us")
     assert base.checked((good,)) == (good,)
     with pytest.raises(InternalError, match="furlong"):
-        base.checked((Measurement("s", "n", "w", 1.0, "furlong"),))
+        base.checked((Measurement(suite="s", name="n", window="w", value=1.0, unit="furlong"),))
 
 
 def test_files_are_text_or_damaged():

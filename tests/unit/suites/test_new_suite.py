@@ -3,6 +3,7 @@
 
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 from yaml import safe_load
@@ -19,7 +20,7 @@ from rtbisect.model.lab import Window
 from rtbisect.suites import base, reported
 from rtbisect.suites.base import SuiteError
 
-OFF = Window("switches-off", ("switches",))
+OFF = Window(name="switches-off", suites=("switches",))
 
 
 @pytest.fixture
@@ -46,7 +47,7 @@ def test_the_page_has_every_file_that_it_speaks_of(page):
 def test_both_kinds_of_suite_are_found_by_name(page):
     limits = load_thresholds(page / "thresholds", new_suite.SUITES)
     metrics = [(t.key.suite, t.key.window) for t in limits]
-    assert base.find("switches") == base.Suite("switches")
+    assert base.find("switches") == base.Suite(name="switches")
     assert [w.name for w in of_suites(["switches"], metrics)] == ["switches-off"]
     softirqs = base.find("softirqs")
     assert softirqs in base.every()
@@ -69,7 +70,9 @@ def test_the_parser_of_the_page(page):
 
 
 def case(name="switches-off.switches_per_s", result="pass", measurement="12.5", units="1/s"):
-    return CaseResult("0_rtbisect", name, result, measurement, units)
+    return CaseResult(
+        suite="0_rtbisect", case=name, result=result, measurement=measurement, units=units
+    )
 
 
 def test_figures_that_the_device_reports_itself():
@@ -106,9 +109,7 @@ def test_a_reported_figure_is_evidence_and_a_flood_of_cases_is_not():
     def log(extra):
         text = good_job(results, ["x", *block(files(asked)), "RTBISECT-DONE"])
         parsed = job_log.parse(text)
-        return type(parsed)(
-            (*parsed.results, *extra), parsed.console, parsed.errors, parsed.stray, parsed.job
-        )
+        return replace(parsed, results=(*parsed.results, *extra))
 
     (found,) = evidence(asked, log([case()])).measurements
     assert (found.suite, found.value) == ("switches", 12.5)

@@ -14,7 +14,7 @@ from rtbisect.suites import senders
 from rtbisect.suites.base import SuiteError
 
 SCRIPT = tracers.ROOT / "lava-jobs" / "suites" / "senders" / "senders.sh"
-WINDOW = Window("senders-pf", ("senders",))
+WINDOW = Window(name="senders-pf", suites=("senders",))
 TIMES = b"start_ns 1000000000\nend_ns 3000000000\n"
 QUIET = b"overrun 0\ndropped 0\n"
 #: A CPU that nobody watches, a mask with CPU 2 and CPU 33, and a call.

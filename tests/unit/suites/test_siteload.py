@@ -29,7 +29,9 @@ def setup_of(tmp_path, suites, workload=""):
     path.write_text(text)
     site = load_site(path)
     return plan.setup_of(
-        site, site.target("stable-rt"), CampaignRequest("check", str(path), "", "", "")
+        site,
+        site.target("stable-rt"),
+        CampaignRequest(kind="check", site=str(path), tree="", older="", newer=""),
     )
 
 

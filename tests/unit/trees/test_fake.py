@@ -21,7 +21,9 @@ GRAPH = CommitGraph(
 
 @pytest.fixture
 def tree(tmp_path):
-    return FakeTree(GRAPH, tmp_path / "w", names={"bad": "m"}, reverts={("m", "a"): "r"})
+    return FakeTree(
+        commits=GRAPH, folder=tmp_path / "w", names={"bad": "m"}, reverts={("m", "a"): "r"}
+    )
 
 
 def test_graph_is_cut_at_both_ends(tree):

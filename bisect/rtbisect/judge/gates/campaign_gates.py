@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 RAW = "raw_sha256"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Examined:
     """A culprit and its parent: the searched metric, all windows of a boot (and in `explaining`
     those that explain the searched one), whether its profile isolates CPUs, the fresh boots of both

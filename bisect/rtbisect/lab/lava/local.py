@@ -39,7 +39,7 @@ PROGRAMS = {"qemu-system-x86_64": "qemu-system-x86", "cpio": "cpio", "gcc": "gcc
 _AS_ROOT = ("unshare", "-rm", "sh", "-c", 'mount -t tmpfs tmpfs /var/lib && exec "$@"', "sh")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LavaRunSettings:
     """Where things are.
 
@@ -162,7 +162,9 @@ class LavaRunLab(LavaLab):
         if done.timed_out:
             how = "lava-run did not end within its own timeouts"
         starved = "this host ran out of memory while the job ran" if oom_kills else ""
-        return Ended(job_log.parse(command.decode(data)), kept, how, starved=starved)
+        return Ended(
+            log=job_log.parse(command.decode(data)), artefact=kept, how=how, starved=starved
+        )
 
     def _timeouts(self, request: RunRequest) -> job_definition.Timeouts:
         return self.settings.timeouts or job_definition.timeouts_of(request)

@@ -64,7 +64,7 @@ class MethodError(InfrastructureError):
     """The server has another method for this (405): they differ between versions of LAVA."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RestSettings:
     """Where a server is, and whose token is used. `token` is a file with nothing else in it, `ca`
     one with the certificates of a lab that signs its own. An answer may be silent for `timeout_s`

@@ -34,7 +34,7 @@ class StrangeError(NoAnswerError):
     """
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class JobState:
     """A job as its server shows it: `state` and `health` in LAVA's words, times in ISO 8601."""
 
@@ -71,7 +71,7 @@ class JobState:
             return None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DeviceState:
     """A device as its server shows it, `health` and `state` in LAVA's words. `worker` is the
     dispatcher that it hangs on, `offline` whether that one is out of reach, `shunned` why we do not
@@ -145,7 +145,7 @@ def verdict(row: object) -> CaseResult | None:
     if not isinstance(said, dict) or said.get("definition") != "lava":
         return None
     words = {name: _scalar(said.get(name)) for name in ("error_type", "error_msg")}
-    return CaseResult("lava", "job", _scalar(row.get("result")), **words)
+    return CaseResult(suite="lava", case="job", result=_scalar(row.get("result")), **words)
 
 
 def _scalar(value: object) -> str:

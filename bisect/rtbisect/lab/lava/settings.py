@@ -32,7 +32,7 @@ class PollIntervals:
     queue_s: float = 24 * 3600.0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LavaServerSettings:
     """`lab` is the lab's name in the site file; the rest as in `LavaRunSettings`. There is a
     `machine_lock` where the devices are on this machine. Boots of devices in `quarantine` are no

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rtbisect.model.lab import RunRequest
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Ended:
     """A job that ended: its log, the artefact that keeps it, and how it ended, for a log without a
     verdict of LAVA. `device` is the host that ran it, for `seconds` where that is known.

@@ -90,7 +90,7 @@ def _base(name: str) -> str:
     return name.partition(":")[0]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ImapSettings:
     """A mailbox; `password` and `ca` are files."""
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 _END = b".\r\n"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SmtpSettings:
     """A server that takes our mail. `security`: tls (from the first byte), starttls, or none, which
     is for this machine alone; `password` is a file, `ca` one with certificates that are trusted in

@@ -70,11 +70,16 @@ def chance_grids() -> Grids:
     side = ChanceGrid(chance, flat)
     shared = ChanceGrid(chance, flat - np.log(_CHANCES))
     return Grids(
-        side, side, shared, _rising(np.zeros(_CHANCES)), np.array([0.0, 1.0]), np.zeros(1, bool)
+        good=side,
+        bad=side,
+        shared=shared,
+        couple=_rising(np.zeros(_CHANCES)),
+        y=np.array([0.0, 1.0]),
+        layout=np.zeros(1, bool),
     )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class CountGrid:
     """Counts of a boot: negative binomial, a Poisson whose rate is drawn anew for every boot
     from a Gamma with `shape` (t,) and mean `rate` (s,), in events of a boot with an exposure of 1.
@@ -151,12 +156,23 @@ def count_grids(good: tuple[Views, ...], bad: tuple[Views, ...], *, timed: bool 
         np.concatenate([np.arange(_SINGLE), np.round(np.geomspace(_SINGLE, 8 * top + 32, _BINS))])
     )
     return Grids(
-        CountGrid(shape, rate, prior, outlier, usual, timed),
-        CountGrid(shape, rate, none, outlier, usual, timed),
-        CountGrid(shape, rate, prior + weight[:, None], outlier, usual, timed),
-        _rising(weight),
-        y,
-        np.zeros(shape.size, bool),
+        good=CountGrid(
+            shape=shape, rate=rate, prior=prior, outlier=outlier, exposure=usual, timed=timed
+        ),
+        bad=CountGrid(
+            shape=shape, rate=rate, prior=none, outlier=outlier, exposure=usual, timed=timed
+        ),
+        shared=CountGrid(
+            shape=shape,
+            rate=rate,
+            prior=prior + weight[:, None],
+            outlier=outlier,
+            exposure=usual,
+            timed=timed,
+        ),
+        couple=_rising(weight),
+        y=y,
+        layout=np.zeros(shape.size, bool),
     )
 
 

@@ -39,7 +39,7 @@ class Grid(Protocol):
         """
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Grids:
     """Grids of the good side, of the bad side, and of one distribution for both (no
     regression). `couple` (s, s) is the log prior of the axes s of good and bad together,

@@ -54,7 +54,7 @@ class Lens:
     grid: Grids
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Seen:
     """All boots through one lens. `likelihood` (p,) is the log likelihood of each pattern of
     sides, `none` that of no regression; `scales` (p, t, s, s), `good`, `bad` (p, t, s, a) and
@@ -94,7 +94,12 @@ def seen(lens: Lens, boots: list[tuple[Views, ...]], pattern: Bools) -> Seen:
         # compare them with it is a question for the verification.
         shared = np.where(grid.layout[:, None, None], -np.inf, shared)
     return Seen(
-        logsumexp(scales, 3), float(logsumexp(shared, 3)), scales, nodes_good, nodes_bad, shared
+        likelihood=logsumexp(scales, 3),
+        none=float(logsumexp(shared, 3)),
+        scales=scales,
+        good=nodes_good,
+        bad=nodes_bad,
+        shared=shared,
     )
 
 

@@ -108,7 +108,14 @@ def state_grids(
     y = np.linspace(both[0] - span / 4 - floor, both[-1] + span / 4 + floor, _BINS)
     near = states.at[:, None] + states.scale[:, None] * _NEAR
     y = np.unique(np.concatenate([y, near.ravel()]))
-    grids = Grids(first, second, shared, np.zeros((1, 1)), y, np.zeros(1, dtype=np.bool_))
+    grids = Grids(
+        good=first,
+        bad=second,
+        shared=shared,
+        couple=np.zeros((1, 1)),
+        y=y,
+        layout=np.zeros(1, dtype=np.bool_),
+    )
     return grids, -states.at.size * float(np.log(both.size))
 
 

@@ -113,7 +113,15 @@ def boot_grids(
     y = np.linspace(extent.low - extent.span / 2, extent.high + extent.span / 2, _BINS)
     least = max(effect_floor, LEAST * effect)
     ahead = _ahead(found[0].mu, found[1].mu, least, extent.room(tau)) if shifted else None
-    return Grids(found[0], found[1], shared, _coupled(narrow, extent), y, tau > 0, ahead)
+    return Grids(
+        good=found[0],
+        bad=found[1],
+        shared=shared,
+        couple=_coupled(narrow, extent),
+        y=y,
+        layout=tau > 0,
+        ahead=ahead,
+    )
 
 
 def ordinary(values: tuple[float, ...]) -> Floats:
@@ -184,7 +192,7 @@ def _grid(mu: Floats, sigma: Floats, tau: Floats, extent: _Extent) -> BootGrid:
     """Nodes with the prior of location; that of scale and tau is added by the caller."""
     prior = np.log((mu[:, 1] - mu[:, 0]) / extent.room(tau))
     cube = np.zeros((tau.size, sigma.size, mu.shape[1])) + prior[:, None, None]
-    return BootGrid(mu, sigma, tau, cube, 1 / (3 * extent.span))
+    return BootGrid(mu=mu, sigma=sigma, tau=tau, prior=cube, outlier=1 / (3 * extent.span))
 
 
 def _log_density(sigma: Floats, extent: _Extent) -> Floats:

@@ -66,7 +66,7 @@ class Boots:
         return found
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class BootGrid:
     """Nodes of one group of kernels: `mu` (t, a) location for each tau, `sigma` (s,), `tau`
     (t,), and `prior`, the log weight of each node, shape (t, s, a).
