@@ -42,7 +42,7 @@ from rtbisect.model.mail import MailState, OutMail
 from rtbisect.model.report import CommitText, Report, ReportState
 from rtbisect.store import codec
 from rtbisect.store.campaigns import CampaignStore
-from rtbisect.store.export import Step, steps_in
+from rtbisect.store.export import JournalStep, add_steps
 from rtbisect.store.journal import StoreJournal
 from rtbisect.store.outbox import Outbox
 from rtbisect.store.repairs import repaired_by
@@ -117,7 +117,7 @@ def fill(state: Path, count: int) -> CampaignStore:
         name = store.create("bisect", asked(number), at.isoformat())
         begin_s = at.timestamp()
         steps = [
-            Step(
+            JournalStep(
                 key=f"number/{n}",
                 seq=n,
                 kind="int",
@@ -127,7 +127,7 @@ def fill(state: Path, count: int) -> CampaignStore:
             )
             for n in range(STEPS)
         ]
-        steps_in(store.database, name, steps)
+        add_steps(store.database, name, steps)
         where = state_of(number, count)
         eml = "text of a mail\n" * 100
         path = str(state / "reports" / name / "report.eml")
@@ -197,7 +197,7 @@ def questions(store: CampaignStore) -> dict[str, Callable[[], object]]:
 
     return {
         "list the campaigns (status)": status,
-        "was it told?": lambda: store.told_of("bisect-1", commit),
+        "was it told?": lambda: store.reported_elsewhere("bisect-1", commit),
         "reports follow the outbox": lambda: follow_outbox(store, outbox),
         "open reports (report follow)": lambda: list(
             store.readable(store.with_report(OPEN, culprit=True))

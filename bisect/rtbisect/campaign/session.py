@@ -91,7 +91,7 @@ def _site_of(
     """The site of a campaign, after a look whether it can run here: once for each process that runs
     it, never recorded. None for one of any command.
     """
-    site = (sites or SiteFiles()).of(request)
+    site = (sites or SiteFiles()).of_campaign(request)
     if site is not None:
         assemble.preflight(state, site)
         progress.say("LAVA validates the job; waits while another campaign measures here")

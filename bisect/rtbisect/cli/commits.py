@@ -36,7 +36,7 @@ def heads(output: Output, request: CampaignRequest, result: Result) -> tuple[Com
     if not shas:
         return ()
     try:
-        site = output.sites.of(request)
+        site = output.sites.of_campaign(request)
         if site is None:
             tree = trees.command_tree(output.state, request.repo)
         else:

@@ -71,7 +71,7 @@ def _one(output: Output, place: Path, name: str, seed: int) -> dict[str, Any]:
         "note": "",
     }
     try:
-        seen = output.store.seen(name)
+        seen = output.store.checked(name)
         good, bad = resolve.base_for_watch(output.state, sites.at(place), name, _judged(seen))
         row |= {"good": good, "bad": bad}
         if bad in seen:
@@ -111,7 +111,7 @@ def _judge(
             # No draft tells it: the next tip is again compared with the last one that passed.
             keep = Level.UNDECIDED.value
     store = output.store
-    store.mark_seen(request.tree, request.newer, keep, assemble.SystemClock().now_iso())
+    store.mark_checked(request.tree, request.newer, keep, assemble.SystemClock().now_iso())
     return {"level": level, "exit": code, "note": note}
 
 

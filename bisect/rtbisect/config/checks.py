@@ -27,10 +27,10 @@ def check(document: yamlfile.Document, site: SiteFile, root: Path) -> None:
     """Every name that is used must be defined (suites and device templates in the checkout `root`),
     and what is asked must be what this version does; the error stands at the use.
     """
-    for known, name, place, what in _references(site, root):
+    for known, name, place, kind in _references(site, root):
         if name not in known:
             raise document.refuse(
-                place, f"unknown {what} {name!r}", f"defined: {', '.join(known) or 'none'}"
+                place, f"unknown {kind} {name!r}", f"defined: {', '.join(known) or 'none'}"
             )
     for name, config in site.build_configs.items():
         if not (config.variants or site.build_configs_defaults.variants):
@@ -163,7 +163,7 @@ def _references(site: SiteFile, root: Path) -> Iterator[Reference]:
         at = ("device_types", name, "boot_method")
         # A file of the folder is named METHOD.yaml.j2.
         methods = {
-            str(each).partition(".")[0]: None for each in _files(root, "lava-jobs/boot/*", "name")
+            str(path).partition(".")[0]: None for path in _files(root, "lava-jobs/boot/*", "name")
         }
         yield methods, device.boot_method, at, "boot method"
     for i, test in enumerate(site.test_configs):

@@ -26,10 +26,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class FragmentSource:
-    """A Kconfig fragment: a file (`path`) or, when `configs` is not empty, these lines."""
+    """A Kconfig fragment."""
 
     name: str
+    #: A file, relative to the site file or to what we ship.
     path: str
+    #: Its lines in place of the file; () where the file counts.
     configs: tuple[str, ...]
 
 
@@ -37,15 +39,20 @@ class FragmentSource:
 class BuildTarget:
     """One build_config with one variant and architecture: what is built of which branch."""
 
+    #: Of the build_config.
     name: str
     tree: str
+    #: Of the repository of the tree.
     url: str
     branch: str
+    #: Where its merge base is looked for; "" for none.
     reference_branch: str
     variant: str
     architecture: str
+    #: A target of the tree, as x86_64_defconfig.
     base: str
     fragments: tuple[FragmentSource, ...]
+    #: The name of the build environment.
     compiler: str
 
     @property
@@ -56,19 +63,22 @@ class BuildTarget:
 
 @dataclass(frozen=True, slots=True)
 class LabChoice:
-    """A lab by name, and how it is reached."""
+    """A lab of the site."""
 
     name: str
+    #: Of its LAVA server, or lava-run://localhost/.
     url: str
+    #: Of our jobs there: "low", "medium", "high" or a number.
     priority: str
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
-    """A device type and a plan that match a build in a lab; `params` are the YAML's own."""
+class MatchedJob:
+    """A device type and a plan that match a build in a lab."""
 
     device_type: str
     boot_method: str
+    #: The YAML's own, sorted by name; also those of the plan.
     device_params: tuple[tuple[str, Any], ...]
     plan: str
     plan_params: tuple[tuple[str, Any], ...]
@@ -109,7 +119,7 @@ class KernelCI:
             for lab in self._labs.values()
         )
 
-    def jobs(self, target: BuildTarget, describe: str, lab: str) -> tuple[Job, ...]:
+    def jobs(self, target: BuildTarget, describe: str, lab: str) -> tuple[MatchedJob, ...]:
         """Device types and plans that fit a build in a lab, by kernelci-core's filters."""
         meta = {
             "defconfig_full": target.defconfig,
@@ -120,7 +130,7 @@ class KernelCI:
             "git_branch": target.branch,
         }
         try:
-            found = kernelci.test.match_configs(
+            matches = kernelci.test.match_configs(
                 self._test["test_configs"], meta, [], self._labs[lab]
             )
         except (KeyError, TypeError, AttributeError, ValueError, re.error) as error:
@@ -130,14 +140,14 @@ class KernelCI:
                 "compare the filters with site.example.yaml",
             ) from error
         jobs = [
-            Job(
+            MatchedJob(
                 device.name,
                 device.boot_method,
                 tuple(sorted(device.params.items())),
                 plan.name,
                 tuple(sorted(plan.params.items())),
             )
-            for device, plan in found
+            for device, plan in matches
         ]
         return tuple(sorted(jobs, key=lambda job: (job.device_type, job.plan)))
 

@@ -31,7 +31,7 @@ class Smtp(Strict):
     ca: Path | None = None
 
     @model_validator(mode="after")
-    def _whole(self) -> Smtp:
+    def _consistent(self) -> Smtp:
         if (self.user is None) != (self.password is None):
             raise ValueError("user and password go together")
         if self.user and self.security == "none":
@@ -48,13 +48,13 @@ class Send(Strict):
     sendmail: Path | None = None
 
     @model_validator(mode="after")
-    def _one(self) -> Send:
-        if sum(each is not None for each in (self.smtp, self.files, self.mbox, self.sendmail)) != 1:
+    def _exactly_one(self) -> Send:
+        if sum(way is not None for way in (self.smtp, self.files, self.mbox, self.sendmail)) != 1:
             raise ValueError("give one of smtp, files, mbox, sendmail")
         return self
 
 
-class Evidence(Strict):
+class EvidenceEntry(Strict):
     """Where data of reports are published: files are put into `folder`, and read at `url`."""
 
     folder: Path
@@ -74,14 +74,14 @@ class Imap(Strict):
     folder: Name = "INBOX"
 
 
-class Inbox(Strict):
+class InboxEntry(Strict):
     """Where replies come in; one of these. `maildir` is a folder."""
 
     maildir: Path | None = None
     imap: Imap | None = None
 
     @model_validator(mode="after")
-    def _one(self) -> Inbox:
+    def _exactly_one(self) -> InboxEntry:
         if (self.maildir is None) == (self.imap is None):
             raise ValueError("give one of maildir, imap")
         return self
@@ -104,7 +104,7 @@ class Commands(Strict):
     others_mb_a_day: Annotated[int, Field(ge=1, le=1000)] = 20
 
 
-class Mail(Strict):
+class MailEntry(Strict):
     """See docs/reports.md; patterns and lists as in `model.mail.MailRules`."""
 
     approvers: list[Person] = []
@@ -112,12 +112,12 @@ class Mail(Strict):
     archive: Annotated[str, Field(pattern=r"^https?://[^\s]{3,200}/$")] = (
         "https://lore.kernel.org/r/"
     )
-    evidence: Evidence | None = None
+    evidence: EvidenceEntry | None = None
     allow: list[Pattern] = []
     deny: list[Pattern] = []
     opted_out: list[Pattern] = []
     most: int = Field(20, ge=1, le=40)
     lists: dict[Name, Address] = {}
     trees: dict[Name, Literal["mainline", "next", "stable", "rt", "other"]] = {}
-    inbox: Inbox | None = None
+    inbox: InboxEntry | None = None
     commands: Commands = Commands()

@@ -80,16 +80,16 @@ def not_run(document: Document, jobs: Collection[tuple[str, str]]) -> Iterator[N
         device = test["device_type"]
         for place, plan in enumerate(test["test_plans"]):
             if (device, plan) not in jobs:
-                said = f"{plan} on {device} is not run: a build_config takes the first that fits it"
-                yield ("test_configs", number, "test_plans", place), said
+                note = f"{plan} on {device} is not run: a build_config takes the first that fits it"
+                yield ("test_configs", number, "test_plans", place), note
 
 
 def compiler(document: Document, environment: str, here: str) -> Iterator[Note]:
     """A version of the compiler that is not the one of this machine, `here`."""
-    asked = str(document.data["build_environments"][environment]["cc_version"])
-    if here != asked and not here.startswith(f"{asked}."):
+    wanted = str(document.data["build_environments"][environment]["cc_version"])
+    if here != wanted and not here.startswith(f"{wanted}."):
         place = ("build_environments", environment, "cc_version")
-        yield place, f"cc_version {asked} is not what builds: gcc here is {here or 'not there'}"
+        yield place, f"cc_version {wanted} is not what builds: gcc here is {here or 'not there'}"
 
 
 def _keys(
@@ -113,8 +113,8 @@ def _variants(at: Place, variants: Mapping[str, Any]) -> Iterator[Note]:
         inside = (*at, name, "architectures")
         for place, (arch, entry) in enumerate(variant["architectures"].items()):
             if place:
-                said = f"architecture {arch} is not built: {_ONE_BUILD}, for its first architecture"
-                yield (*inside, arch), said
+                note = f"architecture {arch} is not built: {_ONE_BUILD}, for its first architecture"
+                yield (*inside, arch), note
                 continue
             instead = dict.fromkeys(("extra_configs", "filters"), _ONE_BUILD)
             yield from _keys((*inside, arch), entry, _ARCHITECTURE, instead)
@@ -124,8 +124,8 @@ def _others(data: Mapping[str, Any]) -> Iterator[Note]:
     """Definitions that nothing names."""
     lab = data["rtbisect"]["lab"]
     for place in (("labs",), ("rtbisect", "labs")):
-        found = data.get("labs") if len(place) == 1 else data["rtbisect"].get("labs")
-        for name in found or {}:
+        labs = data.get("labs") if len(place) == 1 else data["rtbisect"].get("labs")
+        for name in labs or {}:
             if name != lab:
                 yield (*place, name), f"lab {name} is not used: rtbisect.lab is {lab}"
     tests = data["test_configs"]

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from rtbisect.config.mail_schema import Mail
+from rtbisect.config.mail_schema import MailEntry
 from rtbisect.config.schema_types import Branch, Loose, Name, Person, Strict
 from rtbisect.model.lab import PROFILE
 
@@ -252,7 +252,7 @@ class Ours(Strict):
     hosts: dict[Name, HostEntry] = {}
     operator: Person
     bot: Person
-    mail: Mail = Mail()  # type: ignore[call-arg]
+    mail: MailEntry = MailEntry()  # type: ignore[call-arg]
     kcidb: Kcidb | None = None
     campaign: Campaign = Campaign()  # type: ignore[call-arg]
     build: BuildLimits = BuildLimits()  # type: ignore[call-arg]

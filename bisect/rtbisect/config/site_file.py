@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from pydantic import ValidationError
 
 from rtbisect.config import checks, yamlfile
-from rtbisect.config.kernelci import BuildTarget, Job, KernelCI, LabChoice
+from rtbisect.config.kernelci import BuildTarget, KernelCI, LabChoice, MatchedJob
 from rtbisect.config.paths import data
 from rtbisect.config.schema import (
     DeviceParams,
@@ -31,6 +31,7 @@ class PlannedJob:
     """A device type and a plan, typed."""
 
     device: DeviceType
+    #: Its name.
     plan: str
     params: PlanParams
 
@@ -41,7 +42,9 @@ class Site:
 
     path: Path
     kernelci: KernelCI
+    #: The section `rtbisect:` of it.
     ours: Ours
+    #: The one that boots our kernels.
     lab: LabChoice
     document: yamlfile.Document
 
@@ -74,14 +77,14 @@ class Site:
                 texts.append("\n".join(part.configs) + "\n")
                 continue
             places = (self.path.parent / part.path, data() / part.path)
-            found = next((place for place in places if place.is_file()), None)
-            if found is None:
+            file = next((place for place in places if place.is_file()), None)
+            if file is None:
                 raise self.document.refuse(
                     ("fragments", part.name, "path"),
                     f"fragment {part.name}: no file {part.path}",
                     f"looked in {places[0].parent} and {places[1].parent}",
                 )
-            texts.append(found.read_text(encoding="utf-8"))
+            texts.append(file.read_text(encoding="utf-8"))
         return tuple(texts)
 
     def workload(self, planned: PlannedJob) -> Path | None:
@@ -106,7 +109,7 @@ class Site:
         return _planned(jobs[0])
 
 
-def _planned(job: Job) -> PlannedJob:
+def _planned(job: MatchedJob) -> PlannedJob:
     params = DeviceParams.model_validate(dict(job.device_params))
     device = DeviceType(name=job.device_type, boot=job.boot_method, **params.model_dump())
     return PlannedJob(device, job.plan, PlanParams.model_validate(dict(job.plan_params)))
@@ -139,6 +142,6 @@ class SiteFiles:
             self._read[path] = load_site(path)
         return self._read[path]
 
-    def of(self, request: CampaignRequest) -> Site | None:
+    def of_campaign(self, request: CampaignRequest) -> Site | None:
         """That of a campaign; None for one of any command, which has none."""
         return self.at(Path(request.site)) if request.site else None

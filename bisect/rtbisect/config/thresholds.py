@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def load_thresholds(folder: Path, suites: tuple[str, ...]) -> tuple[Threshold, ...]:
     """Thresholds of the named suites from `<folder>/<suite>.yaml`."""
-    found: list[Threshold] = []
+    thresholds: list[Threshold] = []
     for suite in suites:
         document = yamlfile.read(folder / f"{suite}.yaml")
         try:
@@ -29,8 +29,8 @@ def load_thresholds(folder: Path, suites: tuple[str, ...]) -> tuple[Threshold, .
             raise document.refuse(
                 ("suite",), f"suite is {checked.suite!r}, the file says {suite!r}"
             )
-        found.extend(_threshold(suite, entry) for entry in checked.metrics)
-    return tuple(found)
+        thresholds.extend(_threshold(suite, entry) for entry in checked.metrics)
+    return tuple(thresholds)
 
 
 def _threshold(suite: str, entry: MetricEntry) -> Threshold:
@@ -56,14 +56,14 @@ def choose_threshold(
     thresholds: tuple[Threshold, ...], suite: str, metric: str | None
 ) -> Threshold:
     """The metric to search on: by name (or name@window), else the suite's primary one."""
-    mine = [t for t in thresholds if t.key.suite == suite]
-    if not mine:
+    of_suite = [t for t in thresholds if t.key.suite == suite]
+    if not of_suite:
         known = ", ".join(sorted({t.key.suite for t in thresholds}))
         raise ConfigError(f"unknown suite {suite!r}", f"there are: {known}")
     if metric is None:
-        return next((t for t in mine if t.role == "primary"), mine[0])
-    for threshold in mine:
+        return next((t for t in of_suite if t.role == "primary"), of_suite[0])
+    for threshold in of_suite:
         if metric in (threshold.key.name, f"{threshold.key.name}@{threshold.key.window}"):
             return threshold
-    known = ", ".join(f"{t.key.name}@{t.key.window}" for t in mine)
+    known = ", ".join(f"{t.key.name}@{t.key.window}" for t in of_suite)
     raise ConfigError(f"unknown metric {metric!r} of suite {suite}", f"there are: {known}")

@@ -24,13 +24,13 @@ Place = tuple[str | int, ...]
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """Parsed data and, for every place in it, the line where it stands (from 1); `text` is all that
-    the file held.
-    """
+    """A file that was parsed."""
 
     path: Path
+    #: All that the file held.
     text: bytes
     data: dict[str, Any]
+    #: From 1, of every place in the data: its keys and indices from the top.
     lines: dict[Place, int]
 
     def where(self, place: Place) -> str:
@@ -112,7 +112,7 @@ class _Walk:
             loader.dispose()
 
     def _mapping(self, node: yaml.MappingNode, place: Place) -> dict[str, Any]:
-        found: dict[str, Any] = {}
+        own: dict[str, Any] = {}
         merged: dict[str, Any] = {}
         for key_node, value_node in node.value:
             line = key_node.start_mark.line + 1
@@ -127,8 +127,8 @@ class _Walk:
             key = key_node.value if isinstance(key_node, yaml.ScalarNode) else None
             if not isinstance(key, str):
                 raise ConfigError(f"{self.path}:{line}: keys must be plain text")
-            if key in found:
+            if key in own:
                 raise ConfigError(f"{self.path}:{line}: key {key!r} stands here twice")
-            found[key] = self.value(value_node, (*place, key))
+            own[key] = self.value(value_node, (*place, key))
             self.lines[*place, key] = line
-        return {**merged, **found}
+        return {**merged, **own}

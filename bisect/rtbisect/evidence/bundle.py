@@ -42,7 +42,7 @@ from rtbisect.report.page import DRAFT, PAGE
 from rtbisect.store import codec
 from rtbisect.store.artefacts import ArtefactStore, write_whole
 from rtbisect.store.campaigns import CampaignStore
-from rtbisect.store.export import Step, steps_in, steps_of
+from rtbisect.store.export import JournalStep, add_steps, steps_of
 from rtbisect.store.journal import StoreJournal, recorded
 
 if TYPE_CHECKING:
@@ -125,7 +125,7 @@ def write_bundle(state: Path, record: CampaignRecord, folder: Path) -> tuple[Pat
 
     def asked(journal: Journal) -> tuple[Setup, Ports]:
         setup, parts = assemble.assemble(
-            state, SiteFiles().of(request), request, journal, Silence()
+            state, SiteFiles().of_campaign(request), request, journal, Silence()
         )
         tree, subject = RecordingTree(parts.tree, answers), RecordingSubject(parts.subject, answers)
         return setup, _parts(tree, subject, journal)
@@ -154,7 +154,7 @@ class Evidence:
     """All that the answer of a campaign follows from, and the answer."""
 
     setup: Setup
-    steps: tuple[Step, ...]
+    steps: tuple[JournalStep, ...]
     answers: Answers
     result: Result
 
@@ -172,13 +172,13 @@ def _parts(tree: Any, subject: Subject, journal: Journal) -> Ports:
 
 
 def _again(
-    steps: Iterable[Step], kind: str, assembled: Callable[[Journal], tuple[Setup, Ports]]
+    steps: Iterable[JournalStep], kind: str, assembled: Callable[[Journal], tuple[Setup, Ports]]
 ) -> tuple[Result, Setup]:
     """The pipeline run over a journal, in a store of its own."""
     with tempfile.TemporaryDirectory(prefix="rtbisect-rejudge-") as state:
         store = CampaignStore(Path(state))
         name = store.create(kind, "{}", "")
-        steps_in(store.database, name, steps)
+        add_steps(store.database, name, steps)
         setup, parts = assembled(StoreJournal(store.database, name))
         result, _ = bisect.bisect(setup, parts)
     return result, setup
@@ -243,7 +243,9 @@ def rejudge(folder: Path) -> Judged:
     told, setup, campaign = _opened(folder)
     with _foreign(folder):
         answers = codec.from_json(Answers, _read(folder, _ANSWERS))
-        steps = [Step.of(json.loads(line)) for line in _read(folder, _JOURNAL).splitlines()]
+        steps = [
+            JournalStep.from_row(json.loads(line)) for line in _read(folder, _JOURNAL).splitlines()
+        ]
     if len(steps) > _MOST_STEPS:
         raise ConfigError(f"{folder} has {len(steps)} steps", "it is no bundle of ours")
     tree, subject = ReplayedTree(answers), ReplayedSubject(assemble.traits_of(setup), answers)

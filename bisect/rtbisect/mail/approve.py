@@ -128,7 +128,7 @@ def _check_published(site: Site, campaign: str, mail: bytes) -> None:
 
 def _check_not_told(store: CampaignStore, record: CampaignRecord, culprit: CommitText) -> None:
     """ConfigError when another campaign has told the same: same commit, or same title elsewhere."""
-    if other := store.told_of(record.id, culprit):
+    if other := store.reported_elsewhere(record.id, culprit):
         name, state = other
         raise ConfigError(
             f"campaign {name} has told of the same commit ({state})",

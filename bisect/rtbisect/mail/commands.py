@@ -29,11 +29,11 @@ if TYPE_CHECKING:
 
 def carry_out(state: Path, kept: Replies, reply: KeptReply, progress: Progress) -> None:
     """All commands of a reply, those that an earlier session has not done yet."""
-    said = list(kept.said(reply.key))
+    said = list(kept.outcomes(reply.key))
     for place, (name, argument) in enumerate(reply.asked):
         if place >= len(said):
             said.append(_one(state, kept, reply, (place, name, argument), progress))
-            kept.say(reply.key, said)
+            kept.keep_outcomes(reply.key, said)
     kept.set(reply.key, ReplyState.DONE, "; ".join(said))
 
 

@@ -55,7 +55,7 @@ class KeptThreads:
     def is_ours(self, campaign: str) -> bool:
         record = self._record(campaign)
         drafted = record is not None and record.report is not None
-        return drafted or bool(self.stores.outbox.of(campaign))
+        return drafted or bool(self.stores.outbox.of_campaign(campaign))
 
     def mends(self, campaign: str) -> tuple[str, ...]:
         record = self._record(campaign)

@@ -40,7 +40,7 @@ def follow_outbox(campaigns: CampaignStore, outbox: Outbox) -> None:
 
 def withdrawn(outbox: Outbox, campaign: str) -> bool:
     """Whether the report of a campaign is taken back, or about to be."""
-    return bool(outbox.of(campaign, WITHDRAWAL))
+    return bool(outbox.of_campaign(campaign, WITHDRAWAL))
 
 
 def _agreed(state: ReportState, mail: MailState | None) -> ReportState:

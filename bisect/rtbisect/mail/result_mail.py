@@ -106,7 +106,7 @@ def write_answer_mail(state: Path, record: CampaignRecord, check: str, by: str) 
 
 def report_as_sent(state: Path, campaign: str) -> OutMail:
     """The report of a campaign as it left; one in doubt may have. ConfigError where none has."""
-    for mail in Outbox(state).of(campaign, REPORT):
+    for mail in Outbox(state).of_campaign(campaign, REPORT):
         if mail.state in (MailState.SENT, MailState.IN_DOUBT):
             return mail
     raise ConfigError(

@@ -31,9 +31,9 @@ _FLAGS = os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW
 def hold(path: Path, *, wait_s: float = 0.0, what: str = "", shared: bool = False) -> Iterator[int]:
     """Hold the lock at `path`; gives the descriptor to pass on to children.
 
-    `shared`: it is one lock for every user of the machine. BusyError after `wait_s` seconds,
-    with the process id of the holder where it is known; ConfigError when `path` is not to
-    be opened.
+    `what` is held, for a person: the name of the file, if it is "". `shared`: it is one lock for
+    every user of the machine. BusyError after `wait_s` seconds, with the process id of the holder
+    where it is known; ConfigError when `path` is not to be opened.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -70,12 +70,12 @@ def is_held(path: Path) -> bool:
         os.close(descriptor)
 
 
-def say(descriptor: int, word: str) -> None:
-    """Write a word for others into a lock that is held; `said` reads it."""
+def write_word(descriptor: int, word: str) -> None:
+    """Write a word for others into a lock that is held; `read_word` reads it."""
     os.pwrite(descriptor, f"{os.getpid()} {word}".encode(), 0)
 
 
-def said(path: Path) -> str:
+def read_word(path: Path) -> str:
     """What the holder of a lock said last, "" for nothing."""
     try:
         words = path.read_text("ascii", "replace").split()
@@ -95,11 +95,11 @@ def _open(path: Path, mode: int) -> int:
             descriptor = os.open(path, _FLAGS | os.O_CREAT | os.O_EXCL, mode)
         except FileExistsError:  # another process was faster
             descriptor = os.open(path, _FLAGS)
-    found = os.fstat(descriptor)
-    if not stat.S_ISREG(found.st_mode):
+    status = os.fstat(descriptor)
+    if not stat.S_ISREG(status.st_mode):
         os.close(descriptor)
         raise OSError(errno.EINVAL, "it is not a regular file")
-    if mode & ~found.st_mode:
+    if mode & ~status.st_mode:
         with suppress(PermissionError):  # the umask took rights; not our file: as it is
             os.fchmod(descriptor, mode)
     return descriptor

@@ -74,14 +74,14 @@ class ArtefactStore:
 
     def path(self, sha256: str) -> Path:
         """Where the artefact lies; InfrastructureError when it is gone."""
-        found = self._place(sha256)
-        if not found.is_file():
+        place = self._place(sha256)
+        if not place.is_file():
             raise InfrastructureError(
                 f"artefact {sha256[:12]} is not in {self.root}",
                 "it may have been cleaned up; start the campaign again",
                 retryable=False,
             )
-        return found
+        return place
 
     def has(self, sha256: str) -> bool:
         """Whether the artefact is there."""

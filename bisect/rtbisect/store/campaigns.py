@@ -35,6 +35,7 @@ class CampaignRecord:
     """A campaign as it stands in the store."""
 
     id: str
+    #: Of the request: "bisect", "check", "run", ...; the id begins with it.
     kind: str
     #: What was asked, as it is kept.
     request_json: str
@@ -70,9 +71,9 @@ def _digest(request_json: str) -> str:
     """By what the store finds equal requests, wherever their repository was. Whoever gives requests
     another version brings the digests that are kept along, in a migration.
     """
-    asked = json.loads(request_json)
-    asked.pop("repo", None)
-    return hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()
+    request = json.loads(request_json)
+    request.pop("repo", None)
+    return hashlib.sha256(json.dumps(request, sort_keys=True).encode()).hexdigest()
 
 
 #: Reports that nobody has got.
@@ -96,17 +97,17 @@ class CampaignStore:
         with locks.hold(self._lock, wait_s=PROBE_S, what=f"the store {self.state}") as lock:
             (last,) = self.database.values(sa.select(sa.func.max(db.session.c.id)))
             # Those sessions are of others, whatever happens until our own begins.
-            locks.say(lock, str(last or 0))
+            locks.write_word(lock, str(last or 0))
             yield
 
     def active(self) -> str:
         """The campaign that a process runs right now, "" when there is none."""
         if not locks.is_held(self._lock):
             return ""
-        others = locks.said(self._lock)
+        last_of_others = locks.read_word(self._lock)
         query = (
             sa.select(db.session.c.campaign)
-            .where(db.session.c.id > (int(others) if others.isdigit() else 0))
+            .where(db.session.c.id > (int(last_of_others) if last_of_others.isdigit() else 0))
             .order_by(db.session.c.id.desc())
             .limit(1)
         )
@@ -147,7 +148,7 @@ class CampaignStore:
                     culprit=result.culprit or "",
                     ended_s=ended_s or time.time(),
                     summary=codec.to_json(Summary, summary),
-                    **_of_report(report),
+                    **_report_columns(report),
                 )
             )
 
@@ -168,7 +169,7 @@ class CampaignStore:
             if moves:
                 report = replace(report, state=state, before=report.state)
             # Also where it does not move: a column that says something else is put right.
-            connection.execute(_update(identity).values(_of_report(report)))
+            connection.execute(_update(identity).values(_report_columns(report)))
         return moves
 
     def note(self, identity: str, note: str) -> None:
@@ -184,10 +185,10 @@ class CampaignStore:
 
     def get(self, identity: str) -> CampaignRecord:
         """One campaign; ConfigError when there is none of that name."""
-        found = self.database.rows(db.campaign, db.campaign.c.id == identity)
-        if not found:
+        rows = self.database.rows(db.campaign, db.campaign.c.id == identity)
+        if not rows:
             raise ConfigError(f"no campaign {identity!r} in {self.state}", "see `rtbisect status`")
-        return _record(found[0])
+        return _record(rows[0])
 
     def open_one(self) -> CampaignRecord:
         """The newest unfinished campaign; ConfigError when all are done."""
@@ -230,7 +231,7 @@ class CampaignStore:
         bare = message_id.strip("<>")
         return next(iter(self._names(db.campaign.c.message_id == bare) if bare else ()), "")
 
-    def told_of(self, identity: str, commit: CommitText) -> tuple[str, str] | None:
+    def reported_elsewhere(self, identity: str, commit: CommitText) -> tuple[str, str] | None:
         """Another campaign whose report people have or are about to get that accuses the same: the
         commit, what it is a backport of, a backport of it, or one of the same title; and where that
         report stands.
@@ -238,14 +239,18 @@ class CampaignStore:
         columns, names = db.campaign.c, [commit.sha]
         if commit.upstream:
             names.append(commit.upstream)
-        same = sa.or_(
+        same_commit = sa.or_(
             columns.culprit.in_(names),
             columns.upstream.in_(names),
             sa.and_(columns.subject == commit.subject, columns.subject != ""),
         )
-        told = sa.and_(columns.id != identity, columns.report_state.not_in(_UNTOLD), same)
-        query = sa.select(columns.id, columns.report_state).where(told).order_by(sa.text("rowid"))
-        rows = self.database.found(query.limit(1))
+        elsewhere = sa.and_(
+            columns.id != identity, columns.report_state.not_in(_UNTOLD), same_commit
+        )
+        query = (
+            sa.select(columns.id, columns.report_state).where(elsewhere).order_by(sa.text("rowid"))
+        )
+        rows = self.database.fetch(query.limit(1))
         return (rows[0]["id"], rows[0]["report_state"]) if rows else None
 
     def readable(self, names: Sequence[str]) -> Iterator[CampaignRecord]:
@@ -254,16 +259,16 @@ class CampaignStore:
             with suppress(InternalError):
                 yield self.get(name)
 
-    def _names(self, which: sa.ColumnElement[bool]) -> tuple[str, ...]:
-        query = sa.select(db.campaign.c.id).where(which).order_by(sa.text("rowid"))
+    def _names(self, condition: sa.ColumnElement[bool]) -> tuple[str, ...]:
+        query = sa.select(db.campaign.c.id).where(condition).order_by(sa.text("rowid"))
         return tuple(self.database.values(query))
 
-    def seen(self, build_config: str) -> dict[str, str]:
+    def checked(self, build_config: str) -> dict[str, str]:
         """Revisions of a build_config that were checked, with the level of the answer."""
         rows = self.database.rows(db.seen, db.seen.c.build_config == build_config)
         return {row["sha"]: row["level"] for row in rows}
 
-    def mark_seen(self, build_config: str, sha: str, level: str, now_iso: str) -> None:
+    def mark_checked(self, build_config: str, sha: str, level: str, now_iso: str) -> None:
         """Remember a checked revision."""
         with self.database.write() as connection:
             connection.execute(
@@ -282,7 +287,7 @@ def _update(identity: str) -> sa.Update:
     return sa.update(db.campaign).where(db.campaign.c.id == identity)
 
 
-def _of_report(report: Report | None) -> dict[str, Any]:
+def _report_columns(report: Report | None) -> dict[str, Any]:
     """The columns of a report."""
     if report is None:
         return {"report": None, "report_state": "", "message_id": ""}
@@ -309,4 +314,4 @@ def _record(row: dict[str, Any]) -> CampaignRecord:
 
 
 def _decoded(kind: type[T], text: str | None, campaign: str) -> T | None:
-    return codec.kept(kind, text, f"the answer of campaign {campaign}") if text else None
+    return codec.from_stored(kind, text, f"the answer of campaign {campaign}") if text else None

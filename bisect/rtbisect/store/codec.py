@@ -31,8 +31,8 @@ def to_json(kind: type[T], value: T) -> str:
 def to_plain(kind: type[T], value: T) -> Any:
     """The same in the types of JSON, for a document around it."""
     version = format_of(kind).version
-    found = _adapter(kind).dump_python(value, mode="json")
-    return found if version == 1 else {_MARK: version, **found}
+    fields = _adapter(kind).dump_python(value, mode="json")
+    return fields if version == 1 else {_MARK: version, **fields}
 
 
 def from_json(kind: type[T], text: str | bytes) -> T:
@@ -45,7 +45,7 @@ def from_json(kind: type[T], text: str | bytes) -> T:
     return from_plain(kind, json.loads(text))
 
 
-def kept(kind: type[T], text: str | bytes, what: str) -> T:
+def from_stored(kind: type[T], text: str | bytes, what: str) -> T:
     """`from_json` of what the store holds; `what` names it in the InternalError."""
     try:
         return from_json(kind, text)

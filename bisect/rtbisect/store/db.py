@@ -43,7 +43,7 @@ sa.Table(
 )
 
 
-def _asked_for(name: str) -> sa.Column[str]:
+def _indexed_text(name: str) -> sa.Column[str]:
     return text_column(name, server_default="", index=True)
 
 
@@ -61,15 +61,15 @@ campaign = sa.Table(
     sa.Column("report", sa.Text),
     text_column("note", server_default=""),
     # A digest of the request: see `campaigns.py`.
-    _asked_for("request_digest"),
+    _indexed_text("request_digest"),
     # The commit that the answer names.
-    _asked_for("culprit"),
+    _indexed_text("culprit"),
     # Where its report stands, and the Message-ID of that without its brackets.
-    _asked_for("report_state"),
-    _asked_for("message_id"),
+    _indexed_text("report_state"),
+    _indexed_text("message_id"),
     # The title of the commit that an approved report is on, and what that is a backport of.
-    _asked_for("subject"),
-    _asked_for("upstream"),
+    _indexed_text("subject"),
+    _indexed_text("upstream"),
     # When the last step of a campaign that is done has ended, and what it has cost.
     sa.Column("ended_s", sa.Float, index=True),
     sa.Column("summary", sa.Text),
@@ -190,14 +190,14 @@ class Database:
         with self.read() as connection:
             return list(connection.execute(query).scalars())
 
-    def found(self, query: sa.Select[Any]) -> list[dict[str, Any]]:
+    def fetch(self, query: sa.Select[Any]) -> list[dict[str, Any]]:
         """The rows that a query finds."""
         with self.read() as connection:
             return [dict(row) for row in connection.execute(query).mappings()]
 
-    def rows(self, table: sa.Table, which: sa.ColumnElement[bool]) -> list[dict[str, Any]]:
+    def rows(self, table: sa.Table, condition: sa.ColumnElement[bool]) -> list[dict[str, Any]]:
         """The rows of a table for which that holds, in the order in which they were put there."""
-        return self.found(sa.select(table).where(which).order_by(sa.text("rowid")))
+        return self.fetch(sa.select(table).where(condition).order_by(sa.text("rowid")))
 
     @contextmanager
     def _transaction(self, engine: sa.Engine) -> Iterator[sa.Connection]:
@@ -205,7 +205,7 @@ class Database:
             with engine.begin() as connection:
                 yield connection
         except DBAPIError as error:
-            raise _ours(self.path, error) from error
+            raise _error_by_owner(self.path, error) from error
 
 
 def put_in(table: sa.Table, row: object) -> sa.Insert:
@@ -246,7 +246,7 @@ def _refusals(path: Path) -> Iterator[None]:
         raise ConfigError(f"{path}: {error.strerror}", ANOTHER) from error
 
 
-def _ours(path: Path, error: DBAPIError) -> RtbisectError:
+def _error_by_owner(path: Path, error: DBAPIError) -> RtbisectError:
     """The database's error by who has to act."""
     text = str(error.orig)
     if "locked" in text or "busy" in text:

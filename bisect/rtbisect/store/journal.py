@@ -58,14 +58,14 @@ class StoreJournal:
         self._campaign = campaign
         self._heard = heard
         self._clock = wall_clock
-        self._told = 0
+        self._lines_told = 0
         self._cpu = time.process_time()
         now = wall_clock()
         with database.write() as connection:
-            made = connection.execute(
+            inserted = connection.execute(
                 sa.insert(db.session).values(campaign=campaign, started_s=now, last_s=now)
             )
-            key = made.inserted_primary_key
+            key = inserted.inserted_primary_key
             assert key is not None
             self._session = int(key[0])
         self._heard("session")
@@ -102,8 +102,8 @@ class StoreJournal:
 
     def tell(self, line: str) -> None:
         """Keep one line of the story; lines that were told before the resume stay as they are."""
-        self._told += 1
-        number = self._told
+        self._lines_told += 1
+        number = self._lines_told
         with self._db.write() as connection:
             known = connection.execute(
                 sa.select(db.story.c.n).where(
@@ -131,7 +131,7 @@ class StoreJournal:
         return repairs.repaired_by(self._db, commit)
 
     def _row(self, key: str) -> dict[str, Any] | None:
-        return next(iter(self._db.rows(db.step, self._is(key))), None)
+        return next(iter(self._db.rows(db.step, self._this_step(key))), None)
 
     def _start(self, key: str, kind: str, *, known: bool) -> None:
         now = self._clock()
@@ -173,9 +173,9 @@ class StoreJournal:
         self._heard("finished")
 
     def _update(self, key: str) -> sa.Update:
-        return sa.update(db.step).where(self._is(key))
+        return sa.update(db.step).where(self._this_step(key))
 
-    def _is(self, key: str) -> sa.ColumnElement[bool]:
+    def _this_step(self, key: str) -> sa.ColumnElement[bool]:
         return sa.and_(db.step.c.campaign == self._campaign, db.step.c.key == key)
 
     def _touch(self, connection: sa.Connection) -> None:
@@ -229,7 +229,7 @@ def _finished(campaign: str) -> sa.ColumnElement[bool]:
 
 def _decoded(kind: str, value: str) -> Build | Run | None:
     if kind == format_of(Build).name:
-        return codec.kept(Build, value, f"a recorded {kind}")
+        return codec.from_stored(Build, value, f"a recorded {kind}")
     if kind == format_of(Run).name:
-        return codec.kept(Run, value, f"a recorded {kind}")
+        return codec.from_stored(Run, value, f"a recorded {kind}")
     return None

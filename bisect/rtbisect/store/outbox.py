@@ -99,32 +99,35 @@ class Outbox:
     def get(self, message_id: str) -> OutMail:
         """One mail; ConfigError when there is none."""
         bare = message_id.strip("<>")
-        found = self._mails(table.c.message_id.in_([bare, f"<{bare}>"]))
-        if not found:
+        mails = self._mails(table.c.message_id.in_([bare, f"<{bare}>"]))
+        if not mails:
             raise ConfigError(f"no mail {message_id!r} in the outbox", "see `rtbisect mail list`")
-        return found[0]
+        return mails[0]
 
-    def of(self, campaign: str, kind: str | None = None) -> tuple[OutMail, ...]:
+    def of_campaign(self, campaign: str, kind: str | None = None) -> tuple[OutMail, ...]:
         """The mails of a campaign, oldest first; with `kind` those alone."""
-        which = table.c.campaign == campaign
-        return self._mails(which if kind is None else sa.and_(which, table.c.kind == kind))
+        condition = table.c.campaign == campaign
+        return self._mails(condition if kind is None else sa.and_(condition, table.c.kind == kind))
 
     def reports(self, kind: str, withdrawal: str) -> tuple[MailedReport, ...]:
         """The reports that may have to move, by their mails of these kinds; none of which another
         version says what this one does not know. Of a draft without a mail there is nothing to say,
         and one that has left moves by a withdrawal alone.
         """
-        mail, back = table.alias(), table.alias()
+        mail, withdrawing = table.alias(), table.alias()
         name, state = db.campaign.c.id, db.campaign.c.report_state
         of_kind = sa.and_(mail.c.campaign == name, mail.c.kind == kind)
         query = (
-            sa.select(name, state, mail.c.state.label("mail"), back.c.state.label("back"))
+            sa.select(name, state, mail.c.state.label("mail"), withdrawing.c.state.label("back"))
             .outerjoin_from(db.campaign, mail, of_kind)
-            .outerjoin(back, sa.and_(back.c.campaign == name, back.c.kind == withdrawal))
+            .outerjoin(
+                withdrawing,
+                sa.and_(withdrawing.c.campaign == name, withdrawing.c.kind == withdrawal),
+            )
             .where(
                 state.in_(tuple(ReportState)),
                 sa.or_(
-                    back.c.state.is_not(None),
+                    withdrawing.c.state.is_not(None),
                     state.in_((ReportState.APPROVED, ReportState.WITHDRAWN)),
                     sa.and_(state == ReportState.DRAFT, mail.c.state.is_not(None)),
                 ),
@@ -137,7 +140,7 @@ class Outbox:
                 None if row["mail"] is None else MailState(row["mail"]),
                 row["back"] is not None,
             )
-            for row in self.database.found(query)
+            for row in self.database.fetch(query)
         )
 
     def due(self, now_s: float) -> tuple[OutMail, ...]:
@@ -152,14 +155,16 @@ class Outbox:
         sender may do that.
         """
         query = sa.select(table.c.message_id, table.c.trying).where(table.c.trying != "")
-        found = []
-        for row in self.database.found(query):
+        doubtful = []
+        for row in self.database.fetch(query):
             message_id = row["message_id"]
             if self._mark(message_id).exists() or row["trying"] != self._boot:
-                found.append(self.doubt(self.get(message_id), "the sender was killed at its end"))
+                doubtful.append(
+                    self.doubt(self.get(message_id), "the sender was killed at its end")
+                )
             else:
                 self._write(message_id, trying="")
-        return tuple(found)
+        return tuple(doubtful)
 
     def begin(self, mail: OutMail) -> Callable[[], None]:
         """Note a try; gives what to call right before the mail may have arrived."""
@@ -215,8 +220,8 @@ class Outbox:
                 "a mail that has left cannot be taken back: see `rtbisect report withdraw`",
             )
 
-    def _mails(self, which: sa.ColumnElement[bool]) -> tuple[OutMail, ...]:
-        return tuple(_mail(row) for row in self.database.rows(table, which))
+    def _mails(self, condition: sa.ColumnElement[bool]) -> tuple[OutMail, ...]:
+        return tuple(_mail(row) for row in self.database.rows(table, condition))
 
     def _end(self, mail: OutMail, **changes: Any) -> OutMail:
         self._write(mail.message_id, trying="", **changes)

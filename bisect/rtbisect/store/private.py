@@ -28,13 +28,13 @@ def close_folder(state: Path) -> None:
     """Take a state directory that others can enter from them, with the drafts that are in it.
     OSError where that is refused.
     """
-    found = state.stat()
-    if found.st_uid != os.geteuid() or not found.st_mode & _OTHERS:
+    status = state.stat()
+    if status.st_uid != os.geteuid() or not status.st_mode & _OTHERS:
         return
     for path in _drafts(state):
         _close(path)
     # Last: a kill before this does it all again. A folder with the sticky bit is everybody's.
-    if not found.st_mode & stat.S_ISVTX:
+    if not status.st_mode & stat.S_ISVTX:
         _close(state)
 
 
@@ -57,8 +57,8 @@ def _drafts(state: Path) -> Iterator[Path]:
 
 
 def _close(path: Path) -> None:
-    found = path.lstat()
-    mode = stat.S_IMODE(found.st_mode)
+    status = path.lstat()
+    mode = stat.S_IMODE(status.st_mode)
     # Never through a link, and a file of somebody else stays as its owner wants it.
-    if not stat.S_ISLNK(found.st_mode) and mode & _OTHERS and found.st_uid == os.geteuid():
+    if not stat.S_ISLNK(status.st_mode) and mode & _OTHERS and status.st_uid == os.geteuid():
         path.chmod(mode & ~_OTHERS)

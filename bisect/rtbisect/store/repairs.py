@@ -16,22 +16,22 @@ def repaired_by(database: db.Database, commit: str) -> tuple[Repaired, ...]:
         db.campaign.c.state == "done", db.campaign.c.culprit == commit
     )
     repaired = []
-    for row in database.found(query.order_by(sa.text("rowid"))):
+    for row in database.fetch(query.order_by(sa.text("rowid"))):
         try:
-            asked = codec.from_json(CampaignRequest, row["request"])
-            judged = codec.from_json(Result, row["result"]).judgement
+            request = codec.from_json(CampaignRequest, row["request"])
+            judgement = codec.from_json(Result, row["result"]).judgement
         except ValueError:
             # Made by another version: nothing is known of it.
             continue
-        if asked.sought is Sought.REPAIR and judged is not None:
+        if request.sought is Sought.REPAIR and judgement is not None:
             repaired.append(
                 Repaired(
                     campaign=row["id"],
-                    metric=judged.key,
-                    without=judged.base,
-                    with_it=judged.new,
-                    figure=judged.figure,
-                    unit=judged.unit,
+                    metric=judgement.key,
+                    without=judgement.base,
+                    with_it=judgement.new,
+                    figure=judgement.figure,
+                    unit=judgement.unit,
                 )
             )
     return tuple(repaired)

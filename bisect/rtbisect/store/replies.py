@@ -34,20 +34,24 @@ class ReplyState(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeptReply:
-    """A reply as it is kept: `key` is its number for a person, `asked` pairs of command and
-    argument; `why` says what its state comes from; `digest` is the same in all copies of a mail, ""
-    where that is not known.
-    """
+    """A reply as it is kept."""
 
+    #: Its number for a person: the first 12 digits of the sha256 of its mail.
     key: str
     message_id: str
+    #: The campaign whose report it answers; "" for none.
     campaign: str
+    #: An address without a name.
     sender: str
     subject: str
+    #: When it was read: ISO 8601, UTC.
     at: str
+    #: Commands in it, in their order: pairs of name and argument, which may be "".
     asked: tuple[tuple[str, str], ...]
     state: ReplyState
+    #: What its state comes from.
     why: str = ""
+    #: The same in all copies of a mail; "" where that is not known.
     digest: str = ""
 
 
@@ -116,13 +120,13 @@ class Replies:
 
     def get(self, key: str) -> KeptReply:
         """One reply; ConfigError when there is none."""
-        found = self._replies(table.c.key == key)
-        if not found:
+        replies = self._replies(table.c.key == key)
+        if not replies:
             raise ConfigError(f"no reply {key!r}", "see `rtbisect mail replies`")
-        return found[0]
+        return replies[0]
 
-    def _replies(self, which: sa.ColumnElement[bool]) -> tuple[KeptReply, ...]:
-        return tuple(_reply(row) for row in self.database.rows(table, which))
+    def _replies(self, condition: sa.ColumnElement[bool]) -> tuple[KeptReply, ...]:
+        return tuple(_reply(row) for row in self.database.rows(table, condition))
 
     def mail(self, key: str) -> Path:
         """Where the mail of a reply lies, as it came."""
@@ -135,33 +139,33 @@ class Replies:
         except FileNotFoundError:
             return 0
 
-    def said(self, key: str) -> tuple[str, ...]:
+    def outcomes(self, key: str) -> tuple[str, ...]:
         """What became of the first commands of a reply, a line each."""
         try:
-            return tuple(map(str, json.loads(self._said(key).read_text("utf-8"))))
+            return tuple(map(str, json.loads(self._outcomes_file(key).read_text("utf-8"))))
         except (OSError, ValueError):
             return ()
 
-    def say(self, key: str, lines: Sequence[str]) -> None:
+    def keep_outcomes(self, key: str, lines: Sequence[str]) -> None:
         """Note what became of commands, so that a kill behind this does not repeat them."""
         data = json.dumps(list(lines)).encode()
-        write_whole(self._said(key), data, mode=0o600)
+        write_whole(self._outcomes_file(key), data, mode=0o600)
 
     def question(self, key: str, place: int) -> bytes:
         """What a command was found to ask for when it was first looked at; b"" before that."""
         try:
-            return self._question(key, place).read_bytes()
+            return self._question_file(key, place).read_bytes()
         except OSError:
             return b""
 
     def keep_question(self, key: str, place: int, data: bytes) -> None:
         """Keep what a command asks for: branches move while it waits."""
-        write_whole(self._question(key, place), data, mode=0o600)
+        write_whole(self._question_file(key, place), data, mode=0o600)
 
-    def _question(self, key: str, place: int) -> Path:
+    def _question_file(self, key: str, place: int) -> Path:
         return self._folder / f"{key}.{place}.json"
 
-    def _said(self, key: str) -> Path:
+    def _outcomes_file(self, key: str) -> Path:
         return self._folder / f"{key}.said"
 
     def set(self, key: str, state: ReplyState, why: str) -> None:
@@ -170,5 +174,5 @@ class Replies:
 
 
 def _reply(row: dict[str, Any]) -> KeptReply:
-    asked = tuple((name, argument) for name, argument in json.loads(row["asked"]))
-    return KeptReply(**(row | {"asked": asked, "state": ReplyState(row["state"])}))
+    commands = tuple((name, argument) for name, argument in json.loads(row["asked"]))
+    return KeptReply(**(row | {"asked": commands, "state": ReplyState(row["state"])}))

@@ -39,10 +39,10 @@ def lift(connection: sa.Connection, path: Path) -> None:
     """Bring the database at `path` to the schema of this program, within the transaction of
     `connection`. ConfigError where a newer program made it, BusyError where an older one uses it.
     """
-    found = _version(connection)
-    if found == HEAD:
+    version = _version(connection)
+    if version == HEAD:
         return
-    if found and locks.is_held(path.parent / LOCK):
+    if version and locks.is_held(path.parent / LOCK):
         # It would write on as if nothing had been lifted.
         raise BusyError(
             f"a campaign runs in {path.parent}, by a program of before schema {HEAD}",
@@ -58,9 +58,9 @@ def lift(connection: sa.Connection, path: Path) -> None:
     config.set_main_option("path_separator", "os")
     config.attributes["connection"] = connection
     steps = ScriptDirectory.from_config(config).walk_revisions()
-    if found not in {"", FIRST, *(step.revision for step in steps)}:
+    if version not in {"", FIRST, *(step.revision for step in steps)}:
         raise ConfigError(
-            f"{path} has schema version {found}, this program knows up to {HEAD}", OTHER_VERSION
+            f"{path} has schema version {version}, this program knows up to {HEAD}", OTHER_VERSION
         )
     command.upgrade(config, HEAD)
 

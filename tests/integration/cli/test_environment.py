@@ -76,7 +76,7 @@ def test_modules_in_the_current_directory_are_not_taken(cli):
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_ends_with_130_and_one_line(cli, repo, number):
-    cli.store.mark_seen("rt", repo[1]["d"], "pass", "now")
+    cli.store.mark_checked("rt", repo[1]["d"], "pass", "now")
     child = subprocess.Popen(
         [RTBISECT, "watch"], env=cli.env({}), cwd=cli.home, text=True,
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=hears_signals,  # noqa: PLW1509

@@ -16,7 +16,7 @@ def test_watch_goes_on_when_a_branch_has_vanished(cli, repo):
         }
 
     cli.site.write_text(site_text(f"file://{repo[0]}", more))
-    cli.store.mark_seen("rt", repo[1]["d"], "regressed", "now")
+    cli.store.mark_checked("rt", repo[1]["d"], "regressed", "now")
     done = cli.run("watch", "--once", "--json")
     (name,) = set(done.data)
     inner, *keys = documented("watch")
@@ -47,12 +47,12 @@ def test_watch_goes_on_when_a_branch_has_vanished(cli, repo):
 def test_what_watch_compares_a_new_tip_with(cli, repo, seen, good):
     shas = repo[1] | {"gone": "1" * 40}
     for name, level in seen:
-        cli.store.mark_seen("rt", shas[name], level, "now")
+        cli.store.mark_checked("rt", shas[name], level, "now")
     (row,) = cli.run("watch", "--once", "--json").data["trees"]
     # There is no lab here: the look ends where a campaign would begin.
     assert (row["good"], row["bad"], row["exit"]) == (shas[good], shas["d"], 2)
     assert "make setup" in row["note"]
-    assert shas["d"] not in cli.store.seen("rt")
+    assert shas["d"] not in cli.store.checked("rt")
 
 
 def test_a_lock_of_ours_is_what_the_program_waits_for(cli):

@@ -277,7 +277,7 @@ def test_what_was_done_before_a_fault_is_not_done_again(world, reply, lab):
     commit(world)
     kept = reply(asked=(("dup", ""), ("retest", "")))
     assert world("mail", "work")[0] == 3
-    (said,) = kept.said("k1")
+    (said,) = kept.outcomes("k1")
     assert said.startswith("dup: for you to decide")
     assert world("mail", "work")[0] == 3
     assert len(lab) == 2

@@ -15,7 +15,7 @@ from rtbisect.model.mail import MailState, OutMail
 from rtbisect.model.report import CommitText, Report, ReportState
 from rtbisect.store import codec
 from rtbisect.store.campaigns import CampaignStore
-from rtbisect.store.export import Step, steps_in
+from rtbisect.store.export import JournalStep, add_steps
 from rtbisect.store.outbox import Outbox
 from rtbisect.store.repairs import repaired_by
 from rtbisect.store.replies import Replies
@@ -105,13 +105,13 @@ ACCUSED = commit(1, upstream=sha(7))
 def test_what_others_have_told(store, ours, state, told):
     theirs = ended(store, sha(1), state, told=ACCUSED)
     mine = ended(store, ours.sha, ReportState.DRAFT)
-    assert store.told_of(mine, ours) == ((theirs, state) if told else None)
-    assert store.told_of(theirs, ours) is None
+    assert store.reported_elsewhere(mine, ours) == ((theirs, state) if told else None)
+    assert store.reported_elsewhere(theirs, ours) is None
 
 
 def test_commits_without_a_title_are_not_the_same(store):
     ended(store, sha(1), told=replace(ACCUSED, subject=""))
-    assert store.told_of("none", replace(commit(2), subject="")) is None
+    assert store.reported_elsewhere("none", replace(commit(2), subject="")) is None
 
 
 def test_equal_requests_are_found_wherever_their_repository_was(store):
@@ -193,7 +193,7 @@ def test_a_state_that_this_version_does_not_know_holds_nobody_up(store):
     follow_outbox(store, Outbox(store.state))
     assert reports(store) == {name: ReportState.SENT}
     # Somebody has it, whatever it is.
-    assert store.told_of(name, commit(1)) == (other, "escalated")
+    assert store.reported_elsewhere(name, commit(1)) == (other, "escalated")
 
 
 def test_a_column_that_says_something_else_is_put_right(store):
@@ -209,7 +209,7 @@ def test_a_column_that_says_something_else_is_put_right(store):
 def test_a_campaign_ended_with_its_last_step(store):
     name = store.create("check", codec.to_json(CampaignRequest, REQUEST), "now")
     at = datetime(2026, 1, 1, 12, tzinfo=UTC)
-    step = Step(
+    step = JournalStep(
         key="number",
         seq=0,
         kind="int",
@@ -217,7 +217,7 @@ def test_a_campaign_ended_with_its_last_step(store):
         started_s=at.timestamp() - 5,
         finished_s=at.timestamp(),
     )
-    steps_in(store.database, name, [step])
+    add_steps(store.database, name, [step])
     store.finish(
         name,
         Result(
@@ -236,7 +236,7 @@ def test_a_campaign_ended_with_its_last_step(store):
 
 
 QUESTIONS = {
-    "told": lambda store: store.told_of("none", commit(3)),
+    "told": lambda store: store.reported_elsewhere("none", commit(3)),
     "follow the outbox": lambda store: follow_outbox(store, Outbox(store.state)),
     "thread": lambda store: threads(store).ours("<bisect-3@lab.example.org>"),
     "answer": lambda store: threads(store).answers("<a@example.org>"),

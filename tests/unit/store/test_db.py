@@ -57,11 +57,11 @@ def test_a_connection_is_made_once(store):
 
 def test_threads_write_one_after_the_other(store):
     def write(number):
-        store.mark_seen("rt", f"{number:040}", "pass", "now")
+        store.mark_checked("rt", f"{number:040}", "pass", "now")
 
     threads = [threading.Thread(target=write, args=(number,)) for number in range(8)]
     for each in threads:
         each.start()
     for each in threads:
         each.join()
-    assert len(store.seen("rt")) == len(threads)
+    assert len(store.checked("rt")) == len(threads)

@@ -164,10 +164,10 @@ def test_what_an_older_store_has_told_is_found(tmp_path):
     store = CampaignStore(tmp_path)
     told = codec.from_json(ReportInput, (folder / "input.json").read_bytes()).culprit
     by_title = replace(told, sha=old_stores.CULPRIT, upstream="")
-    assert store.told_of("another", by_title) == ("bisect-1", ReportState.SENT)
+    assert store.reported_elsewhere("another", by_title) == ("bisect-1", ReportState.SENT)
     by_commit = replace(by_title, sha=result["culprit"], subject="another")
-    assert store.told_of("another", by_commit) == ("bisect-1", ReportState.SENT)
-    assert store.told_of("another", replace(by_title, subject="another")) is None
+    assert store.reported_elsewhere("another", by_commit) == ("bisect-1", ReportState.SENT)
+    assert store.reported_elsewhere("another", replace(by_title, subject="another")) is None
     assert store.of_message("<m@example.org>") == "bisect-1"
     assert store.of_request(codec.from_plain(CampaignRequest, request)) == ("bisect-1",)
     at = datetime.fromtimestamp(ended_s, UTC)

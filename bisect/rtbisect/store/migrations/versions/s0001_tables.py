@@ -24,7 +24,7 @@ def _key(name: str) -> sa.Column[Any]:
     return sa.Column(name, sa.Text, primary_key=True)
 
 
-def _of_campaign(*, key: bool) -> sa.Column[Any]:
+def _campaign_column(*, key: bool) -> sa.Column[Any]:
     reference = sa.ForeignKey("campaign.id")
     return sa.Column("campaign", sa.Text, reference, primary_key=key, nullable=False)
 
@@ -41,7 +41,7 @@ def upgrade() -> None:
     )
     _table(
         "step",
-        _of_campaign(key=True),
+        _campaign_column(key=True),
         _key("key"),
         sa.Column("seq", sa.Integer, nullable=False),
         _text("kind"),
@@ -53,14 +53,14 @@ def upgrade() -> None:
     )
     _table(
         "story",
-        _of_campaign(key=True),
+        _campaign_column(key=True),
         sa.Column("n", sa.Integer, primary_key=True),
         _text("line"),
     )
     _table(
         "session",
         sa.Column("id", sa.Integer, primary_key=True),
-        _of_campaign(key=False),
+        _campaign_column(key=False),
         sa.Column("started_s", sa.Float, nullable=False),
         sa.Column("last_s", sa.Float, nullable=False),
         sa.Column("own_cpu_s", sa.Float, nullable=False, server_default="0"),

@@ -52,30 +52,30 @@ def _fill() -> None:
     for name in connection.execute(sa.select(campaign.c.id)).scalars().all():
         this = campaign.c.id == name
         row = connection.execute(sa.select(campaign).where(this)).mappings().one()
-        found = _columns(*(_document(row[each]) for each in documents), told=name in queued)
-        if found:
-            connection.execute(sa.update(campaign).where(this).values(**found))
+        columns = _columns(*(_document(row[part]) for part in documents), queued=name in queued)
+        if columns:
+            connection.execute(sa.update(campaign).where(this).values(**columns))
 
 
 def _columns(
-    request: dict[str, Any], result: dict[str, Any], report: dict[str, Any], *, told: bool
+    request: dict[str, Any], result: dict[str, Any], report: dict[str, Any], *, queued: bool
 ) -> dict[str, str]:
-    found = {"request_digest": _digest(request)} if request else {}
+    columns = {"request_digest": _digest(request)} if request else {}
     if result.get("culprit"):
-        found["culprit"] = str(result["culprit"])
+        columns["culprit"] = str(result["culprit"])
     if report:
-        found["report_state"] = str(report.get("state", ""))
-        found["message_id"] = str(report.get("message_id", "")).strip("<>")
-        if told or found["report_state"] != "draft":
+        columns["report_state"] = str(report.get("state", ""))
+        columns["message_id"] = str(report.get("message_id", "")).strip("<>")
+        if queued or columns["report_state"] != "draft":
             accused = _accused(report)
-            found["subject"] = str(accused.get("subject", ""))
-            found["upstream"] = str(accused.get("upstream", ""))
-    return found
+            columns["subject"] = str(accused.get("subject", ""))
+            columns["upstream"] = str(accused.get("upstream", ""))
+    return columns
 
 
 def _digest(request: dict[str, Any]) -> str:
-    asked = {name: value for name, value in request.items() if name != "repo"}
-    return hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()
+    fields = {name: value for name, value in request.items() if name != "repo"}
+    return hashlib.sha256(json.dumps(fields, sort_keys=True).encode()).hexdigest()
 
 
 def _accused(report: dict[str, Any]) -> dict[str, Any]:
@@ -84,13 +84,13 @@ def _accused(report: dict[str, Any]) -> dict[str, Any]:
         text = (Path(str(report["path"])).parent / "input.json").read_text(encoding="utf-8")
     except (OSError, ValueError, KeyError):
         return {}
-    found = _document(text).get("culprit")
-    return found if isinstance(found, dict) else {}
+    culprit = _document(text).get("culprit")
+    return culprit if isinstance(culprit, dict) else {}
 
 
 def _document(text: str | None) -> dict[str, Any]:
     try:
-        found = json.loads(text or "{}")
+        document = json.loads(text or "{}")
     except (ValueError, RecursionError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return document if isinstance(document, dict) else {}

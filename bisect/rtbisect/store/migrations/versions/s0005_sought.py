@@ -23,12 +23,12 @@ def upgrade() -> None:
     query = sa.select(campaign.c.id, campaign.c.request)
     for row in connection.execute(query).mappings().all():
         try:
-            found = _digest(json.loads(row["request"]))
+            digest = _digest(json.loads(row["request"]))
         except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
             # No program can read it, and none asks the same.
             continue
         change = sa.update(campaign).where(campaign.c.id == row["id"])
-        connection.execute(change.values(request_digest=found))
+        connection.execute(change.values(request_digest=digest))
 
 
 def _digest(request: dict[str, Any]) -> str:
@@ -37,14 +37,14 @@ def _digest(request: dict[str, Any]) -> str:
         if name == "find_fix":
             sought = "repair"
             continue
-        kept = value
+        plain_value = value
         if name == "command":
             command = json.loads(value)
             if command.pop("find_fix", False):
                 sought = "repair"
-            kept = json.dumps(command)
-        extra.append([name, kept])
-    asked = {
+            plain_value = json.dumps(command)
+        extra.append([name, plain_value])
+    fields = {
         **{name: part for name, part in request.items() if name not in ("good", "bad", "repo")},
         "format": 2,
         "older": request["good"],
@@ -52,4 +52,4 @@ def _digest(request: dict[str, Any]) -> str:
         "extra": extra,
         "sought": sought,
     }
-    return hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()
+    return hashlib.sha256(json.dumps(fields, sort_keys=True).encode()).hexdigest()
