@@ -47,16 +47,16 @@ class TreeError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Machine:
-    """This machine before a command: processes that were ended since it booted because memory was
-    short, and the disk that `place` lies on.
-    """
+class MachineState:
+    """This machine before a command, to be compared with how it is after it."""
 
+    #: Any path on the disk that the command fills.
     place: Path
+    #: Processes that were ended since the machine booted because memory was short.
     ended: int
 
     @classmethod
-    def before(cls, place: Path) -> Machine:
+    def before(cls, place: Path) -> MachineState:
         return cls(place, _ended())
 
     def out_of_memory(self) -> bool:
@@ -66,13 +66,15 @@ class Machine:
     def disk_full(self) -> bool:
         """Whether the disk is. One that cannot be asked is."""
         with suppress(OSError):
-            found = os.statvfs(self.place)
-            few_files = bool(found.f_files) and found.f_favail < _DISK_FILES
-            return found.f_bavail * found.f_frsize < _DISK_BYTES or few_files
+            filesystem = os.statvfs(self.place)
+            few_files = bool(filesystem.f_files) and filesystem.f_favail < _DISK_FILES
+            return filesystem.f_bavail * filesystem.f_frsize < _DISK_BYTES or few_files
         return True
 
 
-def checked(error: FirstError, machine: Machine, sandbox_works: Callable[[], bool]) -> FirstError:
+def checked(
+    error: FirstError, machine: MachineState, sandbox_works: Callable[[], bool]
+) -> FirstError:
     """The error with the owner that this machine bears out."""
     facts: dict[Owner, Callable[[], bool]] = {
         Owner.DISK: machine.disk_full,
@@ -103,9 +105,9 @@ def _installed(package: str) -> bool:
     """Whether all that we know of a package is there."""
     tools = [name for name, of in HOST_TOOLS.items() if of == package]
     headers = [_HEADERS / name for name, of in HOST_HEADERS.items() if of == package]
-    found = all(any((folder / name).exists() for folder in _PROGRAMS) for name in tools)
+    has_tools = all(any((folder / name).exists() for folder in _PROGRAMS) for name in tools)
     # Headers of elfutils lie in one of two places.
-    return found and (not headers or any(header.exists() for header in headers))
+    return has_tools and (not headers or any(header.exists() for header in headers))
 
 
 def _ended() -> int:
@@ -118,6 +120,6 @@ def _available() -> int:
 
 def _number(path: Path, pattern: str, unknown: int = 0) -> int:
     with suppress(OSError):
-        found = re.search(pattern, path.read_text(encoding="ascii"), re.MULTILINE)
-        return int(found[1]) if found else unknown
+        match = re.search(pattern, path.read_text(encoding="ascii"), re.MULTILINE)
+        return int(match[1]) if match else unknown
     return unknown

@@ -25,15 +25,17 @@ _STATUS = re.compile(r"^(PPid|Threads|RssAnon|RssShmem):\s+(\d+)", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bounds:
-    """Of one command and all that it starts. `disk_bytes` and `files` are all that lies in the
-    folders it writes to, `tmp_bytes` its /tmp, `file_bytes` one file of it.
-    """
+    """Of one command and all that it starts."""
 
+    #: Of all its processes together.
     memory_bytes: int
     processes: int = 4096
+    #: All that lies in the folders it writes to.
     disk_bytes: int = _DISK_BYTES
     files: int = 1_000_000
+    #: Its /tmp.
     tmp_bytes: int = 2 * _GIB
+    #: One file of it.
     file_bytes: int = 8 * _GIB
 
     @classmethod
@@ -49,22 +51,23 @@ class Bounds:
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
-    """`hidden` is a folder so deep that nobody sees what is in it."""
+class DiskUse:
+    """What lies in some folders."""
 
     bytes: int
     files: int
+    #: There is a folder so deep that nobody sees what is in it.
     hidden: bool = False
 
 
-def on_disk(places: Iterable[Path], most_files: int) -> Taken:
+def on_disk(places: Iterable[Path], most_files: int) -> DiskUse:
     """What files and folders take; it stops looking at `most_files`."""
     left = [os.fsencode(place) for place in places]
     size = files = 0
     while left:
         place = left.pop()
         if len(place) > _PATH_BYTES:
-            return Taken(size, files, hidden=True)
+            return DiskUse(size, files, hidden=True)
         # Foreign code writes meanwhile, and may have taken our rights away.
         with suppress(OSError):
             if not os.path.isdir(place) or os.path.islink(place):  # noqa: PTH112, PTH114  (bytes)
@@ -74,42 +77,43 @@ def on_disk(places: Iterable[Path], most_files: int) -> Taken:
                 for entry in entries:
                     files += 1
                     if files > most_files:
-                        return Taken(size, files)
+                        return DiskUse(size, files)
                     if entry.is_dir(follow_symlinks=False):
                         left.append(entry.path)
                     with suppress(OSError):
                         size += entry.stat(follow_symlinks=False).st_blocks * 512
-    return Taken(size, files)
+    return DiskUse(size, files)
 
 
 @dataclass(frozen=True, slots=True)
-class Alive:
-    """The processes below one: their pids, their threads, and bytes of memory that is theirs."""
+class ProcessTree:
+    """The processes below one."""
 
     pids: tuple[int, ...]
     threads: int
+    #: Memory that is theirs: not what they map of files.
     memory_bytes: int
 
 
-def below(root: int) -> Alive:
+def below(root: int) -> ProcessTree:
     """What lives below a process. The first process of a PID namespace adopts the orphans in it, so
     nothing of a sandbox gets away from bubblewrap's.
     """
-    told: dict[int, dict[str, int]] = {}
+    statuses: dict[int, dict[str, int]] = {}
     children: dict[int, list[int]] = {}
     for name in os.listdir("/proc"):  # noqa: PTH208  (names alone, four times a second)
         if not name.isdecimal():
             continue
         with suppress(OSError):
             text = Path("/proc", name, "status").read_text(encoding="utf-8", errors="replace")
-            told[int(name)] = found = {key: int(value) for key, value in _STATUS.findall(text)}
-            children.setdefault(found.get("PPid", 0), []).append(int(name))
+            statuses[int(name)] = status = {key: int(value) for key, value in _STATUS.findall(text)}
+            children.setdefault(status.get("PPid", 0), []).append(int(name))
     pids: list[int] = []
     left = [root]
     while left:
         begun = children.get(left.pop(), [])
         pids += begun
         left += begun
-    rows = [told[pid] for pid in pids]
+    rows = [statuses[pid] for pid in pids]
     kib = sum(row.get("RssAnon", 0) + row.get("RssShmem", 0) for row in rows)
-    return Alive(tuple(pids), sum(row.get("Threads", 0) for row in rows), kib * 1024)
+    return ProcessTree(tuple(pids), sum(row.get("Threads", 0) for row in rows), kib * 1024)

@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 
 def cache_key(tree: str, request: BuildRequest, tools: str, boot_line: str) -> str:
     """sha256 (hex) of everything that a build depends on, the revision's name excepted."""
-    asked = {**asdict(request), "revision": "", "fresh": False}
+    fields = {**asdict(request), "revision": "", "fresh": False}
     text = json.dumps(
-        [BUILDER_VERSION, OWN_FRAGMENT, tree, asked, tools, boot_line], sort_keys=True
+        [BUILDER_VERSION, OWN_FRAGMENT, tree, fields, tools, boot_line], sort_keys=True
     )
     return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
 
@@ -53,8 +53,8 @@ class BuildCache:
         if "build_id" not in fields:
             return None
         try:
-            kept = (build.kernel, build.config, build.modules, build.files, build.functions)
-            for name in (*kept, build.vmlinux):
+            artefacts = (build.kernel, build.config, build.modules, build.files, build.functions)
+            for name in (*artefacts, build.vmlinux):
                 if name:
                     self._store.path(name)
         except InfrastructureError:

@@ -72,16 +72,17 @@ class Group(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Plain:
-    """A group of version 1 or 2, made of folders: one, or one for each controller."""
+class FolderGroup:
+    """A group of version 1 or 2, made of folders."""
 
+    #: One, or one for each controller.
     folders: tuple[Path, ...]
 
     def words(self, argv: Sequence[str]) -> list[str]:
         return ["/bin/sh", "-c", _ENTER, "sh", *map(str, self.folders), "--", *argv]
 
     def exceeded(self, pid: int) -> str:  # noqa: ARG002  (one group, one command)
-        return _exceeded(_counts(self.folders))
+        return _exceeded_bound(_counts(self.folders))
 
     def close(self) -> None:
         end = time.monotonic() + _GONE_S
@@ -92,10 +93,12 @@ class Plain:
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """A scope of systemd; its counts are in the file `report` once it has ended."""
+    """A scope of systemd."""
 
+    #: Its unit, without ".scope".
     name: str
     bounds: Bounds
+    #: Has its counts once it has ended.
     report: Path
 
     def words(self, argv: Sequence[str]) -> list[str]:
@@ -113,7 +116,7 @@ class Scope:
         ]
 
     def exceeded(self, pid: int) -> str:
-        return _exceeded(_text(self.report) or self._so_far(pid))
+        return _exceeded_bound(_text(self.report) or self._so_far(pid))
 
     def _so_far(self, pid: int) -> str:
         """Counts of the scope while it is there."""
@@ -136,8 +139,8 @@ def make(bounds: Bounds, place: Path) -> Group | None:
     if systemd_works():
         return Scope(name, bounds, place / f".{name}")
     for parents in _parents():
-        if found := _plain(parents, name, bounds):
-            return found
+        if group := _folder_group(parents, name, bounds):
+            return group
     return None
 
 
@@ -170,7 +173,7 @@ def _parents(
 ) -> list[dict[str, Path]]:
     """Folders that groups may be made in, by controller: of version 2, then of version 1."""
     ours = [line.split(":", 2) for line in _text(groups).splitlines()]
-    found: dict[str, Path] = {}
+    by_controller: dict[str, Path] = {}
     unified: list[Path] = []
     for line in _text(mounts).splitlines():
         before, _, after = line.partition(" - ")
@@ -186,19 +189,19 @@ def _parents(
                     lambda folder: folder.is_relative_to(mounted), place.parents)]  # noqa: B023  # fmt: skip
             for name in set(names.split(",")) & controllers & {"memory", "pids"}:
                 if kind == "cgroup" and inside:
-                    found[name] = place
-    both = [{"memory": each, "pids": each} for each in unified if _bounded(each)]
-    return [*both[:1], *([found] if len(found) == 2 else [])]
+                    by_controller[name] = place
+    in_unified = [{"memory": folder, "pids": folder} for folder in unified if _bounded(folder)]
+    return [*in_unified[:1], *([by_controller] if len(by_controller) == 2 else [])]
 
 
 def _bounded(folder: Path) -> bool:
     return {"memory", "pids"} <= set(_text(folder / "cgroup.subtree_control").split())
 
 
-def _plain(parents: dict[str, Path], name: str, bounds: Bounds) -> Plain | None:
+def _folder_group(parents: dict[str, Path], name: str, bounds: Bounds) -> FolderGroup | None:
     _sweep(set(parents.values()))
     folders = tuple(dict.fromkeys(parent / name for parent in parents.values()))
-    group = Plain(folders)
+    group = FolderGroup(folders)
     try:
         for folder in folders:
             folder.mkdir()
@@ -250,7 +253,7 @@ def _counts(folders: Iterable[Path]) -> str:
     )
 
 
-def _exceeded(counts: str) -> str:
+def _exceeded_bound(counts: str) -> str:
     """The bound that counts tell of."""
     if re.search(r"^memory\.(?:events|oom_control) oom_kill [1-9]", counts, re.MULTILINE):
         return "memory"

@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
 def tree_id(source: Path, revision: str) -> str:
     """Id of the revision's tree object; InternalError when `source` shows another tree."""
-    asked = _rev_parse(source, f"{revision}^{{tree}}")
+    wanted = _rev_parse(source, f"{revision}^{{tree}}")
     shown = _rev_parse(source, "HEAD^{tree}")
-    if asked != shown:
+    if wanted != shown:
         raise InternalError(f"{source} is not checked out at {revision[:12]}")
-    return asked
+    return wanted
 
 
 def check_still(source: Path, tree: str) -> None:

@@ -27,9 +27,10 @@ _INPUT = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Dropped:
-    """One option that is not what was asked; `n` is also how an absent option reads."""
+    """One option that is not what was asked."""
 
     option: str
+    #: As in .config, "n" also for an absent option.
     asked: str
     found: str
 
@@ -42,17 +43,17 @@ def parse(text: str) -> dict[str, str]:
 
     "is not set" reads as n. Other lines are comments.
     """
-    found: dict[str, str] = {}
+    options: dict[str, str] = {}
     for raw in text.splitlines():
         line = raw.strip()
         if match := _SET.fullmatch(line):
-            found[match[1]] = match[2]
+            options[match[1]] = match[2]
         elif match := _UNSET.fullmatch(line):
-            found[match[1]] = "n"
-    return found
+            options[match[1]] = "n"
+    return options
 
 
-def asked(fragments: Iterable[str]) -> dict[str, str]:
+def wanted_options(fragments: Iterable[str]) -> dict[str, str]:
     """Options of all fragments, later fragments win."""
     merged: dict[str, str] = {}
     for fragment in fragments:
@@ -62,11 +63,11 @@ def asked(fragments: Iterable[str]) -> dict[str, str]:
 
 def dropped(fragments: Iterable[str], config: str) -> tuple[Dropped, ...]:
     """Every option of the fragments that `config` does not have as asked."""
-    have = parse(config)
+    options = parse(config)
     return tuple(
-        Dropped(option, value, have.get(option, "n"))
-        for option, value in asked(fragments).items()
-        if _same(value) != _same(have.get(option, "n"))
+        Dropped(option, value, options.get(option, "n"))
+        for option, value in wanted_options(fragments).items()
+        if _same(value) != _same(options.get(option, "n"))
     )
 
 
@@ -83,7 +84,7 @@ _BASES = {"defconfig": "y", "x86_64_defconfig": "y", "tinyconfig": "n", "allnoco
 
 def most_cpus(base: str, fragments: Iterable[str]) -> int | None:
     """How many CPUs a kernel of this configuration can have; None where only its tree can tell."""
-    options = asked(fragments)
+    options = wanted_options(fragments)
     smp = options.get("CONFIG_SMP", _BASES.get(base))
     if smp == "n":
         return 1

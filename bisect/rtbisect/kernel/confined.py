@@ -46,9 +46,10 @@ _LARGE_BYTES = 4 << 30
 
 @dataclass(frozen=True, slots=True)
 class Confined:
-    """A command that ended. `exceeded` says which bound it ran into; "" for none."""
+    """A command that ended."""
 
     done: command.Completed
+    #: The bound that it ran into, for a person; "" for none.
     exceeded: str = ""
 
 
@@ -70,8 +71,8 @@ def run(  # noqa: PLR0913  (keyword-only, as of command.run)
     nothing is asked of control groups.
     """
     group = cgroups.make(box.bounds, cwd) if grouped else None
-    watch = _Watch(box, log, group)
-    kept = () if held is None else (held,)
+    watch = _BoundsWatch(box, log, group)
+    held_fds = () if held is None else (held,)
 
     def started(pid: int) -> None:
         on_start(pid)
@@ -87,7 +88,7 @@ def run(  # noqa: PLR0913  (keyword-only, as of command.run)
                 env=cgroups.environment(),
                 log=log,
                 error_log=error_log,
-                pass_fds=(*pass_fds, *kept, rules),
+                pass_fds=(*pass_fds, *held_fds, rules),
                 on_start=started,
             )
         return Confined(done, watch.end())
@@ -106,7 +107,7 @@ def works(box: Sandbox, log: Path) -> bool:
         aside.unlink(missing_ok=True)
 
 
-class _Watch:
+class _BoundsWatch:
     """A thread that counts while a command runs, and ends it when it takes too much."""
 
     def __init__(self, box: Sandbox, log: Path, group: Group | None) -> None:
@@ -134,41 +135,41 @@ class _Watch:
         """What was exceeded; called when the command has ended."""
         self.stop()
         # Since the last look.
-        return self._exceeded or self._of_group() or self._of_disk()
+        return self._exceeded or self._group_exceeded() or self._disk_exceeded()
 
-    def _said(self, what: str) -> str:
+    def _over_bound(self, resource: str) -> str:
         bound = self._bounds
-        if what == "memory":
+        if resource == "memory":
             return f"the build took more than its {bound.memory_bytes >> 20} MiB of memory"
         return f"the build had more than its {bound.processes} processes"
 
     def _look(self, pid: int) -> None:
         disk_at = time.monotonic()
         while not self._stopped.wait(_LOOK_S):
-            found = self._of_processes(pid)
+            exceeded = self._processes_exceeded(pid)
             now = time.monotonic()
             self._lowest = min(self._lowest, _free(self._places[-1]))
-            if not found and (now >= disk_at or self._lowest < _LOW_BYTES):
-                found = self._of_disk()
+            if not exceeded and (now >= disk_at or self._lowest < _LOW_BYTES):
+                exceeded = self._disk_exceeded()
                 disk_at = now + max(1.0, (time.monotonic() - now) / _DISK_SHARE)
-            if found:
-                self._exceeded = found
-                _end(pid)
+            if exceeded:
+                self._exceeded = exceeded
+                _kill_tree(pid)
                 return
 
-    def _of_processes(self, pid: int) -> str:
+    def _processes_exceeded(self, pid: int) -> str:
         if self._group:
-            return self._of_group()
+            return self._group_exceeded()
         alive = counting.below(pid)
         if alive.memory_bytes > self._bounds.memory_bytes:
-            return self._said("memory")
-        return self._said("processes") if alive.threads >= self._bounds.processes else ""
+            return self._over_bound("memory")
+        return self._over_bound("processes") if alive.threads >= self._bounds.processes else ""
 
-    def _of_group(self) -> str:
-        what = self._group.exceeded(self._pid) if self._group else ""
-        return self._said(what) if what else ""
+    def _group_exceeded(self) -> str:
+        resource = self._group.exceeded(self._pid) if self._group else ""
+        return self._over_bound(resource) if resource else ""
 
-    def _of_disk(self) -> str:
+    def _disk_exceeded(self) -> str:
         taken = counting.on_disk(self._places, self._bounds.files)
         if taken.hidden:
             return "the build made folders too deep to be looked into"
@@ -188,11 +189,11 @@ def _free(place: Path) -> int:
     return _LOW_BYTES
 
 
-def _end(pid: int) -> None:
+def _kill_tree(pid: int) -> None:
     """End bubblewrap and all below it, at once: what is over a bound takes more by the second."""
     pids = counting.below(pid).pids
     with suppress(ProcessLookupError):
         os.killpg(pid, signal.SIGKILL)
-    for each in pids:
+    for member in pids:
         with suppress(OSError):
-            os.kill(each, signal.SIGKILL)
+            os.kill(member, signal.SIGKILL)

@@ -31,7 +31,7 @@ _HEADERS = {1: struct.Struct("<HHIIIIIHHHHHH"), 2: struct.Struct("<HHIQQQIHHHHHH
 _SECTIONS = {1: struct.Struct("<10I"), 2: struct.Struct("<IIQQQQIIQQ")}
 _RELOCATION = struct.Struct("<QQq")
 _SYMBOL = struct.Struct("<IBBHQQ")
-_PATCH = struct.Struct("<QIq")
+_RELOCATION_MARK = struct.Struct("<QIq")
 
 #: Bytes of one name and of a table, symbols of a file: far beyond any kernel's.
 _NAME_LIMIT = 512
@@ -43,14 +43,17 @@ _CHUNK = _RELOCATION.size * 43_690
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Section:
-    """One section header; `link` and `info` mean what the type `kind` makes of them."""
+    """One section header."""
 
     name: bytes
+    #: SHT_*, and SHF_* bits.
     kind: int
     flags: int
+    #: Of its first byte at run time; then its place and bytes in the file.
     address: int
     offset: int
     size: int
+    #: Numbers of other sections or symbols, by the meaning that the kind gives them.
     link: int
     info: int
 
@@ -61,13 +64,13 @@ class Section:
 
 
 class Symbol(NamedTuple):
-    """A row of the table of symbols; `section` is a number, those of _UNDEFINED and from
-    _RESERVED on are none of this file. `kind` is a number of FUNCTION and SECTION.
-    """
+    """A row of the table of symbols; `kind` is a number of FUNCTION and SECTION."""
 
     name: bytes
     info: int
+    #: Its number in the file; those of _UNDEFINED and from _RESERVED on are none of this file.
     section: int
+    #: Its place in the section, and its bytes.
     value: int
     size: int
 
@@ -80,11 +83,14 @@ class Symbol(NamedTuple):
         return _UNDEFINED < self.section < _RESERVED
 
 
-class Patch(NamedTuple):
-    """A relocation: what the linker writes at `offset`, by its `kind` of the psABI."""
+class Relocation(NamedTuple):
+    """What the linker writes into a section."""
 
+    #: Bytes from the begin of the section.
     offset: int
+    #: R_X86_64_* of the psABI.
     kind: int
+    #: Its number in the table of symbols.
     symbol: int
     addend: int
 
@@ -146,11 +152,11 @@ class Elf:
             if section.kind == _REL or not self._is_64:
                 raise ValueError("relocations of another architecture")
             if section.link not in symbols:
-                symbols[section.link] = self._symbols(self.sections[section.link])
-            meant = symbols[section.link]
+                symbols[section.link] = self._symbol_hashes(self.sections[section.link])
+            meanings = symbols[section.link]
             for chunk in self.chunks(section):
                 patches = [
-                    _PATCH.pack(offset, info & 0xFFFFFFFF, addend) + meant[info >> 32]
+                    _RELOCATION_MARK.pack(offset, info & 0xFFFFFFFF, addend) + meanings[info >> 32]
                     for offset, info, addend in _RELOCATION.iter_unpack(chunk)
                 ]
                 yield self._number[section.info], b"".join(patches)
@@ -160,35 +166,35 @@ class Elf:
         table = next((section for section in self.sections if section.kind == _SYMTAB), None)
         if table is None or not self._is_64:
             raise ValueError("no table of symbols, or one of another architecture")
-        return list(self._rows(table))
+        return list(self._symbol_rows(table))
 
-    def patches(self, number: int) -> list[Patch]:
+    def relocations_of(self, number: int) -> list[Relocation]:
         """The relocations of the section with this number, in the order of their places."""
-        found: list[Patch] = []
+        relocations: list[Relocation] = []
         for section in self._patching.get(number, ()):
             for chunk in self.chunks(section):
-                found += (
-                    Patch(offset, info & 0xFFFFFFFF, info >> 32, addend)
+                relocations += (
+                    Relocation(offset, info & 0xFFFFFFFF, info >> 32, addend)
                     for offset, info, addend in _RELOCATION.iter_unpack(chunk)
                 )
-        return sorted(found)
+        return sorted(relocations)
 
-    def _symbols(self, table: Section) -> list[bytes]:
+    def _symbol_hashes(self, table: Section) -> list[bytes]:
         """32 bytes a symbol, by its number."""
-        found = []
-        for symbol in self._rows(table):
-            what: tuple[object, ...]
+        hashes = []
+        for symbol in self._symbol_rows(table):
+            meaning: tuple[object, ...]
             index = symbol.section
             if index == _UNDEFINED:
-                what = ("elsewhere", symbol.info >> 4, symbol.name)
+                meaning = ("elsewhere", symbol.info >> 4, symbol.name)
             elif index < _RESERVED:
-                what = ("here", self.sections[index].name, self._number.get(index), symbol.value)
+                meaning = ("here", self.sections[index].name, self._number.get(index), symbol.value)
             else:
-                what = ("nowhere", index, symbol.name, symbol.value)
-            found.append(hashlib.sha256(repr(what).encode()).digest())
-        return found
+                meaning = ("nowhere", index, symbol.name, symbol.value)
+            hashes.append(hashlib.sha256(repr(meaning).encode()).digest())
+        return hashes
 
-    def _rows(self, table: Section) -> Iterator[Symbol]:
+    def _symbol_rows(self, table: Section) -> Iterator[Symbol]:
         if table.kind != _SYMTAB or table.size > _SYMBOL_LIMIT * _SYMBOL.size:
             raise ValueError("no table of symbols, or an absurd one")
         strings = self.sections[table.link]
@@ -243,8 +249,8 @@ def build_id(path: Path) -> str:
             elf = Elf(stream)
             for section in elf.sections:
                 small = section.kind == NOTE and section.size <= _NOTES_LIMIT
-                if small and (found := _build_id(b"".join(elf.chunks(section)))):
-                    return found
+                if small and (identifier := _build_id(b"".join(elf.chunks(section)))):
+                    return identifier
     except UNREADABLE as error:
         raise NotElfError(f"{path.name} is not a readable ELF file") from error
     return ""
@@ -256,11 +262,11 @@ def _build_id(notes: bytes) -> str:
     while at + _NOTE.size <= len(notes):
         name_size, size, kind = _NOTE.unpack_from(notes, at)
         name_at = at + _NOTE.size
-        told_at = name_at + (name_size + 3 & ~3)
-        name, told = notes[name_at : name_at + name_size], notes[told_at : told_at + size]
-        if (name, kind, len(told)) == (b"GNU\0", _GNU_BUILD_ID, _BUILD_ID_BYTES):
-            return told.hex()
-        at = told_at + (size + 3 & ~3)
+        content_at = name_at + (name_size + 3 & ~3)
+        name, content = notes[name_at : name_at + name_size], notes[content_at : content_at + size]
+        if (name, kind, len(content)) == (b"GNU\0", _GNU_BUILD_ID, _BUILD_ID_BYTES):
+            return content.hex()
+        at = content_at + (size + 3 & ~3)
     return ""
 
 

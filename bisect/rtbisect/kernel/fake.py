@@ -19,22 +19,22 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True, kw_only=True)
 class FakeBuilder:
-    """Implements ports.Builder.
+    """Implements ports.Builder."""
 
-    `failing` maps a revision to its first error, `same_as` to the revision whose image it
-    shares, `raising` to the error that its next build raises (once). `sources` are the files
-    that every kernel is made from, relative to the tree; `functions` maps a revision to those
-    that it changes. `requests` lists what was asked, in
-    order. With `store` the artefacts exist.
-    """
-
+    #: First errors by revision.
     failing: Mapping[str, str] = field(default_factory=dict)
+    #: The revision whose image it shares, by revision.
     same_as: Mapping[str, str] = field(default_factory=dict)
+    #: What the next build of a revision raises, once.
     raising: dict[str, RtbisectError] = field(default_factory=dict)
+    #: Where the artefacts are kept; None: nowhere.
     store: ArtefactStore | None = None
     seconds: float = 10.0
+    #: Files that every kernel is made from, relative to the tree.
     sources: frozenset[str] = frozenset()
+    #: What a revision changes.
     functions: Mapping[str, tuple[Function, ...]] = field(default_factory=dict)
+    #: All that was asked, in order.
     requests: list[BuildRequest] = field(default_factory=list)
     _done: set[str] = field(default_factory=set)
 

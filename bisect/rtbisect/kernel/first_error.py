@@ -74,10 +74,12 @@ class Owner(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class FirstError:
-    """`line` is printable and at most 200 characters; `package` is set for TOOL."""
+    """Why a build failed."""
 
     owner: Owner
+    #: Printable, at most 200 characters.
     line: str
+    #: Debian's, that has what is missing; "" unless the owner is TOOL.
     package: str = ""
 
 

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
-    from rtbisect.kernel.elf import Patch, Section, Symbol
+    from rtbisect.kernel.elf import Relocation, Section, Symbol
 
 #: Bytes that a relocation fills in, and those that are relative to their place.
 _WIDTHS = {1: 8, 24: 8, 12: 2, 13: 2, 14: 1, 15: 1}
@@ -72,6 +72,7 @@ _OVERLAP = 2
 class Place(NamedTuple):
     """A symbol of a section."""
 
+    #: Bytes from the begin of the section, and bytes of it.
     start: int
     size: int
     name: bytes
@@ -94,20 +95,20 @@ def changed(parent: bytes, culprit: bytes) -> tuple[Function, ...]:
     by two tables. Several functions may have one name.
     """
     old: dict[bytes, Counter[bytes]] = {}
-    for name, mark, _ in _rows(parent):
-        old.setdefault(_plain(name), Counter())[mark] += 1
-    found: dict[str, bool] = {}
-    for name, mark, at_boot in _rows(culprit):
-        left = old.get(_plain(name), Counter())
+    for name, mark, _ in _table_rows(parent):
+        old.setdefault(_without_numbers(name), Counter())[mark] += 1
+    at_boot_by_name: dict[str, bool] = {}
+    for name, mark, at_boot in _table_rows(culprit):
+        left = old.get(_without_numbers(name), Counter())
         if left[mark]:
             left[mark] -= 1
         else:
             text = name.decode("ascii")
-            found[text] = found.get(text, False) or at_boot
-    return tuple(Function(*each) for each in sorted(found.items()))
+            at_boot_by_name[text] = at_boot_by_name.get(text, False) or at_boot
+    return tuple(Function(*item) for item in sorted(at_boot_by_name.items()))
 
 
-def _rows(packed: bytes) -> Iterator[tuple[bytes, bytes, bool]]:
+def _table_rows(packed: bytes) -> Iterator[tuple[bytes, bytes, bool]]:
     for line in gzip.decompress(packed).splitlines():
         name, mark, *boot = line.split(b" ")
         yield name, mark, bool(boot)
@@ -120,39 +121,39 @@ def _functions(elf: Elf) -> Iterator[tuple[bytes, ...]]:
     if not elf.is_relocatable:
         raise ValueError("no relocatable object")
     symbols = elf.symbols()
-    places = _places(symbols)
+    places = _symbols_by_section(symbols)
     meant = _Meanings(elf, symbols, places)
-    own = _own(symbols)
+    own = _functions_by_section(symbols)
     left = _OVERLAP * sum(section.size for section in elf.sections if section.kind != NOBITS)
     for number, section in enumerate(elf.sections):
         if not section.flags & EXECUTED or section.kind == NOBITS or number not in own:
             continue
         code = b"".join(elf.chunks(section))
-        patches, is_init = elf.patches(number), _INIT.fullmatch(section.name) is not None
+        patches, is_init = elf.relocations_of(number), _INIT.fullmatch(section.name) is not None
         if is_init:
-            called.update(_called(code, patches, meant))
+            called.update(_callees(code, patches, meant))
         marks = _Marks(code, patches, places[number], meant)
         for (start, size), name in own[number].items():
             left -= size
             if left < 0:
                 raise ValueError("functions that lie in each other")
             if _NAME.fullmatch(name) and not name.startswith(_PADDING):
-                rows.append((name, marks.of(start, size), is_init))
+                rows.append((name, marks.mark(start, size), is_init))
     for name, mark, is_init in rows:
         yield (name, mark, b"boot") if is_init or _base(name) in called else (name, mark)
 
 
-def _own(symbols: list[Symbol]) -> dict[int, dict[tuple[int, int], bytes]]:
+def _functions_by_section(symbols: list[Symbol]) -> dict[int, dict[tuple[int, int], bytes]]:
     """Names of functions by their place and size, by the number of their section."""
-    found: dict[int, dict[tuple[int, int], bytes]] = {}
+    by_section: dict[int, dict[tuple[int, int], bytes]] = {}
     # Of several names of one place the one that sorts last counts, in every build.
     for symbol in sorted(symbols, key=lambda symbol: (symbol.info, symbol.name)):
         if symbol.kind == FUNCTION and symbol.size and symbol.is_here:
-            found.setdefault(symbol.section, {})[symbol.value, symbol.size] = symbol.name
-    return found
+            by_section.setdefault(symbol.section, {})[symbol.value, symbol.size] = symbol.name
+    return by_section
 
 
-def _called(code: bytes, patches: Iterable[Patch], meant: _Meanings) -> Iterator[bytes]:
+def _callees(code: bytes, patches: Iterable[Relocation], meant: _Meanings) -> Iterator[bytes]:
     """Base names of what the code of a section calls in others, or jumps to."""
     for patch in patches:
         before = code[max(0, patch.offset - 2) : patch.offset]
@@ -165,26 +166,26 @@ def _base(name: bytes) -> bytes:
     return name.partition(b".")[0]
 
 
-def _plain(name: bytes) -> bytes:
+def _without_numbers(name: bytes) -> bytes:
     return _NUMBERS.sub(b"", name)
 
 
-def _places(symbols: list[Symbol]) -> Mapping[int, list[Place]]:
+def _symbols_by_section(symbols: list[Symbol]) -> Mapping[int, list[Place]]:
     """Symbols with a size by the number of their section, in order."""
-    found: dict[int, list[Place]] = {}
+    by_section: dict[int, list[Place]] = {}
     for symbol in symbols:
         if symbol.is_here and symbol.kind != SECTION and symbol.size:
-            place = Place(symbol.value, symbol.size, _plain(symbol.name))
-            found.setdefault(symbol.section, []).append(place)
-    return {number: sorted(each) for number, each in found.items()}
+            place = Place(symbol.value, symbol.size, _without_numbers(symbol.name))
+            by_section.setdefault(symbol.section, []).append(place)
+    return {number: sorted(places) for number, places in by_section.items()}
 
 
-def _place(places: list[Place], at: int) -> Place | None:
+def _symbol_at(places: list[Place], at: int) -> Place | None:
     """The symbol that holds an address."""
-    found = bisect.bisect_right(places, at, key=lambda place: place.start) - 1
-    if found < 0 or not at < places[found].start + places[found].size:
+    index = bisect.bisect_right(places, at, key=lambda place: place.start) - 1
+    if index < 0 or not at < places[index].start + places[index].size:
         return None
-    return places[found]
+    return places[index]
 
 
 class _Meanings:
@@ -193,35 +194,35 @@ class _Meanings:
     def __init__(self, elf: Elf, symbols: list[Symbol], places: Mapping[int, list[Place]]) -> None:
         self._elf = elf
         self._symbols = symbols
-        self._places = places
+        self._symbols_by_section = places
         self._texts: dict[int, bytes] = {}
 
-    def of(self, patch: Patch) -> bytes:
+    def meaning(self, patch: Relocation) -> bytes:
         symbol = self._symbols[patch.symbol]
         if symbol.kind != SECTION:
-            return b"%b%+d" % (_plain(symbol.name), patch.addend)
+            return b"%b%+d" % (_without_numbers(symbol.name), patch.addend)
         section = self._elf.sections[symbol.section]
         at = symbol.value + patch.addend
         starts = [at + ahead for ahead in _AHEAD] if patch.kind in _RELATIVE else [at]
         if section.flags & STRINGS:
             return b"text " + self._text(symbol.section, section, starts[0])
-        places = self._places.get(symbol.section, [])
-        held = [(place, start) for start in starts if (place := _place(places, start))]
+        places = self._symbols_by_section.get(symbol.section, [])
+        held = [(place, start) for start in starts if (place := _symbol_at(places, start))]
         for place, start in held:
             if place.start == start:
                 return place.name
         # Of what has no name only the kind counts: its place moves with all that lies before it.
         return b"%b%+d" % (held[0][0].name, held[0][1] - held[0][0].start) if held else section.name
 
-    def callee(self, patch: Patch) -> bytes:
+    def callee(self, patch: Relocation) -> bytes:
         """The symbol that a call means; b"" for one that has none."""
         symbol = self._symbols[patch.symbol]
         if symbol.kind != SECTION:
             return symbol.name
-        places = self._places.get(symbol.section, [])
+        places = self._symbols_by_section.get(symbol.section, [])
         # The processor counts from the end of the call, which is that of its field.
-        found = _place(places, symbol.value + patch.addend + _WIDTH)
-        return found.name if found else b""
+        place = _symbol_at(places, symbol.value + patch.addend + _WIDTH)
+        return place.name if place else b""
 
     def _text(self, number: int, section: Section, start: int) -> bytes:
         if number not in self._texts:
@@ -234,7 +235,7 @@ class _Marks:
     """The functions of one section."""
 
     def __init__(
-        self, code: bytes, patches: list[Patch], places: list[Place], meant: _Meanings
+        self, code: bytes, patches: list[Relocation], places: list[Place], meant: _Meanings
     ) -> None:
         self._code = code
         self._patches = patches
@@ -242,16 +243,16 @@ class _Marks:
         self._starts = {place.start: place.name for place in places}
         self._meant = meant
 
-    def of(self, start: int, size: int) -> bytes:
+    def mark(self, start: int, size: int) -> bytes:
         """The mark (hex) of the function of `size` bytes at `start`."""
         code = bytearray(self._code[start : start + size])
-        said = []
+        references = []
         first = bisect.bisect_left(self._offsets, start)
         last = bisect.bisect_left(self._offsets, start + size)
         for patch in self._patches[first:last]:
             at, width = patch.offset - start, _WIDTHS.get(patch.kind, _WIDTH)
             code[at : at + width] = bytes(width)
-            said.append(b"%d %d " % (at, patch.kind) + self._meant.of(patch))
+            references.append(b"%d %d " % (at, patch.kind) + self._meant.meaning(patch))
         filled = frozenset(self._offsets[first:last])
         for at, width in self._jumps(bytes(code)):
             end = at + width
@@ -260,10 +261,10 @@ class _Marks:
             if name is None or 0 <= end + step < size or start + at in filled:
                 continue
             code[at:end] = bytes(width)
-            said.append(b"%d jump " % at + name)
-        whole = hashlib.blake2b(bytes(code), digest_size=8)
-        whole.update(b"\0".join(said))
-        return whole.hexdigest().encode()
+            references.append(b"%d jump " % at + name)
+        digest = hashlib.blake2b(bytes(code), digest_size=8)
+        digest.update(b"\0".join(references))
+        return digest.hexdigest().encode()
 
     @staticmethod
     def _jumps(code: bytes) -> Iterator[tuple[int, int]]:

@@ -25,7 +25,7 @@ from rtbisect.kernel import (
     toolchain,
 )
 from rtbisect.kernel import checkout as git_source
-from rtbisect.kernel.blame import Machine, TreeError
+from rtbisect.kernel.blame import MachineState, TreeError
 from rtbisect.kernel.cache import BuildCache, cache_key
 from rtbisect.kernel.elf import NotElfError
 from rtbisect.kernel.products import Products, collect
@@ -136,7 +136,7 @@ class KernelBuilder:
         """Functions of `culprit` whose code `parent` does not have; None when that is not known."""
         if not parent.functions or not culprit.functions:
             return None
-        tables = [self._store.path(each.functions).read_bytes() for each in (parent, culprit)]
+        tables = [self._store.path(build.functions).read_bytes() for build in (parent, culprit)]
         return functions.changed(*tables)
 
     def _attempt(self, task: _Task, begin: float) -> Build:
@@ -175,9 +175,9 @@ class KernelBuilder:
     def _check_still(self, task: _Task) -> None:
         """InfrastructureError when source or tools are others than at the beginning."""
         git_source.check_still(task.source, task.tree)
-        if found := toolchain.changed(task.tools, toolchain.look(self._settings.compiler)):
+        if changes := toolchain.changed(task.tools, toolchain.look(self._settings.compiler)):
             raise InfrastructureError(
-                f"the tools changed during the build of {task.request.revision[:12]}: {found}",
+                f"the tools changed during the build of {task.request.revision[:12]}: {changes}",
                 "let the upgrade end, then run `rtbisect resume`",
             )
 
@@ -282,8 +282,8 @@ class KernelBuilder:
         """
         start = task.space.log.stat().st_size
         lock, source_lock = task.locks
-        machine = Machine.before(task.space.root)
-        held = confined.run(
+        machine = MachineState.before(task.space.root)
+        confined_run = confined.run(
             task.box,
             argv,
             held=source_lock,
@@ -293,9 +293,9 @@ class KernelBuilder:
             pass_fds=(lock,),
             on_start=lambda pid: task.note(f"pgid:{pid}"),
         )
-        done = held.done
-        if held.exceeded:
-            raise TreeError(held.exceeded, suspect=True, large=True)
+        done = confined_run.done
+        if confined_run.exceeded:
+            raise TreeError(confined_run.exceeded, suspect=True, large=True)
         if done.ok:
             return
         if done.timed_out:
@@ -310,8 +310,8 @@ class KernelBuilder:
             # Nobody outside sees the processes in there, but what the tree starts does.
             number = done.returncode - 128
             raise TreeError(f"make was ended by signal {number}", suspect=True)
-        found = first_error.find(task.space.log_text(start))
-        owned = blame.checked(found, machine, lambda: confined.works(task.box, task.space.log))
+        error = first_error.find(task.space.log_text(start))
+        owned = blame.checked(error, machine, lambda: confined.works(task.box, task.space.log))
         raise blame.fault(owned, task.request.revision)
 
     def _sandbox(self, source: Path, space: Workspace, tools: str) -> Sandbox:

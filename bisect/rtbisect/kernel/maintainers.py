@@ -43,28 +43,30 @@ _BOUNDS = Bounds(
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
-    """Lines as `Name <address> (role)`; `why_not` says why there are none."""
+class MaintainerLines:
+    """What get_maintainer.pl said."""
 
+    #: As `Name <address> (role)`.
     lines: tuple[str, ...] = ()
+    #: Why there are none; "" where there are.
     why_not: str = ""
 
 
-def maintainers(source: Path, files: Sequence[str]) -> Named:
+def maintainers(source: Path, files: Sequence[str]) -> MaintainerLines:
     """Lines of get_maintainer.pl for `files` of the tree at `source`. A script that is missing,
     fails or does not end gives none: a report is proposed without it, and says so.
     InfrastructureError when the sandbox itself does not start.
     """
     if not (source / SCRIPT).is_file():
-        return Named(why_not=f"the tree has no {SCRIPT}")
-    asked = [name for name in files[:_MOST_FILES] if (source / name).is_file()]
-    if not asked:
-        return Named(why_not="none of the files of the commit is in the tree now")
+        return MaintainerLines(why_not=f"the tree has no {SCRIPT}")
+    present = [name for name in files[:_MOST_FILES] if (source / name).is_file()]
+    if not present:
+        return MaintainerLines(why_not="none of the files of the commit is in the tree now")
     with tempfile.TemporaryDirectory(prefix="rtbisect-maintainers-") as name:
-        return _ask(source, asked, Path(name))
+        return _ask(source, present, Path(name))
 
 
-def _ask(source: Path, files: Sequence[str], place: Path) -> Named:
+def _ask(source: Path, files: Sequence[str], place: Path) -> MaintainerLines:
     out, modules, fragments, ccache = (place / name for name in ("o", "modules", "f", "ccache"))
     for folder in (out, modules, fragments, ccache):
         folder.mkdir()
@@ -79,20 +81,20 @@ def _ask(source: Path, files: Sequence[str], place: Path) -> Named:
         bounds=_BOUNDS,
         uid=uid_of(place),
     )
-    told, erred = place / "told", place / "erred"
+    output, errors = place / "told", place / "erred"
     words = ["env", f"--chdir={SRC}", "perl", SCRIPT, "--nogit", "--nogit-fallback", "--roles"]
-    words += ["--norolestats", "--remove-duplicates", "-f", "--", *(f"./{each}" for each in files)]
+    words += ["--norolestats", "--remove-duplicates", "-f", "--", *(f"./{file}" for file in files)]
     try:
-        found = confined.run(
-            sandbox, words, cwd=place, timeout_s=_TIMEOUT_S, log=told, error_log=erred
+        ended = confined.run(
+            sandbox, words, cwd=place, timeout_s=_TIMEOUT_S, log=output, error_log=errors
         )
     except InfrastructureError as error:
-        return Named(why_not=f"{SCRIPT}: {error.message}")
-    if not found.done.ok or found.exceeded:
-        last = found.exceeded or (_lines(erred) or ["no word"])[-1]
-        return Named(why_not=f"{SCRIPT} failed: {printable(last, 120)}")
-    lines = [printable(line, 300) for line in _lines(told)]
-    return Named(tuple(line for line in lines if "@" in line)[:_MOST_LINES])
+        return MaintainerLines(why_not=f"{SCRIPT}: {error.message}")
+    if not ended.done.ok or ended.exceeded:
+        last = ended.exceeded or (_lines(errors) or ["no word"])[-1]
+        return MaintainerLines(why_not=f"{SCRIPT} failed: {printable(last, 120)}")
+    lines = [printable(line, 300) for line in _lines(output)]
+    return MaintainerLines(tuple(line for line in lines if "@" in line)[:_MOST_LINES])
 
 
 def _lines(path: Path) -> list[str]:

@@ -38,21 +38,24 @@ MIN_MEMORY_BYTES = 2 * 2**30
 
 
 @dataclass(frozen=True, slots=True)
-class Host:
-    """What was found. `disk_bytes` is free, `memory_bytes` available."""
+class BuildHost:
+    """What this machine has for building kernels."""
 
+    #: Those of TOOLS and of HEADERS that are installed.
     tools: frozenset[str]
     headers: frozenset[str]
+    #: Free, where the state directory is.
     disk_bytes: int
+    #: Available.
     memory_bytes: int
 
 
-def look(root: Path, which: Callable[[str], str | None] = shutil.which) -> Host:
+def look(root: Path, which: Callable[[str], str | None] = shutil.which) -> BuildHost:
     """Look at this host; `root` need not exist yet."""
     place = next(path for path in (root, *root.absolute().parents) if path.exists())
     meminfo = Path("/proc/meminfo").read_text(encoding="ascii")
     match = re.search(r"^MemAvailable:\s+(\d+) kB", meminfo, re.MULTILINE)
-    return Host(
+    return BuildHost(
         tools=frozenset(tool for tool in TOOLS if which(tool)),
         headers=frozenset(name for name in HEADERS if (Path("/usr/include") / name).exists()),
         disk_bytes=shutil.disk_usage(place).free,
@@ -60,7 +63,7 @@ def look(root: Path, which: Callable[[str], str | None] = shutil.which) -> Host:
     )
 
 
-def judge(host: Host, root: Path) -> None:
+def judge(host: BuildHost, root: Path) -> None:
     """Raise the first thing that is missing: ConfigError (packages), InfrastructureError."""
     packages = {HOST_TOOLS[tool]: tool for tool in TOOLS if tool not in host.tools}
     if not host.headers:

@@ -35,7 +35,7 @@ _MODULES_LIMIT = 512 << 20
 _VMLINUX_LIMIT = 128 << 20
 
 #: All objects of the kernel in one, before their addresses are known.
-_WHOLE = "vmlinux.o"
+_ALL_OBJECTS = "vmlinux.o"
 
 _BOOT = "arch/x86/boot"
 _BOOT_OBJECT = re.compile(rf"(?<=\s){_BOOT}/(?:[\w-]+/)*(?!piggy\.)[\w-]+\.o(?=\s)")
@@ -43,9 +43,7 @@ _BOOT_OBJECT = re.compile(rf"(?<=\s){_BOOT}/(?:[\w-]+/)*(?!piggy\.)[\w-]+\.o(?=\
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Products:
-    """Names in the artefact store, the signature, the release string and the build id, called as in
-    `Build`.
-    """
+    """What a build left, called as in `Build`."""
 
     kernel: str
     modules: str
@@ -93,7 +91,7 @@ def _vmlinux(space: Workspace, store: ArtefactStore) -> str:
 def _functions(space: Workspace, store: ArtefactStore) -> str:
     """Marks of all functions; "" where the objects are not what we can read (LTO keeps none)."""
     try:
-        return store.put_bytes(functions.table(space.plain_file(_WHOLE)))
+        return store.put_bytes(functions.table(space.plain_file(_ALL_OBJECTS)))
     except (NotPlainError, NotElfError):
         return ""
 

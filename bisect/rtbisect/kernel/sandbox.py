@@ -58,18 +58,22 @@ _HIDDEN_BYTES = 4096
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sandbox:
-    """What is visible, and what may be taken. `as_root` says that bubblewrap is started by root;
-    the foreign code then is the user `uid`.
-    """
+    """What foreign code sees, and what it may take."""
 
+    #: The tree, read only.
     source: Path
+    #: O=, our own modules: written to.
     out: Path
     modules: Path
+    #: Read only.
     fragments: Path
     ccache: Path
+    #: Beside what every command in it has.
     env: Mapping[str, str] = field(default_factory=dict)
     bounds: Bounds = field(default_factory=Bounds.of_machine)
+    #: Who the foreign code is where root starts bubblewrap.
     uid: int = BUILD_UID
+    #: Bubblewrap is started by root.
     as_root: bool = field(default_factory=lambda: os.geteuid() == 0)
 
     @property
@@ -133,12 +137,12 @@ class Sandbox:
         """
         if not self.as_root and held is None:
             return []
-        who = [f"--reuid={self.uid}", f"--regid={self.uid}", "--clear-groups"]
+        user = [f"--reuid={self.uid}", f"--regid={self.uid}", "--clear-groups"]
         caps = ["--inh-caps=-all", "--ambient-caps=-all", "--bounding-set=-all"]
         # Only bash closes descriptors above 9; two commands, so that it waits.
         without = "" if held is None else f" {held}<&-"
         wait = ["/bin/bash", "-c", f'"$@"{without}; exit $?', "bash"]
-        return [*wait, "setpriv", *(who if self.as_root else []), *caps, "--no-new-privs", "--"]
+        return [*wait, "setpriv", *(user if self.as_root else []), *caps, "--no-new-privs", "--"]
 
     def _system(self) -> list[str]:
         words = ["--ro-bind", "/usr", "/usr"]

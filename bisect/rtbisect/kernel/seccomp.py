@@ -80,16 +80,18 @@ def program() -> bytes:
         )
     words = [_load(_ARCH), *_unless_equal(_ARCH_X86_64, errno.ENOSYS), _load(_NUMBER)]
     # The numbers of x32 are among them.
-    words += [_WORD.pack(_AT_LEAST, 0, 1, FIRST_UNKNOWN), _give(errno.ENOSYS)]
+    words += [_WORD.pack(_AT_LEAST, 0, 1, FIRST_UNKNOWN), _answer(errno.ENOSYS)]
     for numbers, answer in ((REFUSED, errno.EPERM), (ABSENT, errno.ENOSYS)):
         for number in numbers.values():
-            words += [_WORD.pack(_EQUAL, 0, 1, number), _give(answer)]
-    refused = _give(errno.EPERM)
-    words += _of_call(_CLONE, 0, [_WORD.pack(_ANY_BIT, 0, 1, _NAMESPACES), refused])
-    seen = [_WORD.pack(_EQUAL, 0, 1, word) for word in _TERMINAL]
-    words += _of_call(_IOCTL, 1, [part for word in seen for part in (word, refused)])
-    known = [_WORD.pack(_EQUAL, len(_FAMILIES) - at, 0, f) for at, f in enumerate(_FAMILIES)]
-    words += _of_call(_SOCKET, 0, [*known, _give(errno.EAFNOSUPPORT)])
+            words += [_WORD.pack(_EQUAL, 0, 1, number), _answer(answer)]
+    refused = _answer(errno.EPERM)
+    words += _for_call(_CLONE, 0, [_WORD.pack(_ANY_BIT, 0, 1, _NAMESPACES), refused])
+    terminal_requests = [_WORD.pack(_EQUAL, 0, 1, word) for word in _TERMINAL]
+    words += _for_call(_IOCTL, 1, [part for word in terminal_requests for part in (word, refused)])
+    known_families = [
+        _WORD.pack(_EQUAL, len(_FAMILIES) - at, 0, f) for at, f in enumerate(_FAMILIES)
+    ]
+    words += _for_call(_SOCKET, 0, [*known_families, _answer(errno.EAFNOSUPPORT)])
     return b"".join([*words, _WORD.pack(_RETURN, 0, 0, _ALLOW)])
 
 
@@ -109,15 +111,15 @@ def _load(offset: int) -> bytes:
     return _WORD.pack(_LOAD, 0, 0, offset)
 
 
-def _give(error: int) -> bytes:
+def _answer(error: int) -> bytes:
     return _WORD.pack(_RETURN, 0, 0, _ERRNO | error)
 
 
 def _unless_equal(value: int, error: int) -> list[bytes]:
-    return [_WORD.pack(_EQUAL, 1, 0, value), _give(error)]
+    return [_WORD.pack(_EQUAL, 1, 0, value), _answer(error)]
 
 
-def _of_call(number: int, argument: int, words: list[bytes]) -> list[bytes]:
+def _for_call(number: int, argument: int, words: list[bytes]) -> list[bytes]:
     """`words` look at half of an argument of one call; the number is loaded again behind them."""
     inside = [_load(_ARGUMENTS + 8 * argument), *words, _load(_NUMBER)]
     return [_WORD.pack(_EQUAL, 0, len(inside), number), *inside]

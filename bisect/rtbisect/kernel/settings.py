@@ -62,23 +62,26 @@ ALIGNMENTS = {layout_variant(i): size for i, size in enumerate(_SIZES, start=1)}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BuildSettings:
-    """`root` holds O= directories, ccache and the records of finished builds.
+    """How this machine builds."""
 
-    `machine_lock` is the lock that a measuring window holds: no build runs meanwhile.
-    `lock_wait_s` bounds the wait for it and for the O= directory. `boot_line` enters
-    the signature: the same image with another command line is another kernel.
-    `jobs` 0 means one per CPU. `bounds` are those of each command of a build.
-    """
-
+    #: Holds O= directories, ccache and the records of finished builds.
     root: Path
+    #: A measuring window holds it: no build runs meanwhile.
     machine_lock: Path
+    #: Enters the signature: the same image with another command line is another kernel.
     boot_line: str = ""
+    #: Of one build.
     timeout_s: float = 3600.0
+    #: Of the wait for the machine, and for the O= directory.
     lock_wait_s: float = 1800.0
+    #: 0: one for each CPU.
     jobs: int = 0
     compiler: str = "gcc"
+    #: In ccache's words, as 5G.
     ccache_size: str = "5G"
+    #: Below O=.
     image: str = "arch/x86/boot/bzImage"
+    #: Of each command of a build.
     bounds: Bounds = field(default_factory=Bounds.of_machine)
 
     @property

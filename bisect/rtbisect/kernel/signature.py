@@ -33,9 +33,9 @@ def signature(
     Raises NotElfError for a file that cannot be read as ELF.
     """
     digest = hashlib.sha256()
-    for what, paths in (("file", (vmlinux,)), ("file", modules), ("unpacks", boot_code)):
+    for role, paths in (("file", (vmlinux,)), ("file", modules), ("unpacks", boot_code)):
         for path in sorted(paths, key=lambda path: path.name):
-            digest.update(f"\0{what} {path.name}\n".encode("utf-8", "surrogateescape"))
+            digest.update(f"\0{role} {path.name}\n".encode("utf-8", "surrogateescape"))
             digest.update(image_hash(path).encode())
     digest.update(f"\0boot {boot_line}".encode("utf-8", "surrogateescape"))
     return digest.hexdigest()

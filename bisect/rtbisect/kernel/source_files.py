@@ -34,7 +34,7 @@ def closure(objects: Path) -> frozenset[str]:
     Every word of a record that lies in the source tree counts, so that scripts and the input of
     generators are in it too. NotPlainError when the records are too many or name too much.
     """
-    found: set[str] = set()
+    files: set[str] = set()
     prefix = f"{SRC}/"
     for record in _records(objects):
         for word in _WORD.findall(record):
@@ -43,10 +43,10 @@ def closure(objects: Path) -> frozenset[str]:
                 path = os.path.normpath(word[at + len(prefix) :])
                 # The tree itself, and what lies beside it, are no files of the tree.
                 if path != "." and not path.startswith(".."):
-                    found.add(path)
-        if len(found) > _MOST_NAMES:
+                    files.add(path)
+        if len(files) > _MOST_NAMES:
             raise NotPlainError(f"the build's records name more than {_MOST_NAMES} files")
-    return frozenset(found)
+    return frozenset(files)
 
 
 def _records(objects: Path) -> Iterable[str]:

@@ -30,14 +30,14 @@ def look(compiler: str, folder: Path = BIN) -> str:
 
     InfrastructureError when a program does not answer, ConfigError without a compiler.
     """
-    lines = [f"{compiler}: {_said(folder / compiler, '--version')}"]
+    lines = [f"{compiler}: {_first_line(folder / compiler, '--version')}"]
     for name, word in _ASKED:
         place = folder / name
-        said = _said(place, word) if place.is_file() else "none"
-        lines.append(f"{name}: {said}{_mark(place) if name in _WRITE_CODE else ''}")
+        version = _first_line(place, word) if place.is_file() else "none"
+        lines.append(f"{name}: {version}{_file_mark(place) if name in _WRITE_CODE else ''}")
     # The compiler proper is a program behind the one that is called.
-    proper = Path(_said(folder / compiler, "-print-prog-name=cc1"))
-    lines.append(f"cc1:{_mark(proper)}")
+    proper = Path(_first_line(folder / compiler, "-print-prog-name=cc1"))
+    lines.append(f"cc1:{_file_mark(proper)}")
     return "\n".join(lines)
 
 
@@ -49,13 +49,13 @@ def changed(before: str, now: str) -> str:
     return "; ".join(f"{name} was {old.get(name)}, is {new.get(name)}" for name in names)
 
 
-def _said(program: Path, word: str) -> str:
+def _first_line(program: Path, word: str) -> str:
     done = command.run([str(program), word], cwd=Path("/"), timeout_s=_TIMEOUT_S, check=True)
     lines = [line for line in done.stdout.splitlines() if line.strip()]
     return command.printable(lines[0]) if lines else ""
 
 
-def _mark(program: Path) -> str:
+def _file_mark(program: Path) -> str:
     """The start of the file's sha256."""
     if not program.is_file():
         return " none"

@@ -84,12 +84,12 @@ class Workspace:
         """Make the folders; why old objects were thrown away, "" when they were kept. make does not
         compare the `tools` that made them.
         """
-        found = self.stamp()
-        why = self._why_refill(found, source, tools, fresh=fresh)
-        kept = {name: found[name] for name in ("passed",) if name in found}
+        stamp = self.stamp()
+        why = self._why_refill(stamp, source, tools, fresh=fresh)
+        lasting = {name: stamp[name] for name in ("passed",) if name in stamp}
         try:
             if why:
-                self._write_stamp(kept)
+                self._write_stamp(lasting)
                 remove(self.out)
             for folder in (self.modules, self.fragments):
                 remove(folder)
@@ -99,9 +99,9 @@ class Workspace:
             self.log.write_bytes(b"")
             if why:
                 now = {"source": identity(source), "owner": self.uid, "tools": tools}
-                self._write_stamp(kept | now)
+                self._write_stamp(lasting | now)
         except OSError as error:
-            raise _disk(self.root, error) from error
+            raise _disk_error(self.root, error) from error
         return why
 
     def mark(self, reason: str) -> None:
@@ -109,7 +109,7 @@ class Workspace:
         try:
             self._dirty.write_text(reason + "\n", encoding="utf-8")
         except OSError as error:
-            raise _disk(self.root, error) from error
+            raise _disk_error(self.root, error) from error
 
     def unmark(self) -> None:
         """Make ended by itself: objects and dependencies agree."""
@@ -123,9 +123,9 @@ class Workspace:
         """Do the objects take so much that the next build might run into its bounds without a fault
         of its own? A compiler cache that does is removed.
         """
-        if _takes(self.ccache, bounds):
+        if _takes_half(self.ccache, bounds):
             remove(self.ccache)
-        return _takes(self.out, bounds)
+        return _takes_half(self.out, bounds)
 
     def give_up_space(self) -> None:
         """After a build that ran into a bound: the disk may be nearly full now."""
@@ -136,10 +136,10 @@ class Workspace:
     def stamp(self) -> dict[str, Any]:
         """What the objects belong to; empty when unknown."""
         try:
-            found = json.loads(self._stamp.read_text(encoding="utf-8"))
+            stamp = json.loads(self._stamp.read_text(encoding="utf-8"))
         except (OSError, ValueError):
             return {}
-        return found if isinstance(found, dict) else {}
+        return stamp if isinstance(stamp, dict) else {}
 
     def set_config_key(self, key: str) -> None:
         """Remember what .config was made from; "" before it is made."""
@@ -167,7 +167,7 @@ class Workspace:
                 f"the build wrote to {folder.name}/, where {name} is ours"
             ) from error
         except OSError as error:
-            raise _disk(self.root, error) from error
+            raise _disk_error(self.root, error) from error
         return path
 
     def has(self, name: str) -> bool:
@@ -184,15 +184,15 @@ class Workspace:
                 raise NotPlainError(f"{name} is not a path below O=")
             path = path / part
             try:
-                found = path.lstat()
+                status = path.lstat()
             except (OSError, ValueError) as error:
                 raise NotPlainError(f"make left no {name}") from error
-            if stat.S_ISLNK(found.st_mode):
+            if stat.S_ISLNK(status.st_mode):
                 raise NotPlainError(f"{name} is or goes through a symbolic link")
-        if not stat.S_ISREG(found.st_mode):
+        if not stat.S_ISREG(status.st_mode):
             raise NotPlainError(f"{name} is not a regular file")
-        if found.st_size > limit:
-            raise NotPlainError(f"{name} has {found.st_size} bytes, more than {limit}")
+        if status.st_size > limit:
+            raise NotPlainError(f"{name} has {status.st_size} bytes, more than {limit}")
         if not os.access(path, os.R_OK):
             raise NotPlainError(f"{name} cannot be read")
         return path
@@ -209,17 +209,17 @@ class Workspace:
         revision stops building. NotPlainError when one is not there or is oddly named.
         """
         ours = (path for path in self.modules.glob("*.ko") if stat.S_ISREG(path.lstat().st_mode))
-        found = {path.name: path for path in ours}
+        by_name = {path.name: path for path in ours}
         for line in self.text("modules.order").splitlines():
             # Lines read a.o, in older trees a.ko, in old ones kernel/a.ko for a.ko.
             name = re.sub(r"\.k?o$", ".ko", line)
             if not self.has(name):
                 name = name.removeprefix("kernel/")
-            found.setdefault(name.rpartition("/")[2], self.plain_file(name))
-        for name in found:
+            by_name.setdefault(name.rpartition("/")[2], self.plain_file(name))
+        for name in by_name:
             if not _MODULE_NAME.fullmatch(name):
                 raise NotPlainError(f"{name!r} is not the name of a module")
-        return [found[name] for name in sorted(found)]
+        return [by_name[name] for name in sorted(by_name)]
 
     def log_text(self, start: int = 0) -> str:
         """The log from byte `start`; without its middle when it is longer than 9 MiB."""
@@ -237,16 +237,16 @@ class Workspace:
         if os.geteuid() == 0:
             os.chown(folder, self.uid, self.uid, follow_symlinks=False)
 
-    def _why_refill(self, found: dict[str, Any], source: Path, tools: str, *, fresh: bool) -> str:
+    def _why_refill(self, stamp: dict[str, Any], source: Path, tools: str, *, fresh: bool) -> str:
         if not self.out.is_dir():
             return "there are none yet"
         if fresh:
             return "a fresh build is asked for"
         if self.is_dirty:
             return "the last build was interrupted"
-        if found.get("source") != identity(source) or found.get("owner") != self.uid:
+        if stamp.get("source") != identity(source) or stamp.get("owner") != self.uid:
             return "they belong to another source directory"
-        if found.get("tools", "") != tools:
+        if stamp.get("tools", "") != tools:
             return "other tools made them"
         return ""
 
@@ -258,13 +258,13 @@ class Workspace:
         except OSError as error:
             with suppress(OSError):
                 new.unlink(missing_ok=True)
-            raise _disk(self.root, error) from error
+            raise _disk_error(self.root, error) from error
 
 
 def identity(source: Path) -> str:
     """Changes when a source directory is made anew: then file times may lie."""
-    found = source.stat()
-    return f"{source.resolve()}:{found.st_dev}:{found.st_ino}"
+    status = source.stat()
+    return f"{source.resolve()}:{status.st_dev}:{status.st_ino}"
 
 
 def _owner(root: Path) -> int:
@@ -272,7 +272,7 @@ def _owner(root: Path) -> int:
     return uid_of(root) if os.geteuid() == 0 else os.geteuid()
 
 
-def _takes(folder: Path, bounds: Bounds) -> bool:
+def _takes_half(folder: Path, bounds: Bounds) -> bool:
     """More than a half of what a build may leave."""
     taken = on_disk((folder,), bounds.files)
     half = taken.bytes > bounds.disk_bytes // 2 or taken.files > bounds.files // 2
@@ -289,7 +289,7 @@ def remove(folder: Path) -> None:
         command.run([*argv, str(folder)], cwd=folder.parent, timeout_s=_REMOVE_S, check=True)
 
 
-def _disk(where: Path, error: OSError) -> InfrastructureError:
+def _disk_error(where: Path, error: OSError) -> InfrastructureError:
     return InfrastructureError(
         f"cannot write below {where}: {error.strerror}",
         "free disk space (8 GB are needed) or correct the owner, then run `rtbisect resume`",

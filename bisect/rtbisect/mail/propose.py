@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from rtbisect.campaign import assemble, trees
 from rtbisect.errors import BusyError, ConfigError
-from rtbisect.kernel.maintainers import Named, maintainers
+from rtbisect.kernel.maintainers import MaintainerLines, maintainers
 from rtbisect.mail.accounts import rules_of
 from rtbisect.mail.approve import PUBLIC, RECIPIENTS, approver, check_gates, known
 from rtbisect.mail.recipients import propose
@@ -94,13 +94,13 @@ def make_proposal(state: Path, record: CampaignRecord, by: str, words: Words) ->
     return Proposal(folder / PUBLIC, text, people, lint(text.encode()), named.why_not)
 
 
-def _maintainers(tree: GitTree, commit: CommitText) -> Named:
+def _maintainers(tree: GitTree, commit: CommitText) -> MaintainerLines:
     """Whom the tree names; a tree that is in use is not waited for."""
     try:
         with tree.held(commit.sha, wait_s=0.0) as source:
             return maintainers(source.path, commit.files)
     except BusyError as error:
-        return Named(why_not=f"get_maintainer.pl was not asked: {error.message}")
+        return MaintainerLines(why_not=f"get_maintainer.pl was not asked: {error.message}")
 
 
 def _evidence(site: Site, campaign: str) -> str:

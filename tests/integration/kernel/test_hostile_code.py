@@ -340,7 +340,7 @@ def test_a_machine_without_groups_has_none(tmp_path):
     ],
 )
 def test_the_kernel_s_counts_tell_what_was_exceeded(counts, what):
-    assert cgroups._exceeded(counts) == what
+    assert cgroups._exceeded_bound(counts) == what
 
 
 def test_a_scope_of_systemd_counts_before_it_is_gone(tmp_path, monkeypatch):

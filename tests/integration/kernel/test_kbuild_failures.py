@@ -128,7 +128,7 @@ class TestWhoHasToAct:
             lab.build(toy, broken)
 
     def test_full_disk_is_no_verdict(self, toy, lab, monkeypatch):
-        monkeypatch.setattr(blame.Machine, "disk_full", lambda _self: True)
+        monkeypatch.setattr(blame.MachineState, "disk_full", lambda _self: True)
         full = "cc1: fatal error: error writing to /tmp/a.s: No space left on device"
         broken = toy.change("Makefile", "bzImage: $", f"bzImage:\n\t@echo '{full}'; exit 1\nx: $")
         with pytest.raises(InfrastructureError, match="No space left") as caught:

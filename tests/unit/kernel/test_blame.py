@@ -6,7 +6,7 @@ import os
 import pytest
 
 from rtbisect.kernel import blame
-from rtbisect.kernel.blame import Machine, checked
+from rtbisect.kernel.blame import MachineState, checked
 from rtbisect.kernel.first_error import FirstError, Owner
 
 
@@ -24,7 +24,7 @@ def machine(tmp_path, monkeypatch):
     monkeypatch.setattr(blame, "_PROGRAMS", (tmp_path,))
     monkeypatch.setattr(blame, "_HEADERS", tmp_path)
     tell(3, 4 << 20)
-    found = Machine.before(tmp_path)
+    found = MachineState.before(tmp_path)
     return found, tell
 
 

@@ -10,7 +10,7 @@ import pytest
 from rtbisect.errors import ConfigError, InfrastructureError
 from rtbisect.kernel.cache import BuildCache, cache_key
 from rtbisect.kernel.fake import FakeBuilder
-from rtbisect.kernel.preflight import HEADERS, TOOLS, Host, judge, look
+from rtbisect.kernel.preflight import HEADERS, TOOLS, BuildHost, judge, look
 from rtbisect.kernel.sandbox import Sandbox
 from rtbisect.model.code import Build, BuildRequest, BuildStatus
 from rtbisect.store.artefacts import ArtefactStore
@@ -99,7 +99,7 @@ class TestCache:
 
 
 class TestPreflight:
-    ABLE = Host(frozenset(TOOLS), frozenset(HEADERS[:1]), 9 * 10**9, 3 * 2**30)
+    ABLE = BuildHost(frozenset(TOOLS), frozenset(HEADERS[:1]), 9 * 10**9, 3 * 2**30)
 
     def test_an_able_host(self, tmp_path):
         judge(self.ABLE, tmp_path)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 import pytest
 
-from rtbisect.kernel.config_check import asked, config_key, dropped, inputs, parse
+from rtbisect.kernel.config_check import config_key, dropped, inputs, parse, wanted_options
 
 CONFIG = """\
 # Automatically generated file; DO NOT EDIT.
@@ -26,7 +26,7 @@ def test_parse_reads_values_and_unset_options():
 def test_last_line_and_later_fragment_win():
     assert parse("CONFIG_A=y\nCONFIG_A=m\n")["CONFIG_A"] == "m"
     first, second = "CONFIG_A=y\nCONFIG_B=y\n", "# CONFIG_A is not set\n"
-    assert asked((first, second)) == {"CONFIG_A": "n", "CONFIG_B": "y"}
+    assert wanted_options((first, second)) == {"CONFIG_A": "n", "CONFIG_B": "y"}
 
 
 @pytest.mark.parametrize(
