@@ -57,13 +57,16 @@ GRACE_S = 5.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Completed:
-    """A command that ended. `stdout` and `stderr` are empty when they went to a log file."""
+    """A command that ended."""
 
     argv: tuple[str, ...]
+    #: Minus the signal where one ended it.
     returncode: int
+    #: "" where they went to a log file. Foreign bytes as `decode` gives them.
     stdout: str
     stderr: str
     seconds: float
+    #: We ended it when its time was over.
     timed_out: bool
 
     @property
@@ -73,16 +76,16 @@ class Completed:
 
 def environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
     """The environment of a child: inherited names, fixed values, `extra`, the mark."""
-    found = {name: os.environ[name] for name in INHERITED if name in os.environ}
-    return found | FIXED | dict(extra or {}) | MARK
+    inherited = {name: os.environ[name] for name in INHERITED if name in os.environ}
+    return inherited | FIXED | dict(extra or {}) | MARK
 
 
 def whole_environment(extra: Mapping[str, str]) -> dict[str, str]:
     """The environment of a command that the user wrote: all of ours, without what leads git
     elsewhere, then `extra` and the mark.
     """
-    kept = {k: v for k, v in os.environ.items() if not k.startswith(NEVER_INHERITED)}
-    return kept | dict(extra) | MARK
+    inherited = {k: v for k, v in os.environ.items() if not k.startswith(NEVER_INHERITED)}
+    return inherited | dict(extra) | MARK
 
 
 def end_group(pgid: int, grace_s: float = GRACE_S) -> bool:
@@ -106,14 +109,14 @@ def end_group(pgid: int, grace_s: float = GRACE_S) -> bool:
 
 def members(pgid: int) -> list[int]:
     """The living members of a process group."""
-    found = []
+    pids = []
     for entry in PROC.iterdir():
         if not entry.name.isdigit():
             continue
         fields = stat_of(int(entry.name))
         if fields and int(fields[2]) == pgid and fields[0] != "Z":
-            found.append(int(entry.name))
-    return found
+            pids.append(int(entry.name))
+    return pids
 
 
 def stat_of(pid: int) -> list[str]:

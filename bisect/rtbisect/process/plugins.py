@@ -22,8 +22,8 @@ LABS = "rtbisect.labs"
 
 def plugins(group: str) -> tuple[EntryPoint, ...]:
     """The entry points of a group, by name; two installations of one package count once."""
-    found = {entry.name: entry for entry in reversed(tuple(entry_points(group=group)))}
-    return tuple(found[name] for name in sorted(found))
+    by_name = {entry.name: entry for entry in reversed(tuple(entry_points(group=group)))}
+    return tuple(by_name[name] for name in sorted(by_name))
 
 
 def load(entry: EntryPoint) -> Any:

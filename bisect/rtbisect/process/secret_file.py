@@ -40,12 +40,12 @@ def check_secret(path: Path, what: str) -> None:
     somebody else reads from their file.
     """
     try:
-        found = path.stat()
+        status = path.stat()
     except OSError as error:
         raise _unread(path, what, error) from error
-    if not stat.S_ISREG(found.st_mode):
+    if not stat.S_ISREG(status.st_mode):
         raise ConfigError(f"{path} is no file", f"name the file with the {what}")
-    if found.st_mode & 0o077:
+    if status.st_mode & 0o077:
         raise ConfigError(
             f"{path}, the {what}, can be read or written by others", f"run `chmod 600 {path}`"
         )

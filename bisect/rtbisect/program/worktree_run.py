@@ -65,23 +65,27 @@ class WrongNameError(ValueError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommandSettings:
-    """`argv` is started in what `checkout` gives for a revision. With `pass_fail` the exit code
-    is the figure: 0 is good, 1 to 127 bad. `metric` is a name, "" for a bare number. `restore`
-    gives the files of the revision their contents again, and leaves all others; `tree_of` gives
-    what identifies its sources: equal sources are equal kernels to the search. `positive`: the
-    figure has to be above 0, because ratios are compared. `good_first`: the first run of all is of
-    a revision that is said to be good.
-    """
+    """What `rtbisect run` measures, and how."""
 
+    #: Started in what `checkout` gives.
     argv: tuple[str, ...]
+    #: The name of the figure in the output; "" for a bare number.
     metric: str
+    #: The exit code is the figure: 0 is good, 1 to 127 bad.
     pass_fail: bool
+    #: Of one run.
     timeout_s: float
+    #: Where outputs are kept, RUN_ID.out and RUN_ID.err.
     work_dir: Path
+    #: Puts the worktree at a sha, clean; gives its path.
     checkout: Callable[[str], Path]
+    #: Gives the files of a sha their contents again, and leaves all others.
     restore: Callable[[str], Path]
+    #: What identifies the sources of a sha: equal sources are equal kernels to the search.
     tree_of: Callable[[str], str]
+    #: The figure has to be above 0, because ratios are compared.
     positive: bool = False
+    #: The first run of all is of a revision that is said to be good.
     good_first: bool = False
 
 
@@ -124,22 +128,22 @@ class CommandInWorktree:
         run of all shows that the request is wrong, InfrastructureError when
         it asks to stop (exit code 128 and more, also when a signal ended it).
         """
-        asked = self._settings
+        settings = self._settings
         self._prepare(build.revision)
-        program = self._source / asked.argv[0]
+        program = self._source / settings.argv[0]
         ended = partial(Run, run_id=order.run_id, revision=build.revision)
-        if "/" in asked.argv[0] and not program.is_file():
-            reason = f"{printable(asked.argv[0], 160)} is not in this revision"
+        if "/" in settings.argv[0] and not program.is_file():
+            reason = f"{printable(settings.argv[0], 160)} is not in this revision"
             return ended(status=RunStatus.SKIPPED, reason=reason)
-        asked.work_dir.mkdir(parents=True, exist_ok=True)
-        out = asked.work_dir / f"{order.run_id}.out"
-        err = asked.work_dir / f"{order.run_id}.err"
+        settings.work_dir.mkdir(parents=True, exist_ok=True)
+        out = settings.work_dir / f"{order.run_id}.out"
+        err = settings.work_dir / f"{order.run_id}.err"
         for path in (out, err):
             path.unlink(missing_ok=True)
         done = run(
-            asked.argv,
+            settings.argv,
             cwd=self._source,
-            timeout_s=asked.timeout_s,
+            timeout_s=settings.timeout_s,
             env={"RTBISECT_REVISION": build.revision},
             log=out,
             error_log=err,
@@ -152,8 +156,8 @@ class CommandInWorktree:
         for path in (out, err):
             _cut(path)
         status, reason, value = self._read(done.returncode, done.timed_out, out)
-        if status is RunStatus.INVALID and (said := tail(err)):
-            reason += f": {printable(said[-1], 160)}"
+        if status is RunStatus.INVALID and (errors := tail(err)):
+            reason += f": {printable(errors[-1], 160)}"
         if not done.timed_out and not 0 <= done.returncode < ABORT:
             raise InfrastructureError(
                 f"{failure(done)} on {build.revision[:12]}",
@@ -165,19 +169,16 @@ class CommandInWorktree:
         )
         if value is None:
             return measured
-        name = asked.metric or VALUE
+        name = settings.metric or VALUE
         figure = Measurement(suite=SUITE, name=name, window=WINDOW, value=value, unit="")
         return replace(measured, measurements=(figure,))
 
     def _prepare(self, revision: str) -> None:
         """The revision is there: what the command built stays, what it changed is put back."""
-        asked, again = self._settings, revision == self._at and self._source.is_dir()
+        settings, again = self._settings, revision == self._at and self._source.is_dir()
         self._at = ""
-        self._source = (asked.restore if again else asked.checkout)(revision)
+        self._source = (settings.restore if again else settings.checkout)(revision)
         self._at = revision
-
-    def _name(self) -> str:
-        return self._settings.metric or VALUE
 
     def _read(self, code: int, late: bool, out: Path) -> tuple[RunStatus, str, float | None]:  # noqa: FBT001
         if late:
@@ -201,8 +202,8 @@ class CommandInWorktree:
         """
         if code not in NOT_RUN or not self._settings.good_first or not _is_first(out):
             return
-        said = tail(out.with_suffix(".err"))
-        last = f": {printable(said[-1], 160)}" if said else ""
+        errors = tail(out.with_suffix(".err"))
+        last = f": {printable(errors[-1], 160)}" if errors else ""
         raise MisaskedError(
             f"the first run, of the good end, ended with {code}{last}",
             "that says that there is no such program: look at the command, then start again",
@@ -312,20 +313,20 @@ def _object(lines: Sequence[str]) -> dict[str, object]:
         if not lines[start].startswith("{"):
             continue
         try:
-            found = json.loads("\n".join(lines[start:]))
+            document = json.loads("\n".join(lines[start:]))
         except RecursionError:
             break
         except ValueError:
             continue
-        if isinstance(found, dict):
-            return found
+        if isinstance(document, dict):
+            return document
     raise ValueError(f"the last lines are no JSON object: {_quoted(lines[-1])}")
 
 
-def _member(found: dict[str, object], metric: str, text: str) -> float:
+def _member(document: dict[str, object], metric: str, text: str) -> float:
     numbers = {
         key: value
-        for key, value in found.items()
+        for key, value in document.items()
         if isinstance(value, int | float) and not isinstance(value, bool)
     }
     if metric:

@@ -18,20 +18,20 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True, kw_only=True)
 class FakeTree:
-    """Implements `ports.Tree` for one graph.
-
-    `folder` becomes the worktree; its file REVISION holds the sha. `names` maps names to
-    shas, `reverts` maps (tip, commit) to a sha, `texts` overrides descriptions, `changed`
-    has the changes of a commit.
-    `checkouts` records the order of checkouts.
-    """
+    """Implements `ports.Tree` for one graph."""
 
     commits: CommitGraph
+    #: Becomes the worktree; its file REVISION holds the sha.
     folder: Path
+    #: Shas by name.
     names: Mapping[str, str] = field(default_factory=dict)
+    #: Shas of reverts by (tip, commit).
     reverts: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    #: What `describe` gives, by sha, in place of its own.
     texts: Mapping[str, CommitText] = field(default_factory=dict)
+    #: By sha.
     changed: Mapping[str, tuple[Change, ...]] = field(default_factory=dict)
+    #: Shas that were checked out, in order.
     checkouts: list[str] = field(default_factory=list)
 
     def _known(self) -> dict[str, Commit]:

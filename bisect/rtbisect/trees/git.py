@@ -44,15 +44,14 @@ LOCK_WAIT_S = 1800.0
 
 @dataclass(frozen=True, slots=True)
 class GitTreeSettings:
-    """Where a tree lies. `repo` is a local path, which is only read, or a URL.
-
-    `worktree` is the path that every checkout uses; our own store lies beside it, under
-    the same name with `.git` added. `lock` guards both.
-    """
+    """Where a tree lies."""
 
     name: str
+    #: A local path, which is only read, or a URL.
     repo: Path | str
+    #: What every checkout uses. Our own store lies beside it, under the same name with .git added.
     worktree: Path
+    #: Guards both.
     lock: Path
 
 
@@ -70,12 +69,12 @@ class GitTree:
     def _git(self) -> Git:
         """Git in our store, which is made at first use."""
         if not self._ready and not self._store.ready():
-            with hold(self._settings.lock, wait_s=LOCK_WAIT_S, what=self._what()):
+            with hold(self._settings.lock, wait_s=LOCK_WAIT_S, what=self._lock_name()):
                 self._store.prepare()
         self._ready = True
         return self._store.git
 
-    def _what(self) -> str:
+    def _lock_name(self) -> str:
         return f"the worktree of tree {self._settings.name}"
 
     def resolve(self, revision: str) -> str:
@@ -131,40 +130,40 @@ class GitTree:
 
     def restore(self, sha: str) -> Path:
         """Like checkout, but files that are not of the commit stay."""
-        with self._put(sha, clean=False) as found:
-            return found.path
+        with self._put(sha, clean=False) as checkout:
+            return checkout.path
 
     def checkout(self, sha: str) -> Path:
         """Like `held`, for who is the only one to use this worktree: nothing keeps it there."""
-        with self.held(sha) as found:
-            return found.path
+        with self.held(sha) as checkout:
+            return checkout.path
 
     @contextmanager
     def held(self, sha: str, wait_s: float = LOCK_WAIT_S) -> Iterator[Checkout]:
         """See ports.Tree. BusyError when somebody else uses the worktree for longer than `wait_s`;
         who only looks does not wait for a build.
         """
-        with self._put(sha, clean=True, wait_s=wait_s) as found:
-            yield found
+        with self._put(sha, clean=True, wait_s=wait_s) as checkout:
+            yield checkout
 
     @contextmanager
     def _put(self, sha: str, *, clean: bool, wait_s: float = LOCK_WAIT_S) -> Iterator[Checkout]:
         git = self._git()
         if not git.try_("cat-file", "-e", full_sha(sha) + "^{commit}").ok:
             raise self._missing(sha)
-        with hold(self._settings.lock, wait_s=wait_s, what=self._what()) as descriptor:
+        with hold(self._settings.lock, wait_s=wait_s, what=self._lock_name()) as descriptor:
             self._worktree.put(sha, descriptor, clean=clean)
             self._store.keep(sha)
             yield Checkout(self._worktree.path, descriptor)
 
     def changes(self, commits: Sequence[Commit]) -> dict[str, tuple[Change, ...]]:
         """Files that each commit changes against its first parent, by sha."""
-        asked = "".join(
+        pairs = "".join(
             f"{full_sha(c.sha)} {full_sha(c.parents[0])}\n" for c in commits if c.parents
         )
         listing = self._git()(
             "diff-tree", "--stdin", "--always", "-r", "-z", "--name-status", "--no-renames",
-            stdin=asked.encode(), timeout_s=WALK_S,
+            stdin=pairs.encode(), timeout_s=WALK_S,
         )  # fmt: skip
         return _changes(listing)
 
@@ -176,8 +175,8 @@ class GitTree:
         while True:
             words = ("--no-commit-header", "--max-count=1", "--format=%ct %P")
             done = git.try_("rev-list", *words, here)
-            made_s, *parents = done.stdout.split() if done.ok else [""]
-            if made_s != MADE_TIME:
+            committed_s, *parents = done.stdout.split() if done.ok else [""]
+            if committed_s != MADE_TIME:
                 return False
             if not parents or not git.try_("rev-parse", "--verify", "--quiet", _revert(here)).ok:
                 return True
@@ -187,10 +186,10 @@ class GitTree:
         """Commits of `head` behind `culprit` that say they mend or revert it, or close the report
         of that Message-ID; oldest first. Anybody may write such a line: it is a reason to test.
         """
-        said = (f"Fixes: {culprit[:12]}", f"This reverts commit {culprit[:12]}", message_id)
+        marks = (f"Fixes: {culprit[:12]}", f"This reverts commit {culprit[:12]}", message_id)
         listing = self._git()(
             "rev-list", "--reverse", "--no-merges", "--fixed-strings",
-            *(f"--grep={each}" for each in said if each), f"{full_sha(culprit)}..{full_sha(head)}",
+            *(f"--grep={mark}" for mark in marks if mark), f"{full_sha(culprit)}..{full_sha(head)}",
             timeout_s=WALK_S,
         )  # fmt: skip
         return tuple(listing.split())
@@ -212,9 +211,9 @@ class GitTree:
         if tree is None or tree == git("rev-parse", f"{tip}^{{tree}}").strip():
             return None
         note = f'Revert "{text.subject}"\n\nThis reverts commit {commit}.\n'
-        made = commit_tree(git, tree, tip, note)
-        git("update-ref", _revert(made), made)
-        return made
+        revert = commit_tree(git, tree, tip, note)
+        git("update-ref", _revert(revert), revert)
+        return revert
 
     def apply(self, base: str, patches: Sequence[Patch]) -> str:
         """A commit with `patches` on top of `base`, by plumbing, without a worktree and without any
@@ -275,7 +274,7 @@ class GitTree:
         if not done.ok:
             raise self._missing(sha)
         words = done.stdout.removesuffix("\n").split("\0")
-        found, subject, author, email, date, committer, committer_email, *tags, body = words
+        full_id, subject, author, email, date, committer, committer_email, *tags, body = words
         fixes, signed_off, links = map(_values, tags)
         upstream = _UPSTREAM.search(body)
         listing = git(
@@ -284,7 +283,7 @@ class GitTree:
         )  # fmt: skip
         files = tuple(printable(name, 4096) for name in listing.split("\0") if name)
         return CommitText(
-            sha=found,
+            sha=full_id,
             subject=printable(subject, SUBJECT_LIMIT),
             author=printable(author),
             author_email=printable(email),
@@ -296,7 +295,7 @@ class GitTree:
             signed_off=signed_off,
             links=links,
             upstream=upstream[1] if upstream else "",
-            release=self._store.first_release(found),
+            release=self._store.first_release(full_id),
         )
 
     @staticmethod
@@ -313,8 +312,8 @@ def _revert(sha: str) -> str:
 
 def _values(tags: str) -> tuple[str, ...]:
     """Values of one tag, those told first of which there are MOST_TAGS at most."""
-    kept = [tag for tag in tags.split("\x1f") if tag.strip()]
-    return tuple(printable(tag, SUBJECT_LIMIT) for tag in kept[:MOST_TAGS])
+    values = [tag for tag in tags.split("\x1f") if tag.strip()]
+    return tuple(printable(tag, SUBJECT_LIMIT) for tag in values[:MOST_TAGS])
 
 
 def _commit(line: str) -> Commit:
@@ -324,12 +323,12 @@ def _commit(line: str) -> Commit:
 
 def _changes(listing: str) -> dict[str, tuple[Change, ...]]:
     """Parse `git diff-tree --stdin -z --name-status`: a sha, then pairs of status and path."""
-    found: dict[str, list[Change]] = {}
+    by_sha: dict[str, list[Change]] = {}
     words = iter(listing.split("\0"))
     here: list[Change] = []
     for word in words:
         if FULL_SHA.fullmatch(word):
-            here = found.setdefault(word, [])
+            here = by_sha.setdefault(word, [])
         elif word:
             here.append(Change(word[0], whole_text(next(words))))
-    return {sha: tuple(changes) for sha, changes in found.items()}
+    return {sha: tuple(changes) for sha, changes in by_sha.items()}

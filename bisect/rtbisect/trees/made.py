@@ -34,9 +34,11 @@ def merged(git: Git, base: str, ours: str, theirs: str) -> str | None:
     occasion give it the base that a revert needs.
     """
     root = commit_tree(git, f"{base}^{{tree}}", None, "base\n")
-    one = commit_tree(git, f"{ours}^{{tree}}", root, "ours\n")
-    other = commit_tree(git, f"{theirs}^{{tree}}", root, "theirs\n")
-    done = git.try_("merge-tree", "--write-tree", "--no-messages", one, other, timeout_s=WALK_S)
+    our_commit = commit_tree(git, f"{ours}^{{tree}}", root, "ours\n")
+    their_commit = commit_tree(git, f"{theirs}^{{tree}}", root, "theirs\n")
+    done = git.try_(
+        "merge-tree", "--write-tree", "--no-messages", our_commit, their_commit, timeout_s=WALK_S
+    )
     if done.returncode == 1:
         return None
     if not done.ok:

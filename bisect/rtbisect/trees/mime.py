@@ -38,7 +38,7 @@ def parse(data: bytes) -> Message:
         raise UnreadableError("has too many parts")
     # One line break for all: a bare CR ends a line of headers for the library.
     plain = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-    if any(_is_long(plain, found.start()) for found in _CONTENT.finditer(plain)):
+    if any(_is_long(plain, header.start()) for header in _CONTENT.finditer(plain)):
         raise UnreadableError("has a header without end")
     return message_from_bytes(data, policy=compat32)
 

@@ -32,9 +32,11 @@ _NUMBER = re.compile(r"\[[^\]]{0,200}?\b([0-9]{1,4})/([0-9]{1,4})\b[^\]]*\]")
 
 @dataclass(frozen=True, slots=True)
 class Patch:
-    """A change as a diff; `title` is one line without its [PATCH] mark."""
+    """A change to a tree."""
 
+    #: One line without its [PATCH] mark.
     title: str
+    #: As git apply takes it.
     diff: bytes
 
 
@@ -44,7 +46,7 @@ def patches_of(data: bytes) -> tuple[Patch, ...]:
     applied in part, and for what cannot be read.
     """
     try:
-        return _found(data)
+        return _series(data)
     except ConfigError:
         raise
     except mime.UnreadableError as error:
@@ -56,8 +58,8 @@ def patches_of(data: bytes) -> tuple[Patch, ...]:
         ) from error
 
 
-def _found(data: bytes) -> tuple[Patch, ...]:
-    found, told = [], []
+def _series(data: bytes) -> tuple[Patch, ...]:
+    patches, numbers = [], []
     for place, mail in enumerate(_mails(data)):
         diff = _diff(mail)
         if diff:
@@ -66,18 +68,18 @@ def _found(data: bytes) -> tuple[Patch, ...]:
             number = _NUMBER.search(subject)
             title = re.sub(r"^(Re:\s*)*(\[[^\]]*\]\s*)*", "", subject, flags=re.IGNORECASE)
             key = (int(number[1]) if number else 0, place)
-            found.append((key, Patch(printable(title, 200) or "a patch", diff)))
+            patches.append((key, Patch(printable(title, 200) or "a patch", diff)))
             if number:
-                told.append((int(number[1]), int(number[2])))
-    if told and sorted(told) != [(n, told[0][1]) for n in range(1, told[0][1] + 1)]:
+                numbers.append((int(number[1]), int(number[2])))
+    if numbers and sorted(numbers) != [(n, numbers[0][1]) for n in range(1, numbers[0][1] + 1)]:
         raise ConfigError(
-            f"of a series of {told[0][1]} patches these are here: "
-            + ", ".join(str(n) for n, _ in sorted(told)[:MOST]),
+            f"of a series of {numbers[0][1]} patches these are here: "
+            + ", ".join(str(n) for n, _ in sorted(numbers)[:MOST]),
             "send all of one version, in one mbox",
         )
-    if len(found) > MOST:
-        raise ConfigError(f"{len(found)} patches are too many", f"send {MOST} at most")
-    return tuple(patch for _, patch in sorted(found, key=lambda each: each[0]))
+    if len(patches) > MOST:
+        raise ConfigError(f"{len(patches)} patches are too many", f"send {MOST} at most")
+    return tuple(patch for _, patch in sorted(patches, key=lambda keyed: keyed[0]))
 
 
 def _mails(data: bytes) -> Iterable[Message]:

@@ -46,9 +46,10 @@ FULL_SHA = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 
 @dataclass(frozen=True, slots=True)
 class Git:
-    """Git in one directory. `git_dir` and `work_tree` are told, not discovered, when given."""
+    """Git in one directory."""
 
     cwd: Path
+    #: Told, not discovered, where they are given.
     git_dir: Path | None = None
     work_tree: Path | None = None
     env: Mapping[str, str] = field(default_factory=dict)
@@ -64,17 +65,17 @@ class Git:
         """Run and give the result, whatever it is. A timeout is an InfrastructureError."""
         options = [word for setting in SAFE for word in ("-c", setting)]
         # Discovery must not climb out of a folder that turns out to be no repository.
-        found = {"GIT_CEILING_DIRECTORIES": str(self.cwd.parent)}
+        places = {"GIT_CEILING_DIRECTORIES": str(self.cwd.parent)}
         if self.git_dir is not None:
-            found["GIT_DIR"] = str(self.git_dir)
+            places["GIT_DIR"] = str(self.git_dir)
         if self.work_tree is not None:
-            found["GIT_WORK_TREE"] = str(self.work_tree)
+            places["GIT_WORK_TREE"] = str(self.work_tree)
         done = run(
             ["git", *options, *words],
             cwd=self.cwd,
             timeout_s=timeout_s,
             stdin=stdin,
-            env=SAFE_ENV | found | dict(self.env) | dict(env or {}),
+            env=SAFE_ENV | places | dict(self.env) | dict(env or {}),
             pass_fds=pass_fds,
         )
         if done.timed_out:

@@ -27,9 +27,10 @@ _RELEASE = re.compile(r"v[0-9][A-Za-z0-9._-]{0,40}")
 
 @dataclass(frozen=True, slots=True)
 class Store:
-    """A bare repository of ours at `path`; `source` is a local path or a URL."""
+    """A bare repository of ours."""
 
     path: Path
+    #: The repository under test: a local path or a URL.
     source: Path | str
 
     @property

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Worktree:
-    """Detached worktree of `store` at `path`. The caller holds the tree's lock."""
+    """The detached worktree of a store. The caller holds the lock of the tree."""
 
     path: Path
     store: Store
@@ -63,21 +63,21 @@ class Worktree:
         link = self.path / ".git"
         for gitdir in self._registered():
             if link.is_file() and not link.is_symlink() and (gitdir / "HEAD").is_file():
-                told = link.read_text("utf-8", "surrogateescape").strip()
-                if told == f"gitdir: {gitdir}":
+                target = link.read_text("utf-8", "surrogateescape").strip()
+                if target == f"gitdir: {gitdir}":
                     return gitdir
         return None
 
     def _registered(self) -> list[Path]:
         """Folders of our store that name this path."""
-        found = []
+        gitdirs = []
         for gitdir in sorted((self.store.path / "worktrees").glob("*")):
             back = gitdir / "gitdir"
             if back.is_file():
-                told = back.read_text("utf-8", "surrogateescape").strip()
-                if told == str(self.path / ".git"):
-                    found.append(gitdir)
-        return found
+                target = back.read_text("utf-8", "surrogateescape").strip()
+                if target == str(self.path / ".git"):
+                    gitdirs.append(gitdir)
+        return gitdirs
 
     def _ours(self) -> bool:
         """True when removing the folder destroys nothing of anybody else."""
@@ -104,12 +104,12 @@ class Worktree:
         self.path.parent.mkdir(parents=True, exist_ok=True)
         words = ("worktree", "add", "--quiet", "--force", "--detach", "--no-checkout")
         self.store.git(*words, str(self.path), sha, timeout_s=CHECKOUT_S, pass_fds=fds)
-        made = self._gitdir()
-        if made is None:
+        new_gitdir = self._gitdir()
+        if new_gitdir is None:
             raise InfrastructureError(
                 f"git made no worktree at {self.path}", "see the free space there"
             )
-        return made
+        return new_gitdir
 
     def _unlock(self, gitdir: Path) -> None:
         for stale in gitdir.glob("*.lock"):
