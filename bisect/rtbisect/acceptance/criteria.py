@@ -13,7 +13,7 @@ from rtbisect.judge import stats
 from rtbisect.judge.gates import aa
 from rtbisect.judge.samples import sample
 from rtbisect.judge.scale import all_badness, by_mean, effect_floor, unit_behind
-from rtbisect.lab.lava.claims import Claim
+from rtbisect.lab.lava.claims import LabClaim
 from rtbisect.model.campaign import Scale
 from rtbisect.model.lab import RunStatus
 
@@ -35,7 +35,7 @@ _SAME = (
 
 def claims(
     runs: Sequence[Run], kind: DeviceType, thresholds: Sequence[Threshold]
-) -> Iterator[Claim]:
+) -> Iterator[LabClaim]:
     """All claims in their order, from boots of one kernel on one host in their order in time."""
     good = [run for run in runs if run.complete]
     yield _boots(runs)
@@ -56,68 +56,68 @@ def claims(
         yield _spread(threshold, good)
 
 
-def _boots(runs: Sequence[Run]) -> Claim:
+def _boots(runs: Sequence[Run]) -> LabClaim:
     bad = [run for run in runs if not run.complete]
     said = f"{len(runs) - len(bad)} of {len(runs)} boots measured"
     if bad:
         said += f"; {bad[0].status.value}: {bad[0].reason}"
     ill = any(run.status is not RunStatus.SKIPPED for run in bad)
-    return Claim("boots", holds=bool(runs) and not ill, said=said)
+    return LabClaim("boots", holds=bool(runs) and not ill, said=said)
 
 
-def _boot_time(good: Sequence[Run]) -> Claim:
+def _boot_time(good: Sequence[Run]) -> LabClaim:
     took = [run.seconds for run in good]
     middle, most = statistics.median(took), max(took)
     said = f"a job takes {middle:.0f} s, the slowest took {most:.0f} s"
-    return Claim("boot time", holds=most <= _SLOW * middle, said=said)
+    return LabClaim("boot time", holds=most <= _SLOW * middle, said=said)
 
 
-def _all(name: str, facts: Sequence[dict[str, str]], key: str, wanted: str) -> Claim:
+def _all(name: str, facts: Sequence[dict[str, str]], key: str, wanted: str) -> LabClaim:
     seen = sorted({each.get(key, "") for each in facts})
     holds = None if seen == [""] else seen == [wanted]
-    return Claim(name, holds=holds, said=f"{key} is {_worded(seen)}, wanted {wanted}")
+    return LabClaim(name, holds=holds, said=f"{key} is {_worded(seen)}, wanted {wanted}")
 
 
-def _isolation(facts: Sequence[dict[str, str]]) -> Claim:
+def _isolation(facts: Sequence[dict[str, str]]) -> LabClaim:
     asked = {each.get("isolated_asked", "") for each in facts}
     seen = {each.get(key, "") for each in facts for key in ("isolated", "nohz_full")}
     said = f"isolated and nohz_full are {_worded(sorted(seen))}, asked was {_worded(sorted(asked))}"
-    return Claim("isolation", holds=seen == asked, said=said)
+    return LabClaim("isolation", holds=seen == asked, said=said)
 
 
-def _governor(facts: Sequence[dict[str, str]]) -> Claim:
+def _governor(facts: Sequence[dict[str, str]]) -> LabClaim:
     seen = sorted({each.get("governor", "") for each in facts})
     holds = None if seen == [""] else seen == ["performance"]
-    return Claim("frequency", holds=holds, said=f"governor {_worded(seen)}, wanted performance")
+    return LabClaim("frequency", holds=holds, said=f"governor {_worded(seen)}, wanted performance")
 
 
-def _idle(facts: Sequence[dict[str, str]]) -> Claim:
+def _idle(facts: Sequence[dict[str, str]]) -> LabClaim:
     """Deep idle states wake late. Which ones are right is the site's choice, so they are told."""
     words = [f"{key} {_worded(sorted({each.get(key, '') for each in facts}))}"
              for key in ("cpuidle_driver", "max_cstate")]  # fmt: skip
-    return Claim("idle states", holds=None, said=", ".join(words))
+    return LabClaim("idle states", holds=None, said=", ".join(words))
 
 
-def _still(name: str, facts: Sequence[dict[str, str]], key: str) -> Claim:
+def _still(name: str, facts: Sequence[dict[str, str]], key: str) -> LabClaim:
     """A counter that must not move while a boot measures."""
     moved = []
     for each in facts:
         before, after = each.get(f"{key}_before", ""), each.get(f"{key}_after", "")
         if not all(re.fullmatch(r"[0-9]{1,18}", text) for text in (before, after)):
-            return Claim(name, holds=None, said="this machine does not tell")
+            return LabClaim(name, holds=None, said="this machine does not tell")
         moved.append(int(after) - int(before))
     said = f"{sum(moved)} in {len(moved)} boots"
-    return Claim(name, holds=not any(moved), said=said)
+    return LabClaim(name, holds=not any(moved), said=said)
 
 
-def _one_machine(facts: Sequence[dict[str, str]]) -> Claim:
+def _one_machine(facts: Sequence[dict[str, str]]) -> LabClaim:
     differ = {key: sorted({each.get(key, "") for each in facts}) for key in _SAME}
     said = [f"{key} is {_worded(seen)}" for key, seen in differ.items() if len(seen) > 1]
     model = f"{facts[0].get('cpu_model', '')}, microcode {facts[0].get('microcode', '')}"
-    return Claim("one machine", holds=not said, said="; ".join(said) or model)
+    return LabClaim("one machine", holds=not said, said="; ".join(said) or model)
 
 
-def _spread(threshold: Threshold, good: Sequence[Run]) -> Claim:
+def _spread(threshold: Threshold, good: Sequence[Run]) -> LabClaim:
     """Two series of boots of one kernel differ by less than what counts as a regression. Of a
     figure that is only shown, and decides nothing, the spread is told.
     """
@@ -127,9 +127,9 @@ def _spread(threshold: Threshold, good: Sequence[Run]) -> Claim:
     values = boots.values
     if len(values) < aa.FEWEST:
         said = f"{len(values)} boots have it, at least {aa.FEWEST} are needed"
-        return Claim(name, holds=None, said=said)
+        return LabClaim(name, holds=None, said=said)
     if drift := aa.drift(threshold, boots, "its boots"):
-        return Claim(name, holds=False if decides else None, said=drift)
+        return LabClaim(name, holds=False if decides else None, said=drift)
     bad = all_badness(threshold, values)
     _, luck = stats.bootstrap_shift(bad, bad, level=aa.WITHIN, mean=by_mean(threshold))
     said = (
@@ -139,7 +139,7 @@ def _spread(threshold: Threshold, good: Sequence[Run]) -> Claim:
     least = f"{threshold.min_effect:g}"
     ratio = threshold.scale is Scale.LOG
     said += f" a ratio of {least}" if ratio else f" {least}{unit_behind(threshold)}"
-    return Claim(name, holds=luck < effect_floor(threshold) if decides else None, said=said)
+    return LabClaim(name, holds=luck < effect_floor(threshold) if decides else None, said=said)
 
 
 def _worded(seen: Sequence[str]) -> str:

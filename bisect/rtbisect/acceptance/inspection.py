@@ -15,7 +15,7 @@ from rtbisect.campaign.trees import tree_of
 from rtbisect.config.site_file import load_site
 from rtbisect.errors import ConfigError, InfrastructureError
 from rtbisect.lab import inventory
-from rtbisect.lab.lava.claims import Claim, claims, first_claims
+from rtbisect.lab.lava.claims import LabClaim, claims, first_claims
 from rtbisect.lab.lava.remote import LavaServerLab
 from rtbisect.lab.lava.rest import LavaRest, RestSettings
 from rtbisect.model.campaign import CampaignRequest
@@ -43,7 +43,7 @@ _OUTAGE_S = 3.0
 
 def lab_claims(
     state: Path, place: Path, tree: str | None, kernel: Path | None, progress: Progress
-) -> Iterator[Claim]:
+) -> Iterator[LabClaim]:
     """What holds of the lab of a site, for the plan of `tree` (None: the first build_config);
     ConfigError when it has no server. With `kernel`, a bzImage, it is booted there.
     """
@@ -61,7 +61,7 @@ def lab_claims(
     return claims(lab, request, boot=kernel is not None)
 
 
-def server_claims(url: str, token: Path | None) -> Iterator[Claim]:
+def server_claims(url: str, token: Path | None) -> Iterator[LabClaim]:
     """What the LAVA server at `url` tells who has the token in a file; ConfigError when the URL is
     none, or the file.
     """
@@ -81,7 +81,9 @@ class FirstDay:
     boots: int
 
 
-def host_claims(state: Path, place: Path, asked: FirstDay, progress: Progress) -> Iterator[Claim]:
+def host_claims(
+    state: Path, place: Path, asked: FirstDay, progress: Progress
+) -> Iterator[LabClaim]:
     """What the first day of a host shows; its kernel is built here. ConfigError when no LAVA server
     drives the host, or when it cannot be told apart from others of its type; InfrastructureError
     when the lab fails.
@@ -140,13 +142,13 @@ def _served(
     return lab
 
 
-def _firmware(host: Host) -> Claim:
+def _firmware(host: Host) -> LabClaim:
     """What the BMC says of itself and of the sensors."""
     power, sensors = host.bmc.power(), host.bmc.sensors()
     bad = [each.name for each in sensors if each.out_of_limits]
     said = f"power is {'on' if power else 'off'}, {len(sensors)} sensors"
     said += f"; out of limits: {', '.join(bad)}" if bad else ""
-    return Claim("BMC", holds=not bad, said=said)
+    return LabClaim("BMC", holds=not bad, said=said)
 
 
 def _built(

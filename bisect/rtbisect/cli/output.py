@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from rtbisect.errors import RtbisectError
-    from rtbisect.lab.lava.claims import Claim
+    from rtbisect.lab.lava.claims import LabClaim
 
 
 #: On something that is not a terminal, progress of the same work is told this often.
@@ -165,7 +165,7 @@ def _tell(text: str) -> None:
         _write(sys.stderr, text)
 
 
-def tell_claims(output: Output, found: Iterable[Claim], verdict: str) -> int:
+def tell_claims(output: Output, found: Iterable[LabClaim], verdict: str) -> int:
     """Tell all claims, and under the name `verdict` whether none fails; the exit code."""
     progress = PlainProgress()
     rows, lines = [], []

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from rtbisect.model.campaign import MetricKey
-    from rtbisect.model.lab import Run, Source
+    from rtbisect.model.lab import FigureSource, Run
 
 #: Sources that are named: so many, and none that makes less than this share.
 MOST = 5
@@ -125,5 +125,5 @@ def _looked(run: Run, windows: Collection[str]) -> bool:
     return run.complete and not run.hung and bool(set(run.window_order) & set(windows) - failed)
 
 
-def _of(run: Run, kinds: tuple[str, ...], windows: Collection[str]) -> list[Source]:
+def _of(run: Run, kinds: tuple[str, ...], windows: Collection[str]) -> list[FigureSource]:
     return [each for each in run.sources if each.kind in kinds and each.window in windows]

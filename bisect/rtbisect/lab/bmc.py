@@ -40,29 +40,33 @@ class DeadBmcError(InfrastructureError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BmcSettings:
-    """Where a BMC is and who asks it. `cipher` is a cipher suite id; None lets ipmitool ask for the
-    best, which BMCs without that command answer after ten seconds. With `guid` no other host is
-    ever switched. An answer takes at most `timeout_s`.
-    """
+    """Where a BMC is and who asks it."""
 
     address: str
     user: str
+    #: A file with nothing else in it.
     password: Path
     port: int = 623
+    #: Id of a cipher suite. None lets ipmitool ask for the best, which BMCs without that command
+    #: answer after ten seconds.
     cipher: int | None = None
     privilege: str = "ADMINISTRATOR"
+    #: 32 hexadecimal digits, with or without dashes: no other host is ever switched. "": any.
     guid: str = ""
+    #: Of one answer.
     timeout_s: float = 30.0
     ipmitool: str = "ipmitool"
 
 
 @dataclass(frozen=True, slots=True)
 class Sensor:
-    """A reading of a BMC; `status` is "ok" or IPMI's word for what is wrong."""
+    """A reading of a BMC."""
 
     name: str
+    #: In the unit; None where there is no reading.
     value: float | None
     unit: str
+    #: "ok", or IPMI's word for what is wrong.
     status: str
 
     @property
@@ -72,8 +76,9 @@ class Sensor:
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """A line of the system event log; `number` is its record id."""
+    """A line of the system event log."""
 
+    #: Its record id.
     number: int
     text: str
 
@@ -86,33 +91,33 @@ class Bmc:
 
     def power(self) -> bool:
         """Whether the host is on."""
-        said = self._ask("chassis", "power", "status").stdout
-        found = re.search(r"Chassis Power is (on|off)", said)
-        if found is None:
+        answer = self._ask("chassis", "power", "status").stdout
+        state = re.search(r"Chassis Power is (on|off)", answer)
+        if state is None:
             raise InfrastructureError(
-                f"{self._where}: {printable(said) or 'no word'} is no state of power",
+                f"{self._where}: {printable(answer) or 'no word'} is no state of power",
                 "ask the BMC by hand: `ipmitool chassis power status`",
             )
-        return found[1] == "on"
+        return state[1] == "on"
 
     def switch(self, how: str) -> None:
         """Power on, off, cycle, reset or soft (a wish to the operating system)."""
         if how not in (ON, OFF, CYCLE, RESET, SOFT):
             raise ConfigError(f"{printable(how)!r} is no way to switch a host", "see `--help`")
-        self._same_host()
+        self._check_host()
         self._ask("chassis", "power", how)
 
     def boot_from(self, device: str) -> None:
         """What the next boot is from: pxe, disk, cdrom, bios or none (as the firmware likes)."""
         if device not in ("pxe", "disk", "cdrom", "bios", "none"):
             raise ConfigError(f"{printable(device)!r} is no boot device", "see `--help`")
-        self._same_host()
+        self._check_host()
         self._ask("chassis", "bootdev", device)
 
     def guid(self) -> str:
         """The system's UUID, 32 hexadecimal digits; "" when the BMC has none."""
-        found = _UUID.search(self._ask("mc", "guid").stdout)
-        return found[0].replace("-", "").lower() if found else ""
+        uuid_text = _UUID.search(self._ask("mc", "guid").stdout)
+        return uuid_text[0].replace("-", "").lower() if uuid_text else ""
 
     def sensors(self) -> tuple[Sensor, ...]:
         """All readings (`sdr elist` as comma-separated values)."""
@@ -121,12 +126,12 @@ class Bmc:
 
     def events(self) -> tuple[Event, ...]:
         """The system event log, oldest first."""
-        found = []
+        events = []
         for line in self._ask("sel", "elist").stdout.splitlines():
             number, _, text = line.partition("|")
             if re.fullmatch(r"\s*[0-9a-f]{1,4}\s*", number):
-                found.append(Event(int(number, 16), printable(re.sub(r"\s+", " ", text))))
-        return tuple(found)
+                events.append(Event(int(number, 16), printable(re.sub(r"\s+", " ", text))))
+        return tuple(events)
 
     def end_console(self) -> None:
         """End the one session of the serial console, whoever has it; he is not told."""
@@ -144,12 +149,12 @@ class Bmc:
     def _where(self) -> str:
         return f"BMC {self.settings.address} port {self.settings.port}"
 
-    def _same_host(self) -> None:
+    def _check_host(self) -> None:
         """ConfigError when the BMC at this address is another one than it should be."""
         wanted = self.settings.guid.replace("-", "").lower()
-        if wanted and wanted not in _readings(found := self.guid()):
+        if wanted and wanted not in _readings(actual := self.guid()):
             raise ConfigError(
-                f"{self._where} is of host {found or 'without a GUID'}, not of {wanted}",
+                f"{self._where} is of host {actual or 'without a GUID'}, not of {wanted}",
                 "nothing was switched; correct the address or the guid of the host",
             )
 
@@ -158,13 +163,13 @@ class Bmc:
         done = self._run(words)
         if done.ok:
             return done
-        said = f"{done.stdout}\n{done.stderr}"
-        if _CIPHER.search(said):
+        output = f"{done.stdout}\n{done.stderr}"
+        if _CIPHER.search(output):
             raise ConfigError(
                 f"{self._where} does not know cipher suite {self.settings.cipher}",
                 "3 is the oldest one; leave it out to have the BMC asked",
             )
-        if _NO_SESSION not in said and not done.timed_out:
+        if _NO_SESSION not in output and not done.timed_out:
             raise InfrastructureError(f"{self._where}: {command.failure(done)}", "see to the BMC")
         debug = self._run(words, debug=True)
         if _REFUSED.search(f"{debug.stdout}\n{debug.stderr}"):
@@ -203,7 +208,7 @@ def _readings(guid: str) -> tuple[str, ...]:
 
 
 def _sensor(row: list[str]) -> Sensor:
-    name, value, unit, status = (printable(each, 60) for each in row[:4])
+    name, value, unit, status = (printable(word, 60) for word in row[:4])
     try:
         return Sensor(name, float(value), unit, status)
     except ValueError:

@@ -24,17 +24,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """How a job ended. An `ambiguous` one, an end without a word of the kernel, may be the lab's as
-    well: it asks for another try, and for a kernel that is known to boot there.
-
-    COMPLETE means only that the job ran to its end: its numbers are still to be checked.
-    `signature` names the way in which a kernel failed, so that two failures can be told
-    apart: it has no addresses, times or numbers.
+    """How a job ended. COMPLETE means only that it ran to its end: its numbers are still to be
+    checked.
     """
 
     status: RunStatus
+    #: For a person; "" where it is COMPLETE.
     reason: str = ""
+    #: Names the way in which a kernel failed, so that two failures can be told apart: no addresses,
+    #: times or numbers. "" where the kernel did not fail.
     signature: str = ""
+    #: An end without a word of the kernel, which may be the lab's as well: it asks for another try,
+    #: and for a kernel that is known to boot there.
     ambiguous: bool = False
 
 
@@ -93,26 +94,27 @@ def classify(log: LavaLog, *, ended: str, emulated: bool = False) -> Verdict:
     `ended` says how the job ended, for a log without LAVA's verdict: "lava-run ended with -9".
     """
     if log.job is None and not log.flooded:
-        raise _no_last_word(log, ended)
+        raise _no_verdict(log, ended)
     if emulated and any(_STALE_BREAKPOINT.search(line[:_LONGEST_LINE]) for line in log.console):
-        said = "the emulator ran into a breakpoint that was gone already (Oops: int3)"
-        return Verdict(RunStatus.INVALID, said)
-    broke = _broke(log)
+        reason = "the emulator ran into a breakpoint that was gone already (Oops: int3)"
+        return Verdict(RunStatus.INVALID, reason)
+    broken = _broken_kernel(log)
     if log.job is None or (log.flooded and log.job.passed):
-        return broke or _flood(log)
+        return broken or _flood(log)
     if log.job.passed:
-        return broke or _finished(log)
+        return broken or _finished(log)
     first = log.failing[0].case if log.failing else ""
     _not_the_kernel(log.job, first)
     if log.flooded:
-        return broke or _flood(log)
+        return broken or _flood(log)
     if first.startswith(_LOGIN):
         _ipxe_gave_up(log)
-        return broke or _at_boot(log, log.job)
+        return broken or _at_boot(log, log.job)
     if first.startswith(_SHELL) or re.match(r"[0-9]+_", first):
-        return broke or _in_suite(log, log.job)
+        return broken or _in_suite(log, log.job)
     raise InfrastructureError(
-        f"LAVA failed in {first or 'no case at all'}: {_said(log.job)}", "see the log of the job"
+        f"LAVA failed in {first or 'no case at all'}: {_lava_reason(log.job)}",
+        "see the log of the job",
     )
 
 
@@ -157,7 +159,7 @@ def _without_numbers(text: str) -> str:
     return re.sub(r"\b(?:0x)?[0-9a-f]*[0-9][0-9a-f]*\b", "N", printable(text, 120))
 
 
-def _no_last_word(log: LavaLog, ended: str) -> InfrastructureError:
+def _no_verdict(log: LavaLog, ended: str) -> InfrastructureError:
     words = log.errors or log.stray
     last = f": {printable(words[-1])}" if words else ""
     return InfrastructureError(
@@ -171,20 +173,22 @@ def _not_the_kernel(job: CaseResult, first: str) -> None:
     if job.error_type == "Canceled":
         raise InfrastructureError("the job was cancelled", "run `rtbisect resume`")
     if _DISK_FULL in job.error_msg:
-        raise InfrastructureError(f"the dispatcher's disk is full: {_said(job)}", "free some there")
+        raise InfrastructureError(
+            f"the dispatcher's disk is full: {_lava_reason(job)}", "free some there"
+        )
     if job.error_type == "Bug":
-        raise InfrastructureError(f"LAVA has a bug: {_said(job)}", "see the log of the job")
+        raise InfrastructureError(f"LAVA has a bug: {_lava_reason(job)}", "see the log of the job")
     if job.error_type == "Configuration":
-        raise ConfigError(f"LAVA's device is wrong: {_said(job)}", _VALIDATE_HINT)
+        raise ConfigError(f"LAVA's device is wrong: {_lava_reason(job)}", _VALIDATE_HINT)
     if first.startswith("validate"):
-        raise ConfigError(f"LAVA refuses the job: {_said(job)}", _VALIDATE_HINT)
+        raise ConfigError(f"LAVA refuses the job: {_lava_reason(job)}", _VALIDATE_HINT)
     if first.startswith(_FETCH):
-        raise InfrastructureError(f"LAVA could not fetch a file: {_said(job)}", _FETCH_HINT)
+        raise InfrastructureError(f"LAVA could not fetch a file: {_lava_reason(job)}", _FETCH_HINT)
     if first.startswith(_POWER):
-        raise InfrastructureError(f"{first} failed: {_said(job)}", _POWER_HINT)
+        raise InfrastructureError(f"{first} failed: {_lava_reason(job)}", _POWER_HINT)
 
 
-def _broke(log: LavaLog) -> Verdict | None:
+def _broken_kernel(log: LavaLog) -> Verdict | None:
     """The verdict on a kernel that says itself that it is broken, by when it said so first.
 
     Whether it went on after an oops is luck: it depends on the task that was hit. So an oops
@@ -193,12 +197,14 @@ def _broke(log: LavaLog) -> Verdict | None:
     """
     begins = (place for place, line in enumerate(log.console) if _SUITES_BEGIN in line)
     begin = next(begins, len(log.console))
-    what = panic_of(log.console[:begin])
-    if what:
-        return Verdict(RunStatus.BOOT_FAILED, f"panic or oops at boot: {what}", f"boot: {what}")
-    what = panic_of(log.console[begin:])
-    if what:
-        return Verdict(RunStatus.HUNG, f"panic or oops in a suite: {what}", f"suite: {what}")
+    symptom = panic_of(log.console[:begin])
+    if symptom:
+        return Verdict(
+            RunStatus.BOOT_FAILED, f"panic or oops at boot: {symptom}", f"boot: {symptom}"
+        )
+    symptom = panic_of(log.console[begin:])
+    if symptom:
+        return Verdict(RunStatus.HUNG, f"panic or oops in a suite: {symptom}", f"suite: {symptom}")
     return None
 
 
@@ -209,9 +215,9 @@ def _flood(log: LavaLog) -> Verdict:
     begun = any(_SUITES_BEGIN in line for line in log.console)
     banner = begun or any(_BANNER in line for line in log.console)
     status, where = (RunStatus.HUNG, "suite") if begun else (RunStatus.BOOT_FAILED, "boot")
-    said = f"the console was flooded {'in a suite' if begun else 'at boot'}"
+    reason = f"the console was flooded {'in a suite' if begun else 'at boot'}"
     return Verdict(
-        status, f"{said}: {log.lost} bytes lost", f"{where}: console flood", ambiguous=not banner
+        status, f"{reason}: {log.lost} bytes lost", f"{where}: console flood", ambiguous=not banner
     )
 
 
@@ -235,14 +241,18 @@ def _at_boot(log: LavaLog, job: CaseResult) -> Verdict:
             ambiguous=True,
         )
     if any(r.case.startswith("kernel-messages") for r in log.failing):
-        return Verdict(RunStatus.BOOT_FAILED, f"at boot: {_said(job)}", "boot: kernel messages")
-    raise InfrastructureError(f"LAVA could not log in: {_said(job)}", "see the log of the job")
+        return Verdict(
+            RunStatus.BOOT_FAILED, f"at boot: {_lava_reason(job)}", "boot: kernel messages"
+        )
+    raise InfrastructureError(
+        f"LAVA could not log in: {_lava_reason(job)}", "see the log of the job"
+    )
 
 
 def _ipxe_gave_up(log: LavaLog) -> None:
     """A kernel or ramdisk that never arrived is the lab's, also where the kernel then panics."""
     if match := next(
-        filter(None, (_IPXE.search(each[:_LONGEST_LINE]) for each in log.console)), None
+        filter(None, (_IPXE.search(line[:_LONGEST_LINE]) for line in log.console)), None
     ):
         raise InfrastructureError(
             f"iPXE could not fetch: {printable(match['what'])}",
@@ -269,8 +279,10 @@ def _in_suite(log: LavaLog, job: CaseResult) -> Verdict:
             ambiguous=True,
         )
     if job.error_type == "Infrastructure":
-        raise InfrastructureError(f"LAVA lost the device: {_said(job)}", "see the log of the job")
-    return Verdict(RunStatus.INVALID, f"the suites stopped: {_said(job)}")
+        raise InfrastructureError(
+            f"LAVA lost the device: {_lava_reason(job)}", "see the log of the job"
+        )
+    return Verdict(RunStatus.INVALID, f"the suites stopped: {_lava_reason(job)}")
 
 
 def _hang(log: LavaLog, status: RunStatus, where: str, silent: str) -> Verdict:
@@ -278,9 +290,11 @@ def _hang(log: LavaLog, status: RunStatus, where: str, silent: str) -> Verdict:
     that hangs.
     """
     stall = stall_of(log.console)
-    what, part = stall or silent, where.rsplit(maxsplit=1)[-1]
-    return Verdict(status, f"hang {where}: {what}", f"{part} hang: {what}", ambiguous=not stall)
+    symptom, part = stall or silent, where.rsplit(maxsplit=1)[-1]
+    return Verdict(
+        status, f"hang {where}: {symptom}", f"{part} hang: {symptom}", ambiguous=not stall
+    )
 
 
-def _said(job: CaseResult) -> str:
+def _lava_reason(job: CaseResult) -> str:
     return printable(job.error_msg) or "LAVA gave no reason"

@@ -54,8 +54,8 @@ def build_id(lines: Sequence[str]) -> str:
     """The GNU build id of the kernel that runs, as the device says before its first window (lava-
     jobs/suites/preflight.sh); "" where it does not.
     """
-    found = (_BUILD_ID.fullmatch(line) for line in lines if line.startswith(_SAYS_ID))
-    return next((match[1] for match in found if match), "")
+    matches = (_BUILD_ID.fullmatch(line) for line in lines if line.startswith(_SAYS_ID))
+    return next((match[1] for match in matches if match), "")
 
 
 def files_of(lines: Sequence[str]) -> dict[str, bytes]:
@@ -107,17 +107,17 @@ def _unpack(data: bytes) -> dict[str, bytes]:
         raise BlockError(f"the block is no gzip: {error}") from None
     if inflate.unconsumed_tail or not inflate.eof:
         raise BlockError(f"the block is cut off or unpacks to over {LARGEST_TAR} bytes")
-    found: dict[str, bytes] = {}
+    files: dict[str, bytes] = {}
     try:
         with tarfile.open(fileobj=io.BytesIO(content), mode="r:") as archive:
             for member in archive:
-                _take(archive, member, found)
+                _take(archive, member, files)
     except (tarfile.TarError, ValueError, OverflowError, EOFError) as error:
         raise BlockError(f"the block is no tar archive: {error}") from None
-    return found
+    return files
 
 
-def _take(archive: tarfile.TarFile, member: tarfile.TarInfo, found: dict[str, bytes]) -> None:
+def _take(archive: tarfile.TarFile, member: tarfile.TarInfo, files: dict[str, bytes]) -> None:
     name = member.name.removeprefix("./")
     if member.isdir() and (name == "." or _NAME.fullmatch(name)):
         return
@@ -125,10 +125,10 @@ def _take(archive: tarfile.TarFile, member: tarfile.TarInfo, found: dict[str, by
         raise BlockError(f"the block has {printable(name, 80)!r}, which is no regular file")
     if not _NAME.fullmatch(name):
         raise BlockError(f"the block has a file named {printable(name, 80)!r}")
-    if name in found:
+    if name in files:
         raise BlockError(f"the block has {name} twice")
-    if len(found) >= MOST_FILES or member.size > LARGEST_FILE:
+    if len(files) >= MOST_FILES or member.size > LARGEST_FILE:
         raise BlockError(f"the block has too many files, or {name} is too large")
     stream = archive.extractfile(member)
     assert stream is not None  # a regular file
-    found[name] = stream.read()
+    files[name] = stream.read()

@@ -37,11 +37,11 @@ def excerpt(console: Sequence[str]) -> tuple[str, ...]:
     nothing of a panic, an oops or a stall.
     """
     begin = sick_line(console)
-    kept: list[str] = []
+    lines: list[str] = []
     for line in console[begin:] if begin is not None else ():
-        said = printable(_STAMP.sub("", line.strip()), MOST_CHARS)
-        if _OURS in said or len(kept) == MOST_LINES:
+        text = printable(_STAMP.sub("", line.strip()), MOST_CHARS)
+        if _OURS in text or len(lines) == MOST_LINES:
             break
-        if said and not _BARE.match(said):
-            kept.append(said)
-    return tuple(kept)
+        if text and not _BARE.match(text):
+            lines.append(text)
+    return tuple(lines)

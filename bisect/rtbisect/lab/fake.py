@@ -12,10 +12,10 @@ from rtbisect.model.lab import Run, RunStatus
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from rtbisect.model.lab import DeviceType, Measurement, RunRequest, Source
+    from rtbisect.model.lab import DeviceType, FigureSource, Measurement, RunRequest
 
     Draw = Callable[[RunRequest, Random], Iterable[Measurement]]
-    Tell = Callable[[RunRequest], Iterable[Source]]
+    Tell = Callable[[RunRequest], Iterable[FigureSource]]
     Outcome = RunStatus | Exception
 
 
@@ -45,7 +45,7 @@ class FakeLab:
         self._place = place
         self._says = says
         self._draw = draw
-        self._script = {revision: list(each) for revision, each in (script or {}).items()}
+        self._script = {revision: list(outcomes) for revision, outcomes in (script or {}).items()}
         self._seed = seed
         self._seconds = seconds
         self._tell = tell
@@ -62,7 +62,7 @@ class FakeLab:
         if isinstance(outcome, Exception):
             raise outcome
         complete = outcome is RunStatus.COMPLETE
-        said = self._says(request)
+        excerpt = self._says(request)
         return Run(
             run_id=request.run_id,
             revision=request.revision,
@@ -72,8 +72,8 @@ class FakeLab:
             facts=(("clocksource", "tsc"), ("smt_active", "1")) if complete else (),
             window_order=tuple(window.name for window in request.windows),
             seconds=self._seconds,
-            signature="" if complete and not said else f"fake: {outcome.value}",
-            excerpt=said,
+            signature="" if complete and not excerpt else f"fake: {outcome.value}",
+            excerpt=excerpt,
             sources=tuple(self._tell(request)) if complete else (),
             device=self._place(request),
         )

@@ -42,24 +42,28 @@ _COMPILE_S = 120.0
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A file, directory or link of the archive. `mode` has the file type in it."""
+    """A file, directory or link of the archive."""
 
+    #: Without a slash at its begin.
     path: str
+    #: With the file type in it.
     mode: int
+    #: Of a link its target.
     data: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """Where the parts come from: the `lava-jobs` folder, a static busybox, a C compiler. `suites`
-    are those whose programs of this machine come along (`host-programs` in their folders);
-    `workload` is a program of the site's own.
-    """
+    """Where the parts come from."""
 
+    #: The folder of that name.
     lava_jobs: Path
+    #: A static one.
     busybox: Path
     compiler: str = "gcc"
+    #: Those whose programs of this machine come along (`host-programs` in their folders).
     suites: tuple[str, ...] = ()
+    #: A program of the site's own.
     workload: Path | None = None
 
 
@@ -119,22 +123,22 @@ def scripts(lava_jobs: Path) -> dict[str, Path]:
 
 def programs(lava_jobs: Path) -> dict[str, Path]:
     """C sources by program name. A folder with a Kbuild holds kernel modules instead."""
-    found = [*(lava_jobs / "suites").glob("*/*.c"), *(lava_jobs / "workloads").glob("*/*.c")]
+    sources = [*(lava_jobs / "suites").glob("*/*.c"), *(lava_jobs / "workloads").glob("*/*.c")]
     return {
         name.removesuffix(".c"): path
         for name, path in _by_name(
-            sorted(path for path in found if not (path.parent / "Kbuild").exists()), "program"
+            sorted(path for path in sources if not (path.parent / "Kbuild").exists()), "program"
         ).items()
     }
 
 
-def _by_name(paths: list[Path], what: str) -> dict[str, Path]:
-    found: dict[str, Path] = {}
+def _by_name(paths: list[Path], kind: str) -> dict[str, Path]:
+    by_name: dict[str, Path] = {}
     for path in paths:
-        if path.name in found:
-            raise ConfigError(f"two files of lava-jobs are the {what} {path.name}", "rename one")
-        found[path.name] = path
-    return found
+        if path.name in by_name:
+            raise ConfigError(f"two files of lava-jobs are the {kind} {path.name}", "rename one")
+        by_name[path.name] = path
+    return by_name
 
 
 def _members(inputs: Inputs, applets: tuple[str, ...]) -> list[Member]:
@@ -164,7 +168,7 @@ def host_programs(inputs: Inputs) -> dict[str, Path]:
     """Programs of this machine that the suites ask for, with their shared libraries: place on the
     device to file here. ConfigError when one is not installed.
     """
-    found: dict[str, Path] = {}
+    files: dict[str, Path] = {}
     for suite in inputs.suites:
         wanted = inputs.lava_jobs / "suites" / suite / "host-programs"
         for name in wanted.read_text("utf-8").split() if wanted.is_file() else ():
@@ -173,9 +177,9 @@ def host_programs(inputs: Inputs) -> dict[str, Path]:
                 raise ConfigError(
                     f"the suite {suite} needs {name}", f"run `apt-get install {name}`"
                 )
-            found[f"usr/bin/{name}"] = Path(path)
-            found |= {str(library).lstrip("/"): library for library in _libraries(path)}
-    return found
+            files[f"usr/bin/{name}"] = Path(path)
+            files |= {str(library).lstrip("/"): library for library in _libraries(path)}
+    return files
 
 
 def _libraries(program: str) -> list[Path]:

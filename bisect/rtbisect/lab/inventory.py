@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Host:
-    """A host of a site. `device` is its name on the LAVA server that drives it, "" for none; `tag`
-    is one that no other device has there.
-    """
+    """A host of a site."""
 
     name: str
     bmc: Bmc
+    #: Its name on the LAVA server that drives it; "" for none.
     device: str = ""
+    #: One that no other device has there; "" for none.
     tag: str = ""
 
     @property
@@ -65,7 +65,7 @@ def bmc_fault(bmc: Bmc) -> str:
     """
     try:
         bmc.power()
-        bad = [each.name for each in bmc.sensors() if each.out_of_limits]
+        bad = [sensor.name for sensor in bmc.sensors() if sensor.out_of_limits]
     except InfrastructureError as error:
         return error.message
     return f"out of limits: {', '.join(bad)}" if bad else ""
@@ -76,11 +76,11 @@ def may_switch(host: Host, rest: LavaRest | None, listed: Mapping[str, object]) 
     device = shown(host, rest)
     if device is None:
         return
-    said = f"{device.name} is driven by the LAVA server: health {device.health}, {device.state}"
+    reason = f"{device.name} is driven by the LAVA server: health {device.health}, {device.state}"
     if device.health != "Maintenance":
-        raise ConfigError(said, "put it into maintenance there first; nothing was done")
+        raise ConfigError(reason, "put it into maintenance there first; nothing was done")
     if device.state != "Idle":
-        raise ConfigError(said, "wait for the end of its job; nothing was done")
+        raise ConfigError(reason, "wait for the end of its job; nothing was done")
     if host.listed_as not in listed:
         raise ConfigError(
             f"{device.name} is in maintenance for somebody else's reason",
@@ -94,12 +94,14 @@ def only_there(host: Host, kind: str, devices: Sequence[DeviceState]) -> None:
     """
     if not host.device:
         raise ConfigError(f"no LAVA server drives {host.name}", "give it a `device` in the site")
-    if host.device not in {each.name for each in devices}:
-        known = ", ".join(each.name for each in devices) or "none"
+    if host.device not in {device.name for device in devices}:
+        known = ", ".join(device.name for device in devices) or "none"
         raise ConfigError(
             f"the server has no device {host.device} of the type {kind}", f"it has: {known}"
         )
-    others = [each.name for each in devices if each.name != host.device and not each.why_not]
+    others = [
+        device.name for device in devices if device.name != host.device and not device.why_not
+    ]
     if others and not host.tag:
         raise ConfigError(
             f"jobs for {kind} may land on {', '.join(others)}, too",

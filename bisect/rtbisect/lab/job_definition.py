@@ -78,8 +78,9 @@ class Resource:
 
 @dataclass(frozen=True, slots=True)
 class Timeouts:
-    """Seconds; the job's own is their sum and a minute for LAVA itself."""
+    """The job's own is their sum and a minute for LAVA itself."""
 
+    #: Of the files, from power-on to prompt, of all windows.
     deploy_s: int = 60
     boot_s: int = 60
     test_s: int = 120
@@ -99,21 +100,24 @@ class Timeouts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """What a job text is made of. `modules` is None for a kernel without our modules. By `key` a
-    job is found again on a server; `callback` is called there when it ends. Only devices that have
-    all `tags` there run it. `visibility` says who reads it there: everybody ("public"), who
-    submitted it ("personal"), or groups of users by their names.
-    """
+    """What a job text is made of."""
 
     request: RunRequest
+    #: In its name: by that it is found again on a server.
     key: str
     kernel: Resource
     ramdisk: Resource
+    #: None for a kernel without our modules.
     modules: Resource | None
     timeouts: Timeouts
+    #: "low", "medium", "high" or a number.
     priority: str = "medium"
+    #: URL that a server calls when the job ends; "" for none.
     callback: str = ""
+    #: Only devices that have all of them run it.
     tags: tuple[str, ...] = ()
+    #: Who reads it on a server: everybody ("public"), who submitted it ("personal"), or groups of
+    #: users by their names.
     visibility: str | tuple[str, ...] = "public"
 
 
@@ -149,7 +153,7 @@ def timeouts_of(request: RunRequest) -> Timeouts:
 
 def _longest_s(request: RunRequest, window: Window) -> float:
     """Seconds that a window may take. One that counts functions runs what its twin measures."""
-    twins = (each for each in request.windows if each.name == window.explains)
+    twins = (other for other in request.windows if other.name == window.explains)
     runs = next(twins, window) if counts_functions(window) else window
     suites = [find(suite) for suite in runs.suites]
     if calls := next((suite.calls for suite in suites if suite.calls), None):
@@ -222,7 +226,7 @@ def render_device(
         autoescape=False,  # noqa: S701  (YAML, not HTML)
     )
     # A filter of newer versions of LAVA (lava_common/jinja.py of 2026.10), for x86.
-    environment.filters["qemu_guest_fs_interface"] = lambda _arch, asked: asked or "ide"
+    environment.filters["qemu_guest_fs_interface"] = lambda _arch, interface: interface or "ide"
     context: dict[str, Any] = {
         "arch": "x86_64",
         "sockets": device.sockets,
@@ -255,9 +259,11 @@ def check_request(request: RunRequest) -> None:
             f"profile {profile.name}: the boot line has characters that LAVA cannot pass on",
             "use letters, digits, spaces and = , . : _ / + -",
         )
-    for what in ("housekeeping", "isolated", "watch"):
-        if not _CPUS.fullmatch(getattr(profile, what)):
-            raise ConfigError(f"profile {profile.name}: {what} is no CPU list", 'write it as "2-7"')
+    for field in ("housekeeping", "isolated", "watch"):
+        if not _CPUS.fullmatch(getattr(profile, field)):
+            raise ConfigError(
+                f"profile {profile.name}: {field} is no CPU list", 'write it as "2-7"'
+            )
     names = [window.name for window in request.windows]
     if not names or len(set(names)) < len(names) or not all(map(_WINDOW.fullmatch, names)):
         raise ConfigError(f"run {request.run_id}: windows {names} cannot be run", "see windows.py")

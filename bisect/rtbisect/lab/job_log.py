@@ -45,15 +45,20 @@ _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaseResult:
-    """A result of LAVA. Suite "lava" is LAVA itself; all others come from the device."""
+    """A result of LAVA."""
 
+    #: "lava" is LAVA itself; all others come from the device.
     suite: str
     case: str
+    #: "pass" or another word of LAVA.
     result: str
+    #: A number as text, and its unit; "" for none.
     measurement: str = ""
     units: str = ""
+    #: LAVA's words, where one of its own did not pass.
     error_type: str = ""
     error_msg: str = ""
+    #: JSON, cut at 10,000 characters.
     extra: str = ""
 
     @property
@@ -63,18 +68,21 @@ class CaseResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LavaLog:
-    """A parsed log. `job` is LAVA's last word, None when it never came.
+    """A parsed log."""
 
-    `console` has the device's lines in order, `errors` what LAVA called an error. `lost` are bytes
-    that were not kept of a flood; `flooded` says that the device's console was it.
-    """
-
+    #: In their order, without that of the job.
     results: tuple[CaseResult, ...]
+    #: The device's lines, in order.
     console: tuple[str, ...]
+    #: What LAVA called an error.
     errors: tuple[str, ...]
+    #: Lines that are no event of LAVA.
     stray: tuple[str, ...]
+    #: LAVA's last word; None where it never came.
     job: CaseResult | None
+    #: Bytes of a flood that were not kept.
     lost: int = 0
+    #: The device's console was the flood.
     flooded: bool = False
 
     @property
@@ -84,11 +92,11 @@ class LavaLog:
 
     def of_device(self) -> dict[str, str]:
         """Results that the device told, by case; one that did not pass outweighs all others."""
-        found: dict[str, str] = {}
-        for each in self.results:
-            if each.suite != "lava" and (each.case not in found or not each.passed):
-                found[each.case] = each.result
-        return found
+        by_case: dict[str, str] = {}
+        for result in self.results:
+            if result.suite != "lava" and (result.case not in by_case or not result.passed):
+                by_case[result.case] = result.result
+        return by_case
 
 
 class Clip:

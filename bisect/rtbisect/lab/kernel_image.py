@@ -26,5 +26,5 @@ def missing(image: Path) -> int:
         return 0
     sectors = head[0x1F1] or 4
     paragraphs = int.from_bytes(head[0x1F4:0x1F8], "little")
-    told = (sectors + 1) * _SECTOR + paragraphs * _PARAGRAPH
-    return max(0, told - size - (_PARAGRAPH - 1))
+    whole_size = (sectors + 1) * _SECTOR + paragraphs * _PARAGRAPH
+    return max(0, whole_size - size - (_PARAGRAPH - 1))

@@ -30,9 +30,10 @@ def traits_of(kernel: KernelSetup) -> Traits:
 
 @dataclass(frozen=True, slots=True)
 class KernelOnHost:
-    """Implements ports.Subject. `seed` is that of the campaign: it draws the order of windows."""
+    """Implements ports.Subject."""
 
     kernel: KernelSetup
+    #: Of the campaign: it draws the order of windows.
     seed: int
     tree: Tree
     builder: Builder

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from rtbisect.lab.job_log import LavaLog
-    from rtbisect.model.lab import Measurement, RunRequest, Source, Window
+    from rtbisect.model.lab import FigureSource, Measurement, RunRequest, Window
 
 #: Part of the nominal dose that a valid window reaches.
 SMALLEST_DOSE = 0.5
@@ -51,15 +51,16 @@ class InvalidBoot(Exception):  # noqa: N818  (an outcome, not an error)
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
-    """What a valid boot measured, and the facts of the machine."""
+class BootEvidence:
+    """What a valid boot measured."""
 
     measurements: tuple[Measurement, ...]
+    #: Of the machine: pairs of key and value, by key.
     facts: tuple[tuple[str, str], ...]
-    sources: tuple[Source, ...] = ()
+    sources: tuple[FigureSource, ...] = ()
 
 
-def evidence(request: RunRequest, log: LavaLog) -> Evidence:
+def evidence(request: RunRequest, log: LavaLog) -> BootEvidence:
     """Measurements of a job that LAVA ran to its end; InvalidBoot with the first reason."""
     _check_cases(request, log)
     try:
@@ -71,18 +72,18 @@ def evidence(request: RunRequest, log: LavaLog) -> Evidence:
     facts = facts_of(files)
     _check_facts(request, facts)
     # The kernel also warns of what such a suite finds, behind all windows that measure.
-    warned = any(_found_wrong(window, files) for window in request.windows)
+    warned = any(_found_failure(window, files) for window in request.windows)
     if sick := machine_health.health_fault(facts, machine_health.WARNED if warned else 0):
         raise InvalidBoot(sick)
     _check_order(request, files)
     watch = parse_cpus(request.profile.watch)
     measurements: list[Measurement] = []
-    sources: list[Source] = []
+    sources: list[FigureSource] = []
     for window in request.windows:
-        mine = _files(window, files)
+        raw = _window_files(window, files)
         try:
-            measurements += _window(window, mine, watch, request, log)
-            sources += _sources(window, mine, watch)
+            measurements += _window_measurements(window, raw, watch, request, log)
+            sources += _window_sources(window, raw, watch)
         except InvalidBoot as error:
             if not window.explains:
                 raise
@@ -92,54 +93,56 @@ def evidence(request: RunRequest, log: LavaLog) -> Evidence:
         if window.site_workload:
             facts["site_workload"] = printable(window.site_workload)
     facts[RAW] = _digest(files)
-    return Evidence(tuple(measurements), tuple(sorted(facts.items())), tuple(sources))
+    return BootEvidence(tuple(measurements), tuple(sorted(facts.items())), tuple(sources))
 
 
-def symptom(request: RunRequest, signature: str, said: Sequence[str]) -> tuple[Measurement, ...]:
+def symptom(request: RunRequest, signature: str, console: Sequence[str]) -> tuple[Measurement, ...]:
     """What a hang is a figure of, in the window that the boot hung in, by the lines of its
     console; none where it is none.
     """
-    inside = [window for window in request.windows if _hung_in(window, said)]
+    inside = [window for window in request.windows if _hung_in(window, console)]
     tells = ((window, base.find(suite).symptom) for window in inside for suite in window.suites)
-    found = (base.checked(tell(signature, window)) for window, tell in tells if tell)
-    return next((each for each in found if each), ())
+    figures = (base.checked(tell(signature, window)) for window, tell in tells if tell)
+    return next((measured for measured in figures if measured), ())
 
 
-def _hung_in(window: Window, said: Sequence[str]) -> bool:
+def _hung_in(window: Window, console: Sequence[str]) -> bool:
     """The last that the device says of this window is its begin (lava-jobs/suites/stall)."""
     begins, ends = (f"rtbisect: window {window.name} {how}" for how in ("begins", "ends"))
-    told = [begins in line for line in said if begins in line or ends in line]
-    return bool(told) and told[-1]
+    begun = [begins in line for line in console if begins in line or ends in line]
+    return bool(begun) and begun[-1]
 
 
-def _found_wrong(window: Window, files: Mapping[str, bytes]) -> bool:
+def _found_failure(window: Window, files: Mapping[str, bytes]) -> bool:
     """Whether a suite of a window found a failure of the kernel."""
     for suite in map(base.find, window.suites):
         if suite.failures and suite.parse:
             with suppress(base.SuiteError):
-                found = suite.parse(_files(window, files), window, ())
-                if any(m.name == suite.failures and m.value > 0 for m in found):
+                measurements = suite.parse(_window_files(window, files), window, ())
+                if any(m.name == suite.failures and m.value > 0 for m in measurements):
                     return True
     return False
 
 
-def _sources(window: Window, mine: Mapping[str, bytes], watch: tuple[int, ...]) -> list[Source]:
-    found: list[Source] = []
-    for tell in (base.find(suite).sources for suite in window.suites):
+def _window_sources(
+    window: Window, raw: Mapping[str, bytes], watch: tuple[int, ...]
+) -> list[FigureSource]:
+    sources: list[FigureSource] = []
+    for read_sources in (base.find(suite).sources for suite in window.suites):
         try:
-            found += tell(mine, window, watch)[:MOST_SOURCES] if tell else ()
+            sources += read_sources(raw, window, watch)[:MOST_SOURCES] if read_sources else ()
         except base.SuiteError as error:
             raise InvalidBoot(f"{window.name}: {error}") from None
-    return found
+    return sources
 
 
 def _digest(files: Mapping[str, bytes]) -> str:
     """Sha256 over the raw files of the windows: no two boots have the same."""
-    whole = hashlib.sha256()
+    digest = hashlib.sha256()
     for name in sorted(files):
         if "/" in name and name != FACTS:
-            whole.update(f"{name} {len(files[name])}\n".encode() + files[name])
-    return whole.hexdigest()
+            digest.update(f"{name} {len(files[name])}\n".encode() + files[name])
+    return digest.hexdigest()
 
 
 def facts_of(files: Mapping[str, bytes]) -> dict[str, str]:
@@ -148,20 +151,20 @@ def facts_of(files: Mapping[str, bytes]) -> dict[str, str]:
         raise InvalidBoot(f"the block has no {FACTS}")
     content = files[FACTS].decode("utf-8", "replace")
     try:
-        found = base.pairs(content, "=")
+        facts = base.pairs(content, "=")
     except base.SuiteError as error:
         raise InvalidBoot(f"{FACTS}: {error}") from None
-    return {printable(k): printable(v, 2000) for k, v in found.items()}
+    return {printable(k): printable(v, 2000) for k, v in facts.items()}
 
 
 def _check_cases(request: RunRequest, log: LavaLog) -> None:
-    found = log.of_device()
-    if len(found) > MOST_CASES:
-        raise InvalidBoot(f"the device reported {len(found)} cases, more than {MOST_CASES}")
+    results = log.of_device()
+    if len(results) > MOST_CASES:
+        raise InvalidBoot(f"the device reported {len(results)} cases, more than {MOST_CASES}")
     for case in expected_cases(request):
-        if case not in found:
+        if case not in results:
             raise InvalidBoot(f"the case {case} is missing")
-        if found[case] != "pass":
+        if results[case] != "pass":
             raise InvalidBoot(f"the case {case} did not pass{_why(case, log)}")
 
 
@@ -180,9 +183,9 @@ def _why(case: str, log: LavaLog) -> str:
 def _check_facts(request: RunRequest, facts: Mapping[str, str]) -> None:
     device, profile = request.device_type, request.profile
     # A console that loses characters garbles the line that LAVA types to a firmware.
-    told = facts.get("cmdline", "").split()
-    asked = request.profile.line_on(request.device_type).split()
-    if lost := [word for word in asked if word not in told]:
+    arrived = facts.get("cmdline", "").split()
+    boot_line = request.profile.line_on(request.device_type).split()
+    if lost := [word for word in boot_line if word not in arrived]:
         raise InvalidBoot(f"the boot line arrived without {printable(' '.join(lost))}")
     isolated = parse_cpus(profile.isolated)
     every = range(0, device.cpus, 1 if profile.smt else device.threads)
@@ -210,41 +213,41 @@ def _cpus(text: str) -> tuple[int, ...]:
 
 def _check_order(request: RunRequest, files: Mapping[str, bytes]) -> None:
     ran = files.get("order.txt", b"").decode("ascii", "replace").split()
-    asked = [window.name for window in request.windows]
-    if ran != asked:
-        raise InvalidBoot(f"windows ran as {printable(' '.join(ran))}, not {' '.join(asked)}")
+    wanted = [window.name for window in request.windows]
+    if ran != wanted:
+        raise InvalidBoot(f"windows ran as {printable(' '.join(ran))}, not {' '.join(wanted)}")
 
 
-def _files(window: Window, files: Mapping[str, bytes]) -> dict[str, bytes]:
+def _window_files(window: Window, files: Mapping[str, bytes]) -> dict[str, bytes]:
     """What a window left, and the facts of the machine."""
     prefix = f"{window.name}/"
-    mine = {
+    raw = {
         name.removeprefix(prefix): data for name, data in files.items() if name.startswith(prefix)
     }
-    return mine | {base.FACTS_FILE: files[FACTS]}
+    return raw | {base.FACTS_FILE: files[FACTS]}
 
 
-def _window(
+def _window_measurements(
     window: Window,
-    mine: Mapping[str, bytes],
+    raw: Mapping[str, bytes],
     watch: tuple[int, ...],
     request: RunRequest,
     log: LavaLog,
 ) -> list[Measurement]:
-    found: list[Measurement] = []
+    measurements: list[Measurement] = []
     suites = [base.find(suite) for suite in window.suites]
     for suite in suites:
         try:
             if suite.parse:
-                found += base.checked(suite.parse(mine, window, watch))
+                measurements += base.checked(suite.parse(raw, window, watch))
             else:
-                found += reported.parse(log.results, suite.name, window)
+                measurements += reported.parse(log.results, suite.name, window)
         except base.SuiteError as error:
             raise InvalidBoot(f"{suite.name}@{window.name}: {error}") from None
-    for gate in window_gates.of_window(found):
+    for gate in window_gates.of_window(measurements):
         if not gate.ok:
             raise InvalidBoot(f"{window.name}: {gate.name}: {gate.reason}")
-    boot = {m.name: m.value for m in found if m.cpu is None}
+    boot = {m.name: m.value for m in measurements if m.cpu is None}
     for calls in (suite.calls for suite in suites if suite.calls):
         _check_calls(window, request, calls, boot[calls.figure])
     if boot.get("lost", 0.0) != 0.0:
@@ -258,10 +261,10 @@ def _window(
     lasted_ms = boot.get("window_us", 0.0) / 1000
     if lasted_ms > LONGEST_WINDOW * request.window_ms:
         raise InvalidBoot(f"{window.name}: the window took {lasted_ms:.0f} ms")
-    return found
+    return measurements
 
 
 def _check_calls(window: Window, request: RunRequest, calls: base.Calls, timed: float) -> None:
-    asked = dict(request.suite_params)[calls.parameter]
-    if timed != asked:
-        raise InvalidBoot(f"{window.name}: {timed:.0f} durations of {asked} calls")
+    wanted = dict(request.suite_params)[calls.parameter]
+    if timed != wanted:
+        raise InvalidBoot(f"{window.name}: {timed:.0f} durations of {wanted} calls")

@@ -29,7 +29,7 @@ HIGHEST_CPU = 8191
 
 def parse_cpus(text: str) -> tuple[int, ...]:
     """CPUs of a list in kernel format ("0-1,4"), ascending, each once; ConfigError."""
-    found: set[int] = set()
+    cpus: set[int] = set()
     for part in text.split(","):
         match = re.fullmatch(r"([0-9]{1,4})(?:-([0-9]{1,4}))?", part)
         if match is None:
@@ -37,8 +37,8 @@ def parse_cpus(text: str) -> tuple[int, ...]:
         first, last = int(match[1]), int(match[2] or match[1])
         if last < first or last > HIGHEST_CPU:
             raise ConfigError(f"{part!r} in the CPU list is no range", 'write it like "2-7"')
-        found.update(range(first, last + 1))
-    return tuple(sorted(found))
+        cpus.update(range(first, last + 1))
+    return tuple(sorted(cpus))
 
 
 def format_cpus(cpus: Iterable[int]) -> str:

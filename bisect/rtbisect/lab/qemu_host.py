@@ -31,7 +31,7 @@ def accelerators(cpuinfo: Path = CPUINFO, kvm: Path = KVM) -> tuple[str, ...]:
 def oom_kills(vmstat: Path = VMSTAT) -> int:
     """Processes that this host killed for want of memory since it booted, 0 if it does not say."""
     try:
-        found = re.search(r"^oom_kill ([0-9]{1,20})$", vmstat.read_text("ascii"), re.MULTILINE)
+        match = re.search(r"^oom_kill ([0-9]{1,20})$", vmstat.read_text("ascii"), re.MULTILINE)
     except OSError:
         return 0
-    return int(found[1]) if found else 0
+    return int(match[1]) if match else 0

@@ -44,11 +44,11 @@ def ramdisk(base: bytes, modules: bytes, request: RunRequest) -> bytes:
     members = [Member(ONCE, stat.S_IFREG | 0o755, once)]
     if modules:
         with tarfile.open(fileobj=io.BytesIO(modules), mode="r:gz") as tar:
-            for each in tar.getmembers():
-                file = tar.extractfile(each)
-                if file is None or not each.name.startswith(f"{PREFIX}/"):
-                    raise InternalError(f"modules with a member {each.name[:80]!r}")
-                members.append(Member(each.name, stat.S_IFREG | 0o644, file.read()))
+            for member in tar.getmembers():
+                file = tar.extractfile(member)
+                if file is None or not member.name.startswith(f"{PREFIX}/"):
+                    raise InternalError(f"modules with a member {member.name[:80]!r}")
+                members.append(Member(member.name, stat.S_IFREG | 0o644, file.read()))
     return base + gzip.compress(newc(members), mtime=0)
 
 
@@ -75,12 +75,12 @@ def log_of(console: str) -> LavaLog:
     results = tuple(
         CaseResult(
             suite="rtbisect",
-            case=found[1],
-            result=found[2],
-            measurement=found[3] or "",
-            units=found[4] or "",
+            case=match[1],
+            result=match[2],
+            measurement=match[3] or "",
+            units=match[4] or "",
         )
-        for found in matches
-        if found
+        for match in matches
+        if match
     )
     return LavaLog(results=results, console=lines, errors=(), stray=(), job=None)

@@ -95,11 +95,11 @@ def of_suites(suites: Iterable[str], metrics: Iterable[tuple[str, str]] = ()) ->
     """The windows that these suites measure in. One without a parser has no windows of its own to
     tell: they are those of its `metrics`, pairs of suite and window.
     """
-    asked = set(suites)
-    found = [w for w in ALL_WINDOWS if asked & set(w.suites) and not w.explains]
-    known = {suite for window in found for suite in window.suites}
-    own = {window: suite for suite, window in metrics if suite in asked - known}
-    return (*found, *(Window(name=name, suites=(suite,)) for name, suite in sorted(own.items())))
+    wanted = set(suites)
+    windows = [w for w in ALL_WINDOWS if wanted & set(w.suites) and not w.explains]
+    known = {suite for window in windows for suite in window.suites}
+    own = {window: suite for suite, window in metrics if suite in wanted - known}
+    return (*windows, *(Window(name=name, suites=(suite,)) for name, suite in sorted(own.items())))
 
 
 def explaining(window: Window) -> tuple[Window, ...]:
@@ -107,7 +107,7 @@ def explaining(window: Window) -> tuple[Window, ...]:
     bring for it, and its twin with probes. Where a hang is a figure there is no twin, which could
     be what hangs.
     """
-    found = tuple(each for each in ALL_WINDOWS if each.explains == window.name)
+    windows = tuple(other for other in ALL_WINDOWS if other.explains == window.name)
     if any(find(suite).symptom for suite in window.suites):
-        return found
-    return (*found, *(suite.twin(window) for suite in every() if suite.twin))
+        return windows
+    return (*windows, *(suite.twin(window) for suite in every() if suite.twin))

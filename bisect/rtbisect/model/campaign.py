@@ -86,10 +86,11 @@ class Level(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class MetricKey:
-    """Name of a figure: suite, name and the window that it is taken in."""
+    """Name of a figure."""
 
     suite: str
     name: str
+    #: That it is taken in.
     window: str
 
     def __str__(self) -> str:
@@ -98,30 +99,32 @@ class MetricKey:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Threshold:
-    """How one metric is judged; the numbers come from `thresholds/<suite>.yaml`.
-
-    `min_effect` is the smallest change that counts: a ratio on LOG (1.5 = 50% worse), a
-    difference in `unit` on LINEAR. `limit` is an absolute bound in `unit` for one boot
-    summary, None where there is no such bound. `floor` is added before the logarithm,
-    so that zero counts stay finite. `role` is primary, guard or shown. `control` names
-    the same figure without the workload (None: the metric is not taken under one). A metric of
-    the statistic `count` is a rate of events; `exposure` names the figure that says how long they
-    were waited for, in seconds of all watched CPUs together (None: equally long in every boot).
-    `title` says for a reader what is counted or measured, by what, and over which CPUs.
-    """
+    """How one metric is judged; the numbers come from `thresholds/<suite>.yaml`."""
 
     key: MetricKey
     unit: str
     better: Better
+    #: Ratios are compared on LOG, differences on LINEAR.
     scale: Scale
+    #: Of a boot: "median", "fraction" or "count"; a count is a rate of events.
     statistic: str
+    #: The smallest change that counts: a ratio on LOG (1.5 = 50% worse), a difference in `unit` on
+    #: LINEAR.
     min_effect: float
+    #: An absolute bound in `unit` for one boot summary; None where there is no such bound.
     limit: float | None
+    #: Added before the logarithm, so that zero counts stay finite; in `unit`.
     floor: float
+    #: "primary", "guard" or "shown".
     role: str
+    #: The same figure without the workload; None where the metric is not taken under one.
     control: MetricKey | None
+    #: Why these numbers, for a person.
     reason: str
+    #: The figure that says how long events of a count were waited for, in seconds of all watched
+    #: CPUs together; None: equally long in every boot.
     exposure: MetricKey | None = None
+    #: What is counted or measured, by what, and over which CPUs; "" where the name says it.
     title: str = ""
 
     def toward(self, sought: Sought) -> Threshold:
@@ -136,11 +139,11 @@ class Threshold:
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """The boot summaries of one side, in `unit` of the metric; one value a boot. `hosts` are the
-    hosts of the boots, empty where that is not known or is one.
-    """
+    """The boot summaries of one side."""
 
+    #: One a boot, in the unit of the metric.
     values: tuple[float, ...]
+    #: Of the boots, as long as `values`; () where that is not known or is one.
     hosts: tuple[str, ...] = ()
 
     @property
@@ -150,86 +153,90 @@ class Sample:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judgement:
-    """pass, regressed or undecided, with the numbers that say so.
-
-    `effect` is new/base on LOG, new-base on LINEAR (medians over boots); the interval
-    is a bootstrap over boots; `p` is an exact or sampled permutation p value. Where not the figure
-    itself was judged `figure` says what of it, `unit` is that of all numbers here, and `mean` says
-    that means were compared and no medians.
-    """
+    """pass, regressed or undecided, with the numbers that say so."""
 
     key: MetricKey
     level: Level
     base: Sample
     new: Sample
+    #: new/base on LOG, new-base on LINEAR: of medians over boots, or of means.
     effect: float
+    #: Of the effect: a bootstrap over boots.
     interval: tuple[float, float]
+    #: An exact or sampled permutation p value.
     p: float
+    #: Why that level, for a person.
     reason: str
+    #: What of the figure was judged; "" for the figure itself.
     figure: str = ""
+    #: Of all numbers here, where `figure` is not ""; else that of the metric.
     unit: str = ""
+    #: Means were compared and no medians.
     mean: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Observation:
-    """One boot as the search sees it: `value` is the boot summary of the searched metric
-    (unit of the metric, not yet transformed); `per_cpu` the same figure per watched CPU;
-    `exposure` is by what a rate has to be multiplied to be a number of events; `host` is the host
-    of the boot where there are several.
-    """
+    """One boot as the search sees it."""
 
     revision: str
     run_id: str
+    #: The boot summary of the searched metric in its unit, not yet transformed.
     value: float
+    #: The same figure of each watched CPU; () where there is none.
     per_cpu: tuple[float, ...] = ()
+    #: By what a rate has to be multiplied to be a number of events.
     exposure: float = 1.0
+    #: Of the boot, where there are several; else "".
     host: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableRow:
-    """A row of the factor table: one kernel under one level of the workload (or of the tool). With
-    `mean` boots are compared by their mean, else by their median.
-    """
+    """A row of the factor table: one kernel under one level of the workload, or of the tool."""
 
+    #: What a reader calls it, as "parent".
     kernel: str
     window: str
+    #: Its level, as `Window.level`.
     workload: str
     metric: MetricKey
     unit: str
     sample: Sample
+    #: Boots are compared by their mean, else by their median.
     mean: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class TestedRevision:
-    """What the search knows of a tested revision at the end.
-
-    `boots` are valid boots of its kernel, fresh ones of the verification too.
-    `probability_bad` is the posterior probability that it shows the bad behaviour.
-    """
+    """What the search knows of a tested revision at the end."""
 
     sha: str
     subject: str
+    #: Valid ones of its kernel, fresh ones of the verification too.
     boots: int
+    #: Posterior probability that it shows the bad behaviour.
     probability_bad: float
+    #: Why it could not be tested; "" where it was.
     skipped: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verification:
-    """One check after the search: parents, revert, ... `recovery` is its shift as a share of that
-    of the ends; `short` says that it is less than all of it, by more than luck. `parent` is the one
-    that the culprit is compared with, by 12 digits; "" for any other check.
-    """
+    """One check after the search."""
 
     name: str
+    #: "pass", "fail", "undecided" or "n/a".
     status: str
+    #: None where nothing was compared.
     judgement: Judgement | None
+    #: For a person.
     note: str = ""
+    #: Its shift as a share of that of the ends; None where that makes no sense.
     recovery: float | None = None
+    #: The recovery is less than all of it, by more than luck.
     short: bool = False
+    #: The one that the culprit is compared with, by 12 digits; "" for any other check.
     parent: str = ""
 
 
@@ -243,10 +250,12 @@ class GateStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """One trust gate of docs/trust.md: `name` begins with its number there."""
+    """One trust gate of docs/trust.md."""
 
+    #: Begins with its number there.
     name: str
     status: GateStatus
+    #: For a person.
     reason: str
 
     @property
@@ -256,14 +265,15 @@ class Gate:
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """One source of a change: its mean on the parent and on the culprit, a second and on all
-    watched CPUs together, and its share of the change (0 to 1).
-    """
+    """One source of a change."""
 
+    #: As in `FigureSource`, also the name.
     kind: str
     name: str
+    #: Its mean on the two kernels, a second and on all watched CPUs together.
     parent: float
     culprit: float
+    #: Of the change, 0 to 1.
     share: float
 
 
@@ -272,9 +282,13 @@ class Origin:
 class Summary:
     """Counts derived from the journal; the same numbers everywhere."""
 
+    #: Those that ran make.
     builds: int
+    #: Of any end.
     boots: int
+    #: Revisions that could not be tested.
     skipped: int
+    #: Of all sessions; then the sums of single builds and of single boots.
     wall_s: float
     build_s: float
     boot_s: float
@@ -296,15 +310,22 @@ class Result:
 
     outcome: Outcome
     cause: Cause
+    #: Full sha; None where no single commit is named.
     culprit: str | None
+    #: Full shas of the commits that may be it, with their probabilities; the likeliest first.
     candidates: tuple[tuple[str, float], ...]
+    #: 0 to 1, in the answer.
     confidence: float
+    #: That was searched on; None where nothing was.
     metric: MetricKey | None
+    #: Of that metric; None where nothing was compared.
     judgement: Judgement | None
     tested: tuple[TestedRevision, ...] = ()
     verifications: tuple[Verification, ...] = ()
     table: tuple[TableRow, ...] = ()
+    #: Sentences for a person.
     reasons: tuple[str, ...] = ()
+    #: Of all metrics of a check.
     judgements: tuple[Judgement, ...] = ()
     gates: tuple[Gate, ...] = ()
     origins: tuple[Origin, ...] = ()
@@ -312,22 +333,26 @@ class Result:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """Budget and decision limits of a campaign, from the site file. The budget of boots is for all
-    of it, the proof as well; that of builds is for its searches.
+    """Budget and decision limits of a campaign, from the site file."""
 
-    A change of less than `layout_below` (a share of the good level) is also measured in kernels
-    with another code layout. With `without_rt_boots` a culprit and its parent are also compared in
-    kernels without PREEMPT_RT, each with so many boots.
-    """
-
+    #: At which a search names a culprit: 0.5 to 1.
     confidence: float = 0.95
+    #: Boots of each end, at least and at most.
     calibrate_min: int = 6
     calibrate_max: int = 10
+    #: Of all of the campaign, the proof as well.
     max_boots: int = 80
+    #: Of its searches.
     max_builds: int = 60
+    #: Fresh ones of culprit and of parent, at least.
     verify_boots: int = 6
+    #: Of the tip and of the revert on it: the first look.
     revert_boots: int = 3
+    #: A change of less than this share of the good level is also measured in kernels with another
+    #: code layout; 0: never.
     layout_below: float = 0.2
+    #: With so many boots each, culprit and parent are also compared in kernels without PREEMPT_RT;
+    #: 0: not at all.
     without_rt_boots: int = 0
 
     @property
@@ -370,23 +395,24 @@ def untoward(thresholds: list[dict[str, Any]], sought: str) -> list[dict[str, An
 @kept_as("CampaignRequest", with_sought)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CampaignRequest:
-    """What was asked, complete enough to resume it: kept with the campaign as JSON.
+    """What was asked, complete enough to resume it: kept with the campaign as JSON."""
 
-    `site` is the path of the site file, `tree` a build_config of it. `older` and `newer` are the
-    full shas of the ends, between which a change is `sought`. `suite` None means: check all suites
-    first, search on what changed so.
-    `extra` holds what only the asking command needs (the demo's seed). `repo` is the path or
-    URL of the tree when the campaign was made.
-    """
-
+    #: The command that asked, or a kind of a plugin.
     kind: str
+    #: Path of the site file; "" where a command is measured.
     site: str
+    #: A build_config of it.
     tree: str
+    #: Full shas of the ends, between which a change is `sought`.
     older: str
     newer: str
+    #: None: check all suites first, search on what changed so.
     suite: str | None = None
+    #: As `name` or `name@window`; None is the primary one of the suite.
     metric: str | None = None
     seed: int = 0
+    #: What only the asking command needs, as the demo's seed: pairs of name and value.
     extra: tuple[tuple[str, str], ...] = ()
+    #: Path or URL of the tree when the campaign was made.
     repo: str = ""
     sought: Sought = Sought.REGRESSION

@@ -15,22 +15,24 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """One commit; `subject` is foreign text: bytes of the tree, decoded, never trusted."""
+    """One commit."""
 
     sha: str
     parents: tuple[str, ...]
+    #: Foreign text: bytes of the tree, decoded, never trusted.
     subject: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class CommitHead:
-    """A commit as people know it, harmless to print; `author` with the address, `date` as git shows
-    it, in the time zone of the author.
-    """
+    """A commit as people know it, harmless to print."""
 
+    #: Full sha.
     commit: str
     subject: str
+    #: With the address.
     author: str
+    #: As git shows it, in the time zone of the author.
     date: str
 
 
@@ -63,8 +65,9 @@ class CommitGraph:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A file that a commit changes against its first parent; `status` is git's letter."""
+    """A file that a commit changes against its first parent."""
 
+    #: git's letter: A, M, D, T.
     status: str
     path: str
 
@@ -86,11 +89,11 @@ def layout_variant(layout: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Checkout:
-    """A revision's files at `path`. `lock` is the descriptor of the lock that keeps them there, for
-    children to hold too; None where nobody else moves them.
-    """
+    """A revision's files."""
 
     path: Path
+    #: Descriptor of the lock that keeps them there, for children to hold too; None where nobody
+    #: else moves them.
     lock: int | None = None
 
 
@@ -103,65 +106,70 @@ class BuildStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BuildRequest:
-    """What to build: one revision with one configuration.
-
-    `fragments` are texts of Kconfig fragments, later ones win; `modules` maps file name
-    to source text of our own modules, which are built against the same tree. `fresh`
-    asks for a build from nothing: no record of an earlier one, no objects that it left.
-    `variant` names another way to build the same sources, see `layout_variant`.
-    """
+    """What to build: one revision with one configuration."""
 
     revision: str
+    #: For people; `base` is a make target, as x86_64_defconfig.
     config_name: str
     base: str
+    #: Texts of Kconfig fragments; later ones win.
     fragments: tuple[str, ...]
+    #: Of our own, built against the same tree: pairs of file name and source text.
     modules: tuple[tuple[str, str], ...] = ()
+    #: Another way to build the same sources, see `layout_variant`; "" for the usual one.
     variant: str = ""
+    #: From nothing: no record of an earlier build, no objects that it left.
     fresh: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """A function of a kernel; `at_boot`: code that the kernel frees after booting is or calls it,
-    so it may have left something that lasts.
-    """
+    """A function of a kernel."""
 
     name: str
+    #: Code that the kernel frees after booting is or calls it, so it may have left something that
+    #: lasts.
     at_boot: bool = False
 
 
 @kept_as("Build")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Build:
-    """A build, also a failed one: then `first_error` says why and the artefacts are empty.
-
-    `kernel`, `modules`, `config`, `files` (what it was made from, a path a line), `functions`
-    (kernel/functions.py) and `vmlinux` (gzip; "" for one that is too large) are sha256 names in the
-    artefact store. `signature` is the hash over the allocated ELF sections of vmlinux, the modules
-    and the boot line: two builds with equal signatures are the same kernel. `foreign`: somebody has
-    sent the revision as a patch. `tools` has a line for each program that made it
-    (kernel/toolchain.py), `build_id` is the GNU build id of vmlinux in hex, by which a running
-    kernel is known; both are "" where nobody knows.
-    """
+    """A build, also a failed one: then the artefacts are ""."""
 
     revision: str
     config_name: str
     status: BuildStatus
+    #: Hash over the allocated ELF sections of vmlinux, the modules and the boot line: two builds
+    #: with equal signatures are the same kernel.
     signature: str = ""
+    #: sha256 names in the artefact store, so below: `modules` is a tar.gz.
     kernel: str = ""
     modules: str = ""
     config: str = ""
+    #: Its first line of --version.
     compiler: str = ""
+    #: As `uname -r` says it.
     release: str = ""
+    #: Why it failed, one printable line.
     first_error: str = ""
+    #: That it took; 0 for one that was reused.
     seconds: float = 0.0
+    #: It was built before, and recorded.
     reused: bool = False
+    #: As it was asked.
     variant: str = ""
+    #: What it was made from, a path a line.
     files: str = ""
+    #: Marks of functions (kernel/functions.py).
     functions: str = ""
+    #: gzip; "" for one that is too large.
     vmlinux: str = ""
+    #: Somebody has sent the revision as a patch.
     foreign: bool = False
+    #: A line for each program that made it (kernel/toolchain.py); "" where nobody knows.
     tools: str = ""
+    #: GNU build id of vmlinux in hex, by which a running kernel is known; "" where nobody knows.
     build_id: str = ""
 
     @property

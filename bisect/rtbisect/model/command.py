@@ -33,15 +33,21 @@ FOREIGN = "foreign"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommandRequest:
-    """A command and how its figure is judged. Costs are None where they are to be measured."""
+    """A command and how its figure is judged."""
 
     argv: tuple[str, ...]
+    #: The name of the figure; "" for a bare number.
     metric: str = ""
+    #: "lower" or "higher".
     better: str = Better.LOWER.value
+    #: The exit code is the figure.
     pass_fail: bool = False
+    #: The smallest ratio that counts; None compares differences.
     ratio: float | None = None
+    #: None where they are to be measured.
     cost_build_s: float | None = None
     cost_run_s: float | None = None
+    #: Of one run.
     timeout_s: float = 3600.0
     max_runs: int = 300
 

@@ -11,28 +11,29 @@ from rtbisect.model.formats import kept_as
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measurement:
-    """One figure of one window. `cpu` is None for a figure of the whole boot."""
+    """One figure of one window."""
 
     suite: str
     name: str
     window: str
     value: float
     unit: str
+    #: None for a figure of the whole boot.
     cpu: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
-    """What a figure came from in one window: `per_s` times a second on all watched CPUs together,
-    `us_per_s` of typical duration where the instrument tells it.
-
-    `kind` is reschedule, call or irq_work (IPIs, by their senders), irq, softirq or thread (noise).
-    """
+class FigureSource:
+    """What a figure came from in one window."""
 
     window: str
+    #: reschedule, call or irq_work (IPIs, by their senders), irq, softirq or thread (noise), ran or
+    #: refused (functions that are counted).
     kind: str
     name: str
+    #: Times a second on all watched CPUs together.
     per_s: float
+    #: Microseconds a second of typical duration; None where the instrument does not tell it.
     us_per_s: float | None = None
 
 
@@ -42,27 +43,25 @@ OF_SITE = "site"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Window:
-    """A stretch of a boot in which suites measure under one level of the workload.
-
-    `workload` is "none" or the name of a workload, with /N behind it for a dose of one Nth;
-    `synthetic` says that the workload is ours, not somebody's production load.
-    `nominal_events_per_s` is the dose that a valid run reaches at least half of (0: no dose).
-    `instrument` names what measures where
-    that is a tool which may disturb what it measures; "": the kernel's own counters and tracers.
-    `explains` names the window whose figures this one explains: only boots of a proof have it,
-    after all windows that measure, and its own figures, if it has any, decide nothing; with `asked`
-    only where the plan names its suite. A window takes at least `least_s`, whatever the length of
-    windows is.
-    """
+    """A stretch of a boot in which suites measure under one level of the workload."""
 
     name: str
     suites: tuple[str, ...]
+    #: "none" or the name of a workload, with /N behind it for a dose of one Nth.
     workload: str = "none"
+    #: The workload is ours, not somebody's production load.
     synthetic: bool = False
+    #: The dose that a valid run reaches at least half of; 0: no dose.
     nominal_events_per_s: float = 0.0
+    #: What measures where that is a tool which may disturb what it measures; "": the kernel's own
+    #: counters and tracers.
     instrument: str = ""
+    #: The window whose figures this one explains: only boots of a proof have it, after all windows
+    #: that measure, and its own figures, if it has any, decide nothing. "" for one that measures.
     explains: str = ""
+    #: Of one that explains: only where the plan names its suite.
     asked: bool = False
+    #: It takes at least so long, whatever the length of windows is.
     least_s: float = 0.0
 
     @property
@@ -93,20 +92,20 @@ PROFILE = r"(tuned|as-is)(?:\+fifo:([1-9][0-9]?))?(\+nosmt)?"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostProfile:
-    """CPU lists in kernel list format ("2-7"); `boot_line` is the complete command line.
-
-    `isolates` says that it keeps work away from the CPUs in `isolated`; else they are only those
-    that are measured. `smt` is false where the second threads of cores are off; the tracer's
-    threads have the priority FIFO `fifo` (0: that of any task).
-    """
+    """Which CPUs do what; lists are in kernel format, as "2-7"."""
 
     name: str
+    #: CPUs that work, CPUs that are measured, and those of them that suites watch.
     housekeeping: str
     isolated: str
     watch: str
+    #: The complete command line.
     boot_line: str
+    #: It keeps work away from the CPUs in `isolated`; else they are only those that are measured.
     isolates: bool = True
+    #: False where the second threads of cores are off.
     smt: bool = True
+    #: FIFO priority of the tracer's threads; 0: that of any task.
     fifo: int = 0
 
     def line_on(self, device: DeviceType) -> str:
@@ -119,23 +118,23 @@ class HostProfile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeviceType:
-    """What jobs are rendered for. `emulated` is true for QEMU: its data are never mailable.
-
-    `template` names a file of `lava-jobs/devices/`; `sockets`, `cores` (a socket) and
-    `threads` (a core) describe the topology that is also checked in the guest. `boot` is LAVA's
-    boot method, with a part of the job in `lava-jobs/boot/`; power-on to prompt takes at most
-    `boot_s`.
-    """
+    """What jobs are rendered for."""
 
     name: str
+    #: A file of `lava-jobs/devices/`.
     template: str
+    #: The topology that is also checked in the guest: cores of a socket, threads of a core.
     sockets: int
     cores: int
     threads: int
     memory_mib: int
+    #: QEMU: its data are never mailable.
     emulated: bool
+    #: QEMU's name; "" for the usual one.
     cpu_model: str = ""
+    #: LAVA's boot method, with a part of the job in `lava-jobs/boot/`.
     boot: str = "qemu"
+    #: Power-on to prompt takes at most so long.
     boot_s: int = 60
 
     @property
@@ -145,25 +144,27 @@ class DeviceType:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunRequest:
-    """One boot of one built kernel with all windows in a drawn order. `suite_params` are those that
-    suites have for themselves (suites/base.py), options of the device by their names; `probes` are
-    functions of the kernel that windows count; `realtime` is false for one without PREEMPT_RT;
-    `foreign` is true for one of a patch that somebody has sent. `build_id` is the GNU build id of
-    the kernel in hex; "" is not known, and not compared.
-    """
+    """One boot of one built kernel with all windows in a drawn order."""
 
     run_id: str
     revision: str
+    #: sha256 names in the artefact store; `modules` may be "".
     kernel: str
     modules: str
     device_type: DeviceType
     profile: HostProfile
     windows: tuple[Window, ...]
+    #: Those that suites have for themselves (suites/base.py), options of the device by their names.
     suite_params: tuple[tuple[str, int], ...]
+    #: Of a window that measures.
     window_ms: int = 2500
+    #: Functions of the kernel that windows count.
     probes: tuple[str, ...] = ()
+    #: False for one without PREEMPT_RT.
     realtime: bool = True
+    #: Of a patch that somebody has sent.
     foreign: bool = False
+    #: GNU build id of the kernel in hex; "" is not known, and not compared.
     build_id: str = ""
 
 
@@ -180,29 +181,32 @@ class RunStatus(StrEnum):
 @kept_as("Run")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """One boot with everything that it measured. Only COMPLETE runs are evidence.
-
-    `facts` are key/value pairs read in the guest (topology, clock source, RCU settings);
-    `window_order` is the drawn order; `log` names the console log in the artefact store;
-    `excerpt` are the lines of the console that tell how the kernel stood still or died;
-    `layout` other than 0 is a build of the revision with another code layout; `device` names the
-    host where there are several.
-    """
+    """One boot with everything that it measured. Only COMPLETE runs are evidence."""
 
     run_id: str
     revision: str
     status: RunStatus
+    #: Why it is not complete; "" where it is.
     reason: str = ""
     measurements: tuple[Measurement, ...] = ()
+    #: Read in the guest (topology, clock source, RCU settings): pairs of key and value.
     facts: tuple[tuple[str, str], ...] = ()
+    #: As it was drawn.
     window_order: tuple[str, ...] = ()
+    #: The console log in the artefact store, by its sha256.
     log: str = ""
+    #: What it cost.
     seconds: float = 0.0
+    #: Of this machine when it began.
     host_load: float = 0.0
+    #: The way in which the kernel failed (lab/classify.py); "" where it did not.
     signature: str = ""
+    #: Other than 0: a build of the revision with another code layout.
     layout: int = 0
-    sources: tuple[Source, ...] = ()
+    sources: tuple[FigureSource, ...] = ()
+    #: The host, where there are several.
     device: str = ""
+    #: Lines of the console that tell how the kernel stood still or died.
     excerpt: tuple[str, ...] = ()
 
     @property

@@ -9,12 +9,12 @@ from enum import StrEnum
 
 @dataclass(frozen=True, slots=True)
 class Recipient:
-    """Who gets a mail. `name` is ASCII and needs no quotes, "" where there is none; `reason` says
-    where the address comes from.
-    """
+    """Who gets a mail."""
 
     address: str
+    #: ASCII that needs no quotes; "" where there is none.
     name: str
+    #: Where the address comes from.
     reason: str
 
     def __str__(self) -> str:
@@ -23,15 +23,15 @@ class Recipient:
 
 @dataclass(frozen=True, slots=True)
 class Recipients:
-    """Whom a report goes to. `dropped` are addresses that were found and may not be used, with the
-    reason; `parent` is the Message-ID that the mail answers, "" for a thread of its own, and
-    `thread` says why.
-    """
+    """Whom a report goes to."""
 
     to: tuple[Recipient, ...]
     cc: tuple[Recipient, ...]
+    #: Addresses that were found and may not be used; their reason says why.
     dropped: tuple[Recipient, ...] = ()
+    #: Message-ID that the mail answers; "" for a thread of its own.
     parent: str = ""
+    #: Why that thread.
     thread: str = ""
 
     @property
@@ -41,15 +41,16 @@ class Recipients:
 
 @dataclass(frozen=True, slots=True)
 class MailRules:
-    """What a site says of whom it writes to. Patterns are addresses, `@host` or `*` with a part;
-    with `allow` nobody else gets mail. `lists` are pairs of a word and the address that a report
-    with the word in its title or files goes to, too.
-    """
+    """What a site says of whom it writes to."""
 
+    #: Patterns, so below: addresses, `@host` or `*` with a part. With them nobody else gets mail.
     allow: tuple[str, ...] = ()
     deny: tuple[str, ...] = ()
     opted_out: tuple[str, ...] = ()
+    #: Pairs of a word and the address that a report with the word in its title or files goes to,
+    #: too.
     lists: tuple[tuple[str, str], ...] = ()
+    #: Recipients of one mail.
     most: int = 20
 
 
@@ -67,21 +68,25 @@ class MailState(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutMail:
-    """A mail that a person has approved. `sender` and `recipients` are the envelope; `tries` and
-    `next_s` (seconds since 1970) tell of deliveries that did not come to an end; `answer` is what
-    the server said last, `refused` whom it did not take.
-    """
+    """A mail that a person has approved."""
 
     message_id: str
     campaign: str
+    #: "report", "withdrawal", ...
     kind: str
+    #: The envelope.
     sender: str
     recipients: tuple[str, ...]
+    #: The whole mail, as it leaves.
     text: str
+    #: A person; the time is ISO 8601, UTC.
     approved_by: str
     approved_at: str
     state: MailState = MailState.QUEUED
+    #: That did not come to an end, and when the next one is due: seconds since 1970.
     tries: int = 0
     next_s: float = 0.0
+    #: What the server said last.
     answer: str = ""
+    #: Recipients that it did not take.
     refused: tuple[str, ...] = ()

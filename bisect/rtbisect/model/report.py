@@ -38,50 +38,49 @@ class ReportState(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommitText:
-    """Foreign text of one commit, for the mail; never trusted as headers or markup. `fixes`,
-    `links` and `signed_off` are what its Fixes:, Link: and Signed-off-by: tags say; `upstream` is
-    the mainline commit that a backport names, "" for any other; `release` is the first tag
-    of a version that has it, "" where no known one has.
-    """
+    """Foreign text of one commit, for the mail; never trusted as headers or markup."""
 
     sha: str
     subject: str
     author: str
     author_email: str
+    #: ISO 8601, of the author.
     date: str
     files: tuple[str, ...]
+    #: What its Fixes: tags say; so below the Signed-off-by: and Link: tags.
     fixes: tuple[str, ...] = ()
     committer: str = ""
     committer_email: str = ""
     signed_off: tuple[str, ...] = ()
     links: tuple[str, ...] = ()
+    #: Full sha of the mainline commit that a backport names; "" for any other.
     upstream: str = ""
+    #: The first tag of a version that has it; "" where no known one has.
     release: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Repaired:
-    """What a campaign has proved a commit to repair: the figure without and with it, or what of it
-    was judged (`figure`, with its own unit).
-    """
+    """What a campaign has proved a commit to repair."""
 
     campaign: str
     metric: MetricKey
     without: Sample
     with_it: Sample
+    #: What of the metric was judged, with its own unit; "" for the metric itself.
     figure: str = ""
     unit: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class HostPart:
-    """A host with its boots that tell the judged figure, and what it adds to that figure: a ratio
-    where its threshold is on LOG, a difference in its unit on LINEAR. None where nobody can tell:
-    no kernel ran on two hosts, or means were compared.
-    """
+    """A host in a comparison over several."""
 
     name: str
+    #: That tell the judged figure.
     boots: int
+    #: To that figure: a ratio where its threshold is on LOG, a difference in its unit on LINEAR.
+    #: None where nobody can tell: no kernel ran on two hosts, or means were compared.
     adds: float | None
 
 
@@ -99,7 +98,7 @@ def _with_sought(report: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-class Host(NamedTuple):
+class HostSetup(NamedTuple):
     """On what kernels booted, and how it was set up."""
 
     device: DeviceType
@@ -109,65 +108,69 @@ class Host(NamedTuple):
 @kept_as("ReportInput", _with_parents, _with_sought)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportInput:
-    """Everything a mail may say. Templates print nothing that is not in here.
-
-    `thresholds` give unit and scale of each metric in `result` (without the primary one
-    a mail names no ratio); `command` is the command line that repeats the campaign. `sought` is the
-    change from `older` to `newer`; `repaired` is what other campaigns know the culprit to repair.
-    `device` and `profile` are None where a command was measured. `hosts` are those of the boots
-    where there are several; `excerpt` is what the console of a boot said that stood still, of the
-    kernel that is accused of that.
-    """
+    """Everything a mail may say. Templates print nothing that is not in here."""
 
     campaign: str
     tree: str
     repo: str
+    #: Full shas of the ends; between them is the change that was `sought`.
     older: str
     newer: str
     graph: CommitGraph
     result: Result
     summary: Summary
+    #: None where no single commit is named.
     culprit: CommitText | None
+    #: None where a command was measured, and so is the profile.
     device: DeviceType | None
     profile: HostProfile | None
     config_name: str
     config_sha256: str
     compiler: str
     release: str
+    #: Of a boot, see `Run`.
     facts: tuple[tuple[str, str], ...]
+    #: A person, as `Name <address>`.
     operator: str
+    #: ISO 8601, UTC.
     date: str
     message_id: str
     synthetic_workload: bool
+    #: Unit and scale of each metric in `result`; without the primary one a mail names no ratio.
     thresholds: tuple[Threshold, ...] = ()
+    #: The command line that repeats the campaign.
     command: str = ""
     sought: Sought = Sought.REGRESSION
+    #: What other campaigns know the culprit to repair.
     repaired: tuple[Repaired, ...] = ()
+    #: Those of the boots, where there are several.
     hosts: tuple[HostPart, ...] = ()
+    #: What the console of a boot said that stood still, of the kernel that is accused of that.
     excerpt: tuple[str, ...] = ()
 
     @property
-    def host(self) -> Host:
+    def host(self) -> HostSetup:
         """On what its kernels booted. InternalError for a command, of which nobody is mailed."""
         if self.device is None or self.profile is None:
             raise InternalError(f"{self.campaign} booted nothing")
-        return Host(self.device, self.profile)
+        return HostSetup(self.device, self.profile)
 
 
 @kept_as("Report")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """A rendered report: the mail as bytes in `eml`, held until a person approves. `before` is
-    where it stood before its last move.
-    """
+    """A rendered report, held until a person approves."""
 
     campaign: str
     state: ReportState
     message_id: str
+    #: The mail; "" where there is none.
     eml: str
+    #: Where the mail or the answer lies.
     path: str
     bisect_log: str
     story: str
+    #: Where it stood before its last move.
     before: ReportState | None = None
 
     @property

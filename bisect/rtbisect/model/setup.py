@@ -21,16 +21,18 @@ from rtbisect.model.lab import DeviceType, HostProfile, Window  # noqa: TC001
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KernelSetup:
-    """How kernels are built, on what they boot and what is measured there; `build` is a pattern
-    whose revision is filled in.
-    """
+    """How kernels are built, on what they boot and what is measured there."""
 
+    #: A pattern, whose revision is filled in.
     build: BuildRequest
     device: DeviceType
     profile: HostProfile
     windows: tuple[Window, ...]
+    #: Of a window that measures.
     window_ms: int
+    #: Timed calls of a window of the suite rcu.
     rcu_calls: int
+    #: Windows that only boots of a proof have, see `Window.explains`.
     explaining: tuple[Window, ...] = ()
 
     @property
@@ -59,17 +61,19 @@ def _with_kernel(told: dict[str, Any]) -> dict[str, Any]:
 @kept_as("Setup", _with_sought, _with_kernel)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setup:
-    """The fixed values of a campaign. `thresholds` are those of the files, see `judged`; `kernel`
-    is None where any command is what it measures.
-    """
+    """The fixed values of a campaign."""
 
     request: CampaignRequest
     tree: str
     repo: str
+    #: As in the files; see `judged`.
     thresholds: tuple[Threshold, ...]
     limits: Limits
+    #: A person, as `Name <address>`; "" where a command is measured.
     operator: str
+    #: None where any command is what it measures.
     kernel: KernelSetup | None
+    #: What a build and a run cost; None where they are to be measured.
     given_build_s: float | None = None
     given_boot_s: float | None = None
 

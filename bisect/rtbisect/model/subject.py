@@ -68,13 +68,13 @@ class Traits:
 
 @dataclass(frozen=True, slots=True)
 class RunOrder:
-    """One run of a built revision. `number` is its place among the runs of a campaign, from 1;
-    `layout`, `explain` (a window, "" for none) and `probes` are those of the boot that is wanted
-    (pipeline/boot_queue.py). A command knows none of these three.
-    """
+    """One run of a built revision. A command knows none of the last three."""
 
     run_id: str
+    #: Its place among the runs of a campaign, from 1.
     number: int
+    #: Those of the boot that is wanted (pipeline/boot_queue.py); `explain` is a window, "" for
+    #: none.
     layout: int = 0
     explain: str = ""
     probes: tuple[str, ...] = ()

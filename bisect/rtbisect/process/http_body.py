@@ -41,7 +41,7 @@ class TooLargeError(Exception):
     """A body has more bytes than were allowed."""
 
 
-class Whole:
+class WholeBody:
     """A body as it is, of at most so many bytes; TooLargeError for more."""
 
     def __init__(self, most_bytes: int) -> None:
@@ -58,7 +58,7 @@ class Whole:
 
 
 @dataclass
-class _Watch:
+class _RequestWatch:
     """One request. `over` is set when its time was over."""
 
     connection: Any = None
@@ -75,7 +75,7 @@ class _Watch:
                 socket.socket.shutdown(sock, socket.SHUT_RDWR)
 
 
-class _Plain(HTTPConnection):
+class _PlainConnection(HTTPConnection):
     def connect(self) -> None:
         _watched(self)
         super().connect()
@@ -86,7 +86,7 @@ class _Plain(HTTPConnection):
         super().request(*words, **named)
 
 
-class _Secure(_Plain, HTTPSConnection):
+class _SecureConnection(_PlainConnection, HTTPSConnection):
     """The same over TLS: `super` of the first base is that of the second."""
 
 
@@ -97,11 +97,11 @@ def _watched(connection: HTTPConnection) -> None:
 
 
 class _PlainPool(HTTPConnectionPool):
-    ConnectionCls = _Plain
+    ConnectionCls = _PlainConnection
 
 
 class _SecurePool(HTTPSConnectionPool):
-    ConnectionCls = _Secure
+    ConnectionCls = _SecureConnection
 
 
 class _Adapter(requests.adapters.HTTPAdapter):
@@ -112,11 +112,11 @@ class _Adapter(requests.adapters.HTTPAdapter):
 
 def session() -> requests.Session:
     """A session whose requests `ask` can end; it reads neither proxies nor a ~/.netrc."""
-    made = requests.Session()
-    made.trust_env = False
+    opened = requests.Session()
+    opened.trust_env = False
     for scheme in ("http://", "https://"):
-        made.mount(scheme, _Adapter())
-    return made
+        opened.mount(scheme, _Adapter())
+    return opened
 
 
 def ask(  # noqa: PLR0913  (keyword-only; each one is a property of a request)
@@ -134,7 +134,7 @@ def ask(  # noqa: PLR0913  (keyword-only; each one is a property of a request)
     Redirects are not followed. requests.RequestException when nobody answers, within `silence_s`
     seconds for a part or `deadline_s` for all.
     """
-    watch = _Watch()
+    watch = _RequestWatch()
     timer = threading.Timer(deadline_s, watch.end)
     timer.daemon = True
     _LOCAL.watch = watch

@@ -15,12 +15,12 @@ from rtbisect.model.lab import Measurement
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from rtbisect.model.lab import Source, Window
+    from rtbisect.model.lab import FigureSource, Window
 
     Files = Mapping[str, bytes]
     Watch = tuple[int, ...]
     Parse = Callable[[Files, Window, Watch], tuple[Measurement, ...]]
-    Tell = Callable[[Files, Window, Watch], tuple[Source, ...]]
+    Tell = Callable[[Files, Window, Watch], tuple[FigureSource, ...]]
     Rate = Callable[[Mapping[str, float]], float | None]
 
 #: Units of all suites. A measurement has one of these or its suite is wrong.

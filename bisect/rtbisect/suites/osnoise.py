@@ -20,7 +20,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rtbisect.model.lab import Measurement, Source
+from rtbisect.model.lab import FigureSource, Measurement
 from rtbisect.suites import noise
 from rtbisect.suites.base import Suite, SuiteError, no_events_lost, number, of_cpus, pairs, text
 from rtbisect.suites.identity import NoiseRow, contradiction
@@ -92,7 +92,7 @@ def parse(
 
 def sources(
     files: Mapping[str, bytes], window: Window, watch: tuple[int, ...]
-) -> tuple[Source, ...]:
+) -> tuple[FigureSource, ...]:
     """What disturbed the watched CPUs, by name and second of runtime; the most costly first."""
     if "noise.txt" not in files:
         return ()
@@ -107,7 +107,7 @@ def sources(
         count, ns = rates.get(key, (0.0, 0.0))
         rates[key] = (count + row.count / seconds, ns + row.typical_ns / seconds)
     found = [
-        Source(window.name, kind, name, count, ns / 1000)
+        FigureSource(window.name, kind, name, count, ns / 1000)
         for (kind, name), (count, ns) in rates.items()
     ]
     return tuple(sorted(found, key=lambda each: (-(each.us_per_s or 0.0), each.kind, each.name)))

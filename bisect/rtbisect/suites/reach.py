@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from rtbisect.model.lab import Source, Window
+from rtbisect.model.lab import FigureSource, Window
 from rtbisect.suites.base import RAN, REFUSED, Suite, SuiteError, matches, no_figures, text
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def sources(
     files: Mapping[str, bytes],
     window: Window,
     watch: tuple[int, ...],  # noqa: ARG001  (of the contract)
-) -> tuple[Source, ...]:
+) -> tuple[FigureSource, ...]:
     """Hits a second of each function on all CPUs; none on a kernel without kprobes. SuiteError
     when the window itself did not run to its end.
     """
@@ -55,13 +55,13 @@ def sources(
     seconds = float(ran[3]) - float(ran[2])
     if ran[1] != "pass" or seconds <= 0:
         raise SuiteError("the window did not run to its end beside the probes")
-    found: dict[str, Source] = {}
+    found: dict[str, FigureSource] = {}
     for match in matches("reach.txt", lines, _ROW):
         hits, name = match.groups()
         if name in found:
             raise SuiteError(f"reach.txt tells {name[:60]} twice")
         kind = REFUSED if hits is None else RAN
-        found[name] = Source(window.name, kind, name, int(hits or 0) / seconds)
+        found[name] = FigureSource(window.name, kind, name, int(hits or 0) / seconds)
     return tuple(found.values())
 
 

@@ -14,7 +14,7 @@ import re
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from rtbisect.model.lab import Source, Window
+from rtbisect.model.lab import FigureSource, Window
 from rtbisect.suites.base import Suite, SuiteError, matches, no_figures, number, pairs, text
 from rtbisect.suites.reader import READER
 
@@ -65,7 +65,7 @@ _SUFFIX = re.compile(r"\.(constprop|isra|part|cold|llvm)[.0-9]*")
 
 def sources(
     files: Mapping[str, bytes], window: Window, watch: tuple[int, ...]
-) -> tuple[Source, ...]:
+) -> tuple[FigureSource, ...]:
     """Senders of reschedule and function call IPIs to the watched CPUs, the most frequent first;
     none on a kernel without the tracepoints. SuiteError when IPIs were lost.
     """
@@ -87,7 +87,7 @@ def sources(
             key = (_kind(match), _named(match))
             sent = int(match["count"]) * len(hit) / ((last - first) / 1e9)
             rates[key] = rates.get(key, 0.0) + sent
-    found = (Source(window.name, kind, name, rate) for (kind, name), rate in rates.items())
+    found = (FigureSource(window.name, kind, name, rate) for (kind, name), rate in rates.items())
     return tuple(sorted(found, key=lambda source: (-source.per_s, source.name)))
 
 

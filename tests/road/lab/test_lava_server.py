@@ -138,7 +138,7 @@ def test_a_hang_in_a_test_is_the_kernels(once, request_of, fault):
 
 def test_a_panic_in_a_test_is_the_kernels(once, request_of, fault):
     lab = once()
-    text = lab._text
+    text = lab._job_text
 
     def panics(*words):
         job = yaml.safe_load(text(*words))
@@ -147,7 +147,7 @@ def test_a_panic_in_a_test_is_the_kernels(once, request_of, fault):
         steps.insert(0, "echo c >/proc/sysrq-trigger")
         return yaml.safe_dump(job)
 
-    lab._text = panics
+    lab._job_text = panics
     with fault("kernel panics in a suite") as told:
         run = lab.run(request_of("suite-panic", "rcu-off"), Note())
         told(f"{run.status.value}: {run.reason}")

@@ -9,7 +9,7 @@ from rtbisect.config.thresholds import load_thresholds
 from rtbisect.judge.gates.campaign_gates import Examined, examine
 from rtbisect.lab.windows import WINDOWS
 from rtbisect.model.campaign import GateStatus
-from rtbisect.model.lab import Measurement, Run, RunStatus, Source
+from rtbisect.model.lab import FigureSource, Measurement, Run, RunStatus
 from rtbisect.pipeline.attribution import broken
 from rtbisect.suites import sampled, senders, stall
 
@@ -213,8 +213,8 @@ def test_a_figure_that_rises_while_its_senders_do_not_is_flagged():
 
     def told(boots, reschedules):
         sources = (
-            Source("senders-pf", "reschedule", "irq_work/N: f", reschedules),
-            Source("senders-pf", "irq_work", "reader: g", 1000.0),
+            FigureSource("senders-pf", "reschedule", "irq_work/N: f", reschedules),
+            FigureSource("senders-pf", "irq_work", "reader: g", 1000.0),
         )
         return tuple(replace(r, sources=sources, window_order=("senders-pf",)) for r in boots)
 

@@ -11,7 +11,7 @@ import pytest
 from rtbisect.judge.gates import boot_gates
 from rtbisect.judge.sources import kinds_of, origins, traced
 from rtbisect.model.campaign import GateStatus, MetricKey
-from rtbisect.model.lab import Run, RunStatus, Source
+from rtbisect.model.lab import FigureSource, Run, RunStatus
 
 KEY = MetricKey("ipi", "res_per_s", "clock-on")
 WINDOWS = {"clock-on", "senders-clock"}
@@ -24,7 +24,7 @@ def run(*sources, status=RunStatus.COMPLETE, ran=("clock-on", "senders-clock"), 
 
 
 def sent(name, rate, kind="reschedule", window="senders-clock"):
-    return Source(window, kind, name, rate)
+    return FigureSource(window, kind, name, rate)
 
 
 def test_shares_are_of_what_grew():
@@ -102,8 +102,8 @@ def test_nothing_is_said_where_a_side_tells_nothing(status):
 def test_a_boot_that_saw_nothing_counts():
     """Five of six boots of the parent have no softirq: its mean is no longer that of the sixth."""
     key = MetricKey("osnoise", "softirq_noise_us_per_s", "clock-on")
-    other = Source("clock-on", "irq", "timer", 9.0, 9.0)
-    timer = Source("clock-on", "softirq", "TIMER", 6.0, 12.0)
+    other = FigureSource("clock-on", "irq", "timer", 9.0, 9.0)
+    timer = FigureSource("clock-on", "softirq", "TIMER", 6.0, 12.0)
     parent = [run(other)] * 5 + [run(other, timer)]
     (found,) = origins(key, WINDOWS, parent, [run(timer)], rises=True)
     assert (found.parent, found.culprit) == (2.0, 12.0)
@@ -115,7 +115,7 @@ def test_a_boot_that_saw_nothing_counts():
 def test_a_boot_in_which_the_instrument_failed_says_nothing():
     failed = run(facts=(("unexplained_senders-clock", "senders.txt is missing"),))
     never = run(ran=("clock-on",))
-    reached = Source("reach-clock-on", "function", "f", 9.0)
+    reached = FigureSource("reach-clock-on", "function", "f", 9.0)
     for parent in (failed, never, replace(never, sources=(reached,))):
         windows = {*WINDOWS, "reach-clock-on"}
         assert origins(KEY, windows, [parent], [run(sent("a", 9.0))], rises=True) == ()
@@ -129,10 +129,10 @@ def test_a_boot_in_which_the_instrument_failed_says_nothing():
 
 def test_noise_in_time_is_told_in_time():
     key = MetricKey("osnoise", "own_noise_us_per_s", "osnoise-off")
-    base = run(Source("osnoise-off", "irq", "timer", 10.0, 50.0), ran=("osnoise-off",))
+    base = run(FigureSource("osnoise-off", "irq", "timer", 10.0, 50.0), ran=("osnoise-off",))
     new = run(
-        Source("osnoise-off", "irq", "timer", 20.0, 60.0),
-        Source("osnoise-off", "thread", "kworker", 1.0, 30.0),
+        FigureSource("osnoise-off", "irq", "timer", 20.0, 60.0),
+        FigureSource("osnoise-off", "thread", "kworker", 1.0, 30.0),
         ran=("osnoise-off",),
     )
     found = origins(key, {"osnoise-off"}, [base], [new], rises=True)

@@ -13,7 +13,7 @@ from rtbisect.lab import job_log, kernel_image
 from rtbisect.lab.job_definition import expected_cases
 from rtbisect.lab.lava.base import LavaLab, Patience
 from rtbisect.lab.lava.known_good import KnownGood
-from rtbisect.lab.lava.verdict import Ended
+from rtbisect.lab.lava.verdict import EndedJob
 from rtbisect.model.lab import RunStatus
 from rtbisect.model.ports import KeptNote
 from rtbisect.store.artefacts import ArtefactStore
@@ -39,10 +39,10 @@ class Lab(LavaLab):
     def _facts(self):
         return ()
 
-    def _tell_of(self, device, fault):
+    def _count_fault(self, device, fault):
         self.faults.append((device, fault))
 
-    def _why(self, device):
+    def _device_fault(self, device):
         return self.ill
 
     def _job(self, request, note):
@@ -52,7 +52,7 @@ class Lab(LavaLab):
         if log == "good":
             cases = dict.fromkeys(expected_cases(request), "pass")
             log = good_job(cases, [*block(files(request)), "RTBISECT-DONE"])
-        return Ended(log=job_log.parse(log), artefact="f" * 64, how="it ended", device=device)
+        return EndedJob(log=job_log.parse(log), artefact="f" * 64, how="it ended", device=device)
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ import pytest
 
 from helpers.lava_bench import POWER
 from rtbisect.lab.lava.artefacts_http import Desk, DeskSettings
-from rtbisect.lab.lava.claims import Claim, claims, first_claims
+from rtbisect.lab.lava.claims import LabClaim, claims, first_claims
 
 
 def claimed(bench, *, boot=False):
@@ -77,6 +77,6 @@ def test_a_server_is_asked_before_there_is_a_site_file(bench):
     ]
     assert found[2].said == "devices that take jobs: qemu-smt (2)"
     server.devices = [server.device("host-2", "Bad")]
-    assert list(first_claims(bench.rest()))[2] == Claim(
+    assert list(first_claims(bench.rest()))[2] == LabClaim(
         "device types", holds=False, said="no device of any of 1 types takes jobs"
     )

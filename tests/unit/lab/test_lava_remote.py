@@ -75,7 +75,7 @@ def test_a_server_that_never_takes_a_job_ends_the_wait(bench):
 def test_a_job_that_outlived_us_is_taken_up_again(bench, known):
     bench.server.logs = [bench.good]
     lab = bench.lab()
-    number = lab.rest.submit(lab._text(bench.request(), KEY))
+    number = lab.rest.submit(lab._job_text(bench.request(), KEY))
     left = f"lava:{KEY}:{number}" if known == "by its id" else f"lava:{KEY}"
     assert bench.run(KeptNote(left)).status is RunStatus.COMPLETE
     assert len(bench.server.submitted()) == 1
@@ -95,7 +95,7 @@ def test_a_job_that_will_never_tell_is_not_taken_up(bench, what):
     lab = bench.lab()
     number = 7
     if what == "cancelled":
-        number = lab.rest.submit(lab._text(bench.request(), KEY))
+        number = lab.rest.submit(lab._job_text(bench.request(), KEY))
         lab.rest.cancel(number)
     run = lab.run(bench.request(), note := KeptNote(f"lava:{KEY}:{number}"))
     assert run.status is RunStatus.COMPLETE
@@ -116,7 +116,7 @@ def test_another_job_under_the_noted_number_is_none_of_ours(bench):
     """A server that lost its database counts from one again."""
     lab = bench.lab()
     bench.server.logs = ["", bench.good]
-    number = lab.rest.submit(lab._text(bench.request(), "0" * 16))
+    number = lab.rest.submit(lab._job_text(bench.request(), "0" * 16))
     assert lab.run(bench.request(), KeptNote(f"lava:{KEY}:{number}")).complete
     assert len(bench.server.submitted()) == 2
 
@@ -168,7 +168,7 @@ def test_a_fault_of_the_lab_is_tried_again_as_another_job(bench):
     bench.server.logs = [POWER, bench.good]
     bench.server.ends = ["Incomplete", "Complete"]
     lab = bench.lab()
-    number = lab.rest.submit(lab._text(bench.request(), KEY))
+    number = lab.rest.submit(lab._job_text(bench.request(), KEY))
     run = lab.run(bench.request(), KeptNote(f"lava:{KEY}:{number}"))
     assert run.status is RunStatus.COMPLETE
     one, other = bench.server.submitted()
@@ -275,5 +275,5 @@ def test_a_campaign_that_ended_lets_the_next_one_listen(bench, tmp_path, monkeyp
 
 
 def test_a_job_is_ours_alone_to_read_unless_the_site_says_more(bench):
-    text = bench.lab()._text(bench.request(), KEY)
+    text = bench.lab()._job_text(bench.request(), KEY)
     assert yaml.safe_load(text)["visibility"] == "personal"

@@ -54,7 +54,7 @@ def test_a_job_of_a_killed_session_is_ended_by_who_boots_next(
     folder.mkdir(parents=True)
     lab = bench.lab()
     bench.server.looks = 5
-    assert lab.rest.submit(lab._text(bench.request(), KEY)) == 100
+    assert lab.rest.submit(lab._job_text(bench.request(), KEY)) == 100
     if ending == "loose" or on_this_machine:
         (folder / f"{KEY}.{ending}").touch()
     bench.server.looks, bench.server.logs = 1, [bench.good]
@@ -66,7 +66,7 @@ def test_a_job_of_a_killed_session_is_ended_by_who_boots_next(
 def test_a_job_that_somebody_waits_for_is_left_alone(bench):
     lab = bench.lab()
     bench.server.logs = ["", bench.good]
-    assert lab.rest.submit(lab._text(bench.request(), KEY)) == 100
+    assert lab.rest.submit(lab._job_text(bench.request(), KEY)) == 100
     with lab._under_way.hold(KEY, kept=False, wait_s=0.0):
         assert bench.run(NoNote()).complete
     assert bench.server.cancelled == []

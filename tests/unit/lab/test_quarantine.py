@@ -8,7 +8,7 @@ import pytest
 
 from helpers.lava_bench import POWER
 from rtbisect.errors import ConfigError, InfrastructureError
-from rtbisect.lab.lava.quarantine import Entry, Quarantine
+from rtbisect.lab.lava.quarantine import Quarantine, QuarantineEntry
 from rtbisect.model.ports import KeptNote
 
 NOW = datetime(2026, 3, 4, 5, 6, 7, 890, tzinfo=UTC)
@@ -20,7 +20,7 @@ def test_a_device_is_put_there_and_released(tmp_path):
     here.put("rt01", "fan 2 is \x1b[31mslow", NOW)
     here.put("rt01", "another reason", NOW)
     here.put("rt02", "no power", NOW)
-    first = Entry("fan 2 is ?[31mslow", "2026-03-04T05:06:07+00:00")
+    first = QuarantineEntry("fan 2 is ?[31mslow", "2026-03-04T05:06:07+00:00")
     # Another campaign sees it, too.
     assert Quarantine(tmp_path / "lab/quarantine.json").all()["rt01"] == first
     assert here.release("rt01") is True

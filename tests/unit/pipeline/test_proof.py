@@ -23,7 +23,7 @@ from rtbisect.model.campaign import (
     Sought,
 )
 from rtbisect.model.code import Build, BuildStatus, Function
-from rtbisect.model.lab import Measurement, Source
+from rtbisect.model.lab import FigureSource, Measurement
 from rtbisect.pipeline import bisect
 from rtbisect.store.codec import to_json
 from rtbisect.suites import reach, senders
@@ -70,7 +70,7 @@ def test_the_proof_tells_where_the_change_comes_from(tmp_path):
         for window in request.windows:
             if window.explains:
                 rate = 30.0 if request.revision >= sha(5) else 3.0
-                yield Source(window.name, "reschedule", "irq_work/N: f", rate)
+                yield FigureSource(window.name, "reschedule", "irq_work/N: f", rate)
 
     here = world(tmp_path, 5)
     here.lab = FakeLab(boots(5), tell=tell)
@@ -180,7 +180,9 @@ def test_the_proof_counts_the_functions_that_the_culprit_changes(tmp_path):
     def tell(request):
         for window in request.windows:
             if window.suites == (reach.NAME,):
-                yield from (Source(window.name, reach.RAN, name, 2.0) for name in request.probes)
+                yield from (
+                    FigureSource(window.name, reach.RAN, name, 2.0) for name in request.probes
+                )
 
     here = world(tmp_path, 5)
     here.lab = FakeLab(boots(5), tell=tell)
@@ -206,7 +208,7 @@ def test_the_proof_counts_the_functions_that_the_culprit_changes(tmp_path):
 def test_a_culprit_that_is_not_reached_is_not_mailed(tmp_path):
     def tell(request):
         if request.probes:
-            yield Source("reach-pf-on", reach.RAN, request.probes[0], 0.0)
+            yield FigureSource("reach-pf-on", reach.RAN, request.probes[0], 0.0)
 
     here = world(tmp_path, 5)
     here.lab = FakeLab(boots(5), tell=tell)

@@ -53,11 +53,11 @@ TRICKLES = {
 def test_a_trickle_ends_with_its_deadline(what):
     """Each part comes long before the silence is too long."""
     with server(*TRICKLES[what], 0.05) as url, pytest.raises(requests.RequestException):
-        http_body.ask(http_body.session(), "GET", url, http_body.Whole(1 << 30), deadline_s=0.5)
+        http_body.ask(http_body.session(), "GET", url, http_body.WholeBody(1 << 30), deadline_s=0.5)
 
 
 def test_silence_ends_before_its_deadline():
-    sink = http_body.Whole(1 << 30)
+    sink = http_body.WholeBody(1 << 30)
     with server(LONG, b"z", 600) as url, pytest.raises(requests.RequestException):
         http_body.ask(http_body.session(), "GET", url, sink, deadline_s=600, silence_s=0.2)
 
@@ -73,7 +73,7 @@ ENDLESS = {
 def test_a_body_without_an_end_is_bounded(what):
     raised = (http_body.TooLargeError, requests.RequestException)
     with server(ENDLESS[what], b"z" * 65536, 0) as url, pytest.raises(raised):
-        http_body.ask(http_body.session(), "GET", url, http_body.Whole(1 << 20), deadline_s=600)
+        http_body.ask(http_body.session(), "GET", url, http_body.WholeBody(1 << 20), deadline_s=600)
 
 
 def test_a_packed_body_is_not_unpacked():
@@ -81,7 +81,7 @@ def test_a_packed_body_is_not_unpacked():
     packed = b"\x1f\x8b\x08" + bytes(100)
     head = HEAD + b"Content-Encoding: gzip\r\nContent-Length: 103\r\n\r\n"
     with server(head + packed, b"", 0) as url:
-        sink = http_body.Whole(200)
+        sink = http_body.WholeBody(200)
         assert http_body.ask(http_body.session(), "GET", url, sink, deadline_s=600) == 200
     assert sink.data() == packed
 
@@ -99,14 +99,14 @@ def test_a_packed_body_is_not_unpacked():
 )
 def test_what_is_no_whole_answer_is_told(answer):
     with server(answer, b"", 0) as url, pytest.raises(requests.RequestException):
-        http_body.ask(http_body.session(), "GET", url, http_body.Whole(1 << 20), deadline_s=600)
+        http_body.ask(http_body.session(), "GET", url, http_body.WholeBody(1 << 20), deadline_s=600)
 
 
 def test_a_session_is_used_again_after_a_deadline():
     using = http_body.session()
     with server(LONG, b"z", 0.05) as url, pytest.raises(requests.RequestException):
-        http_body.ask(using, "GET", url, http_body.Whole(1 << 20), deadline_s=0.3)
+        http_body.ask(using, "GET", url, http_body.WholeBody(1 << 20), deadline_s=0.3)
     with server(HEAD + b"Content-Length: 2\r\n\r\nok", b"", 0) as url:
-        sink = http_body.Whole(2)
+        sink = http_body.WholeBody(2)
         assert http_body.ask(using, "GET", url, sink, deadline_s=600) == 200
     assert sink.data() == b"ok"

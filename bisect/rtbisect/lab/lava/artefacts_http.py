@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 
 from rtbisect.errors import ConfigError, InfrastructureError
 from rtbisect.lab.job_definition import Resource
-from rtbisect.lab.lava.http_server import Answer, Asked, HttpLimits, HttpServer
+from rtbisect.lab.lava.http_server import HttpAnswer, HttpLimits, HttpRequest, HttpServer
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -69,13 +69,14 @@ def _key(path: Path) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class DeskSettings:
-    """`url` is how machines of the lab reach us, without a slash at its end. Without `bind`
-    (address and port) nothing listens: another web server gives out the artefact store under that
-    URL, and nobody calls. `word` stands in the addresses of all artefacts that we serve ourselves.
-    """
+    """How machines of a lab reach us."""
 
+    #: Without a slash at its end.
     url: str
+    #: Address and port. Without it nothing listens: another web server gives out the artefact store
+    #: under that URL, and nobody calls.
     bind: tuple[str, int] | None = None
+    #: In the addresses of all artefacts that we serve ourselves.
     word: str = field(default_factory=new_word)
     limits: HttpLimits = HttpLimits()  # noqa: RUF009  (frozen)
 
@@ -139,26 +140,26 @@ class Desk:
         event.clear()
         return called
 
-    def _answer(self, asked: Asked) -> Answer:
+    def _answer(self, request: HttpRequest) -> HttpAnswer:
         """What a request gets; called by the thread that listens."""
-        fetch, call = _FETCH.fullmatch(asked.path), _CALL.fullmatch(asked.path)
+        fetch, call = _FETCH.fullmatch(request.path), _CALL.fullmatch(request.path)
         if fetch is None and call is None:
-            return Answer(HTTPStatus.NOT_FOUND)
-        if asked.method not in (("POST",) if call else ("GET", "HEAD")):
-            return Answer(HTTPStatus.METHOD_NOT_ALLOWED)
+            return HttpAnswer(HTTPStatus.NOT_FOUND)
+        if request.method not in (("POST",) if call else ("GET", "HEAD")):
+            return HttpAnswer(HTTPStatus.METHOD_NOT_ALLOWED)
         if call is not None:
-            known = self._called(call[1], asked.token)
-            return Answer(HTTPStatus.OK if known else HTTPStatus.FORBIDDEN)
-        return self._fetched(fetch[1], fetch[2]) if fetch else Answer(HTTPStatus.NOT_FOUND)
+            known = self._note_call(call[1], request.token)
+            return HttpAnswer(HTTPStatus.OK if known else HTTPStatus.FORBIDDEN)
+        return self._artefact(fetch[1], fetch[2]) if fetch else HttpAnswer(HTTPStatus.NOT_FOUND)
 
-    def _fetched(self, word: str, sha256: str) -> Answer:
+    def _artefact(self, word: str, sha256: str) -> HttpAnswer:
         with self._lock:
             offered = sha256 in self._offered
         if not offered or not hmac.compare_digest(word, self.settings.word):
-            return Answer(HTTPStatus.NOT_FOUND)
-        return Answer(HTTPStatus.OK, self.artefacts.root / sha256[:2] / sha256)
+            return HttpAnswer(HTTPStatus.NOT_FOUND)
+        return HttpAnswer(HTTPStatus.OK, self.artefacts.root / sha256[:2] / sha256)
 
-    def _called(self, key: str, token: str) -> bool:
+    def _note_call(self, key: str, token: str) -> bool:
         """A call arrived; False when nobody expects it or it does not know the job's key."""
         with self._lock:
             event = self._calls.get(key)

@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING
 from rtbisect.errors import ConfigError, InfrastructureError
 from rtbisect.lab import kernel_image
 from rtbisect.lab.excerpt import excerpt
-from rtbisect.lab.lava.verdict import counted, verdict_on
+from rtbisect.lab.lava.verdict import verdict_on, with_evidence
 from rtbisect.model.lab import Run, RunStatus
 from rtbisect.model.ports import NoNote
 
 if TYPE_CHECKING:
     from rtbisect.lab.classify import Verdict
     from rtbisect.lab.lava.known_good import KnownGood
-    from rtbisect.lab.lava.verdict import Ended
+    from rtbisect.lab.lava.verdict import EndedJob
     from rtbisect.model.lab import DeviceType, RunRequest
     from rtbisect.model.ports import Note
     from rtbisect.store.artefacts import ArtefactStore
@@ -29,8 +29,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """How often a fault of the lab is tried again, and seconds before each try."""
+    """What is done about a fault of the lab."""
 
+    #: Tries after the first one, and seconds before each.
     retries: int = 2
     pause_s: float = 2.0
 
@@ -52,7 +53,7 @@ class LavaLab(ABC):
         self._blamed: set[tuple[str, str]] = set()
 
     @abstractmethod
-    def _job(self, request: RunRequest, note: Note) -> Ended:
+    def _job(self, request: RunRequest, note: Note) -> EndedJob:
         """Run one job to its end."""
 
     @abstractmethod
@@ -66,10 +67,10 @@ class LavaLab(ABC):
     def _facts(self) -> tuple[tuple[str, str], ...]:
         """How the guest was run, beside what it told itself."""
 
-    def _tell_of(self, device: str, fault: str) -> None:  # noqa: B027  (a road with one device has no choice)
+    def _count_fault(self, device: str, fault: str) -> None:  # noqa: B027  (a road with one device has no choice)
         """A job on a device ended by a fault of the lab, or ("") by none."""
 
-    def _why(self, device: str) -> str:  # noqa: ARG002  (a road may know)
+    def _device_fault(self, device: str) -> str:  # noqa: ARG002  (a road may know)
         """What is wrong with a device as far as something else than LAVA tells; "" for nothing."""
         return ""
 
@@ -77,8 +78,8 @@ class LavaLab(ABC):
         """One boot. Faults of the lab are tried again, then raised."""
         begin, load = time.monotonic(), os.getloadavg()[0]
         self._check_image_complete(request)
-        ended, verdict = self._believed(request, note)
-        verdict, measured = counted(request, ended, verdict)
+        ended, verdict = self._job_with_verdict(request, note)
+        verdict, measured = with_evidence(request, ended, verdict)
         return Run(
             run_id=request.run_id,
             revision=request.revision,
@@ -105,7 +106,7 @@ class LavaLab(ABC):
                 "free disk space and build it again",
             )
 
-    def _believed(self, request: RunRequest, note: Note) -> tuple[Ended, Verdict]:
+    def _job_with_verdict(self, request: RunRequest, note: Note) -> tuple[EndedJob, Verdict]:
         """A job and its verdict. An end without a word is believed when it comes twice, and a
         kernel that is known to boot does not end so on that device.
         """
@@ -122,14 +123,14 @@ class LavaLab(ABC):
                     if not self._silence_is_kernels(request, verdict, silent):
                         continue
             except InfrastructureError as error:
-                fault = self._explained(error, device)
-                self._tell_of(device, fault.message)
+                fault = self._with_device_fault(error, device)
+                self._count_fault(device, fault.message)
                 faults += 1
                 if not fault.retryable or faults > self._patience.retries:
                     raise fault from error
                 time.sleep(self._patience.pause_s)
                 continue
-            self._tell_of(device, "")
+            self._count_fault(device, "")
             if verdict.status is RunStatus.COMPLETE and self._known_good:
                 self._known_good.put(request)
             return ended, verdict
@@ -154,19 +155,19 @@ class LavaLab(ABC):
             return
         for _try in range(_MOST_ANSWERS):
             ended = self._job(good, NoNote())
-            found = verdict_on(good, ended)
-            if found.status in (RunStatus.BOOT_FAILED, RunStatus.HUNG):
+            good_verdict = verdict_on(good, ended)
+            if good_verdict.status in (RunStatus.BOOT_FAILED, RunStatus.HUNG):
                 raise InfrastructureError(
                     f"{verdict.reason}; so does {good.revision[:12]}, which booted before"
-                    f" ({found.reason})",
+                    f" ({good_verdict.reason})",
                     f"see to power, console and network of {ended.device or 'the device'}",
                 )
             if ended.device in silent:
                 return
 
-    def _explained(self, error: InfrastructureError, device: str) -> InfrastructureError:
+    def _with_device_fault(self, error: InfrastructureError, device: str) -> InfrastructureError:
         """A fault with what else is known of its device."""
-        why = self._why(device) if device else ""
+        why = self._device_fault(device) if device else ""
         if not why:
             return error
         return InfrastructureError(f"{error.message}; {why}", error.hint, retryable=error.retryable)

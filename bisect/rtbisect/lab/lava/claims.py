@@ -33,51 +33,54 @@ _FETCH_S = 10.0
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
-    """`holds` is None for one that was not asked."""
+class LabClaim:
+    """One thing that has to be true of a lab."""
 
+    #: Two words at most.
     name: str
+    #: None for one that was not asked, or that decides nothing.
     holds: bool | None
+    #: What was found, printable.
     said: str
 
 
-def claims(lab: LavaServerLab, request: RunRequest, *, boot: bool) -> Iterator[Claim]:
+def claims(lab: LavaServerLab, request: RunRequest, *, boot: bool) -> Iterator[LabClaim]:
     """All claims in their order. `request` is a boot as a campaign would ask for one; with `boot`
     its kernel is booted as a smoke test, else a file stands in for it and is only validated.
     """
     kind = request.device_type.name
-    yield _asked("server", lambda: f"LAVA {lab.rest.version()}")
-    yield _asked("token", lambda: _user(lab.rest))
-    yield _asked("device type", lambda: _type(lab, kind))
-    yield _asked("devices", lambda: _devices(lab, kind))
-    yield _asked("artefacts", lambda: _served(lab))
-    yield _asked("job", lambda: _validated(lab, request))
+    yield _claim("server", lambda: f"LAVA {lab.rest.version()}")
+    yield _claim("token", lambda: _user(lab.rest))
+    yield _claim("device type", lambda: _type(lab, kind))
+    yield _claim("devices", lambda: _devices(lab, kind))
+    yield _claim("artefacts", lambda: _served(lab))
+    yield _claim("job", lambda: _validated(lab, request))
     if boot:
-        yield _asked("boot", lambda: _booted(lab, request))
+        yield _claim("boot", lambda: _booted(lab, request))
     else:
-        yield Claim("boot", None, "no kernel was given")
+        yield LabClaim("boot", None, "no kernel was given")
 
 
-def first_claims(rest: LavaRest) -> Iterator[Claim]:
+def first_claims(rest: LavaRest) -> Iterator[LabClaim]:
     """What a server tells a user who has no site file yet."""
-    yield _asked("server", lambda: f"LAVA {rest.version()}")
-    yield _asked("token", lambda: _user(rest))
-    yield _asked("device types", lambda: _usable(rest))
-    said = "whether this user may submit to a type, the site file and `--kernel` tell"
-    yield Claim("job", None, said)
+    yield _claim("server", lambda: f"LAVA {rest.version()}")
+    yield _claim("token", lambda: _user(rest))
+    yield _claim("device types", lambda: _usable(rest))
+    reason = "whether this user may submit to a type, the site file and `--kernel` tell"
+    yield LabClaim("job", None, reason)
 
 
 class _Fails(Exception):  # noqa: N818  (the answer to a question)
     """A claim does not hold, for this reason."""
 
 
-def _asked(name: str, ask: Callable[[], str]) -> Claim:
+def _claim(name: str, ask: Callable[[], str]) -> LabClaim:
     try:
-        return Claim(name, holds=True, said=printable(ask()))
+        return LabClaim(name, holds=True, said=printable(ask()))
     except _Fails as reason:
-        return Claim(name, holds=False, said=printable(str(reason)))
+        return LabClaim(name, holds=False, said=printable(str(reason)))
     except RtbisectError as error:
-        return Claim(name, holds=False, said=printable(str(error)))
+        return LabClaim(name, holds=False, said=printable(str(error)))
 
 
 def _user(rest: LavaRest) -> str:
@@ -88,10 +91,10 @@ def _user(rest: LavaRest) -> str:
 
 
 def _type(lab: LavaServerLab, kind: str) -> str:
-    seen = lab.rest.device_types()
-    if kind not in seen:
-        raise _Fails(f"{kind} is none of those that this user sees: {', '.join(seen) or 'none'}")
-    return f"{kind}, one of {len(seen)}"
+    types = lab.rest.device_types()
+    if kind not in types:
+        raise _Fails(f"{kind} is none of those that this user sees: {', '.join(types) or 'none'}")
+    return f"{kind}, one of {len(types)}"
 
 
 def _usable(rest: LavaRest) -> str:
@@ -99,11 +102,11 @@ def _usable(rest: LavaRest) -> str:
     free: Counter[str] = Counter()
     for device in rest.devices():
         free[device.device_type] += not device.why_not
-    told = [f"{kind} ({number})" for kind, number in sorted(free.items()) if number]
-    if not told:
+    usable = [f"{kind} ({number})" for kind, number in sorted(free.items()) if number]
+    if not usable:
         raise _Fails(f"no device of any of {len(rest.device_types())} types takes jobs")
-    more = f" and {len(told) - _MOST_TYPES} more" if len(told) > _MOST_TYPES else ""
-    return f"devices that take jobs: {', '.join(told[:_MOST_TYPES])}{more}"
+    more = f" and {len(usable) - _MOST_TYPES} more" if len(usable) > _MOST_TYPES else ""
+    return f"devices that take jobs: {', '.join(usable[:_MOST_TYPES])}{more}"
 
 
 def _devices(lab: LavaServerLab, kind: str) -> str:
@@ -120,7 +123,7 @@ def _served(lab: LavaServerLab) -> str:
     data = b"fetched to see whether artefacts can be\n"
     offered = lab.desk.offer(lab.artefacts.put_bytes(data), "probe")
     try:
-        body = http_body.Whole(len(data))
+        body = http_body.WholeBody(len(data))
         status = http_body.ask(http_body.session(), "GET", offered.url, body, deadline_s=_FETCH_S)
     except http_body.TooLargeError as error:
         raise _Fails(f"{offered.url} gives something else") from error

@@ -15,11 +15,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class FairUse:
-    """How we behave in a lab that others use, too: `hours` of the day (UTC; from, to; the same hour
-    twice is the whole day) in which jobs are submitted, and whether others go first.
-    """
+    """How we behave in a lab that others use, too."""
 
+    #: From, to: hours of the day (UTC) in which jobs are submitted; twice the same is the whole
+    #: day.
     hours: tuple[int, int] = (0, 0)
+    #: Jobs of others go first.
     yields: bool = False
 
 
@@ -33,9 +34,9 @@ def hopeless(device_type: str, devices: Sequence[DeviceState]) -> str:
 
 def place(job: int, queue: Sequence[JobState], devices: Sequence[DeviceState]) -> str:
     """Where a job stands that waits for a device, in one line."""
-    ahead = sum(each.job < job for each in queue)
-    busy = [f"{each.name} {each.state.lower()}" for each in devices if not each.why_not]
-    out = [each.why_not for each in devices if each.why_not]
+    ahead = sum(other.job < job for other in queue)
+    busy = [f"{device.name} {device.state.lower()}" for device in devices if not device.why_not]
+    out = [device.why_not for device in devices if device.why_not]
     return f"{ahead} jobs ahead; {', '.join(busy + out) or 'no device'}"
 
 
@@ -51,9 +52,9 @@ def hold_back(
     )
     if not awake:
         return f"the lab takes our jobs from {begin:02}:00 to {end:02}:00 UTC"
-    mine = sum(job.submitter == user for job in queue)
-    if mine >= max(1, devices):
-        return f"{mine} jobs of ours wait there already"
-    if manners.yields and (others := len(queue) - mine):
+    ours = sum(job.submitter == user for job in queue)
+    if ours >= max(1, devices):
+        return f"{ours} jobs of ours wait there already"
+    if manners.yields and (others := len(queue) - ours):
         return f"{others} jobs of others wait there"
     return ""

@@ -40,29 +40,33 @@ _LENGTH = re.compile(r"[0-9]{1,9}")
 
 @dataclass(frozen=True, slots=True)
 class HttpLimits:
-    """`connections` are open at most. A request arrives in `request_s` seconds, an answer leaves in
-    as many and what its bytes take at `bytes_per_s`.
-    """
+    """What clients may take."""
 
+    #: Open at a time.
     connections: int = 128
+    #: Until a request has arrived; an answer leaves in as many, and in what its bytes take.
     request_s: float = 20.0
+    #: The slowest client that gets its answer.
     bytes_per_s: float = 128e3
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """A request that arrived whole; `token` is its header Authorization."""
+class HttpRequest:
+    """A request that arrived whole."""
 
     method: str
+    #: With its query.
     path: str
+    #: The header Authorization; "" where there is none.
     token: str
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """A status, and the file that is sent with it."""
+class HttpAnswer:
+    """What a request gets."""
 
     status: int
+    #: Sent with it.
     file: Path | None = None
 
 
@@ -76,7 +80,10 @@ class HttpServer:
     """Listens from its making to `close`; OSError when the address is not to be had."""
 
     def __init__(
-        self, address: tuple[str, int], answer: Callable[[Asked], Answer], limits: HttpLimits
+        self,
+        address: tuple[str, int],
+        answer: Callable[[HttpRequest], HttpAnswer],
+        limits: HttpLimits,
     ) -> None:
         family = socket.AF_INET6 if ":" in address[0] else socket.AF_INET
         self._socket = socket.create_server(address, family=family)
@@ -149,14 +156,14 @@ class HttpServer:
     ) -> None:
         try:
             async with asyncio.timeout(self._limits.request_s):
-                asked = await _read(reader)
-            answer = self._answer(asked)
+                request = await _read(reader)
+            answer = self._answer(request)
         except _BadRequestError as error:
-            asked, answer = Asked("GET", "/", ""), Answer(error.status)
+            request, answer = HttpRequest("GET", "/", ""), HttpAnswer(error.status)
         self._waiting.pop(task, None)
-        await self._send(writer, answer, body=asked.method != "HEAD")
+        await self._send(writer, answer, body=request.method != "HEAD")
 
-    async def _send(self, writer: asyncio.StreamWriter, answer: Answer, *, body: bool) -> None:
+    async def _send(self, writer: asyncio.StreamWriter, answer: HttpAnswer, *, body: bool) -> None:
         stream, size, status = _opened(answer)
         try:
             writer.write(_head(status, size))
@@ -182,7 +189,7 @@ def _hang_up(writer: asyncio.StreamWriter) -> None:
     writer.transport.abort()
 
 
-def _opened(answer: Answer) -> tuple[BinaryIO | None, int, int]:
+def _opened(answer: HttpAnswer) -> tuple[BinaryIO | None, int, int]:
     """The file of an answer, its bytes, and the status: 404 when it is gone."""
     if answer.file is None:
         return None, 0, answer.status
@@ -204,7 +211,7 @@ def _head(status: int, size: int) -> bytes:
     return ("\r\n".join(lines) + "\r\n\r\n").encode("ascii")
 
 
-async def _read(reader: asyncio.StreamReader) -> Asked:
+async def _read(reader: asyncio.StreamReader) -> HttpRequest:
     """A whole request; its body is read and thrown away, because who closes before that takes
     his answer back.
     """
@@ -213,8 +220,8 @@ async def _read(reader: asyncio.StreamReader) -> Asked:
     except asyncio.LimitOverrunError as error:
         raise _BadRequestError(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE) from error
     first, *rest = data.decode("latin-1").removesuffix("\r\n\r\n").split("\r\n")
-    asked, headers = _REQUEST.fullmatch(first), _headers(rest)
-    if asked is None:
+    start_line, headers = _REQUEST.fullmatch(first), _headers(rest)
+    if start_line is None:
         raise _BadRequestError(HTTPStatus.BAD_REQUEST)
     left = _length(headers)
     while left:
@@ -222,17 +229,17 @@ async def _read(reader: asyncio.StreamReader) -> Asked:
         if not chunk:
             raise EOFError
         left -= len(chunk)
-    return Asked(asked[1], asked[2], headers.get("authorization", ""))
+    return HttpRequest(start_line[1], start_line[2], headers.get("authorization", ""))
 
 
 def _headers(lines: list[str]) -> dict[str, str]:
-    found: dict[str, str] = {}
+    headers: dict[str, str] = {}
     for line in lines:
         match = _HEADER.fullmatch(line)
-        if match is None or match[1].lower() in found:
+        if match is None or match[1].lower() in headers:
             raise _BadRequestError(HTTPStatus.BAD_REQUEST)
-        found[match[1].lower()] = match[2].strip()
-    return found
+        headers[match[1].lower()] = match[2].strip()
+    return headers
 
 
 def _length(headers: Mapping[str, str]) -> int:

@@ -42,37 +42,37 @@ class KnownGood:
         """
         if request.foreign:
             return
-        found = self._read()
+        kernels = self._read()
         kind = request.device_type.name
-        rows = found.get(kind, [])
+        rows = kernels.get(kind, [])
         # Kernels of a proof take turns: one that is there is not written again.
         if any(row["kernel"] == request.kernel for row in rows):
             return
-        mine = {name: getattr(request, name) for name in _FIELDS}
-        found[kind] = [mine, *rows][:_KEPT]
-        text = json.dumps(found, indent=1) + "\n"
+        newest = {name: getattr(request, name) for name in _FIELDS}
+        kernels[kind] = [newest, *rows][:_KEPT]
+        text = json.dumps(kernels, indent=1) + "\n"
         self._path.parent.mkdir(parents=True, exist_ok=True)
         write_whole(self._path, text.encode())
 
     def instead_of(self, request: RunRequest) -> RunRequest | None:
         """The same job with another kernel, that booted there before; None when none did."""
         for row in self._read().get(request.device_type.name, []):
-            there = all(
+            is_kept = all(
                 self._artefacts.has(row[name]) for name in ("kernel", "modules") if row[name]
             )
-            if row["kernel"] != request.kernel and there:
+            if row["kernel"] != request.kernel and is_kept:
                 return replace(request, run_id=f"{request.run_id}-known-good", probes=(), **row)
         return None
 
     def _read(self) -> dict[str, list[dict[str, Any]]]:
         try:
-            found = json.loads(self._path.read_text("utf-8"))
+            kernels = json.loads(self._path.read_text("utf-8"))
             return {
                 # Rows of before builds had an id.
                 str(kind): [
                     {name: ({"build_id": ""} | row)[name] for name in _FIELDS} for row in rows
                 ]
-                for kind, rows in found.items()
+                for kind, rows in kernels.items()
             }
         except (OSError, ValueError, TypeError, KeyError, AttributeError):
             return {}

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from rtbisect.errors import ConfigError, InfrastructureError
 from rtbisect.lab import initramfs, job_definition, job_log, qemu_host
 from rtbisect.lab.lava.base import LavaLab, Patience
-from rtbisect.lab.lava.verdict import Ended
+from rtbisect.lab.lava.verdict import EndedJob
 from rtbisect.process import command, locks
 
 if TYPE_CHECKING:
@@ -41,24 +41,25 @@ _AS_ROOT = ("unshare", "-rm", "sh", "-c", 'mount -t tmpfs tmpfs /var/lib && exec
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LavaRunSettings:
-    """Where things are.
+    """Where things are."""
 
-    `lava_root` is what `make setup` makes: `root` with the unpacked packages of LAVA,
-    `venv` with the Python modules that it needs, `stubs` for those that we do not use, and
-    `dispatcher.yaml`. `machine_lock` is shared with everything that would disturb a boot.
-    Without `timeouts` they follow from what a boot is asked to measure. `accelerators` are
-    QEMU's; none means that the host is asked. `workload` is the site's own.
-    """
-
+    #: What `make setup` makes: `root` with the unpacked packages of LAVA, `venv` with the Python
+    #: modules that it needs, `stubs` for those that we do not use, and `dispatcher.yaml`.
     lava_root: Path
+    #: Of jobs and ramdisks.
     work_dir: Path
+    #: Shared with everything that would disturb a boot.
     machine_lock: Path
     lava_jobs: Path
+    #: A static one.
     busybox: Path = Path("/bin/busybox")
+    #: None: they follow from what a boot is asked to measure.
     timeouts: job_definition.Timeouts | None = None
+    #: QEMU's, in order; () means that the host is asked.
     accelerators: tuple[str, ...] = ()
     lock_wait_s: float = 900.0
     patience: Patience = Patience()  # noqa: RUF009  (frozen)
+    #: The site's own program.
     workload: Path | None = None
     known_good: KnownGood | None = None
 
@@ -122,12 +123,13 @@ class LavaRunLab(LavaLab):
         log = job_log.parse(f"{done.stdout}\n{done.stderr}")
         if done.ok:
             return
-        said = log.job.error_msg if log.job else command.failure(done)
+        reason = log.job.error_msg if log.job else command.failure(done)
         raise ConfigError(
-            f"lava-run refuses a job: {command.printable(said)}", "run `make setup`, then try again"
+            f"lava-run refuses a job: {command.printable(reason)}",
+            "run `make setup`, then try again",
         )
 
-    def _job(self, request: RunRequest, note: Callable[[str], None]) -> Ended:
+    def _job(self, request: RunRequest, note: Callable[[str], None]) -> EndedJob:
         key = job_definition.new_key()
         job_id = f"rtbisect-{key}"
         settings = self.settings
@@ -157,13 +159,13 @@ class LavaRunLab(LavaLab):
                 shutil.rmtree(LAVA_SCRATCH / job_id, ignore_errors=True)
             oom_kills = qemu_host.oom_kills() - oom_kills
             data = job_log.read(log)
-        kept = self.artefacts.put_bytes(gzip.compress(data, mtime=0))
+        artefact = self.artefacts.put_bytes(gzip.compress(data, mtime=0))
         how = f"lava-run ended with {done.returncode}"
         if done.timed_out:
             how = "lava-run did not end within its own timeouts"
         starved = "this host ran out of memory while the job ran" if oom_kills else ""
-        return Ended(
-            log=job_log.parse(command.decode(data)), artefact=kept, how=how, starved=starved
+        return EndedJob(
+            log=job_log.parse(command.decode(data)), artefact=artefact, how=how, starved=starved
         )
 
     def _timeouts(self, request: RunRequest) -> job_definition.Timeouts:

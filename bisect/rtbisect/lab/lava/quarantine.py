@@ -27,10 +27,11 @@ _LONGEST = 300
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
-    """Why a device is on the list, and since when (ISO 8601, UTC)."""
+class QuarantineEntry:
+    """Why a device is on the list."""
 
     reason: str
+    #: ISO 8601, UTC.
     since: str
 
 
@@ -40,11 +41,11 @@ class Quarantine:
     def __init__(self, path: Path) -> None:
         self._path = path
 
-    def all(self) -> Mapping[str, Entry]:
+    def all(self) -> Mapping[str, QuarantineEntry]:
         """Every device of the list; ConfigError when the file is none of ours."""
         try:
-            told = json.loads(self._path.read_text("utf-8"))
-            return {str(name): Entry(**entry) for name, entry in sorted(told.items())}
+            rows = json.loads(self._path.read_text("utf-8"))
+            return {str(name): QuarantineEntry(**entry) for name, entry in sorted(rows.items())}
         except FileNotFoundError:
             return {}
         except (OSError, ValueError, TypeError, AttributeError) as error:
@@ -55,25 +56,25 @@ class Quarantine:
     def put(self, device: str, reason: str, now: datetime) -> None:
         """Put a device on the list; the first reason stays."""
         with self._alone():
-            found = dict(self.all())
-            entry = Entry(printable(reason, _LONGEST), now.isoformat(timespec="seconds"))
-            found.setdefault(device, entry)
-            self._write(found)
+            entries = dict(self.all())
+            entry = QuarantineEntry(printable(reason, _LONGEST), now.isoformat(timespec="seconds"))
+            entries.setdefault(device, entry)
+            self._write(entries)
 
     def release(self, device: str) -> bool:
         """Take a device off the list; whether it was on it."""
         with self._alone():
-            found = dict(self.all())
-            was = found.pop(device, None) is not None
-            self._write(found)
-        return was
+            entries = dict(self.all())
+            listed = entries.pop(device, None) is not None
+            self._write(entries)
+        return listed
 
     def _alone(self) -> AbstractContextManager[int]:
         return locks.hold(
             self._path.with_suffix(".lock"), wait_s=10.0, what="the list of quarantined devices"
         )
 
-    def _write(self, found: Mapping[str, Entry]) -> None:
+    def _write(self, entries: Mapping[str, QuarantineEntry]) -> None:
         self._path.parent.mkdir(parents=True, exist_ok=True)
-        text = json.dumps({name: asdict(entry) for name, entry in found.items()}, indent=1) + "\n"
+        text = json.dumps({name: asdict(entry) for name, entry in entries.items()}, indent=1) + "\n"
         write_whole(self._path, text.encode())

@@ -21,7 +21,7 @@ from rtbisect.lab.lava import rest_types
 from rtbisect.lab.lava.rest import GoneError
 from rtbisect.lab.lava.rest_types import NoAnswerError
 from rtbisect.lab.lava.under_way import LastWord, UnderWay, cancel
-from rtbisect.lab.lava.verdict import Ended
+from rtbisect.lab.lava.verdict import EndedJob
 from rtbisect.lab.lava.wait import Waiting
 from rtbisect.process import command, locks
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from rtbisect.lab.lava.rest import LavaRest
     from rtbisect.lab.lava.rest_types import JobState
     from rtbisect.lab.lava.settings import LavaServerSettings
-    from rtbisect.lab.lava.under_way import Entry as Job
+    from rtbisect.lab.lava.under_way import JobUnderWay
     from rtbisect.model.lab import DeviceType, Run, RunRequest
     from rtbisect.model.ports import Note
     from rtbisect.store.artefacts import ArtefactStore
@@ -70,7 +70,7 @@ class LavaServerLab(Waiting):
         folder = settings.work_dir / "under-way" / quote(settings.lab, safe="")
         self._under_way = UnderWay(folder)
         self._done = set()
-        self._told = ""
+        self._last_reason = ""
         self._faults: dict[str, int] = {}
 
     def run(self, request: RunRequest, note: Note) -> Run:
@@ -81,7 +81,7 @@ class LavaServerLab(Waiting):
         """Devices that take jobs; one where they share this machine."""
         if self.settings.machine_lock is not None:
             return 1
-        return max(1, sum(not each.why_not for each in self._devices(device_type.name)))
+        return max(1, sum(not device.why_not for device in self._devices(device_type.name)))
 
     def leave(self) -> None:
         """Nobody fetches an artefact of the campaign any more."""
@@ -101,30 +101,32 @@ class LavaServerLab(Waiting):
                 self._quarantine(device.name, f"found before a campaign: {fault}")
         stand_in = self.artefacts.put_bytes(b"stands in for a kernel\n")
         try:
-            self.rest.validate(self._text(replace(request, kernel=stand_in, modules=""), "0" * 16))
+            self.rest.validate(
+                self._job_text(replace(request, kernel=stand_in, modules=""), "0" * 16)
+            )
         finally:
             # Whoever boots next listens there.
             self.desk.close()
 
-    def _job(self, request: RunRequest, note: Note) -> Ended:
+    def _job(self, request: RunRequest, note: Note) -> EndedJob:
         with self._alone():
-            key, job = self._left(note.left)
-            self._end_left(but=key)
-            with self._entered(key, kept=note.lasts) as entry:
+            key, job = self._leftover(note.left)
+            self._end_leftovers(but=key)
+            with self._entry(key, kept=note.lasts) as entry:
                 try:
-                    state = self._ended(request, note, key, job)
+                    state = self._finished_job(request, note, key, job)
                 except BaseException:
                     self._let_go(entry, key)
                     raise
                 if entry is not None:
                     entry.over()
-        ended = self._told_by(state)
+        ended = self._read_finished(state)
         self._done.add(key)
         return ended
 
-    def _ended(self, request: RunRequest, note: Note, key: str, job: int | None) -> JobState:
+    def _finished_job(self, request: RunRequest, note: Note, key: str, job: int | None) -> JobState:
         """The job `key` when it has finished; submitted first, unless it has a number."""
-        text = self._text(request, key)
+        text = self._job_text(request, key)
         if job is None:
             self._hold_back(request)
             note(f"{_NOTE}:{key}")
@@ -134,20 +136,20 @@ class LavaServerLab(Waiting):
         self._end_twins(key, job)
         return state
 
-    def _told_by(self, state: JobState) -> Ended:
+    def _read_finished(self, state: JobState) -> EndedJob:
         """What a job that has finished tells."""
         job = state.job
         data = self.rest.log(job)
-        kept = self.artefacts.put_bytes(gzip.compress(data, mtime=0))
+        artefact = self.artefacts.put_bytes(gzip.compress(data, mtime=0))
         if state.cancelled:
             raise InfrastructureError(
                 f"job {job} of lab {self.settings.lab} was cancelled there",
-                f"ask why, then run `rtbisect resume` (log: artefact {kept[:12]})",
+                f"ask why, then run `rtbisect resume` (log: artefact {artefact[:12]})",
                 retryable=False,
             )
-        return Ended(
+        return EndedJob(
             log=self._with_verdict(job_log.parse(command.decode(data)), job),
-            artefact=kept,
+            artefact=artefact,
             how=f"job {job} of lab {self.settings.lab} ended as {state.health}",
             device=state.device,
             seconds=state.seconds,
@@ -160,25 +162,25 @@ class LavaServerLab(Waiting):
             return nullcontext()
         return locks.hold(lock, wait_s=self.settings.lock_wait_s, what="this machine", shared=True)
 
-    def _left(self, noted: str) -> tuple[str, int | None]:
+    def _leftover(self, noted: str) -> tuple[str, int | None]:
         """Key and id of the job that a try or a session before this one left; a new key when none
         is, or when that job was cancelled: it will never tell anything.
         """
-        what, _, rest = noted.partition(":")
+        mark, _, rest = noted.partition(":")
         key, _, job = rest.partition(":")
-        if what != _NOTE or not key or key in self._done:
+        if mark != _NOTE or not key or key in self._done:
             return job_definition.new_key(), None
         try:
-            found = (self.rest.job(int(job)),) if job.isdecimal() else self.rest.find(key)
+            jobs = (self.rest.job(int(job)),) if job.isdecimal() else self.rest.find(key)
         except GoneError:
-            found = ()
+            jobs = ()
         # A server that lost its database counts from one again.
-        found = tuple(each for each in found if key in each.name)
-        if not found:
+        jobs = tuple(state for state in jobs if key in state.name)
+        if not jobs:
             return (job_definition.new_key(), None) if job else (key, None)
-        return (job_definition.new_key(), None) if found[0].cancelled else (key, found[0].job)
+        return (job_definition.new_key(), None) if jobs[0].cancelled else (key, jobs[0].job)
 
-    def _entered(self, key: str, *, kept: bool) -> AbstractContextManager[Job | None]:
+    def _entry(self, key: str, *, kept: bool) -> AbstractContextManager[JobUnderWay | None]:
         """The entry of a job, held; None where it may outlive us: it disturbs nobody, and `resume`
         takes it up again.
         """
@@ -186,36 +188,36 @@ class LavaServerLab(Waiting):
             return nullcontext()
         return self._under_way.hold(key, kept=kept, wait_s=self.settings.lock_wait_s)
 
-    def _end_left(self, but: str) -> None:
+    def _end_leftovers(self, but: str) -> None:
         """End jobs that nobody waits for any more, before one is asked for; without `but`."""
         for entry in self._under_way.left():
             if entry.key == but:
                 continue
             self._tell(f"a job of a session that was ended is cancelled ({entry.key})")
-            if not self._cancelled(self.rest, entry.key):
+            if not self._cancel(self.rest, entry.key):
                 raise InfrastructureError(
                     f"job {entry.key} of lab {self.settings.lab} was cancelled and does not end",
                     "see to the worker of its device, then try again",
                 )
             entry.over()
 
-    def _let_go(self, entry: Job | None, key: str) -> None:
+    def _let_go(self, entry: JobUnderWay | None, key: str) -> None:
         """Something ended the wait for a job. One that would go on without anybody who takes it up,
         or beside what this machine does next, is ended; if that fails, who boots next does it.
         """
         if entry is None:
             return
         with suppress(RtbisectError):
-            if self._cancelled(self.rest.hasty(), key):
+            if self._cancel(self.rest.hasty(), key):
                 self._done.add(key)
                 entry.over()
 
-    def _cancelled(self, rest: LavaRest, key: str) -> bool:
+    def _cancel(self, rest: LavaRest, key: str) -> bool:
         """Cancel the jobs with this key; False where they have to end, too, and do not."""
         ends_s = _ENDS_S if self.settings.machine_lock is not None else None
         return cancel(rest, key, self.settings.pace.look_s, ends_s)
 
-    def _text(self, request: RunRequest, key: str) -> str:
+    def _job_text(self, request: RunRequest, key: str) -> str:
         """The job; from now on its artefacts are served."""
         settings = self.settings
         parts = initramfs.Inputs(settings.lava_jobs, settings.busybox, workload=settings.workload)
@@ -227,14 +229,14 @@ class LavaServerLab(Waiting):
         job = replace(job, callback=self.desk.expect(key), tags=settings.tags)
         return job_definition.render_job(settings.lava_jobs, job)
 
-    def _tell_of(self, device: str, fault: str) -> None:
+    def _count_fault(self, device: str, fault: str) -> None:
         if not device:
             return
         self._faults[device] = self._faults.get(device, 0) + 1 if fault else 0
         if self._faults[device] == _MOST_FAULTS:
             self._quarantine(device, f"{_MOST_FAULTS} faults in a row, the last one: {fault}")
 
-    def _why(self, device: str) -> str:
+    def _device_fault(self, device: str) -> str:
         try:
             return self.settings.examine(device)
         except ConfigError as error:
@@ -251,13 +253,13 @@ class LavaServerLab(Waiting):
             try:
                 return self.rest.submit(text)
             except NoAnswerError as error:
-                said = error.message
-                self._tell(f"{said}; looking whether the job arrived")
+                reason = error.message
+                self._tell(f"{reason}; looking whether the job arrived")
             time.sleep(self.settings.pace.settle_s)
-            if found := self.rest.find(key):
-                return found[0].job
+            if jobs := self.rest.find(key):
+                return jobs[0].job
         raise InfrastructureError(
-            f"lab {self.settings.lab} takes no job: {said}",
+            f"lab {self.settings.lab} takes no job: {reason}",
             "see to the server, then run `rtbisect resume`",
             retryable=False,
         )
@@ -273,6 +275,6 @@ class LavaServerLab(Waiting):
         if log.job is not None:
             return log
         for row in self.rest.cases(job):
-            if str(row.get("name")) == "job" and (told := rest_types.verdict(row)) is not None:
-                return replace(log, job=told)
+            if str(row.get("name")) == "job" and (verdict := rest_types.verdict(row)) is not None:
+                return replace(log, job=verdict)
         return log

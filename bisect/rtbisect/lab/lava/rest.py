@@ -66,16 +66,18 @@ class MethodError(InfrastructureError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RestSettings:
-    """Where a server is, and whose token is used. `token` is a file with nothing else in it, `ca`
-    one with the certificates of a lab that signs its own. An answer may be silent for `timeout_s`
-    seconds and takes at most `deadline_s` as a whole; a log five times that.
-    """
+    """Where a server is, and whose token is used."""
 
     url: str
+    #: A file with nothing else in it; None asks as nobody.
     token: Path | None = None
+    #: A file with the certificates of a lab that signs its own.
     ca: Path | None = None
+    #: How long an answer may be silent.
     timeout_s: float = 30.0
+    #: Of a whole answer; a log may take five times that.
     deadline_s: float = 120.0
+    #: How long a server may be out of reach before a question to it is given up.
     outage_s: float = 900.0
 
 
@@ -104,15 +106,15 @@ class LavaRest:
     @property
     def _session(self) -> requests.Session:
         """A session a thread: several boots may be under way."""
-        found: requests.Session | None = getattr(self._local, "session", None)
-        if found is None:
+        session: requests.Session | None = getattr(self._local, "session", None)
+        if session is None:
             # Neither proxies nor a ~/.netrc of the environment: the token goes where we say.
-            found = self._local.session = http_body.session()
+            session = self._local.session = http_body.session()
             if self.settings.ca is not None:
-                found.verify = str(self.settings.ca)
+                session.verify = str(self.settings.ca)
             if self._token:
-                found.headers["Authorization"] = f"Token {self._token}"
-        return found
+                session.headers["Authorization"] = f"Token {self._token}"
+        return session
 
     def whoami(self) -> str:
         """The user of the token; "" for nobody."""
@@ -129,10 +131,10 @@ class LavaRest:
                 self._call("POST", "jobs/validate/", body={"definition": definition})
             )
         )
-        said = rest_types.text(answer, "message")
-        if not said.startswith("Job valid"):
+        message = rest_types.text(answer, "message")
+        if not message.startswith("Job valid"):
             raise ConfigError(
-                f"{self.settings.url} refuses the job: {printable(said)}",
+                f"{self.settings.url} refuses the job: {printable(message)}",
                 "its version of LAVA may be older than 2023.01",
             )
 
@@ -146,24 +148,24 @@ class LavaRest:
 
     def find(self, key: str) -> tuple[JobState, ...]:
         """Jobs with `key` in their name, the oldest first."""
-        asked = {"description__contains": key, "ordering": "id"}
-        return tuple(job for job in self._list("jobs/", asked, rest_types.job) if key in job.name)
+        params = {"description__contains": key, "ordering": "id"}
+        return tuple(job for job in self._list("jobs/", params, rest_types.job) if key in job.name)
 
     def queue(self, device_type: str) -> tuple[JobState, ...]:
         """Jobs that this user sees waiting for a device of a type, the oldest first."""
-        asked = {"state__in": "Submitted,Scheduling,Scheduled", "ordering": "id"}
-        asked |= {"requested_device_type": device_type}
-        return tuple(self._list("jobs/", asked, rest_types.job))
+        params = {"state__in": "Submitted,Scheduling,Scheduled", "ordering": "id"}
+        params |= {"requested_device_type": device_type}
+        return tuple(self._list("jobs/", params, rest_types.job))
 
     def job(self, job: int) -> JobState:
         """One job; GoneError when there is none."""
         return self._patiently(lambda: self._job(job))
 
     def _job(self, job: int) -> JobState:
-        found = rest_types.job(json_object(self._call("GET", f"jobs/{job}/")))
-        if found.job != job:
+        state = rest_types.job(json_object(self._call("GET", f"jobs/{job}/")))
+        if state.job != job:
             raise StrangeError(f"asked for job {job}, the server gave another one", NOT_LAVA)
-        return found
+        return state
 
     def log(self, job: int) -> bytes:
         """The log of a job as the server keeps it; b"" while there is none."""
@@ -195,9 +197,9 @@ class LavaRest:
     def devices(self, device_type: str = "") -> tuple[DeviceState, ...]:
         """Devices of a type, or of all types that this user sees, that are not retired."""
         kind = {"device_type": device_type} if device_type else {}
-        found = self._list("devices/", {**kind, "ordering": "hostname"}, dict)
-        gone = self._offline()
-        return tuple(rest_types.device(each, gone) for each in found)
+        rows = self._list("devices/", {**kind, "ordering": "hostname"}, dict)
+        offline = self._offline()
+        return tuple(rest_types.device(row, offline) for row in rows)
 
     def device(self, name: str) -> DeviceState:
         """One device; GoneError when the server shows none of this name."""
@@ -207,40 +209,40 @@ class LavaRest:
     def device_types(self) -> tuple[str, ...]:
         """Names of the types that this user sees."""
         return tuple(
-            sorted(rest_types.text(each, "name") for each in self._list("devicetypes/", {}, dict))
+            sorted(rest_types.text(row, "name") for row in self._list("devicetypes/", {}, dict))
         )
 
     def _offline(self) -> set[str]:
         """Workers that are out of reach."""
         return {
-            rest_types.text(each, "hostname")
-            for each in self._list("workers/", {}, dict)
-            if rest_types.text(each, "state") == "Offline"
+            rest_types.text(row, "hostname")
+            for row in self._list("workers/", {}, dict)
+            if rest_types.text(row, "state") == "Offline"
         }
 
     # --- one request, and a patient one ---
 
-    def _get(self, path: str, asked: Mapping[str, str] | None = None) -> dict[str, Any]:
-        return self._patiently(lambda: json_object(self._call("GET", path, asked=asked)))
+    def _get(self, path: str, params: Mapping[str, str] | None = None) -> dict[str, Any]:
+        return self._patiently(lambda: json_object(self._call("GET", path, params=params)))
 
     def _list(
-        self, path: str, asked: Mapping[str, str], make: Callable[[dict[str, Any]], T]
+        self, path: str, params: Mapping[str, str], make: Callable[[dict[str, Any]], T]
     ) -> list[T]:
         """All pages of a list (LAVA counts by limit and offset), each row made into a value."""
-        found: list[T] = []
+        values: list[T] = []
         for _page in range(MOST_PAGES):
-            part = {**asked, "limit": "100", "offset": str(len(found))}
-            rows, more = self._patiently(partial(self._page, path, part, make))
-            found += rows
+            page_params = {**params, "limit": "100", "offset": str(len(values))}
+            rows, more = self._patiently(partial(self._page, path, page_params, make))
+            values += rows
             if not rows or not more:
-                return found
-        return found
+                return values
+        return values
 
     def _page(
-        self, path: str, asked: Mapping[str, str], make: Callable[[dict[str, Any]], T]
+        self, path: str, params: Mapping[str, str], make: Callable[[dict[str, Any]], T]
     ) -> tuple[list[T], bool]:
         """Rows of a page, and whether there are more behind it."""
-        page = json_object(self._call("GET", path, asked=asked))
+        page = json_object(self._call("GET", path, params=params))
         rows = page.get("results")
         if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
             raise StrangeError(f"{self.settings.url}: {path} is no list of LAVA's", NOT_LAVA)
@@ -253,7 +255,7 @@ class LavaRest:
         begin, tries = time.monotonic(), 0
         while True:
             try:
-                found = call()
+                answer = call()
             except NoAnswerError as error:
                 if isinstance(error, StrangeError) and not self._is_lava:
                     raise
@@ -270,20 +272,20 @@ class LavaRest:
                 tries += 1
             else:
                 self._is_lava = True
-                return found
+                return answer
 
     def _call(
         self,
         method: str,
         path: str,
         *,
-        asked: Mapping[str, str] | None = None,
+        params: Mapping[str, str] | None = None,
         body: object = None,
         log: bool = False,
     ) -> bytes:
         """The body of one answer; NoAnswerError, GoneError, ConfigError else."""
         url = f"{self.settings.url.rstrip('/')}/api/v0.2/{path}"
-        sink = job_log.Clip() if log else http_body.Whole(LARGEST_ANSWER)
+        sink = job_log.Clip() if log else http_body.WholeBody(LARGEST_ANSWER)
         within_s = self.settings.deadline_s * (_LOG_TAKES if log else 1)
         try:
             status = http_body.ask(
@@ -293,7 +295,7 @@ class LavaRest:
                 sink,
                 deadline_s=within_s,
                 silence_s=self.settings.timeout_s,
-                params=asked,
+                params=params,
                 body=body,
             )
         except requests.RequestException as error:
@@ -314,23 +316,23 @@ class LavaRest:
         raise self._refusal(status, method, path, data)
 
     def _refusal(self, status: int, method: str, path: str, data: bytes) -> Exception:
-        where, said = self.settings.url, printable(rest_types.said(data), 200)
+        where, reason = self.settings.url, printable(rest_types.refusal_text(data), 200)
         if status in _PASSING:
             return NoAnswerError(f"{where} answers {status}", "see to the server")
         if status in (401, 403):
             return ConfigError(
-                f"{where} does not take the token ({status}): {said}",
+                f"{where} does not take the token ({status}): {reason}",
                 "make a new one there and put it into the token file, then run `rtbisect resume`",
             )
         if status == 404 and method == "GET":
             return GoneError(f"{where} has no {path.rstrip('/')}", "it may have been cleaned up")
         if status == 400 and method == "POST":
-            if "evices unavailable" in said:
-                return InfrastructureError(f"{where}: {said}", "see the devices on its pages")
-            return ConfigError(f"{where} refuses the job: {said}", "try `rtbisect config check`")
+            if "evices unavailable" in reason:
+                return InfrastructureError(f"{where}: {reason}", "see the devices on its pages")
+            return ConfigError(f"{where} refuses the job: {reason}", "try `rtbisect config check`")
         odd = StrangeError if status not in _REFUSALS else InfrastructureError
         kind = MethodError if status == 405 else odd
-        return kind(f"{where} answers {status} to {method} {path}: {said}", NOT_LAVA)
+        return kind(f"{where} answers {status} to {method} {path}: {reason}", NOT_LAVA)
 
 
 def _token(path: Path) -> str:

@@ -36,15 +36,21 @@ class StrangeError(NoAnswerError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobState:
-    """A job as its server shows it: `state` and `health` in LAVA's words, times in ISO 8601."""
+    """A job as its server shows it."""
 
+    #: Its id.
     job: int
+    #: Our key is in it.
     name: str
+    #: In LAVA's words: Submitted, Running, Finished, ...; Complete, Incomplete, Canceled, Unknown.
     state: str
     health: str
     device_type: str
+    #: That it was given; "" while it waits.
     device: str
+    #: A user.
     submitter: str
+    #: ISO 8601; "" before that.
     start_time: str
     end_time: str
 
@@ -65,7 +71,7 @@ class JobState:
     def seconds(self) -> float | None:
         """What it took on its device: the queue is no cost of a boot."""
         try:
-            times = [datetime.fromisoformat(each) for each in (self.start_time, self.end_time)]
+            times = [datetime.fromisoformat(moment) for moment in (self.start_time, self.end_time)]
             return max(0.0, (times[1] - times[0]).total_seconds())
         except (ValueError, TypeError):
             return None
@@ -73,17 +79,18 @@ class JobState:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeviceState:
-    """A device as its server shows it, `health` and `state` in LAVA's words. `worker` is the
-    dispatcher that it hangs on, `offline` whether that one is out of reach, `shunned` why we do not
-    take its boots for evidence.
-    """
+    """A device as its server shows it."""
 
     name: str
     device_type: str
+    #: In LAVA's words: Good, Maintenance, ...; Idle, Running, ...
     health: str
     state: str
+    #: The dispatcher that it hangs on.
     worker: str
+    #: The worker is out of reach.
     offline: bool
+    #: Why we do not take its boots for evidence; "" where we do.
     shunned: str = ""
 
     @property
@@ -120,7 +127,7 @@ def job(row: Mapping[str, Any]) -> JobState:
     )
 
 
-def device(row: Mapping[str, Any], gone: Collection[str]) -> DeviceState:
+def device(row: Mapping[str, Any], offline_workers: Collection[str]) -> DeviceState:
     """A row of devices/; `gone` are workers that are offline."""
     return DeviceState(
         name=printable(text(row, "hostname"), 100),
@@ -128,23 +135,23 @@ def device(row: Mapping[str, Any], gone: Collection[str]) -> DeviceState:
         health=text(row, "health"),
         state=text(row, "state"),
         worker=printable(text(row, "worker_host"), 100),
-        offline=text(row, "worker_host") in gone,
+        offline=text(row, "worker_host") in offline_workers,
     )
 
 
 def verdict(row: object) -> CaseResult | None:
     """LAVA's verdict as it stands in the results of a job: its metadata are YAML text."""
     assert isinstance(row, dict)
-    metadata = str(row.get("metadata") or "")
-    if len(metadata) > _LONGEST_METADATA:
+    metadata_text = str(row.get("metadata") or "")
+    if len(metadata_text) > _LONGEST_METADATA:
         return None
     try:
-        said = yaml.safe_load(metadata)
+        case_metadata = yaml.safe_load(metadata_text)
     except (yaml.YAMLError, ValueError, RecursionError):
         return None
-    if not isinstance(said, dict) or said.get("definition") != "lava":
+    if not isinstance(case_metadata, dict) or case_metadata.get("definition") != "lava":
         return None
-    words = {name: _scalar(said.get(name)) for name in ("error_type", "error_msg")}
+    words = {name: _scalar(case_metadata.get(name)) for name in ("error_type", "error_msg")}
     return CaseResult(suite="lava", case="job", result=_scalar(row.get("result")), **words)
 
 
@@ -156,12 +163,12 @@ def _scalar(value: object) -> str:
 def json_object(data: bytes) -> dict[str, Any]:
     """An answer, which has to be a JSON object."""
     try:
-        found = json.loads(data)
+        document = json.loads(data)
     except (ValueError, RecursionError):
-        found = None
-    if not isinstance(found, dict):
+        document = None
+    if not isinstance(document, dict):
         raise StrangeError("an answer is no JSON object", NOT_LAVA)
-    return found
+    return document
 
 
 def is_object(data: bytes) -> bool:
@@ -172,14 +179,14 @@ def is_object(data: bytes) -> bool:
         return False
 
 
-def said(data: bytes) -> str:
+def refusal_text(data: bytes) -> str:
     """What a refusal says: `message` or `detail` of its JSON, else its first words."""
     try:
-        found = json.loads(data)
+        document = json.loads(data)
     except (ValueError, RecursionError):
         return data[:200].decode("utf-8", "replace")
-    if isinstance(found, dict):
+    if isinstance(document, dict):
         for key in ("message", "detail"):
-            if key in found:
-                return str(found[key])
-    return str(found)
+            if key in document:
+                return str(document[key])
+    return str(document)

@@ -27,10 +27,11 @@ _KEPT, _LOOSE = ".kept", ".loose"
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
-    """A job by its key. With `kept` a journal knows it, and `resume` may take it up again."""
+class JobUnderWay:
+    """A job on a server, and the file that stands for it here."""
 
     key: str
+    #: A journal knows it, and `resume` may take it up again.
     kept: bool
     path: Path
 
@@ -46,7 +47,7 @@ class UnderWay:
         self._folder = folder
 
     @contextmanager
-    def hold(self, key: str, *, kept: bool, wait_s: float) -> Iterator[Entry]:
+    def hold(self, key: str, *, kept: bool, wait_s: float) -> Iterator[JobUnderWay]:
         """Enter a job and hold its entry; who still ends it is waited for, for `wait_s` seconds."""
         path = self._folder / f"{key}{_KEPT if kept else _LOOSE}"
         with ExitStack() as stack:
@@ -56,9 +57,9 @@ class UnderWay:
                 if path.exists():
                     break
                 stack.close()
-            yield Entry(key, kept, path)
+            yield JobUnderWay(key, kept, path)
 
-    def left(self) -> Iterator[Entry]:
+    def left(self) -> Iterator[JobUnderWay]:
         """Entries that nobody holds; each is held while the caller looks at it."""
         for path in sorted(self._folder.glob("*")):
             if path.suffix not in (_KEPT, _LOOSE):
@@ -68,7 +69,7 @@ class UnderWay:
                     stack.enter_context(locks.hold(path))
                 except BusyError:
                     continue
-                yield Entry(path.stem, path.suffix == _KEPT, path)
+                yield JobUnderWay(path.stem, path.suffix == _KEPT, path)
 
 
 class LastWord:
@@ -87,13 +88,13 @@ def cancel(rest: LavaRest, key: str, look_s: float, ends_s: float | None) -> boo
     """Cancel the jobs with a key. With `ends_s` they are looked at every `look_s` seconds until
     they have ended; False when they have not after so many seconds.
     """
-    for each in rest.find(key):
-        if not each.finished:
-            rest.cancel(each.job)
+    for job in rest.find(key):
+        if not job.finished:
+            rest.cancel(job.job)
     if ends_s is None:
         return True
     until = time.monotonic() + ends_s
-    while any(not each.finished for each in rest.find(key)):
+    while any(not job.finished for job in rest.find(key)):
         if time.monotonic() > until:
             return False
         time.sleep(look_s)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from rtbisect.errors import ConfigError, InfrastructureError
 from rtbisect.lab import console_block
 from rtbisect.lab.classify import Verdict, classify
-from rtbisect.lab.measurements import Evidence, InvalidBoot, evidence, symptom
+from rtbisect.lab.measurements import BootEvidence, InvalidBoot, evidence, symptom
 from rtbisect.model.lab import RunStatus
 
 if TYPE_CHECKING:
@@ -18,22 +18,24 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ended:
-    """A job that ended: its log, the artefact that keeps it, and how it ended, for a log without a
-    verdict of LAVA. `device` is the host that ran it, for `seconds` where that is known.
-    `starved` says what the dispatcher lacked meanwhile: a machine that was killed for it looks like
-    a kernel that reset it.
-    """
+class EndedJob:
+    """A job that ended."""
 
     log: LavaLog
+    #: That keeps the log.
     artefact: str
+    #: For a log without a verdict of LAVA, as "lava-run ended with -9".
     how: str
+    #: The host that ran it; "" where there is one.
     device: str = ""
+    #: On its device; None where that is not known.
     seconds: float | None = None
+    #: What the dispatcher lacked meanwhile: a machine that was killed for it looks like a kernel
+    #: that reset it. "" for nothing.
     starved: str = ""
 
 
-def verdict_on(request: RunRequest, ended: Ended) -> Verdict:
+def verdict_on(request: RunRequest, ended: EndedJob) -> Verdict:
     """How the kernel ended that was asked for; InfrastructureError or ConfigError, with where the
     log is, when the lab or the configuration is to blame.
     """
@@ -52,7 +54,9 @@ def verdict_on(request: RunRequest, ended: Ended) -> Verdict:
     return verdict
 
 
-def counted(request: RunRequest, ended: Ended, verdict: Verdict) -> tuple[Verdict, Evidence | None]:
+def with_evidence(
+    request: RunRequest, ended: EndedJob, verdict: Verdict
+) -> tuple[Verdict, BootEvidence | None]:
     """The verdict with its measurements looked at: a job that ran to its end counts where these are
     whole, and one that hung where a suite measures just that. None where it does not count.
     """
@@ -62,22 +66,22 @@ def counted(request: RunRequest, ended: Ended, verdict: Verdict) -> tuple[Verdic
         except InvalidBoot as error:
             return Verdict(RunStatus.INVALID, str(error)), None
     if verdict.status is RunStatus.HUNG:
-        seen = symptom(request, verdict.signature, ended.log.console)
-        if seen:
-            return replace(verdict, status=RunStatus.COMPLETE), Evidence(seen, ())
+        measurements = symptom(request, verdict.signature, ended.log.console)
+        if measurements:
+            return replace(verdict, status=RunStatus.COMPLETE), BootEvidence(measurements, ())
     return verdict, None
 
 
-def _check_kernel(request: RunRequest, ended: Ended, where: str) -> None:
+def _check_kernel(request: RunRequest, ended: EndedJob, where: str) -> None:
     """InfrastructureError for a boot of another kernel than the one that was asked for: one that a
     server went on serving, or the firmware took from a disk. Where either of them has no build id,
     nothing can be said.
     """
-    told = console_block.build_id(ended.log.console)
-    if told and request.build_id and told != request.build_id:
+    running = console_block.build_id(ended.log.console)
+    if running and request.build_id and running != request.build_id:
         host = ended.device or "the device"
         raise InfrastructureError(
             f"{host} runs another kernel than the one of {request.revision[:12]}"
-            f" (build id {told[:12]}, not {request.build_id[:12]})",
+            f" (build id {running[:12]}, not {request.build_id[:12]})",
             f"see what TFTP and boot order of {host} start {where}",
         )

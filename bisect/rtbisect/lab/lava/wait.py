@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from rtbisect.lab.lava.artefacts_http import Desk
-    from rtbisect.lab.lava.quarantine import Entry
+    from rtbisect.lab.lava.quarantine import QuarantineEntry
     from rtbisect.lab.lava.rest import LavaRest
     from rtbisect.lab.lava.rest_types import DeviceState, JobState
     from rtbisect.lab.lava.settings import LavaServerSettings
@@ -29,14 +29,14 @@ _OVERTIME_S = 300.0
 
 class Waiting(LavaLab):
     """The waits of `LavaServerLab`. `_done` has the keys of jobs that have told what they will ever
-    tell, `_told` the last reason that a person heard.
+    tell, `_last_reason` the last reason that a person heard.
     """
 
     settings: LavaServerSettings
     rest: LavaRest
     desk: Desk
     _tell: Callable[[str], None]
-    _told: str
+    _last_reason: str
     _done: set[str]
 
     def _timeouts(self, request: RunRequest) -> job_definition.Timeouts:
@@ -46,11 +46,11 @@ class Waiting(LavaLab):
         """Devices of a type, with what we ourselves have against them."""
         listed = self._listed()
         return tuple(
-            replace(each, shunned=listed[each.name].reason) if each.name in listed else each
-            for each in self.rest.devices(kind)
+            replace(device, shunned=listed[device.name].reason) if device.name in listed else device
+            for device in self.rest.devices(kind)
         )
 
-    def _listed(self) -> Mapping[str, Entry]:
+    def _listed(self) -> Mapping[str, QuarantineEntry]:
         return self.settings.quarantine.all() if self.settings.quarantine else {}
 
     def _hold_back(self, request: RunRequest) -> None:
@@ -64,7 +64,7 @@ class Waiting(LavaLab):
             )
             if not reason:
                 return
-            self._patient(begin, reason)
+            self._tell_reason(begin, reason)
             time.sleep(self.settings.pace.called_s)
 
     def _wait(self, request: RunRequest, key: str, job: int) -> JobState:
@@ -77,14 +77,14 @@ class Waiting(LavaLab):
             state = self.rest.job(job)
             if state.finished:
                 return state
-            self._not_there(state, key)
+            self._check_device(state, key)
             now = time.monotonic()
             if state.queued:
-                hopeless = self._queued(request, state, begin, hopeless, key)
+                hopeless = self._check_queue(request, state, begin, hopeless, key)
             elif deadline is None:
                 deadline = now + self._timeouts(request).job_s + _OVERTIME_S
             elif now > deadline:
-                self._overdue(job, again=overdue)
+                self._end_overdue(job, again=overdue)
                 deadline, overdue = now + _OVERTIME_S, True
             # After a call the server still has to finish the job.
             listens = self.desk.settings.bind is not None and not called
@@ -95,7 +95,7 @@ class Waiting(LavaLab):
         self.rest.cancel(job)
         self._done.add(key)
 
-    def _not_there(self, state: JobState, key: str) -> None:
+    def _check_device(self, state: JobState, key: str) -> None:
         """InfrastructureError when a job landed on a device that is quarantined; the job ends."""
         entry = self._listed().get(state.device)
         if entry is None:
@@ -107,7 +107,7 @@ class Waiting(LavaLab):
             " `rtbisect host quarantine`",
         )
 
-    def _queued(
+    def _check_queue(
         self, request: RunRequest, state: JobState, begin: float, hopeless: float | None, key: str
     ) -> float | None:
         """Tell where the job stands; since when nothing will run it, and InfrastructureError when
@@ -124,21 +124,21 @@ class Waiting(LavaLab):
                 "put a device back into service, then run `rtbisect resume`",
                 retryable=False,
             )
-        said = reason or fair_use.place(state.job, self.rest.queue(kind), devices)
-        self._patient(begin, f"job {state.job} waits: {said}")
+        standing = reason or fair_use.place(state.job, self.rest.queue(kind), devices)
+        self._tell_reason(begin, f"job {state.job} waits: {standing}")
         return since
 
-    def _patient(self, begin: float, reason: str) -> None:
+    def _tell_reason(self, begin: float, reason: str) -> None:
         """Tell a new reason once; InfrastructureError when we have waited for too long."""
-        if reason != self._told:
-            self._told = reason
+        if reason != self._last_reason:
+            self._last_reason = reason
             self._tell(f"lab {self.settings.lab}: {reason}")
         if time.monotonic() - begin > self.settings.pace.queue_s:
             raise InfrastructureError(
                 f"lab {self.settings.lab}: {reason}", "run `rtbisect resume` later", retryable=False
             )
 
-    def _overdue(self, job: int, *, again: bool) -> None:
+    def _end_overdue(self, job: int, *, again: bool) -> None:
         if again:
             raise InfrastructureError(
                 f"job {job} of lab {self.settings.lab} does not end, not even cancelled",

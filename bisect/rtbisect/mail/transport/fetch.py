@@ -46,7 +46,7 @@ def fetch(address: str, archives: Sequence[str]) -> bytes:
             f"{printable(address, 120)} is in no archive of this site",
             "name it in mail: commands: archives:, or send the patch itself",
         )
-    body = http_body.Whole(MOST_BYTES)
+    body = http_body.WholeBody(MOST_BYTES)
     try:
         status = http_body.ask(
             http_body.session(), "GET", address, body, deadline_s=DEADLINE_S, silence_s=SILENCE_S
