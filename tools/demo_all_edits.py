@@ -16,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "bisect"))
 from rtbisect.errors import RtbisectError
 from rtbisect.trees.plumbing import Git
 from rtbisect_labkit.demo.edits import apply, load_catalogue
-from rtbisect_labkit.demo.history import START, Files
+from rtbisect_labkit.demo.history import START, SourceFiles
 
 WITH = {"--spinlock": "epoll-spinlock", "--rcu": "rcu-latency"}
 
@@ -29,7 +29,7 @@ def all_edits(repo: Path, branch: str, kind: str) -> list[str]:
     index = {"GIT_INDEX_FILE": str(repo / "all-edits.index")}
     git = Git(cwd=repo, git_dir=repo, env=index)
     files = sorted({edit.file for edit in edits})
-    base = Files(git, START, files)
+    base = SourceFiles(git, START, files)
     git("read-tree", START)
     for file in files:
         text = apply(base.texts[file], [e for e in edits if e.file == file], base.release)

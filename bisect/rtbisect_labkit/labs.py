@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 def bmc_of(state: Path, device: str) -> Bmc | None:
     """The BMC of a virtual host; None for any other device."""
-    made = virtual_hosts(state)
-    return made.get(device).bmc if device in made.names() else None
+    hosts = virtual_hosts(state)
+    return hosts.get(device).bmc if device in hosts.names() else None
 
 
 def virtual_hosts(state: Path) -> VirtualHosts:

@@ -66,20 +66,23 @@ _DAEMONS = ("web", "publisher", "scheduler", "worker")
 
 
 @dataclass(frozen=True, slots=True)
-class Ports:
+class ServerPorts:
     """On 127.0.0.1."""
 
     web: int = 8099
+    #: Of the publisher.
     events: int = 8098
     database: int = 55432
 
 
 @dataclass(frozen=True, slots=True)
 class ServerState:
-    """`running` has the daemons that run; `token` is the file with the token of our user."""
+    """What of the server runs."""
 
     url: str
+    #: "database" and names of daemons.
     running: tuple[str, ...]
+    #: The file with the token of our user.
     token: Path
 
     @property
@@ -90,11 +93,13 @@ class ServerState:
 class PrivateServer:
     """The server of this machine; there is one, because LAVA's places are fixed."""
 
-    def __init__(self, templates: Path, folder: Path = FOLDER, ports: Ports | None = None) -> None:
+    def __init__(
+        self, templates: Path, folder: Path = FOLDER, ports: ServerPorts | None = None
+    ) -> None:
         """`templates` is the folder of our own device types."""
         self.templates = templates
         self.folder = folder
-        self.ports = ports or Ports()
+        self.ports = ports or ServerPorts()
 
         #: Where it answers, and the file with the token of the user whose jobs are ours.
         self.url = f"http://127.0.0.1:{self.ports.web}"
@@ -116,7 +121,7 @@ class PrivateServer:
             if not (self.folder / "made").exists():
                 self._make()
             self._start()
-            self._answers()
+            self._wait_for_answer()
         return self.state()
 
     def down(self) -> None:
@@ -191,7 +196,7 @@ class PrivateServer:
 
     def _configure(self) -> None:
         """LAVA's settings (lava_server/settings/prod.py); everything listens on loopback."""
-        password = self._kept("database.password")
+        password = self._secret("database.password")
         settings = {
             "DATABASES": {
                 "default": {
@@ -227,7 +232,7 @@ class PrivateServer:
 
     def _make(self) -> None:
         """Tables, users, tokens, worker."""
-        password = self._kept("database.password")
+        password = self._secret("database.password")
         self._sql(f"CREATE ROLE {LAVA} LOGIN PASSWORD '{password}'")
         self._sql(f"CREATE DATABASE {LAVA} OWNER {LAVA} TEMPLATE template0 ENCODING 'UTF8'")
         self._manage("migrate", "--noinput")
@@ -269,24 +274,24 @@ class PrivateServer:
                 log = ["--log-file", str(self.folder / f"lava/{name}.log")]
                 daemons.start([*words[name], *log], self.folder, name)
 
-    def _answers(self) -> None:
+    def _wait_for_answer(self) -> None:
         deadline = time.monotonic() + _ANSWERS_S
         while True:
             try:
                 answer = requests.get(f"{self.url}/api/v0.2/system/version/", timeout=5)
                 if answer.status_code == 200:
                     return
-                said = str(answer.status_code)
+                answered = str(answer.status_code)
             except requests.RequestException as error:
-                said = type(error).__name__
+                answered = type(error).__name__
             if time.monotonic() > deadline:
                 raise InfrastructureError(
-                    f"{self.url} does not answer ({said})",
+                    f"{self.url} does not answer ({answered})",
                     f"see web.log in {self.folder}/run and lava",
                 )
             time.sleep(0.2)
 
-    def _kept(self, name: str) -> str:
+    def _secret(self, name: str) -> str:
         """A secret of this server, made once."""
         path = self.folder / name
         if not path.exists():
@@ -324,18 +329,18 @@ class PrivateServer:
 
 def _token(details: str) -> str:
     """The token of a worker that is known already, as LAVA tells its details."""
-    found = re.search(r"^token\s*: (\S+)", details, re.MULTILINE)
-    if found is None:
+    match = re.search(r"^token\s*: (\S+)", details, re.MULTILINE)
+    if match is None:
         raise InfrastructureError("LAVA tells no token of its worker", "see docs/operations.md")
-    return found[1]
+    return match[1]
 
 
 def _postgresql() -> Path:
     """The newest installed one."""
-    found = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda at: int(at.parent.name))
-    if not found:
+    versions = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda at: int(at.parent.name))
+    if not versions:
         raise ConfigError("PostgreSQL is not there", "install the package postgresql")
-    return found[-1]
+    return versions[-1]
 
 
 def _check() -> None:
@@ -349,9 +354,9 @@ def _check() -> None:
 
 def _only_ours() -> None:
     """ConfigError where a LAVA server was set up that is none of ours: LAVA's places are fixed."""
-    for other in sorted(SETTINGS.parent.glob("*.yaml")):
-        if other != SETTINGS and "DATABASES" in other.read_text("utf-8", "replace"):
+    for file in sorted(SETTINGS.parent.glob("*.yaml")):
+        if file != SETTINGS and "DATABASES" in file.read_text("utf-8", "replace"):
             raise ConfigError(
-                f"this machine has another LAVA server already, by {other}",
+                f"this machine has another LAVA server already, by {file}",
                 "use that one as a lab of the site file (docs/operations.md); nothing was done",
             )

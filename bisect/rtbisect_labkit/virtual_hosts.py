@@ -61,28 +61,34 @@ _SDRS = "machine.sdrs"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostSpec:
-    """A machine: topology, memory, MAC address, and where it boots from over the network. Without
-    `sol` its console is a TCP port. `accelerators` are QEMU's, in order; () is what there is here.
-    """
+    """A machine to be made."""
 
+    #: Small letters, digits and -; a letter first.
     name: str
+    #: Of its one socket; threads are those of a core, 1 or 2.
     cores: int = 4
     threads: int = 2
     memory_mib: int = 1024
     cpu_model: str = "Skylake-Server"
+    #: QEMU's, in order; () is what there is here.
     accelerators: tuple[str, ...] = ()
+    #: The folder that it boots from over the network, and the file there that the firmware asks
+    #: for; "" for none.
     tftp: str = ""
     bootfile: str = ""
+    #: Its console is that of the BMC; else a TCP port.
     sol: bool = True
 
 
 @dataclass(frozen=True, slots=True)
-class Host:
-    """A host that was made: where its folder is, and how its BMC is reached."""
+class VirtualHost:
+    """A host that was made."""
 
     spec: HostSpec
     folder: Path
+    #: Of its BMC, on loopback.
     address: str
+    #: 32 hexadecimal digits.
     guid: str
     mac: str
 
@@ -122,7 +128,7 @@ def guest() -> str:
     return _dictionary(GUEST_TYPE, {"accelerators": list(accelerators())})
 
 
-def dictionary(host: Host, console: Path) -> str:
+def dictionary(host: VirtualHost, console: Path) -> str:
     """The host as a device of a LAVA server on this machine; `console` is our program for SOL."""
     settings = host.bmc.settings
     words: dict[str, object] = {
@@ -159,13 +165,13 @@ class VirtualHosts:
         """Names of all hosts that were made."""
         return tuple(sorted(path.parent.name for path in self.root.glob("*/host.json")))
 
-    def get(self, name: str) -> Host:
+    def get(self, name: str) -> VirtualHost:
         """A host by its name; ConfigError when there is none."""
         try:
-            told = json.loads((self._folder(name) / "host.json").read_text("utf-8"))
-            spec = told.pop("spec")
+            row = json.loads((self._folder(name) / "host.json").read_text("utf-8"))
+            spec = row.pop("spec")
             spec["accelerators"] = tuple(spec["accelerators"])
-            return Host(HostSpec(**spec), self._folder(name), **told)
+            return VirtualHost(HostSpec(**spec), self._folder(name), **row)
         except FileNotFoundError:
             known = ", ".join(self.names()) or "none"
             raise ConfigError(f"there is no virtual host {name!r}", f"there are: {known}") from None
@@ -174,12 +180,12 @@ class VirtualHosts:
                 f"{self._folder(name)}/host.json cannot be read", "remove the folder of the host"
             ) from error
 
-    def up(self, spec: HostSpec) -> Host:
+    def up(self, spec: HostSpec) -> VirtualHost:
         """Make a host, or start the BMC of one that is there; its machine stays off."""
         _check_programs()
         folder = self._folder(spec.name)
         (folder / "run").mkdir(parents=True, exist_ok=True)
-        host = self._made(spec, folder)
+        host = self._host_of(spec, folder)
         with locks.hold(folder / "lock", what=f"the BMC of {spec.name}") as lock:
             self._write(host)
             self._start(host, lock)
@@ -199,8 +205,8 @@ class VirtualHosts:
         """End machine, BMC and console wire of a host; its folder stays."""
         host = self.get(name)
         (host.folder / "run/stuck").unlink(missing_ok=True)
-        for what in ("bmc", "wire", "held"):
-            daemons.end(host.folder, what)
+        for daemon in ("bmc", "wire", "held"):
+            daemons.end(host.folder, daemon)
         daemons.end(host.folder, "qemu", comm="qemu-system-x86")
 
     def remove(self, name: str) -> None:
@@ -216,18 +222,18 @@ class VirtualHosts:
             )
         return self.root / name
 
-    def _made(self, spec: HostSpec, folder: Path) -> Host:
+    def _host_of(self, spec: HostSpec, folder: Path) -> VirtualHost:
         """The host with address, UUID and password: those that it has, else new ones."""
         if (folder / "host.json").is_file():
             old = self.get(spec.name)
-            host = Host(spec, folder, old.address, old.guid, old.mac)
+            host = VirtualHost(spec, folder, old.address, old.guid, old.mac)
         else:
-            host = Host(spec, folder, self._free_address(), uuid.uuid4().hex, _mac())
+            host = VirtualHost(spec, folder, self._free_address(), uuid.uuid4().hex, _mac())
         if not (folder / "password").is_file():
             daemons.secret(folder / "password", secrets.token_hex(_PASSWORD_BYTES))
-        told = asdict(host)
-        del told["folder"]
-        (folder / "host.json").write_text(json.dumps(told, indent=1) + "\n", "utf-8")
+        row = asdict(host)
+        del row["folder"]
+        (folder / "host.json").write_text(json.dumps(row, indent=1) + "\n", "utf-8")
         return host
 
     def _free_address(self) -> str:
@@ -235,9 +241,9 @@ class VirtualHosts:
         taken = {self.get(name).address for name in self.names()}
         net = 1 + sum(str(self.root).encode()) % 200
         free = (f"127.77.{net}.{last}" for last in range(1, 255))
-        return next(each for each in free if each not in taken)
+        return next(address for address in free if address not in taken)
 
-    def _write(self, host: Host) -> None:
+    def _write(self, host: VirtualHost) -> None:
         """The files of the BMC and of the machine, as this version makes them."""
         environment = jinja2.Environment(
             loader=jinja2.FileSystemLoader(self.templates),
@@ -279,12 +285,12 @@ class VirtualHosts:
             check=True,
         )
 
-    def _start(self, host: Host, lock: int) -> None:
+    def _start(self, host: VirtualHost, lock: int) -> None:
         folder, run = host.folder, host.folder / "run"
         if host.spec.sol:
             # A BMC that was killed leaves them behind.
-            for what in ("wire", "held"):
-                daemons.end(folder, what)
+            for daemon in ("wire", "held"):
+                daemons.end(folder, daemon)
             sol, machine = run / host.sol, run / "host.tty"
             daemons.start(["socat", *(f"PTY,link={end},rawer" for end in (sol, machine))],
                           folder, "wire")  # fmt: skip
@@ -297,7 +303,7 @@ class VirtualHosts:
         daemons.start(argv, folder, "bmc", pass_fds=(lock,))
 
 
-def _qemu(host: Host) -> list[str]:
+def _qemu(host: VirtualHost) -> list[str]:
     """Options of the machine but its boot order."""
     spec, run = host.spec, host.folder / "run"
     # `graphics=off` is what puts firmware and iPXE on the serial line.

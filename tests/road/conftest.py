@@ -21,7 +21,7 @@ from rtbisect.model.campaign import Cause
 from rtbisect.model.lab import RunRequest
 from rtbisect.store.artefacts import ArtefactStore
 from rtbisect.trees.git import GitTree, GitTreeSettings
-from rtbisect_labkit.demo.cases import Case, site_text
+from rtbisect_labkit.demo.cases import DemoCase, site_text
 from rtbisect_labkit.demo.history import make_history
 from rtbisect_labkit.demo.plan import plan
 from rtbisect_labkit.demo.repo import make_repo
@@ -72,7 +72,7 @@ def site(road, history):
     text = (ROOT / "bisect/rtbisect_labkit/demo/site.yaml").read_text()
     place = road / "site.yaml"
     place.write_text(
-        site_text(text, str(history[0]), Case(plants="", cause=Cause.NONE, suites=("rcu",)))
+        site_text(text, str(history[0]), DemoCase(plants="", cause=Cause.NONE, suites=("rcu",)))
     )
     return place
 

@@ -24,7 +24,7 @@ from rtbisect_labkit.demo.repo import make_repo
 
 if TYPE_CHECKING:
     from rtbisect.store.campaigns import CampaignRecord
-    from rtbisect_labkit.demo.cases import Case
+    from rtbisect_labkit.demo.cases import DemoCase
     from rtbisect_labkit.demo.plan import Plan
 
 SOURCE = Path("/usr/src/linux-source-6.12.tar.xz")
@@ -116,14 +116,14 @@ def _history(output: Output, drawn: Plan, source: Path, truth: Path) -> DemoRefs
     return make_history(repo, drawn, truth)
 
 
-def _site(output: Output, repo: Path, case: Case, lab: Path | None) -> Path:
+def _site(output: Output, repo: Path, case: DemoCase, lab: Path | None) -> Path:
     """The demo's site: the shipped one with the path of the repository and what is measured."""
     text = site_text(SITE.read_text(encoding="utf-8"), str(repo), case)
     # A campaign keeps the name of its site: each set of suites has a file of its own.
     name = "site.yaml" if case.suites == SUITES else f"site-{'-'.join(case.suites)}.yaml"
     if lab is not None:
-        other = output.sites.at(lab)
-        text, name = on_lab(text, other), f"{other.lab.name}-{name}"
+        lab_site = output.sites.at(lab)
+        text, name = on_lab(text, lab_site), f"{lab_site.lab.name}-{name}"
     place = output.state / "demo" / name
     place.write_text(text, encoding="utf-8")
     return place

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from rtbisect.cli.output import Output
     from rtbisect_labkit.private_lava import ServerState
-    from rtbisect_labkit.virtual_hosts import Host
+    from rtbisect_labkit.virtual_hosts import VirtualHost
 
 
 @click.group(no_args_is_help=False, epilog="Example: rtbisect lab host status --json")
@@ -56,9 +56,9 @@ def up(
         bootfile=bootfile,
         sol=console == "sol",
     )
-    made = labs.virtual_hosts(output.state).up(spec)
-    row = _row(made)
-    text = f"{name} is up: ipmitool -I lanplus -C 3 -H {made.address} -p {IPMI_PORT}"
+    host = labs.virtual_hosts(output.state).up(spec)
+    row = _host_row(host)
+    text = f"{name} is up: ipmitool -I lanplus -C 3 -H {host.address} -p {IPMI_PORT}"
     output.answer(row, f"{text} -U {row['user']} -f {row['password']}")
     return 0
 
@@ -85,7 +85,7 @@ def down(output: Output, name: str, forget: bool) -> int:
 def status(output: Output) -> int:
     """All virtual hosts of this state directory."""
     hosts = labs.virtual_hosts(output.state)
-    rows = [_row(hosts.get(name)) for name in hosts.names()]
+    rows = [_host_row(hosts.get(name)) for name in hosts.names()]
     lines = [
         f"{row['host']}: BMC {'up' if row['up'] else 'down'} at {row['address']}, machine"
         f" {'on' if row['on'] else 'off'}, {row['cores']} cores x {row['threads']} threads"
@@ -105,7 +105,7 @@ def server() -> None:
 @click.pass_obj
 def server_up(output: Output) -> int:
     """Set the server up where it is not, and start what does not run."""
-    return _told(output, labs.private_server().up())
+    return _answer_state(output, labs.private_server().up())
 
 
 @server.command("down", epilog="Example: rtbisect lab server down")
@@ -114,12 +114,12 @@ def server_up(output: Output) -> int:
 @click.pass_obj
 def server_down(output: Output, forget: bool) -> int:
     """Stop the server; jobs that run are lost."""
-    made = labs.private_server()
+    private = labs.private_server()
     if forget:
-        made.forget()
+        private.forget()
     else:
-        made.down()
-    return _told(output, made.state())
+        private.down()
+    return _answer_state(output, private.state())
 
 
 @server.command("status", epilog="Example: rtbisect lab server status --json")
@@ -127,7 +127,7 @@ def server_down(output: Output, forget: bool) -> int:
 @click.pass_obj
 def server_status(output: Output) -> int:
     """What of the server runs."""
-    return _told(output, labs.private_server().state())
+    return _answer_state(output, labs.private_server().state())
 
 
 @server.command("add", epilog="Example: rtbisect lab server add vm1")
@@ -147,34 +147,34 @@ def server_add(output: Output, name: str, guest: bool) -> int:
     return 0
 
 
-def _told(output: Output, found: ServerState) -> int:
+def _answer_state(output: Output, state: ServerState) -> int:
     data = {
-        "url": found.url,
-        "up": found.up,
-        "running": list(found.running),
-        "token": str(found.token),
+        "url": state.url,
+        "up": state.up,
+        "running": list(state.running),
+        "token": str(state.token),
     }
-    running = ", ".join(found.running) or "nothing"
-    output.answer(data, f"{found.url}: {running} runs; token in {found.token}")
+    running = ", ".join(state.running) or "nothing"
+    output.answer(data, f"{state.url}: {running} runs; token in {state.token}")
     return 0
 
 
-def _row(made: Host) -> dict[str, Any]:
-    running = made.up
-    settings = made.bmc.settings
+def _host_row(host: VirtualHost) -> dict[str, Any]:
+    running = host.up
+    settings = host.bmc.settings
     password: Path = settings.password
     return {
-        "host": made.spec.name,
+        "host": host.spec.name,
         "up": running,
-        "on": running and made.bmc.power(),
-        "address": made.address,
+        "on": running and host.bmc.power(),
+        "address": host.address,
         "port": settings.port,
         "user": settings.user,
         "password": str(password),
-        "guid": made.guid,
-        "mac": made.mac,
-        "cores": made.spec.cores,
-        "threads": made.spec.threads,
-        "memory_mib": made.spec.memory_mib,
-        "console": "sol" if made.spec.sol else "tcp",
+        "guid": host.guid,
+        "mac": host.mac,
+        "cores": host.spec.cores,
+        "threads": host.spec.threads,
+        "memory_mib": host.spec.memory_mib,
+        "console": "sol" if host.spec.sol else "tcp",
     }

@@ -23,22 +23,24 @@ LIMITS = {"confidence": 0.95, "max_boots": 80, "max_builds": 60}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Case:
-    """`plants` names the edit of `edits/culprits.yaml` ("": nothing); `cause` is what a right
-    answer says of it, `suites` is what boots measure. `metric` is what is searched on ("": what
-    changed; else `suite name@window`), `sought` is a regression or what repairs it. `limits` takes
-    the place of what the demo's site says of a campaign.
-    """
+class DemoCase:
+    """A kind of history and what a campaign on it shall answer."""
 
+    #: Names the edit of `edits/culprits.yaml`; "" for none.
     plants: str
+    #: What a right answer says.
     cause: Cause
+    #: What boots measure.
     suites: tuple[str, ...] = SUITES
+    #: What is searched on, as `suite name@window`; "" for what changed.
     metric: str = ""
+    #: A regression, or what repairs it.
     sought: Sought = Sought.REGRESSION
+    #: In the place of those of the demo's site, by name.
     limits: tuple[tuple[str, int], ...] = ()
 
 
-def site_text(template: str, repo: str, case: Case) -> str:
+def site_text(template: str, repo: str, case: DemoCase) -> str:
     """The demo's site file for a repository and what a case measures and may spend."""
     values = {"@REPO@": repo, "@SUITES@": case.suites, "@LIMITS@": LIMITS | dict(case.limits)}
     for mark, value in values.items():
@@ -46,42 +48,42 @@ def site_text(template: str, repo: str, case: Case) -> str:
     return template
 
 
-def on_lab(text: str, other: Site) -> str:
+def on_lab(text: str, site: Site) -> str:
     """The demo's site file on the lab of another site, with the device type of its first target."""
-    demo, theirs = yaml.safe_load(text), yaml.safe_load(other.path.read_text(encoding="utf-8"))
-    device, lab = other.job(other.kernelci.targets()[0]).device.name, other.lab.name
+    demo, theirs = yaml.safe_load(text), yaml.safe_load(site.path.read_text(encoding="utf-8"))
+    device, lab = site.job(site.kernelci.targets()[0]).device.name, site.lab.name
     (here,) = demo["labs"].values()
     demo["device_types"] = {device: theirs["device_types"][device]}
     demo["test_configs"] = [{"device_type": device, "test_plans": list(demo["test_plans"])}]
     demo["labs"] = {lab: theirs["labs"][lab] | {"filters": here["filters"]}}
     demo["rtbisect"]["lab"] = lab
     if lab in (accesses := theirs["rtbisect"].get("labs", {})):
-        paths = {key: str(other.beside(accesses[lab][key]).absolute())
+        paths = {key: str(site.beside(accesses[lab][key]).absolute())
                  for key in ("token", "ca") if accesses[lab].get(key)}  # fmt: skip
         demo["rtbisect"]["labs"] = {lab: accesses[lab] | paths}
     return yaml.safe_dump(demo, sort_keys=False)
 
 
 CASES = {
-    "epoll-spinlock": Case(plants="epoll-spinlock", cause=Cause.WORKLOAD_DEPENDENT),
-    "rcu-latency": Case(plants="rcu-latency", cause=Cause.KERNEL),
-    "nothing": Case(plants="", cause=Cause.NONE),
-    "ipi-storm": Case(plants="ipi-storm", cause=Cause.KERNEL),
-    "irq-noise": Case(plants="irq-noise", cause=Cause.KERNEL),
+    "epoll-spinlock": DemoCase(plants="epoll-spinlock", cause=Cause.WORKLOAD_DEPENDENT),
+    "rcu-latency": DemoCase(plants="rcu-latency", cause=Cause.KERNEL),
+    "nothing": DemoCase(plants="", cause=Cause.NONE),
+    "ipi-storm": DemoCase(plants="ipi-storm", cause=Cause.KERNEL),
+    "irq-noise": DemoCase(plants="irq-noise", cause=Cause.KERNEL),
     # irq_work runs beside the reader; that the figure means something else is for the gates.
-    "expected": Case(plants="expected", cause=Cause.WORKLOAD_DEPENDENT),
+    "expected": DemoCase(plants="expected", cause=Cause.WORKLOAD_DEPENDENT),
     # The same, and whether it concerns kernels without PREEMPT_RT.
-    "epoll-factors": Case(
+    "epoll-factors": DemoCase(
         plants="epoll-spinlock",
         cause=Cause.WORKLOAD_DEPENDENT,
         limits=(("max_boots", 100), ("without_rt_boots", 5)),
     ),
     # The same commit as in the first one; only a tool sees what it does.
-    "tool-only": Case(
+    "tool-only": DemoCase(
         plants="epoll-spinlock", cause=Cause.TOOL_INDUCED, suites=("sampled", "osnoise")
     ),
     # The same commit once more, for what it repairs.
-    "stall-fix": Case(
+    "stall-fix": DemoCase(
         plants="epoll-spinlock",
         cause=Cause.KERNEL,
         suites=("stall",),

@@ -28,27 +28,28 @@ TESTED = "Debian's linux-source-6.12, 6.12.117"
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
-    """`find` is replaced by `put`; an empty `find` appends at the end of the file."""
+class Replacement:
+    """A text of a file and what it becomes."""
 
+    #: Stands in the file once; "" for its end.
     find: str
     put: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Edit:
-    """One commit's worth of change in one file.
+    """One commit's worth of change in one file."""
 
-    `area` is epoll, rcu, built (compiled into every x86 kernel), docs, drivers (not
-    compiled), or broken, mended, culprit. `twin_of` names the kind of history whose
-    culprit this harmless change resembles; it is not drawn there, as their texts overlap.
-    """
-
+    #: epoll, rcu, built (compiled into every x86 kernel), docs, drivers (not compiled), or broken,
+    #: mended, culprit, start.
     area: str
+    #: Relative to the source.
     file: str
     subject: str
     body: str
-    changes: tuple[Change, ...]
+    changes: tuple[Replacement, ...]
+    #: The kind of history whose culprit this harmless change resembles: it is not drawn there, as
+    #: their texts overlap. "" for none.
     twin_of: str = ""
 
 
@@ -62,19 +63,22 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class Catalogue:
-    """Everything that a plan draws from. `start` is carried by every good revision."""
+    """Everything that a plan draws from."""
 
     harmless: tuple[Edit, ...]
+    #: What breaks the build; what breaks the boot.
     build_pairs: tuple[Pair, ...]
     boot_pairs: tuple[Pair, ...]
+    #: By the kind of history.
     culprits: Mapping[str, Edit]
+    #: Carried by every good revision.
     start: Edit
 
     def area(self, *names: str) -> tuple[Edit, ...]:
         return tuple(edit for edit in self.harmless if edit.area in names)
 
 
-def apply(text: bytes, edits: Iterable[Edit], found: str = "") -> bytes:
+def apply(text: bytes, edits: Iterable[Edit], version: str = "") -> bytes:
     """`text` with all edits made in order. ConfigError when an anchor does not fit; it
     names the tested version and the `found` one.
     """
@@ -86,7 +90,7 @@ def apply(text: bytes, edits: Iterable[Edit], found: str = "") -> bytes:
                 continue
             if text.count(find) != 1:
                 raise ConfigError(
-                    f"{edit.file} of {found or 'this source'} does not take the change"
+                    f"{edit.file} of {version or 'this source'} does not take the change"
                     f" {edit.subject!r}: {find.decode().strip()[:60]!r} occurs"
                     f" {text.count(find)} times",
                     f"use {TESTED}, which the demo is made for",
@@ -109,7 +113,7 @@ def load_catalogue(folder: Path = FOLDER) -> Catalogue:
         harmless += _family(family)
     culprits = {kind: _culprit(row, folder) for kind, row in data["culprits"].items()}
     epoll = culprits["epoll-spinlock"]
-    backwards = tuple(Change(change.put, change.find) for change in epoll.changes)
+    backwards = tuple(Replacement(change.put, change.find) for change in epoll.changes)
     start = Edit(
         area="start", file=epoll.file, subject="Start of the history", body="", changes=backwards
     )
@@ -126,12 +130,12 @@ def _read(path: Path) -> Any:
     return yaml.safe_load(path.read_text("utf-8"))
 
 
-def _change(row: Mapping[str, str]) -> Change:
+def _change(row: Mapping[str, str]) -> Replacement:
     if "after" in row:
-        return Change(row["after"], row["after"] + row["add"])
+        return Replacement(row["after"], row["after"] + row["add"])
     if "before" in row:
-        return Change(row["before"], row["add"] + row["before"])
-    return Change(row["find"], row["put"])
+        return Replacement(row["before"], row["add"] + row["before"])
+    return Replacement(row["find"], row["put"])
 
 
 def _edit(row: Mapping[str, Any], area: str, file: str = "") -> Edit:
@@ -159,9 +163,9 @@ def _family(family: Mapping[str, Any]) -> list[Edit]:
         if anchor:
             # The anchor begins with the line end before it: the text goes after that.
             lead = anchor[: len(anchor) - len(anchor.lstrip("\n"))]
-            change = Change(anchor, lead + row["add"].lstrip("\n") + anchor.lstrip("\n"))
+            change = Replacement(anchor, lead + row["add"].lstrip("\n") + anchor.lstrip("\n"))
         else:
-            change = Change("", row["append"])
+            change = Replacement("", row["append"])
         subject = row["subject"].format(stem=Path(file).stem)
         edits.append(
             Edit(
@@ -171,7 +175,7 @@ def _family(family: Mapping[str, Any]) -> list[Edit]:
     return edits
 
 
-def read_patch(text: str, name: str) -> tuple[str, tuple[Change, ...]]:
+def read_patch(text: str, name: str) -> tuple[str, tuple[Replacement, ...]]:
     """File and changes of a unified diff, one a hunk, context included. InternalError when it is
     none, or changes another number of files than one.
     """
@@ -180,7 +184,7 @@ def read_patch(text: str, name: str) -> tuple[str, tuple[Change, ...]]:
     except (UnidiffParseError, ValueError) as error:
         raise InternalError(f"{name} is no patch of exactly one file: {error}") from error
     return file.path, tuple(
-        Change(
+        Replacement(
             "".join(line.value for line in hunk.source_lines()),
             "".join(line.value for line in hunk.target_lines()),
         )
@@ -192,7 +196,7 @@ def _culprit(row: Mapping[str, Any], folder: Path) -> Edit:
     text = (folder / "patches" / row["patch"]).read_text("utf-8")
     file, changes = read_patch(text, row["patch"])
     if row["reverse"]:
-        changes = tuple(Change(change.put, change.find) for change in changes)
+        changes = tuple(Replacement(change.put, change.find) for change in changes)
     if not changes:
         raise InternalError(f"{row['patch']} changes nothing")
     return Edit(

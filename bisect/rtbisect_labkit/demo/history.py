@@ -16,7 +16,7 @@ from rtbisect_labkit.demo.people import email, name, sign_off
 from rtbisect_labkit.demo.truth import Truth, save
 
 if TYPE_CHECKING:
-    from rtbisect_labkit.demo.plan import Plan, Step
+    from rtbisect_labkit.demo.plan import Plan, PlannedCommit
 
 #: Every good revision: the source with the names replaced and the rwlock put back.
 START = "refs/demo/start"
@@ -26,6 +26,7 @@ START = "refs/demo/start"
 class DemoRefs:
     """Ends of a history. The refs tell neither kind nor culprit."""
 
+    #: Full shas.
     good: str
     bad: str
     repo: Path
@@ -41,7 +42,7 @@ def make_history(repo: Path, plan: Plan, truth: Path) -> DemoRefs:
     """
     git = Git(cwd=repo, git_dir=repo)
     good = _start(git)
-    base = Files(git, good, sorted({step.edit.file for step in plan.steps if step.edit}))
+    base = SourceFiles(git, good, sorted({step.edit.file for step in plan.steps if step.edit}))
     stem = f"refs/demo/{plan.name}"
     stream = _stream(plan, base, good, f"{stem}/bad")
     shas = _import(git, stream, len(plan.steps))
@@ -57,7 +58,7 @@ def _start(git: Git) -> str:
     return done.stdout.strip()
 
 
-class Files:
+class SourceFiles:
     """Contents and modes of some files of one commit, read in one go."""
 
     def __init__(self, git: Git, commit: str, paths: list[str]) -> None:
@@ -79,8 +80,8 @@ class Files:
 
     @staticmethod
     def _texts(git: Git, commit: str, paths: list[str]) -> dict[str, bytes]:
-        asked = "".join(f"{commit}:{path}\n" for path in paths).encode()
-        data = encode(git("cat-file", "--batch", stdin=asked, timeout_s=WALK_S))
+        names = "".join(f"{commit}:{path}\n" for path in paths).encode()
+        data = encode(git("cat-file", "--batch", stdin=names, timeout_s=WALK_S))
         texts, at = {}, 0
         for path in paths:
             end = data.index(b"\n", at)
@@ -101,25 +102,25 @@ def release(git: Git, commit: str) -> str:
     return f"{words['VERSION']}.{words['PATCHLEVEL']}.{words['SUBLEVEL']}"
 
 
-def _stream(plan: Plan, base: Files, good: str, ref: str) -> bytes:
+def _stream(plan: Plan, base: SourceFiles, good: str, ref: str) -> bytes:
     """Marks are indices + 1. A merge takes its first parent's tree and the files that
     changed only on the other side, with the changes of both sides in them.
     """
     out = [b"feature done\n"]
-    above: list[frozenset[int]] = []
+    ancestors: list[frozenset[int]] = []
     for index, step in enumerate(plan.steps):
-        before = frozenset[int]().union(*(above[p] | {p} for p in step.parents if p >= 0))
-        above.append(before)
+        earlier = frozenset[int]().union(*(ancestors[p] | {p} for p in step.parents if p >= 0))
+        ancestors.append(earlier)
         if step.edit:
             files = [step.edit.file]
         else:
             first = step.parents[0]
-            own = above[first] | {first} if first >= 0 else frozenset[int]()
-            files = sorted({_edit(plan, i).file for i in before - own if plan.steps[i].edit})
+            own = ancestors[first] | {first} if first >= 0 else frozenset[int]()
+            files = sorted({_edit(plan, i).file for i in earlier - own if plan.steps[i].edit})
         out.append(_head(step, index, ref, good))
         for file in files:
-            made = [i for i in sorted(before | {index}) if _touches(plan, i, file)]
-            text = apply(base.texts[file], [_edit(plan, i) for i in made], base.release)
+            applied = [i for i in sorted(earlier | {index}) if _touches(plan, i, file)]
+            text = apply(base.texts[file], [_edit(plan, i) for i in applied], base.release)
             out.append(f"M {base.modes[file]} inline {file}\n".encode() + _data(text))
         out.append(b"\n")
     out.append(b"done\n")
@@ -142,7 +143,7 @@ def _data(text: bytes) -> bytes:
     return b"data %d\n" % len(text) + text + b"\n"
 
 
-def _head(step: Step, index: int, ref: str, good: str) -> bytes:
+def _head(step: PlannedCommit, index: int, ref: str, good: str) -> bytes:
     message = step.subject + "\n"
     if step.body:
         message += f"\n{step.body}\n{sign_off(step.author)}\n"
@@ -155,7 +156,7 @@ def _head(step: Step, index: int, ref: str, good: str) -> bytes:
         f"author {name(step.author)} <{email(step.author)}> {step.when} +0000",
         f"committer {name(step.committer)} <{email(step.committer)}> {step.when} +0000",
     ]
-    words = [f"from {mark[0]}", *(f"merge {other}" for other in mark[1:])]
+    words = [f"from {mark[0]}", *(f"merge {parent}" for parent in mark[1:])]
     head = "\n".join(lines).encode() + b"\n" + _data(message.encode())
     return head + "\n".join(words).encode() + b"\n"
 

@@ -30,8 +30,8 @@ def sign_off(number: int) -> str:
 
 def _numbers() -> Callable[[str], int]:
     """Numbers from 1 on, the same one for the same text."""
-    seen: dict[str, int] = {}
-    return lambda text: seen.setdefault(text.lower(), len(seen) + 1)
+    numbers: dict[str, int] = {}
+    return lambda text: numbers.setdefault(text.lower(), len(numbers) + 1)
 
 
 def rewrite_maintainers(text: str) -> str:
@@ -43,8 +43,8 @@ def rewrite_maintainers(text: str) -> str:
     for line in text.split("\n"):
         tag, _, rest = line.partition("\t") if re.match(r"[A-Z]:\t", line) else ("", "", "")
         if tag in {"M:", "R:"}:
-            found = MAIL.search(rest)
-            number = person(found[0] if found else rest)
+            address = MAIL.search(rest)
+            number = person(address[0] if address else rest)
             line = f"{tag}\t{name(number)} <{email(number)}>"  # noqa: PLW2901
         elif tag == "L:":
             note = re.search(r"\s\([^)]*\)\s*$", rest)
@@ -65,7 +65,7 @@ def replacement(file: str, text: str) -> str:
     """New contents of one of FILES."""
     if file == "MAINTAINERS":
         return rewrite_maintainers(text)
-    one = f"{name(1)} <{email(1)}>\n"
+    person = f"{name(1)} <{email(1)}>\n"
     if file == "CREDITS":
         return f"N: {name(1)}\nE: {email(1)}\nD: Stands for everybody who wrote this source\n"
-    return f"# {one}" if file == ".mailmap" else one
+    return f"# {person}" if file == ".mailmap" else person

@@ -34,48 +34,56 @@ TOPICS = ("cleanups", "small-fixes", "next", "docs", "for-6.13", "misc", "tidy",
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
-    """One commit. `parents` are indices of earlier steps, -1 is good; `edit` is None for a
-    merge. `author` and `committer` are numbers of persons, `when` is in Unix seconds.
-    """
+class PlannedCommit:
+    """One commit of a plan."""
 
+    #: Indices of earlier steps; -1 is good.
     parents: tuple[int, ...]
+    #: None for a merge.
     edit: Edit | None
     subject: str
     body: str
+    #: Numbers of persons (people.py).
     author: int
     committer: int
+    #: Seconds since 1970.
     when: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """A history as indices into `steps`; the last step is bad, -1 is good.
+    """A history as it is drawn."""
 
-    `name` differs for other arguments of `plan` and does not tell the kind. `culprit` is
-    None for the kind "nothing". `culprit_set` are the commits that nobody
-    can tell apart: the culprit alone, or the whole unbuildable stretch that it hides in.
-    """
-
+    #: Differs for other arguments of `plan` and does not tell the kind.
     name: str
     seed: int
+    #: Merges included.
     commits: int
+    #: Of CASES.
     kind: str
+    #: The culprit lies in a stretch that does not build.
     hard: bool
-    steps: tuple[Step, ...]
+    #: Parents first; the last one is bad.
+    steps: tuple[PlannedCommit, ...]
+    #: Its index in `steps`; None for the kind "nothing".
     culprit: int | None
+    #: Indices of the commits that nobody can tell apart: the culprit alone, or the whole
+    #: unbuildable stretch that it hides in.
     culprit_set: tuple[int, ...]
+    #: Indices of those that do not build, and of those that do not boot.
     build_failures: tuple[int, ...]
     boot_failures: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class _Item:
-    """An edit with what is wrong with the kernel at this point ("", "build", "boot")."""
+    """An edit in its place in a history."""
 
     edit: Edit
+    #: What is wrong with the kernel at this point: "", "build", "boot".
     fault: str = ""
     culprit: bool = False
+    #: It cannot be told from the culprit.
     in_set: bool = False
 
 
@@ -221,9 +229,9 @@ def _decoys(rng: random.Random, room: int, kind: str, table: Catalogue) -> list[
 
 
 def _shuffled(rng: random.Random, edits: Sequence[Edit], area: str) -> list[Edit]:
-    found = [edit for edit in edits if edit.area == area and not edit.twin_of]
-    rng.shuffle(found)
-    return found
+    of_area = [edit for edit in edits if edit.area == area and not edit.twin_of]
+    rng.shuffle(of_area)
+    return of_area
 
 
 def _weave(
@@ -283,7 +291,7 @@ def _split(rng: random.Random, blocks: list[_Block], sides: int) -> list[list[_B
 
 def _dress(
     rng: random.Random, line: Sequence[_Item | None], parents: Sequence[tuple[int, ...]]
-) -> tuple[Step, ...]:
+) -> tuple[PlannedCommit, ...]:
     """Names, dates and messages."""
     people = rng.sample(range(1, 400), 24)
     topics = rng.sample(TOPICS, len(TOPICS))
@@ -294,7 +302,7 @@ def _dress(
         if item is None:
             subject = f"Merge branch '{topics.pop()}'"
             steps.append(
-                Step(
+                PlannedCommit(
                     parents=above,
                     edit=None,
                     subject=subject,
@@ -307,7 +315,7 @@ def _dress(
         else:
             edit = item.edit
             steps.append(
-                Step(
+                PlannedCommit(
                     parents=above,
                     edit=edit,
                     subject=edit.subject,

@@ -12,7 +12,7 @@ from rtbisect.process.locks import hold
 from rtbisect.trees.plumbing import CHECKOUT_S, Git
 from rtbisect.trees.store import ATTRIBUTES
 from rtbisect_labkit.demo.edits import TESTED, apply, load_catalogue
-from rtbisect_labkit.demo.history import START, Files
+from rtbisect_labkit.demo.history import START, SourceFiles
 from rtbisect_labkit.demo.people import FILES, email, name, replacement
 from rtbisect_labkit.demo.plan import EPOCH
 
@@ -33,9 +33,9 @@ def make_repo(repo: Path, tarball: Path, say: Callable[[str], None]) -> str:
     missing (about a minute, 0.4 GB). A repository that is there is used as it is.
     """
     with hold(repo.with_name(repo.name + ".lock"), wait_s=LOCK_WAIT_S, what=f"{repo}"):
-        found = _start(repo)
-        if found:
-            return found
+        present = _start(repo)
+        if present:
+            return present
         if repo.exists():
             raise ConfigError(f"{repo} is in the way: no demo repository", "move it away")
         if not tarball.is_file():
@@ -99,7 +99,7 @@ def _rename(source: Path) -> None:
 def _commit_start(git: Git, base: str) -> str:
     """The commit on top of the import that every good revision is."""
     edit = load_catalogue().start
-    files = Files(git, base, [edit.file])
+    files = SourceFiles(git, base, [edit.file])
     text = apply(files.texts[edit.file], [edit], files.release)
     blob = git("hash-object", "-w", "--stdin", stdin=text).strip()
     git("update-index", "--cacheinfo", f"{files.modes[edit.file]},{blob},{edit.file}")
@@ -109,7 +109,7 @@ def _commit_start(git: Git, base: str) -> str:
 def _commit(git: Git, subject: str, parent: str | None, when: int) -> str:
     tree = git("write-tree", timeout_s=CHECKOUT_S).strip()
     above = () if parent is None else ("-p", parent)
-    who = {
+    identity = {
         "GIT_AUTHOR_NAME": name(1),
         "GIT_AUTHOR_EMAIL": email(1),
         "GIT_AUTHOR_DATE": f"{when} +0000",
@@ -117,4 +117,4 @@ def _commit(git: Git, subject: str, parent: str | None, when: int) -> str:
         "GIT_COMMITTER_EMAIL": email(1),
         "GIT_COMMITTER_DATE": f"{when} +0000",
     }
-    return git("commit-tree", tree, *above, stdin=f"{subject}\n".encode(), env=who).strip()
+    return git("commit-tree", tree, *above, stdin=f"{subject}\n".encode(), env=identity).strip()

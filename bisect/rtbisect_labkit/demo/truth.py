@@ -20,15 +20,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Truth:
-    """`culprit` is a sha or None; `culprit_set` are the shas that cannot be told apart."""
+    """The right answer; all commits are full shas."""
 
     kind: str
     seed: int
+    #: Of the history, merges included.
     commits: int
     hard: bool
     good: str
     bad: str
+    #: None where nothing was planted.
     culprit: str | None
+    #: Those that cannot be told apart.
     culprit_set: tuple[str, ...]
     build_failures: tuple[str, ...]
     boot_failures: tuple[str, ...]
@@ -66,8 +69,8 @@ def matches(
     if truth.culprit is None:
         return outcome in {Outcome.NO_REGRESSION, Outcome.NOT_REPRODUCED, Outcome.NOOP}
     if truth.hard:
-        found = set(candidates)
-        inside = truth.culprit in found and found <= set(truth.culprit_set)
+        answered = set(candidates)
+        inside = truth.culprit in answered and answered <= set(truth.culprit_set)
         return outcome == Outcome.CULPRIT_SET and inside
     named = outcome == Outcome.CULPRIT and culprit == truth.culprit
     return named and truth.kind in CASES and cause == CASES[truth.kind].cause

@@ -12,7 +12,7 @@ from rtbisect.errors import ConfigError
 from rtbisect.trees.git import GitTree, GitTreeSettings
 from rtbisect.trees.plumbing import Git
 from rtbisect_labkit.demo.edits import FOLDER, apply, load_catalogue
-from rtbisect_labkit.demo.history import Files, make_history
+from rtbisect_labkit.demo.history import SourceFiles, make_history
 from rtbisect_labkit.demo.plan import plan
 from rtbisect_labkit.demo.repo import make_repo
 from rtbisect_labkit.demo.truth import load
@@ -132,7 +132,7 @@ def states(git, shas):
     paths = sorted({pair.breaks.file for pairs in kinds.values() for pair in pairs})
     found = {name: set() for name in kinds}
     for sha in shas:
-        texts = Files(git, sha, paths).texts
+        texts = SourceFiles(git, sha, paths).texts
         for name, pairs in kinds.items():
             for pair in pairs:
                 text = texts[pair.breaks.file].decode()

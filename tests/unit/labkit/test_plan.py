@@ -8,7 +8,7 @@ import pytest
 from rtbisect.errors import ConfigError, InternalError
 from rtbisect.model.campaign import Cause
 from rtbisect_labkit.demo.cases import CASES, KINDS
-from rtbisect_labkit.demo.edits import Change, Edit, apply, load_catalogue, read_patch
+from rtbisect_labkit.demo.edits import Edit, Replacement, apply, load_catalogue, read_patch
 from rtbisect_labkit.demo.people import replacement, rewrite_maintainers
 from rtbisect_labkit.demo.plan import BRANCHED_COMMITS, MAX_COMMITS, PLAIN_COMMITS, plan
 from rtbisect_labkit.demo.truth import Truth, load, matches, save
@@ -195,7 +195,9 @@ def test_edits_of_one_file_never_add_what_another_one_looks_for():
 
 
 def test_apply_insists_on_one_place():
-    edit = Edit(area="built", file="a.c", subject="s", body="b", changes=(Change("x\n", "y\n"),))
+    edit = Edit(
+        area="built", file="a.c", subject="s", body="b", changes=(Replacement("x\n", "y\n"),)
+    )
     assert apply(b"1\nx\n2\n", [edit]) == b"1\ny\n2\n"
     for text in (b"1\n", b"x\nx\n"):
         with pytest.raises(ConfigError, match=r"6\.13\.1 .*6\.12\.117"):
@@ -203,7 +205,15 @@ def test_apply_insists_on_one_place():
     assert (
         apply(
             b"a\n",
-            [Edit(area="docs", file="d", subject="s", body="b", changes=(Change("", "\nz\n"),))],
+            [
+                Edit(
+                    area="docs",
+                    file="d",
+                    subject="s",
+                    body="b",
+                    changes=(Replacement("", "\nz\n"),),
+                )
+            ],
         )
         == b"a\n\nz\n"
     )
@@ -228,8 +238,8 @@ def test_patch():
     file, changes = read_patch(PATCH, "p")
     assert file == "x.c"
     assert changes == (
-        Change("one\ntwo\nthree\n", "one\n2\n2.5\nthree\n"),
-        Change("nine\n", "9\n"),
+        Replacement("one\ntwo\nthree\n", "one\n2\n2.5\nthree\n"),
+        Replacement("nine\n", "9\n"),
     )
 
 
