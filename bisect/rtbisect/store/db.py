@@ -208,15 +208,15 @@ class Database:
             raise _error_by_owner(self.path, error) from error
 
 
-def put_in(table: sa.Table, row: object) -> sa.Insert:
+def insert_new(table: sa.Table, row: object) -> sa.Insert:
     """Puts the fields of an object with slots into a row of their names, tuples as JSON; nothing
     where one with its key is there.
     """
     fields = {name: getattr(row, name) for name in row.__slots__}  # type: ignore[attr-defined]
-    return sa.insert(table).prefix_with("OR IGNORE").values(plain(fields))
+    return sa.insert(table).prefix_with("OR IGNORE").values(column_values(fields))
 
 
-def plain(fields: Mapping[str, Any]) -> dict[str, Any]:
+def column_values(fields: Mapping[str, Any]) -> dict[str, Any]:
     """Fields as columns hold them."""
     return {
         name: json.dumps(value) if isinstance(value, tuple) else value

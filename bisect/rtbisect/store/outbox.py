@@ -87,7 +87,7 @@ class Outbox:
 
     def put(self, mail: OutMail) -> None:
         """Queue a mail; ConfigError when one with its Message-ID is there."""
-        if not self.database.execute(db.put_in(table, mail)):
+        if not self.database.execute(db.insert_new(table, mail)):
             raise ConfigError(
                 f"{mail.message_id} is in the outbox already", "see `rtbisect mail list`"
             )
@@ -232,7 +232,7 @@ class Outbox:
 
     def _write(self, message_id: str, **changes: Any) -> None:
         this = table.c.message_id == message_id
-        self.database.execute(sa.update(table).where(this).values(db.plain(changes)))
+        self.database.execute(sa.update(table).where(this).values(db.column_values(changes)))
 
     def _mark(self, message_id: str) -> Path:
         return self._marks / hashlib.sha256(message_id.encode()).hexdigest()[:32]

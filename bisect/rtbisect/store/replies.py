@@ -92,7 +92,7 @@ class Replies:
         if reply.state is not ReplyState.IGNORED:
             self._folder.mkdir(parents=True, exist_ok=True)
             write_whole(self.mail(reply.key), data, mode=0o600)
-        return bool(self.database.execute(db.put_in(table, reply)))
+        return bool(self.database.execute(db.insert_new(table, reply)))
 
     def read(self) -> frozenset[str]:
         """What an inbox has no more to hand out."""

@@ -12,8 +12,7 @@ from rtbisect.model.code import Build, BuildStatus
 from rtbisect.model.formats import kept_as
 from rtbisect.model.lab import Measurement, Run, RunStatus
 from rtbisect.store.campaigns import CampaignStore
-from rtbisect.store.journal import StoreJournal, end_leftovers, recorded
-from rtbisect.store.summary import summarise
+from rtbisect.store.journal import StoreJournal, end_leftovers, recorded, summarise
 
 
 @kept_as("Value")
