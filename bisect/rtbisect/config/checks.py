@@ -141,13 +141,13 @@ def _references(site: SiteFile, root: Path) -> Iterator[Reference]:
     top: yamlfile.Place = ("build_configs_defaults",)
     at: yamlfile.Place
     defaults = site.build_configs_defaults
-    yield from _of_variants(site, defaults.variants, (*top, "variants"))
+    yield from _variant_references(site, defaults.variants, (*top, "variants"))
     if defaults.reference:
         yield site.trees, defaults.reference.tree, (*top, "reference", "tree"), "tree"
     for name, config in site.build_configs.items():
         here: yamlfile.Place = ("build_configs", name)
         yield site.trees, config.tree, (*here, "tree"), "tree"
-        yield from _of_variants(site, config.variants or {}, (*here, "variants"))
+        yield from _variant_references(site, config.variants or {}, (*here, "variants"))
         if config.reference:
             yield site.trees, config.reference.tree, (*here, "reference", "tree"), "tree"
     for name, system in site.file_systems.items():
@@ -171,10 +171,10 @@ def _references(site: SiteFile, root: Path) -> Iterator[Reference]:
         yield site.device_types, test.device_type, (*at, "device_type"), "device_type"
         for k, plan_name in enumerate(test.test_plans):
             yield site.test_plans, plan_name, (*at, "test_plans", k), "test_plan"
-    yield from _of_ours(site)
+    yield from _own_references(site)
 
 
-def _of_ours(site: SiteFile) -> Iterator[Reference]:
+def _own_references(site: SiteFile) -> Iterator[Reference]:
     yield site.labs, site.rtbisect.lab, ("rtbisect", "lab"), "lab"
     for name in site.rtbisect.labs:
         yield site.labs, name, ("rtbisect", "labs", name), "lab"
@@ -187,7 +187,7 @@ def _files(root: Path, pattern: str, part: str) -> dict[str, object]:
     return dict.fromkeys(sorted(getattr(path, part) for path in root.glob(pattern)))
 
 
-def _of_variants(
+def _variant_references(
     site: SiteFile, entries: Mapping[str, VariantEntry], place: yamlfile.Place
 ) -> Iterator[Reference]:
     for name, entry in entries.items():

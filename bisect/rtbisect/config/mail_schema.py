@@ -88,18 +88,19 @@ class InboxEntry(Strict):
 
 
 class Commands(Strict):
-    """Whose commands in replies count. `trusted` are hosts whose Authentication-Results: header is
-    believed (the authserv-id of RFC 8601): our own mail server, which takes away forged ones.
-    Patches that a command names by address are fetched from below `archives` alone. A command
-    counts for `days` after it was signed, and `a_day` of each person; above that it waits. Of all
-    who prove nothing `others_a_day` mails are kept a day, `others_mb_a_day` megabytes in all.
-    """
+    """Whose commands in replies count."""
 
     people: list[Address] = []
+    #: Hosts whose Authentication-Results: header is believed (the authserv-id of RFC 8601): our own
+    #: mail server, which takes away forged ones.
     trusted: list[Host] = []
+    #: Patches that a command names by address are fetched from below these alone.
     archives: list[Annotated[str, Field(pattern=r"^https?://[^\s@]{3,200}/$")]] = []
+    #: A command counts for so long after it was signed.
     days: Annotated[int, Field(ge=1, le=90)] = 14
+    #: Commands of each person; above that they wait.
     a_day: Annotated[int, Field(ge=1, le=1000)] = 10
+    #: Of all who prove nothing so many mails, and megabytes of them, are kept a day.
     others_a_day: Annotated[int, Field(ge=1, le=10_000)] = 100
     others_mb_a_day: Annotated[int, Field(ge=1, le=1000)] = 20
 

@@ -61,17 +61,19 @@ def unused(document: Document) -> Iterator[Note]:
     data = document.data
     for section, used in _USED.items():
         for name, entry in data.get(section, {}).items():
-            yield from _keys((section, name), entry, used, _UNUSED[section])
+            yield from _unused_keys((section, name), entry, used, _UNUSED[section])
     defaults = data.get("build_configs_defaults") or {}
     top = ("build_configs_defaults",)
-    yield from _keys(top, defaults, ("variants", "reference"), {})
-    yield from _variants((*top, "variants"), defaults.get("variants") or {})
+    yield from _unused_keys(top, defaults, ("variants", "reference"), {})
+    yield from _unused_variants((*top, "variants"), defaults.get("variants") or {})
     for name, config in data["build_configs"].items():
-        yield from _variants(("build_configs", name, "variants"), config.get("variants") or {})
+        yield from _unused_variants(
+            ("build_configs", name, "variants"), config.get("variants") or {}
+        )
     for number, test in enumerate(data["test_configs"]):
         at = ("test_configs", number)
-        yield from _keys(at, test, ("device_type", "test_plans", "filters"), {})
-    yield from _others(data)
+        yield from _unused_keys(at, test, ("device_type", "test_plans", "filters"), {})
+    yield from _unnamed(data)
 
 
 def not_run(document: Document, jobs: Collection[tuple[str, str]]) -> Iterator[Note]:
@@ -92,7 +94,7 @@ def compiler(document: Document, environment: str, here: str) -> Iterator[Note]:
         yield place, f"cc_version {wanted} is not what builds: gcc here is {here or 'not there'}"
 
 
-def _keys(
+def _unused_keys(
     at: Place, entry: object, used: Collection[str], instead: Mapping[str, str]
 ) -> Iterator[Note]:
     reasons: dict[str, list[str]] = {}
@@ -104,12 +106,12 @@ def _keys(
         yield (*at, keys[0]), f"{', '.join(keys)} {are} not used: {why}"
 
 
-def _variants(at: Place, variants: Mapping[str, Any]) -> Iterator[Note]:
+def _unused_variants(at: Place, variants: Mapping[str, Any]) -> Iterator[Note]:
     for number, (name, variant) in enumerate(variants.items()):
         if number:
             yield (*at, name), f"variant {name} is not built: {_ONE_BUILD}, with its first variant"
             continue
-        yield from _keys((*at, name), variant, _VARIANT, {})
+        yield from _unused_keys((*at, name), variant, _VARIANT, {})
         inside = (*at, name, "architectures")
         for place, (arch, entry) in enumerate(variant["architectures"].items()):
             if place:
@@ -117,10 +119,10 @@ def _variants(at: Place, variants: Mapping[str, Any]) -> Iterator[Note]:
                 yield (*inside, arch), note
                 continue
             instead = dict.fromkeys(("extra_configs", "filters"), _ONE_BUILD)
-            yield from _keys((*inside, arch), entry, _ARCHITECTURE, instead)
+            yield from _unused_keys((*inside, arch), entry, _ARCHITECTURE, instead)
 
 
-def _others(data: Mapping[str, Any]) -> Iterator[Note]:
+def _unnamed(data: Mapping[str, Any]) -> Iterator[Note]:
     """Definitions that nothing names."""
     lab = data["rtbisect"]["lab"]
     for place in (("labs",), ("rtbisect", "labs")):

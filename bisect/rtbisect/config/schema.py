@@ -217,12 +217,11 @@ class LabAccess(Strict):
 
 
 class HostEntry(Strict):
-    """A host and its BMC. `device` is its name on the lab's LAVA server, if one drives it; `tag` is
-    a tag that no other device has there.
-    """
+    """A host and its BMC."""
 
     bmc: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9.:-]{0,253}$")]
     user: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,15}$")]
+    #: A file, relative to the site file.
     password: Annotated[str, Field(min_length=1)]
     port: int = Field(623, ge=1, le=65535)
     # Not 0: that one takes any password.
@@ -231,7 +230,9 @@ class HostEntry(Strict):
     guid: Annotated[
         str, Field(pattern=r"^([0-9A-Fa-f]{8}(-?[0-9A-Fa-f]{4}){3}-?[0-9A-Fa-f]{12})?$")
     ] = ""
+    #: Its name on the lab's LAVA server, if one drives it.
     device: LavaName = ""
+    #: One that no other device has there.
     tag: LavaName = ""
 
 

@@ -95,7 +95,7 @@ class ProcessTree:
     memory_bytes: int
 
 
-def below(root: int) -> ProcessTree:
+def processes_below(root: int) -> ProcessTree:
     """What lives below a process. The first process of a PID namespace adopts the orphans in it, so
     nothing of a sandbox gets away from bubblewrap's.
     """

@@ -116,11 +116,13 @@ class Scope:
         ]
 
     def exceeded(self, pid: int) -> str:
-        return _exceeded_bound(_text(self.report) or self._so_far(pid))
+        return _exceeded_bound(_read_text(self.report) or self._so_far(pid))
 
     def _so_far(self, pid: int) -> str:
         """Counts of the scope while it is there."""
-        lines = [line.split(":", 2) for line in _text(Path(f"/proc/{pid}/cgroup")).splitlines()]
+        lines = [
+            line.split(":", 2) for line in _read_text(Path(f"/proc/{pid}/cgroup")).splitlines()
+        ]
         root = Path("/sys/fs/cgroup")
         names = [path.lstrip("/") for _, _, path in lines if path.endswith(f"/{self.name}.scope")]
         return _counts(
@@ -150,15 +152,15 @@ def systemd_works() -> bool:
     if not Path("/run/systemd/system").is_dir() or shutil.which("systemd-run") is None:
         return False
     argv = [*_systemd_run(), "-p", "TasksMax=64", "-p", "MemoryMax=64M", "--", "true"]
-    return command.run(argv, cwd=Path("/"), timeout_s=_PROBE_S, env=_bus()).ok
+    return command.run(argv, cwd=Path("/"), timeout_s=_PROBE_S, env=_bus_environment()).ok
 
 
 def environment() -> dict[str, str]:
     """What systemd-run needs of our environment."""
-    return _bus() if systemd_works() else {}
+    return _bus_environment() if systemd_works() else {}
 
 
-def _bus() -> dict[str, str]:
+def _bus_environment() -> dict[str, str]:
     names = ("XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS")
     return {name: os.environ[name] for name in names if name in os.environ}
 
@@ -172,10 +174,10 @@ def _parents(
     groups: Path = Path("/proc/self/cgroup"), mounts: Path = Path("/proc/self/mountinfo")
 ) -> list[dict[str, Path]]:
     """Folders that groups may be made in, by controller: of version 2, then of version 1."""
-    ours = [line.split(":", 2) for line in _text(groups).splitlines()]
+    ours = [line.split(":", 2) for line in _read_text(groups).splitlines()]
     by_controller: dict[str, Path] = {}
     unified: list[Path] = []
-    for line in _text(mounts).splitlines():
+    for line in _read_text(mounts).splitlines():
         before, _, after = line.partition(" - ")
         root, mounted = before.split(" ")[3:5]
         kind, _, options = after.split(" ", 2)
@@ -195,7 +197,7 @@ def _parents(
 
 
 def _bounded(folder: Path) -> bool:
-    return {"memory", "pids"} <= set(_text(folder / "cgroup.subtree_control").split())
+    return {"memory", "pids"} <= set(_read_text(folder / "cgroup.subtree_control").split())
 
 
 def _folder_group(parents: dict[str, Path], name: str, bounds: Bounds) -> FolderGroup | None:
@@ -249,7 +251,7 @@ def _counts(folders: Iterable[Path]) -> str:
         f"{file} {line}"
         for folder in folders
         for file in _COUNTS
-        for line in _text(folder / file).splitlines()
+        for line in _read_text(folder / file).splitlines()
     )
 
 
@@ -260,7 +262,7 @@ def _exceeded_bound(counts: str) -> str:
     return "processes" if re.search(r"^pids\.events max [1-9]", counts, re.MULTILINE) else ""
 
 
-def _text(path: Path) -> str:
+def _read_text(path: Path) -> str:
     with suppress(OSError):
         return path.read_text(encoding="utf-8", errors="replace")
     return ""

@@ -160,7 +160,7 @@ class _BoundsWatch:
     def _processes_exceeded(self, pid: int) -> str:
         if self._group:
             return self._group_exceeded()
-        alive = counting.below(pid)
+        alive = counting.processes_below(pid)
         if alive.memory_bytes > self._bounds.memory_bytes:
             return self._over_bound("memory")
         return self._over_bound("processes") if alive.threads >= self._bounds.processes else ""
@@ -191,7 +191,7 @@ def _free(place: Path) -> int:
 
 def _kill_tree(pid: int) -> None:
     """End bubblewrap and all below it, at once: what is over a bound takes more by the second."""
-    pids = counting.below(pid).pids
+    pids = counting.processes_below(pid).pids
     with suppress(ProcessLookupError):
         os.killpg(pid, signal.SIGKILL)
     for member in pids:

@@ -204,12 +204,15 @@ class Elf:
             yield Symbol(_name(names, name), info, index, value, size)
 
     def _headers(
-        self, form: struct.Struct, start: int, size: int, count: int, names_at: int
+        self, form: struct.Struct, start: int, size: int, count: int, names_index: int
     ) -> tuple[Section, ...]:
+        """`count` headers of `size` bytes each, the first one at `start` of the file. Their names
+        are in the section with the number `names_index`.
+        """
         if size != form.size:
             raise ValueError("section headers of a foreign size")
         rows = list(form.iter_unpack(self._bytes(start, size * count)))
-        names = self._table(*rows[names_at][4:6])
+        names = self._table(*rows[names_index][4:6])
         return tuple(
             Section(
                 name=_name(names, row[0]),

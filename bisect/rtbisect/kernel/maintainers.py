@@ -63,10 +63,10 @@ def maintainers(source: Path, files: Sequence[str]) -> MaintainerLines:
     if not present:
         return MaintainerLines(why_not="none of the files of the commit is in the tree now")
     with tempfile.TemporaryDirectory(prefix="rtbisect-maintainers-") as name:
-        return _ask(source, present, Path(name))
+        return _run_script(source, present, Path(name))
 
 
-def _ask(source: Path, files: Sequence[str], place: Path) -> MaintainerLines:
+def _run_script(source: Path, files: Sequence[str], place: Path) -> MaintainerLines:
     out, modules, fragments, ccache = (place / name for name in ("o", "modules", "f", "ccache"))
     for folder in (out, modules, fragments, ccache):
         folder.mkdir()

@@ -68,7 +68,8 @@ _NUMBER, _ARCH, _ARGUMENTS = 0, 4, 16
 _LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 _ALLOW, _ERRNO = 0x7FFF0000, 0x00050000
 
-_WORD = struct.Struct("<HBBI")
+#: struct sock_filter: what to do, instructions to skip if that is true and if it is not, a value.
+_INSTRUCTION = struct.Struct("<HBBI")
 
 
 def program() -> bytes:
@@ -78,21 +79,24 @@ def program() -> bytes:
             f"the sandbox has no list of system calls for {platform.machine()}",
             "kernels are built on x86_64 only",
         )
-    words = [_load(_ARCH), *_unless_equal(_ARCH_X86_64, errno.ENOSYS), _load(_NUMBER)]
+    instructions = [_load(_ARCH), *_unless_equal(_ARCH_X86_64, errno.ENOSYS), _load(_NUMBER)]
     # The numbers of x32 are among them.
-    words += [_WORD.pack(_AT_LEAST, 0, 1, FIRST_UNKNOWN), _answer(errno.ENOSYS)]
-    for numbers, answer in ((REFUSED, errno.EPERM), (ABSENT, errno.ENOSYS)):
+    instructions += [_INSTRUCTION.pack(_AT_LEAST, 0, 1, FIRST_UNKNOWN), _answer(errno.ENOSYS)]
+    for numbers, error in ((REFUSED, errno.EPERM), (ABSENT, errno.ENOSYS)):
         for number in numbers.values():
-            words += [_WORD.pack(_EQUAL, 0, 1, number), _answer(answer)]
-    refused = _answer(errno.EPERM)
-    words += _for_call(_CLONE, 0, [_WORD.pack(_ANY_BIT, 0, 1, _NAMESPACES), refused])
-    terminal_requests = [_WORD.pack(_EQUAL, 0, 1, word) for word in _TERMINAL]
-    words += _for_call(_IOCTL, 1, [part for word in terminal_requests for part in (word, refused)])
-    known_families = [
-        _WORD.pack(_EQUAL, len(_FAMILIES) - at, 0, f) for at, f in enumerate(_FAMILIES)
+            instructions += [_INSTRUCTION.pack(_EQUAL, 0, 1, number), _answer(error)]
+    refuse = _answer(errno.EPERM)
+    instructions += _for_call(_CLONE, 0, [_INSTRUCTION.pack(_ANY_BIT, 0, 1, _NAMESPACES), refuse])
+    is_terminal_request = [_INSTRUCTION.pack(_EQUAL, 0, 1, word) for word in _TERMINAL]
+    instructions += _for_call(
+        _IOCTL, 1, [part for word in is_terminal_request for part in (word, refuse)]
+    )
+    is_known_family = [
+        _INSTRUCTION.pack(_EQUAL, len(_FAMILIES) - at, 0, family)
+        for at, family in enumerate(_FAMILIES)
     ]
-    words += _for_call(_SOCKET, 0, [*known_families, _answer(errno.EAFNOSUPPORT)])
-    return b"".join([*words, _WORD.pack(_RETURN, 0, 0, _ALLOW)])
+    instructions += _for_call(_SOCKET, 0, [*is_known_family, _answer(errno.EAFNOSUPPORT)])
+    return b"".join([*instructions, _INSTRUCTION.pack(_RETURN, 0, 0, _ALLOW)])
 
 
 @contextmanager
@@ -108,18 +112,20 @@ def descriptor() -> Iterator[int]:
 
 
 def _load(offset: int) -> bytes:
-    return _WORD.pack(_LOAD, 0, 0, offset)
+    return _INSTRUCTION.pack(_LOAD, 0, 0, offset)
 
 
 def _answer(error: int) -> bytes:
-    return _WORD.pack(_RETURN, 0, 0, _ERRNO | error)
+    return _INSTRUCTION.pack(_RETURN, 0, 0, _ERRNO | error)
 
 
 def _unless_equal(value: int, error: int) -> list[bytes]:
-    return [_WORD.pack(_EQUAL, 1, 0, value), _answer(error)]
+    return [_INSTRUCTION.pack(_EQUAL, 1, 0, value), _answer(error)]
 
 
-def _for_call(number: int, argument: int, words: list[bytes]) -> list[bytes]:
-    """`words` look at half of an argument of one call; the number is loaded again behind them."""
-    inside = [_load(_ARGUMENTS + 8 * argument), *words, _load(_NUMBER)]
-    return [_WORD.pack(_EQUAL, 0, len(inside), number), *inside]
+def _for_call(number: int, argument: int, instructions: list[bytes]) -> list[bytes]:
+    """`instructions` look at half of an argument of one call; behind them the number is loaded
+    again.
+    """
+    inside = [_load(_ARGUMENTS + 8 * argument), *instructions, _load(_NUMBER)]
+    return [_INSTRUCTION.pack(_EQUAL, 0, len(inside), number), *inside]

@@ -224,7 +224,7 @@ def _wait(  # noqa: PLR0913
     except subprocess.TimeoutExpired:
         timed_out = True
         _end_child(child)
-        out, err = _rest(child)
+        out, err = _remaining_output(child)
     except BaseException:
         _end_child(child)
         raise
@@ -238,7 +238,7 @@ def _wait(  # noqa: PLR0913
     )
 
 
-def _rest(child: subprocess.Popen[bytes]) -> tuple[bytes | None, bytes | None]:
+def _remaining_output(child: subprocess.Popen[bytes]) -> tuple[bytes | None, bytes | None]:
     """What a child that was ended has said. A daemon of its own that left the group may hold the
     pipes open for ever: it is not waited for.
     """

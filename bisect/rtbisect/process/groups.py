@@ -17,7 +17,7 @@ from rtbisect.process import command
 def group_id(pgid: int) -> str:
     """External id of a process group that was just started."""
     (mark,) = command.MARK.values()
-    return f"pgid:{pgid}:{_started(pgid)}:{_boot_id()}:{mark}"
+    return f"pgid:{pgid}:{_start_ticks(pgid)}:{_boot_id()}:{mark}"
 
 
 def end_leftover(external_id: str) -> bool:
@@ -39,12 +39,12 @@ def _is_number(text: str) -> bool:
 def _is_ours(pgid: int, started: int, mark: str) -> bool:
     """Whether a group is the recorded one, and has somebody to end."""
     members = command.members(pgid)
-    if leader := _started(pgid):
+    if leader := _start_ticks(pgid):
         return bool(members) and leader == started
-    return any(_has(pid, mark) for pid in members)
+    return any(_carries_mark(pid, mark) for pid in members)
 
 
-def _has(pid: int, mark: str) -> bool:
+def _carries_mark(pid: int, mark: str) -> bool:
     """Whether a process carries the mark; not where we may not look."""
     (name,) = command.MARK
     try:
@@ -54,7 +54,7 @@ def _has(pid: int, mark: str) -> bool:
     return bool(mark) and os.fsencode(f"{name}={mark}") in words
 
 
-def _started(pid: int) -> int:
+def _start_ticks(pid: int) -> int:
     """Clock ticks from the boot to the start of a process, 0 when it is gone."""
     fields = command.stat_of(pid)
     return int(fields[19]) if fields else 0

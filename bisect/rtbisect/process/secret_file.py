@@ -24,7 +24,7 @@ def read_secret(path: Path, what: str) -> str:
         with path.open("rb") as file:
             text = file.read(_MOST_BYTES + 1).decode("ascii").strip("\r\n")
     except OSError as error:
-        raise _unread(path, what, error) from error
+        raise _unreadable(path, what, error) from error
     except UnicodeDecodeError:
         # The error of the library would repeat the secret.
         raise ConfigError(
@@ -42,7 +42,7 @@ def check_secret(path: Path, what: str) -> None:
     try:
         status = path.stat()
     except OSError as error:
-        raise _unread(path, what, error) from error
+        raise _unreadable(path, what, error) from error
     if not stat.S_ISREG(status.st_mode):
         raise ConfigError(f"{path} is no file", f"name the file with the {what}")
     if status.st_mode & 0o077:
@@ -51,5 +51,5 @@ def check_secret(path: Path, what: str) -> None:
         )
 
 
-def _unread(path: Path, what: str, error: OSError) -> ConfigError:
+def _unreadable(path: Path, what: str, error: OSError) -> ConfigError:
     return ConfigError(f"{path} cannot be read: {error.strerror}", f"put the {what} into it")

@@ -154,8 +154,8 @@ class CommandInWorktree:
         )
         seconds = done.seconds
         for path in (out, err):
-            _cut(path)
-        status, reason, value = self._read(done.returncode, done.timed_out, out)
+            _keep_end(path)
+        status, reason, value = self._outcome(done.returncode, done.timed_out, out)
         if status is RunStatus.INVALID and (errors := tail(err)):
             reason += f": {printable(errors[-1], 160)}"
         if not done.timed_out and not 0 <= done.returncode < ABORT:
@@ -180,7 +180,7 @@ class CommandInWorktree:
         self._source = (settings.restore if again else settings.checkout)(revision)
         self._at = revision
 
-    def _read(self, code: int, late: bool, out: Path) -> tuple[RunStatus, str, float | None]:  # noqa: FBT001
+    def _outcome(self, code: int, late: bool, out: Path) -> tuple[RunStatus, str, float | None]:  # noqa: FBT001
         if late:
             limit = self._settings.timeout_s
             return RunStatus.HUNG, f"the command ran longer than {limit:.0f} s", None
@@ -238,7 +238,7 @@ def tail(path: Path) -> list[str]:
     return [line.strip() for line in lines if line.strip()]
 
 
-def _cut(path: Path) -> None:
+def _keep_end(path: Path) -> None:
     """Keep the end of a long output: hundreds of runs of a chatty command fill a disk."""
     size = path.stat().st_size
     if size > KEPT_BYTES:
@@ -258,10 +258,10 @@ def figure_of(lines: Sequence[str], metric: str) -> float:
         raise ValueError("the command printed nothing")
     last = lines[-1]
     if last.startswith("{") or last.endswith("}"):
-        return _member(_object(lines), metric, last)
+        return _figure_in(_last_object(lines), metric, last)
     lines = lines[-TAIL_LINES:]
     if not metric:
-        return _only(lines)
+        return _single_figure(lines)
     for line in reversed(lines):
         name, equals, value = line.partition("=")
         if equals and name.strip() == metric:
@@ -295,7 +295,7 @@ def _listed(names: Sequence[str]) -> str:
     return ", ".join(printable(name, 64) for name in names[:MOST_NAMES]) + more
 
 
-def _only(lines: Sequence[str]) -> float:
+def _single_figure(lines: Sequence[str]) -> float:
     """The number in the last line; ValueError when several names stand there."""
     pairs = [_PAIR.fullmatch(line) for line in lines]
     if pairs[-1] is None:
@@ -307,7 +307,7 @@ def _only(lines: Sequence[str]) -> float:
     return _number(pairs[-1][2], lines[-1])
 
 
-def _object(lines: Sequence[str]) -> dict[str, object]:
+def _last_object(lines: Sequence[str]) -> dict[str, object]:
     """The JSON object that ends with the last line: in this line, or in the fewest that are one."""
     for start in range(len(lines) - 1, -1, -1):
         if not lines[start].startswith("{"):
@@ -323,7 +323,7 @@ def _object(lines: Sequence[str]) -> dict[str, object]:
     raise ValueError(f"the last lines are no JSON object: {_quoted(lines[-1])}")
 
 
-def _member(document: dict[str, object], metric: str, text: str) -> float:
+def _figure_in(document: dict[str, object], metric: str, text: str) -> float:
     numbers = {
         key: value
         for key, value in document.items()

@@ -100,7 +100,7 @@ class GitTree:
                 f"good and bad are the same commit {older[:12]}", "give two different revisions"
             )
         if not git.try_("merge-base", "--is-ancestor", older, newer, timeout_s=WALK_S).ok:
-            self._refuse(older, newer)
+            self._refuse_range(older, newer)
         listing = git(
             "rev-list",
             "--topo-order",
@@ -110,14 +110,14 @@ class GitTree:
             f"{older}..{newer}",
             timeout_s=WALK_S,
         )
-        commits = tuple(_commit(line) for line in listing.split("\n") if line)
+        commits = tuple(_parse_commit(line) for line in listing.split("\n") if line)
         if not commits or commits[-1].sha != newer:
             raise InfrastructureError(
                 f"git listed no history {older[:12]}..{newer[:12]}", "run git fsck", retryable=False
             )
         return CommitGraph(older, newer, commits)
 
-    def _refuse(self, older: str, newer: str) -> None:
+    def _refuse_range(self, older: str, newer: str) -> None:
         base = self.merge_base(older, newer)
         if base == newer:
             raise ConfigError(
@@ -130,7 +130,7 @@ class GitTree:
 
     def restore(self, sha: str) -> Path:
         """Like checkout, but files that are not of the commit stay."""
-        with self._put(sha, clean=False) as checkout:
+        with self._checked_out(sha, clean=False) as checkout:
             return checkout.path
 
     def checkout(self, sha: str) -> Path:
@@ -143,11 +143,13 @@ class GitTree:
         """See ports.Tree. BusyError when somebody else uses the worktree for longer than `wait_s`;
         who only looks does not wait for a build.
         """
-        with self._put(sha, clean=True, wait_s=wait_s) as checkout:
+        with self._checked_out(sha, clean=True, wait_s=wait_s) as checkout:
             yield checkout
 
     @contextmanager
-    def _put(self, sha: str, *, clean: bool, wait_s: float = LOCK_WAIT_S) -> Iterator[Checkout]:
+    def _checked_out(
+        self, sha: str, *, clean: bool, wait_s: float = LOCK_WAIT_S
+    ) -> Iterator[Checkout]:
         git = self._git()
         if not git.try_("cat-file", "-e", full_sha(sha) + "^{commit}").ok:
             raise self._missing(sha)
@@ -165,7 +167,7 @@ class GitTree:
             "diff-tree", "--stdin", "--always", "-r", "-z", "--name-status", "--no-renames",
             stdin=pairs.encode(), timeout_s=WALK_S,
         )  # fmt: skip
-        return _changes(listing)
+        return _parse_changes(listing)
 
     def foreign(self, sha: str) -> bool:
         """Whether a commit was made here of a patch that somebody has sent, or reverts a commit on
@@ -275,11 +277,11 @@ class GitTree:
             raise self._missing(sha)
         words = done.stdout.removesuffix("\n").split("\0")
         full_id, subject, author, email, date, committer, committer_email, *tags, body = words
-        fixes, signed_off, links = map(_values, tags)
+        fixes, signed_off, links = map(_tag_values, tags)
         upstream = _UPSTREAM.search(body)
         listing = git(
             "diff-tree", "-r", "-z", "--root", "--name-only", "--no-commit-id", "--no-renames",
-            *self._against(git, sha),
+            *self._diff_ends(git, sha),
         )  # fmt: skip
         files = tuple(printable(name, 4096) for name in listing.split("\0") if name)
         return CommitText(
@@ -299,7 +301,7 @@ class GitTree:
         )
 
     @staticmethod
-    def _against(git: Git, sha: str) -> tuple[str, ...]:
+    def _diff_ends(git: Git, sha: str) -> tuple[str, ...]:
         """A merge is shown against its first parent, everything else against its parent."""
         parents = git("rev-list", "--parents", "--max-count=1", sha).split()[1:]
         return (parents[0], sha) if len(parents) > 1 else (sha,)
@@ -310,18 +312,19 @@ def _revert(sha: str) -> str:
     return f"refs/rtbisect/revert/{sha}"
 
 
-def _values(tags: str) -> tuple[str, ...]:
+def _tag_values(tags: str) -> tuple[str, ...]:
     """Values of one tag, those told first of which there are MOST_TAGS at most."""
     values = [tag for tag in tags.split("\x1f") if tag.strip()]
     return tuple(printable(tag, SUBJECT_LIMIT) for tag in values[:MOST_TAGS])
 
 
-def _commit(line: str) -> Commit:
+def _parse_commit(line: str) -> Commit:
+    """Of `sha`, `parents` and `subject` with NUL between them."""
     sha, parents, subject = line.split("\0", 2)
     return Commit(sha, tuple(parents.split()), printable(subject, SUBJECT_LIMIT))
 
 
-def _changes(listing: str) -> dict[str, tuple[Change, ...]]:
+def _parse_changes(listing: str) -> dict[str, tuple[Change, ...]]:
     """Parse `git diff-tree --stdin -z --name-status`: a sha, then pairs of status and path."""
     by_sha: dict[str, list[Change]] = {}
     words = iter(listing.split("\0"))

@@ -68,17 +68,17 @@ class Store:
             )
         return folder
 
-    def wanted(self) -> str:
+    def mark_text(self) -> str:
         """What the mark says when the store is made for this source."""
         return f"1\n{self.source}\n{'' if self.remote else self._objects()}\n"
 
     def ready(self) -> bool:
         mark = self.path / MARK
-        return mark.is_file() and mark.read_text("utf-8", "surrogateescape") == self.wanted()
+        return mark.is_file() and mark.read_text("utf-8", "surrogateescape") == self.mark_text()
 
     def prepare(self) -> None:
         """Make the store, or make it again for another source. Hold the tree's lock."""
-        wanted = self.wanted()
+        wanted = self.mark_text()
         if self.path.is_dir() and any(self.path.iterdir()) and not self._ours():
             raise ConfigError(f"{self.path} is in the way", "move it or choose another state")
         self.path.mkdir(parents=True, exist_ok=True)
