@@ -46,7 +46,7 @@ def start(
     wait_for(noted)
 
 
-def runs(folder: Path, name: str, comm: str = "") -> int:
+def pid_of(folder: Path, name: str, comm: str = "") -> int:
     """The process, 0 when it is gone. A number may be somebody else's by now: ours run in their
     folder, under the name `comm` if that is given.
     """
@@ -61,7 +61,7 @@ def runs(folder: Path, name: str, comm: str = "") -> int:
 
 def end(folder: Path, name: str, comm: str = "", grace_s: float = command.GRACE_S) -> None:
     """End a process with its whole group; nothing when it is gone."""
-    pid = runs(folder, name, comm)
+    pid = pid_of(folder, name, comm)
     if pid:
         command.end_group(os.getpgid(pid), grace_s)
     (folder / f"run/{name}.pid").unlink(missing_ok=True)

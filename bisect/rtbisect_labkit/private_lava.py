@@ -106,7 +106,7 @@ class PrivateServer:
         self.token = folder / f"{BOT}.token"
 
     def state(self) -> ServerState:
-        running = [name for name in _DAEMONS if daemons.runs(self.folder, name)]
+        running = [name for name in _DAEMONS if daemons.pid_of(self.folder, name)]
         database = ["database"] if self._database_runs() else []
         return ServerState(self.url, (*database, *running), self.token)
 
@@ -130,7 +130,7 @@ class PrivateServer:
             for name in reversed(_DAEMONS):
                 daemons.end(self.folder, name, grace_s=_GRACE_S)
             if self._database_runs():
-                self._as(POSTGRES, [*self._pg_ctl(), "-m", "fast", "stop"])
+                self._run_as(POSTGRES, [*self._pg_ctl(), "-m", "fast", "stop"])
 
     def forget(self) -> None:
         """Stop the server and remove its data, its settings, and the logs of its jobs, whose
@@ -178,11 +178,11 @@ class PrivateServer:
             shutil.chown(data, POSTGRES, POSTGRES)
             words = [str(_postgresql() / "initdb"), "-D", str(data), "-E", "UTF8"]
             words += ["--locale=C.UTF-8", "-A", "peer", "--auth-host", "scram-sha-256"]
-            self._as(POSTGRES, words)
+            self._run_as(POSTGRES, words)
         if not self._database_runs():
             options = f"-p {self.ports.database} -k {data} -c listen_addresses=127.0.0.1"
             words = ["-w", "-l", str(data / "server.log"), "-o", options, "start"]
-            self._as(POSTGRES, [*self._pg_ctl(), *words])
+            self._run_as(POSTGRES, [*self._pg_ctl(), *words])
 
     def _pg_ctl(self) -> list[str]:
         return [str(_postgresql() / "pg_ctl"), "-D", str(self.folder / "database")]
@@ -270,7 +270,7 @@ class PrivateServer:
             ],
         }  # fmt: skip
         for name in _DAEMONS:
-            if not daemons.runs(self.folder, name):
+            if not daemons.pid_of(self.folder, name):
                 log = ["--log-file", str(self.folder / f"lava/{name}.log")]
                 daemons.start([*words[name], *log], self.folder, name)
 
@@ -305,18 +305,18 @@ class PrivateServer:
         """A statement, on stdin: it may have a password in it."""
         words = ["psql", "-h", str(self.folder / "database"), "-p", str(self.ports.database)]
         words += ["-v", "ON_ERROR_STOP=1", "-q"]
-        self._as(POSTGRES, words, stdin=statement.encode())
+        self._run_as(POSTGRES, words, stdin=statement.encode())
 
     def _manage(self, *words: str, known: bool = False) -> str:
         """What a command of LAVA's prints; with `known` there may be such a thing already."""
         try:
-            return self._as(LAVA, ["lava-server", "manage", *words])
+            return self._run_as(LAVA, ["lava-server", "manage", *words])
         except InfrastructureError as error:
             if not known or "already" not in error.message.lower():
                 raise
             return ""
 
-    def _as(self, user: str, words: Sequence[str], stdin: bytes | None = None) -> str:
+    def _run_as(self, user: str, words: Sequence[str], stdin: bytes | None = None) -> str:
         done = command.run(
             ["runuser", "-u", user, "--", *words],
             cwd=Path("/"),

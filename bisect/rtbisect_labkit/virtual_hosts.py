@@ -187,7 +187,7 @@ class VirtualHosts:
         (folder / "run").mkdir(parents=True, exist_ok=True)
         host = self._host_of(spec, folder)
         with locks.hold(folder / "lock", what=f"the BMC of {spec.name}") as lock:
-            self._write(host)
+            self._write_files(host)
             self._start(host, lock)
         deadline = time.monotonic() + _START_S
         while True:
@@ -243,7 +243,7 @@ class VirtualHosts:
         free = (f"127.77.{net}.{last}" for last in range(1, 255))
         return next(address for address in free if address not in taken)
 
-    def _write(self, host: VirtualHost) -> None:
+    def _write_files(self, host: VirtualHost) -> None:
         """The files of the BMC and of the machine, as this version makes them."""
         environment = jinja2.Environment(
             loader=jinja2.FileSystemLoader(self.templates),

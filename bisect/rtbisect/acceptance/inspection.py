@@ -96,7 +96,7 @@ def host_claims(
     if host.tag:
         lab.settings = replace(lab.settings, tags=(host.tag,))
     kind = setup.booted.device.name
-    inventory.only_there(host, kind, lab.rest.devices(kind))
+    inventory.check_only_there(host, kind, lab.rest.devices(kind))
     yield _firmware(host)
     build = _built(state, site, setup, artefacts, progress)
     request = replace(

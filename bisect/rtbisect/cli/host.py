@@ -171,7 +171,7 @@ def quarantine(
 
 
 def _ours(output: Output, site: Site, found: Host) -> None:
-    inventory.may_switch(found, labs.server_at(site), labs.quarantine(output.state).all())
+    inventory.check_may_switch(found, labs.server_at(site), labs.quarantine(output.state).all())
 
 
 def _seen(found: Host, rest: LavaRest | None) -> dict[str, Any]:
@@ -182,7 +182,7 @@ def _seen(found: Host, rest: LavaRest | None) -> dict[str, Any]:
     except RtbisectError as error:
         row["faults"].append(error.message)
     try:
-        device = inventory.shown(found, rest)
+        device = inventory.device_state(found, rest)
     except RtbisectError as error:
         row["faults"].append(error.message)
     else:

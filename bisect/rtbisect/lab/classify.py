@@ -140,7 +140,9 @@ def sick_line(console: Sequence[str]) -> int | None:
     """Place of the first line that tells of a panic, an oops or a stall; None where none does."""
     patterns = (*_PANICS, *_STALLS)
     places = (
-        i for i, line in enumerate(console) if any(p.search(line[:_LONGEST_LINE]) for p in patterns)
+        place
+        for place, line in enumerate(console)
+        if any(pattern.search(line[:_LONGEST_LINE]) for pattern in patterns)
     )
     return next(places, None)
 

@@ -54,7 +54,7 @@ def named(site: Site, name: str) -> Host:
     return _host(site, name)
 
 
-def shown(host: Host, rest: LavaRest | None) -> DeviceState | None:
+def device_state(host: Host, rest: LavaRest | None) -> DeviceState | None:
     """The host as its LAVA server shows it; None where no server drives it."""
     return rest.device(host.device) if rest is not None and host.device else None
 
@@ -71,9 +71,9 @@ def bmc_fault(bmc: Bmc) -> str:
     return f"out of limits: {', '.join(bad)}" if bad else ""
 
 
-def may_switch(host: Host, rest: LavaRest | None, listed: Mapping[str, object]) -> None:
+def check_may_switch(host: Host, rest: LavaRest | None, listed: Mapping[str, object]) -> None:
     """ConfigError unless nothing but us drives the host now."""
-    device = shown(host, rest)
+    device = device_state(host, rest)
     if device is None:
         return
     reason = f"{device.name} is driven by the LAVA server: health {device.health}, {device.state}"
@@ -88,7 +88,7 @@ def may_switch(host: Host, rest: LavaRest | None, listed: Mapping[str, object]) 
         )
 
 
-def only_there(host: Host, kind: str, devices: Sequence[DeviceState]) -> None:
+def check_only_there(host: Host, kind: str, devices: Sequence[DeviceState]) -> None:
     """ConfigError unless jobs for devices of a type land on this host alone, by its tag or because
     no other one takes jobs.
     """

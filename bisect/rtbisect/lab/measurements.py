@@ -165,10 +165,10 @@ def _check_cases(request: RunRequest, log: LavaLog) -> None:
         if case not in results:
             raise InvalidBoot(f"the case {case} is missing")
         if results[case] != "pass":
-            raise InvalidBoot(f"the case {case} did not pass{_why(case, log)}")
+            raise InvalidBoot(f"the case {case} did not pass{_failure_fact(case, log)}")
 
 
-def _why(case: str, log: LavaLog) -> str:
+def _failure_fact(case: str, log: LavaLog) -> str:
     """A fact that explains a failed preflight, or a window that was not begun because another one
     had left something behind, where the block still tells it.
     """

@@ -130,7 +130,7 @@ class DeviceType:
     memory_mib: int
     #: QEMU: its data are never mailable.
     emulated: bool
-    #: QEMU's name; "" for the usual one.
+    #: QEMU's name of it; of a real machine what it is; "" where nothing is said.
     cpu_model: str = ""
     #: LAVA's boot method, with a part of the job in `lava-jobs/boot/`.
     boot: str = "qemu"

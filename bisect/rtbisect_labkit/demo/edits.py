@@ -69,7 +69,7 @@ class Catalogue:
     #: What breaks the build; what breaks the boot.
     build_pairs: tuple[Pair, ...]
     boot_pairs: tuple[Pair, ...]
-    #: By the kind of history.
+    #: By the names that cases plant (cases.py).
     culprits: Mapping[str, Edit]
     #: Carried by every good revision.
     start: Edit

@@ -117,11 +117,11 @@ def _stream(plan: Plan, base: SourceFiles, good: str, ref: str) -> bytes:
             first = step.parents[0]
             own = ancestors[first] | {first} if first >= 0 else frozenset[int]()
             files = sorted({_edit(plan, i).file for i in earlier - own if plan.steps[i].edit})
-        out.append(_head(step, index, ref, good))
+        out.append(_commit_command(step, index, ref, good))
         for file in files:
             applied = [i for i in sorted(earlier | {index}) if _touches(plan, i, file)]
             text = apply(base.texts[file], [_edit(plan, i) for i in applied], base.release)
-            out.append(f"M {base.modes[file]} inline {file}\n".encode() + _data(text))
+            out.append(f"M {base.modes[file]} inline {file}\n".encode() + _data_command(text))
         out.append(b"\n")
     out.append(b"done\n")
     return b"".join(out)
@@ -139,11 +139,11 @@ def _touches(plan: Plan, index: int, file: str) -> bool:
     return edit is not None and edit.file == file
 
 
-def _data(text: bytes) -> bytes:
+def _data_command(text: bytes) -> bytes:
     return b"data %d\n" % len(text) + text + b"\n"
 
 
-def _head(step: PlannedCommit, index: int, ref: str, good: str) -> bytes:
+def _commit_command(step: PlannedCommit, index: int, ref: str, good: str) -> bytes:
     message = step.subject + "\n"
     if step.body:
         message += f"\n{step.body}\n{sign_off(step.author)}\n"
@@ -157,7 +157,7 @@ def _head(step: PlannedCommit, index: int, ref: str, good: str) -> bytes:
         f"committer {name(step.committer)} <{email(step.committer)}> {step.when} +0000",
     ]
     words = [f"from {mark[0]}", *(f"merge {parent}" for parent in mark[1:])]
-    head = "\n".join(lines).encode() + b"\n" + _data(message.encode())
+    head = "\n".join(lines).encode() + b"\n" + _data_command(message.encode())
     return head + "\n".join(words).encode() + b"\n"
 
 

@@ -154,7 +154,7 @@ def _draw(
     """All edits as blocks that stay together, and the number of side branches."""
     sides = 0 if commits < BRANCHED_COMMITS else 2 if commits < THREE_SIDES_COMMITS else 3
     edits = commits - sides
-    special = _special(rng, edits, kind, table, hard=hard)
+    special = _planted_blocks(rng, edits, kind, table, hard=hard)
     fixed = sum(item.edit is not _HOLE for block in special for item in block)
     decoys = [_Item(edit) for edit in _decoys(rng, edits - fixed, kind, table)]
     blocks: list[_Block] = []
@@ -178,7 +178,7 @@ def _fill(item: _Item, decoys: list[_Item]) -> _Item:
     return _Item(decoys.pop().edit, item.fault, item.culprit, item.in_set)
 
 
-def _special(
+def _planted_blocks(
     rng: random.Random, edits: int, kind: str, table: Catalogue, *, hard: bool
 ) -> list[_Block]:
     culprit = None if kind == "nothing" else table.culprits[kind]

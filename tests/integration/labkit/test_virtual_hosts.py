@@ -70,16 +70,16 @@ def test_power_and_boot_device(vm):
     bmc.boot_from("pxe")
     bmc.switch("on")
     assert bmc.power() is True
-    pid = daemons.runs(vm.folder, "qemu", comm="qemu-system-x86")
+    pid = daemons.pid_of(vm.folder, "qemu", comm="qemu-system-x86")
     assert b"-boot\0order=nc,once=n\0" in Path(f"/proc/{pid}/cmdline").read_bytes()
     # A boot device is for one boot.
     bmc.switch("reset")
-    wait_for(lambda: daemons.runs(vm.folder, "qemu", comm="qemu-system-x86") not in (0, pid))
-    pid = daemons.runs(vm.folder, "qemu", comm="qemu-system-x86")
+    wait_for(lambda: daemons.pid_of(vm.folder, "qemu", comm="qemu-system-x86") not in (0, pid))
+    pid = daemons.pid_of(vm.folder, "qemu", comm="qemu-system-x86")
     assert b"-boot\0order=nc\0" in Path(f"/proc/{pid}/cmdline").read_bytes()
     bmc.switch("off")
     assert bmc.power() is False
-    assert daemons.runs(vm.folder, "qemu") == 0
+    assert daemons.pid_of(vm.folder, "qemu") == 0
 
 
 def test_the_password_is_on_no_command_line(vm):
@@ -117,7 +117,7 @@ def test_a_dead_bmc_and_a_wrong_password_are_told_apart(hosts, vm, tmp_path):
         changed(vm, cipher=17).power()
     with pytest.raises(DeadBmcError):
         changed(vm, port=9).power()
-    pid = daemons.runs(vm.folder, "bmc")
+    pid = daemons.pid_of(vm.folder, "bmc")
     os.kill(pid, signal.SIGSTOP)
     try:
         with pytest.raises(DeadBmcError, match="does not answer"):
@@ -129,11 +129,11 @@ def test_a_dead_bmc_and_a_wrong_password_are_told_apart(hosts, vm, tmp_path):
 
 def test_a_bmc_that_dies_comes_back_and_the_machine_runs_on(hosts, vm):
     vm.bmc.switch("on")
-    pid = daemons.runs(vm.folder, "qemu", comm="qemu-system-x86")
-    os.kill(daemons.runs(vm.folder, "bmc"), signal.SIGKILL)
+    pid = daemons.pid_of(vm.folder, "qemu", comm="qemu-system-x86")
+    os.kill(daemons.pid_of(vm.folder, "bmc"), signal.SIGKILL)
     wait_for(lambda: not vm.up)
     assert hosts.up(vm.spec).bmc.power() is True
-    assert daemons.runs(vm.folder, "qemu", comm="qemu-system-x86") == pid
+    assert daemons.pid_of(vm.folder, "qemu", comm="qemu-system-x86") == pid
 
 
 def test_another_host_is_never_switched(vm):
@@ -230,7 +230,7 @@ def test_the_console_survives_a_power_cycle_and_a_session_that_was_left(vm):
 
 def test_a_bmc_outlives_a_machine_that_hangs_up(vm):
     """ipmi_sim writes to the machine's socket when it switches it, and leaves SIGPIPE as it is."""
-    status = Path(f"/proc/{daemons.runs(vm.folder, 'bmc')}/status").read_text("ascii")
+    status = Path(f"/proc/{daemons.pid_of(vm.folder, 'bmc')}/status").read_text("ascii")
     ignored = int(status.partition("SigIgn:")[2].split()[0], 16)
     assert ignored & 1 << (signal.SIGPIPE - 1)
 

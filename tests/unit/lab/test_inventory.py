@@ -40,8 +40,8 @@ def host(device="rt01-lava"):
 
 
 def test_nobody_else_drives_a_host_without_a_server():
-    inventory.may_switch(host(), None, {})
-    inventory.may_switch(host(device=""), Server("Good", "Running"), {})
+    inventory.check_may_switch(host(), None, {})
+    inventory.check_may_switch(host(device=""), Server("Good", "Running"), {})
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_nobody_else_drives_a_host_without_a_server():
 )
 def test_a_host_of_a_server_is_left_alone(health, state, listed, said):
     with pytest.raises(ConfigError, match=said):
-        inventory.may_switch(host(), Server(health, state), listed)
+        inventory.check_may_switch(host(), Server(health, state), listed)
 
 
 class Sick:
@@ -86,7 +86,7 @@ def test_a_host_ails_when_its_bmc_says_so():
 
 
 def test_a_host_in_maintenance_with_our_reason_is_ours():
-    inventory.may_switch(host(), Server("Maintenance", "Idle"), {"rt01-lava": 1})
+    inventory.check_may_switch(host(), Server("Maintenance", "Idle"), {"rt01-lava": 1})
 
 
 def device(name, health="Good"):
@@ -103,10 +103,10 @@ def device(name, health="Good"):
 def test_jobs_that_could_land_elsewhere_are_not_sent():
     rt01, rt02 = device("rt01-lava"), device("rt02")
     with pytest.raises(ConfigError, match="may land on rt02, too"):
-        inventory.only_there(host(), "smt-server", [rt01, rt02])
-    inventory.only_there(dataclasses.replace(host(), tag="rt01"), "smt-server", [rt01, rt02])
-    inventory.only_there(host(), "smt-server", [rt01, device("rt02", "Maintenance")])
+        inventory.check_only_there(host(), "smt-server", [rt01, rt02])
+    inventory.check_only_there(dataclasses.replace(host(), tag="rt01"), "smt-server", [rt01, rt02])
+    inventory.check_only_there(host(), "smt-server", [rt01, device("rt02", "Maintenance")])
     with pytest.raises(ConfigError, match="has no device rt01-lava"):
-        inventory.only_there(host(), "smt-server", [rt02])
+        inventory.check_only_there(host(), "smt-server", [rt02])
     with pytest.raises(ConfigError, match="no LAVA server drives rt01"):
-        inventory.only_there(host(device=""), "smt-server", [rt01])
+        inventory.check_only_there(host(device=""), "smt-server", [rt01])

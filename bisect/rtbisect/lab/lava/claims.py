@@ -36,7 +36,7 @@ _FETCH_S = 10.0
 class LabClaim:
     """One thing that has to be true of a lab."""
 
-    #: Two words at most.
+    #: What is claimed, in a word or two, as "device type".
     name: str
     #: None for one that was not asked, or that decides nothing.
     holds: bool | None

@@ -127,7 +127,7 @@ class HttpServer:
 
     async def _client(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
-        if task is None or self._stop.is_set() or not self._room():
+        if task is None or self._stop.is_set() or not self._make_room():
             writer.transport.abort()
             return
         self._open.add(task)
@@ -139,7 +139,7 @@ class HttpServer:
         self._waiting.pop(task, None)
         self._open.discard(task)
 
-    def _room(self) -> bool:
+    def _make_room(self) -> bool:
         """Is there a place for one more? Who has not asked yet gives way."""
         if len(self._open) < self._limits.connections:
             return True
@@ -164,7 +164,7 @@ class HttpServer:
         await self._send(writer, answer, body=request.method != "HEAD")
 
     async def _send(self, writer: asyncio.StreamWriter, answer: HttpAnswer, *, body: bool) -> None:
-        stream, size, status = _opened(answer)
+        stream, size, status = _open_file(answer)
         try:
             writer.write(_head(status, size))
             limits = self._limits
@@ -189,7 +189,7 @@ def _hang_up(writer: asyncio.StreamWriter) -> None:
     writer.transport.abort()
 
 
-def _opened(answer: HttpAnswer) -> tuple[BinaryIO | None, int, int]:
+def _open_file(answer: HttpAnswer) -> tuple[BinaryIO | None, int, int]:
     """The file of an answer, its bytes, and the status: 404 when it is gone."""
     if answer.file is None:
         return None, 0, answer.status

@@ -112,7 +112,7 @@ class LavaRunLab(LavaLab):
         job_id = f"rtbisect-{key}"
         with self._folder(job_id) as folder:
             stand_in = self.artefacts.put_bytes(b"stands in for a kernel\n")
-            self._write(replace(request, kernel=stand_in, modules=""), folder, key)
+            self._write_job(replace(request, kernel=stand_in, modules=""), folder, key)
             done = command.run(
                 [*self._argv(job_id, folder), "--validate", "job.yaml"],
                 cwd=folder,
@@ -142,7 +142,7 @@ class LavaRunLab(LavaLab):
             ) as lock,
             self._folder(job_id) as folder,
         ):
-            self._write(request, folder, key)
+            self._write_job(request, folder, key)
             log = folder / "log.yaml"
             oom_kills = qemu_host.oom_kills()
             try:
@@ -171,7 +171,7 @@ class LavaRunLab(LavaLab):
     def _timeouts(self, request: RunRequest) -> job_definition.Timeouts:
         return self.settings.timeouts or job_definition.timeouts_of(request)
 
-    def _write(self, request: RunRequest, folder: Path, key: str) -> None:
+    def _write_job(self, request: RunRequest, folder: Path, key: str) -> None:
         """Job, device and links to the artefacts; the links have names that a log can show."""
         settings = self.settings
         parts = initramfs.Inputs(settings.lava_jobs, settings.busybox, workload=settings.workload)

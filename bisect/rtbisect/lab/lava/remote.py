@@ -20,7 +20,7 @@ from rtbisect.lab import initramfs, job_definition, job_log
 from rtbisect.lab.lava import rest_types
 from rtbisect.lab.lava.rest import GoneError
 from rtbisect.lab.lava.rest_types import NoAnswerError
-from rtbisect.lab.lava.under_way import LastWord, UnderWay, cancel
+from rtbisect.lab.lava.under_way import BootNote, UnderWay, cancel
 from rtbisect.lab.lava.verdict import EndedJob
 from rtbisect.lab.lava.wait import Waiting
 from rtbisect.process import command, locks
@@ -75,7 +75,7 @@ class LavaServerLab(Waiting):
 
     def run(self, request: RunRequest, note: Note) -> Run:
         """As every lab does. A job that a try leaves behind is taken up by the next one."""
-        return super().run(request, LastWord(note))
+        return super().run(request, BootNote(note))
 
     def width(self, device_type: DeviceType) -> int:
         """Devices that take jobs; one where they share this machine."""
@@ -167,17 +167,18 @@ class LavaServerLab(Waiting):
         is, or when that job was cancelled: it will never tell anything.
         """
         mark, _, rest = noted.partition(":")
-        key, _, job = rest.partition(":")
+        key, _, number = rest.partition(":")
         if mark != _NOTE or not key or key in self._done:
             return job_definition.new_key(), None
         try:
-            jobs = (self.rest.job(int(job)),) if job.isdecimal() else self.rest.find(key)
+            jobs = (self.rest.job(int(number)),) if number.isdecimal() else self.rest.find(key)
         except GoneError:
             jobs = ()
         # A server that lost its database counts from one again.
         jobs = tuple(state for state in jobs if key in state.name)
         if not jobs:
-            return (job_definition.new_key(), None) if job else (key, None)
+            # Without a number it was perhaps never submitted: then the key is still good.
+            return (job_definition.new_key(), None) if number else (key, None)
         return (job_definition.new_key(), None) if jobs[0].cancelled else (key, jobs[0].job)
 
     def _entry(self, key: str, *, kept: bool) -> AbstractContextManager[JobUnderWay | None]:

@@ -72,7 +72,7 @@ class UnderWay:
                 yield JobUnderWay(path.stem, path.suffix == _KEPT, path)
 
 
-class LastWord:
+class BootNote:
     """The note of a boot. What a try noted is left for the next one in the same session, too."""
 
     def __init__(self, note: Note) -> None:
