@@ -71,7 +71,7 @@ def _one(output: Output, place: Path, name: str, seed: int) -> dict[str, Any]:
         "note": "",
     }
     try:
-        seen = output.store.checked(name)
+        seen = output.store.checked_revisions(name)
         good, bad = resolve.base_for_watch(output.state, sites.at(place), name, _judged(seen))
         row |= {"good": good, "bad": bad}
         if bad in seen:

@@ -263,7 +263,7 @@ class CampaignStore:
         query = sa.select(db.campaign.c.id).where(condition).order_by(sa.text("rowid"))
         return tuple(self.database.values(query))
 
-    def checked(self, build_config: str) -> dict[str, str]:
+    def checked_revisions(self, build_config: str) -> dict[str, str]:
         """Revisions of a build_config that were checked, with the level of the answer."""
         rows = self.database.rows(db.seen, db.seen.c.build_config == build_config)
         return {row["sha"]: row["level"] for row in rows}

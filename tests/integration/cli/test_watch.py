@@ -52,7 +52,7 @@ def test_what_watch_compares_a_new_tip_with(cli, repo, seen, good):
     # There is no lab here: the look ends where a campaign would begin.
     assert (row["good"], row["bad"], row["exit"]) == (shas[good], shas["d"], 2)
     assert "make setup" in row["note"]
-    assert shas["d"] not in cli.store.checked("rt")
+    assert shas["d"] not in cli.store.checked_revisions("rt")
 
 
 def test_a_lock_of_ours_is_what_the_program_waits_for(cli):

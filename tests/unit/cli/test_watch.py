@@ -73,7 +73,7 @@ def test_a_tip_counts_as_told_only_when_a_draft_tells_it(bench, check, bisect, k
     answers |= {"check": check, "bisect": bisect}
     row = watch._judge(output, {"campaigns": []}, REQUEST, SiteFiles())
     assert row["exit"] == code
-    assert store.checked("rt") == {sha(2): kept}
+    assert store.checked_revisions("rt") == {sha(2): kept}
 
 
 def test_a_campaign_that_a_kill_interrupted_goes_on(bench):

@@ -64,4 +64,4 @@ def test_threads_write_one_after_the_other(store):
         each.start()
     for each in threads:
         each.join()
-    assert len(store.checked("rt")) == len(threads)
+    assert len(store.checked_revisions("rt")) == len(threads)
