@@ -66,10 +66,10 @@ class FakeTree:
     def merge_base(self, one: str, other: str) -> str:
         shared = self._ancestors(one) & self._ancestors(other)
         order = [self.commits.older, *(commit.sha for commit in self.commits.commits)]
-        best = [sha for sha in order if sha in shared]
-        if not best:
+        common = [sha for sha in order if sha in shared]
+        if not common:
             raise ConfigError(f"{one[:12]} and {other[:12]} have no common history")
-        return best[-1]
+        return common[-1]
 
     def checkout(self, sha: str) -> Path:
         self.resolve(sha)

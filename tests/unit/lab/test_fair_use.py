@@ -33,7 +33,7 @@ def device(name, health="Good", state="Idle"):
 def test_a_place_in_the_queue_is_one_line():
     queue = [job(1), job(2), job(5, "bot")]
     devices = [device("a", state="Running"), device("b", "Maintenance")]
-    assert fair_use.place(5, queue, devices) == "2 jobs ahead; a running, b is in maintenance"
+    assert fair_use.standing_of(5, queue, devices) == "2 jobs ahead; a running, b is in maintenance"
     assert fair_use.hopeless("qemu-smt", devices) == ""
     assert fair_use.hopeless("qemu-smt", []) == "the lab shows no device of type qemu-smt"
 

@@ -32,12 +32,12 @@ def hopeless(device_type: str, devices: Sequence[DeviceState]) -> str:
     return f"no device fits, because {', '.join(reasons)}" if all(reasons) else ""
 
 
-def place(job: int, queue: Sequence[JobState], devices: Sequence[DeviceState]) -> str:
+def standing_of(job: int, queue: Sequence[JobState], devices: Sequence[DeviceState]) -> str:
     """Where a job stands that waits for a device, in one line."""
     ahead = sum(other.job < job for other in queue)
     busy = [f"{device.name} {device.state.lower()}" for device in devices if not device.why_not]
-    out = [device.why_not for device in devices if device.why_not]
-    return f"{ahead} jobs ahead; {', '.join(busy + out) or 'no device'}"
+    unusable = [device.why_not for device in devices if device.why_not]
+    return f"{ahead} jobs ahead; {', '.join(busy + unusable) or 'no device'}"
 
 
 def hold_back(

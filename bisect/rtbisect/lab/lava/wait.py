@@ -124,7 +124,7 @@ class Waiting(LavaLab):
                 "put a device back into service, then run `rtbisect resume`",
                 retryable=False,
             )
-        standing = reason or fair_use.place(state.job, self.rest.queue(kind), devices)
+        standing = reason or fair_use.standing_of(state.job, self.rest.queue(kind), devices)
         self._tell_reason(begin, f"job {state.job} waits: {standing}")
         return since
 

@@ -66,10 +66,10 @@ def upgrade() -> None:
         sa.Column("own_cpu_s", sa.Float, nullable=False, server_default="0"),
     )
     _table("seen", _key("build_config"), _key("sha"), _text("at"), _text("level", ""))
-    _mail()
+    _mail_tables()
 
 
-def _mail() -> None:
+def _mail_tables() -> None:
     _table(
         "outbox",
         _key("message_id"),
