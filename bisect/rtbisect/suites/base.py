@@ -127,10 +127,10 @@ def find(name: str) -> Suite:
         if error.name != f"rtbisect.suites.{name}":
             raise
         return Suite(name=name)
-    found = getattr(module, "SUITE", None)
-    if not isinstance(found, Suite):
+    suite = getattr(module, "SUITE", None)
+    if not isinstance(suite, Suite):
         raise ConfigError(f"suites/{name}.py has no SUITE", "see suites/base.py for the contract")
-    return found
+    return suite
 
 
 def every() -> tuple[Suite, ...]:
@@ -157,9 +157,11 @@ def no_figures(
 
 def checked(measurements: tuple[Measurement, ...]) -> tuple[Measurement, ...]:
     """The same measurements; InternalError when a suite uses a unit that nobody knows."""
-    for each in measurements:
-        if each.unit not in UNITS:
-            raise InternalError(f"{each.suite}.{each.name} has the unknown unit {each.unit!r}")
+    for measurement in measurements:
+        if measurement.unit not in UNITS:
+            raise InternalError(
+                f"{measurement.suite}.{measurement.name} has the unknown unit {measurement.unit!r}"
+            )
     return measurements
 
 
@@ -193,8 +195,8 @@ def of_cpus(
     with `worst` the largest.
     """
     suite, name, window = figure
-    whole = max(values.values()) if worst else sum(values.values()) / len(values)
-    boot = Measurement(suite=suite, name=name, window=window, value=whole, unit=unit)
+    of_boot = max(values.values()) if worst else sum(values.values()) / len(values)
+    boot = Measurement(suite=suite, name=name, window=window, value=of_boot, unit=unit)
     return [boot, *(replace(boot, value=value, cpu=cpu) for cpu, value in values.items())]
 
 
@@ -202,31 +204,31 @@ def pairs(content: str, separator: str) -> dict[str, str]:
     """Lines of `key<separator>value`. An empty value is none; SuiteError for two that differ: which
     of them is right is not known.
     """
-    found: dict[str, str] = {}
+    values: dict[str, str] = {}
     for line in content.splitlines():
-        name, between, told = line.partition(separator)
-        key, value = name.strip(), told.strip()
-        if not between:
+        name, mark, rest = line.partition(separator)
+        key, value = name.strip(), rest.strip()
+        if not mark:
             continue
-        before = found.get(key, "")
+        before = values.get(key, "")
         if before and value and before != value:
             raise SuiteError(f"{key[:40]} is both {before[:40]!r} and {value[:40]!r}")
-        found[key] = before or value
-    return found
+        values[key] = before or value
+    return values
 
 
-def no_events_lost(found: Mapping[str, str], watch: tuple[int, ...], where: str) -> None:
+def no_events_lost(settings: Mapping[str, str], watch: tuple[int, ...], where: str) -> None:
     """SuiteError when the trace buffer of a watched CPU overran (`lost_events` of the device)."""
     for cpu in watch:
-        for what in ("overrun", "dropped"):
-            key = f"{what}_cpu{cpu}"
-            if key in found and number(found, key, where) != 0:
-                raise SuiteError(f"the tracer lost {found[key]} events of CPU {cpu}")
+        for counter in ("overrun", "dropped"):
+            key = f"{counter}_cpu{cpu}"
+            if key in settings and number(settings, key, where) != 0:
+                raise SuiteError(f"the tracer lost {settings[key]} events of CPU {cpu}")
 
 
-def number(found: Mapping[str, str], key: str, where: str) -> int:
+def number(values: Mapping[str, str], key: str, where: str) -> int:
     """A non-negative integer of `pairs`; SuiteError when it is missing or something else."""
-    value = found.get(key)
+    value = values.get(key)
     if value is None:
         raise SuiteError(f"{where} has no {key}")
     if not re.fullmatch(r"[0-9]{1,20}", value):

@@ -31,20 +31,20 @@ def parse(
     watch: tuple[int, ...],  # noqa: ARG001  (of the contract)
 ) -> tuple[Measurement, ...]:
     """`events_per_ms_N` for each number N of producers (1/ms)."""
-    found: dict[int, Measurement] = {}
+    by_threads: dict[int, Measurement] = {}
     for match in matches("epoll.txt", text(files, "epoll.txt").splitlines(), _ROW):
         threads, events, ns = map(int, match.groups())
-        if threads in found:
+        if threads in by_threads:
             raise SuiteError(f"epoll.txt tells {threads} threads twice")
         if events < FEWEST or ns == 0:
             raise SuiteError(f"{events} events of {threads} threads in {ns} ns are no rate")
         name = f"events_per_ms_{threads}"
-        found[threads] = Measurement(
+        by_threads[threads] = Measurement(
             suite=NAME, name=name, window=window.name, value=events / (ns / 1e6), unit="1/ms"
         )
-    if not found:
+    if not by_threads:
         raise SuiteError("epoll.txt is empty")
-    return tuple(found[threads] for threads in sorted(found))
+    return tuple(by_threads[threads] for threads in sorted(by_threads))
 
 
 SUITE = Suite(

@@ -23,7 +23,7 @@ NAME = "hwnoise"
 
 #: What interrupts that are off cannot do. An NMI still comes through.
 _NEVER = ("irq_per_sample", "softirq_per_sample", "thread_per_sample")
-_KEPT = ("noise_us", "max_single_us", "avail_percent", "hw_per_sample", "nmi_per_sample")
+_FROM_HARDWARE = ("noise_us", "max_single_us", "avail_percent", "hw_per_sample", "nmi_per_sample")
 
 
 def parse(
@@ -33,11 +33,11 @@ def parse(
     options = pairs(text(files, "osnoise.txt"), " ").get("options", "")
     if "OSNOISE_IRQ_DISABLE" not in options.split():
         raise SuiteError("osnoise ran with interrupts on")
-    found = osnoise.parse(files, window, watch)
-    for m in found:
+    measurements = osnoise.parse(files, window, watch)
+    for m in measurements:
         if m.name in _NEVER and m.value > 0:
             raise SuiteError(f"{m.name} is {m.value:g} with interrupts off")
-    return tuple(replace(m, suite=NAME) for m in found if m.name in _KEPT)
+    return tuple(replace(m, suite=NAME) for m in measurements if m.name in _FROM_HARDWARE)
 
 
 SUITE = Suite(

@@ -11,18 +11,21 @@ _LAST_DIGIT = 0.00002
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoiseRow:
-    """What an osnoise table says of one CPU. Times in us; the sums are over all samples, of which
-    there are `samples`; `max_noise_us` is the worst sum of one sample, `max_single_us` the longest
-    single noise. None for what the table does not have.
-    """
+    """What an osnoise table says of one CPU; None for what the table does not have."""
 
+    #: Of the row, for messages.
     label: str
+    #: Sums over all samples.
     runtime_us: float
     noise_us: float | None
+    #: Of the runtime, 0..100.
     avail_percent: float
+    #: The worst sum of one sample.
     max_noise_us: float | None = None
+    #: The longest single noise.
     max_single_us: float | None = None
     samples: int = 1
+    #: The kernel's own figures; others are rounded by a person.
     exact: bool = True
 
 
@@ -37,20 +40,20 @@ def contradiction(row: NoiseRow) -> str:
     if not 0 <= noise_us <= row.runtime_us or not 0 <= row.avail_percent <= 100:
         return f"{row.label}: {noise_us:g} us of noise in {row.runtime_us:g} us"
     if row.exact and abs(lost_us - noise_us) > _LAST_DIGIT * row.runtime_us / 100:
-        said = f"{row.avail_percent:g}% available does not follow from {noise_us:g} us of noise"
-        return f"{row.label}: {said} in {row.runtime_us:g} us"
-    wrong = _maxima(row, noise_us)
-    return f"{row.label}: {wrong}" if wrong else ""
+        sentence = f"{row.avail_percent:g}% available does not follow from {noise_us:g} us of noise"
+        return f"{row.label}: {sentence} in {row.runtime_us:g} us"
+    fault = _wrong_maxima(row, noise_us)
+    return f"{row.label}: {fault}" if fault else ""
 
 
-def _maxima(row: NoiseRow, noise_us: float) -> str:
+def _wrong_maxima(row: NoiseRow, noise_us: float) -> str:
     """What is wrong with the maxima of a row, "" for nothing."""
     slack = 1.0 if row.exact else 2.0
     mean_us = noise_us / row.samples
     if row.max_noise_us is not None:
         if row.max_noise_us * slack < mean_us:
-            said = f"the worst sample has {row.max_noise_us:g} us of noise,"
-            return f"{said} the mean of all {mean_us:g} us"
+            sentence = f"the worst sample has {row.max_noise_us:g} us of noise,"
+            return f"{sentence} the mean of all {mean_us:g} us"
         if row.max_noise_us > noise_us * slack:
             return f"one sample has {row.max_noise_us:g} us of noise, all of them {noise_us:g} us"
     worst = noise_us if row.max_noise_us is None else row.max_noise_us

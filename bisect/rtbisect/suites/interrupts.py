@@ -22,9 +22,11 @@ _WRAP = 1 << 32
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """`counts[label][cpu]`; labels are the kernel's in lower case, a device's is its number."""
+    """One text of /proc/interrupts."""
 
+    #: Those that are online.
     cpus: tuple[int, ...]
+    #: `counts[label][cpu]`; labels are the kernel's in lower case, a device's is its number.
     counts: dict[str, dict[int, int]]
 
 

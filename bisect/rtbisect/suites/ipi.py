@@ -65,13 +65,13 @@ def parse(
     for cpu in watch:
         if cpu not in after.cpus:
             raise SuiteError(f"watched CPU {cpu} is not online")
-    times = _window(text(files, "window.txt"))
+    times = _times_and_dose(text(files, "window.txt"))
     seconds = (
         number(times, "end_ns", "window.txt") - number(times, "start_ns", "window.txt")
     ) / 1e9
     if seconds < SHORTEST_S:
         raise SuiteError(f"the window lasted {seconds:.3f} s, at least {SHORTEST_S} s are needed")
-    found = [
+    measurements = [
         *_rates(added, window, watch, seconds),
         *_ratios(added, window, watch),
         *_dose(times, window, seconds),
@@ -79,57 +79,59 @@ def parse(
             suite=NAME, name="window_us", window=window.name, value=seconds * 1e6, unit="us"
         ),
     ]
-    return tuple(found)
+    return tuple(measurements)
 
 
 def parse_as(
     suite: str, files: Mapping[str, bytes], window: Window, watch: tuple[int, ...]
 ) -> tuple[Measurement, ...]:
     """The same figures under the name of another suite."""
-    return tuple(replace(found, suite=suite) for found in parse(files, window, watch))
+    return tuple(replace(measurement, suite=suite) for measurement in parse(files, window, watch))
 
 
-def _window(content: str) -> dict[str, str]:
+def _times_and_dose(content: str) -> dict[str, str]:
     """The times and the dose; SuiteError where a line is none of its own, or a part is missing: a
     dose that is gone looks like a window that has none.
     """
-    found = pairs(content, " ")
+    values = pairs(content, " ")
     known = [f"{key}_{side}" for key in DOSE for side in ("before", "after")]
-    if len(found) != len(content.splitlines()) or not found.keys() <= {*TIMES, *known}:
+    if len(values) != len(content.splitlines()) or not values.keys() <= {*TIMES, *known}:
         raise SuiteError("window.txt has a line that is none of its own")
-    if any(key in found for key in known) and not all(key in found for key in known):
+    if any(key in values for key in known) and not all(key in values for key in known):
         raise SuiteError("window.txt has a part of the dose only")
-    return found
+    return values
 
 
 def _rates(
     added: Mapping[str, Mapping[int, int]], window: Window, watch: tuple[int, ...], seconds: float
 ) -> list[Measurement]:
-    found = []
+    measurements = []
     for vector in VECTORS:
         if vector not in added:
             continue
         rates = {cpu: added[vector][cpu] / seconds for cpu in watch}
-        found += of_cpus((NAME, f"{vector}_per_s", window.name), "1/s", rates)
-    return found
+        measurements += of_cpus((NAME, f"{vector}_per_s", window.name), "1/s", rates)
+    return measurements
 
 
 def _ratios(
     added: Mapping[str, Mapping[int, int]], window: Window, watch: tuple[int, ...]
 ) -> list[Measurement]:
-    alone = window.workload == "none" and not window.instrument
-    if alone or "iwi" not in added:
+    no_events = window.workload == "none" and not window.instrument
+    if no_events or "iwi" not in added:
         return []
     iwi = {cpu: added["iwi"][cpu] for cpu in watch}
     total = sum(iwi.values())
     if total == 0:
         return []
     ratio = sum(added["res"][cpu] for cpu in watch) / total
-    found = [Measurement(suite=NAME, name="res_per_iwi", window=window.name, value=ratio, unit="1")]
+    measurements = [
+        Measurement(suite=NAME, name="res_per_iwi", window=window.name, value=ratio, unit="1")
+    ]
     for cpu in watch:
         if iwi[cpu] > 0:
             value = added["res"][cpu] / iwi[cpu]
-            found.append(
+            measurements.append(
                 Measurement(
                     suite=NAME,
                     name="res_per_iwi",
@@ -139,7 +141,7 @@ def _ratios(
                     cpu=cpu,
                 )
             )
-    return found
+    return measurements
 
 
 def _dose(times: Mapping[str, str], window: Window, seconds: float) -> list[Measurement]:
@@ -157,7 +159,7 @@ def _dose(times: Mapping[str, str], window: Window, seconds: float) -> list[Meas
         counts[key] = number(times, f"{key}_after", "window.txt") - first
         if counts[key] < 0:
             raise SuiteError(f"the dose counted {key} backwards")
-    found = [
+    measurements = [
         Measurement(
             suite=NAME,
             name=f"{key}_per_s",
@@ -168,18 +170,18 @@ def _dose(times: Mapping[str, str], window: Window, seconds: float) -> list[Meas
         for key in ("events", "wakeups", "faults")
     ]
     return [
-        *found,
+        *measurements,
         Measurement(
             suite=NAME, name="lost", window=window.name, value=float(counts["lost"]), unit="1"
         ),
     ]
 
 
-def _counted(figures: Mapping[str, float]) -> float | None:
+def _counted_interrupts(figures: Mapping[str, float]) -> float | None:
     """All interrupts a second of a CPU but NMIs, which tracers count apart."""
     names = [f"{vector}_per_s" for vector in VECTORS if vector != "nmi"]
-    counted = [figures[name] for name in names if name in figures]
-    return sum(counted) if counted else None
+    rates = [figures[name] for name in names if name in figures]
+    return sum(rates) if rates else None
 
 
 SUITE = Suite(
@@ -189,7 +191,7 @@ SUITE = Suite(
     made_of={"res_": ("reschedule",), "cal_": ("call",), "iwi_": ("irq_work",)},
     per_event=PER_EVENT,
     counted_by=COUNTED_BY,
-    counted_interrupts=_counted,
+    counted_interrupts=_counted_interrupts,
     caused="res_per_s",
     tick="loc_per_s",
 )

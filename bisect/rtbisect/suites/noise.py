@@ -32,14 +32,15 @@ _ROW = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Interference:
-    """Events of one CPU, kind and source. Times in ns; `source` is an IRQ's name and vector, a
-    softirq's name and number, a thread's name, "-" for NMIs, or ALL.
-    """
+    """Events of one CPU, kind and source."""
 
     cpu: int
+    #: One of KINDS, or nmi.
     kind: str
+    #: An IRQ's name and vector, a softirq's name and number, a thread's name, "-" for NMIs, or ALL.
     source: str
     count: int
+    #: Net durations: all of them, the median and the longest one.
     sum_ns: int
     median_ns: int
     max_ns: int
@@ -57,7 +58,7 @@ def read(content: str) -> tuple[Interference, ...]:
     lines = content.splitlines()
     if lines[:1] != [HEAD]:
         raise SuiteError("noise.txt does not begin with its head")
-    found: dict[tuple[int, str, str], Interference] = {}
+    rows: dict[tuple[int, str, str], Interference] = {}
     for match in matches("noise.txt", lines[1:], _ROW):
         row = Interference(
             cpu=int(match["cpu"]),
@@ -69,21 +70,23 @@ def read(content: str) -> tuple[Interference, ...]:
             max_ns=int(match["max"]),
         )
         key = (row.cpu, row.kind, row.source)
-        if key in found:
+        if key in rows:
             raise SuiteError(f"noise.txt has {row.kind} {row.source} of CPU {row.cpu} twice")
         in_order = row.median_ns <= row.max_ns <= row.sum_ns <= row.count * row.max_ns
         if row.count == 0 or not in_order:
             raise SuiteError(f"noise.txt: {match[0]!r} cannot be")
-        found[key] = row
-    _add_up(found)
-    return tuple(found.values())
+        rows[key] = row
+    _check_sums(rows)
+    return tuple(rows.values())
 
 
-def _add_up(found: Mapping[tuple[int, str, str], Interference]) -> None:
+def _check_sums(rows_by_key: Mapping[tuple[int, str, str], Interference]) -> None:
     """The sources of a CPU and kind make its whole."""
-    for cpu, kind in {(cpu, kind) for cpu, kind, _source in found}:
-        whole = found.get((cpu, kind, ALL))
-        parts = [row for key, row in found.items() if key[:2] == (cpu, kind) and row.source != ALL]
+    for cpu, kind in {(cpu, kind) for cpu, kind, _source in rows_by_key}:
+        total = rows_by_key.get((cpu, kind, ALL))
+        parts = [
+            row for key, row in rows_by_key.items() if key[:2] == (cpu, kind) and row.source != ALL
+        ]
         sums = (sum(row.count for row in parts), sum(row.sum_ns for row in parts))
-        if whole is None or (whole.count, whole.sum_ns) != sums:
+        if total is None or (total.count, total.sum_ns) != sums:
             raise SuiteError(f"noise.txt: the sources of {kind} on CPU {cpu} are not all of it")

@@ -53,13 +53,15 @@ _SAMPLE = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Sample:
-    """One line of the tracer. Times in us; `counts` in the order hw nmi irq softirq thread."""
+class NoiseSample:
+    """One line of the tracer."""
 
     cpu: int
     runtime_us: int
+    #: Sum of all noises of the sample, and the longest one.
     noise_us: int
     max_single_us: int
+    #: How often noise came in, in the order of _COUNTS.
     counts: tuple[int, ...]
 
 
@@ -67,27 +69,29 @@ def parse(
     files: Mapping[str, bytes], window: Window, watch: tuple[int, ...]
 ) -> tuple[Measurement, ...]:
     """Means over the samples per watched CPU, and their means over CPUs (cpu=None)."""
-    _settings(files, watch)
+    _check_settings(files, watch)
     samples = read(text(files, "trace.txt"))
-    by_cpu = {cpu: [one for one in samples if one.cpu == cpu] for cpu in watch}
-    for cpu, mine in by_cpu.items():
-        if not mine:
+    by_cpu = {cpu: [sample for sample in samples if sample.cpu == cpu] for cpu in watch}
+    for cpu, cpu_samples in by_cpu.items():
+        if not cpu_samples:
             raise SuiteError(f"osnoise has no sample of watched CPU {cpu}")
-    stray = sorted({one.cpu for one in samples} - set(watch))
+    stray = sorted({sample.cpu for sample in samples} - set(watch))
     if stray:
         raise SuiteError(f"osnoise sampled CPU {stray[0]}, which is not watched")
-    figures = {cpu: _figures(mine) for cpu, mine in by_cpu.items()}
+    figures = {cpu: _figures(cpu_samples) for cpu, cpu_samples in by_cpu.items()}
     units = dict(_UNITS)
     if "noise.txt" in files:  # since the events are recorded
         units |= _OWN_UNITS
         rows = noise.read(text(files, "noise.txt"))
-        for cpu, mine in by_cpu.items():
-            figures[cpu] |= _own(rows, cpu, sum(one.runtime_us for one in mine))
-    found = []
+        for cpu, cpu_samples in by_cpu.items():
+            figures[cpu] |= _own_noise(rows, cpu, sum(sample.runtime_us for sample in cpu_samples))
+    measurements = []
     for name, unit in units.items():
         values = {cpu: figures[cpu][name] for cpu in watch}
-        found += of_cpus((NAME, name, window.name), unit, values, worst=name == "max_single_us")
-    return tuple(found)
+        measurements += of_cpus(
+            (NAME, name, window.name), unit, values, worst=name == "max_single_us"
+        )
+    return tuple(measurements)
 
 
 def sources(
@@ -96,7 +100,7 @@ def sources(
     """What disturbed the watched CPUs, by name and second of runtime; the most costly first."""
     if "noise.txt" not in files:
         return ()
-    seconds = sum(one.runtime_us for one in read(text(files, "trace.txt"))) / 1e6
+    seconds = sum(sample.runtime_us for sample in read(text(files, "trace.txt"))) / 1e6
     # Rates are those of all watched CPUs together: seconds of one CPU.
     seconds /= len(watch)
     rates: dict[tuple[str, str], tuple[float, float]] = {}
@@ -106,11 +110,15 @@ def sources(
         key = (row.kind, re.sub(r"/[0-9]+$", "/N", row.source))
         count, ns = rates.get(key, (0.0, 0.0))
         rates[key] = (count + row.count / seconds, ns + row.typical_ns / seconds)
-    found = [
+    noise_sources = [
         FigureSource(window.name, kind, name, count, ns / 1000)
         for (kind, name), (count, ns) in rates.items()
     ]
-    return tuple(sorted(found, key=lambda each: (-(each.us_per_s or 0.0), each.kind, each.name)))
+    return tuple(
+        sorted(
+            noise_sources, key=lambda source: (-(source.us_per_s or 0.0), source.kind, source.name)
+        )
+    )
 
 
 _UNITS = {
@@ -126,7 +134,7 @@ OWN = "own_noise_us_per_s"
 _OWN_UNITS = {OWN: "us/s", **{f"{kind}_noise_us_per_s": "us/s" for kind in noise.KINDS}}
 
 #: Settings that a window has to have had. Others would make another figure of it.
-_ASKED = {
+_REQUIRED = {
     "stop_tracing_us": 0,
     "stop_tracing_total_us": 0,
     "tracing_thresh": THRESHOLD_US,
@@ -135,34 +143,34 @@ _ASKED = {
 }
 
 
-def _settings(files: Mapping[str, bytes], watch: tuple[int, ...]) -> None:
+def _check_settings(files: Mapping[str, bytes], watch: tuple[int, ...]) -> None:
     """SuiteError unless the tracer ran as it was told, on the watched CPUs, and kept everything."""
-    found = pairs(text(files, "osnoise.txt"), " ")
-    for key, value in _ASKED.items():
-        if number(found, key, "osnoise.txt") != value:
-            raise SuiteError(f"osnoise.txt: {key} is {found[key]}, not {value}")
-    if "options" in found and "OSNOISE_WORKLOAD" not in found["options"].split():
+    settings = pairs(text(files, "osnoise.txt"), " ")
+    for key, value in _REQUIRED.items():
+        if number(settings, key, "osnoise.txt") != value:
+            raise SuiteError(f"osnoise.txt: {key} is {settings[key]}, not {value}")
+    if "options" in settings and "OSNOISE_WORKLOAD" not in settings["options"].split():
         raise SuiteError("osnoise ran without its workload")
-    no_events_lost(found, watch, "osnoise.txt")
+    no_events_lost(settings, watch, "osnoise.txt")
 
 
-def _own(rows: tuple[noise.Interference, ...], cpu: int, runtime_us: int) -> dict[str, float]:
+def _own_noise(rows: tuple[noise.Interference, ...], cpu: int, runtime_us: int) -> dict[str, float]:
     """Microseconds of typical interference in a second of runtime."""
-    found = dict.fromkeys(_OWN_UNITS, 0.0)
+    figures = dict.fromkeys(_OWN_UNITS, 0.0)
     for row in rows:
         if row.cpu == cpu and row.source == noise.ALL and row.kind in noise.KINDS:
             rate = row.typical_ns / 1000 / (runtime_us / 1e6)
-            found[f"{row.kind}_noise_us_per_s"] = rate
-            found[OWN] += rate
-    return found
+            figures[f"{row.kind}_noise_us_per_s"] = rate
+            figures[OWN] += rate
+    return figures
 
 
-def read(content: str) -> list[Sample]:
+def read(content: str) -> list[NoiseSample]:
     """All samples of a trace; SuiteError when the tracer itself says that it lost any."""
     if not content.startswith("# tracer: osnoise"):
         raise SuiteError("trace.txt is not of the osnoise tracer")
     samples = []
-    seen: set[tuple[str, str]] = set()
+    known: set[tuple[str, str]] = set()
     for line in content.splitlines():
         if "LOST" in line and "EVENTS" in line:
             raise SuiteError(f"the tracer lost events: {line.strip()[:60]!r}")
@@ -173,14 +181,14 @@ def read(content: str) -> list[Sample]:
         match = _SAMPLE.search(line) if len(line) <= _LONGEST_LINE else None
         if match is None:
             raise SuiteError(f"trace.txt has a line that is no sample: {line.strip()[:60]!r}")
-        if (place := (match["cpu"], match["time"])) in seen:
-            raise SuiteError(f"trace.txt tells a sample of CPU {place[0]} twice")
-        seen.add(place)
-        samples.append(_sample(match))
+        if (key := (match["cpu"], match["time"])) in known:
+            raise SuiteError(f"trace.txt tells a sample of CPU {key[0]} twice")
+        known.add(key)
+        samples.append(_parsed_sample(match))
     return samples
 
 
-def _sample(match: re.Match[str]) -> Sample:
+def _parsed_sample(match: re.Match[str]) -> NoiseSample:
     runtime, noise = int(match["runtime"]), int(match["noise"])
     available = float(match["available"])
     single = int(match["single"])
@@ -193,28 +201,28 @@ def _sample(match: re.Match[str]) -> Sample:
         avail_percent=available,
         max_single_us=single,
     )
-    if wrong := contradiction(row):
-        raise SuiteError(f"osnoise: {wrong}")
+    if fault := contradiction(row):
+        raise SuiteError(f"osnoise: {fault}")
     counts = tuple(int(match[name]) for name in _COUNTS)
-    return Sample(int(match["cpu"]), runtime, noise, single, counts)
+    return NoiseSample(int(match["cpu"]), runtime, noise, single, counts)
 
 
-def _figures(samples: list[Sample]) -> dict[str, float]:
+def _figures(samples: list[NoiseSample]) -> dict[str, float]:
     n = len(samples)
-    runtime = sum(one.runtime_us for one in samples)
-    noise = sum(one.noise_us for one in samples)
+    runtime = sum(sample.runtime_us for sample in samples)
+    noise = sum(sample.noise_us for sample in samples)
     figures = {
         "runtime_us": runtime / n,
         "noise_us": noise / n,
         "avail_percent": 100 * (runtime - noise) / runtime,
-        "max_single_us": float(max(one.max_single_us for one in samples)),
+        "max_single_us": float(max(sample.max_single_us for sample in samples)),
     }
     for place, name in enumerate(_COUNTS):
-        figures[f"{name}_per_sample"] = sum(one.counts[place] for one in samples) / n
+        figures[f"{name}_per_sample"] = sum(sample.counts[place] for sample in samples) / n
     return figures
 
 
-def _traced(figures: Mapping[str, float]) -> float | None:
+def _traced_interrupts(figures: Mapping[str, float]) -> float | None:
     """Interrupts a second of a CPU; NMIs are apart."""
     runtime_us = figures.get("runtime_us", 0.0)
     return figures["irq_per_sample"] / (runtime_us / 1e6) if runtime_us > 0 else None
@@ -237,5 +245,5 @@ SUITE = Suite(
         "own_noise_": noise.KINDS,
     },
     counted_by=COUNTED_BY,
-    traced_interrupts=_traced,
+    traced_interrupts=_traced_interrupts,
 )

@@ -48,34 +48,36 @@ def parse(
         "p90_us": quantile(durations_us, 0.90),
         "p99_us": quantile(durations_us, 0.99),
     }
-    found = [
+    measurements = [
         Measurement(
             suite=NAME, name="calls", window=window.name, value=float(len(durations_us)), unit="1"
         )
     ]
-    found += [
+    measurements += [
         Measurement(suite=NAME, name=name, window=window.name, value=us, unit="us")
         for name, us in figures.items()
     ]
-    late = sum(us > LATE_US for us in durations_us) / len(durations_us)
-    found.append(
-        Measurement(suite=NAME, name="over_20ms_per_call", window=window.name, value=late, unit="1")
+    late_share = sum(us > LATE_US for us in durations_us) / len(durations_us)
+    measurements.append(
+        Measurement(
+            suite=NAME, name="over_20ms_per_call", window=window.name, value=late_share, unit="1"
+        )
     )
     if hz := _hz(files):
         tick_us = 1e6 / hz
         ticks = Counter(round(us / tick_us) for us in durations_us)
         # Of two that come equally often the shorter one.
-        mode = min(ticks, key=lambda each: (-ticks[each], each))
+        mode = min(ticks, key=lambda count: (-ticks[count], count))
         in_ticks = {
             "p50_ticks": figures["p50_us"] / tick_us,
             "mode_ticks": float(mode),
             "mode_share": ticks[mode] / len(durations_us),
         }
-        found += [
+        measurements += [
             Measurement(suite=NAME, name=name, window=window.name, value=x, unit="1")
             for name, x in in_ticks.items()
         ]
-    return tuple(found)
+    return tuple(measurements)
 
 
 def _hz(files: Mapping[str, bytes]) -> int:
@@ -84,10 +86,10 @@ def _hz(files: Mapping[str, bytes]) -> int:
     """
     if FACTS_FILE not in files:
         return 0
-    told = pairs(text(files, FACTS_FILE), "=").get("hz", "no such line")
-    if not re.fullmatch(r"([1-9][0-9]{1,3})?", told):
-        raise SuiteError(f"facts.txt tells no hz: {told[:40]!r}")
-    return int(told or 0)
+    hz = pairs(text(files, FACTS_FILE), "=").get("hz", "no such line")
+    if not re.fullmatch(r"([1-9][0-9]{1,3})?", hz):
+        raise SuiteError(f"facts.txt tells no hz: {hz[:40]!r}")
+    return int(hz or 0)
 
 
 def quantile(ordered: Sequence[float], share: float) -> float:
@@ -96,16 +98,18 @@ def quantile(ordered: Sequence[float], share: float) -> float:
 
 
 def _durations_us(content: str) -> list[float]:
-    found = []
+    durations_us = []
     for line in content.splitlines():
         if not re.fullmatch(r"[0-9]{1,12}", line):
             raise SuiteError(f"durations.txt has a line that is no duration: {line[:40]!r}")
         if not 0 < int(line) <= LONGEST_NS:
             raise SuiteError(f"a call of synchronize_rcu() took {line} ns, which cannot be")
-        found.append(int(line) / 1000)
-    if len(found) < FEWEST:
-        raise SuiteError(f"durations.txt has {len(found)} calls, at least {FEWEST} are needed")
-    return sorted(found)
+        durations_us.append(int(line) / 1000)
+    if len(durations_us) < FEWEST:
+        raise SuiteError(
+            f"durations.txt has {len(durations_us)} calls, at least {FEWEST} are needed"
+        )
+    return sorted(durations_us)
 
 
 SUITE = Suite(

@@ -26,7 +26,9 @@ def parse(
     files: Mapping[str, bytes], window: Window, watch: tuple[int, ...]
 ) -> tuple[Measurement, ...]:
     """The figures of suites/rcu.py under this suite's name."""
-    return tuple(replace(found, suite=NAME) for found in rcu.parse(files, window, watch))
+    return tuple(
+        replace(measurement, suite=NAME) for measurement in rcu.parse(files, window, watch)
+    )
 
 
 SUITE = Suite(

@@ -32,15 +32,15 @@ def parse(
     watch: tuple[int, ...],  # noqa: ARG001  (of the contract)
 ) -> tuple[Measurement, ...]:
     """`failures` (0 or 1) and the seconds that it was looked for."""
-    found = pairs(text(files, "torture.txt"), " ")
-    if found.get("end") not in _ENDS:
-        raise SuiteError(f"rcutorture ended with {found.get('end', 'nothing')[:40]!r}")
-    seconds = number(found, "seconds", "torture.txt")
+    values = pairs(text(files, "torture.txt"), " ")
+    if values.get("end") not in _ENDS:
+        raise SuiteError(f"rcutorture ended with {values.get('end', 'nothing')[:40]!r}")
+    seconds = number(values, "seconds", "torture.txt")
     if seconds == 0:
         raise SuiteError("rcutorture ran for no time")
     return (
         Measurement(
-            suite=NAME, name=FAILURES, window=window.name, value=_ENDS[found["end"]], unit="1"
+            suite=NAME, name=FAILURES, window=window.name, value=_ENDS[values["end"]], unit="1"
         ),
         Measurement(suite=NAME, name="test_s", window=window.name, value=float(seconds), unit="s"),
     )

@@ -49,20 +49,20 @@ def sources(
     first, *lines = text(files, "reach.txt").splitlines() or [""]
     if first == "no kprobes" and not lines:
         return ()
-    ran = _WINDOW.fullmatch(first)
-    if ran is None:
+    outcome = _WINDOW.fullmatch(first)
+    if outcome is None:
         raise SuiteError(f"reach.txt does not begin with its window: {first[:60]!r}")
-    seconds = float(ran[3]) - float(ran[2])
-    if ran[1] != "pass" or seconds <= 0:
+    seconds = float(outcome[3]) - float(outcome[2])
+    if outcome[1] != "pass" or seconds <= 0:
         raise SuiteError("the window did not run to its end beside the probes")
-    found: dict[str, FigureSource] = {}
+    functions: dict[str, FigureSource] = {}
     for match in matches("reach.txt", lines, _ROW):
         hits, name = match.groups()
-        if name in found:
+        if name in functions:
             raise SuiteError(f"reach.txt tells {name[:60]} twice")
         kind = REFUSED if hits is None else RAN
-        found[name] = FigureSource(window.name, kind, name, int(hits or 0) / seconds)
-    return tuple(found.values())
+        functions[name] = FigureSource(window.name, kind, name, int(hits or 0) / seconds)
+    return tuple(functions.values())
 
 
 SUITE = Suite(

@@ -13,12 +13,13 @@ READER = "perf-epoll-reader"
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """One dose of it: on each CPU `timers` that fire every `period_us`, evenly spread, or, in the
-    mode "pf", a child that takes a page fault every `period_us`.
-    """
+    """One dose of it, on each CPU."""
 
+    #: What makes the events: "clock", timers that are evenly spread; "pf", page faults of a child.
     mode: str
+    #: Between two events of a timer, or of the child.
     period_us: int
+    #: 0 in the mode "pf".
     timers: int = 0
 
     @property

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _NUMBER = re.compile(r"[+-]?\d{1,20}(\.\d{1,60})?([eE][+-]?\d{1,3})?")
 
 
-class Case(Protocol):
+class ReportedCase(Protocol):
     """What is needed of a LAVA result."""
 
     @property
@@ -36,32 +36,32 @@ class Case(Protocol):
     def units(self) -> str: ...
 
 
-def parse(cases: Iterable[Case], suite: str, window: Window) -> tuple[Measurement, ...]:
+def parse(cases: Iterable[ReportedCase], suite: str, window: Window) -> tuple[Measurement, ...]:
     """Figures that the device reported in a window; SuiteError when one is no number, has no known
     unit or stands twice, and when there is none at all.
     """
-    found: dict[str, Measurement] = {}
-    for each in cases:
-        of, dot, name = each.case.partition(".")
-        if not dot or of != window.name:
+    figures: dict[str, Measurement] = {}
+    for case in cases:
+        window_name, dot, name = case.case.partition(".")
+        if not dot or window_name != window.name:
             continue
         if not re.fullmatch(r"[a-z][a-z0-9_]{0,40}", name):
-            raise SuiteError(f"{each.case[:60]!r} is no name of a figure")
-        if name in found:
-            raise SuiteError(f"{each.case} was reported twice")
-        if each.result != "pass":
-            raise SuiteError(f"{each.case} did not pass")
-        if not _NUMBER.fullmatch(each.measurement):
-            raise SuiteError(f"{each.case} is {each.measurement[:40]!r}, no number")
-        value = float(each.measurement)
+            raise SuiteError(f"{case.case[:60]!r} is no name of a figure")
+        if name in figures:
+            raise SuiteError(f"{case.case} was reported twice")
+        if case.result != "pass":
+            raise SuiteError(f"{case.case} did not pass")
+        if not _NUMBER.fullmatch(case.measurement):
+            raise SuiteError(f"{case.case} is {case.measurement[:40]!r}, no number")
+        value = float(case.measurement)
         if not math.isfinite(value):
-            raise SuiteError(f"{each.case} is {each.measurement[:40]}, not finite")
-        if each.units not in UNITS:
+            raise SuiteError(f"{case.case} is {case.measurement[:40]}, not finite")
+        if case.units not in UNITS:
             known = ", ".join(sorted(UNITS))
-            raise SuiteError(f"{each.case} has the unit {each.units[:20]!r}, not one of {known}")
-        found[name] = Measurement(
-            suite=suite, name=name, window=window.name, value=value, unit=each.units
+            raise SuiteError(f"{case.case} has the unit {case.units[:20]!r}, not one of {known}")
+        figures[name] = Measurement(
+            suite=suite, name=name, window=window.name, value=value, unit=case.units
         )
-    if not found:
+    if not figures:
         raise SuiteError("the device reported no figure")
-    return tuple(found.values())
+    return tuple(figures.values())

@@ -58,26 +58,31 @@ _CUT_PERCENT = 0.00002
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TopRow:
-    """One CPU of `top`: runtime, noise and counts are sums over `periods` samples, `max_noise_us`
-    is the worst sum of one sample, `max_single_us` the longest single noise.
-    """
+    """One CPU of `top`."""
 
     cpu: int
+    #: Samples, one a period.
     periods: int
+    #: Sums over all samples.
     runtime_us: int
     noise_us: int
+    #: Of the runtime, 0..100.
     avail_percent: float
+    #: The worst sum of one sample, and the longest single noise.
     max_noise_us: int
     max_single_us: int
+    #: How often noise came in, over all samples, in the order of _COUNTS.
     counts: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Histogram:
-    """Single noises of one CPU; `buckets` maps the lower end in us to a count."""
+    """Single noises of one CPU."""
 
     cpu: int
+    #: Lower end of a bucket in us -> count.
     buckets: dict[int, int]
+    #: Noises beyond the last bucket.
     over: int
 
 
@@ -98,15 +103,17 @@ def parse(
     if stray := sorted(set(noises) - set(watch)):
         raise SuiteError(f"rtla has a histogram of CPU {stray[0]}, which is not watched")
     figures = {cpu: _figures(rows[cpu]) for cpu in watch}
-    found = []
+    measurements = []
     for name, unit in figures[watch[0]]:
         values = {cpu: figures[cpu][name, unit] for cpu in watch}
-        found += of_cpus((NAME, name, window.name), unit, values, worst=name.startswith("max_"))
-    return tuple(found)
+        measurements += of_cpus(
+            (NAME, name, window.name), unit, values, worst=name.startswith("max_")
+        )
+    return tuple(measurements)
 
 
 def _figures(row: TopRow) -> dict[tuple[str, str], float]:
-    found = {
+    figures = {
         ("runtime_us", "us"): row.runtime_us / row.periods,
         ("noise_us", "us"): row.noise_us / row.periods,
         ("avail_percent", "percent"): row.avail_percent,
@@ -114,34 +121,34 @@ def _figures(row: TopRow) -> dict[tuple[str, str], float]:
         ("max_single_us", "us"): float(row.max_single_us),
     }
     for name, count in zip(_COUNTS, row.counts, strict=True):
-        found[f"{name}_per_sample", "1"] = count / row.periods
-    return found
+        figures[f"{name}_per_sample", "1"] = count / row.periods
+    return figures
 
 
 def read_top(content: str) -> tuple[TopRow, ...]:
     """Rows of the last table of `rtla osnoise top`; SuiteError when a row cannot be read or cannot
     be, or rtla says that it lost events.
     """
-    lines = _lines(content)
+    lines = _clean_lines(content)
     heads = [place for place, line in enumerate(lines) if _HEAD.fullmatch(line)]
     if not heads:
         raise SuiteError("rtla printed no table")
     if not any("time is in us" in line for line in lines[: heads[-1]]):
         raise SuiteError("rtla does not say that its times are in us")
-    rows = tuple(_row(line) for line in lines[heads[-1] + 1 :] if line)
+    rows = tuple(_parsed_row(line) for line in lines[heads[-1] + 1 :] if line)
     if len({row.cpu for row in rows}) < len(rows):
         raise SuiteError("rtla has two rows of a CPU")
     return rows
 
 
-def _lines(content: str) -> list[str]:
+def _clean_lines(content: str) -> list[str]:
     lines = [_ESCAPE.sub("", line).rstrip() for line in content.splitlines()]
     if lost := next((line for line in lines if _LOST.search(line)), ""):
         raise SuiteError(f"rtla lost events: {lost[:60]!r}")
     return lines
 
 
-def _row(line: str) -> TopRow:
+def _parsed_row(line: str) -> TopRow:
     if len(line) != _WIDTH or any(line[place] != mark for place, mark in _BETWEEN.items()):
         raise SuiteError(f"rtla: a row is not {_WIDTH} characters in its columns: {line[:60]!r}")
     cells = {name: line[place].strip() for name, place in _FIELDS.items()}
@@ -161,11 +168,11 @@ def _row(line: str) -> TopRow:
         max_single_us=numbers["max_single_us"],
         counts=tuple(numbers[name] for name in _COUNTS),
     )
-    _check(row)
+    _check_row(row)
     return row
 
 
-def _check(row: TopRow) -> None:
+def _check_row(row: TopRow) -> None:
     """The identities of a row (docs/trust.md, G1)."""
     wrong = (
         row.periods == 0
@@ -174,22 +181,22 @@ def _check(row: TopRow) -> None:
         or not row.max_single_us <= row.max_noise_us <= row.noise_us
         or row.max_noise_us * row.periods < row.noise_us
     )
-    lost = 100 * (row.runtime_us - row.noise_us) / max(1, row.runtime_us)
-    if wrong or abs(row.avail_percent - lost) > _CUT_PERCENT:
+    available_percent = 100 * (row.runtime_us - row.noise_us) / max(1, row.runtime_us)
+    if wrong or abs(row.avail_percent - available_percent) > _CUT_PERCENT:
         raise SuiteError(f"rtla: CPU {row.cpu} has figures that cannot be together")
 
 
 def read_hist(content: str) -> tuple[Histogram, ...]:
     """Histograms of `rtla osnoise hist`, one a CPU that had a noise; SuiteError otherwise."""
-    lines = _lines(content)
+    lines = _clean_lines(content)
     if lines[:2] != ["# RTLA osnoise histogram", "# Time unit is microseconds (us)"]:
         raise SuiteError("hist.txt is no histogram of rtla in us")
     body = [line.split() for line in lines if line and not line.startswith("#")]
     if not body or body[0][0] != "Index":
         # Without any noise there is one block without columns.
-        _no_noise(body)
+        _check_no_noise(body)
         return ()
-    cpus = [_cpu(word) for word in body[0][1:]]
+    cpus = [_cpu_of_column(word) for word in body[0][1:]]
     table: dict[str, list[int]] = {}
     for words in body[1:]:
         label, values = words[0], words[1:]
@@ -200,24 +207,24 @@ def read_hist(content: str) -> tuple[Histogram, ...]:
         table[label] = [int(value) for value in values]
     if not {"over:", "count:"} <= table.keys():
         raise SuiteError("hist.txt does not come to its end")
-    found = []
+    histograms = []
     for place, cpu in enumerate(cpus):
         buckets = {int(label): row[place] for label, row in table.items() if label.isdigit()}
         over = table["over:"][place]
         if sum(buckets.values()) + over != table["count:"][place]:
             raise SuiteError(f"hist.txt: the buckets of CPU {cpu} do not add up")
-        found.append(Histogram(cpu, buckets, over))
-    return tuple(found)
+        histograms.append(Histogram(cpu, buckets, over))
+    return tuple(histograms)
 
 
-def _cpu(word: str) -> int:
+def _cpu_of_column(word: str) -> int:
     match = re.fullmatch(r"CPU-(\d{1,5})", word)
     if match is None:
         raise SuiteError(f"hist.txt has a column {word[:20]!r}")
     return int(match[1])
 
 
-def _no_noise(body: list[list[str]]) -> None:
+def _check_no_noise(body: list[list[str]]) -> None:
     if not body or any(words[1:] != ["0"] for words in body):
         raise SuiteError("hist.txt has neither columns nor a block of zeros")
 

@@ -73,8 +73,8 @@ def sources(
     if content.strip() == "no events":
         return ()
     for line in text(files, "tracing.txt").splitlines():
-        what, _, count = line.partition(" ")
-        if what in ("overrun", "dropped") and count != "0":
+        counter, _, count = line.partition(" ")
+        if counter in ("overrun", "dropped") and count != "0":
             raise SuiteError(f"the tracer lost {count[:20]} events")
     times = pairs(text(files, "window.txt"), " ")
     first, last = (number(times, key, "window.txt") for key in ("start_ns", "end_ns"))
@@ -82,16 +82,16 @@ def sources(
         raise SuiteError("the window has no length")
     rates: dict[tuple[str, str], float] = {}
     for match in matches("senders.txt", content.splitlines(), _ROW):
-        hit = _targets(match["event"], match["target"]) & set(watch)
-        if hit:
-            key = (_kind(match), _named(match))
-            sent = int(match["count"]) * len(hit) / ((last - first) / 1e9)
+        reached = _targets(match["event"], match["target"]) & set(watch)
+        if reached:
+            key = (_ipi_kind(match), _sender_name(match))
+            sent = int(match["count"]) * len(reached) / ((last - first) / 1e9)
             rates[key] = rates.get(key, 0.0) + sent
-    found = (FigureSource(window.name, kind, name, rate) for (kind, name), rate in rates.items())
-    return tuple(sorted(found, key=lambda source: (-source.per_s, source.name)))
+    senders = (FigureSource(window.name, kind, name, rate) for (kind, name), rate in rates.items())
+    return tuple(sorted(senders, key=lambda source: (-source.per_s, source.name)))
 
 
-def _kind(row: re.Match[str]) -> str:
+def _ipi_kind(row: re.Match[str]) -> str:
     if row["callback"] == NO_CALLBACK:
         return "reschedule"
     # An interrupt of its own, which a CPU mostly sends to itself.
@@ -111,26 +111,26 @@ def _targets(event: str, target: str) -> set[int]:
     return {cpu for cpu in range(mask.bit_length()) if mask >> cpu & 1}
 
 
-def _named(row: re.Match[str]) -> str:
+def _sender_name(row: re.Match[str]) -> str:
     """`irq_work/N: rt_mutex_slowunlock < ep_poll_callback < ...`: a task without the number of its
     CPU, and the functions that asked for the IPI; of a call the function that is called.
     """
-    who = re.sub(r"/[0-9]+(:\S*)?", "/N", row["task"])
+    task = re.sub(r"/[0-9]+(:\S*)?", "/N", row["task"])
     if row["stack"] != "-":
         frames = _without_plumbing(row["stack"].split(";"))
     else:
-        called = [] if row["callback"] == NO_CALLBACK else [row["callback"]]
-        frames = [*called, row["callsite"]]
-    return f"{who}: {' < '.join(_SUFFIX.sub('', frame) for frame in frames)}"
+        callback = [] if row["callback"] == NO_CALLBACK else [row["callback"]]
+        frames = [*callback, row["callsite"]]
+    return f"{task}: {' < '.join(_SUFFIX.sub('', frame) for frame in frames)}"
 
 
 def _without_plumbing(frames: Sequence[str]) -> list[str]:
     # The unwinder may tell one frame twice.
-    once = [frame for above, frame in pairwise(["", *frames]) if frame != above]
-    for place, frame in enumerate(once):
+    frames_once = [frame for above, frame in pairwise(["", *frames]) if frame != above]
+    for place, frame in enumerate(frames_once):
         if _SUFFIX.sub("", frame) not in _PLUMBING:
-            return once[place : place + _FRAMES]
-    return once[-1:]
+            return frames_once[place : place + _FRAMES]
+    return frames_once[-1:]
 
 
 SUITE = Suite(

@@ -53,18 +53,18 @@ def parse(
     """The symptoms that the kernel can tell absent, and how much was tried; SuiteError when too
     little was.
     """
-    found = pairs(text(files, "stall.txt"), " ")
+    values = pairs(text(files, "stall.txt"), " ")
     counts = {
-        key: number(found, key, "stall.txt")
+        key: number(values, key, "stall.txt")
         for key in ("nr_periods", "nr_throttled", "writes", "waits")
     }
     if counts["nr_throttled"] < FEWEST_PERIODS or counts["nr_throttled"] > counts["nr_periods"]:
-        said = f"throttled in {counts['nr_throttled']} of {counts['nr_periods']} periods"
-        raise SuiteError(f"the task was {said}, at least {FEWEST_PERIODS} are needed")
+        throttled = f"throttled in {counts['nr_throttled']} of {counts['nr_periods']} periods"
+        raise SuiteError(f"the task was {throttled}, at least {FEWEST_PERIODS} are needed")
     symptoms = dict.fromkeys(sorted(set(SYMPTOMS.values())), 0.0)
-    symptoms[LOCKDEP] = float(number(found, LOCKDEP, "stall.txt") > 0)
+    symptoms[LOCKDEP] = float(number(values, LOCKDEP, "stall.txt") > 0)
     for guard in GUARDS:
-        if found.get(f"sees_{guard}") != "1":
+        if values.get(f"sees_{guard}") != "1":
             del symptoms[guard]
     return (
         *(
@@ -80,8 +80,8 @@ def parse(
 
 def symptom(signature: str, window: Window) -> tuple[Measurement, ...]:
     """The one figure that a boot tells which hung with this signature; none for another end."""
-    for said, name in SYMPTOMS.items():
-        if said in signature:
+    for console_text, name in SYMPTOMS.items():
+        if console_text in signature:
             return (Measurement(suite=NAME, name=name, window=window.name, value=1.0, unit="1"),)
     return ()
 

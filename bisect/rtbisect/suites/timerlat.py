@@ -43,23 +43,27 @@ _ROW = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Latencies:
-    """Latencies of one CPU and context in ns; `buckets` are lower ends and counts, ascending."""
+    """Latencies of one CPU and context."""
 
     cpu: int
+    #: irq, thread or user-ret: where the latency was taken.
     context: str
+    #: Activations of the timer.
     count: int
     sum_ns: int
     min_ns: int
     max_ns: int
+    #: How many of them took longer.
     over_100us: int
+    #: Lower ends in ns and counts, ascending.
     buckets: tuple[tuple[int, int], ...]
 
     def quantile_ns(self, share: float) -> int:
         """Lower end of the bucket that holds the quantile, and no less than the minimum."""
-        seen = 0
+        counted = 0
         for lower, count in self.buckets:
-            seen += count
-            if seen >= share * self.count:
+            counted += count
+            if counted >= share * self.count:
                 return max(lower, self.min_ns)
         return self.max_ns
 
@@ -74,31 +78,31 @@ def parse(
     no_events_lost(settings, watch, "timerlat.txt")
     if number(settings, "timerlat_period_us", "timerlat.txt") == 0:
         raise SuiteError("timerlat.txt: the period is 0")
-    seconds = _seconds(settings)
+    seconds = _window_s(settings)
     rows = {(row.cpu, row.context): row for row in read(text(files, "latency.txt"))}
     if stray := sorted({cpu for cpu, _context in rows} - set(watch)):
         raise SuiteError(f"timerlat measured CPU {stray[0]}, which is not watched")
-    found: list[Measurement] = []
+    measurements: list[Measurement] = []
     for context in ("irq", "thread"):
-        mine = {cpu: rows.get((cpu, context)) for cpu in watch}
-        for cpu, row in mine.items():
+        cpu_rows = {cpu: rows.get((cpu, context)) for cpu in watch}
+        for cpu, row in cpu_rows.items():
             if row is None or row.count < FEWEST:
                 count = row.count if row else 0
                 raise SuiteError(f"timerlat has {count} {context} latencies of watched CPU {cpu}")
-        figures = {cpu: _figures(row, context, seconds) for cpu, row in mine.items() if row}
+        figures = {cpu: _figures(row, context, seconds) for cpu, row in cpu_rows.items() if row}
         for name, unit in figures[watch[0]]:
             values = {cpu: figures[cpu][name, unit] for cpu in watch}
-            found += of_cpus(
+            measurements += of_cpus(
                 (NAME, name, window.name), unit, values, worst=name.endswith("_max_us")
             )
     exposure = seconds * len(watch)
     return (
-        *found,
+        *measurements,
         Measurement(suite=NAME, name="cpu_seconds", window=window.name, value=exposure, unit="s"),
     )
 
 
-def _seconds(settings: Mapping[str, str]) -> float:
+def _window_s(settings: Mapping[str, str]) -> float:
     times = []
     for key in ("start_s", "end_s"):
         if not re.fullmatch(r"\d{1,9}\.\d{1,6}", settings.get(key, "")):
@@ -125,10 +129,10 @@ def read(content: str) -> tuple[Latencies, ...]:
         raise SuiteError("latency.txt does not begin with its head")
     if lines[-1:] != ["other 0"]:
         raise SuiteError(f"the trace has lines that are none of timerlat: {lines[-1][:40]!r}")
-    found: dict[tuple[int, str], Latencies] = {}
+    rows: dict[tuple[int, str], Latencies] = {}
     for match in matches("latency.txt", lines[1:-1], _ROW):
-        each = (pair.split(":") for pair in match["buckets"].split())
-        buckets = tuple((int(lower), int(count)) for lower, count in each)
+        bucket_texts = (pair.split(":") for pair in match["buckets"].split())
+        buckets = tuple((int(lower), int(count)) for lower, count in bucket_texts)
         count, total, least, most, over = (
             int(match[name]) for name in ("count", "sum", "min", "max", "over")
         )
@@ -143,19 +147,19 @@ def read(content: str) -> tuple[Latencies, ...]:
             over_100us=over,
             buckets=buckets,
         )
-        _check(row, match[0])
-        if (row.cpu, row.context) in found:
+        _check_row(row, match[0])
+        if (row.cpu, row.context) in rows:
             raise SuiteError(f"latency.txt has {row.context} of CPU {row.cpu} twice")
-        found[row.cpu, row.context] = row
-    return tuple(found.values())
+        rows[row.cpu, row.context] = row
+    return tuple(rows.values())
 
 
-def _check(row: Latencies, line: str) -> None:
+def _check_row(row: Latencies, line: str) -> None:
     lowers = [lower for lower, _count in row.buckets]
-    whole = sum(count for _lower, count in row.buckets)
+    total = sum(count for _lower, count in row.buckets)
     if (
         row.count == 0
-        or whole != row.count
+        or total != row.count
         or lowers != sorted(set(lowers))
         or not lowers[0] <= row.min_ns <= row.max_ns
         or lowers[-1] > row.max_ns
