@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING
 from recorded_boots import asked_for
 from rtbisect.config.thresholds import load_thresholds
 from rtbisect.judge.gates import aa
-from rtbisect.judge.gates.campaign_gates import Examined, examine
+from rtbisect.judge.gates.campaign_gates import GateInput, examine
 from rtbisect.judge.samples import sample
 from rtbisect.lab.windows import ALL_WINDOWS
 from rtbisect.model.campaign import Better, MetricKey, Scale
@@ -119,7 +119,7 @@ def trips(runs: Sequence[Run], limits: Sequence[Threshold]) -> None:
             mixed = rng.sample(list(runs), len(runs))
             half = len(mixed) // 2
             sides = tuple(mixed[:half]), tuple(mixed[half:])
-            what = Examined(
+            what = GateInput(
                 threshold=limit,
                 windows=ALL_WINDOWS,
                 emulated=False,

@@ -52,8 +52,8 @@ def _means(rows: Iterable[tuple[str, float, int]]) -> dict[str, float]:
     for name, value, weight in rows:
         groups.setdefault(name, []).append((value, weight))
     return {
-        name: math.fsum(value * n for value, n in found) / sum(n for _, n in found)
-        for name, found in groups.items()
+        name: math.fsum(value * n for value, n in weighted) / sum(n for _, n in weighted)
+        for name, weighted in groups.items()
     }
 
 
@@ -63,13 +63,13 @@ def aligned(
     """Values of several kernels without what their hosts add."""
     rows = [
         (str(kernel), host, value)
-        for kernel, (mine, names) in enumerate(zip(values, hosts, strict=True))
-        for host, value in zip(names, mine, strict=True)
+        for kernel, (kernel_values, kernel_hosts) in enumerate(zip(values, hosts, strict=True))
+        for host, value in zip(kernel_hosts, kernel_values, strict=True)
     ]
     added = offsets(rows)
     return tuple(
-        tuple(value - added[host] for host, value in zip(names, mine, strict=True))
-        for mine, names in zip(values, hosts, strict=True)
+        tuple(value - added[host] for host, value in zip(kernel_hosts, kernel_values, strict=True))
+        for kernel_values, kernel_hosts in zip(values, hosts, strict=True)
     )
 
 
@@ -100,16 +100,16 @@ def split_p(  # noqa: PLR0913  (two samples, their hosts)
     """
     pooled = np.asarray([*base, *new], dtype=np.float64)
     if ranks:
-        _, where, count = np.unique(pooled, return_inverse=True, return_counts=True)
-        pooled = (np.cumsum(count) - (count - 1) / 2)[where.reshape(-1)].astype(np.float64)
-    names = [*base_hosts, *new_hosts]
-    mine = np.arange(pooled.size) >= len(base)
-    observed = float(pooled[mine].sum())
+        _, value_index, times = np.unique(pooled, return_inverse=True, return_counts=True)
+        pooled = (np.cumsum(times) - (times - 1) / 2)[value_index.reshape(-1)].astype(np.float64)
+    hosts = [*base_hosts, *new_hosts]
+    is_new = np.arange(pooled.size) >= len(base)
+    observed = float(pooled[is_new].sum())
     rng = np.random.default_rng(seed)
     sums = np.zeros(stats.SAMPLED_SPLITS)
-    for host in sorted(set(names)):
-        block = np.array([name == host for name in names])
-        values, size = pooled[block], int(mine[block].sum())
+    for host in sorted(set(hosts)):
+        block = np.array([name == host for name in hosts])
+        values, size = pooled[block], int(is_new[block].sum())
         order = rng.random((stats.SAMPLED_SPLITS, values.size)).argsort(axis=1)[:, :size]
         sums += values[order].sum(axis=1)
     slack = 1e-9 * float(np.abs(pooled).sum())

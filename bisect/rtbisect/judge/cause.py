@@ -48,18 +48,18 @@ def cause(  # noqa: PLR0913  (two factors with two levels each: four samples, tw
     if with_load.level is not Level.REGRESSED:
         return Cause.NONE, f"{threshold_on.key} does not differ: {with_load.reason}"
     if threshold_off is None:
-        return Cause.KERNEL, f"{threshold_on.key} differs, and {_alone(workload)}"
+        return Cause.KERNEL, f"{threshold_on.key} differs, and {_no_control_text(workload)}"
     without = judge(threshold_off, parent_off or Sample(()), culprit_off or Sample(()), alpha=alpha)
-    what = _Factor.of(instrument)
+    factor = _Factor.of(instrument)
     if without.level is Level.REGRESSED:
-        return Cause.KERNEL, f"the kernels differ with {what.name} and without it"
+        return Cause.KERNEL, f"the kernels differ with {factor.name} and without it"
     # Less than what counts is not nothing: twice as much in both windows is one effect.
     if without.level is Level.PASS and without.p > DOUBTFUL_P:
-        return what.cause, f"the kernels differ only while {what.name} {what.verb}"
-    return _undecided(what, with_load, without, _share(threshold_off, beside, without))
+        return factor.cause, f"the kernels differ only while {factor.name} {factor.verb}"
+    return _undecided(factor, with_load, without, _share_without(threshold_off, beside, without))
 
 
-def _alone(workload: str) -> str:
+def _no_control_text(workload: str) -> str:
     if workload == "none":
         return "no workload is involved"
     return f"{workload} is what the figure is about: there is none without it"
@@ -81,23 +81,25 @@ class _Factor:
 
 
 def _undecided(
-    what: _Factor, with_load: Judgement, without: Judgement, share: float | None
+    factor: _Factor, with_load: Judgement, without: Judgement, share: float | None
 ) -> tuple[Cause, str]:
     """Cause where the control alone says neither pass nor regressed."""
     if share is not None and share < SMALL_SHARE:
-        said = f"without {what.name} {without.key.name} changes by at most"
-        said += f" {max(1, math.ceil(100 * share))}% of its change beside it"
-        return what.cause, f"{said}: {without.reason}"
-    during = f"while {what.name} {what.verb}"
-    if without.level is not Level.PASS and _apart(with_load, without):
-        said = f"the kernels differ more {during} than without it, where the boots"
-        return what.cause, f"{said} show no difference: {without.reason}"
-    said = f"the kernels differ {during}; without it"
-    said += " by less than counts" if without.level is Level.PASS else " the boots do not decide"
-    return Cause.NONE, f"{said}: {without.reason}"
+        sentence = f"without {factor.name} {without.key.name} changes by at most"
+        sentence += f" {max(1, math.ceil(100 * share))}% of its change beside it"
+        return factor.cause, f"{sentence}: {without.reason}"
+    during = f"while {factor.name} {factor.verb}"
+    if without.level is not Level.PASS and _larger_beside_workload(with_load, without):
+        sentence = f"the kernels differ more {during} than without it, where the boots"
+        return factor.cause, f"{sentence} show no difference: {without.reason}"
+    sentence = f"the kernels differ {during}; without it"
+    sentence += (
+        " by less than counts" if without.level is Level.PASS else " the boots do not decide"
+    )
+    return Cause.NONE, f"{sentence}: {without.reason}"
 
 
-def _share(
+def _share_without(
     threshold: Threshold, beside: tuple[Sample, Sample] | None, without: Judgement
 ) -> float | None:
     """At most this share of the change beside the workload is there without it, by the ends of
@@ -116,7 +118,7 @@ def _share(
     return max(0.0, most) / least if least > 0 else None
 
 
-def _apart(with_load: Judgement, without: Judgement) -> bool:
+def _larger_beside_workload(with_load: Judgement, without: Judgement) -> bool:
     """The workload makes the effect larger: the two 95% intervals of the effect do not overlap,
     and what is left without it is not even half significant.
     """

@@ -21,15 +21,15 @@ def parts(threshold: Threshold, boots: Sequence[tuple[str, str, float]]) -> tupl
     if len(names) < 2 or "" in names:
         return ()
     pairs = {(kernel, host) for kernel, host, _ in boots}
-    apart = len(pairs) == len({kernel for kernel, _ in pairs})
+    separate = len(pairs) == len({kernel for kernel, _ in pairs})
     rows = [(kernel, host, badness(threshold, value)) for kernel, host, value in boots]
     # Means are compared as they are: they have no part of hosts.
-    told = {} if apart or by_mean(threshold) else blocks.offsets(rows)
+    added = {} if separate or by_mean(threshold) else blocks.offsets(rows)
     return tuple(
         HostPart(
             name,
             sum(host == name for _, host, _ in boots),
-            effect_of(threshold, told[name]) if name in told else None,
+            effect_of(threshold, added[name]) if name in added else None,
         )
         for name in names
     )

@@ -29,11 +29,15 @@ def improved(
     """
     if sought is Sought.REPAIR:
         return ()
-    limits = {each.key: each for each in thresholds if each.role == "primary"}
+    limits = {judgement.key: judgement for judgement in thresholds if judgement.role == "primary"}
     pairs = [
-        (limits[each.key].toward(Sought.REPAIR), each.base, each.new)
-        for each in judgements
+        (limits[judgement.key].toward(Sought.REPAIR), judgement.base, judgement.new)
+        for judgement in judgements
         # Of a part of a figure the threshold is another one.
-        if each.key in limits and not each.figure
+        if judgement.key in limits and not judgement.figure
     ]
-    return tuple(each for each in judge_all(pairs, alpha=ALPHA) if each.level is Level.REGRESSED)
+    return tuple(
+        judgement
+        for judgement in judge_all(pairs, alpha=ALPHA)
+        if judgement.level is Level.REGRESSED
+    )

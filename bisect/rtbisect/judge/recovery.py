@@ -38,7 +38,7 @@ def share(threshold: Threshold, ends: Pair, pair: Pair) -> float | None:
 
 def falls_short(threshold: Threshold, ends: Pair, pair: Pair) -> bool:
     """Below FULL, by more than what luck makes of so few boots."""
-    whole, part = (sides(threshold, *each) for each in (ends, pair))
+    whole, part = (sides(threshold, *samples) for samples in (ends, pair))
     return stats.falls_short(whole, part, FULL, level=SURE, mean=by_mean(threshold))
 
 
@@ -56,5 +56,5 @@ def may_be_luck(threshold: Threshold, ends: Pair, pair: Pair) -> bool:
 
 
 def _shift(threshold: Threshold, pair: Pair) -> float:
-    one, two = sides(threshold, *pair)
-    return centre(threshold, two) - centre(threshold, one)
+    better, worse = sides(threshold, *pair)
+    return centre(threshold, worse) - centre(threshold, better)

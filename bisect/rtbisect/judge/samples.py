@@ -27,6 +27,6 @@ def figure(run: Run, key: MetricKey) -> float | None:
 
 def sample(runs: Iterable[Run], key: MetricKey) -> Sample:
     """The figure over boots, in the order of the boots."""
-    found = [(value, run.device) for run in runs if (value := figure(run, key)) is not None]
-    hosts = tuple(host for _, host in found)
-    return Sample(tuple(value for value, _ in found), hosts if all(hosts) else ())
+    boots = [(value, run.device) for run in runs if (value := figure(run, key)) is not None]
+    hosts = tuple(host for _, host in boots)
+    return Sample(tuple(value for value, _ in boots), hosts if all(hosts) else ())

@@ -45,22 +45,22 @@ def origins(
 
     A figure in us is told in typical us a second, any other in times a second.
     """
-    found = _both(key, kinds_of(key), windows, (parent, culprit))
-    if found is None:
+    means = _side_means(key, kinds_of(key), windows, (parent, culprit))
+    if means is None:
         return ()
-    base, new = found
+    base, new = means
     # In one order in every process: a sum in another order is another number.
-    every = sorted(base.keys() | new.keys())
-    change = {each: new.get(each, 0.0) - base.get(each, 0.0) for each in every}
+    sources = sorted(base.keys() | new.keys())
+    change = {source: new.get(source, 0.0) - base.get(source, 0.0) for source in sources}
     sign = 1.0 if rises else -1.0
     if sum(change.values()) * sign <= 0:
         return ()
-    whole = sum(amount for amount in change.values() if amount * sign > 0)
-    largest = sorted(change, key=lambda each: (-change[each] * sign, each))[:MOST]
+    total = sum(amount for amount in change.values() if amount * sign > 0)
+    largest = sorted(change, key=lambda source: (-change[source] * sign, source))[:MOST]
     return tuple(
         Origin(kind, name, base.get((kind, name), 0.0), new.get((kind, name), 0.0), share)
         for kind, name in largest
-        if (share := change[kind, name] / whole) >= LEAST
+        if (share := change[kind, name] / total) >= LEAST
     )
 
 
@@ -71,20 +71,20 @@ def traced(
     each event as the figure is; None where a side has no boot that tells.
     """
     sides = (parent, culprit)
-    found = _both(key, kinds_of(key), windows, sides)
-    if found is None:
+    means = _side_means(key, kinds_of(key), windows, sides)
+    if means is None:
         return None
-    base, new = (sum(side.values()) for side in found)
+    base, new = (sum(side.values()) for side in means)
     per_event = find(key.suite).per_event
     if key.name not in per_event:
         return base, new
-    events = _both(key, per_event[key.name], windows, sides)
+    events = _side_means(key, per_event[key.name], windows, sides)
     if events is None or not all(sum(side.values()) for side in events):
         return None
     return base / sum(events[0].values()), new / sum(events[1].values())
 
 
-def _both(
+def _side_means(
     key: MetricKey,
     kinds: tuple[str, ...],
     windows: Collection[str],
@@ -94,11 +94,11 @@ def _both(
     if not kinds:
         return None
     # Where no boot tells of anything the kernel has no such instrument.
-    alike = next((each.kinds for each in every() if set(kinds) <= each.kinds), frozenset[str]())
+    alike = next((suite.kinds for suite in every() if set(kinds) <= suite.kinds), frozenset[str]())
     runs = (*sides[0], *sides[1])
-    told = {each.window for run in runs for each in run.sources if each.kind in alike}
-    works, timed = told & set(windows), "_us" in key.name
-    base, new = (_mean(runs, kinds, works, timed=timed) for runs in sides)
+    told_windows = {source.window for run in runs for source in run.sources if source.kind in alike}
+    working, timed = told_windows & set(windows), "_us" in key.name
+    base, new = (_mean(runs, kinds, working, timed=timed) for runs in sides)
     return None if base is None or new is None else (base, new)
 
 
@@ -108,22 +108,22 @@ def _mean(
     """Mean of each source over the boots in which the instrument looked; None where none did. A
     boot in which it saw nothing counts: of that source it had none.
     """
-    told = [_of(run, kinds, windows) for run in runs if _looked(run, windows)]
-    if not told:
+    boots = [_sources_of(run, kinds, windows) for run in runs if _window_ended(run, windows)]
+    if not boots:
         return None
     mean: dict[tuple[str, str], float] = {}
-    for each in (source for found in told for source in found):
-        amount = (each.us_per_s or 0.0) if timed else each.per_s
-        place = (each.kind, each.name)
-        mean[place] = mean.get(place, 0.0) + amount / len(told)
+    for source in (source for boot in boots for source in boot):
+        amount = (source.us_per_s or 0.0) if timed else source.per_s
+        key = (source.kind, source.name)
+        mean[key] = mean.get(key, 0.0) + amount / len(boots)
     return mean
 
 
-def _looked(run: Run, windows: Collection[str]) -> bool:
+def _window_ended(run: Run, windows: Collection[str]) -> bool:
     """Whether a boot ran a window to its end; lab/measurements.py tells which it did not."""
-    failed = {key.removeprefix(UNEXPLAINED) for key, _why in run.facts}
+    failed = {fact.removeprefix(UNEXPLAINED) for fact, _why in run.facts}
     return run.complete and not run.hung and bool(set(run.window_order) & set(windows) - failed)
 
 
-def _of(run: Run, kinds: tuple[str, ...], windows: Collection[str]) -> list[FigureSource]:
-    return [each for each in run.sources if each.kind in kinds and each.window in windows]
+def _sources_of(run: Run, kinds: tuple[str, ...], windows: Collection[str]) -> list[FigureSource]:
+    return [source for source in run.sources if source.kind in kinds and source.window in windows]

@@ -32,13 +32,13 @@ RESAMPLES = 4_000
 _BLOCK = 2_000
 
 
-def _sample(values: Sequence[float], name: str) -> Floats:
-    found = np.asarray(values, dtype=np.float64)
-    if found.ndim != 1 or found.size == 0:
+def _checked_array(values: Sequence[float], name: str) -> Floats:
+    array = np.asarray(values, dtype=np.float64)
+    if array.ndim != 1 or array.size == 0:
         raise ValueError(f"{name} is empty")
-    if not np.isfinite(found).all():
+    if not np.isfinite(array).all():
         raise ValueError(f"{name} holds a value that is not finite")
-    return found
+    return array
 
 
 def smallest_p(base_n: int, new_n: int) -> float:
@@ -59,16 +59,18 @@ def permutation_p(
     Exact up to EXACT_SPLITS splits, else sampled with the +1 correction (Phipson and
     Smyth, 2010). Splits that tie with the observed one count as extreme.
     """
-    one, two = _sample(base, "base"), _sample(new, "new")
-    pooled = np.concatenate([one, two])
+    base_values, new_values = _checked_array(base, "base"), _checked_array(new, "new")
+    pooled = np.concatenate([base_values, new_values])
     pooled -= pooled.mean()
     if alternative == "less":
         pooled = -pooled
     # With centred values the difference of means is a multiple of the sum over `new`.
-    observed = float(pooled[one.size :].sum())
+    observed = float(pooled[base_values.size :].sum())
     slack = 1e-9 * float(np.abs(pooled).sum())
-    exact = math.comb(pooled.size, two.size) <= EXACT_SPLITS
-    sums = _all_sums(pooled, two.size) if exact else _random_sums(pooled, two.size, seed)
+    exact = math.comb(pooled.size, new_values.size) <= EXACT_SPLITS
+    sums = (
+        _all_sums(pooled, new_values.size) if exact else _random_sums(pooled, new_values.size, seed)
+    )
     if alternative == "two-sided":
         sums, observed = np.abs(sums), abs(observed)
     extreme = int(np.count_nonzero(sums >= observed - slack))
@@ -85,19 +87,19 @@ def rank_p(
     """P value of the same test on mid-ranks (Wilcoxon 1945, with ties): one stray boot weighs no
     more than the worst ordinary one. Exact up to EXACT_RANKS values in all.
     """
-    one, two = _sample(base, "base"), _sample(new, "new")
-    pooled = np.concatenate([one, two])
-    _, where, count = np.unique(pooled, return_inverse=True, return_counts=True)
+    base_values, new_values = _checked_array(base, "base"), _checked_array(new, "new")
+    pooled = np.concatenate([base_values, new_values])
+    _, value_index, times = np.unique(pooled, return_inverse=True, return_counts=True)
     # Twice the mid-rank is a whole number: 2 + 4 for the first two values, 3 + 3 when they tie.
-    twice = (2 * np.cumsum(count) - count + 1)[where.reshape(-1)]
+    twice = (2 * np.cumsum(times) - times + 1)[value_index.reshape(-1)]
     if pooled.size > EXACT_RANKS:
         ranks = twice.tolist()
         return permutation_p(
-            ranks[: one.size], ranks[one.size :], alternative=alternative, seed=seed
+            ranks[: base_values.size], ranks[base_values.size :], alternative=alternative, seed=seed
         )
-    ways = _rank_sums(tuple(np.sort(twice).tolist()), two.size)
-    sums, observed = np.arange(ways.size), int(twice[one.size :].sum())
-    middle = two.size * (pooled.size + 1)
+    ways = _rank_sums(tuple(np.sort(twice).tolist()), new_values.size)
+    sums, observed = np.arange(ways.size), int(twice[base_values.size :].sum())
+    middle = new_values.size * (pooled.size + 1)
     if alternative == "two-sided":
         extreme = np.abs(sums - middle) >= abs(observed - middle)
     else:
@@ -113,8 +115,8 @@ def _rank_sums(ranks: tuple[int, ...], size: int) -> Floats:
     ways[0, 0] = 1.0
     for rank in ranks:
         ways[1:, rank:] += ways[:-1, : most + 1 - rank].copy()
-    found: Floats = ways[size]
-    return found
+    ways_of_size: Floats = ways[size]
+    return ways_of_size
 
 
 def _all_sums(pooled: Floats, size: int) -> Floats:
@@ -161,9 +163,9 @@ def falls_short(  # noqa: PLR0913  (a question of two shifts)
     percentile bootstrap of all four samples with this one-sided level.
     """
     rng = np.random.default_rng(seed)
-    found = _shifts(rng, *part, mean=mean)
-    found -= share * _shifts(rng, *whole, mean=mean)
-    return float(np.quantile(found, level)) < 0
+    shortfall = _shifts(rng, *part, mean=mean)
+    shortfall -= share * _shifts(rng, *whole, mean=mean)
+    return float(np.quantile(shortfall, level)) < 0
 
 
 def chance_of_less(
@@ -185,10 +187,10 @@ def _shifts(
     rng: np.random.Generator, base: Sequence[float], new: Sequence[float], *, mean: bool
 ) -> Floats:
     """RESAMPLES draws of median(new) - median(base), or of the means."""
-    one, two = _sample(base, "base"), _sample(new, "new")
+    base_values, new_values = _checked_array(base, "base"), _checked_array(new, "new")
     centre = np.mean if mean else np.median
-    shifts = centre(rng.choice(two, (RESAMPLES, two.size)), axis=1)
-    shifts -= centre(rng.choice(one, (RESAMPLES, one.size)), axis=1)
+    shifts = centre(rng.choice(new_values, (RESAMPLES, new_values.size)), axis=1)
+    shifts -= centre(rng.choice(base_values, (RESAMPLES, base_values.size)), axis=1)
     return np.asarray(shifts)
 
 
@@ -206,20 +208,20 @@ def holm(p: Sequence[float]) -> tuple[float, ...]:
 
 def mean(values: Sequence[float]) -> float:
     """Mean of a sample."""
-    return float(_sample(values, "the sample").mean())
+    return float(_checked_array(values, "the sample").mean())
 
 
 def median(values: Sequence[float]) -> float:
     """Median of a sample."""
-    return float(np.median(_sample(values, "the sample")))
+    return float(np.median(_checked_array(values, "the sample")))
 
 
 def quantile(values: Sequence[float], share: float) -> float:
     """A quantile of a sample, between two values by interpolation."""
-    return float(np.quantile(_sample(values, "the sample"), share))
+    return float(np.quantile(_checked_array(values, "the sample"), share))
 
 
 def deviations(values: Sequence[float]) -> tuple[float, ...]:
     """Distances from the median of the sample (Brown and Forsythe, 1974)."""
-    found = _sample(values, "the sample")
-    return tuple(np.abs(found - np.median(found)).tolist())
+    array = _checked_array(values, "the sample")
+    return tuple(np.abs(array - np.median(array)).tolist())

@@ -51,9 +51,9 @@ def judge(
             p=1.0,
             reason=f"no {run}s of {side}",
         )
-    shift, (low, high), p = _compared(threshold, base, new)
+    shift, (low, high), p = _compare(threshold, base, new)
     first, second = effect_of(threshold, low), effect_of(threshold, high)
-    found = Judgement(
+    judgement = Judgement(
         key=threshold.key,
         level=Level.UNDECIDED,
         base=base,
@@ -64,25 +64,27 @@ def judge(
         reason="",
     )
     worst = high if min(base.n, new.n) >= PASS_BOOTS else None
-    return _decided(threshold, found, (shift, floor, worst), alpha, run)
+    return _with_level(threshold, judgement, (shift, floor, worst), alpha, run)
 
 
 # A verification asks again for each of its looks after every boot, and nothing of them has changed.
 @lru_cache(maxsize=256)
-def _compared(
+def _compare(
     threshold: Threshold, base: Sample, new: Sample
 ) -> tuple[float, tuple[float, float], float]:
     """Shift and its interval in badness, and the one-sided p."""
-    one, two = sides(threshold, base, new)
-    shift = centre(threshold, two) - centre(threshold, one)
-    interval = stats.bootstrap_shift(one, two, mean=by_mean(threshold))
+    base_badness, new_badness = sides(threshold, base, new)
+    shift = centre(threshold, new_badness) - centre(threshold, base_badness)
+    interval = stats.bootstrap_shift(base_badness, new_badness, mean=by_mean(threshold))
     # One stray boot of the parent must not take back what ten others say; what is judged by its
     # mean is compared by its mean.
     if _one_host(base, new):
         test = stats.permutation_p if by_mean(threshold) else stats.rank_p
-        p = test(one, two, alternative="greater")
+        p = test(base_badness, new_badness, alternative="greater")
     else:
-        p = blocks.split_p(one, two, base.hosts, new.hosts, ranks=not by_mean(threshold))
+        p = blocks.split_p(
+            base_badness, new_badness, base.hosts, new.hosts, ranks=not by_mean(threshold)
+        )
     return shift, interval, p
 
 
@@ -90,11 +92,14 @@ def sides(
     threshold: Threshold, base: Sample, new: Sample
 ) -> tuple[tuple[float, ...], tuple[float, ...]]:
     """Badness of both sides, without what their hosts add."""
-    one, two = all_badness(threshold, base.values), all_badness(threshold, new.values)
+    base_badness, new_badness = (
+        all_badness(threshold, base.values),
+        all_badness(threshold, new.values),
+    )
     if _one_host(base, new):
-        return one, two
-    one, two = blocks.aligned((one, two), (base.hosts, new.hosts))
-    return one, two
+        return base_badness, new_badness
+    base_badness, new_badness = blocks.aligned((base_badness, new_badness), (base.hosts, new.hosts))
+    return base_badness, new_badness
 
 
 def smallest_p(base: Sample, new: Sample) -> float:
@@ -115,43 +120,50 @@ def judge_all(
 
     Guards and shown metrics keep their own p: they warn and never decide alone.
     """
-    found = [judge(threshold, base, new, alpha=alpha) for threshold, base, new in pairs]
+    judgements = [judge(threshold, base, new, alpha=alpha) for threshold, base, new in pairs]
     primary = [i for i, (threshold, _, _) in enumerate(pairs) if threshold.role == "primary"]
-    adjusted = stats.holm([found[i].p for i in primary])
+    adjusted = stats.holm([judgements[i].p for i in primary])
     for index, p in zip(primary, adjusted, strict=True):
-        if found[index].level is Level.REGRESSED and p > alpha:
+        if judgements[index].level is Level.REGRESSED and p > alpha:
             reason = f"p = {p:.2g} after Holm over {len(primary)} metrics is above {alpha:g}"
-            found[index] = replace(found[index], level=Level.UNDECIDED, p=p, reason=reason)
+            judgements[index] = replace(
+                judgements[index], level=Level.UNDECIDED, p=p, reason=reason
+            )
         else:
-            found[index] = replace(found[index], p=p)
-    return tuple(found)
+            judgements[index] = replace(judgements[index], p=p)
+    return tuple(judgements)
 
 
-def _decided(
+def _with_level(
     threshold: Threshold,
-    found: Judgement,
-    numbers: tuple[float, float, float | None],
+    judgement: Judgement,
+    shifts: tuple[float, float, float | None],
     alpha: float,
     run: str,
 ) -> Judgement:
-    """Level and reason; `numbers` are shift, its floor, and the worst shift of the interval
+    """Level and reason; `shifts` are shift, its floor, and the worst shift of the interval
     (None: too few boots to trust it), all in badness.
     """
-    shift, floor, worst = numbers
-    said = effect_text(threshold, found.effect)
-    if shift >= floor and found.p <= alpha:
-        level, reason = Level.REGRESSED, f"{said}, p = {found.p:.2g}"
+    shift, floor, worst = shifts
+    effect = effect_text(threshold, judgement.effect)
+    if shift >= floor and judgement.p <= alpha:
+        level, reason = Level.REGRESSED, f"{effect}, p = {judgement.p:.2g}"
     elif worst is not None and worst < floor:
-        level, reason = Level.PASS, f"{said}; the interval excludes the smallest effect that counts"
-    elif smallest_p(found.base, found.new) > alpha:
+        level, reason = (
+            Level.PASS,
+            f"{effect}; the interval excludes the smallest effect that counts",
+        )
+    elif smallest_p(judgement.base, judgement.new) > alpha:
         level = Level.UNDECIDED
-        reason = f"{said}; {found.base.n}+{found.new.n} {run}s cannot reach p <= {alpha:g}"
+        reason = (
+            f"{effect}; {judgement.base.n}+{judgement.new.n} {run}s cannot reach p <= {alpha:g}"
+        )
     elif shift >= floor:
-        level, reason = Level.UNDECIDED, f"{said}, but p = {found.p:.2g} is above {alpha:g}"
+        level, reason = Level.UNDECIDED, f"{effect}, but p = {judgement.p:.2g} is above {alpha:g}"
     else:
         level = Level.UNDECIDED
-        reason = f"{said}; the interval includes the smallest effect that counts"
-    return replace(found, level=level, reason=reason + _limit_text(threshold, found))
+        reason = f"{effect}; the interval includes the smallest effect that counts"
+    return replace(judgement, level=level, reason=reason + _limit_text(threshold, judgement))
 
 
 def effect_text(threshold: Threshold, effect: float) -> str:
@@ -161,11 +173,11 @@ def effect_text(threshold: Threshold, effect: float) -> str:
     return f"new - base = {digits(effect, '+')}{unit_behind(threshold)}".rstrip()
 
 
-def _limit_text(threshold: Threshold, found: Judgement) -> str:
+def _limit_text(threshold: Threshold, judgement: Judgement) -> str:
     """Says when the new median breaks the absolute limit and the old one kept it."""
     if threshold.limit is None:
         return ""
-    base, new = centre(threshold, found.base.values), centre(threshold, found.new.values)
+    base, new = centre(threshold, judgement.base.values), centre(threshold, judgement.new.values)
     sign = 1 if threshold.better is Better.LOWER else -1
     if sign * new > sign * threshold.limit >= sign * base:
         return (

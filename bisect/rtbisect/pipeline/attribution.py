@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from rtbisect.judge import cause as causes
 from rtbisect.judge.gates.boot_gates import against
-from rtbisect.judge.gates.campaign_gates import Examined, examine
+from rtbisect.judge.gates.campaign_gates import GateInput, examine
 from rtbisect.judge.samples import sample
 from rtbisect.judge.sources import origins
 from rtbisect.model.campaign import Cause, MetricKey, Sample, Threshold
@@ -161,7 +161,7 @@ def gates_of(  # noqa: PLR0913  (as above)
     files = effects.parts.tree.describe(culprit).files
     changed = effects.changed(parents[0], culprit)
     found = examine(
-        Examined(
+        GateInput(
             threshold=threshold,
             windows=host.windows,
             emulated=host.device.emulated,

@@ -204,14 +204,14 @@ def test_raw_files_and_values_that_repeat_are_refused():
 @pytest.mark.parametrize(
     ("asked", "said"),
     [
-        ({"told": {"hypervisor": "1"}}, "virtual"),
-        ({"told": {"dmi_vendor": "QEMU"}}, "made by QEMU"),
+        ({"facts": {"hypervisor": "1"}}, "virtual"),
+        ({"facts": {"dmi_vendor": "QEMU"}}, "made by QEMU"),
         ({"emulated": True}, "emulator"),
         ({"synthetic": True}, "ours"),
     ],
 )
 def test_what_is_not_for_a_list(asked, said):
-    usual = {"emulated": False, "synthetic": False, "told": {"hypervisor": "0"}}
+    usual = {"emulated": False, "synthetic": False, "facts": {"hypervisor": "0"}}
     assert boot_gates.origin(**usual).ok
     gate = boot_gates.origin(**(usual | asked))
     assert not gate.ok

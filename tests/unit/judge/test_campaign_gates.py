@@ -6,7 +6,7 @@ from pathlib import Path
 
 from helpers.campaigns import thresholds
 from rtbisect.config.thresholds import load_thresholds
-from rtbisect.judge.gates.campaign_gates import Examined, examine
+from rtbisect.judge.gates.campaign_gates import GateInput, examine
 from rtbisect.lab.windows import WINDOWS
 from rtbisect.model.campaign import GateStatus
 from rtbisect.model.lab import FigureSource, Measurement, Run, RunStatus
@@ -42,7 +42,7 @@ def side(first, **changes):
 
 def failing(parent, culprit, threshold=RATIO, windows=WINDOWS, *, emulated=False):
     found = examine(
-        Examined(
+        GateInput(
             threshold=threshold, windows=windows, emulated=emulated, parent=parent, culprit=culprit
         )
     )
@@ -95,7 +95,7 @@ def gate_of(name, threshold, windows, *figures):
         measurements=m)
                            for n, m in enumerate(boots)))  # fmt: skip
     found = examine(
-        Examined(
+        GateInput(
             threshold=threshold, windows=windows, emulated=False, parent=sides[0], culprit=sides[1]
         )
     )
@@ -171,7 +171,7 @@ def test_where_hangs_are_searched_the_gate_of_hangs_says_nothing():
         for _ in range(6)
     )
     found = examine(
-        Examined(
+        GateInput(
             threshold=threshold,
             windows=stall.SUITE.windows,
             emulated=False,
@@ -186,7 +186,7 @@ def test_boots_of_one_kernel_are_not_asked_about_a_part_of_the_figure():
     """The whole of it does not move where a single CPU does."""
     same = tuple(run(n, value=1.0 + n / 100) for n in range(6))
     other = tuple(run(20 + n, value=1.0 + n / 100) for n in range(6))
-    asked = Examined(threshold=RATIO, windows=OWN, emulated=False, parent=same, culprit=other)
+    asked = GateInput(threshold=RATIO, windows=OWN, emulated=False, parent=same, culprit=other)
     for each, status in ((asked, "fail"), (replace(asked, part="in the spread"), "n/a")):
         (gate,) = (g for g in examine(each) if g.name == "G10 A/A")
         assert gate.status.value == status
@@ -194,7 +194,7 @@ def test_boots_of_one_kernel_are_not_asked_about_a_part_of_the_figure():
 
 def test_a_culprit_in_the_counting_code_is_flagged():
     def found(*files):
-        asked = Examined(
+        asked = GateInput(
             threshold=RATIO,
             windows=OWN,
             emulated=False,
@@ -221,7 +221,7 @@ def test_a_figure_that_rises_while_its_senders_do_not_is_flagged():
     parent = told((run(n, value=0.07 + n / 1000) for n in range(4)), 88.0)
     for sent, found in ((69.0, {"G4 sources"}), (1070.0, set())):
         culprit = told((run(10 + n, value=1.07 + n / 100) for n in range(4)), sent)
-        asked = Examined(
+        asked = GateInput(
             threshold=RATIO,
             windows=OWN,
             emulated=False,
@@ -240,7 +240,7 @@ def test_boots_that_are_no_evidence_are_not_asked():
 def test_an_emulator_is_no_reason_of_its_own():
     both = (side(0), side(10, events=600.0))
     gates = examine(
-        Examined(threshold=RATE, windows=OWN, emulated=True, parent=both[0], culprit=both[1])
+        GateInput(threshold=RATE, windows=OWN, emulated=True, parent=both[0], culprit=both[1])
     )
     assert [line.split(":")[0] for line in broken(gates)] == ["G16 dose"]
 
@@ -255,7 +255,7 @@ def test_guards_that_no_kernel_could_tell_are_no_pass():
         )
         boots = (replace(run(1, value=1.0), measurements=tuple(figures)),) * 3
         found = examine(
-            Examined(
+            GateInput(
                 threshold=threshold,
                 windows=stall.SUITE.windows,
                 emulated=False,
@@ -276,7 +276,7 @@ def test_a_machine_that_does_not_tell_is_no_pass():
     (gate,) = (
         gate
         for gate in examine(
-            Examined(
+            GateInput(
                 threshold=RATIO, windows=WINDOWS, emulated=False, parent=side(0), culprit=side(10)
             )
         )

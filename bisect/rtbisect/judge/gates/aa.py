@@ -30,19 +30,19 @@ def same_kernel(threshold: Threshold, parent: Sample, culprit: Sample) -> Gate:
     """
     if parent.n < FEWEST or not culprit.n:
         return absent(NAME, f"{parent.n} boots of the parent, at least {FEWEST} are needed")
-    if said := drift(threshold, parent, "the parent's boots"):
-        return failed(NAME, said)
+    if reason := drift(threshold, parent, "the parent's boots"):
+        return failed(NAME, reason)
     if by_mean(threshold):
         # Where a commit repairs, all the scatter is its parent's.
         return absent(NAME, "of shares and counts the boots of one side alone say too little")
-    bad, worse = sides(threshold, parent, culprit)
+    base, new = sides(threshold, parent, culprit)
     # Both directions are the same draw.
-    _, luck = stats.bootstrap_shift(bad, bad, level=WITHIN)
-    change = centre(threshold, worse) - centre(threshold, bad)
-    said = f"two series of {parent.n} boots of the parent differ by less than"
-    said += f" {worded_shift(threshold, luck)} in {100 * WITHIN:.0f} of 100 draws,"
-    said += f" the culprit from its parent by {worded_shift(threshold, change)}"
-    return passed(NAME, said) if change > luck else failed(NAME, said)
+    _, luck = stats.bootstrap_shift(base, base, level=WITHIN)
+    change = centre(threshold, new) - centre(threshold, base)
+    reason = f"two series of {parent.n} boots of the parent differ by less than"
+    reason += f" {worded_shift(threshold, luck)} in {100 * WITHIN:.0f} of 100 draws,"
+    reason += f" the culprit from its parent by {worded_shift(threshold, change)}"
+    return passed(NAME, reason) if change > luck else failed(NAME, reason)
 
 
 def drift(threshold: Threshold, boots: Sample, whose: str) -> str:
@@ -54,11 +54,11 @@ def drift(threshold: Threshold, boots: Sample, whose: str) -> str:
     second = Sample(boots.values[half:], boots.hosts[half:])
     if smallest_p(first, second) > ALPHA:
         return ""
-    for one, two, how in ((first, second, "worse"), (second, first, "better")):
-        found = judge(threshold, one, two, alpha=ALPHA)
-        if found.level is Level.REGRESSED:
-            said = f"the second half of {whose} is {how} than the first"
-            return f"{said}: {found.reason}"
+    for base, new, how in ((first, second, "worse"), (second, first, "better")):
+        judgement = judge(threshold, base, new, alpha=ALPHA)
+        if judgement.level is Level.REGRESSED:
+            reason = f"the second half of {whose} is {how} than the first"
+            return f"{reason}: {judgement.reason}"
     return ""
 
 

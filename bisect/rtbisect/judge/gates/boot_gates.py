@@ -51,24 +51,24 @@ def absent(name: str, reason: str) -> Gate:
     return Gate(name, GateStatus.ABSENT, reason)
 
 
-def against(found: Sequence[Gate]) -> tuple[Gate, ...]:
+def against(gates: Sequence[Gate]) -> tuple[Gate, ...]:
     """Those that keep a report from a list. That an emulator is one is no finding: the first line
     of every draft says so.
     """
-    return tuple(gate for gate in found if not gate.ok and gate.name != ORIGIN)
+    return tuple(gate for gate in gates if not gate.ok and gate.name != ORIGIN)
 
 
 def instruments_agree(where: str, traced_per_s: float, counted_per_s: float) -> Gate:
     """G4: interrupts a second that the tracer saw on a CPU, against those of /proc/interrupts."""
     name = "G4 instruments"
     low, high = sorted((traced_per_s, counted_per_s))
-    said = f"{where}: the tracer saw {traced_per_s:.4g} interrupts a second,"
-    said += f" /proc/interrupts {counted_per_s:.4g}"
+    reason = f"{where}: the tracer saw {traced_per_s:.4g} interrupts a second,"
+    reason += f" /proc/interrupts {counted_per_s:.4g}"
     if not 0 <= low <= high < math.inf:
-        return failed(name, said)
+        return failed(name, reason)
     if high - low > RATE_SLACK_PER_S and high > RATE_FACTOR * low:
-        return failed(name, said)
-    return passed(name, said)
+        return failed(name, reason)
+    return passed(name, reason)
 
 
 def sources_agree(base: float, new: float, traced: tuple[float, float] | None) -> Gate:
@@ -79,19 +79,19 @@ def sources_agree(base: float, new: float, traced: tuple[float, float] | None) -
     if traced is None:
         return absent(name, "no second instrument tells of this figure")
     rises = new > base
-    ratio, seen = (_growth(*pair, rises=rises) for pair in ((base, new), traced))
-    said = f"{base:.4g} -> {new:.4g}, by the instrument that names the sources"
-    said += f" {traced[0]:.4g} -> {traced[1]:.4g}"
+    ratio, traced_ratio = (_growth(*pair, rises=rises) for pair in ((base, new), traced))
+    reason = f"{base:.4g} -> {new:.4g}, by the instrument that names the sources"
+    reason += f" {traced[0]:.4g} -> {traced[1]:.4g}"
     if ratio < LEAST_RATIO:
-        return absent(name, f"{said}: too little to compare")
-    if seen - 1 < SEEN_SHARE * (min(ratio, MOST_RATIO) - 1):
-        return failed(name, f"{said}: what makes the figure does not change as the figure does")
-    return passed(name, said)
+        return absent(name, f"{reason}: too little to compare")
+    if traced_ratio - 1 < SEEN_SHARE * (min(ratio, MOST_RATIO) - 1):
+        return failed(name, f"{reason}: what makes the figure does not change as the figure does")
+    return passed(name, reason)
 
 
-def _growth(one: float, other: float, *, rises: bool) -> float:
+def _growth(base: float, new: float, *, rises: bool) -> float:
     """How many times larger the end is that is to be the larger one; 1 for nothing and nothing."""
-    low, high = (one, other) if rises else (other, one)
+    low, high = (base, new) if rises else (new, base)
     if low <= 0:
         return math.inf if high > 0 else 1.0
     return high / low
@@ -100,38 +100,38 @@ def _growth(one: float, other: float, *, rises: bool) -> float:
 def raw_data_differ(hashes: Mapping[str, str]) -> Gate:
     """G5: raw files of two boots (run to hash of the window's files) are never equal."""
     name = "G5 duplicates"
-    seen: dict[str, str] = {}
+    run_of_digest: dict[str, str] = {}
     for run, digest in hashes.items():
-        if digest in seen:
-            return failed(name, f"{seen[digest]} and {run} have the same raw files")
-        seen[digest] = run
-    if len(seen) < 2:
+        if digest in run_of_digest:
+            return failed(name, f"{run_of_digest[digest]} and {run} have the same raw files")
+        run_of_digest[digest] = run
+    if len(run_of_digest) < 2:
         return absent(name, "raw files of fewer than two boots")
-    return passed(name, f"raw files of {len(seen)} boots differ")
+    return passed(name, f"raw files of {len(run_of_digest)} boots differ")
 
 
-def varies(what: str, values: Sequence[float], *, fraction: bool = False) -> Gate:
+def varies(figure: str, values: Sequence[float], *, fraction: bool = False) -> Gate:
     """G5: a measured figure scatters. Counts of a quiet machine may all be zero; a figure that is 0
     or 1 a boot is often the same in all of them.
     """
     name = "G5 variance"
     if fraction:
-        return absent(name, f"{what} is 0 or 1 in a boot")
+        return absent(name, f"{figure} is 0 or 1 in a boot")
     if len(values) < 3:
-        return absent(name, f"{what}: fewer than three boots")
+        return absent(name, f"{figure}: fewer than three boots")
     if len(set(values)) == 1 and values[0] != 0:
-        return failed(name, f"{what} is {values[0]:g} in all {len(values)} boots")
-    return passed(name, f"{what}: {len(set(values))} values in {len(values)} boots")
+        return failed(name, f"{figure} is {values[0]:g} in all {len(values)} boots")
+    return passed(name, f"{figure}: {len(set(values))} values in {len(values)} boots")
 
 
-def origin(*, emulated: bool, synthetic: bool, told: Mapping[str, str]) -> Gate:
-    """G15: data of an emulator, or of a workload of ours, are for the operator alone. `told` are
+def origin(*, emulated: bool, synthetic: bool, facts: Mapping[str, str]) -> Gate:
+    """G15: data of an emulator, or of a workload of ours, are for the operator alone. `facts` are
     facts of the guest: what the device itself says counts more than what the site file says of it.
     """
     name = ORIGIN
-    if told.get("hypervisor") == "1":
+    if facts.get("hypervisor") == "1":
         return failed(name, "the CPU says that it is virtual")
-    vendor = told.get("dmi_vendor", "")
+    vendor = facts.get("dmi_vendor", "")
     if vendor.lower().startswith(("qemu", "bochs")):
         return failed(name, f"the machine is made by {vendor}")
     if emulated:
@@ -148,13 +148,13 @@ def dose(base_per_s: Sequence[float], new_per_s: Sequence[float], *, per_event: 
     name = "G16 dose"
     if not base_per_s or not new_per_s:
         return absent(name, "no workload with a dose")
-    one, two = (sum(side) / len(side) for side in (base_per_s, new_per_s))
-    said = f"{one:.0f} and {two:.0f} events a second"
-    if abs(two - one) <= DOSE_SHARE * max(one, two):
-        return passed(name, said)
+    base, new = (sum(side) / len(side) for side in (base_per_s, new_per_s))
+    reason = f"{base:.0f} and {new:.0f} events a second"
+    if abs(new - base) <= DOSE_SHARE * max(base, new):
+        return passed(name, reason)
     if per_event:
-        return passed(name, f"{said}; the figure is one for each event")
-    return failed(name, f"{said} differ by more than {DOSE_SHARE:.0%}: rates do not compare")
+        return passed(name, f"{reason}; the figure is one for each event")
+    return failed(name, f"{reason} differ by more than {DOSE_SHARE:.0%}: rates do not compare")
 
 
 def feeds_itself(rates: Sequence[tuple[float, float]]) -> Gate:
@@ -169,10 +169,10 @@ def feeds_itself(rates: Sequence[tuple[float, float]]) -> Gate:
     if events <= 0 or caused <= 0 or more_events <= events:
         return absent(name, "the event rates do not differ")
     growth = (more_caused / caused) / (more_events / events)
-    said = f"{more_events / events:.2g} times the events make {more_caused / caused:.2g} times"
+    reason = f"{more_events / events:.2g} times the events make {more_caused / caused:.2g} times"
     if growth > 1 + 2 * DOSE_SHARE and more_caused > more_events:
-        return failed(name, f"{said} the interrupts, more than one each: they feed themselves")
-    return passed(name, f"{said} the interrupts")
+        return failed(name, f"{reason} the interrupts, more than one each: they feed themselves")
+    return passed(name, f"{reason} the interrupts")
 
 
 def same_meaning(suite: str, files: Sequence[str], counted_by: Sequence[str]) -> Gate:
@@ -182,8 +182,8 @@ def same_meaning(suite: str, files: Sequence[str], counted_by: Sequence[str]) ->
     name = "meaning"
     touched = [path for path in files if path in counted_by]
     if touched:
-        said = f"the commit changes {touched[0]}, which makes the figures of the suite {suite}:"
-        return failed(name, f"{said} they may mean something else since")
+        reason = f"the commit changes {touched[0]}, which makes the figures of the suite {suite}:"
+        return failed(name, f"{reason} they may mean something else since")
     if not counted_by:
         return absent(name, f"the figures of the suite {suite} are made by no file of the kernel")
     return passed(name, f"the commit changes none of the files that make the figures of {suite}")
@@ -196,13 +196,13 @@ def hangs(parent: Sequence[str], culprit: Sequence[str], boots: tuple[int, int])
     name = HANGS
     if not parent and not culprit:
         return passed(name, "no boot of either kernel hangs")
-    said = f"{len(parent)} of {boots[0]} boots of the parent hang, {len(culprit)} of {boots[1]}"
-    said += " of the culprit"
+    reason = f"{len(parent)} of {boots[0]} boots of the parent hang, {len(culprit)} of {boots[1]}"
+    reason += " of the culprit"
     if len(culprit) > len(parent) + 1:
-        return failed(name, f"{said} ({culprit[0]}): that comes before any noise")
+        return failed(name, f"{reason} ({culprit[0]}): that comes before any noise")
     if len(parent) > len(culprit) + 1:
-        return passed(name, f"{said} ({parent[0]}): a revert may bring that back")
-    return passed(name, said)
+        return passed(name, f"{reason} ({parent[0]}): a revert may bring that back")
+    return passed(name, reason)
 
 
 def still_right_name(suite: str) -> str:
@@ -217,15 +217,15 @@ def still_right(suite: str, window: str, parent: Sequence[float], culprit: Seque
         return failed(name, f"{window}: no run on the culprit got to its end, on the parent it did")
     if not parent or not culprit:
         return absent(name, f"{window}: {suite} did not run on both kernels")
-    said = f"{window}: {sum(parent):.0f} of {len(parent)} runs fail on the parent,"
-    said += f" {sum(culprit):.0f} of {len(culprit)} on the culprit"
-    return failed(name, said) if any(culprit) else passed(name, said)
+    reason = f"{window}: {sum(parent):.0f} of {len(parent)} runs fail on the parent,"
+    reason += f" {sum(culprit):.0f} of {len(culprit)} on the culprit"
+    return failed(name, reason) if any(culprit) else passed(name, reason)
 
 
 def quiet(where: str, loc_per_s: float) -> Gate:
     """G17: the tick is off on an idle isolated CPU."""
     name = "G17 isolation"
-    said = f"{where}: {loc_per_s:.3g} timer interrupts a second while idle"
+    reason = f"{where}: {loc_per_s:.3g} timer interrupts a second while idle"
     if loc_per_s > MOST_TICKS_PER_S:
-        return failed(name, f"{said}, at most {MOST_TICKS_PER_S:g} are expected with nohz_full")
-    return passed(name, said)
+        return failed(name, f"{reason}, at most {MOST_TICKS_PER_S:g} are expected with nohz_full")
+    return passed(name, reason)

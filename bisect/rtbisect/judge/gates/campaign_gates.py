@@ -24,82 +24,86 @@ RAW = "raw_sha256"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Examined:
-    """A culprit and its parent: the searched metric, all windows of a boot (and in `explaining`
-    those that explain the searched one), whether its profile isolates CPUs, the fresh boots of both
-    kernels, whether the device type is an emulator, the files and functions that the culprit
-    changes, and in which part of the figure it was found (search/likelihood/features.py; "": all).
-    """
+class GateInput:
+    """A culprit, its parent and their boots, which the gates are asked about."""
 
+    #: The searched metric.
     threshold: Threshold
+    #: All windows of a boot; in `explaining` those that explain the searched one.
     windows: tuple[Window, ...]
+    #: The device type is an emulator.
     emulated: bool
+    #: Fresh boots of both kernels, also those that are no evidence.
     parent: tuple[Run, ...]
     culprit: tuple[Run, ...]
+    #: What the culprit changes: paths in the tree, and functions of the kernel.
     files: tuple[str, ...] = ()
     changed: reachability.Changed = reachability.UNKNOWN
     explaining: tuple[Window, ...] = ()
+    #: The profile of the boots isolates CPUs.
     isolates: bool = True
+    #: In which part of the figure the culprit was found, as an Aspect says it
+    #: (search/likelihood/features.py); "": in all of it.
     part: str = ""
 
 
-def examine(what: Examined) -> tuple[Gate, ...]:
+def examine(given: GateInput) -> tuple[Gate, ...]:
     """Every gate that these boots can be asked; one that has nothing to look at says so."""
-    key = what.threshold.key
+    key = given.threshold.key
     suite = find(key.suite)
-    window = next((w for w in what.windows if w.name == key.window), None)
+    window = next((w for w in given.windows if w.name == key.window), None)
     parent, culprit = (
-        tuple(run for run in side if run.complete) for side in (what.parent, what.culprit)
+        tuple(run for run in side if run.complete) for side in (given.parent, given.culprit)
     )
     both = (*parent, *culprit)
     figures = sample(parent, key), sample(culprit, key)
-    told = dict(both[-1].facts) if both else {}
+    facts = dict(both[-1].facts) if both else {}
     hashes = {run.run_id: dict(run.facts).get(RAW, "") for run in both}
-    found = [
-        _hangs(what),
+    gates = [
+        _hang_gate(given),
         # A boot that hung has no facts of its end.
         machine_health.steady([dict(run.facts) for run in both if RAW in dict(run.facts)]),
-        *_guards(what, both),
+        *_guard_gate(given, both),
         boot_gates.raw_data_differ({run: digest for run, digest in hashes.items() if digest}),
         *(
             boot_gates.varies(
                 f"{key} of {name}",
-                found.values,
-                fraction=what.threshold.statistic == FRACTION,
+                figures_of.values,
+                fraction=given.threshold.statistic == FRACTION,
             )
-            for name, found in zip(("the parent", "the culprit"), figures, strict=True)
+            for name, figures_of in zip(("the parent", "the culprit"), figures, strict=True)
         ),
-        boot_gates.absent(aa.NAME, f"the commit was found {what.part}")
-        if what.part
-        else aa.same_kernel(what.threshold, *figures),
+        boot_gates.absent(aa.NAME, f"the commit was found {given.part}")
+        if given.part
+        else aa.same_kernel(given.threshold, *figures),
         boot_gates.origin(
-            emulated=what.emulated, synthetic=window is not None and window.synthetic, told=told
+            emulated=given.emulated, synthetic=window is not None and window.synthetic, facts=facts
         ),
         boot_gates.dose(
             *(_events(side, key.window) for side in (parent, culprit)),
             per_event=key.name in suite.per_event,
         ),
-        *_loop(what, culprit),
-        *_still_right(what, parent, culprit),
-        *(_isolation(what.windows, parent) if what.isolates else ()),
-        boot_gates.same_meaning(key.suite, what.files, suite.counted_by),
-        _sources(what, (parent, culprit), *figures),
-        reachability.reachable(what.changed, *_functions(what.explaining, culprit)),
+        *_feedback_gate(given, culprit),
+        *_correctness_gates(given, parent, culprit),
+        *(_isolation_gates(given.windows, parent) if given.isolates else ()),
+        boot_gates.same_meaning(key.suite, given.files, suite.counted_by),
+        _sources_gate(given, (parent, culprit), *figures),
+        reachability.reachable(given.changed, *_function_rates(given.explaining, culprit)),
     ]
-    return tuple(found)
+    return tuple(gates)
 
 
-def _guards(what: Examined, both: Sequence[Run]) -> Iterable[Gate]:
+def _guard_gate(given: GateInput, both: Sequence[Run]) -> Iterable[Gate]:
     """Whether the searched suite's guards could have fired; one that cannot has no figure."""
-    suite = find(what.threshold.key.suite)
+    suite = find(given.threshold.key.suite)
     names = suite.guards
     if not names or not both:
         return
-    found = [{m.name for m in run.measurements if m.suite == suite.name} for run in both]
+    told_by_boot = [{m.name for m in run.measurements if m.suite == suite.name} for run in both]
     # A boot that hangs has one figure only.
-    blind = [name for name in names if not any(name in told for told in found)]
-    if blind:
-        yield boot_gates.absent(boot_gates.GUARDS, f"these kernels cannot tell {', '.join(blind)}")
+    untold = [name for name in names if not any(name in told_names for told_names in told_by_boot)]
+    if untold:
+        yield boot_gates.absent(boot_gates.GUARDS, f"these kernels cannot tell {', '.join(untold)}")
     else:
         yield boot_gates.passed(boot_gates.GUARDS, f"these kernels tell {', '.join(names)}")
 
@@ -114,17 +118,17 @@ def _events(runs: Sequence[Run], window: str) -> list[float]:
     ]
 
 
-def _loop(what: Examined, culprit: Sequence[Run]) -> Iterable[Gate]:
+def _feedback_gate(given: GateInput, culprit: Sequence[Run]) -> Iterable[Gate]:
     """Events and the interrupts that they cause on the culprit, at the doses that its boots had;
     nothing where the searched window has one dose only.
     """
-    key = what.threshold.key
+    key = given.threshold.key
     figures = {(suite.name, suite.caused) for suite in every()}
-    mine = next((w.workload for w in what.windows if w.name == key.window), "none")
+    workload = next((w.workload for w in given.windows if w.name == key.window), "none")
     rates = []
     for window in (
         key.window,
-        *(w.name for w in what.explaining if w.workload.startswith(f"{mine}/")),
+        *(w.name for w in given.explaining if w.workload.startswith(f"{workload}/")),
     ):
         events = _events(culprit, window)
         caused = _values(culprit, figures, window, every_cpu=True)
@@ -134,9 +138,11 @@ def _loop(what: Examined, culprit: Sequence[Run]) -> Iterable[Gate]:
         yield boot_gates.feeds_itself(rates)
 
 
-def _still_right(what: Examined, parent: Sequence[Run], culprit: Sequence[Run]) -> Iterable[Gate]:
+def _correctness_gates(
+    given: GateInput, parent: Sequence[Run], culprit: Sequence[Run]
+) -> Iterable[Gate]:
     """Whether the kernel is still right, where boots of the proof have asked."""
-    for window in what.explaining:
+    for window in given.explaining:
         for suite in map(find, window.suites):
             if suite.failures:
                 figure = {(suite.name, suite.failures)}
@@ -144,7 +150,7 @@ def _still_right(what: Examined, parent: Sequence[Run], culprit: Sequence[Run]) 
                 yield boot_gates.still_right(suite.name, window.name, *sides)
 
 
-def _isolation(windows: Sequence[Window], parent: Sequence[Run]) -> Iterable[Gate]:
+def _isolation_gates(windows: Sequence[Window], parent: Sequence[Run]) -> Iterable[Gate]:
     """The tick on idle CPUs of the parent: a culprit may be what brought it back."""
     ticks = {(suite.name, suite.tick) for suite in every()}
     for window in windows:
@@ -153,20 +159,20 @@ def _isolation(windows: Sequence[Window], parent: Sequence[Run]) -> Iterable[Gat
             yield boot_gates.quiet(window.name, max(values))
 
 
-def _hangs(what: Examined) -> Gate:
-    if find(what.threshold.key.suite).symptom:
+def _hang_gate(given: GateInput) -> Gate:
+    if find(given.threshold.key.suite).symptom:
         return boot_gates.absent(boot_gates.HANGS, "hangs are what the searched figure counts")
     parent, culprit = (
-        [run.reason for run in side if run.hung] for side in (what.parent, what.culprit)
+        [run.reason for run in side if run.hung] for side in (given.parent, given.culprit)
     )
-    return boot_gates.hangs(parent, culprit, (len(what.parent), len(what.culprit)))
+    return boot_gates.hangs(parent, culprit, (len(given.parent), len(given.culprit)))
 
 
-def _sources(
-    what: Examined, sides: tuple[Sequence[Run], Sequence[Run]], base: Sample, new: Sample
+def _sources_gate(
+    given: GateInput, sides: tuple[Sequence[Run], Sequence[Run]], base: Sample, new: Sample
 ) -> Gate:
-    key = what.threshold.key
-    windows = {key.window, *(window.name for window in what.explaining)}
+    key = given.threshold.key
+    windows = {key.window, *(window.name for window in given.explaining)}
     if not base.n or not new.n:
         return boot_gates.sources_agree(0.0, 0.0, None)
     traced = sources.traced(key, windows, *sides)
@@ -174,7 +180,7 @@ def _sources(
     return boot_gates.sources_agree(*middles, traced)
 
 
-def _functions(
+def _function_rates(
     explaining: Sequence[Window], culprit: Sequence[Run]
 ) -> tuple[dict[str, float], set[str]]:
     """Functions that ran beside the searched window, with their mean rate over the boots that told;
@@ -191,7 +197,7 @@ def _functions(
                 rates.setdefault(source.name, []).append(source.per_s)
             elif source.kind == REFUSED:
                 refused.add(source.name)
-    return {name: sum(each) / len(each) for name, each in rates.items()}, refused
+    return {name: sum(per_boot) / len(per_boot) for name, per_boot in rates.items()}, refused
 
 
 def _values(

@@ -34,14 +34,14 @@ _OURS = 1 << 12 | 1 << 13
 WARNED = 1 << 9
 
 
-def _ends(facts: Mapping[str, str], name: str) -> tuple[str, str]:
+def _before_after(facts: Mapping[str, str], name: str) -> tuple[str, str]:
     """What a counter said before and after the windows; "" where nobody counts."""
     return facts.get(f"{name}_before", ""), facts.get(f"{name}_after", "")
 
 
-def _taint(facts: Mapping[str, str], excused: int) -> str:
+def _new_taint(facts: Mapping[str, str], excused: int) -> str:
     """What tainted the kernel while it was measured, but for our own modules."""
-    before, after = _ends(facts, "tainted")
+    before, after = _before_after(facts, "tainted")
     if not before and not after:
         return ""
     if not _COUNT.fullmatch(before) or not _COUNT.fullmatch(after):
@@ -57,15 +57,15 @@ def health_fault(facts: Mapping[str, str], excused: int = 0) -> str:
     """Why the figures of a boot are those of a sick machine; "" when nothing says so, also where
     nothing could (`unseen`). `excused` are bits of taint that something explains.
     """
-    for name, said in _STEADY.items():
-        before, after = _ends(facts, name)
+    for name, sentence in _STEADY.items():
+        before, after = _before_after(facts, name)
         if before == after:
             continue
         if not _COUNT.fullmatch(before) or not _COUNT.fullmatch(after):
             return f"{name} was {before!r} before the windows and {after!r} after them"
         if int(after) != int(before):
-            return said.format(int(after) - int(before))
-    if tainted := _taint(facts, excused):
+            return sentence.format(int(after) - int(before))
+    if tainted := _new_taint(facts, excused):
         return tainted
     if (after := facts.get("clocksource_after", "")) and after != facts.get("clocksource", "tsc"):
         return f"the clock source changed to {after} in a window"
@@ -75,7 +75,9 @@ def health_fault(facts: Mapping[str, str], excused: int = 0) -> str:
 def unseen(facts: Mapping[str, str]) -> tuple[str, ...]:
     """What the kernel of a boot does not tell: a count that nobody makes is not 0."""
     counters = (*_STEADY, "tainted")
-    blind = [name for name in counters if not all(map(_COUNT.fullmatch, _ends(facts, name)))]
+    blind = [
+        name for name in counters if not all(map(_COUNT.fullmatch, _before_after(facts, name)))
+    ]
     if not facts.get("clocksource_after"):
         blind.append("clocksource")
     return tuple(blind)
@@ -89,5 +91,5 @@ def steady(boots: Sequence[Mapping[str, str]]) -> Gate:
         return absent(NAME, "no valid boot")
     if blind := sorted({name for facts in boots for name in unseen(facts)}):
         return absent(NAME, f"the kernel does not tell {', '.join(blind)}; the rest stood still")
-    said = "no throttling, no machine check, no SMI, no taint, one clock source"
-    return passed(NAME, f"{said} in {len(boots)} boots")
+    reason = "no throttling, no machine check, no SMI, no taint, one clock source"
+    return passed(NAME, f"{reason} in {len(boots)} boots")

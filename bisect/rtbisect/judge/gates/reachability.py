@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """What a commit changes in a kernel: functions whose code differs from its parent's (None: not
-    known), and whether the kernel is built from a file that the commit touches (None: not known).
-    """
+    """What a commit changes in a kernel; None where it is not known."""
 
+    #: Functions whose code differs from its parent's.
     functions: tuple[Function, ...] | None = None
+    #: The kernel is built from a file that the commit touches.
     built: bool | None = None
 
 
@@ -38,7 +38,7 @@ def reachable(  # noqa: PLR0911  (a line for each thing that may be known)
     name = "G11 reachability"
     if changed.functions is None:
         return absent(name, "unknown: the builds do not tell which functions differ")
-    functions = [each.name for each in changed.functions]
+    functions = [function.name for function in changed.functions]
     if not functions:
         if changed.built is False:
             return failed(
@@ -46,24 +46,30 @@ def reachable(  # noqa: PLR0911  (a line for each thing that may be known)
             )
         return absent(name, "unknown: no function differs, the commit changes data or headers only")
     ran = {each: rate for each in functions if (rate := ran_per_s.get(each, 0.0)) > 0}
-    one = len(functions) == 1
-    those = "the function" if one else f"of the {len(functions)} functions"
-    those += " that the commit changes"
+    single = len(functions) == 1
+    changed_text = "the function" if single else f"of the {len(functions)} functions"
+    changed_text += " that the commit changes"
     if ran:
         most = max(sorted(ran), key=lambda each: ran[each])
-        how = "runs:" if one else f"{len(ran)} ran,"
-        return passed(name, f"{those} {how} {most} {ran[most]:.4g} times a second")
+        verb = "runs:" if single else f"{len(ran)} ran,"
+        return passed(name, f"{changed_text} {verb} {most} {ran[most]:.4g} times a second")
     unknown = [each for each in functions if each not in ran_per_s]
     if not unknown:
-        how = "did not run" if one else "none ran"
-        at_boot = [each.name for each in changed.functions if each.at_boot]
+        verb = "did not run" if single else "none ran"
+        at_boot = [function.name for function in changed.functions if function.at_boot]
         if at_boot:
-            why = f"but the kernel calls {at_boot[0]} while it boots, and what that does may last"
-            return absent(name, f"unknown: {those} {how} in the window, {why}")
-        return failed(name, f"{those} {how} in the window: {', '.join(functions[:4])}")
+            caution = (
+                f"but the kernel calls {at_boot[0]} while it boots, and what that does may last"
+            )
+            return absent(name, f"unknown: {changed_text} {verb} in the window, {caution}")
+        return failed(name, f"{changed_text} {verb} in the window: {', '.join(functions[:4])}")
     if not ran_per_s and not refused:
         return absent(name, "unknown: no boot counted functions")
-    if one:
-        return absent(name, f"unknown: {those} was not counted: {unknown[0]}")
-    what = f"{unknown[0]} and {len(unknown) - 1} more were" if unknown[1:] else f"{unknown[0]} was"
-    return absent(name, f"unknown: {those} none was seen to run, but {what} not counted")
+    if single:
+        return absent(name, f"unknown: {changed_text} was not counted: {unknown[0]}")
+    uncounted = (
+        f"{unknown[0]} and {len(unknown) - 1} more were" if unknown[1:] else f"{unknown[0]} was"
+    )
+    return absent(
+        name, f"unknown: {changed_text} none was seen to run, but {uncounted} not counted"
+    )

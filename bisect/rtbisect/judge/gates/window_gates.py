@@ -17,18 +17,23 @@ if TYPE_CHECKING:
 
 def of_window(measurements: Iterable[Measurement]) -> tuple[Gate, ...]:
     """G4 for each watched CPU of a window that both instruments measured; () for others."""
-    found: dict[int, dict[str, dict[str, float]]] = {}
+    #: By CPU, suite and name.
+    values: dict[int, dict[str, dict[str, float]]] = {}
     for m in measurements:
         if m.cpu is not None:
-            found.setdefault(m.cpu, {}).setdefault(m.suite, {})[m.name] = m.value
-    checked = []
-    for cpu, figures in sorted(found.items()):
-        suites = [(find(name), mine) for name, mine in figures.items()]
-        traced = _first(s.traced_interrupts(mine) for s, mine in suites if s.traced_interrupts)
-        counted = _first(s.counted_interrupts(mine) for s, mine in suites if s.counted_interrupts)
+            values.setdefault(m.cpu, {}).setdefault(m.suite, {})[m.name] = m.value
+    gates = []
+    for cpu, by_suite in sorted(values.items()):
+        suites = [(find(name), figures) for name, figures in by_suite.items()]
+        traced = _first(
+            s.traced_interrupts(figures) for s, figures in suites if s.traced_interrupts
+        )
+        counted = _first(
+            s.counted_interrupts(figures) for s, figures in suites if s.counted_interrupts
+        )
         if traced is not None and counted is not None:
-            checked.append(boot_gates.instruments_agree(f"CPU {cpu}", traced, counted))
-    return tuple(checked)
+            gates.append(boot_gates.instruments_agree(f"CPU {cpu}", traced, counted))
+    return tuple(gates)
 
 
 def _first(rates: Iterable[float | None]) -> float | None:
