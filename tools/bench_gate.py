@@ -37,7 +37,7 @@ from rtbisect.model.lab import RunStatus
 from rtbisect.pipeline import compare
 from rtbisect.pipeline.proof import most_boots
 from rtbisect.search import verification
-from rtbisect.search.calibrate import Rule, decide, looks
+from rtbisect.search.calibrate import LookRule, decide, looks
 from rtbisect.search.likelihood.features import Views, views
 from searchbench.world import POOL
 
@@ -86,14 +86,14 @@ def threshold(scale: Scale) -> Threshold:
 def gate(rule: Threshold, one: list[float], two: list[float], last: int) -> bool:
     """The search takes a difference of the ends for reproduced."""
     schedule = looks(FIRST, last)
-    found = Rule(schedule, 0.0, ALPHA / len(schedule), 0, mean=False)
+    found = LookRule(schedule, 0.0, ALPHA / len(schedule), 0, mean=False)
     return bool(decide(_views(rule, one), _views(rule, two), found).reproduced)
 
 
 def gate_of_cpus(rule: Threshold, one: list[float], two: list[float]) -> bool:
     """The same with a look at each of three CPUs, whose figures are boots of their own here."""
     schedule = looks(FIRST, LAST)
-    found = Rule(schedule, 0.0, ALPHA / len(schedule), 0, mean=False)
+    found = LookRule(schedule, 0.0, ALPHA / len(schedule), 0, mean=False)
 
     def seen(values: list[float]) -> tuple[Views, ...]:
         cpus = [tuple(values[CPUS * k : CPUS * (k + 1)]) for k in range(LAST)]

@@ -21,7 +21,7 @@ from rtbisect.model.code import PROOF_LAYOUT
 from rtbisect.model.lab import RunStatus
 from rtbisect.pipeline.proof import most_boots
 from rtbisect.search import engine, verification
-from rtbisect.search.ancestry import part
+from rtbisect.search.ancestry import candidates_between
 from rtbisect.search.likelihood import hypotheses, priors
 from rtbisect.search.simulate import rehearse
 from searchbench import bayesect
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from rtbisect.model.code import CommitGraph
-    from rtbisect.search.spec import Answer
+    from rtbisect.search.spec import SearchAnswer
     from searchbench.world import World
 
 #: Outcomes that say that there is no culprit.
@@ -88,7 +88,7 @@ def ours(world: World, arm: str) -> tuple[str, str | None, float]:
     return finish.outcome.value, culprit, answer.confidence
 
 
-def of_set(world: World, answer: Answer) -> str:
+def of_set(world: World, answer: SearchAnswer) -> str:
     """The commit that stands for a set: a set is right when it holds the culprit."""
     shas = [sha for sha, _ in answer.candidates]
     return next((sha for sha in shas if sha in world.truth), shas[0])
@@ -103,7 +103,7 @@ def split(world: World, spec: engine.SearchSpec, between: str) -> tuple[str, str
         left = MAX_BOOTS - world.boots
         if left < 2 * spec.calibrate_min:
             break
-        half = replace(spec, graph=part(world.graph, *ends), max_boots=left)
+        half = replace(spec, graph=candidates_between(world.graph, *ends), max_boots=left)
         answer = engine.answer(rehearse(half, world)[0])
         if answer.culprit:
             named[answer.culprit] = answer.confidence

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 from rtbisect.model.campaign import Outcome, Verification
 from rtbisect.pipeline import proof
 from rtbisect.pipeline.search_loop import result_of, search, unanswered
-from rtbisect.search.ancestry import Ancestry, part
+from rtbisect.search.ancestry import Ancestry, candidates_between
 
 if TYPE_CHECKING:
     from rtbisect.model.campaign import Result, TestedRevision, Threshold
     from rtbisect.model.code import CommitGraph
     from rtbisect.pipeline.steps import Steps
-    from rtbisect.search.engine import Answer
-    from rtbisect.search.wording import Words
+    from rtbisect.search.engine import SearchAnswer
+    from rtbisect.search.wording import SearchWords
 
 #: Name of the check that all tested revisions agree with the answer.
 PREDICTION = "prediction"
@@ -51,7 +51,7 @@ def split(
     return replace(whole, outcome=Outcome.INCONCLUSIVE, reasons=(*whole.reasons, *said))
 
 
-def unlike(result: Result, answer: Answer, words: Words) -> Result:
+def unlike(result: Result, answer: SearchAnswer, words: SearchWords) -> Result:
     """The result with a check that the tested revisions lie where one culprit puts them."""
     if result.culprit is None:
         return result
@@ -99,7 +99,7 @@ class _Parts:
 
     def search(self, good: str, bad: str, depth: int = 1) -> Outcome:
         """Search one part and prove what is found there; how that ended."""
-        rest = part(self.graph, good, bad)
+        rest = candidates_between(self.graph, good, bad)
         if not rest.commits:
             return Outcome.NO_REGRESSION
         result, between = self._result(rest)

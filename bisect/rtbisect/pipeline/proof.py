@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from rtbisect.model.lab import Run
     from rtbisect.pipeline.search_loop import Found
     from rtbisect.pipeline.steps import Steps
-    from rtbisect.search.wording import Words
+    from rtbisect.search.wording import SearchWords
 
 
 #: Boots a side at the last look of a verification; and so many times what the ends took, where that
@@ -184,7 +184,7 @@ def _kept(
     found = judge(judged.figure.threshold(judged.threshold), ends, mine)
     if found.level is not Level.REGRESSED:
         return ()
-    told = judged.told(found)
+    told = judged.for_reader(found)
     said = f"{bad[:12]} is better than {culprit[:12]} again, {told.reason}: a commit between them"
     said += " takes back a part of what this one does"
     effects.tell(f"verify: {KEPT}: undecided {said}")
@@ -215,7 +215,7 @@ def _spec(  # noqa: PLR0913  (what a verification is about)
         tip=reach[1],
         boots=effects.setup.limits.verify_boots,
         revert_boots=effects.setup.limits.revert_boots,
-        told=judged.told,
+        for_reader=judged.for_reader,
         layout=_layout(effects, judged, ends, whatever=not found.answer.sure),
         endpoints=(ends[0], ends[1]),
         boots_max=max(effects.setup.limits.verify_boots, most_boots(needed)),
@@ -258,7 +258,7 @@ def _revert(effects: Steps, tip: str, culprit: str) -> tuple[str | None, str]:
     return revert, ""
 
 
-def _unproved(culprit: str, checks: Sequence[Verification], words: Words) -> str:
+def _unproved(culprit: str, checks: Sequence[Verification], words: SearchWords) -> str:
     """Why a culprit of the search is not named: refuted by a check, or not decided by it."""
     failed = [check for check in checks if check.status == "fail"]
     first = next(iter(failed or [check for check in checks if check.status == "undecided"]))

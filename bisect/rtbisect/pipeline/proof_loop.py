@@ -36,9 +36,9 @@ class Judged:
         seen = effects.observe(run, self.threshold)
         return None if seen is None else self.figure.of(self.threshold, seen)
 
-    def told(self, found: Judgement) -> Judgement:
+    def for_reader(self, found: Judgement) -> Judgement:
         """A judgement with its numbers as a reader knows them."""
-        return self.figure.told(self.threshold, found)
+        return self.figure.for_reader(self.threshold, found)
 
     def sample(self, effects: Steps, runs: Iterable[Run]) -> Sample:
         found = (self.observe(effects, run) for run in runs)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 class Found:
     """What a search says, and all that it knows."""
 
-    answer: engine.Answer
+    answer: engine.SearchAnswer
     state: engine.SearchState
 
 
@@ -190,7 +190,7 @@ def made_sure(
 
 
 def result_of(
-    answer: engine.Answer, threshold: Threshold, judgements: tuple[Judgement, ...]
+    answer: engine.SearchAnswer, threshold: Threshold, judgements: tuple[Judgement, ...]
 ) -> Result:
     """What a search says, as the answer of a campaign that is not proved yet."""
     judged = next((j for j in judgements if j.key == threshold.key), None)

@@ -22,7 +22,7 @@ from rtbisect.model.subject import RunOrder, Traits
 from rtbisect.pipeline.boot_queue import BootRequest, Boots, in_turn
 from rtbisect.pipeline.budget import Budget
 from rtbisect.search.events import Silent
-from rtbisect.search.noop_commits import Closure, shared, silent_pairs
+from rtbisect.search.noop_commits import Closure, shared_files, silent_pairs
 from rtbisect.search.wording import words_of
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from rtbisect.model.campaign import Threshold
     from rtbisect.model.ports import Note, Ports
     from rtbisect.model.setup import Setup
-    from rtbisect.search.wording import Words
+    from rtbisect.search.wording import SearchWords
 
 
 @kept_as("MaybeSha")
@@ -62,7 +62,7 @@ class Steps:
     _changed: dict[tuple[str, str], Changed] = field(default_factory=dict)
 
     @property
-    def words(self) -> Words:
+    def words(self) -> SearchWords:
         """Those of the change that is sought and of what is measured."""
         return words_of(self.setup.request.sought, self.traits.words)
 
@@ -96,7 +96,7 @@ class Steps:
         if self._changes is None:
             self._changes = self.parts.tree.changes(graph.commits)
         pairs = silent_pairs(graph, self._changes, Closure.of(frozenset().union(*files)))
-        return Silent(pairs, shared(self._changes, pairs))
+        return Silent(pairs, shared_files(self._changes, pairs))
 
     def revert(self, tip: str, commit: str) -> str | None:
         """A commit that takes `commit` back on `tip`, or None."""

@@ -23,7 +23,7 @@ _ROWS = 512
 _BITS = np.unpackbits(np.arange(256, dtype=np.uint8)[None, :], axis=0).astype(np.float64)
 
 
-def part(graph: CommitGraph, older: str, newer: str) -> CommitGraph:
+def candidates_between(graph: CommitGraph, older: str, newer: str) -> CommitGraph:
     """The candidates between two revisions of a graph: what `newer` is made of, and of that only
     what descends from `older` where this is a candidate itself. A side branch that forked before
     `older` comes in by its merge.
@@ -33,8 +33,8 @@ def part(graph: CommitGraph, older: str, newer: str) -> CommitGraph:
     if (start := ancestry.index.get(older)) is not None:
         inside &= ancestry.descendants_or_self(start)
         inside[start] = False
-    kept = (commit for commit, held in zip(graph.commits, inside, strict=True) if held)
-    return CommitGraph(older, newer, tuple(kept))
+    candidates = (commit for commit, held in zip(graph.commits, inside, strict=True) if held)
+    return CommitGraph(older, newer, tuple(candidates))
 
 
 class Ancestry:
@@ -54,7 +54,7 @@ class Ancestry:
         boundary: dict[str, None] = {graph.older: None}
         self._rows = np.zeros((size, (size + 7) // 8), dtype=np.uint8)
         for i, commit in enumerate(graph.commits):
-            found = []
+            parents = []
             for sha in commit.parents:
                 j = self.index.get(sha)
                 if j is None:
@@ -62,12 +62,12 @@ class Ancestry:
                     continue
                 if j >= i:
                     raise InternalError(f"commit graph: parent {sha[:12]} stands after its child")
-                found.append(j)
+                parents.append(j)
                 children[j].append(i)
                 self._rows[i] |= self._rows[j]
             self._rows[i, i >> 3] |= 0x80 >> (i & 7)
-            self.parents.append(tuple(found))
-        self.children = [tuple(found) for found in children]
+            self.parents.append(tuple(parents))
+        self.children = [tuple(indices) for indices in children]
         self.boundary = frozenset(boundary)
 
     def places(self, shas: Iterable[str]) -> list[int]:
@@ -109,14 +109,14 @@ class Ancestry:
         steps; the walk does not pass through `walls`.
         """
         closed = frozenset(walls)
-        found = {start: 0}
-        front = [start]
+        distances = {start: 0}
+        frontier = [start]
         for step in range(1, limit + 1):
-            near = []
-            for i in front:
+            next_frontier = []
+            for i in frontier:
                 for j in (*self.parents[i], *self.children[i]):
-                    if j not in found and j not in closed:
-                        found[j] = step
-                        near.append(j)
-            front = near
-        return found
+                    if j not in distances and j not in closed:
+                        distances[j] = step
+                        next_frontier.append(j)
+            frontier = next_frontier
+        return distances

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rtbisect.search.ancestry import Ancestry
-from rtbisect.search.wording import GIT, Words
+from rtbisect.search.wording import GIT, SearchWords
 
 if TYPE_CHECKING:
     from rtbisect.model.campaign import TestedRevision
@@ -21,7 +21,7 @@ def bisect_log(
     graph: CommitGraph,
     tested: tuple[TestedRevision, ...],
     culprit: str | None,
-    words: Words = GIT,
+    words: SearchWords = GIT,
 ) -> str:
     """The log, with every tested revision in it. `words` name both sides.
 
@@ -32,46 +32,48 @@ def bisect_log(
     ancestry = Ancestry(graph)
     subjects = {commit.sha: commit.subject for commit in graph.commits}
     # A revision that never booted was not tested, however sure its side is.
-    booted = [item for item in tested if item.boots and not item.skipped]
-    place = ancestry.index
+    booted = [revision for revision in tested if revision.boots and not revision.skipped]
+    index = ancestry.index
     bads = {graph.newer}
-    bads |= {t.sha for t in booted if t.probability_bad > SURE and t.sha in place}
-    ordered = sorted(bads, key=lambda sha: -place[sha])
+    bads |= {t.sha for t in booted if t.probability_bad > SURE and t.sha in index}
+    ordered = sorted(bads, key=lambda sha: -index[sha])
     if culprit is not None and culprit in bads:
         ordered = [sha for sha in ordered if sha != culprit] + [culprit]
-    under_last = ancestry.ancestors_or_self(place[ordered[-1]])
+    under_last = ancestry.ancestors_or_self(index[ordered[-1]])
     goods = [graph.older]
-    for item in booted:
-        if item.sha == graph.older or item.probability_bad >= 1 - SURE:
+    for revision in booted:
+        if revision.sha == graph.older or revision.probability_bad >= 1 - SURE:
             continue
-        if item.sha in place and under_last[place[item.sha]]:
-            goods.append(item.sha)
+        if revision.sha in index and under_last[index[revision.sha]]:
+            goods.append(revision.sha)
     good, bad = words.older, words.newer
     terms = "" if words == GIT else f" '--term-old={good}' '--term-new={bad}'"
     lines = [f"git bisect start{terms}"]
     for word, shas in ((bad, ordered), (good, goods)):
         for sha in shas:
-            lines += [f"# {word}: {_line(sha, subjects)}", f"git bisect {word} {sha}"]
-    for item in tested:
-        if item.sha not in bads and item.sha not in goods:
-            lines.append(f"# {_word(item, words)}: {_line(item.sha, subjects)}")
+            lines += [f"# {word}: {_sha_and_subject(sha, subjects)}", f"git bisect {word} {sha}"]
+    for revision in tested:
+        if revision.sha not in bads and revision.sha not in goods:
+            lines.append(
+                f"# {_comment(revision, words)}: {_sha_and_subject(revision.sha, subjects)}"
+            )
     if culprit is not None:
-        lines.append(f"# first {bad} commit: {_line(culprit, subjects)}")
+        lines.append(f"# first {bad} commit: {_sha_and_subject(culprit, subjects)}")
     return "\n".join(lines) + "\n"
 
 
-def _word(item: TestedRevision, words: Words) -> str:
+def _comment(revision: TestedRevision, words: SearchWords) -> str:
     good, bad = words.older, words.newer
-    if item.skipped:
-        return f"skip ({_ascii(item.skipped)})"
-    if not item.boots:
-        return f"not booted ({bad} with probability {item.probability_bad:.2f})"
-    if item.probability_bad < 1 - SURE:
+    if revision.skipped:
+        return f"skip ({_ascii(revision.skipped)})"
+    if not revision.boots:
+        return f"not booted ({bad} with probability {revision.probability_bad:.2f})"
+    if revision.probability_bad < 1 - SURE:
         return f"{good}, on another branch"
-    return f"unsure ({bad} with probability {item.probability_bad:.2f})"
+    return f"unsure ({bad} with probability {revision.probability_bad:.2f})"
 
 
-def _line(sha: str, subjects: dict[str, str]) -> str:
+def _sha_and_subject(sha: str, subjects: dict[str, str]) -> str:
     return f"[{sha}] {_ascii(subjects.get(sha, ''))}".rstrip()
 
 

@@ -32,17 +32,21 @@ HIGH = 0.9
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Calibration:
-    """State of the calibration: `reproduced` is None while more boots are due. `used` is
-    the number of boots a side at the look that decided; p belongs to the last look. `figure`
-    is what the ends differ in. `still`: all boots gave the same to the last digit.
-    """
+    """How far the calibration is: what the last look at the ends has said."""
 
+    #: Whether the ends differ; None while more boots are due.
     reproduced: bool | None
+    #: Boots a side at that look; 0 before the first one.
     used: int
+    #: P value of that look, one-sided.
     p: float
+    #: By how much `figure` is worse at the newer end, in badness (judge/scale.py).
     shift: float
+    #: The ends differ the other way round.
     swapped: bool
+    #: What of a boot the ends differ in.
     figure: Aspect = WHOLE
+    #: All boots of both ends gave the same figure to the last digit.
     still: bool = False
 
 
@@ -73,21 +77,21 @@ def looks(first: int, last: int) -> tuple[int, ...]:
     """Boots a side at every look; each look gets an even share of alpha (Bonferroni: the looks
     share data, so that the true rate of false alarms stays below).
     """
-    found = [first]
-    while found[-1] < last:
-        found.append(min(last, math.ceil(GROWTH * found[-1])))
-    return tuple(found)
+    schedule = [first]
+    while schedule[-1] < last:
+        schedule.append(min(last, math.ceil(GROWTH * schedule[-1])))
+    return tuple(schedule)
 
 
 def asked_p(spec: SearchSpec) -> float:
     """The p of a shift of the whole at which a look says that the ends differ."""
-    return SHIFT * _rule(spec).alpha
+    return SHIFT * _look_rule(spec).alpha
 
 
-def _rule(spec: SearchSpec) -> Rule:
+def _look_rule(spec: SearchSpec) -> LookRule:
     schedule = looks(spec.calibrate_min, spec.calibrate_max)
     floor, mean = effect_floor(spec.threshold), by_mean(spec.threshold)
-    return Rule(schedule, floor, spec.alpha / len(schedule), spec.seed, mean)
+    return LookRule(schedule, floor, spec.alpha / len(schedule), spec.seed, mean)
 
 
 def look(spec: SearchSpec, ledger: Ledger) -> Calibration:
@@ -98,40 +102,43 @@ def look(spec: SearchSpec, ledger: Ledger) -> Calibration:
     last = spec.calibrate_max
     good = boots.get((spec.graph.older, 0), ())[:last]
     bad = boots.get((spec.graph.newer, 0), ())[:last]
-    return decide(good, bad, _rule(spec))
+    return decide(good, bad, _look_rule(spec))
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
-    """Boots a side at each look, the smallest effect, alpha of a look, seed of the sampled
-    permutations, and whether means are compared (shares, counts).
-    """
+class LookRule:
+    """How a look at the ends decides."""
 
+    #: Boots a side at each look, ascending.
     looks: tuple[int, ...]
+    #: The smallest shift of badness that counts.
     floor: float
+    #: Alpha of one look.
     alpha: float
+    #: Of the sampled permutations.
     seed: int
+    #: Means are compared (shares, counts), not medians.
     mean: bool
 
 
-def decide(good: tuple[Views, ...], bad: tuple[Views, ...], rule: Rule) -> Calibration:
+def decide(good: tuple[Views, ...], bad: tuple[Views, ...], rule: LookRule) -> Calibration:
     """What the looks say about the boots of both ends in the order of their time."""
-    found = Calibration(reproduced=None, used=0, p=1.0, shift=0.0, swapped=False)
+    calibration = Calibration(reproduced=None, used=0, p=1.0, shift=0.0, swapped=False)
     for boots in rule.looks:
         if min(len(good), len(bad)) < boots:
-            return replace(found, reproduced=None)
-        found = _at_look(good[:boots], bad[:boots], rule)
-        if found.reproduced:
-            return found
-        if _still(good[:boots], bad[:boots], rule):
-            return replace(found, still=True)
-    one, two = [views[0] for views in good], [views[0] for views in bad]
-    reverse = stats.rank_p(one, two, alternative="less", seed=rule.seed)
-    swapped = reverse <= SHIFT * rule.alpha and -found.shift >= rule.floor
-    return replace(found, swapped=swapped)
+            return replace(calibration, reproduced=None)
+        calibration = _judge_look(good[:boots], bad[:boots], rule)
+        if calibration.reproduced:
+            return calibration
+        if _all_the_same(good[:boots], bad[:boots], rule):
+            return replace(calibration, still=True)
+    good_values, bad_values = [views[0] for views in good], [views[0] for views in bad]
+    reverse = stats.rank_p(good_values, bad_values, alternative="less", seed=rule.seed)
+    swapped = reverse <= SHIFT * rule.alpha and -calibration.shift >= rule.floor
+    return replace(calibration, swapped=swapped)
 
 
-def _still(good: Sequence[Views], bad: Sequence[Views], rule: Rule) -> bool:
+def _all_the_same(good: Sequence[Views], bad: Sequence[Views], rule: LookRule) -> bool:
     """Every boot of both ends gave the same to the last digit: such a figure is not measured, and
     more boots do not change that. Shares and counts may well be 0 for long.
     """
@@ -139,71 +146,74 @@ def _still(good: Sequence[Views], bad: Sequence[Views], rule: Rule) -> bool:
 
 
 @lru_cache(maxsize=64)
-def _at_look(good: tuple[Views, ...], bad: tuple[Views, ...], rule: Rule) -> Calibration:
+def _judge_look(good: tuple[Views, ...], bad: tuple[Views, ...], rule: LookRule) -> Calibration:
     """One look: reproduced or not."""
-    one, two = [views[0] for views in good], [views[0] for views in bad]
-    boots, shift = len(good), _shift(one, two, rule)
-    p = stats.rank_p(one, two, alternative="greater", seed=rule.seed)
+    good_values, bad_values = [views[0] for views in good], [views[0] for views in bad]
+    boots, shift = len(good), _shift(good_values, bad_values, rule)
+    p = stats.rank_p(good_values, bad_values, alternative="greater", seed=rule.seed)
     if p <= SHIFT * rule.alpha:
         if shift >= rule.floor and shift > 0:
             return Calibration(reproduced=True, used=boots, p=p, shift=shift, swapped=False)
         # Figures that are mostly 0, and sometimes not, differ although their medians do not.
-        apart = stats.mean(two) - stats.mean(one)
-        if shift == 0 and apart >= rule.floor and apart > 0 and not rule.mean:
+        mean_shift = stats.mean(bad_values) - stats.mean(good_values)
+        if shift == 0 and mean_shift >= rule.floor and mean_shift > 0 and not rule.mean:
             return Calibration(
                 reproduced=True,
                 used=boots,
                 p=p,
-                shift=apart,
+                shift=mean_shift,
                 swapped=False,
                 figure=Aspect(mean=True),
             )
-    for figure, size, other in _elsewhere(good, bad, rule):
+    for figure, size, figure_p in _other_figures(good, bad, rule):
         return Calibration(
-            reproduced=True, used=boots, p=other, shift=size, swapped=False, figure=figure
+            reproduced=True, used=boots, p=figure_p, shift=size, swapped=False, figure=figure
         )
     return Calibration(reproduced=False, used=boots, p=p, shift=shift, swapped=False)
 
 
-def _shift(one: Sequence[float], two: Sequence[float], rule: Rule) -> float:
+def _shift(good: Sequence[float], bad: Sequence[float], rule: LookRule) -> float:
     middle = stats.mean if rule.mean else stats.median
-    return middle(two) - middle(one)
+    return middle(bad) - middle(good)
 
 
-def _elsewhere(
-    good: tuple[Views, ...], bad: tuple[Views, ...], rule: Rule
+def _other_figures(
+    good: tuple[Views, ...], bad: tuple[Views, ...], rule: LookRule
 ) -> Iterator[tuple[Aspect, float, float]]:
     """Differences that are no shift of the whole: where, how large, p."""
     if rule.mean or len(good) < WIDER_FROM:
         return
-    one, two = [v[0] for v in good], [v[0] for v in bad]
-    size = stats.quantile(two, HIGH) - stats.quantile(one, HIGH)
+    good_values, bad_values = [v[0] for v in good], [v[0] for v in bad]
+    size = stats.quantile(bad_values, HIGH) - stats.quantile(good_values, HIGH)
     p = stats.rank_p(
-        stats.deviations(one), stats.deviations(two), alternative="greater", seed=rule.seed
+        stats.deviations(good_values),
+        stats.deviations(bad_values),
+        alternative="greater",
+        seed=rule.seed,
     )
     if p <= SPREAD * rule.alpha and size >= rule.floor:
-        yield Aspect(around=stats.median([*one, *two])), size, p
+        yield Aspect(around=stats.median([*good_values, *bad_values])), size, p
     views = common([*good, *bad])
     for view in range(1, views):
-        one, two = [v[view] for v in good], [v[view] for v in bad]
-        size = _shift(one, two, rule)
-        p = stats.rank_p(one, two, alternative="greater", seed=rule.seed)
+        good_values, bad_values = [v[view] for v in good], [v[view] for v in bad]
+        size = _shift(good_values, bad_values, rule)
+        p = stats.rank_p(good_values, bad_values, alternative="greater", seed=rule.seed)
         if p <= ONE_CPU / (views - 1) * rule.alpha and size >= rule.floor:
             yield Aspect(view), size, p
 
 
-def due(spec: SearchSpec, ledger: Ledger, count: int) -> list[str]:
+def ends_due(spec: SearchSpec, ledger: Ledger, count: int) -> list[str]:
     """The next `count` boots of the ends in ABBA order: good, bad, bad, good, ..."""
     good = len(ledger.values.get(spec.graph.older, ()))
     bad = len(ledger.values.get(spec.graph.newer, ()))
     schedule = looks(spec.calibrate_min, spec.calibrate_max)
     target = next((boots for boots in schedule if min(good, bad) < boots), schedule[-1])
-    found: list[str] = []
-    while len(found) < count and min(good, bad) < target:
+    ends: list[str] = []
+    while len(ends) < count and min(good, bad) < target:
         if good < bad or (good == bad and good % 2 == 0):
             good += 1
-            found.append(spec.graph.older)
+            ends.append(spec.graph.older)
         else:
             bad += 1
-            found.append(spec.graph.newer)
-    return found
+            ends.append(spec.graph.newer)
+    return ends

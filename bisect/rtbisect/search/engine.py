@@ -16,17 +16,17 @@ import numpy as np
 from rtbisect.model.campaign import Outcome, TestedRevision
 from rtbisect.search import plan, stop
 from rtbisect.search.ancestry import Ancestry
-from rtbisect.search.calibrate import check_spec, due
+from rtbisect.search.calibrate import check_spec, ends_due
 from rtbisect.search.events import Booted, Built, Event, Reverted, Silent
 from rtbisect.search.predictive import contradictions
 from rtbisect.search.search_state import SearchState
 from rtbisect.search.spec import (
     NONE_AT_MOST,
     RECHECK_END,
-    Answer,
     Finish,
     Forecast,
     Proposal,
+    SearchAnswer,
     SearchSpec,
     Trial,
 )
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "RECHECK_END",
-    "Answer",
     "Booted",
     "Built",
     "Event",
@@ -46,6 +45,7 @@ __all__ = [
     "Forecast",
     "Proposal",
     "Reverted",
+    "SearchAnswer",
     "SearchSpec",
     "SearchState",
     "Silent",
@@ -89,63 +89,63 @@ def propose(
     """What to do next: tests, best first, at most one a free host, and builds for builders beyond
     the number of hosts; or one Finish.
     """
-    over = stop.stop_before_search(state)
-    if over is not None:
-        return (over,)
+    finish = stop.stop_before_search(state)
+    if finish is not None:
+        return (finish,)
     if state.ends.reproduced is None:
-        return _calibration(state, free_hosts, free_builders)
+        return _calibration_trials(state, free_hosts, free_builders)
     if (end := stop.end_to_recheck(state)) is not None:
         return (Trial(end, RECHECK_END),)
-    found = state.belief
-    over = stop.reached(state, found)
-    if over is not None:
-        return (over,)
-    tests = _to_be_sure(state, found, free_hosts, free_builders)
-    tests = tests or plan.choose(state, found, free_hosts, free_builders)
-    tests = tests or _against_doubt(state, found)
-    if tests:
-        return tests
-    return (stop.exhausted(state, found),)
+    posterior = state.belief
+    finish = stop.reached(state, posterior)
+    if finish is not None:
+        return (finish,)
+    trials = _trials_before_naming(state, posterior, free_hosts, free_builders)
+    trials = trials or plan.choose(state, posterior, free_hosts, free_builders)
+    trials = trials or _trials_against_doubt(state, posterior)
+    if trials:
+        return trials
+    return (stop.exhausted(state, posterior),)
 
 
-def _to_be_sure(
-    state: SearchState, found: Posterior, hosts: int, builders: int
+def _trials_before_naming(
+    state: SearchState, posterior: Posterior, hosts: int, builders: int
 ) -> tuple[Trial, ...]:
     """What is due before a culprit that is likely enough is named."""
-    missing = stop.unbuilt_neighbours(state, found)
+    missing = stop.unbuilt_neighbours(state, posterior)
     if missing:
         return tuple(Trial(sha, "search", boot=False) for sha in missing[: max(1, builders)])
-    if found.none > NONE_AT_MOST:
+    if posterior.none > NONE_AT_MOST:
         return ()
-    if (between := stop.second_culprit_probe(state, found)) is not None:
-        return (Trial(between, "search"),)
-    if never := stop.unbooted(state, found):
+    if (suspect := stop.second_culprit_probe(state, posterior)) is not None:
+        return (Trial(suspect, "search"),)
+    if unbooted := stop.unbooted(state, posterior):
         # A silent commit is booted as the kernel that it is taken to have.
-        shas = dict.fromkeys(state.ledger.equal.stand_in(sha) for sha in never)
+        shas = dict.fromkeys(state.ledger.equal.stand_in(sha) for sha in unbooted)
         return tuple(Trial(sha, "search") for sha in list(shas)[: max(1, hosts)])
-    due_ = stop.layouts_due(state, found)[: max(1, hosts)]
-    return tuple(Trial(sha, "layout", layout=layout) for sha, layout in due_)
+    layouts = stop.layouts_due(state, posterior)[: max(1, hosts)]
+    return tuple(Trial(sha, "layout", layout=layout) for sha, layout in layouts)
 
 
-def _against_doubt(state: SearchState, found: Posterior) -> tuple[Trial, ...]:
+def _trials_against_doubt(state: SearchState, posterior: Posterior) -> tuple[Trial, ...]:
     """What still tells, when no test tells candidates apart: whether there is a regression at all,
     or a second culprit beside one that stands out.
     """
-    if (test := plan.against_none(state, found)) is not None:
-        return (test,)
-    if (sha := stop.more_boots(state, found)) is not None:
+    if (trial := plan.against_none(state, posterior)) is not None:
+        return (trial,)
+    if (sha := stop.more_boots(state, posterior)) is not None:
         return (Trial(state.ledger.equal.stand_in(sha), "search"),)
     return ()
 
 
-def answer(state: SearchState) -> Answer:
+def answer(state: SearchState) -> SearchAnswer:
     """What the log says. Before the search is over the outcome is inconclusive."""
-    first = propose(state)[0]
-    finish = first if isinstance(first, Finish) else None
+    proposal = propose(state)[0]
+    finish = proposal if isinstance(proposal, Finish) else None
     outcome = finish.outcome if finish else Outcome.INCONCLUSIVE
     reasons = (finish.reason,) if finish else ("the search is not over",)
     if not state.ends.reproduced or stop.stop_before_search(state) is not None:
-        return Answer(
+        return SearchAnswer(
             outcome=outcome,
             culprit=None,
             candidates=(),
@@ -153,14 +153,14 @@ def answer(state: SearchState) -> Answer:
             tested=_tested(state),
             reasons=reasons,
         )
-    found = state.belief
+    posterior = state.belief
     commits = state.spec.graph.commits
     if outcome is Outcome.CULPRIT_SET:
-        members = stop.culprit_set(state, found)
-        confidence = float(found.commits[members].sum())
+        members = stop.culprit_set(state, posterior)
+        confidence = float(posterior.commits[members].sum())
     else:
-        members = _credible(found)
-        confidence = float(found.commits[found.best])
+        members = _credible(posterior)
+        confidence = float(posterior.commits[posterior.best])
     if outcome in (Outcome.CULPRIT, Outcome.CULPRIT_SET):
         # With another culprit beside it a commit is still one.
         confidence = min(confidence, float(state.two.commits[members].sum()))
@@ -168,14 +168,14 @@ def answer(state: SearchState) -> Answer:
         confidence = 0.0
     if outcome in (Outcome.NOT_REPRODUCED, Outcome.LAYOUT_SENSITIVE):
         members = []
-    named = tuple((commits[i].sha, float(found.commits[i])) for i in members)
-    culprit = commits[found.best].sha if outcome is Outcome.CULPRIT else None
-    return Answer(
-        outcome=outcome, culprit=culprit, candidates=named, confidence=confidence,
+    candidates = tuple((commits[i].sha, float(posterior.commits[i])) for i in members)
+    culprit = commits[posterior.best].sha if outcome is Outcome.CULPRIT else None
+    return SearchAnswer(
+        outcome=outcome, culprit=culprit, candidates=candidates, confidence=confidence,
         tested=_tested(state), reasons=reasons,
         figure=state.ends.figure,
         between=state.two.between[0] if outcome is Outcome.MULTIPLE_CULPRITS else "",
-        unlike=contradictions(found) if outcome is Outcome.CULPRIT else (),
+        unlike=contradictions(posterior) if outcome is Outcome.CULPRIT else (),
         sure=finish is None or finish.sure,
     )  # fmt: skip
 
@@ -188,24 +188,24 @@ def confidence_after(
     another layout) has borne it out, so that the luck of two builds does not explain it; then
     "no regression" may have what the wanted probability leaves.
     """
-    now = replace(state, events=(*state.events, *fresh))
+    with_fresh = replace(state, events=(*state.events, *fresh))
     place = state.ancestry.index[culprit]
-    held = stop.held(now, now.belief, place)
-    none = 1 - state.spec.confidence if rebuilt else NONE_AT_MOST
-    return held, held >= state.spec.confidence and now.belief.none <= none
+    probability = stop.culprit_probability(with_fresh, with_fresh.belief, place)
+    most_none = 1 - state.spec.confidence if rebuilt else NONE_AT_MOST
+    return probability, probability >= state.spec.confidence and with_fresh.belief.none <= most_none
 
 
 def forecast(state: SearchState) -> Forecast:
     """Expected cost of the rest, from the entropy that is left and the bits of a boot."""
     spec, ledger = state.spec, state.ledger
-    first = propose(state)[0]
-    if isinstance(first, Finish):
-        return Forecast(0.0, 0.0, 0.0, float(first.outcome is not Outcome.INCONCLUSIVE))
+    proposal = propose(state)[0]
+    if isinstance(proposal, Finish):
+        return Forecast(0.0, 0.0, 0.0, float(proposal.outcome is not Outcome.INCONCLUSIVE))
     if state.ends.reproduced:
-        found = state.belief
-        bits = _entropy(found)
-        boots = bits / max(plan.capacity(found), 0.01)
-        boots += math.log2(1 / (1 - spec.confidence)) / max(_divergence(found), 0.01)
+        posterior = state.belief
+        bits = _entropy(posterior)
+        boots = bits / max(plan.capacity(posterior), 0.01)
+        boots += math.log2(1 / (1 - spec.confidence)) / max(_divergence(posterior), 0.01)
         builds, calibration = bits, 0
     else:
         bits = math.log2(state.ancestry.size + 1)
@@ -226,13 +226,15 @@ def forecast(state: SearchState) -> Forecast:
     return Forecast(builds, boots, seconds, chance)
 
 
-def _calibration(state: SearchState, hosts: int, builders: int) -> tuple[Trial, ...]:
+def _calibration_trials(state: SearchState, hosts: int, builders: int) -> tuple[Trial, ...]:
     """Builds of both ends first: equal kernels need no boot at all."""
     graph = state.spec.graph
     unbuilt = [sha for sha in (graph.older, graph.newer) if not knows_build(state, sha)]
     if unbuilt:
         return tuple(Trial(sha, "calibrate", boot=False) for sha in unbuilt[: max(1, builders)])
-    return tuple(Trial(sha, "calibrate") for sha in due(state.spec, state.ledger, max(1, hosts)))
+    return tuple(
+        Trial(sha, "calibrate") for sha in ends_due(state.spec, state.ledger, max(1, hosts))
+    )
 
 
 def _chance(needed: float, left: int) -> float:
@@ -241,32 +243,32 @@ def _chance(needed: float, left: int) -> float:
     return 0.5 + 0.5 * math.erf((left - needed) / (spread * math.sqrt(2)))
 
 
-def _entropy(found: Posterior) -> float:
-    weights: list[float] = [*found.commits.tolist(), found.none]
+def _entropy(posterior: Posterior) -> float:
+    weights: list[float] = [*posterior.commits.tolist(), posterior.none]
     return -math.fsum(w * math.log2(w) for w in weights if w > 0)
 
 
-def _divergence(found: Posterior) -> float:
+def _divergence(posterior: Posterior) -> float:
     """Bits that one boot of the right revision tells the culprit from its neighbours: the
     Kullback-Leibler divergence of the two predictive distributions, the smaller one.
     """
-    good, bad = found.good + 1e-12, found.bad + 1e-12
-    one = float((bad * np.log2(bad / good)).sum())
-    other = float((good * np.log2(good / bad)).sum())
-    return min(one, other)
+    good, bad = posterior.good + 1e-12, posterior.bad + 1e-12
+    from_good = float((bad * np.log2(bad / good)).sum())
+    from_bad = float((good * np.log2(good / bad)).sum())
+    return min(from_good, from_bad)
 
 
-def _credible(found: Posterior) -> list[int]:
+def _credible(posterior: Posterior) -> list[int]:
     """Most likely commits that hold CREDIBLE of the mass on commits."""
-    order = (-found.commits).argsort(kind="stable")[:MOST_CANDIDATES]
-    enough = CREDIBLE * float(found.commits.sum())
+    order = (-posterior.commits).argsort(kind="stable")[:MOST_CANDIDATES]
+    enough = CREDIBLE * float(posterior.commits.sum())
     members: list[int] = []
-    held = 0.0
+    culprit_probability = 0.0
     for i in order.tolist():
-        if held >= enough or found.commits[i] <= 0:
+        if culprit_probability >= enough or posterior.commits[i] <= 0:
             break
         members.append(i)
-        held += float(found.commits[i])
+        culprit_probability += float(posterior.commits[i])
     return members
 
 
@@ -280,7 +282,7 @@ def _tested(state: SearchState) -> tuple[TestedRevision, ...]:
     mass = None
     if state.ends.reproduced:
         mass = ancestry.mass(state.belief.commits)
-    found = []
+    tested = []
     for sha in (*outside, *inside):
         # Boots of an equal kernel are boots of this one.
         boots = sum(len(ledger.values.get(twin, ())) for twin in ledger.equal.same_as(sha))
@@ -290,5 +292,7 @@ def _tested(state: SearchState) -> tuple[TestedRevision, ...]:
             bad = min(1.0, float(mass[ancestry.index[sha]]))
         else:
             bad = 1 - spec.prior_none if sha == spec.graph.newer else 0.5
-        found.append(TestedRevision(sha, subjects.get(sha, ""), boots, bad, ledger.untestable(sha)))
-    return tuple(found)
+        tested.append(
+            TestedRevision(sha, subjects.get(sha, ""), boots, bad, ledger.untestable(sha))
+        )
+    return tuple(tested)

@@ -29,11 +29,11 @@ class EqualKernels:
     @cached_property
     def twins(self) -> tuple[tuple[str, ...], ...]:
         """Revisions with the same signature, where there are at least two of them."""
-        found: dict[str, list[str]] = {}
+        groups: dict[str, list[str]] = {}
         for sha, signature in self.signatures.items():
             if signature:
-                found.setdefault(signature, []).append(sha)
-        return tuple(tuple(group) for group in found.values() if len(group) > 1)
+                groups.setdefault(signature, []).append(sha)
+        return tuple(tuple(group) for group in groups.values() if len(group) > 1)
 
     @cached_property
     def assumed(self) -> tuple[tuple[str, str], ...]:
@@ -42,29 +42,29 @@ class EqualKernels:
         """
         if not self.silent:
             return ()
-        chain = _chains(self.silent)
+        chain = _group_roots(self.silent)
         kernels: dict[str, set[str]] = {}
         for sha, signature in self.signatures.items():
             if signature and sha in chain:
                 kernels.setdefault(chain[sha], set()).add(signature)
-        wrong = {root for root, found in kernels.items() if len(found) > 1}
+        wrong = {root for root, signatures in kernels.items() if len(signatures) > 1}
         return tuple(pair for pair in self.silent if chain[pair[0]] not in wrong)
 
     @cached_property
-    def _above(self) -> Mapping[str, str]:
+    def _silent_parent(self) -> Mapping[str, str]:
         """The parent of each commit that is taken to have its kernel."""
         return dict(self.assumed)
 
     @cached_property
     def _classes(self) -> tuple[tuple[str, ...], ...]:
         """Revisions with the same kernel, by signature or as nothing touches it; built first."""
-        pairs = [(one, other) for group in self.twins for one, other in pairwise(group)]
-        chain = _chains((*pairs, *self.assumed))
-        found: dict[str, list[str]] = {}
+        pairs = [(sha, twin) for group in self.twins for sha, twin in pairwise(group)]
+        chain = _group_roots((*pairs, *self.assumed))
+        members: dict[str, list[str]] = {}
         for sha, root in chain.items():
-            found.setdefault(root, []).append(sha)
+            members.setdefault(root, []).append(sha)
         built = self.signatures
-        groups = (sorted(g, key=lambda sha: (sha not in built, sha)) for g in found.values())
+        groups = (sorted(g, key=lambda sha: (sha not in built, sha)) for g in members.values())
         return tuple(tuple(group) for group in groups)
 
     @cached_property
@@ -81,15 +81,15 @@ class EqualKernels:
         """Silent commits between two built kernels of a chain, the upper one of which is left out
         and the lower one is the last; in the order of the chain.
         """
-        found = []
+        stretches = []
         for sha, signature in self.signatures.items():
-            path, above = [sha], self._above.get(sha)
-            while above is not None and above not in self.signatures:
-                path.append(above)
-                above = self._above.get(above)
-            if signature and above is not None and self.signatures[above]:
-                found.append(tuple(reversed(path)))
-        return tuple(found)
+            path, parent = [sha], self._silent_parent.get(sha)
+            while parent is not None and parent not in self.signatures:
+                path.append(parent)
+                parent = self._silent_parent.get(parent)
+            if signature and parent is not None and self.signatures[parent]:
+                stretches.append(tuple(reversed(path)))
+        return tuple(stretches)
 
     @cached_property
     def spanned(self) -> frozenset[str]:
@@ -97,30 +97,30 @@ class EqualKernels:
         after them in a chain of silent commits are equal, and nothing between touches their files
         again, so that nothing is taken back.
         """
-        found: set[str] = set()
+        shas: set[str] = set()
         for path in self.stretches:
             times = Counter(file for sha in path for file in self.shared.get(sha, ()))
-            found.update(
+            shas.update(
                 sha for sha in path[:-1] if all(times[f] == 1 for f in self.shared.get(sha, ()))
             )
-        return frozenset(found)
+        return frozenset(shas)
 
     def to_prove(self, shas: Iterable[str]) -> list[str]:
         """What to build so that all of `shas`, which are taken to be one kernel, are proven to be
         one: the ends of chains, then as few as can be between commits that touch the same file.
         """
-        asked = set(shas)
+        wanted = set(shas)
         inside = {sha for path in self.stretches for sha in path}
-        hanging = {sha for sha in asked - inside if not self.tried(sha)}
+        hanging = {sha for sha in wanted - inside if not self.tried(sha)}
         if hanging:
-            return sorted(hanging - {self._above.get(sha, "") for sha in hanging})
-        found: dict[str, None] = {}
+            return sorted(hanging - {self._silent_parent.get(sha, "") for sha in hanging})
+        cuts: dict[str, None] = {}
         for path in self.stretches:
-            if asked.issuperset(path):
-                found.update(dict.fromkeys(self._cuts(path)))
-        return list(found)
+            if wanted.issuperset(path):
+                cuts.update(dict.fromkeys(self._fewest_cuts(path)))
+        return list(cuts)
 
-    def _cuts(self, path: tuple[str, ...]) -> Iterable[str]:
+    def _fewest_cuts(self, path: tuple[str, ...]) -> Iterable[str]:
         """The fewest points of a stretch between which no file is touched twice: as late as can be
         each (the classic cover of intervals by points).
         """
@@ -130,9 +130,9 @@ class EqualKernels:
             files = self.shared.get(sha, frozenset())
             first = max((last[file] for file in files if file in last), default=-1)
             if first > cut:
-                able = [k for k in range(first, i) if not self.tried(path[k])]
-                if able:
-                    cut = able[-1]
+                untried = [k for k in range(first, i) if not self.tried(path[k])]
+                if untried:
+                    cut = untried[-1]
                     yield path[cut]
             last.update(dict.fromkeys(files, i))
 
@@ -146,7 +146,7 @@ class EqualKernels:
         return sha in self.signatures or sha in self.build_failed
 
 
-def _chains(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
+def _group_roots(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
     """The first member of the group of each revision that pairs connect."""
     above: dict[str, str] = {}
 

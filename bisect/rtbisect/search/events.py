@@ -15,12 +15,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """A revision was built, or did not build. An empty signature is an unknown one."""
+    """A revision was built, or did not build."""
 
     revision: str
     ok: bool
+    #: Of the kernel; empty where it is not known. Equal signatures are equal kernels.
     signature: str
     seconds: float
+    #: 0: as it is configured; 1, 2, ...: the same sources with functions at other addresses.
     layout: int = 0
 
 
@@ -31,19 +33,22 @@ class Booted:
     revision: str
     run_id: str
     status: RunStatus
+    #: The searched figure; None where the boot does not have it.
     observation: Observation | None
     seconds: float
+    #: As in Built.
     layout: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Silent:
-    """Pairs (commit, parent) whose kernels are taken to be equal without a build, because the
-    commit touches no file that any build so far was made from. The last such event holds.
-    `shared` has numbers of the files of each commit that others of them touch too.
+    """Commits whose kernels are taken to be those of their parents without a build, because they
+    touch no file that any build so far was made from. The last such event holds.
     """
 
+    #: Commit and parent.
     pairs: tuple[tuple[str, str], ...]
+    #: Numbers of the files of each commit that others of them touch too.
     shared: Mapping[str, frozenset[int]] = field(default_factory=dict)
 
 

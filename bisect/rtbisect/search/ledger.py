@@ -25,22 +25,27 @@ INVALID_RERUNS = 3
 
 @dataclass(frozen=True, kw_only=True)
 class Ledger:
-    """The events, summed up per revision. `views` are those of the valid boots in their order,
-    by revision and layout; `failed_boots` and `invalid` hold what came since the last one.
-    `invalid_streak` revisions were given up for their invalid runs since the last valid one of any
-    revision. `reverts` are known by their own shas, which no graph has.
-    """
+    """The events, summed up per revision."""
 
+    #: Signature of each revision that is built as it is configured; empty where it is not known.
     signatures: Mapping[str, str]
     build_failed: frozenset[str]
+    #: How the boots since the last valid one ended that did not reach the suites' end.
     failed_boots: Mapping[str, tuple[RunStatus, ...]]
+    #: Runs since the last valid one that are no evidence, and none against the kernel.
     invalid: Mapping[str, int]
+    #: Events of each kind, also those of other layouts and those that failed.
     builds: int
     boots: int
     equal: EqualKernels
+    #: Of the valid boots in their order, by revision and layout, without what hosts add. A layout
+    #: that is built and has not booted has an empty entry.
     views: Mapping[tuple[str, int], tuple[Views, ...]] = field(default_factory=dict)
+    #: Revisions that do not build or boot with another layout.
     layouts_failed: frozenset[str] = frozenset()
+    #: Revisions that were given up for their invalid runs since the last valid one of any revision.
     invalid_streak: int = 0
+    #: By their own shas, which no graph has.
     reverts: Mapping[str, Reverted] = field(default_factory=dict)
 
     @cached_property
@@ -95,7 +100,7 @@ def ledger(threshold: Threshold, events: tuple[Event, ...]) -> Ledger:
     return Ledger(
         signatures=tally.signatures,
         build_failed=failed,
-        failed_boots={sha: tuple(found) for sha, found in tally.failed.items()},
+        failed_boots={sha: tuple(statuses) for sha, statuses in tally.failed.items()},
         invalid=tally.invalid,
         builds=tally.builds,
         boots=tally.boots,
@@ -109,19 +114,24 @@ def ledger(threshold: Threshold, events: tuple[Event, ...]) -> Ledger:
 
 @dataclass(kw_only=True)
 class _Tally:
-    """What the events say so far."""
+    """What the events say so far; what is not told here is as in Ledger."""
 
     threshold: Threshold
     signatures: dict[str, str] = field(default_factory=dict)
     build_failed: set[str] = field(default_factory=set)
+    #: Views and hosts of the valid boots, side by side.
     views: dict[tuple[str, int], list[Views]] = field(default_factory=dict)
     hosts: dict[tuple[str, int], list[str]] = field(default_factory=dict)
+    #: `failed_boots`.
     failed: dict[str, list[RunStatus]] = field(default_factory=dict)
     invalid: dict[str, int] = field(default_factory=dict)
+    #: Of the last event Silent.
     silent: tuple[tuple[str, str], ...] = ()
     shared: Mapping[str, frozenset[int]] = field(default_factory=dict)
     layouts_failed: set[str] = field(default_factory=set)
+    #: Boots in a row without evidence, of revisions in another layout.
     barren: dict[tuple[str, int], int] = field(default_factory=dict)
+    #: `invalid_streak`.
     given_up: int = 0
     reverts: dict[str, Reverted] = field(default_factory=dict)
     builds: int = 0
@@ -144,20 +154,20 @@ class _Tally:
     def booted(self, event: Booted) -> None:
         sha = event.revision
         self.boots += 1
-        found = evidence(self.threshold, event)
-        if found is not None:
+        boot_views = valid_views(self.threshold, event)
+        if boot_views is not None:
             self.given_up = 0
             assert event.observation is not None
-            self.views.setdefault((sha, event.layout), []).append(found)
+            self.views.setdefault((sha, event.layout), []).append(boot_views)
             self.hosts.setdefault((sha, event.layout), []).append(event.observation.host)
         if event.layout:
             key = (sha, event.layout)
-            self.barren[key] = 0 if found else self.barren.get(key, 0) + 1
+            self.barren[key] = 0 if boot_views else self.barren.get(key, 0) + 1
             if self.barren[key] >= FAILED_BOOTS:
                 self.layouts_failed.add(sha)
             return
         self.signatures.setdefault(sha, "")
-        if found is not None:
+        if boot_views is not None:
             self.invalid[sha] = 0
             self.failed.pop(sha, None)
         elif event.status in (RunStatus.BOOT_FAILED, RunStatus.HUNG, RunStatus.SKIPPED):
@@ -167,7 +177,7 @@ class _Tally:
             self.given_up += self.invalid[sha] == INVALID_RERUNS + 1
 
 
-def evidence(threshold: Threshold, event: Booted) -> Views | None:
+def valid_views(threshold: Threshold, event: Booted) -> Views | None:
     """Views of a boot; None when the boot is no evidence."""
     try:
         complete = event.status is RunStatus.COMPLETE and event.observation is not None

@@ -24,17 +24,17 @@ CONFIGS = re.compile(r"(?:arch/[^/]+|kernel)/configs/")
 
 @dataclass(frozen=True)
 class Closure:
-    """Files that kernels were made from, relative to the source tree. `stems` are the paths
-    without their suffix: a new fs/a.c may take the place of fs/a.S.
-    """
+    """Files that kernels were made from."""
 
+    #: Paths relative to the source tree.
     files: frozenset[str]
+    #: The same without their suffix: a new fs/a.c may take the place of fs/a.S.
     stems: frozenset[str]
 
     @classmethod
     def of(cls, files: Iterable[str]) -> Closure:
-        kept = frozenset(path for path in files if PurePosixPath(path).name)
-        return cls(kept, frozenset(str(PurePosixPath(path).with_suffix("")) for path in kept))
+        paths = frozenset(path for path in files if PurePosixPath(path).name)
+        return cls(paths, frozenset(str(PurePosixPath(path).with_suffix("")) for path in paths))
 
     def touched_by(self, change: Change) -> bool:
         """Whether a change can change a kernel that was made from these files."""
@@ -54,7 +54,7 @@ class Closure:
         )
 
 
-def shared(
+def shared_files(
     changes: Mapping[str, tuple[Change, ...]], pairs: Iterable[tuple[str, str]]
 ) -> dict[str, frozenset[int]]:
     """Of the commits of `pairs` those that touch a file which another one touches too, with a
@@ -63,10 +63,10 @@ def shared(
     shas = [sha for sha, _parent in pairs]
     times = Counter(path for sha in shas for path in {change.path for change in changes[sha]})
     number = {path: i for i, path in enumerate(sorted(p for p in times if times[p] > 1))}
-    found = {
+    file_numbers = {
         sha: frozenset(number[c.path] for c in changes[sha] if c.path in number) for sha in shas
     }
-    return {sha: files for sha, files in found.items() if files}
+    return {sha: files for sha, files in file_numbers.items() if files}
 
 
 def silent_pairs(

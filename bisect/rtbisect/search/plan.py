@@ -43,19 +43,19 @@ _TABLE = np.linspace(0.0, 1.0, 257)
 
 @dataclass(frozen=True, eq=False)
 class _Part:
-    """Some hypotheses with their predictions for a kernel that never booted: `weights` (n,)
-    of candidates, `none` of no regression, `good` and `bad` (b,).
-    """
+    """Some hypotheses with their predictions for a kernel that never booted."""
 
+    #: Probability of each candidate (n,), and of no regression, as far as they belong to this part.
     weights: Floats
     none: float
+    #: Probabilities (b,) of a boot of a good and of a bad kernel, over the bins of the grid.
     good: Floats
     bad: Floats
 
 
-def capacity(found: Posterior) -> float:
+def capacity(posterior: Posterior) -> float:
     """Bits that one boot of a new kernel tells at best."""
-    return float(information(found.good, found.bad, _TABLE).max())
+    return float(information(posterior.good, posterior.bad, _TABLE).max())
 
 
 def information(good: Floats, bad: Floats, share: Floats) -> Floats:
@@ -65,19 +65,21 @@ def information(good: Floats, bad: Floats, share: Floats) -> Floats:
     Jensen-Shannon information H(mix) - share H(bad) - (1 - share) H(good).
     """
     mix = share[:, None] * bad + (1 - share[:, None]) * good
-    found: Floats = _entropy(mix) - share * _entropy(bad) - (1 - share) * _entropy(good)
-    return np.maximum(found, 0.0)
+    bits: Floats = _entropy(mix) - share * _entropy(bad) - (1 - share) * _entropy(good)
+    return np.maximum(bits, 0.0)
 
 
-def choose(state: SearchState, found: Posterior, hosts: int, builders: int) -> tuple[Trial, ...]:
+def choose(
+    state: SearchState, posterior: Posterior, hosts: int, builders: int
+) -> tuple[Trial, ...]:
     """The next tests, best first: one a host, at most `builders` of them not yet built; then, where
     there are more builders than hosts, builds of what is likely wanted next. Empty when no test
     is useful or allowed.
     """
-    control = _control(state, found)
-    if control is not None:
-        return (Trial(control, "control"),)
-    picker = _Picker(state, found, max(1, builders))
+    end = _control_end(state, posterior)
+    if end is not None:
+        return (Trial(end, "control"),)
+    picker = _Picker(state, posterior, max(1, builders))
     for _ in range(min(max(1, hosts), state.spec.max_boots - state.ledger.boots)):
         if not picker.pick():
             break
@@ -89,40 +91,40 @@ def choose(state: SearchState, found: Posterior, hosts: int, builders: int) -> t
 class _Picker:
     """Tests that run at the same time: each is worth what the ones before it leave open."""
 
-    def __init__(self, state: SearchState, found: Posterior, builders: int) -> None:
+    def __init__(self, state: SearchState, posterior: Posterior, builders: int) -> None:
         spec, ledger = state.spec, state.ledger
         self.picked: list[Trial] = []
         self._state = state
         self._shas = [commit.sha for commit in spec.graph.commits]
-        heard = (*ledger.signatures, *ledger.equal.kin)
-        known = {sha for sha in heard if ledger.built(ledger.equal.stand_in(sha))}
+        revisions = (*ledger.signatures, *ledger.equal.kin)
+        built = {sha for sha in revisions if ledger.built(ledger.equal.stand_in(sha))}
         self._built = np.zeros(len(self._shas), dtype=np.bool_)
-        self._built[state.ancestry.places(known)] = True
-        self._open = np.ones(len(self._shas), dtype=np.bool_)
-        self._open[state.ancestry.places(ledger.untestable_shas)] = False
-        self._room = min(builders, spec.max_builds - ledger.builds)
+        self._built[state.ancestry.places(built)] = True
+        self._eligible = np.ones(len(self._shas), dtype=np.bool_)
+        self._eligible[state.ancestry.places(ledger.untestable_shas)] = False
+        self._builders_left = min(builders, spec.max_builds - ledger.builds)
         build = np.where(self._built, 0.0, spec.build_cost_s)
         self._worth = (1 - failure(state)) / (spec.boot_cost_s + build)
-        self._groups = [_parts(found)]
-        self._again = _again(state, found)
+        self._groups = [_parts(posterior)]
+        self._repeats = _repeats(state, posterior)
 
     def pick(self) -> bool:
         """Add the best test; False when none is useful."""
-        open_ = self._open & self._built if self._room <= 0 else self._open
-        fresh = np.where(open_, _gain(self._state, self._groups), 0.0)
+        eligible = self._eligible & self._built if self._builders_left <= 0 else self._eligible
+        fresh = np.where(eligible, _gain(self._state, self._groups), 0.0)
         gain, layout = fresh.copy(), {}
-        for i, (bits, number) in self._again.items():
+        for i, (bits, number) in self._repeats.items():
             # Boots of one kernel share its build: a further one tells less than a new build.
-            gain[i] = (min(gain[i], bits) if self.picked else bits) * open_[i]
+            gain[i] = (min(gain[i], bits) if self.picked else bits) * eligible[i]
             layout[i] = number
         # Useless boots are left out first: beside commits that fail, a small worth of a good
         # test is still worth more than a cheap one that tells nothing.
         best = int((np.where(gain >= USELESS_BITS, gain, 0.0) * self._worth).argmax())
-        sha, other, bits = self._other_layout(fresh)
+        sha, place, bits = self._other_layout(fresh)
         cost = (self._state.spec.layout_cost_s or 0.0) + self._state.spec.boot_cost_s
         if bits / cost > gain[best] * self._worth[best] and bits >= USELESS_BITS:
             number = 1 + sum(s == sha and n > 0 for s, n in self._state.ledger.views)
-            self._take(other, Trial(sha, "search", layout=number))
+            self._take(place, Trial(sha, "search", layout=number))
             return True
         if gain[best] < USELESS_BITS:
             return False
@@ -134,18 +136,20 @@ class _Picker:
         """Add the best builds for the builders that are left. Only kernels that are not built are
         thought of, so that there are at most as many further tests as builders.
         """
-        self._open &= ~self._built
-        self._again = {}
-        while self._room > 0 and self.pick():
+        self._eligible &= ~self._built
+        self._repeats = {}
+        while self._builders_left > 0 and self.pick():
             pass
 
-    def _take(self, i: int, test: Trial) -> None:
-        self.picked.append(test)
-        known = test.layout == 0 or (test.revision, test.layout) in self._state.ledger.views
-        self._room -= not (known and (i < 0 or self._built[i]))
+    def _take(self, i: int, trial: Trial) -> None:
+        self.picked.append(trial)
+        known_layout = (
+            trial.layout == 0 or (trial.revision, trial.layout) in self._state.ledger.views
+        )
+        self._builders_left -= not (known_layout and (i < 0 or self._built[i]))
         if i < 0:
             return
-        self._open[i] = False
+        self._eligible[i] = False
         side = self._state.ancestry.ancestors_or_self(i)
         self._groups = [half for group in self._groups for half in _split(group, side)]
 
@@ -154,29 +158,29 @@ class _Picker:
         the good end with -1), and bits of its boot; no bits where there is no such build.
         """
         spec, ledger = self._state.spec, self._state.ledger
-        if not self._state.layouts or self._room <= 0:
+        if not self._state.layouts or self._builders_left <= 0:
             return "", -1, 0.0
-        seen = Counter(sha for sha, layout in ledger.views if layout)
-        failed = {sha for sha, number in seen.items() if number >= SEARCH_LAYOUTS}
-        failed |= ledger.layouts_failed
-        able = [(self._shas[i], i, float(fresh[i])) for i in self._again]
-        able.append((spec.graph.older, -1, _gain_of_good(self._groups) * (not self.picked)))
-        able = [option for option in able if option[0] not in failed]
-        return max(able, key=lambda option: option[2], default=("", -1, 0.0))
+        layouts_booted = Counter(sha for sha, layout in ledger.views if layout)
+        exhausted = {sha for sha, number in layouts_booted.items() if number >= SEARCH_LAYOUTS}
+        exhausted |= ledger.layouts_failed
+        options = [(self._shas[i], i, float(fresh[i])) for i in self._repeats]
+        options.append((spec.graph.older, -1, _gain_of_good(self._groups) * (not self.picked)))
+        options = [option for option in options if option[0] not in exhausted]
+        return max(options, key=lambda option: option[2], default=("", -1, 0.0))
 
 
-def _parts(found: Posterior) -> list[_Part]:
+def _parts(posterior: Posterior) -> list[_Part]:
     """The likeliest patterns of sides one by one, the rest together, and no regression."""
     parts = [
-        _Part(cell.weights, 0.0, found.predict_good(cell), found.predict_bad(cell))
-        for cell in found.cells
+        _Part(cell.weights, 0.0, posterior.predict_good(cell), posterior.predict_bad(cell))
+        for cell in posterior.cells
     ]
-    rest = found.commits - sum(cell.weights for cell in found.cells)
+    rest = posterior.commits - sum(cell.weights for cell in posterior.cells)
     if float(rest.sum()) > 0:
-        parts.append(_Part(np.maximum(rest, 0.0), 0.0, found.good, found.bad))
-    if found.none > 0:
-        shared = found.predict_none()
-        parts.append(_Part(np.zeros_like(found.commits), found.none, shared, shared))
+        parts.append(_Part(np.maximum(rest, 0.0), 0.0, posterior.good, posterior.bad))
+    if posterior.none > 0:
+        shared = posterior.predict_none()
+        parts.append(_Part(np.zeros_like(posterior.commits), posterior.none, shared, shared))
     return parts
 
 
@@ -217,37 +221,37 @@ def _gain_of_good(groups: list[list[_Part]]) -> float:
     return total
 
 
-def against_none(state: SearchState, found: Posterior) -> Trial | None:
+def against_none(state: SearchState, posterior: Posterior) -> Trial | None:
     """The boot that tells most a second about "no regression", also of a kernel whose side is not
     in question: one more of a kernel that has booted, or one of a layout that has not, however
     large the change is. None when that is not in question, or nothing tells.
     """
     spec, ledger = state.spec, state.ledger
-    if found.none <= NONE_AT_MOST or ledger.boots >= spec.max_boots:
+    if posterior.none <= NONE_AT_MOST or ledger.boots >= spec.max_boots:
         return None
-    weight = _cell_weights(found)
-    tests = [
-        (_one_more(found, weight, number), 0.0, _boot_of(state, kernel))
-        for number, kernel in enumerate(found.kernels)
+    weight = _cell_weights(posterior)
+    trials = [
+        (_bits_of_one_more(posterior, weight, number), 0.0, _one_more_boot(state, kernel))
+        for number, kernel in enumerate(posterior.kernels)
         if kernel.boots and not set(kernel.shas) & (ledger.untestable_shas | ledger.layouts_failed)
     ]
     if spec.layout_cost_s is not None and ledger.builds < spec.max_builds:
-        groups = [_parts(found)]
+        groups = [_parts(posterior)]
         fresh = _gain(state, groups)
-        for sha in state.related(found.best):
+        for sha in state.related(posterior.best):
             layout = 1 + sum(other == sha and number > 0 for other, number in ledger.views)
             if layout > SEARCH_LAYOUTS or sha in ledger.layouts_failed:
                 continue
-            place = state.ancestry.index.get(sha)
-            bits = _gain_of_good(groups) if place is None else float(fresh[place])
-            tests.append((bits, spec.layout_cost_s, Trial(sha, "layout", layout=layout)))
-    useful = [test for test in tests if test[0] >= USELESS_BITS]
+            index = state.ancestry.index.get(sha)
+            bits = _gain_of_good(groups) if index is None else float(fresh[index])
+            trials.append((bits, spec.layout_cost_s, Trial(sha, "layout", layout=layout)))
+    useful = [trial for trial in trials if trial[0] >= USELESS_BITS]
     if not useful:
         return None
-    return max(useful, key=lambda test: test[0] / (test[1] + spec.boot_cost_s))[2]
+    return max(useful, key=lambda trial: trial[0] / (trial[1] + spec.boot_cost_s))[2]
 
 
-def _boot_of(state: SearchState, kernel: Kernel) -> Trial:
+def _one_more_boot(state: SearchState, kernel: Kernel) -> Trial:
     """One more boot of a kernel."""
     ends = (state.spec.graph.older, state.spec.graph.newer)
     end = next((sha for sha in ends if sha in kernel.shas and not kernel.layout), None)
@@ -256,40 +260,42 @@ def _boot_of(state: SearchState, kernel: Kernel) -> Trial:
     return Trial(state.ledger.equal.stand_in(kernel.shas[0]), "search", layout=kernel.layout)
 
 
-def _cell_weights(found: Posterior) -> Floats:
+def _cell_weights(posterior: Posterior) -> Floats:
     """What each cell holds of all mass on commits, shape (c,)."""
-    mass = np.array([float(cell.weights.sum()) for cell in found.cells])
-    weight: Floats = mass / max(float(mass.sum()), 1e-300) * float(found.commits.sum())
+    mass = np.array([float(cell.weights.sum()) for cell in posterior.cells])
+    weight: Floats = mass / max(float(mass.sum()), 1e-300) * float(posterior.commits.sum())
     return weight
 
 
-def _again(state: SearchState, found: Posterior) -> dict[int, tuple[float, int]]:
+def _repeats(state: SearchState, posterior: Posterior) -> dict[int, tuple[float, int]]:
     """Bits that one more boot tells, for each candidate whose kernel has booted, and of which of
     its layouts. Computed for the kernels whose side is most open.
     """
-    weight = _cell_weights(found)
-    sides = np.array([cell.sides for cell in found.cells])
+    weight = _cell_weights(posterior)
+    sides = np.array([cell.sides for cell in posterior.cells])
     bad = weight @ sides
-    open_ = np.flatnonzero((bad > SURE_SIDE) & (bad < 1 - SURE_SIDE))
-    chosen = set(open_[np.abs(bad[open_] - 0.5).argsort(kind="stable")[:OPEN_KERNELS]].tolist())
+    undecided = np.flatnonzero((bad > SURE_SIDE) & (bad < 1 - SURE_SIDE))
+    chosen = set(
+        undecided[np.abs(bad[undecided] - 0.5).argsort(kind="stable")[:OPEN_KERNELS]].tolist()
+    )
     bits: dict[int, tuple[float, int]] = {}
-    for number, kernel in enumerate(found.kernels):
-        told = _one_more(found, weight, number) if number in chosen else 0.0
+    for number, kernel in enumerate(posterior.kernels):
+        gained = _bits_of_one_more(posterior, weight, number) if number in chosen else 0.0
         for sha in kernel.shas:
             i = state.ancestry.index.get(sha, -1)
-            if i >= 0 and told > bits.get(i, (-1.0, 0))[0]:
-                bits[i] = (told, kernel.layout)
+            if i >= 0 and gained > bits.get(i, (-1.0, 0))[0]:
+                bits[i] = (gained, kernel.layout)
     return bits
 
 
-def _one_more(found: Posterior, weight: Floats, number: int) -> float:
+def _bits_of_one_more(posterior: Posterior, weight: Floats, number: int) -> float:
     """Bits that one more boot of a kernel tells about which of the cells is true."""
     parts = [
-        (float(held), found.again(number, cell))
-        for held, cell in zip(weight, found.cells, strict=True)
+        (float(held), posterior.again(number, cell))
+        for held, cell in zip(weight, posterior.cells, strict=True)
     ]
-    if found.none > SURE_SIDE:
-        parts.append((found.none, found.again(number, None)))
+    if posterior.none > SURE_SIDE:
+        parts.append((posterior.none, posterior.again(number, None)))
     mixed = sum(held * p for held, p in parts)
     known = sum(held * float(_entropy(p)) for held, p in parts)
     return max(0.0, float(_entropy(np.asarray(mixed))) - known)
@@ -304,11 +310,11 @@ def _split(group: list[_Part], side: Bools) -> list[list[_Part]]:
     return [bad, good]
 
 
-def _control(state: SearchState, found: Posterior) -> str | None:
+def _control_end(state: SearchState, posterior: Posterior) -> str | None:
     """The end to boot once more when boots tell little, so that its distribution is known
     better and a drift of the host shows; the end with fewer boots first.
     """
-    if capacity(found) >= STRONG_BITS:
+    if capacity(posterior) >= STRONG_BITS:
         return None
     spec, values = state.spec, state.ledger.values
     good, bad = len(values[spec.graph.older]), len(values[spec.graph.newer])
@@ -340,5 +346,5 @@ def failure(state: SearchState) -> Floats:
 
 
 def _entropy(p: Floats) -> Floats:
-    found: Floats = -(p * np.log2(np.maximum(p, 1e-300))).sum(axis=-1)
-    return found
+    bits: Floats = -(p * np.log2(np.maximum(p, 1e-300))).sum(axis=-1)
+    return bits

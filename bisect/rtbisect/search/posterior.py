@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from rtbisect.search.likelihood import hypotheses as looking
+from rtbisect.search.likelihood import hypotheses
 from rtbisect.search.likelihood.grids import logsumexp, normal
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from rtbisect.search.ledger import Ledger
     from rtbisect.search.likelihood.features import Views
     from rtbisect.search.likelihood.grids import Grids
-    from rtbisect.search.likelihood.hypotheses import Seen
+    from rtbisect.search.likelihood.hypotheses import LensLikelihood
     from rtbisect.search.spec import SearchSpec
 
 #: Patterns that hold this share of the mass shape the predictive densities, so many at most.
@@ -35,12 +35,13 @@ _CELLS = 4
 
 @dataclass(frozen=True)
 class Kernel:
-    """A kernel that booted: revisions that are equal, and all views of all boots of them. A
-    `layout` other than 0 is a build of its own.
-    """
+    """A kernel that booted."""
 
+    #: Revisions that have it, built ones first.
     shas: tuple[str, ...]
+    #: Views of all boots of all of them.
     boots: tuple[Views, ...]
+    #: Other than 0: a build of its own, of one revision.
     layout: int = 0
 
     def values(self, view: int) -> tuple[float, ...]:
@@ -49,34 +50,39 @@ class Kernel:
 
 @dataclass(frozen=True, eq=False)
 class Cell:
-    """Hypotheses that give the tested kernels the same sides. `weights` (n,) are their
-    probabilities, `sides` (k,) those of the kernels, `good` and `bad` (t, s, a) the weights of the
-    nodes of each side, adding up to 1, on the `grid` that explains the boots best if these are
-    the sides.
-    """
+    """Hypotheses that give the tested kernels the same sides."""
 
+    #: Probability of each candidate (n,); 0 for those of other cells.
     weights: Floats
+    #: Which of the kernels (k,) are bad.
     sides: Bools
+    #: Weights of the nodes of each side (t, s, a), adding up to 1.
     good: Floats
     bad: Floats
+    #: Of the lens that explains the boots best if these are the sides.
     grid: Grids
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Posterior:
-    """`commits`: probability of each candidate, shape (n,); `none`: of no regression. They
-    add up to 1, unless nothing explains the data: then all are 0. `grid` and `view` are those of
-    the likeliest lens, `cells` the likeliest patterns and `shared` (t, s, a) the nodes of "no
-    regression" on `none_grid`, each through its own likeliest lens on that view: a boot tells
-    hypotheses apart only as far as each of them predicts something else.
+    """What the boots say of each candidate and of "no regression". `commits` and `none` add up to
+    1, unless nothing explains the data: then all are 0. Cells and `shared` have each their own
+    likeliest lens on one view: a boot tells hypotheses apart only as far as each predicts something
+    else.
     """
 
+    #: Probability of each candidate (n,), and of no regression.
     commits: Floats
     none: float
+    #: Every kernel that booted, in the order of `Cell.sides`.
     kernels: tuple[Kernel, ...]
+    #: The likeliest patterns of sides, likeliest first; few of them.
     cells: tuple[Cell, ...]
+    #: Of the likeliest lens: its bins are those of all predictions. None where nothing is possible.
     grid: Grids | None
+    #: Weights of the nodes of "no regression" (t, s, a) on `none_grid`.
     shared: Floats
+    #: Place of the figure of the likeliest lens in the views of a boot.
     view: int = 0
     none_grid: Grids | None = None
 
@@ -109,20 +115,20 @@ class Posterior:
         if not densities:
             return np.ones(1)
         mass = np.array([cell.weights.sum() for cell in self.cells])
-        found: Floats = (mass / mass.sum()) @ np.array(densities)
-        return found
+        average: Floats = (mass / mass.sum()) @ np.array(densities)
+        return average
 
     def predict_good(self, cell: Cell) -> Floats:
         assert self.grid is not None
         own = cell.grid is self.grid
-        return self._binned(
+        return self._over_nodes(
             cell.grid.fresh_good if own else cell.grid.good.fresh(self.grid.y), cell.good
         )
 
     def predict_bad(self, cell: Cell) -> Floats:
         assert self.grid is not None
         own = cell.grid is self.grid
-        return self._binned(
+        return self._over_nodes(
             cell.grid.fresh_bad if own else cell.grid.bad.fresh(self.grid.y), cell.bad
         )
 
@@ -130,18 +136,18 @@ class Posterior:
         assert self.grid is not None
         assert self.none_grid is not None
         own = self.none_grid is self.grid
-        found = self.grid.fresh_shared if own else self.none_grid.shared.fresh(self.grid.y)
-        return self._binned(found, self.shared)
+        density = self.grid.fresh_shared if own else self.none_grid.shared.fresh(self.grid.y)
+        return self._over_nodes(density, self.shared)
 
-    def _binned(self, density: Floats, node: Floats) -> Floats:
-        return self._share(density.reshape(density.shape[0], -1) @ node.ravel())
+    def _over_nodes(self, density: Floats, node: Floats) -> Floats:
+        return self._probabilities(density.reshape(density.shape[0], -1) @ node.ravel())
 
-    def _share(self, density: Floats) -> Floats:
+    def _probabilities(self, density: Floats) -> Floats:
         """Densities as probabilities of the values that are compared."""
         assert self.grid is not None
         mass = density * self.grid.width
-        whole: Floats = mass / mass.sum()
-        return whole
+        probabilities: Floats = mass / mass.sum()
+        return probabilities
 
     def again(self, number: int, cell: Cell | None) -> Floats:
         """Predictive probabilities of one more boot of kernel `number`, in a cell or (None)
@@ -151,10 +157,10 @@ class Posterior:
         values, y = self.kernels[number].values(self.view), self.grid.y
         if cell is None:
             assert self.none_grid is not None
-            return self._share(self.none_grid.shared.again(y, values, self.shared))
+            return self._probabilities(self.none_grid.shared.again(y, values, self.shared))
         if cell.sides[number]:
-            return self._share(cell.grid.bad.again(y, values, cell.bad))
-        return self._share(cell.grid.good.again(y, values, cell.good))
+            return self._probabilities(cell.grid.bad.again(y, values, cell.bad))
+        return self._probabilities(cell.grid.good.again(y, values, cell.good))
 
 
 def kernels(graph: CommitGraph, ledger: Ledger) -> tuple[Kernel, ...]:
@@ -165,18 +171,18 @@ def kernels(graph: CommitGraph, ledger: Ledger) -> tuple[Kernel, ...]:
         key: tuple(boot if len(boot) == len(ends[0]) else boot[:1] for boot in boots)
         for key, boots in ledger.views.items()
     }
-    found: dict[tuple[str, ...], Kernel] = {}
+    by_class: dict[tuple[str, ...], Kernel] = {}
     for sha, layout in sorted(views):
         shas = ledger.equal.same_as(sha)
-        if not layout and shas not in found:
-            boots = [b for one in sorted(shas) for b in views.get((one, 0), ())]
-            found[shas] = Kernel(shas, tuple(boots))
-    others = [
+        if not layout and shas not in by_class:
+            boots = [b for twin in sorted(shas) for b in views.get((twin, 0), ())]
+            by_class[shas] = Kernel(shas, tuple(boots))
+    other_layouts = [
         Kernel((sha,), boots, layout)
         for (sha, layout), boots in sorted(views.items())
         if layout and boots
     ]
-    return (*found.values(), *others)
+    return (*by_class.values(), *other_layouts)
 
 
 def side_of(ledger: Ledger, ancestry: Ancestry, sha: str) -> Bools:
@@ -186,29 +192,32 @@ def side_of(ledger: Ledger, ancestry: Ancestry, sha: str) -> Bools:
     revert = ledger.reverts.get(sha)
     if revert is None:
         return ancestry.side(sha)
-    found = ancestry.side(revert.tip)
-    found[ancestry.places([revert.commit])] = False
-    return found
+    side = ancestry.side(revert.tip)
+    side[ancestry.places([revert.commit])] = False
+    return side
 
 
 def posterior(spec: SearchSpec, ledger: Ledger, ends: Calibration, ancestry: Ancestry) -> Posterior:
     """Needs the calibration boots of both ends: they decide where the grids lie."""
     good, bad = (ledger.views[end, 0][: ends.used] for end in (spec.graph.older, spec.graph.newer))
     shifted = ends.figure.around is None
-    lenses = looking.lenses(spec.threshold, good, bad, ledger.views.values(), shifted=shifted)
+    lenses = hypotheses.lenses(spec.threshold, good, bad, ledger.views.values(), shifted=shifted)
     booted = kernels(spec.graph, ledger)
     sides = np.array(
         [side_of(ledger, ancestry, kernel.shas[0]) for kernel in booted], dtype=np.bool_
     )
     pattern, member = patterns(sides)
-    seen = [looking.seen(lens, [kernel.boots for kernel in booted], pattern) for lens in lenses]
-    weights = looking.against_none(lenses, seen)
-    able = allowed(ancestry, ledger.equal.twins, ledger.equal.assumed)
+    likelihoods = [
+        hypotheses.lens_likelihood(lens, [kernel.boots for kernel in booted], pattern)
+        for lens in lenses
+    ]
+    weights = hypotheses.against_none(lenses, likelihoods)
+    candidates = allowed(ancestry, ledger.equal.twins, ledger.equal.assumed)
     # That a commit changes nothing says nothing against a regression: the others have its share.
-    weight = np.full(ancestry.size, np.log((1 - spec.prior_none) / max(1, able.sum())))
-    weight[~able] = -np.inf
-    through = weights[:, member] + weight
-    weight = logsumexp(through.T)
+    weight = np.full(ancestry.size, np.log((1 - spec.prior_none) / max(1, candidates.sum())))
+    weight[~candidates] = -np.inf
+    by_lens = weights[:, member] + weight
+    weight = logsumexp(by_lens.T)
     if not np.isfinite(weight.max()):
         return Posterior(
             commits=np.zeros_like(weight),
@@ -216,27 +225,28 @@ def posterior(spec: SearchSpec, ledger: Ledger, ends: Calibration, ancestry: Anc
             kernels=booted,
             cells=(),
             grid=None,
-            shared=seen[0].shared,
+            shared=likelihoods[0].shared,
         )
     none = float(np.log(spec.prior_none))
     top = max(float(weight.max()), none)
     commits = np.exp(weight - top)
     total = float(commits.sum() + np.exp(none - top))
     commits /= total
-    first = lenses[int(logsumexp(through).argmax())]
-    same = [i for i, lens in enumerate(lenses) if lens.view == first.view]
-    likeliest = [same[int(weights[same, p].argmax())] for p in range(len(pattern))]
-    none_lens = max(same, key=lambda i: lenses[i].family + seen[i].none)
-    cells = _cells([(lenses[i].grid, seen[i]) for i in likeliest], commits, pattern, member)
+    likeliest_lens = lenses[int(logsumexp(by_lens).argmax())]
+    same_view = [i for i, lens in enumerate(lenses) if lens.view == likeliest_lens.view]
+    likeliest = [same_view[int(weights[same_view, p].argmax())] for p in range(len(pattern))]
+    none_lens = max(same_view, key=lambda i: lenses[i].family + likelihoods[i].none)
+    cells = _cells([(lenses[i].grid, likelihoods[i]) for i in likeliest], commits, pattern, member)
     return Posterior(
         commits=commits, none=float(np.exp(none - top)) / total, kernels=booted, cells=cells,
-        grid=first.grid,
-        shared=normal(seen[none_lens].shared, 3), view=first.view, none_grid=lenses[none_lens].grid,
+        grid=likeliest_lens.grid,
+        shared=normal(likelihoods[none_lens].shared, 3), view=likeliest_lens.view,
+        none_grid=lenses[none_lens].grid,
     )  # fmt: skip
 
 
 def _cells(
-    likeliest: list[tuple[Grids, Seen]],
+    likeliest: list[tuple[Grids, LensLikelihood]],
     commits: Floats,
     pattern: Bools,
     member: npt.NDArray[np.intp],
@@ -244,32 +254,32 @@ def _cells(
     """The likeliest patterns and their nodes, each through its likeliest lens."""
     mass = np.zeros(len(pattern))
     np.add.at(mass, member, commits)
-    found = []
+    cells = []
     for p in _shaping(mass):
-        grid, seen = likeliest[p]
-        joint = np.exp(seen.scales[p] - seen.likelihood[p])
-        found.append(
+        grid, likelihood = likeliest[p]
+        joint = np.exp(likelihood.scales[p] - likelihood.likelihood[p])
+        cells.append(
             Cell(
                 np.where(member == p, commits, 0.0),
                 pattern[p],
-                normal(seen.good[p]) * joint.sum(axis=2)[:, :, None],
-                normal(seen.bad[p]) * joint.sum(axis=1)[:, :, None],
+                normal(likelihood.good[p]) * joint.sum(axis=2)[:, :, None],
+                normal(likelihood.bad[p]) * joint.sum(axis=1)[:, :, None],
                 grid,
             )
         )
-    return tuple(found)
+    return tuple(cells)
 
 
 def _shaping(mass: Floats) -> list[int]:
     """The likeliest patterns."""
-    found: list[int] = []
+    likeliest: list[int] = []
     held = 0.0
     for p in (-mass).argsort(kind="stable")[:_CELLS].tolist():
         if held >= _SHAPING * float(mass.sum()) or mass[p] <= 0:
             break
-        found.append(p)
+        likeliest.append(p)
         held += float(mass[p])
-    return found
+    return likeliest
 
 
 def patterns(sides: Bools) -> tuple[Bools, npt.NDArray[np.intp]]:

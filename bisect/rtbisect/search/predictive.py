@@ -30,28 +30,28 @@ ALPHA = 0.01
 _TAIL = 1e-4
 
 
-def contradictions(found: Posterior) -> tuple[tuple[str, float], ...]:
+def contradictions(posterior: Posterior) -> tuple[tuple[str, float], ...]:
     """Revisions whose boots lie where neither their side nor the noise puts them, given the
     likeliest commit, with p (two-sided, of the mean); ALPHA is shared by all kernels.
     """
-    if found.grid is None or not found.cells:
+    if posterior.grid is None or not posterior.cells:
         return ()
-    cell = next((c for c in found.cells if c.weights[found.best] > 0), None)
+    cell = next((c for c in posterior.cells if c.weights[posterior.best] > 0), None)
     if cell is None:
         return ()
-    booted = [number for number, kernel in enumerate(found.kernels) if kernel.boots]
-    said = []
+    booted = [number for number, kernel in enumerate(posterior.kernels) if kernel.boots]
+    contradicted = []
     for number in booted:
-        kernel = found.kernels[number]
+        kernel = posterior.kernels[number]
         bad = bool(cell.sides[number])
         side, node = (cell.grid.bad, cell.bad) if bad else (cell.grid.good, cell.good)
-        p = _p(side, node, (cell.grid, found.view), kernel.boots)
+        p = _kernel_p(side, node, (cell.grid, posterior.view), kernel.boots)
         if p * len(booted) <= ALPHA:
-            said.append((kernel.shas[0], p))
-    return tuple(said)
+            contradicted.append((kernel.shas[0], p))
+    return tuple(contradicted)
 
 
-def _p(side: Grid, node: Floats, lens: tuple[Grids, int], boots: tuple[Views, ...]) -> float:
+def _kernel_p(side: Grid, node: Floats, lens: tuple[Grids, int], boots: tuple[Views, ...]) -> float:
     """The p of one kernel; `node` are the weights after all boots, also after its own. `lens` are
     all grids and the view.
     """
@@ -71,11 +71,11 @@ def _p(side: Grid, node: Floats, lens: tuple[Grids, int], boots: tuple[Views, ..
             density = grid.again(y, tuple(b[view] for b in before), weight)
         else:
             density = grid.fresh(y).reshape(y.size, -1) @ weight.ravel()
-        total += _score(y, density * grids.width, value)
+        total += _normal_score(y, density * grids.width, value)
     return math.erfc(abs(total) / math.sqrt(2 * len(boots)))
 
 
-def _score(y: Floats, density: Floats, value: float) -> float:
+def _normal_score(y: Floats, density: Floats, value: float) -> float:
     """The normal score of a value among the masses at `y`."""
     mass = density / density.sum()
     edges = (y[1:] + y[:-1]) / 2

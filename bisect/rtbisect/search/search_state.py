@@ -11,7 +11,7 @@ from rtbisect.judge.scale import shift_of
 from rtbisect.search.calibrate import look
 from rtbisect.search.ledger import Ledger, ledger
 from rtbisect.search.posterior import posterior, side_of
-from rtbisect.search.two_culprits import TwoCulprits, two
+from rtbisect.search.two_culprits import TwoCulprits, weigh_pairs
 
 if TYPE_CHECKING:
     from rtbisect.search.ancestry import Ancestry, Bools
@@ -26,7 +26,9 @@ class SearchState:
     """Specification and log; everything else is derived from these two, on demand."""
 
     spec: SearchSpec
+    #: Of `spec.graph`, made once.
     ancestry: Ancestry = field(compare=False, repr=False)
+    #: What was built and booted, in the order in which it was heard.
     events: tuple[Event, ...] = ()
 
     @cached_property
@@ -66,4 +68,4 @@ class SearchState:
     @cached_property
     def two(self) -> TwoCulprits:
         """Whether there are two culprits; only after the calibration, too."""
-        return two(self.ledger, self.ancestry, self.belief)
+        return weigh_pairs(self.ledger, self.ancestry, self.belief)

@@ -35,40 +35,42 @@ class LayoutWorld(World, Protocol):
         """The same for a build with another layout."""
 
 
-def events(state: SearchState, world: World, test: engine.Trial, name: str) -> Iterator[Event]:
+def events(state: SearchState, world: World, trial: engine.Trial, name: str) -> Iterator[Event]:
     """What the world answers to one proposed test; costs are those of the specification."""
     spec = state.spec
-    if test.layout:
-        yield from _layout(state, world, test, name)
+    if trial.layout:
+        yield from _layout_events(state, world, trial, name)
         return
-    if not engine.knows_build(state, test.revision):
-        signature = world.build(test.revision)
+    if not engine.knows_build(state, trial.revision):
+        signature = world.build(trial.revision)
         ok = signature is not None
-        yield engine.Built(test.revision, ok, signature or "", spec.build_cost_s)
+        yield engine.Built(trial.revision, ok, signature or "", spec.build_cost_s)
         if not ok:
             return
-    if test.boot:
-        status, value = world.boot(test.revision)
-        seen = (
-            Observation(revision=test.revision, run_id=name, value=value)
+    if trial.boot:
+        status, value = world.boot(trial.revision)
+        observation = (
+            Observation(revision=trial.revision, run_id=name, value=value)
             if status is RunStatus.COMPLETE
             else None
         )
         yield engine.Booted(
-            revision=test.revision,
+            revision=trial.revision,
             run_id=name,
             status=status,
-            observation=seen,
+            observation=observation,
             seconds=spec.boot_cost_s,
         )
 
 
-def _layout(state: SearchState, world: World, test: engine.Trial, name: str) -> Iterator[Event]:
-    spec, sha, layout = state.spec, test.revision, test.layout
+def _layout_events(
+    state: SearchState, world: World, trial: engine.Trial, name: str
+) -> Iterator[Event]:
+    spec, sha, layout = state.spec, trial.revision, trial.layout
     if (sha, layout) not in state.ledger.views:
         yield engine.Built(sha, True, "", spec.layout_cost_s or 0.0, layout)  # noqa: FBT003
     status, value = cast("LayoutWorld", world).boot_layout(sha, layout)
-    seen = (
+    observation = (
         Observation(revision=sha, run_id=name, value=value)
         if status is RunStatus.COMPLETE
         else None
@@ -77,7 +79,7 @@ def _layout(state: SearchState, world: World, test: engine.Trial, name: str) -> 
         revision=sha,
         run_id=name,
         status=status,
-        observation=seen,
+        observation=observation,
         seconds=spec.boot_cost_s,
         layout=layout,
     )

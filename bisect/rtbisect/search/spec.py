@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from rtbisect.search.likelihood.features import WHOLE, Aspect
-from rtbisect.search.wording import GIT, Words
+from rtbisect.search.wording import GIT, SearchWords
 
 if TYPE_CHECKING:
     from rtbisect.model.campaign import Outcome, TestedRevision, Threshold
@@ -24,58 +24,59 @@ NONE_AT_MOST = 0.01
 
 @dataclass(frozen=True, kw_only=True)
 class SearchSpec:
-    """What to search and how much it may cost; equal specs and events give equal proposals.
-
-    `build_cost_s` is an incremental build, `cold_build_s` the first one, `layout_cost_s` a
-    build of a known revision with another layout (None: there is no such build). Layouts are
-    measured where the ends differ by less than `layout_below`, as a share of the good level.
-    `confidence` is the posterior probability at which a culprit is named. `prior_none` is the
-    probability of "no regression" before any boot. `alpha` is split between the looks at the ends.
-    `words` are those of its reasons.
-    """
+    """What to search and how much it may cost; equal specs and events give equal proposals."""
 
     graph: CommitGraph
     threshold: Threshold
+    #: Of sampled permutations.
     seed: int
+    #: Posterior probability at which a culprit is named, 0.5..1.
     confidence: float = 0.95
+    #: Of an incremental build, and of the first one.
     build_cost_s: float = 20.0
     cold_build_s: float = 300.0
     boot_cost_s: float = 20.0
+    #: Of a build of a known revision with another layout; None: there is no such build.
     layout_cost_s: float | None = None
+    #: Layouts are measured where the ends differ by less, as a share of the good level.
     layout_below: float = math.inf
+    #: Boots of each end at the first and at the last look at them.
     calibrate_min: int = 6
     calibrate_max: int = 10
+    #: The whole search with its calibration; builds that failed and other layouts count.
     max_boots: int = 80
     max_builds: int = 60
+    #: Probability of "no regression" before any boot, 0..1.
     prior_none: float = 0.2
+    #: Of all looks at the ends together.
     alpha: float = 0.01
-    words: Words = GIT
+    #: Those of its reasons.
+    words: SearchWords = GIT
 
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """Build `revision` if that has not been tried, then boot it once if `boot` says so.
-
-    `purpose` is calibrate, search, control, layout or AGAIN. A revision that is not built yet is
-    proposed without a boot: a kernel that equals a known one needs none. A caller that boots
-    it all the same does no harm. `layout` 0 is the kernel as it is configured; 1, 2, ... are
-    the same sources with functions at other addresses.
-    """
+    """Build `revision` if that has not been tried, then boot it once if `boot` says so."""
 
     revision: str
+    #: calibrate, search, control, layout or RECHECK_END.
     purpose: str
+    #: A revision that is not built yet is proposed without a boot: a kernel that equals a known one
+    #: needs none. A caller that boots it all the same does no harm.
     boot: bool = True
+    #: 0 is the kernel as it is configured; 1, 2, ... are the same sources with functions at other
+    #: addresses.
     layout: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Finish:
-    """The search is over; always proposed alone. A culprit that is not `sure` stands out, and the
-    search has no further test for it: the proof has to make sure of it.
-    """
+    """The search is over; always proposed alone."""
 
     outcome: Outcome
     reason: str
+    #: A culprit that is not sure stands out, and the search has no further test for it: the proof
+    #: has to make sure of it.
     sure: bool = True
 
 
@@ -83,36 +84,37 @@ Proposal: TypeAlias = Trial | Finish
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
-    """What the search says now; `candidates` by falling probability.
-
-    For a culprit set `candidates` is that whole set, else the smallest set of at least
-    90% of the mass on commits, at most 20. `confidence` is the probability of the
-    culprit, or of the set, or of the most likely commit. `figure` is what the ends differ in;
-    `between` with two culprits is a revision that has one of them, `unlike` are revisions, with
-    p, that the culprit does not explain; the culprit among them has boots of its own further off.
-    `sure` is as in Finish.
-    """
+class SearchAnswer:
+    """What the search says now."""
 
     outcome: Outcome
+    #: Only with the outcome CULPRIT.
     culprit: str | None
+    #: Revisions with their probabilities, falling. For a culprit set that whole set, else the
+    #: smallest set of at least 90% of the mass on commits, at most 20.
     candidates: tuple[tuple[str, float], ...]
+    #: Probability of the culprit or of the set, 0..1; 0 where neither is named.
     confidence: float
     tested: tuple[TestedRevision, ...]
     reasons: tuple[str, ...]
+    #: What of a boot the ends differ in.
     figure: Aspect = WHOLE
+    #: With two culprits a revision that has one of them; else empty.
     between: str = ""
+    #: Revisions, with p, that the culprit does not explain; the culprit among them has boots of its
+    #: own that lie further off.
     unlike: tuple[tuple[str, float], ...] = ()
+    #: As in Finish.
     sure: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """What is still to come: expected builds, boots and seconds on one host, and the chance
-    that the search ends with an answer within its budget.
-    """
+    """What is still to come: expected builds and boots."""
 
     builds: float
     boots: float
+    #: Of both together on one host.
     seconds: float
+    #: That the search ends with an answer within its budget, 0..1.
     chance: float

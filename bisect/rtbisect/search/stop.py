@@ -45,18 +45,18 @@ def stop_before_search(state: SearchState) -> Finish | None:
     if graph.newer in state.ledger.equal.same_as(graph.older):
         words = state.spec.words
         return Finish(Outcome.NOOP, f"{words.older} and {words.newer} {words.same}")
-    return _broken(state) or _unlike(state)
+    return _untestable_end(state) or _ends_alike(state)
 
 
-def _broken(state: SearchState) -> Finish | None:
+def _untestable_end(state: SearchState) -> Finish | None:
     """An end that cannot be tested, or a measurement that gives nothing."""
     graph, ledger, words = state.spec.graph, state.ledger, state.spec.words
     for name, sha in ((words.older, graph.older), (words.newer, graph.newer)):
-        why = ledger.untestable(sha)
-        if why:
+        untestable = ledger.untestable(sha)
+        if untestable:
             invalid = ledger.invalid.get(sha, 0) > INVALID_RERUNS
             broken = ", the measurement does not work" if invalid else ""
-            return Finish(Outcome.INCONCLUSIVE, f"the {name} end {sha[:12]} {why}{broken}")
+            return Finish(Outcome.INCONCLUSIVE, f"the {name} end {sha[:12]} {untestable}{broken}")
     # A revision may break what measures it. One that has worked does not.
     for sha in sorted(sha for sha, times in ledger.invalid.items() if times > INVALID_RERUNS):
         if sha in ledger.values:
@@ -65,7 +65,7 @@ def _broken(state: SearchState) -> Finish | None:
     return None
 
 
-def _unlike(state: SearchState) -> Finish | None:
+def _ends_alike(state: SearchState) -> Finish | None:
     """The looks at the ends are over without a difference, or the budget is."""
     ends, words = state.ends, state.spec.words
     both = f"{ends.used}+{ends.used} {words.run}s of the ends"
@@ -79,7 +79,9 @@ def _unlike(state: SearchState) -> Finish | None:
             reason += " are the ends swapped?"
         return Finish(Outcome.NOT_REPRODUCED, reason)
     if ends.reproduced is None and state.ledger.boots >= state.spec.max_boots:
-        return Finish(Outcome.INCONCLUSIVE, _alike_so_far(state) + _spent(state, "calibration"))
+        return Finish(
+            Outcome.INCONCLUSIVE, _alike_so_far(state) + _budget_text(state, "calibration")
+        )
     return None
 
 
@@ -88,51 +90,55 @@ def _alike_so_far(state: SearchState) -> str:
     ends = state.ends
     if not ends.used:
         return ""
-    said = f"{ends.used}+{ends.used} {state.spec.words.run}s of the ends look alike"
-    said += f" (p = {ends.p:.2g},"
-    return f"{said} at most {asked_p(state.spec):.2g} is asked), and "
+    text = f"{ends.used}+{ends.used} {state.spec.words.run}s of the ends look alike"
+    text += f" (p = {ends.p:.2g},"
+    return f"{text} at most {asked_p(state.spec):.2g} is asked), and "
 
 
-def reached(state: SearchState, found: Posterior) -> Finish | None:
+def reached(state: SearchState, posterior: Posterior) -> Finish | None:
     """Reasons to stop after the calibration."""
     spec, ledger = state.spec, state.ledger
-    if not found.possible:
+    if not posterior.possible:
         return Finish(
             Outcome.INCONCLUSIVE, "no single commit agrees with the kernels that are equal"
         )
-    if found.none >= NONE_ENOUGH:
-        return _none(state, found)
-    if over := _named(state, found):
-        return over
-    missing = unbuilt_neighbours(state, found)
-    layouts = [] if missing else layouts_due(state, found)
+    if posterior.none >= NONE_ENOUGH:
+        return _no_change(state, posterior)
+    if finish := _named_culprit(state, posterior):
+        return finish
+    missing = unbuilt_neighbours(state, posterior)
+    layouts = [] if missing else layouts_due(state, posterior)
     no_build = ledger.builds >= spec.max_builds and bool(missing or layouts)
     no_boot = ledger.boots >= spec.max_boots and not missing
-    if no_boot and (over := leading(state, found)):
-        return over
+    if no_boot and (finish := leading_culprit(state, posterior)):
+        return finish
     if no_build or no_boot:
         also = f"; {missing[0][:12]} was not built" if missing else ""
         if layouts:
             also = f"; {layouts[0][0][:12]} was not seen in another layout"
-        return Finish(Outcome.INCONCLUSIVE, _spent(state, "search") + also)
+        return Finish(Outcome.INCONCLUSIVE, _budget_text(state, "search") + also)
     return None
 
 
-def _named(state: SearchState, found: Posterior) -> Finish | None:
+def _named_culprit(state: SearchState, posterior: Posterior) -> Finish | None:
     """One commit, or one of a few that no test tells apart, is likely enough; or two are."""
-    members = culprit_set(state, found)
-    held = float(found.commits[members].sum())
-    sure = held >= state.spec.confidence and found.none <= NONE_AT_MOST
+    members = culprit_set(state, posterior)
+    mass = float(posterior.commits[members].sum())
+    sure = mass >= state.spec.confidence and posterior.none <= NONE_AT_MOST
     if not sure:
         return split(state) if state.ledger.boots % TWO_EVERY == 0 else None
-    held = min(held, float(state.two.commits[members].sum()))
-    if held < state.spec.confidence:
+    mass = min(mass, float(state.two.commits[members].sum()))
+    if mass < state.spec.confidence:
         return split(state)
     if len(members) > 1 or not _verifiable(state, members[0]):
-        return Finish(Outcome.CULPRIT_SET, _set_reason(state, members, held))
-    if unbuilt_neighbours(state, found) or unbooted(state, found) or layouts_due(state, found):
+        return Finish(Outcome.CULPRIT_SET, _set_reason(state, members, mass))
+    if (
+        unbuilt_neighbours(state, posterior)
+        or unbooted(state, posterior)
+        or layouts_due(state, posterior)
+    ):
         return None
-    return Finish(Outcome.CULPRIT, _culprit_reason(state, members[0], held))
+    return Finish(Outcome.CULPRIT, _culprit_reason(state, members[0], mass))
 
 
 def end_to_recheck(state: SearchState) -> str | None:
@@ -145,105 +151,114 @@ def end_to_recheck(state: SearchState) -> str | None:
     return spec.graph.older
 
 
-def second_culprit_probe(state: SearchState, found: Posterior) -> str | None:
+def second_culprit_probe(state: SearchState, posterior: Posterior) -> str | None:
     """The revision to boot again when a commit would be named but for a second culprit that
     cannot be ruled out: the one that might lie between the levels. None where many boots of it
     did not decide.
     """
-    members = culprit_set(state, found)
+    members = culprit_set(state, posterior)
     enough = state.spec.confidence
-    if state.ledger.boots >= state.spec.max_boots or float(found.commits[members].sum()) < enough:
+    if (
+        state.ledger.boots >= state.spec.max_boots
+        or float(posterior.commits[members].sum()) < enough
+    ):
         return None
     if float(state.two.commits[members].sum()) >= enough:
         return None
     sha, _chance = state.two.between
-    known = next((kernel for kernel in found.kernels if sha in kernel.shas), None)
-    return sha if known is not None and len(known.boots) < SUSPECT_BOOTS else None
+    kernel = next((kernel for kernel in posterior.kernels if sha in kernel.shas), None)
+    return sha if kernel is not None and len(kernel.boots) < SUSPECT_BOOTS else None
 
 
 def split(state: SearchState) -> Finish | None:
     """Two culprits: each side of a kernel between the levels is a search of its own."""
-    found = state.two
-    sha, chance = found.between
-    if min(found.probability, chance) < SPLIT:
+    two = state.two
+    sha, chance = two.between
+    if min(two.probability, chance) < SPLIT:
         return None
     words = state.spec.words
-    said = f"two culprits with a probability of {found.probability:.3f}: {sha[:12]} lies between"
-    return Finish(Outcome.MULTIPLE_CULPRITS, f"{said} {words.older} and {words.newer}")
+    reason = f"two culprits with a probability of {two.probability:.3f}: {sha[:12]} lies between"
+    return Finish(Outcome.MULTIPLE_CULPRITS, f"{reason} {words.older} and {words.newer}")
 
 
-def exhausted(state: SearchState, found: Posterior) -> Finish:
+def exhausted(state: SearchState, posterior: Posterior) -> Finish:
     """What is said when no further boot tells anything."""
-    if over := split(state):
-        return over
-    if found.none >= NONE_LEFT:
-        return _none(state, found)
-    if over := leading(state, found):
-        return over
+    if finish := split(state):
+        return finish
+    if posterior.none >= NONE_LEFT:
+        return _no_change(state, posterior)
+    if finish := leading_culprit(state, posterior):
+        return finish
     reason = "no test that is possible tells the remaining candidates apart"
     return Finish(Outcome.INCONCLUSIVE, reason)
 
 
-def led_by(state: SearchState, found: Posterior) -> int | None:
+def leading_candidate(state: SearchState, posterior: Posterior) -> int | None:
     """The candidate that stands out although it cannot be named: LEADING, alone, and it and its
     parents are built and can be compared. None where there is no such one.
     """
-    members = culprit_set(state, found)
-    if len(members) > 1 or float(found.commits[members[0]]) < LEADING:
+    members = culprit_set(state, posterior)
+    if len(members) > 1 or float(posterior.commits[members[0]]) < LEADING:
         return None
     ready = all(state.ledger.built(sha) for sha in state.related(members[0]))
     return members[0] if ready and _verifiable(state, members[0]) else None
 
 
-def leading(state: SearchState, found: Posterior) -> Finish | None:
+def leading_culprit(state: SearchState, posterior: Posterior) -> Finish | None:
     """The likeliest commit as a culprit that the proof has to make sure of."""
-    best = led_by(state, found)
+    best = leading_candidate(state, posterior)
     if best is None:
         return None
     sha, words = state.spec.graph.commits[best].sha, state.spec.words
-    said = f"{sha[:12]} with probability {held(state, found, best):.3f}, and no"
-    said += f" {words.change} with {found.none:.2g},"
-    said += f" after {state.ledger.boots} {words.run}s; the proof has to make sure"
-    return Finish(Outcome.CULPRIT, said, sure=False)
+    reason = (
+        f"{sha[:12]} with probability {culprit_probability(state, posterior, best):.3f}, and no"
+    )
+    reason += f" {words.change} with {posterior.none:.2g},"
+    reason += f" after {state.ledger.boots} {words.run}s; the proof has to make sure"
+    return Finish(Outcome.CULPRIT, reason, sure=False)
 
 
-def held(state: SearchState, found: Posterior, place: int) -> float:
+def culprit_probability(state: SearchState, posterior: Posterior, place: int) -> float:
     """The probability of a candidate, also where another culprit is beside it."""
-    return min(float(found.commits[place]), float(state.two.commits[place]))
+    return min(float(posterior.commits[place]), float(state.two.commits[place]))
 
 
-def more_boots(state: SearchState, found: Posterior) -> str | None:
+def more_boots(state: SearchState, posterior: Posterior) -> str | None:
     """A revision to boot again, when only a second culprit keeps the likeliest commit from being
     named and its suspect was booted often enough: whether that lies between the levels is
     also a question of where good, bad, the commit and its parents lie.
     """
-    best = led_by(state, found)
+    best = leading_candidate(state, posterior)
     enough = state.spec.confidence
     if best is None or state.ledger.boots >= state.spec.max_boots:
         return None
-    if float(found.commits[best]) < enough or float(state.two.commits[best]) >= enough:
+    if float(posterior.commits[best]) < enough or float(state.two.commits[best]) >= enough:
         return None
     graph = state.spec.graph
     shas = dict.fromkeys((graph.older, *state.related(best), graph.newer))
-    kernels = {sha: kernel for kernel in found.kernels for sha in kernel.shas if not kernel.layout}
+    kernels = {
+        sha: kernel for kernel in posterior.kernels for sha in kernel.shas if not kernel.layout
+    }
     boots = {sha: len(kernels[sha].boots) if sha in kernels else 0 for sha in shas}
-    able = [sha for sha in boots if boots[sha] < SUSPECT_BOOTS and not state.ledger.untestable(sha)]
-    return min(able, key=lambda sha: boots[sha], default=None)
+    bootable = [
+        sha for sha in boots if boots[sha] < SUSPECT_BOOTS and not state.ledger.untestable(sha)
+    ]
+    return min(bootable, key=lambda sha: boots[sha], default=None)
 
 
-def _family(state: SearchState, found: Posterior) -> tuple[str, ...]:
+def _family(state: SearchState, posterior: Posterior) -> tuple[str, ...]:
     """A culprit that is likely enough, then its parents; nothing while no commit is."""
-    if float(found.commits[found.best]) < state.spec.confidence:
+    if float(posterior.commits[posterior.best]) < state.spec.confidence:
         return ()
-    return state.related(found.best)
+    return state.related(posterior.best)
 
 
-def unbuilt_neighbours(state: SearchState, found: Posterior) -> list[str]:
+def unbuilt_neighbours(state: SearchState, posterior: Posterior) -> list[str]:
     """Of a culprit that is likely enough: itself, its parents and everything that is only taken
     to be the same kernel, as far as nobody tried to build it and builds do not prove it. So the
     verification cannot fail late for a trivial reason, and no commit hides behind another one.
     """
-    family, ledger = _family(state, found), state.ledger
+    family, ledger = _family(state, posterior), state.ledger
     missing = [
         sha for sha in family if not ledger.equal.tried(sha) and sha not in ledger.equal.spanned
     ]
@@ -252,7 +267,7 @@ def unbuilt_neighbours(state: SearchState, found: Posterior) -> list[str]:
     return ledger.equal.to_prove(ledger.equal.same_as(family[0]))
 
 
-def unbooted(state: SearchState, found: Posterior) -> list[str]:
+def unbooted(state: SearchState, posterior: Posterior) -> list[str]:
     """Of a culprit that is likely enough: itself and those parents that are candidates too, as far
     as their kernels never booted. A parent that cannot be tested makes a set of the culprit, not an
     open question.
@@ -260,14 +275,14 @@ def unbooted(state: SearchState, found: Posterior) -> list[str]:
     ledger = state.ledger
     return [
         sha
-        for sha in _family(state, found)
+        for sha in _family(state, posterior)
         if sha in state.ancestry.index
-        and not any(ledger.views.get((one, 0)) for one in ledger.equal.same_as(sha))
+        and not any(ledger.views.get((twin, 0)) for twin in ledger.equal.same_as(sha))
         and not ledger.untestable(sha)
     ]
 
 
-def layouts_due(state: SearchState, found: Posterior) -> list[tuple[str, int]]:
+def layouts_due(state: SearchState, posterior: Posterior) -> list[tuple[str, int]]:
     """Other layouts of a likely culprit and of its parents that have not booted, where there are
     such builds: two groups of builds that differ by luck do not go on doing so.
     """
@@ -275,25 +290,25 @@ def layouts_due(state: SearchState, found: Posterior) -> list[tuple[str, int]]:
     return [
         (sha, layout)
         for layout in range(1, LAYOUTS + 1 if state.layouts else 1)
-        for sha in _family(state, found)
+        for sha in _family(state, posterior)
         if not ledger.views.get((sha, layout))
         and sha not in ledger.layouts_failed
         and not ledger.untestable(sha)
     ]
 
 
-def _none(state: SearchState, found: Posterior) -> Finish:
+def _no_change(state: SearchState, posterior: Posterior) -> Finish:
     """Nothing regressed: by luck, or because builds of the same code differ as much."""
     words = state.spec.words
-    said = f"no {words.change} has a probability of {found.none:.3f}"
-    said += f" after {state.ledger.boots} {words.run}s"
-    if found.layout >= NONE_ENOUGH:
-        more = "builds differ as much as the ends do, whatever the code"
-        return Finish(Outcome.LAYOUT_SENSITIVE, f"{said}: {more}")
-    return Finish(Outcome.NOT_REPRODUCED, said)
+    reason = f"no {words.change} has a probability of {posterior.none:.3f}"
+    reason += f" after {state.ledger.boots} {words.run}s"
+    if posterior.layout >= NONE_ENOUGH:
+        because = "builds differ as much as the ends do, whatever the code"
+        return Finish(Outcome.LAYOUT_SENSITIVE, f"{reason}: {because}")
+    return Finish(Outcome.NOT_REPRODUCED, reason)
 
 
-def culprit_set(state: SearchState, found: Posterior) -> list[int]:
+def culprit_set(state: SearchState, posterior: Posterior) -> list[int]:
     """The likeliest set of candidates that no possible test tells apart, likeliest first.
 
     Two candidates are inseparable when every revision that can be tested descends from
@@ -304,19 +319,19 @@ def culprit_set(state: SearchState, found: Posterior) -> list[int]:
     commits = state.spec.graph.commits
     untestable = ancestry.places(ledger.untestable_shas)
     if not untestable:
-        return [found.best]
+        return [posterior.best]
     testable = np.ones(ancestry.size, dtype=np.bool_)
     testable[untestable] = False
     groups: dict[bytes, list[int]] = {}
-    held = 0.0
-    for i in (-found.commits).argsort(kind="stable")[:_COMPARED].tolist():
-        if held >= _COMPARED_MASS * float(found.commits.sum()):
+    mass = 0.0
+    for i in (-posterior.commits).argsort(kind="stable")[:_COMPARED].tolist():
+        if mass >= _COMPARED_MASS * float(posterior.commits.sum()):
             break
-        held += float(found.commits[i])
+        mass += float(posterior.commits[i])
         column = ancestry.descendants_or_self(i) & testable
         groups.setdefault(np.packbits(column).tobytes(), []).append(i)
-    best = max(groups.values(), key=lambda members: float(found.commits[members].sum()))
-    if len(best) == 1 and found.commits[best[0]] >= state.spec.confidence:
+    best = max(groups.values(), key=lambda members: float(posterior.commits[members].sum()))
+    if len(best) == 1 and posterior.commits[best[0]] >= state.spec.confidence:
         parents = [j for j in ancestry.parents[best[0]] if ledger.untestable(commits[j].sha)]
         return best + parents
     return best
@@ -329,25 +344,30 @@ def _verifiable(state: SearchState, culprit: int) -> bool:
     return len(family) > 1 and not any(state.ledger.untestable(sha) for sha in family)
 
 
-def _set_reason(state: SearchState, members: list[int], held: float) -> str:
+def _set_reason(state: SearchState, members: list[int], probability: float) -> str:
     commits = state.spec.graph.commits
     shas = [commits[i].sha for i in members] + list(commits[members[0]].parents)
     if len(members) == 1 and not commits[members[0]].parents:
-        alone = f"{shas[0][:12]} has no parent to compare it with"
-        return f"one commit with probability {held:.3f}: {alone}"
-    why = [f"{sha[:12]} {w}" for sha in dict.fromkeys(shas) if (w := state.ledger.untestable(sha))]
-    said = ", ".join(why[:3]) + (f" and {len(why) - 3} more" if len(why) > 3 else "")
-    return f"one of {len(members)} commits with probability {held:.3f}: {said}"
+        orphan = f"{shas[0][:12]} has no parent to compare it with"
+        return f"one commit with probability {probability:.3f}: {orphan}"
+    reasons = [
+        f"{sha[:12]} {w}" for sha in dict.fromkeys(shas) if (w := state.ledger.untestable(sha))
+    ]
+    untestable = ", ".join(reasons[:3]) + (
+        f" and {len(reasons) - 3} more" if len(reasons) > 3 else ""
+    )
+    return f"one of {len(members)} commits with probability {probability:.3f}: {untestable}"
 
 
-def _culprit_reason(state: SearchState, culprit: int, held: float) -> str:
+def _culprit_reason(state: SearchState, culprit: int, probability: float) -> str:
     commit, words = state.spec.graph.commits[culprit], state.spec.words
-    said = f"{commit.sha[:12]} with probability {held:.3f} after {state.ledger.boots} {words.run}s"
+    reason = f"{commit.sha[:12]} with probability {probability:.3f}"
+    reason += f" after {state.ledger.boots} {words.run}s"
     if len(commit.parents) > 1:
-        said += f"; a merge, and none of its {len(commit.parents)} parents is {words.newer}"
-    return said
+        reason += f"; a merge, and none of its {len(commit.parents)} parents is {words.newer}"
+    return reason
 
 
-def _spent(state: SearchState, during: str) -> str:
+def _budget_text(state: SearchState, during: str) -> str:
     spent = state.spec.words.spent(state.ledger.builds, state.ledger.boots)
     return f"the budget ended during the {during}: {spent}"

@@ -40,58 +40,63 @@ _WEIGHED = 200
 
 @dataclass(frozen=True, eq=False)
 class TwoCulprits:
-    """`probability` of two culprits; `commits` (n,) that each candidate is a culprit, alone or with
-    another one. `between` is the booted candidate that most
-    surely lies between the levels, with the probability that it does.
-    """
+    """Whether there are two culprits."""
 
+    #: That there are, 0..1.
     probability: float
+    #: For each candidate (n,): that it is a culprit, alone or with another one.
     commits: Floats
+    #: The booted candidate that most surely lies between the levels, and the probability that it
+    #: does; ("", 0) where none is.
     between: tuple[str, float]
 
 
-def two(ledger: Ledger, ancestry: Ancestry, found: Posterior) -> TwoCulprits:
+def weigh_pairs(ledger: Ledger, ancestry: Ancestry, posterior: Posterior) -> TwoCulprits:
     """Weigh pairs of culprits against single ones. Only for figures with levels: counts, shares
     and states have no pairs here.
     """
-    middle = _middle(found.grid) if found.grid is not None and found.possible else None
-    if found.grid is None or middle is None:
-        return TwoCulprits(0.0, found.commits, ("", 0.0))
-    sides = [side_of(ledger, ancestry, kernel.shas[0]) for kernel in found.kernels]
+    middle = _middle(posterior.grid) if posterior.grid is not None and posterior.possible else None
+    if posterior.grid is None or middle is None:
+        return TwoCulprits(0.0, posterior.commits, ("", 0.0))
+    sides = [side_of(ledger, ancestry, kernel.shas[0]) for kernel in posterior.kernels]
     pattern, member = patterns(np.array(sides, dtype=np.bool_))
-    able = allowed(ancestry, ledger.equal.twins, ledger.equal.assumed)
-    held = np.bincount(member[able], minlength=len(pattern)).astype(np.float64)
-    values = [kernel.values(found.view) for kernel in found.kernels]
+    candidates = allowed(ancestry, ledger.equal.twins, ledger.equal.assumed)
+    counts = np.bincount(member[candidates], minlength=len(pattern)).astype(np.float64)
+    values = [kernel.values(posterior.view) for kernel in posterior.kernels]
     levels = _Levels(
-        np.array([found.grid.good.loglik(v) for v in values]),
+        np.array([posterior.grid.good.loglik(v) for v in values]),
         np.array([middle.loglik(v) for v in values]),
-        np.array([found.grid.bad.loglik(v) for v in values]),
-        found.grid,
+        np.array([posterior.grid.bad.loglik(v) for v in values]),
+        posterior.grid,
         middle,
     )
-    return _weighed(ancestry, found, _Parts(pattern, member, held, able), levels)
+    return _weigh(ancestry, posterior, _Patterns(pattern, member, counts, candidates), levels)
 
 
 @dataclass(frozen=True, eq=False)
-class _Parts:
-    """`pattern` (p, k) of sides, `member` (n,) the pattern of each candidate, `held` (p,) how
-    many candidates have it, `able` (n,) which candidates count.
-    """
+class _Patterns:
+    """Candidates by the sides that they give the kernels."""
 
+    #: Each pattern of sides (p, k).
     pattern: Bools
+    #: The pattern of each candidate (n,).
     member: npt.NDArray[np.intp]
+    #: How many candidates that count have each pattern (p,).
     held: Floats
+    #: Which candidates count (n,).
     able: Bools
 
 
 @dataclass(frozen=True, eq=False)
 class _Levels:
-    """Log likelihood of each kernel at each level, shape (k, t, s, a)."""
+    """What the boots say if they lie at each level, at each node of the noise."""
 
+    #: Log likelihood of each kernel (k, t, s, a); `middle` on the nodes of `between`.
     good: Floats
     middle: Floats
     bad: Floats
     grid: Grids
+    #: Nodes of the level between both sides.
     between: BootGrid
 
     def evidence(self, level: npt.NDArray[np.intp]) -> Floats:
@@ -103,8 +108,8 @@ class _Levels:
         # The nodes of the level between lie evenly around the middle.
         mid += np.tensordot(level == OTHER, self.middle[..., ::-1], 1)
         high = np.tensordot(level == BOTH, self.bad, 1) + self.grid.bad.prior
-        one, other = logsumexp(low) + logsumexp(mid), logsumexp(high)
-        return logsumexp(one[:, :, :, None] + other[:, :, None, :] + self.grid.couple, 3)
+        lower, upper = logsumexp(low) + logsumexp(mid), logsumexp(high)
+        return logsumexp(lower[:, :, :, None] + upper[:, :, None, :] + self.grid.couple, 3)
 
     def noise(self, level: npt.NDArray[np.intp]) -> tuple[int, int]:
         """Nodes (t, s) of the likeliest noise, for one row of levels."""
@@ -120,21 +125,23 @@ class _Levels:
         mid = (level == ONE) @ self.middle[:, t, s] + self.between.prior[t, s]
         mid += (level == OTHER) @ self.middle[:, t, s, ::-1]
         high = (level == BOTH) @ self.bad[:, t, s] + self.grid.bad.prior[t, s]
-        found: Floats = logsumexp(low) + logsumexp(mid) + logsumexp(high)
-        return found
+        evidence: Floats = logsumexp(low) + logsumexp(mid) + logsumexp(high)
+        return evidence
 
 
-def _weighed(ancestry: Ancestry, found: Posterior, parts: _Parts, levels: _Levels) -> TwoCulprits:
+def _weigh(
+    ancestry: Ancestry, posterior: Posterior, parts: _Patterns, levels: _Levels
+) -> TwoCulprits:
     share = parts.held / max(1, parts.able.sum())
-    able = np.flatnonzero(share > 0)
-    one, other = (able[index] for index in np.triu_indices(able.size, 1))
-    level = _levels_of(parts.pattern[one], parts.pattern[other])
-    single = np.where(parts.pattern[able], BOTH, GOOD)
-    alone = levels.evidence(single) + np.log((1 - TWO) * share[able])
+    held_patterns = np.flatnonzero(share > 0)
+    first, second = (held_patterns[index] for index in np.triu_indices(held_patterns.size, 1))
+    level = _levels_of(parts.pattern[first], parts.pattern[second])
+    single = np.where(parts.pattern[held_patterns], BOTH, GOOD)
+    alone = levels.evidence(single) + np.log((1 - TWO) * share[held_patterns])
     # Two culprits with one pattern have no kernel between them: they say the same as a single one.
     if not level.size:
-        return TwoCulprits(0.0, found.commits, ("", 0.0))
-    prior = np.log(2 * TWO * share[one] * share[other])
+        return TwoCulprits(0.0, posterior.commits, ("", 0.0))
+    prior = np.log(2 * TWO * share[first] * share[second])
     noise = {levels.noise(single[int(alone.argmax())])}
     # With three levels the noise is smaller than with two: both are looked at.
     guess = levels.screened(level, *next(iter(noise))) + prior
@@ -145,38 +152,40 @@ def _weighed(ancestry: Ancestry, found: Posterior, parts: _Parts, levels: _Level
     top = max(float(alone.max()), float(paired.max()))
     alone, paired = np.exp(alone - top), np.exp(paired - top)
     # "No regression" keeps its odds against a single culprit.
-    none = float(alone.sum()) / (1 - TWO) * found.none / max(1 - found.none, 1e-300)
+    none = float(alone.sum()) / (1 - TWO) * posterior.none / max(1 - posterior.none, 1e-300)
     total = float(alone.sum() + paired.sum()) + none
     mass = np.zeros(len(parts.held))
-    mass[able] = alone / total
-    for index in (one[best], other[best]):
+    mass[held_patterns] = alone / total
+    for index in (first[best], second[best]):
         np.add.at(mass, index, paired / total)
     commits = np.where(parts.able, (mass / np.maximum(parts.held, 1))[parts.member], 0.0)
-    lies = (paired / total) @ ((level[best] == ONE) | (level[best] == OTHER))
-    return TwoCulprits(float(paired.sum()) / total, commits, _between(ancestry, found, lies))
+    between = (paired / total) @ ((level[best] == ONE) | (level[best] == OTHER))
+    return TwoCulprits(
+        float(paired.sum()) / total, commits, _surest_between(ancestry, posterior, between)
+    )
 
 
-def _levels_of(one: Bools, other: Bools) -> npt.NDArray[np.intp]:
+def _levels_of(first: Bools, second: Bools) -> npt.NDArray[np.intp]:
     """The level of each kernel (q, k) by the sides that two culprits give it."""
-    level = np.where(one & other, BOTH, GOOD)
-    level = np.where(one & ~other, ONE, level)
-    alone = other & ~one
+    level = np.where(first & second, BOTH, GOOD)
+    level = np.where(first & ~second, ONE, level)
+    second_only = second & ~first
     # Of culprits in one line only the older one is in kernels without the other, whichever of both
     # that is; on two branches each is, and what one of them does is what the other leaves.
-    branches = (level == ONE).any(axis=1) & alone.any(axis=1)
-    return np.where(alone, np.where(branches[:, None], OTHER, ONE), level)
+    branches = (level == ONE).any(axis=1) & second_only.any(axis=1)
+    return np.where(second_only, np.where(branches[:, None], OTHER, ONE), level)
 
 
-def _between(ancestry: Ancestry, found: Posterior, lies: Floats) -> tuple[str, float]:
+def _surest_between(ancestry: Ancestry, posterior: Posterior, between: Floats) -> tuple[str, float]:
     """The candidate whose kernel most surely lies between; of equally sure ones that with most
     boots.
     """
-    able = [
+    booted = [
         (round(float(p), 3), len(kernel.boots), kernel.shas[0])
-        for p, kernel in zip(lies, found.kernels, strict=True)
+        for p, kernel in zip(between, posterior.kernels, strict=True)
         if not kernel.layout and kernel.boots and kernel.shas[0] in ancestry.index
     ]
-    chance, _boots, sha = max(able, default=(0.0, 0, ""))
+    chance, _boots, sha = max(booted, default=(0.0, 0, ""))
     return sha, chance
 
 

@@ -20,8 +20,8 @@ from rtbisect.judge.verdict import effect_text, judge, smallest_p
 from rtbisect.model.campaign import Judgement, Level, Sample, Threshold, Verification
 from rtbisect.search.calibrate import looks
 from rtbisect.search.events import Booted, Built, Event
-from rtbisect.search.ledger import Ledger, evidence, ledger
-from rtbisect.search.wording import GIT, Words
+from rtbisect.search.ledger import Ledger, ledger, valid_views
+from rtbisect.search.wording import GIT, SearchWords
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -41,29 +41,35 @@ REVERT_RECOVERY = 0.5
 
 @dataclass(frozen=True, kw_only=True)
 class VerifySpec:
-    """What to verify. `endpoints` are the boots of good and bad from the calibration, to say how
-    much of their shift the culprit explains, and whether a share that is not seen is none. `revert`
-    is the commit that reverts the culprit on `tip`, None with the reason in `no_revert`.
-    `revert_boots` are those of its first look, which may be too few for a pass. With `layout` the
-    culprit and its first parent are also compared as kernels with that code layout. `told` makes of
-    a judgement what a reader knows of it, `words` are those of the notes.
-    """
+    """What to verify."""
 
     culprit: str
+    #: At least one; each is compared with the culprit.
     parents: tuple[str, ...]
     threshold: Threshold
+    #: Of the order of the boots.
     seed: int
+    #: The commit that takes the culprit back on `tip`; None with the reason in `no_revert`.
     revert: str | None
     tip: str
     no_revert: str = "the revert does not apply to the tip"
+    #: Boots a side at the first look at a parent; and at the first look at the revert, which may be
+    #: too few for a pass.
     boots: int = 6
     revert_boots: int = 3
+    #: Of all looks of a check together.
     alpha: float = 0.01
+    #: The boots of good and bad from the calibration, only to say how much of their shift the
+    #: culprit explains; empty where that is not asked.
     endpoints: tuple[Sample, Sample] = (Sample(()), Sample(()))
+    #: The code layout in which the culprit and its first parent are compared, too; 0: in none.
     layout: int = 0
+    #: Boots a side at the last look.
     boots_max: int = 10
-    told: Callable[[Judgement], Judgement] = field(default=lambda found: found, compare=False)
-    words: Words = GIT
+    #: Makes of a judgement what a reader knows of it.
+    for_reader: Callable[[Judgement], Judgement] = field(default=lambda found: found, compare=False)
+    #: Those of the notes.
+    words: SearchWords = GIT
 
     @property
     def looks(self) -> tuple[int, ...]:
@@ -78,13 +84,14 @@ class VerifySpec:
 
 @dataclass(frozen=True, slots=True)
 class Boot:
-    """Boot `revision` once more (build it if needed); `purpose` is verify, revert or layout.
-    `left` boots are due in all, this one included, if nothing asks for a second look.
-    """
+    """Boot `revision` once more (build it if needed)."""
 
     revision: str
+    #: verify, revert or layout.
     purpose: str
+    #: Boots that are due in all, this one included, if nothing asks for a second look.
     left: int = 1
+    #: Other than 0: build it with that layout.
     layout: int = 0
 
 
@@ -98,6 +105,7 @@ class VerifyState:
     """Specification and log of the fresh boots."""
 
     spec: VerifySpec
+    #: In the order in which they were heard.
     events: tuple[Event, ...] = ()
 
     @cached_property
@@ -107,16 +115,18 @@ class VerifyState:
     @cached_property
     def raw(self) -> dict[_Kernel, Sample]:
         """Valid values per kernel in `unit` with their hosts, in the order of the boots."""
-        found: dict[_Kernel, list[Observation]] = {}
+        observations: dict[_Kernel, list[Observation]] = {}
         for event in self.events:
-            if isinstance(event, Booted) and evidence(self.spec.threshold, event):
+            if isinstance(event, Booted) and valid_views(self.spec.threshold, event):
                 assert event.observation is not None
-                found.setdefault((event.revision, event.layout), []).append(event.observation)
-        return {kernel: _sample(seen) for kernel, seen in found.items()}
+                observations.setdefault((event.revision, event.layout), []).append(
+                    event.observation
+                )
+        return {kernel: _sample(booted) for kernel, booted in observations.items()}
 
     @cached_property
     def checks(self) -> tuple[_Check, ...]:
-        return tuple(_examined(self, check) for check in _planned(self.spec))
+        return tuple(_examine(self, check) for check in _planned_checks(self.spec))
 
 
 Proposal: TypeAlias = Boot | Done
@@ -126,19 +136,23 @@ _Kernel: TypeAlias = tuple[str, int]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Check:
-    """`base` should be better than `new`. `wanted` boots a side are still to be reached (0:
-    the check is closed). They are `late` where the culprit can be named without them; then
-    `verification` is what the boots so far say.
-    """
+    """A comparison of two kernels, and how it stands."""
 
     name: str
+    #: The revision that should be better, and the one that should be worse.
     base: str
     new: str
+    #: As in Boot.
     purpose: str
+    #: Boots a side at each look, ascending.
     looks: tuple[int, ...]
+    #: Of both kernels.
     layout: int = 0
+    #: Boots a side that are still to be reached; 0: the check is closed.
     wanted: int = 0
+    #: The culprit can be named without them; `verification` is what the boots so far say.
     late: bool = False
+    #: None while the check is open and nothing can be said.
     verification: Verification | None = None
 
     @property
@@ -185,35 +199,37 @@ def coming(state: VerifyState, most: int, *, late: bool = False) -> tuple[Boot, 
     """
     wanted: dict[_Kernel, int] = {}
     purpose: dict[_Kernel, str] = {}
-    open_ = [check for check in state.checks if check.wanted]
-    first = [check for check in open_ if not check.late]
-    for check in first or (open_ if late else ()):
+    unfinished = [check for check in state.checks if check.wanted]
+    decisive = [check for check in unfinished if not check.late]
+    for check in decisive or (unfinished if late else ()):
         for kernel in check.kernels:
             wanted[kernel] = max(wanted.get(kernel, 0), check.wanted)
             purpose.setdefault(kernel, check.purpose)
-    have = {kernel: len(state.ledger.views.get(kernel, ())) for kernel in wanted}
-    found: list[Boot] = []
-    while len(found) < most and (short := [k for k in wanted if have[k] < wanted[k]]):
-        done = min(have[kernel] for kernel in short)
-        rank = _order(state.spec, done)
-        best = min((k for k in short if have[k] == done), key=lambda k: (k[1], rank[k[0]]))
-        left = sum(wanted[kernel] - have[kernel] for kernel in short)
-        found.append(Boot(best[0], purpose[best], left, best[1]))
-        have[best] += 1
-    return tuple(found)
+    boots_so_far = {kernel: len(state.ledger.views.get(kernel, ())) for kernel in wanted}
+    boots: list[Boot] = []
+    while len(boots) < most and (short := [k for k in wanted if boots_so_far[k] < wanted[k]]):
+        fewest = min(boots_so_far[kernel] for kernel in short)
+        rank = _ranks(state.spec, fewest)
+        best = min(
+            (k for k in short if boots_so_far[k] == fewest), key=lambda k: (k[1], rank[k[0]])
+        )
+        left = sum(wanted[kernel] - boots_so_far[kernel] for kernel in short)
+        boots.append(Boot(best[0], purpose[best], left, best[1]))
+        boots_so_far[best] += 1
+    return tuple(boots)
 
 
 def verifications(state: VerifyState) -> tuple[Verification, ...]:
     """Every check; status is pass, fail, undecided or n/a."""
-    found = [
+    checks = [
         check.verification or check.says("undecided", f"more {state.spec.words.run}s are due")
         for check in state.checks
     ]
     if state.spec.revert is None:
-        found.append(
+        checks.append(
             Verification(name=REVERT, status="n/a", judgement=None, note=state.spec.no_revert)
         )
-    return tuple(found)
+    return tuple(checks)
 
 
 def incomplete(checks: Iterable[Verification]) -> bool:
@@ -225,11 +241,11 @@ def confirmed(state: VerifyState) -> bool:
     """Over but for late boots, the culprit is worse than every parent, no revert contradicts it."""
     if not isinstance(propose(state), Done):
         return False
-    found = verifications(state)
-    parents = found[: len(state.spec.parents)]
-    if state.spec.layout and any(v.name == LAYOUT and v.status == "undecided" for v in found):
+    checks = verifications(state)
+    parents = checks[: len(state.spec.parents)]
+    if state.spec.layout and any(v.name == LAYOUT and v.status == "undecided" for v in checks):
         return False
-    return all(v.status == "pass" for v in parents) and all(v.status != "fail" for v in found)
+    return all(v.status == "pass" for v in parents) and all(v.status != "fail" for v in checks)
 
 
 def follows_layout(checks: Iterable[Verification]) -> bool:
@@ -239,8 +255,8 @@ def follows_layout(checks: Iterable[Verification]) -> bool:
     return gone and "fail" not in status.values()
 
 
-def _planned(spec: VerifySpec) -> list[_Check]:
-    found = [
+def _planned_checks(spec: VerifySpec) -> list[_Check]:
+    checks = [
         _Check(
             name=f"culprit vs parent {sha[:12]}",
             base=sha,
@@ -251,7 +267,7 @@ def _planned(spec: VerifySpec) -> list[_Check]:
         for sha in spec.parents
     ]
     if spec.layout:
-        found.append(
+        checks.append(
             _Check(
                 name=LAYOUT,
                 base=spec.parents[0],
@@ -263,15 +279,17 @@ def _planned(spec: VerifySpec) -> list[_Check]:
         )
     if spec.revert is not None:
         # A look at few boots, which can only contradict; then those where the test can decide.
-        again = max(2 * spec.revert_boots, spec.boots)
-        both = (spec.revert_boots, *looks(again, spec.boots_max)[:2])
-        found.append(
-            _Check(name=REVERT, base=spec.revert, new=spec.tip, purpose="revert", looks=both)
+        second_look = max(2 * spec.revert_boots, spec.boots)
+        revert_looks = (spec.revert_boots, *looks(second_look, spec.boots_max)[:2])
+        checks.append(
+            _Check(
+                name=REVERT, base=spec.revert, new=spec.tip, purpose="revert", looks=revert_looks
+            )
         )
-    return found
+    return checks
 
 
-def _order(spec: VerifySpec, done: int) -> dict[str, int]:
+def _ranks(spec: VerifySpec, done: int) -> dict[str, int]:
     """Rank of each revision in round `done`."""
     shas = [spec.culprit, *spec.parents, spec.tip, *([spec.revert] if spec.revert else [])]
     shas = list(dict.fromkeys(shas))
@@ -279,28 +297,30 @@ def _order(spec: VerifySpec, done: int) -> dict[str, int]:
     return {sha: rank for rank, sha in enumerate(shas)}
 
 
-def _examined(state: VerifyState, check: _Check) -> _Check:
+def _examine(state: VerifyState, check: _Check) -> _Check:
     """The check with its status, or with the boots that it still wants."""
     for sha in (check.base, check.new):
-        if why := state.ledger.untestable(sha):
-            note = f"{sha[:12]} {why}"
+        if reason := state.ledger.untestable(sha):
+            note = f"{sha[:12]} {reason}"
             return replace(check, verification=check.says("undecided", note))
         if check.layout and sha in state.ledger.layouts_failed:
             note = f"{sha[:12]} does not build or run with another layout"
             return replace(check, verification=check.says("n/a", note))
     base, new = (state.raw.get(kernel, Sample(())) for kernel in check.kernels)
-    found, late = None, False
+    verification, late = None, False
     for look, boots in enumerate(check.looks):
         if min(base.n, new.n) < boots:
-            return replace(check, wanted=boots, late=late, verification=found if late else None)
-        pair = _first(base, boots), _first(new, boots)
-        found = _decided(state.spec, check, *pair, _alpha(state.spec, check))
-        if found.status != "undecided":
+            return replace(
+                check, wanted=boots, late=late, verification=verification if late else None
+            )
+        pair = _first_boots(base, boots), _first_boots(new, boots)
+        verification = _verification(state.spec, check, *pair, _alpha(state.spec, check))
+        if verification.status != "undecided":
             break
         late = check.purpose == "revert" and (
             look > 0 or _intervals_disjoint(state.spec, check, *pair)
         )
-    return replace(check, verification=found)
+    return replace(check, verification=verification)
 
 
 def _alpha(spec: VerifySpec, check: _Check) -> float:
@@ -314,66 +334,71 @@ def _intervals_disjoint(spec: VerifySpec, check: _Check, base: Sample, new: Samp
     """The boots so far are as far apart as so few can be: they do not contradict the culprit, and
     that they pass is told by the boots that follow, which a culprit that falls never costs.
     """
-    return _decided(spec, check, base, new, smallest_p(base, new)).status == "pass"
+    return _verification(spec, check, base, new, smallest_p(base, new)).status == "pass"
 
 
-def _sample(seen: Sequence[Observation]) -> Sample:
-    hosts = tuple(each.host for each in seen)
-    return Sample(tuple(each.value for each in seen), hosts if all(hosts) else ())
+def _sample(observations: Sequence[Observation]) -> Sample:
+    hosts = tuple(observation.host for observation in observations)
+    return Sample(
+        tuple(observation.value for observation in observations), hosts if all(hosts) else ()
+    )
 
 
-def _first(sample: Sample, boots: int) -> Sample:
+def _first_boots(sample: Sample, boots: int) -> Sample:
     return Sample(sample.values[:boots], sample.hosts[:boots])
 
 
-def _decided(
+def _verification(
     spec: VerifySpec, check: _Check, base: Sample, new: Sample, alpha: float
 ) -> Verification:
     is_revert = check.purpose == "revert"
-    found = _judged(spec, (base, new), alpha)
-    ratio = recovery.share(spec.threshold, spec.endpoints, (base, new))
+    judgement = _judged(spec, (base, new), alpha)
+    share = recovery.share(spec.threshold, spec.endpoints, (base, new))
     status = {Level.REGRESSED: "pass", Level.PASS: "fail", Level.UNDECIDED: "undecided"}[
-        found.level
+        judgement.level
     ]
-    if is_revert and status == "pass" and ratio is not None and ratio < REVERT_RECOVERY:
+    if is_revert and status == "pass" and share is not None and share < REVERT_RECOVERY:
         status = "undecided"
     short = (
-        ratio is not None
-        and ratio < recovery.FULL
+        share is not None
+        and share < recovery.FULL
         and recovery.falls_short(spec.threshold, spec.endpoints, (base, new))
     )
     # What is kept has always told of boots, whatever was measured. A note tells of runs.
-    noted = spec.told(_judged(spec, (base, new), alpha, run=spec.words.run))
-    note = _note(noted, ratio, spec.words, is_revert=is_revert, short=short)
-    said = spec.told(found)
-    return replace(check.says(status, note), judgement=said, recovery=ratio, short=short)
+    in_runs = spec.for_reader(_judged(spec, (base, new), alpha, run=spec.words.run))
+    note = _note(in_runs, share, spec.words, is_revert=is_revert, short=short)
+    return replace(
+        check.says(status, note), judgement=spec.for_reader(judgement), recovery=share, short=short
+    )
 
 
-def _judged(spec: VerifySpec, pair: recovery.Pair, alpha: float, *, run: str = "boot") -> Judgement:
+def _judged(
+    spec: VerifySpec, pair: recovery.Pair, alpha: float, *, run: str = "boot"
+) -> Judgement:
     """What the boots say of the pair: nothing yet, where equal boots may be luck."""
-    found = judge(spec.threshold, *pair, alpha=alpha, run=run)
-    if found.level is not Level.PASS:
-        return found
+    judgement = judge(spec.threshold, *pair, alpha=alpha, run=run)
+    if judgement.level is not Level.PASS:
+        return judgement
     if not recovery.may_be_luck(spec.threshold, spec.endpoints, pair):
-        return found
+        return judgement
     reason = (
-        f"{effect_text(spec.threshold, found.effect)}; as many {run}s of {spec.words.older} and"
+        f"{effect_text(spec.threshold, judgement.effect)}; as many {run}s of {spec.words.older} and"
         f" {spec.words.newer} would often differ as little"
     )
-    return replace(found, level=Level.UNDECIDED, reason=reason)
+    return replace(judgement, level=Level.UNDECIDED, reason=reason)
 
 
 def _note(
-    found: Judgement, ratio: float | None, words: Words, *, is_revert: bool, short: bool
+    judgement: Judgement, share: float | None, words: SearchWords, *, is_revert: bool, short: bool
 ) -> str:
-    said = f"{found.base.n}+{found.new.n} {words.run}s, {found.reason}"
-    if ratio is None:
-        return said
-    what = "takes back" if is_revert else "explains"
-    said += f"; {what} {100 * ratio:.0f}% of the shift between {words.older} and {words.newer}"
-    if found.level is Level.REGRESSED and not is_revert and short:
-        said += ", so there may be a second culprit"
-    return said
+    note = f"{judgement.base.n}+{judgement.new.n} {words.run}s, {judgement.reason}"
+    if share is None:
+        return note
+    verb = "takes back" if is_revert else "explains"
+    note += f"; {verb} {100 * share:.0f}% of the shift between {words.older} and {words.newer}"
+    if judgement.level is Level.REGRESSED and not is_revert and short:
+        note += ", so there may be a second culprit"
+    return note
 
 
 __all__ = [

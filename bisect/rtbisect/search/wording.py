@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Words(RunWords):
+class SearchWords(RunWords):
     """What a search calls its ends, what it finds and what it does."""
 
     #: The older end and its like, the newer end and its like; so in the log for git, too.
@@ -28,9 +28,11 @@ class Words(RunWords):
     proved: tuple[str, ...] = ()
 
 
-WORDS: Mapping[Sought, Words] = {
-    Sought.REGRESSION: Words(older="good", newer="bad", change="regression", changed="regressed"),
-    Sought.REPAIR: Words(
+WORDS: Mapping[Sought, SearchWords] = {
+    Sought.REGRESSION: SearchWords(
+        older="good", newer="bad", change="regression", changed="regressed"
+    ),
+    Sought.REPAIR: SearchWords(
         older="broken",
         newer="fixed",
         change="repair",
@@ -43,6 +45,6 @@ WORDS: Mapping[Sought, Words] = {
 GIT = WORDS[Sought.REGRESSION]
 
 
-def words_of(sought: Sought, subject: RunWords) -> Words:
+def words_of(sought: Sought, subject: RunWords) -> SearchWords:
     """The words of a campaign that searches this change of that subject."""
     return replace(WORDS[sought], **asdict(subject))

@@ -7,7 +7,7 @@ from helpers.campaigns import sha
 from helpers.scenarios import History
 from rtbisect.model.campaign import Cause, Limits, Outcome, Result
 from rtbisect.pipeline import bisect, multiple_culprits
-from rtbisect.search.spec import Answer
+from rtbisect.search.spec import SearchAnswer
 from rtbisect.search.wording import GIT
 
 RESULT = Result(
@@ -22,7 +22,7 @@ RESULT = Result(
 
 
 def told(unlike):
-    answer = Answer(
+    answer = SearchAnswer(
         outcome=Outcome.CULPRIT,
         culprit="culprit",
         candidates=(),

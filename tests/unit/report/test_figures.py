@@ -86,7 +86,7 @@ def test_a_part_of_a_figure_is_told_in_its_own_words(mailer):
         p=0.001,
         reason=reason,
     )
-    told = figure.told(threshold, judged)
+    told = figure.for_reader(threshold, judged)
     assert told.reason == "new/base = 8.5, p = 0.001"
     assert told.effect == pytest.approx(8.5, rel=0.01)
     assert told.interval == pytest.approx((7.39, 9.03), rel=0.01)
@@ -114,12 +114,12 @@ def test_what_is_better_higher_and_the_spread_are_turned_back():
         reason="",
     )
     higher = replace(threshold, better=Better.HIGHER, scale=Scale.LINEAR)
-    told = Aspect(mean=True).told(higher, judged)
+    told = Aspect(mean=True).for_reader(higher, judged)
     assert (told.base.values, told.effect, told.interval) == ((2.0,), -1.0, (-1.5, -0.5))
     assert (told.mean, told.unit) == (True, threshold.unit)
-    told = Aspect(around=3.0).told(higher, judged)
+    told = Aspect(around=3.0).for_reader(higher, judged)
     assert (told.effect, told.figure) == (1.0, "in the spread of the boots")
-    assert Aspect().told(threshold, judged) is judged
+    assert Aspect().for_reader(threshold, judged) is judged
 
 
 def test_a_mean_of_logarithms_is_told_as_one(mailer):
@@ -138,7 +138,7 @@ def test_a_mean_of_logarithms_is_told_as_one(mailer):
         p=0.004,
         reason="so",
     )
-    check = vs_parent("d435a6cd", "pass", Aspect(mean=True).told(threshold, judged))
+    check = vs_parent("d435a6cd", "pass", Aspect(mean=True).for_reader(threshold, judged))
     text = shown_in(mailer, replace(epoll(), result=replace(EPOLL, verifications=(check,))))
     assert "in the mean of the boots, not in their median rises from a geometric mean of" in text
 

@@ -6,7 +6,7 @@ import pytest
 
 from rtbisect.errors import InternalError
 from rtbisect.model.code import Commit, CommitGraph
-from rtbisect.search.ancestry import Ancestry, part
+from rtbisect.search.ancestry import Ancestry, candidates_between
 
 #   good - a - b - m - z      x hangs on an ancestor of good (boundary `old`)
 #           \- c -/ |
@@ -84,10 +84,10 @@ def test_a_part_of_a_graph_holds_what_lies_between_two_revisions():
             Commit("t", ("m",)),
         ),
     )
-    held = lambda good, bad: [c.sha for c in part(graph, good, bad).commits]  # noqa: E731
+    held = lambda good, bad: [c.sha for c in candidates_between(graph, good, bad).commits]  # noqa: E731
     assert held("good", "b") == ["a", "b"]
     assert held("a", "t") == ["b", "x", "y", "m", "t"]
     # The side branch forked before b: its merge stands for it.
     assert held("b", "t") == ["m", "t"]
     assert held("good", "good") == held("t", "t") == []
-    assert Ancestry(part(graph, "b", "t")).boundary == {"b", "y"}
+    assert Ancestry(candidates_between(graph, "b", "t")).boundary == {"b", "y"}

@@ -95,7 +95,9 @@ def test_a_usual_shape_needs_no_states():
     good = tuple((float(v),) for v in rng.standard_normal(20))
     bad = tuple((float(v),) for v in rng.standard_normal(20) + 1.5)
     found = hypotheses.fit(good, bad, 0.5, 1)
-    looks = [hypotheses.seen(each, [good, bad], np.array([[False, True]])) for each in found]
+    looks = [
+        hypotheses.lens_likelihood(each, [good, bad], np.array([[False, True]])) for each in found
+    ]
     weight = hypotheses.against_none(found, looks)[:, 0]
     assert isinstance(found[int(weight.argmax())].grid.good, BootGrid)
 
@@ -121,8 +123,8 @@ def test_nodes_of_shares_are_nodes_of_their_prior():
 
 
 def test_views_of_a_boot():
-    seen = Observation(revision="c1", run_id="run1", value=2.0, per_cpu=(1.0, 2.0, 6.0))
-    assert views(linear(), seen) == pytest.approx((2.0, -3.0, -1.5, 4.5))
+    boot = Observation(revision="c1", run_id="run1", value=2.0, per_cpu=(1.0, 2.0, 6.0))
+    assert views(linear(), boot) == pytest.approx((2.0, -3.0, -1.5, 4.5))
     assert views(
         linear(), Observation(revision="c1", run_id="run1", value=2.0, per_cpu=(1.0,))
     ) == (2.0,)

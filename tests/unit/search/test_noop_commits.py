@@ -7,7 +7,7 @@ from helpers.searches import Toy, chain, spec
 from rtbisect.model.campaign import Outcome
 from rtbisect.model.code import Change, Commit, CommitGraph
 from rtbisect.search import engine
-from rtbisect.search.noop_commits import Closure, shared, silent_pairs
+from rtbisect.search.noop_commits import Closure, shared_files, silent_pairs
 from rtbisect.search.simulate import events
 
 CLOSURE = Closure.of(["fs/eventpoll.c", "include/linux/fs.h", "arch/x86/entry/entry_64.S"])
@@ -153,7 +153,7 @@ def test_files_of_one_commit_alone_are_shared_with_nobody():
         "c2": (Change("M", "Documentation/c"), Change("M", "MAINTAINERS")),
         "c3": (),
     }
-    assert shared(changes, pairs_of(changes)) == {"c1": {0}, "c2": {0}}
+    assert shared_files(changes, pairs_of(changes)) == {"c1": {0}, "c2": {0}}
 
 
 @pytest.mark.parametrize("culprit", ["c3", "c9", "c17", "c30"])

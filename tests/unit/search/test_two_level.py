@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 from rtbisect.search.likelihood.counts import chance_grids, count_grids
-from rtbisect.search.likelihood.hypotheses import Lens, seen
+from rtbisect.search.likelihood.hypotheses import Lens, lens_likelihood
 from rtbisect.search.likelihood.priors import boot_grids
 from rtbisect.search.likelihood.two_level import CONTAMINATION, student
 
@@ -82,7 +82,7 @@ def test_where_the_nodes_of_the_scale_lie_decides_nothing():
     for scale in 0.45 * np.exp(np.linspace(0, 0.3, 12)):
         each = 0.45 + scale * draws
         kernels = [tuple((float(value),) for value in each[k::20]) for k in range(20)]
-        found = seen(Lens(0, 0.0, 0.0, GRIDS), kernels, pattern)
+        found = lens_likelihood(Lens(0, 0.0, 0.0, GRIDS), kernels, pattern)
         evidence.append(found.none - float(found.likelihood[0]))
     assert np.abs(np.diff(evidence)).max() < 0.5
 

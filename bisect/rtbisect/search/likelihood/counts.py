@@ -40,25 +40,27 @@ _BINS = 64
 
 @dataclass(frozen=True, eq=False)
 class ChanceGrid:
-    """Boots that fail (1) or pass (0): `chance` (s,) of a failure."""
+    """Boots that fail (1) or pass (0)."""
 
+    #: Of a failure, at each node (s,).
     chance: Floats
+    #: Log weight of each node, shape (1, s, 1).
     prior: Floats
 
     def loglik(self, values: Sequence[float]) -> Floats:
         failed = sum(value > 0.5 for value in values)
         passed = len(values) - failed
-        found: Floats = failed * np.log(self.chance) + passed * np.log1p(-self.chance)
-        return found[None, :, None]
+        log: Floats = failed * np.log(self.chance) + passed * np.log1p(-self.chance)
+        return log[None, :, None]
 
     def fresh(self, y: Floats) -> Floats:
-        found: Floats = np.where(y[:, None] > 0.5, self.chance, 1 - self.chance)
-        return found[:, None, :, None]
+        probability: Floats = np.where(y[:, None] > 0.5, self.chance, 1 - self.chance)
+        return probability[:, None, :, None]
 
     def again(self, y: Floats, values: tuple[float, ...], node: Floats) -> Floats:  # noqa: ARG002
         """Boots of one kernel are independent once the chance is known."""
-        found: Floats = np.tensordot(self.fresh(y), node, 3)
-        return found
+        probability: Floats = np.tensordot(self.fresh(y), node, 3)
+        return probability
 
 
 @lru_cache(maxsize=1)
@@ -81,17 +83,21 @@ def chance_grids() -> Grids:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class CountGrid:
-    """Counts of a boot: negative binomial, a Poisson whose rate is drawn anew for every boot
-    from a Gamma with `shape` (t,) and mean `rate` (s,), in events of a boot with an exposure of 1.
-    Values are counts of boots with this `exposure`. `outlier` is the density of a stray boot;
-    `timed` says that boots carry their exposure.
+    """Counts of a boot: negative binomial, a Poisson whose rate is drawn anew for every boot from a
+    Gamma.
     """
 
+    #: Of the Gamma (t,); a large one is nearly Poisson.
     shape: Floats
+    #: Its mean (s,), in events of a boot with an exposure of 1.
     rate: Floats
+    #: Log weight of each node, shape (t, s, 1).
     prior: Floats
+    #: Density of a stray boot.
     outlier: float
+    #: Of the boots whose counts are asked for.
     exposure: float = 1.0
+    #: Boots carry their exposure as their second view.
     timed: bool = True
 
     def of(self, boot: Views) -> tuple[CountGrid, float]:
@@ -105,10 +111,10 @@ class CountGrid:
         for boot in boots:
             grid, count = self.of(boot)
             events.setdefault(grid.exposure, []).append(count)
-        found = np.zeros_like(self.prior)
+        log = np.zeros_like(self.prior)
         for exposure, counts in sorted(events.items()):
-            found += replace(self, exposure=exposure).loglik(counts)
-        return found
+            log += replace(self, exposure=exposure).loglik(counts)
+        return log
 
     def _density(self, y: Floats) -> Floats:
         """Probability of each count, shape (n, t, s)."""
@@ -118,22 +124,22 @@ class CountGrid:
         shape, rate = self.shape[:, None], self.rate[None, :] * self.exposure
         log = gammaln(count + shape) - gammaln(shape) - gammaln(count + 1)
         log = log + shape * np.log(shape / (shape + rate)) + count * np.log(rate / (shape + rate))
-        found: Floats = (1 - CONTAMINATION) * np.exp(log) + CONTAMINATION * self.outlier
-        return found
+        density: Floats = (1 - CONTAMINATION) * np.exp(log) + CONTAMINATION * self.outlier
+        return density
 
     def loglik(self, values: Sequence[float]) -> Floats:
         if not values:
             return np.zeros_like(self.prior)
-        found: Floats = np.log(self._density(np.round(np.asarray(values)))).sum(axis=0)
-        return found[:, :, None]
+        log: Floats = np.log(self._density(np.round(np.asarray(values)))).sum(axis=0)
+        return log[:, :, None]
 
     def fresh(self, y: Floats) -> Floats:
         return self._density(y)[:, :, :, None]
 
     def again(self, y: Floats, values: tuple[float, ...], node: Floats) -> Floats:  # noqa: ARG002
         """Boots of one kernel are independent once rate and shape are known."""
-        found: Floats = np.tensordot(self.fresh(y), node, 3)
-        return found
+        probability: Floats = np.tensordot(self.fresh(y), node, 3)
+        return probability
 
 
 def count_grids(good: tuple[Views, ...], bad: tuple[Views, ...], *, timed: bool = True) -> Grids:
@@ -180,16 +186,16 @@ def _rates(good: tuple[Views, ...], bad: tuple[Views, ...], low: float, high: fl
     """Nodes of a rate. With equal steps a thousand events more would fall between two of them: the
     more events, the better is a rate known.
     """
-    found = [np.geomspace(low, high, _RATES)]
+    grids = [np.geomspace(low, high, _RATES)]
     for boots in (good, bad, good + bad):
         waited = sum(exposure for _rate, exposure in boots)
         events = max(1.0, sum(rate * exposure for rate, exposure in boots))
         # Of the logarithm; boots may scatter more than their events alone would.
         scatter = np.std([rate * waited / events for rate, _exposure in boots]) / len(boots) ** 0.5
-        error = max(events**-0.5, float(scatter))
+        relative_error = max(events**-0.5, float(scatter))
         steps = np.arange(-_AROUND, _AROUND + _RATE_STEP / 2, _RATE_STEP)
-        found.append(events / waited * np.exp(error * steps))
-    nodes = np.unique(np.clip(np.concatenate(found), low, high))
+        grids.append(events / waited * np.exp(relative_error * steps))
+    nodes = np.unique(np.clip(np.concatenate(grids), low, high))
     # Nodes of two ends that fall together say nothing more.
     apart = np.diff(np.log(nodes), prepend=-np.inf) > 1e-9
     return nodes[apart]
@@ -197,8 +203,8 @@ def _rates(good: tuple[Views, ...], bad: tuple[Views, ...], low: float, high: fl
 
 def _rising(weight: Floats) -> Floats:
     """Log prior of pairs of nodes whose second is larger, by the log prior `weight` (s,) of one."""
-    one = np.exp(weight)
-    pairs = np.triu(np.outer(one, one), 1)
+    prior = np.exp(weight)
+    pairs = np.triu(np.outer(prior, prior), 1)
     with np.errstate(divide="ignore"):
-        found: Floats = np.log(pairs / pairs.sum())
-    return found
+        log: Floats = np.log(pairs / pairs.sum())
+    return log

@@ -26,23 +26,23 @@ Views: TypeAlias = tuple[float, ...]
 Kernel: TypeAlias = tuple[str, int]
 
 
-def views(threshold: Threshold, seen: Observation) -> Views:
+def views(threshold: Threshold, observation: Observation) -> Views:
     """Views of one boot; ValueError where the whole is no number, or no possible one. Shares of
     failures and counts have no CPUs, and a CPU without a number leaves the whole alone.
     """
-    whole = badness(threshold, seen.value)
+    whole = badness(threshold, observation.value)
     if counted(threshold):
-        if whole < 0 or not 0 < seen.exposure < math.inf:
-            raise ValueError(f"{threshold.key}: {whole:g} for {seen.exposure:g} is no rate")
-        return (whole, seen.exposure)
-    if len(seen.per_cpu) < 2 or by_mean(threshold):
+        if whole < 0 or not 0 < observation.exposure < math.inf:
+            raise ValueError(f"{threshold.key}: {whole:g} for {observation.exposure:g} is no rate")
+        return (whole, observation.exposure)
+    if len(observation.per_cpu) < 2 or by_mean(threshold):
         return (whole,)
     try:
-        each = [badness(threshold, value) for value in seen.per_cpu]
+        cpus = [badness(threshold, value) for value in observation.per_cpu]
     except ValueError:
         return (whole,)
-    total, others = math.fsum(each), len(each) - 1
-    return (whole, *(value - (total - value) / others for value in each))
+    total, others = math.fsum(cpus), len(cpus) - 1
+    return (whole, *(value - (total - value) / others for value in cpus))
 
 
 def without_hosts(
@@ -52,37 +52,38 @@ def without_hosts(
     a boot. Shares and counts have no such part.
     """
     if blocks.one_block(*hosts.values()) or by_mean(threshold):
-        return {kernel: tuple(found) for kernel, found in boots.items()}
+        return {kernel: tuple(kernel_boots) for kernel, kernel_boots in boots.items()}
     added = blocks.offsets(
         [
-            (repr(kernel), host, seen[0])
+            (repr(kernel), host, boot[0])
             for kernel, names in hosts.items()
-            for host, seen in zip(names, boots[kernel], strict=True)
+            for host, boot in zip(names, boots[kernel], strict=True)
         ]
     )
     return {
         kernel: tuple(
-            (seen[0] - added[host], *seen[1:])
-            for host, seen in zip(hosts.get(kernel, ()), found, strict=True)
+            (boot[0] - added[host], *boot[1:])
+            for host, boot in zip(hosts.get(kernel, ()), kernel_boots, strict=True)
         )
-        for kernel, found in boots.items()
+        for kernel, kernel_boots in boots.items()
     }
 
 
 def common(boots: Iterable[Sequence[float]]) -> int:
     """Number of views that all boots have: those of the CPUs only if every boot has them."""
-    sizes = {len(found) for found in boots}
+    sizes = {len(boot) for boot in boots}
     return sizes.pop() if len(sizes) == 1 else 1
 
 
 @dataclass(frozen=True, slots=True)
 class Aspect:
-    """What of a boot the ends differ in: a view, or with `around` how far the whole lies from
-    that value. `mean` says that the medians of the ends are equal, and their means are not.
-    """
+    """What of a boot the ends differ in."""
 
+    #: Its place in the views of a boot: 0 the whole, 1, 2, ... the watched CPUs.
     view: int = 0
+    #: Not None: how far the whole lies from this value (in badness), instead of the whole.
     around: float | None = None
+    #: The medians of the ends are equal, and their means are not.
     mean: bool = False
 
     def __str__(self) -> str:
@@ -113,47 +114,51 @@ class Aspect:
             control=None,
         )
 
-    def of(self, threshold: Threshold, seen: Observation) -> Observation | None:
+    def of(self, threshold: Threshold, observation: Observation) -> Observation | None:
         """The figure of one boot, for the threshold above; None when the boot does not have it, or
         not as a number that can be compared.
         """
         try:
-            found = views(threshold, seen)
+            boot = views(threshold, observation)
         except ValueError:
             return None
         if self.plain:
-            return seen
+            return observation
         if self.around is not None:
-            return replace(seen, value=abs(found[0] - self.around), per_cpu=())
-        return replace(seen, value=found[self.view], per_cpu=()) if self.view < len(found) else None
+            return replace(observation, value=abs(boot[0] - self.around), per_cpu=())
+        return (
+            replace(observation, value=boot[self.view], per_cpu=())
+            if self.view < len(boot)
+            else None
+        )
 
-    def told(self, threshold: Threshold, found: Judgement) -> Judgement:
+    def for_reader(self, threshold: Threshold, judgement: Judgement) -> Judgement:
         """A judgement of this figure in what a reader knows: how many times (LOG) or by how much a
         CPU exceeds the others, or a boot lies from the middle; the mean in its unit.
         """
         if self.plain:
-            return found
+            return judgement
         sign = 1.0 if threshold.better is Better.LOWER or self.around is not None else -1.0
         log = threshold.scale is Scale.LOG
         floor = threshold.floor if self.mean else 0.0
 
-        def back(value: float) -> float:
+        def of_badness(value: float) -> float:
             return math.exp(sign * value) if log else sign * value
 
-        low, high = sorted(back(value) for value in found.interval)
+        low, high = sorted(of_badness(value) for value in judgement.interval)
         unit = threshold.unit if self.mean or not log else "1"
-        before = effect_text(self.threshold(threshold), found.effect)
-        after = effect_text(replace(threshold, unit=unit), back(found.effect))
+        before = effect_text(self.threshold(threshold), judgement.effect)
+        after = effect_text(replace(threshold, unit=unit), of_badness(judgement.effect))
         return replace(
-            found,
-            base=Sample(tuple(back(value) - floor * log for value in found.base.values)),
-            new=Sample(tuple(back(value) - floor * log for value in found.new.values)),
-            effect=back(found.effect),
+            judgement,
+            base=Sample(tuple(of_badness(value) - floor * log for value in judgement.base.values)),
+            new=Sample(tuple(of_badness(value) - floor * log for value in judgement.new.values)),
+            effect=of_badness(judgement.effect),
             interval=(low, high),
             figure=str(self),
             unit=unit,
             mean=self.mean,
-            reason=found.reason.replace(before, after, 1),
+            reason=judgement.reason.replace(before, after, 1),
         )
 
 

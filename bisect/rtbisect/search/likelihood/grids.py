@@ -41,27 +41,27 @@ class Grid(Protocol):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Grids:
-    """Grids of the good side, of the bad side, and of one distribution for both (no
-    regression). `couple` (s, s) is the log prior of the axes s of good and bad together,
-    and `y` (b,) are the values at which predictive densities are compared, closer where these are
-    narrow. `layout` (t,) says at which nodes of t kernels of one side differ from each other.
-    `ahead` (t, a, a), where there is one, is the prior density of the axes a of good and bad
-    together in units of the independent one: a regression is one that makes the bad side worse.
-    """
+    """Grids of the good side, of the bad side, and of one distribution for both (no regression)."""
 
     good: Grid
     bad: Grid
     shared: Grid
+    #: Log prior of the axes s of good and bad together (s, s).
     couple: Floats
+    #: Values at which predictive densities are compared (b,), ascending, closer where these are
+    #: narrow.
     y: Floats
+    #: At which nodes of t kernels of one side differ from each other (t,).
     layout: Bools
+    #: Prior density of the axes a of good and bad together in units of the independent one (t, a,
+    #: a): a regression is one that makes the bad side worse. None where there is none.
     ahead: Floats | None = None
 
     @cached_property
     def width(self) -> Floats:
         """What each of the values `y` stands for, shape (b,)."""
-        found: Floats = np.gradient(self.y)
-        return found
+        width: Floats = np.gradient(self.y)
+        return width
 
     @cached_property
     def fresh_good(self) -> Floats:
@@ -80,8 +80,8 @@ def normal(log: Floats, axes: int = 1) -> Floats:
     """Log weights as weights that add up to 1 over the last `axes` axes."""
     last = tuple(range(-axes, 0))
     weight = np.exp(log - log.max(axis=last, keepdims=True))
-    found: Floats = weight / weight.sum(axis=last, keepdims=True)
-    return found
+    weights: Floats = weight / weight.sum(axis=last, keepdims=True)
+    return weights
 
 
 def logsumexp(values: Floats, axes: int = 1) -> Floats:
@@ -90,5 +90,5 @@ def logsumexp(values: Floats, axes: int = 1) -> Floats:
     top = flat.max(axis=-1, keepdims=True)
     safe = np.where(np.isfinite(top), top, 0.0)
     with np.errstate(divide="ignore"):
-        found: Floats = np.log(np.exp(flat - safe).sum(axis=-1)) + safe[..., 0]
-    return found
+        log_sum: Floats = np.log(np.exp(flat - safe).sum(axis=-1)) + safe[..., 0]
+    return log_sum

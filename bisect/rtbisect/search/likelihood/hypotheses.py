@@ -44,25 +44,25 @@ _KEPT = 0.01
 
 @dataclass(frozen=True, eq=False)
 class Lens:
-    """`view` is the place of the figure in the views of a boot, `share` and `family` the log
-    prior weights of that view and of this family.
-    """
+    """A way to look at boots: a figure and a family of distributions."""
 
+    #: Place of the figure in the views of a boot.
     view: int
+    #: Log prior weight of that view, and of this family on it.
     share: float
     family: float
     grid: Grids
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Seen:
-    """All boots through one lens. `likelihood` (p,) is the log likelihood of each pattern of
-    sides, `none` that of no regression; `scales` (p, t, s, s), `good`, `bad` (p, t, s, a) and
-    `shared` (t, s, a) are log weights of the nodes.
-    """
+class LensLikelihood:
+    """All boots through one lens; everything is a logarithm."""
 
+    #: Likelihood of each pattern of sides (p,), and of no regression.
     likelihood: Floats
     none: float
+    #: Weights of the nodes: of the axes s of good and bad together (p, t, s, s), of each side
+    #: (p, t, s, a), and without a regression (t, s, a).
     scales: Floats
     good: Floats
     bad: Floats
@@ -77,23 +77,25 @@ def loglik(side: Grid, boots: tuple[Views, ...], view: int) -> Floats:
     return side.loglik(tuple(boot[view] for boot in boots if view < len(boot)))
 
 
-def seen(lens: Lens, boots: list[tuple[Views, ...]], pattern: Bools) -> Seen:
+def lens_likelihood(lens: Lens, boots: list[tuple[Views, ...]], pattern: Bools) -> LensLikelihood:
     """Likelihood of the `boots` of each kernel (k,) under each pattern (p, k) of bad ones."""
     grid, view = lens.grid, lens.view
-    good = np.array([loglik(grid.good, each, view) for each in boots])
-    bad = np.array([loglik(grid.bad, each, view) for each in boots])
+    good = np.array([loglik(grid.good, kernel_boots, view) for kernel_boots in boots])
+    bad = np.array([loglik(grid.bad, kernel_boots, view) for kernel_boots in boots])
     nodes_good = np.tensordot(~pattern, good, 1) + grid.good.prior
     nodes_bad = np.tensordot(pattern, bad, 1) + grid.bad.prior
-    one, two = logsumexp(nodes_good), logsumexp(nodes_bad)
-    scales = one[:, :, :, None] + two[:, :, None, :] + grid.couple
+    good_scales, bad_scales = logsumexp(nodes_good), logsumexp(nodes_bad)
+    scales = good_scales[:, :, :, None] + bad_scales[:, :, None, :] + grid.couple
     if grid.ahead is not None:
         scales += _ahead(grid.ahead, scales, nodes_good, nodes_bad)[:, :, None, None]
-    shared = sum((loglik(grid.shared, each, view) for each in boots), grid.shared.prior)
+    shared = sum(
+        (loglik(grid.shared, kernel_boots, view) for kernel_boots in boots), grid.shared.prior
+    )
     if len(boots) <= 2:
         # Whether two kernels differ by their layout alone no search can tell: with nothing to
         # compare them with it is a question for the verification.
         shared = np.where(grid.layout[:, None, None], -np.inf, shared)
-    return Seen(
+    return LensLikelihood(
         likelihood=logsumexp(scales, 3),
         none=float(logsumexp(shared, 3)),
         scales=scales,
@@ -106,23 +108,25 @@ def seen(lens: Lens, boots: list[tuple[Views, ...]], pattern: Bools) -> Seen:
 def _ahead(ahead: Floats, scales: Floats, good: Floats, bad: Floats) -> Floats:
     """Log of the factor by which `ahead` changes the weight of each pattern and t, (p, t)."""
     weight = np.exp(scales - logsumexp(scales, 2)[:, :, None, None])
-    one = np.einsum("pts,ptsa->pta", weight.sum(axis=3), normal(good))
-    two = np.einsum("pts,ptsa->pta", weight.sum(axis=2), normal(bad))
-    found: Floats = np.log(np.maximum(np.einsum("pta,tab,ptb->pt", one, ahead, two), 1e-12))
-    return found
+    good_weight = np.einsum("pts,ptsa->pta", weight.sum(axis=3), normal(good))
+    bad_weight = np.einsum("pts,ptsa->pta", weight.sum(axis=2), normal(bad))
+    log_factor: Floats = np.log(
+        np.maximum(np.einsum("pta,tab,ptb->pt", good_weight, ahead, bad_weight), 1e-12)
+    )
+    return log_factor
 
 
-def against_none(lenses: tuple[Lens, ...], found: list[Seen]) -> Floats:
+def against_none(lenses: tuple[Lens, ...], likelihoods: list[LensLikelihood]) -> Floats:
     """Log weight of each pattern under each lens (l, p), in units of the likelihood of "no
     regression". What a lens does not look at is the same with and without a regression, so
     that lenses on different figures can be compared by this ratio.
     """
     none: dict[int, float] = {}
-    for lens, each in zip(lenses, found, strict=True):
-        none[lens.view] = np.logaddexp(none.get(lens.view, -np.inf), lens.family + each.none)
+    for lens, likelihood in zip(lenses, likelihoods, strict=True):
+        none[lens.view] = np.logaddexp(none.get(lens.view, -np.inf), lens.family + likelihood.none)
     return np.array([
-        lens.share + lens.family + each.likelihood - none[lens.view]
-        for lens, each in zip(lenses, found, strict=True)
+        lens.share + lens.family + likelihood.likelihood - none[lens.view]
+        for lens, likelihood in zip(lenses, likelihoods, strict=True)
     ])  # fmt: skip
 
 
@@ -170,24 +174,29 @@ def fit(  # noqa: PLR0913  (also the key of what is kept)
     """The lenses that the boots of both ends leave, with their grids. `events`: the whole of every
     boot is a small number of something.
     """
-    found = []
+    candidates = []
     if events:
         share = 1.0 if views == 1 else COMMON
         grid = count_grids(good, bad, timed=False)
-        found.append(Lens(0, float(np.log(share)), float(np.log(EVENTS)), grid))
+        candidates.append(Lens(0, float(np.log(share)), float(np.log(EVENTS)), grid))
     for view in range(views):
         share = 1.0 if views == 1 else COMMON if view == 0 else (1 - COMMON) / (views - 1)
-        one = tuple(boot[view] for boot in good)
-        two = tuple(boot[view] for boot in bad)
+        good_values = tuple(boot[view] for boot in good)
+        bad_values = tuple(boot[view] for boot in bad)
         log = float(np.log(share))
-        found.append(
-            Lens(view, log, float(np.log(USUAL)), boot_grids(one, two, floor, shifted=shifted))
+        candidates.append(
+            Lens(
+                view,
+                log,
+                float(np.log(USUAL)),
+                boot_grids(good_values, bad_values, floor, shifted=shifted),
+            )
         )
-        if (states := state_grids(one, two, floor)) is not None:
-            among, too_much = states
-            found.append(Lens(view, log, float(np.log(1 - USUAL)) + too_much, among))
+        if (states := state_grids(good_values, bad_values, floor)) is not None:
+            state_grid, penalty = states
+            candidates.append(Lens(view, log, float(np.log(1 - USUAL)) + penalty, state_grid))
     ends = np.array([[False, True]])
-    looks = [seen(lens, [good, bad], ends) for lens in found]
-    weight = against_none(tuple(found), looks)[:, 0]
+    likelihoods = [lens_likelihood(lens, [good, bad], ends) for lens in candidates]
+    weight = against_none(tuple(candidates), likelihoods)[:, 0]
     kept = weight >= weight.max() + np.log(_KEPT)
-    return tuple(lens for lens, keep in zip(found, kept.tolist(), strict=True) if keep)
+    return tuple(lens for lens, keep in zip(candidates, kept.tolist(), strict=True) if keep)

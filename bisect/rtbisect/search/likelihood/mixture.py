@@ -40,44 +40,48 @@ _BINS = 64
 
 @dataclass(frozen=True, eq=False)
 class States:
-    """Location and scale of each state (k,), and the density of a stray boot."""
+    """The states that boots fall into."""
 
+    #: Location and scale of each (k,).
     at: Floats
     scale: Floats
+    #: Density of a stray boot.
     outlier: float
 
     def density(self, y: Floats) -> Floats:
         """Density of each value in each state, shape (n, k)."""
-        found: Floats = student((y[:, None] - self.at) / self.scale) / self.scale
-        return (1 - CONTAMINATION) * found + CONTAMINATION * self.outlier
+        density: Floats = student((y[:, None] - self.at) / self.scale) / self.scale
+        return (1 - CONTAMINATION) * density + CONTAMINATION * self.outlier
 
 
 @dataclass(frozen=True, eq=False)
 class StateGrid:
-    """One side: nodes of the `shares` (a, k) of the states, and their log weights (1, 1, a)."""
+    """One side: how often it meets each state."""
 
     states: States
+    #: Nodes of the shares of the states (a, k), each of which adds up to 1.
     shares: Floats
+    #: Their log weights (1, 1, a).
     prior: Floats
 
     def _density(self, y: Floats) -> Floats:
         """Density of each value under each node, shape (n, a)."""
-        found: Floats = self.states.density(y) @ self.shares.T
-        return found
+        density: Floats = self.states.density(y) @ self.shares.T
+        return density
 
     def loglik(self, values: Sequence[float]) -> Floats:
         if not values:
             return np.zeros_like(self.prior)
-        found: Floats = np.log(self._density(np.asarray(values))).sum(axis=0)
-        return found[None, None, :]
+        log: Floats = np.log(self._density(np.asarray(values))).sum(axis=0)
+        return log[None, None, :]
 
     def fresh(self, y: Floats) -> Floats:
         return self._density(y)[:, None, None, :]
 
     def again(self, y: Floats, values: tuple[float, ...], node: Floats) -> Floats:  # noqa: ARG002
         """Boots of one kernel are independent once the shares are known."""
-        found: Floats = self._density(y) @ node.ravel()
-        return found
+        density: Floats = self._density(y) @ node.ravel()
+        return density
 
 
 def state_grids(
@@ -86,11 +90,11 @@ def state_grids(
     """Grids of both sides and of both together, and the log of what the fit of the states is
     worth too much; None where there are no states.
     """
-    one, two = ordinary(good), ordinary(bad)
-    both = np.sort(np.concatenate([one, two]))
+    good_values, bad_values = ordinary(good), ordinary(bad)
+    both = np.sort(np.concatenate([good_values, bad_values]))
     span = float(both[-1] - both[0])
-    effect = abs(float(np.median(two) - np.median(one)))
-    floor = max(effect_floor, effect, step(one, two)) / RESOLUTION
+    effect = abs(float(np.median(bad_values) - np.median(good_values)))
+    floor = max(effect_floor, effect, step(good_values, bad_values)) / RESOLUTION
     best: tuple[float, States] | None = None
     for count in range(2, min(MOST, both.size // 3) + 1):
         states = _states(both, count, floor, 1 / (3 * max(span, floor)))
@@ -101,7 +105,7 @@ def state_grids(
         return None
     states = best[1]
     rng = np.random.default_rng(1)
-    first, second, shared = (
+    good_side, bad_side, shared = (
         StateGrid(states, *_nodes(states, np.asarray(values), rng))
         for values in (good, bad, good + bad)
     )
@@ -109,8 +113,8 @@ def state_grids(
     near = states.at[:, None] + states.scale[:, None] * _NEAR
     y = np.unique(np.concatenate([y, near.ravel()]))
     grids = Grids(
-        good=first,
-        bad=second,
+        good=good_side,
+        bad=bad_side,
         shared=shared,
         couple=np.zeros((1, 1)),
         y=y,
@@ -124,17 +128,17 @@ def _states(both: Floats, count: int, floor: float, outlier: float) -> States:
     one dimension by dynamic programming: Wang and Song 2011).
     """
     size = both.size
-    one = np.concatenate([[0.0], np.cumsum(both)])
-    two = np.concatenate([[0.0], np.cumsum(both * both)])
+    sums = np.concatenate([[0.0], np.cumsum(both)])
+    squares = np.concatenate([[0.0], np.cumsum(both * both)])
     first, last = np.meshgrid(np.arange(size), np.arange(size), indexing="ij")
     length = np.maximum(last - first + 1, 1)
-    total = one[last + 1] - one[first]
-    cost = np.where(last >= first, two[last + 1] - two[first] - total**2 / length, np.inf)
-    held, starts = cost[0], []
+    total = sums[last + 1] - sums[first]
+    cost = np.where(last >= first, squares[last + 1] - squares[first] - total**2 / length, np.inf)
+    least_cost, starts = cost[0], []
     for _ in range(count - 1):
-        options = np.concatenate([[np.inf], held[:-1]])[:, None] + cost
+        options = np.concatenate([[np.inf], least_cost[:-1]])[:, None] + cost
         starts.append(options.argmin(axis=0))
-        held = options.min(axis=0)
+        least_cost = options.min(axis=0)
     edges, end = [size], size - 1
     for start in reversed(starts):
         edges.append(int(start[end]))
@@ -162,14 +166,14 @@ def _nodes(states: States, values: Floats, rng: np.random.Generator) -> tuple[Fl
 
     density = states.density(values)
     count = (density / density.sum(axis=1, keepdims=True)).sum(axis=0)
-    wanted = np.full(states.at.size, PRIOR)
-    drawn = wanted + TEMPER * count
-    shares = np.maximum(rng.dirichlet(drawn, _NODES), 1e-9)
+    prior = np.full(states.at.size, PRIOR)
+    proposal = prior + TEMPER * count
+    shares = np.maximum(rng.dirichlet(proposal, _NODES), 1e-9)
 
     def log_density(alpha: Floats) -> Floats:
         norm = gammaln(alpha.sum()) - gammaln(alpha).sum()
-        found: Floats = norm + (np.log(shares) * (alpha - 1)).sum(axis=1)
-        return found
+        log: Floats = norm + (np.log(shares) * (alpha - 1)).sum(axis=1)
+        return log
 
-    weight = log_density(wanted) - log_density(drawn) - np.log(_NODES)
+    weight = log_density(prior) - log_density(proposal) - np.log(_NODES)
     return shares, weight[None, None, :]

@@ -86,24 +86,31 @@ def boot_grids(
     """Grids that cover what the calibration boots of the two ends allow. `shifted`: the bad side
     is worse in its location, by LEAST of what the ends differ in at least.
     """
-    one, two = ordinary(good), ordinary(bad)
-    effect = max(abs(float(np.median(two) - np.median(one))), effect_floor, step(one, two))
-    low, high = float(min(one[0], two[0])), float(max(one[-1], two[-1]))
+    good_values, bad_values = ordinary(good), ordinary(bad)
+    effect = max(
+        abs(float(np.median(bad_values) - np.median(good_values))),
+        effect_floor,
+        step(good_values, bad_values),
+    )
+    low, high = (
+        float(min(good_values[0], bad_values[0])),
+        float(max(good_values[-1], bad_values[-1])),
+    )
     slack = max(0.0, effect - (high - low)) / 2
     extent = _Extent(low - slack, high + slack, effect / RESOLUTION)
-    spreads = [_spread(values, extent.floor) for values in (one, two)]
+    spreads = [_spread(values, extent.floor) for values in (good_values, bad_values)]
     typical = float(np.sqrt(spreads[0] * spreads[1]))
     tau = np.array([0.0, *_axis(0.2 * typical, 1.3 * max(effect, typical), _TAU_STEP)])
     least, most = max(extent.floor, min(spreads) / 4), min(4 * max(spreads), extent.top)
     narrow = _axis(least, most, _SIGMA_STEP)
-    found = []
-    for values, spread in zip((one, two), spreads, strict=True):
+    sides = []
+    for values, spread in zip((good_values, bad_values), spreads, strict=True):
         centre = float(np.median(values))
         reach = np.hypot(_REACH * spread, _REACH * tau)
         mu = centre + reach[:, None] * np.linspace(-1, 1, _MU_NODES)
-        found.append(_grid(mu, narrow, tau, extent))
+        sides.append(_grid(mu, narrow, tau, extent))
     # The prior of tau stands once: with the good side, and with the shared one.
-    found[0].prior[...] += _tau_prior(tau, TAU_PRIOR)
+    sides[0].prior[...] += _tau_prior(tau, TAU_PRIOR)
     middle, half = (low + high) / 2, (high - low) / 2
     reach = half + np.hypot(_REACH * typical, _REACH * tau) / 2
     mu = middle + reach[:, None] * np.linspace(-1, 1, _SHARED_NODES)
@@ -112,10 +119,10 @@ def boot_grids(
     shared.prior[...] += _log_density(shared.sigma, extent)[None, :, None]
     y = np.linspace(extent.low - extent.span / 2, extent.high + extent.span / 2, _BINS)
     least = max(effect_floor, LEAST * effect)
-    ahead = _ahead(found[0].mu, found[1].mu, least, extent.room(tau)) if shifted else None
+    ahead = _ahead(sides[0].mu, sides[1].mu, least, extent.room(tau)) if shifted else None
     return Grids(
-        good=found[0],
-        bad=found[1],
+        good=sides[0],
+        bad=sides[1],
         shared=shared,
         couple=_coupled(narrow, extent),
         y=y,
@@ -126,12 +133,12 @@ def boot_grids(
 
 def ordinary(values: tuple[float, ...]) -> Floats:
     """The boots of one end that are no strays, sorted."""
-    found = np.sort(np.asarray(values))
-    away = np.abs(found - np.median(found))
+    ordered = np.sort(np.asarray(values))
+    away = np.abs(ordered - np.median(ordered))
     # The scale is that of all but the furthest few: otherwise a stray hides itself.
-    held = np.sort(away)[: -max(1, away.size // _STRAYS)]
-    scale = max(1.4826 * float(np.median(away)), float(np.sqrt((held**2).mean())))
-    return found[away <= STRAY * scale] if scale else found
+    near = np.sort(away)[: -max(1, away.size // _STRAYS)]
+    scale = max(1.4826 * float(np.median(away)), float(np.sqrt((near**2).mean())))
+    return ordered[away <= STRAY * scale] if scale else ordered
 
 
 def step(*ends: Floats) -> float:
@@ -165,15 +172,15 @@ def _tau_prior(tau: Floats, prior: tuple[float, float]) -> Floats:
     """Log prior of the nodes of tau, the first of which is 0; shape (t, 1, 1)."""
     zero, slope = prior
     rest = np.linspace(1, slope, tau.size - 1)
-    found: Floats = np.log(np.concatenate([[zero], (1 - zero) * rest / rest.sum()]))
-    return found[:, None, None]
+    log: Floats = np.log(np.concatenate([[zero], (1 - zero) * rest / rest.sum()]))
+    return log[:, None, None]
 
 
 def _axis(low: float, high: float, step: float) -> Floats:
     """Scales from `low` to `high` with equal steps of the logarithm, at most `step`."""
     count = max(3, int(np.ceil(np.log(high / low) / step)) + 1)
-    found: Floats = np.geomspace(low, high, count)
-    return found
+    scales: Floats = np.geomspace(low, high, count)
+    return scales
 
 
 def _extended(narrow: Floats, extent: _Extent) -> Floats:
@@ -184,8 +191,8 @@ def _extended(narrow: Floats, extent: _Extent) -> Floats:
     step = float(np.log(narrow[1] / narrow[0]))
     below = math.floor(np.log(narrow[0] / extent.floor) / step + 1e-9)
     above = math.floor(np.log(extent.top / narrow[-1]) / step + 1e-9)
-    found: Floats = narrow[0] * np.exp(step * np.arange(-below, narrow.size + above))
-    return found
+    scales: Floats = narrow[0] * np.exp(step * np.arange(-below, narrow.size + above))
+    return scales
 
 
 def _grid(mu: Floats, sigma: Floats, tau: Floats, extent: _Extent) -> BootGrid:
@@ -203,7 +210,7 @@ def _log_density(sigma: Floats, extent: _Extent) -> Floats:
 
 def _coupled(sigma: Floats, extent: _Extent) -> Floats:
     """Log prior of the scales of both sides: mostly equal, else independent."""
-    one = np.exp(_log_density(sigma, extent))
-    apart = (1 - EQUAL_SCALES) * np.outer(one, one)
-    found: Floats = np.log(apart + EQUAL_SCALES * np.diag(one))
-    return found
+    prior = np.exp(_log_density(sigma, extent))
+    independent = (1 - EQUAL_SCALES) * np.outer(prior, prior)
+    log: Floats = np.log(independent + EQUAL_SCALES * np.diag(prior))
+    return log

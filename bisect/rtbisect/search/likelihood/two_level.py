@@ -41,48 +41,57 @@ _STEP = 2 * _BEND / (_U_NODES - 1)
 #: Offsets smaller than this many steps between nodes are summed by the rule above.
 _FINE = 1.2
 #: Kernels whose predictions are kept: a step thinks of a dozen. Each takes some megabytes.
-_SEEN = 16
+_RESOLVED_KEPT = 16
 #: Sums over boots that are kept; each takes some ten kilobytes.
-_SUMS = 400
+_OFFSET_LOGLIKS_KEPT = 400
 
 
 @dataclass(frozen=True, eq=False)
-class Boots:
-    """Boots of one kernel: `at` (s, x) are offsets around them for every scale, dense near their
-    middle and wide in the tails, `width` (s, x) what each stands for, and `log` (s, x) the log
-    likelihood of all boots there times that. `inner` (s,) is half the width of the dense part.
-    """
+class OffsetNodes:
+    """Where the offset of one kernel is integrated: around its boots, for every scale."""
 
+    #: Offsets (s, x), dense near the middle of the boots and wide in the tails.
     at: Floats
+    #: Log likelihood of all boots there (s, x), times `width`.
     log: Floats
+    #: What each node stands for (s, x).
     width: Floats
+    #: The middle of the boots.
     centre: float
+    #: Half the width of the dense part (s,).
     inner: Floats
 
     def fine(self, mu: Floats, tau: float) -> Bools:
         """For each scale and location: do the nodes there see offsets as small as `tau`?"""
         step = _STEP * np.hypot(mu[None, :] - self.centre, self.inner[:, None])
-        found: Bools = tau > _FINE * step
-        return found
+        fine: Bools = tau > _FINE * step
+        return fine
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class BootGrid:
-    """Nodes of one group of kernels: `mu` (t, a) location for each tau, `sigma` (s,), `tau`
-    (t,), and `prior`, the log weight of each node, shape (t, s, a).
-    """
+    """Nodes of one group of kernels: location, scale of a boot, scale of a build."""
 
+    #: For each tau (t, a).
     mu: Floats
+    #: (s,), ascending.
     sigma: Floats
+    #: (t,), the first of which may be 0: builds add nothing.
     tau: Floats
+    #: Log weight of each node, shape (t, s, a).
     prior: Floats
+    #: Density of a stray boot.
     outlier: float
-    _known: dict[tuple[float, ...], Floats] = field(default_factory=dict, repr=False)
-    _seen: dict[tuple[tuple[float, ...], bytes], _Resolved] = field(
+    #: What was computed before: `loglik` by values; `_resolve` by values and bins; `_offset_loglik`
+    #: by values and t; `_without_offset` by bins.
+    _logliks: dict[tuple[float, ...], Floats] = field(default_factory=dict, repr=False)
+    _resolved_kernels: dict[tuple[tuple[float, ...], bytes], _Resolved] = field(
         default_factory=dict, repr=False
     )
-    _sums: dict[tuple[tuple[float, ...], int], Floats] = field(default_factory=dict, repr=False)
-    _flat: dict[bytes, Floats] = field(default_factory=dict, repr=False)
+    _offset_logliks: dict[tuple[tuple[float, ...], int], Floats] = field(
+        default_factory=dict, repr=False
+    )
+    _flat_densities: dict[bytes, Floats] = field(default_factory=dict, repr=False)
 
     @property
     def shape(self) -> tuple[int, int, int]:
@@ -91,64 +100,64 @@ class BootGrid:
     def loglik(self, values: Sequence[float]) -> Floats:
         """Log likelihood of all boots of one kernel under each node, shape (t, s, a)."""
         key = tuple(values)
-        found = self._known.get(key)
-        if found is None:
-            found = self._known[key] = self._loglik(key)
-        return found
+        log = self._logliks.get(key)
+        if log is None:
+            log = self._logliks[key] = self._loglik(key)
+        return log
 
     def _loglik(self, values: tuple[float, ...]) -> Floats:
-        found = np.zeros(self.shape)
+        log = np.zeros(self.shape)
         if not values:
-            return found
-        found[0] = self._summed(values, 0)[0]
-        boots = self.boots(values)
-        top = boots.log.max(axis=1)
-        weight = np.exp(boots.log - top[:, None])
+            return log
+        log[0] = self._offset_loglik(values, 0)[0]
+        offset_nodes = self.offset_nodes(values)
+        top = offset_nodes.log.max(axis=1)
+        weight = np.exp(offset_nodes.log - top[:, None])
         for t, tau in enumerate(self.tau.tolist()):
             if not tau:
                 continue
-            fine = boots.fine(self.mu[t], tau)
+            fine = offset_nodes.fine(self.mu[t], tau)
             if not fine.all():
-                found[t] = self._small_offsets(values, t)
+                log[t] = self._small_offsets(values, t)
             if not fine.any():
                 continue
-            normal = self._normal(t, boots.at)
+            normal = self._normal(t, offset_nodes.at)
             joint = np.einsum("sx,sxa->sa", weight, normal)
             # A kernel that lies beyond the nodes gave nothing but stray boots.
-            beyond = np.clip(1 - np.einsum("sx,sxa->sa", boots.width, normal), 0.0, 1.0)
+            beyond = np.clip(1 - np.einsum("sx,sxa->sa", offset_nodes.width, normal), 0.0, 1.0)
             stray = len(values) * np.log(CONTAMINATION * self.outlier) - top[:, None]
             joint += beyond * np.exp(np.minimum(stray, 0.0))
-            known = np.log(np.maximum(joint, 1e-300)) + top[:, None]
-            found[t] = np.where(fine, known, found[t])
-        return found
+            fine_log = np.log(np.maximum(joint, 1e-300)) + top[:, None]
+            log[t] = np.where(fine, fine_log, log[t])
+        return log
 
     def _small_offsets(self, values: tuple[float, ...], t: int) -> Floats:
         """Log likelihood where offsets are small beside what the boots leave open, (s, a)."""
         weights = _HERMITE[1]
-        stacked = self._summed(values, t) + np.log(weights)[:, None, None]
+        stacked = self._offset_loglik(values, t) + np.log(weights)[:, None, None]
         top = stacked.max(axis=0)
-        found: Floats = np.log(np.exp(stacked - top).sum(axis=0)) + top
-        return found
+        log: Floats = np.log(np.exp(stacked - top).sum(axis=0)) + top
+        return log
 
-    def _summed(self, values: tuple[float, ...], t: int) -> Floats:
+    def _offset_loglik(self, values: tuple[float, ...], t: int) -> Floats:
         """Log likelihood of boots around the offsets of the rule above, shape (x, s, a). What is
         known of all boots but the last one is added to.
         """
-        found = self._sums.get((values, t))
-        if found is None:
+        log = self._offset_logliks.get((values, t))
+        if log is None:
             nodes = _HERMITE[0] if self.tau[t] else np.zeros(1)
             at = self.mu[t] + self.tau[t] * nodes[:, None]
-            before = self._sums.get((values[:-1], t))
+            before = self._offset_logliks.get((values[:-1], t))
             new = np.asarray(values if before is None else values[-1:])
             z = (new[:, None, None, None] - at[:, None, :]) / self.sigma[:, None]
             mixed = self._mixed(z)
-            found = np.log(mixed).sum(axis=0) if before is None else before + np.log(mixed)[0]
-            self._sums[values, t] = found
-            while len(self._sums) > _SUMS:
-                del self._sums[next(iter(self._sums))]
-        return found
+            log = np.log(mixed).sum(axis=0) if before is None else before + np.log(mixed)[0]
+            self._offset_logliks[values, t] = log
+            while len(self._offset_logliks) > _OFFSET_LOGLIKS_KEPT:
+                del self._offset_logliks[next(iter(self._offset_logliks))]
+        return log
 
-    def boots(self, values: tuple[float, ...]) -> Boots:
+    def offset_nodes(self, values: tuple[float, ...]) -> OffsetNodes:
         """Nodes for the offset of a kernel around its boots, for each scale."""
         y = np.asarray(values)
         centre = float(np.median(y))
@@ -157,79 +166,79 @@ class BootGrid:
         grid = np.linspace(-_BEND, _BEND, _U_NODES)
         at = centre + inner[:, None] * np.sinh(grid)
         width = _STEP * inner[:, None] * np.cosh(grid)
-        return Boots(at, self._boots_at(y, at) + np.log(width), width, centre, inner)
+        return OffsetNodes(at, self._loglik_at(y, at) + np.log(width), width, centre, inner)
 
-    def _boots_at(self, y: Floats, at: Floats) -> Floats:
+    def _loglik_at(self, y: Floats, at: Floats) -> Floats:
         """Log likelihood of boots around the locations `at` (s, x) with scales (s,)."""
         z = (y[:, None, None] - at) / self.sigma[:, None]
-        found: Floats = np.log(self._mixed(z)).sum(axis=0)
-        return found
+        log: Floats = np.log(self._mixed(z)).sum(axis=0)
+        return log
 
     def _mixed(self, z: Floats) -> Floats:
         """Density of boots at distances `z` (..., s, x) in units of the scale."""
         density = student(z) / self.sigma[:, None]
-        found: Floats = (1 - CONTAMINATION) * density + CONTAMINATION * self.outlier
-        return found
+        mixed: Floats = (1 - CONTAMINATION) * density + CONTAMINATION * self.outlier
+        return mixed
 
     def _normal(self, t: int, at: Floats) -> Floats:
         """Density of kernels of this side at `at` (s, x) for each location, shape (s, x, a)."""
         z = (at[:, :, None] - self.mu[t]) / self.tau[t]
-        found: Floats = np.exp(-0.5 * z * z) / (np.sqrt(2 * np.pi) * self.tau[t])
-        return found
+        density: Floats = np.exp(-0.5 * z * z) / (np.sqrt(2 * np.pi) * self.tau[t])
+        return density
 
     def fresh(self, y: Floats) -> Floats:
         """Density of one boot of a kernel that never booted, shape (b, t, s, a)."""
-        found = np.zeros((y.size, *self.shape))
+        density = np.zeros((y.size, *self.shape))
         for t, tau in enumerate(self.tau.tolist()):
             nodes, weights = _HERMITE if tau else (np.zeros(1), np.ones(1))
             for node, weight in zip(nodes.tolist(), weights.tolist(), strict=True):
                 z = (y[:, None, None] - self.mu[t] - tau * node) / self.sigma[:, None]
-                found[:, t] += weight * student(z) / self.sigma[:, None]
-        mixed: Floats = (1 - CONTAMINATION) * found + CONTAMINATION * self.outlier
+                density[:, t] += weight * student(z) / self.sigma[:, None]
+        mixed: Floats = (1 - CONTAMINATION) * density + CONTAMINATION * self.outlier
         return mixed
 
     def again(self, y: Floats, values: tuple[float, ...], node: Floats) -> Floats:
         """Density of one more boot of a kernel with boots, given the weight of each node
         (t, s, a) after these boots; shape (b,).
         """
-        there = self._resolved(y, values)
-        where = np.einsum("tsxa,tsa->sx", there.share, node)
-        found = there.density.reshape(y.size, -1) @ where.ravel()
-        coarse = np.where(there.fine, 0.0, node)
-        found += self._still(y).reshape(y.size, -1) @ coarse.ravel()
-        mixed: Floats = (1 - CONTAMINATION) * found + CONTAMINATION * self.outlier * node.sum()
+        resolved = self._resolved(y, values)
+        offset_weight = np.einsum("tsxa,tsa->sx", resolved.share, node)
+        density = resolved.density.reshape(y.size, -1) @ offset_weight.ravel()
+        coarse = np.where(resolved.fine, 0.0, node)
+        density += self._without_offset(y).reshape(y.size, -1) @ coarse.ravel()
+        mixed: Floats = (1 - CONTAMINATION) * density + CONTAMINATION * self.outlier * node.sum()
         return mixed
 
-    def _still(self, y: Floats) -> Floats:
+    def _without_offset(self, y: Floats) -> Floats:
         """Density of one boot of a kernel without an offset of its own, shape (b, t, s, a)."""
         key = y.tobytes()
-        found = self._flat.get(key)
-        if found is None:
+        density = self._flat_densities.get(key)
+        if density is None:
             z = (y[:, None, None, None] - self.mu[:, None, :]) / self.sigma[:, None]
-            found = self._flat[key] = student(z) / self.sigma[:, None]
-        return found
+            density = self._flat_densities[key] = student(z) / self.sigma[:, None]
+        return density
 
     def _resolved(self, y: Floats, values: tuple[float, ...]) -> _Resolved:
         key = (values, y.tobytes())
-        found = self._seen.pop(key, None) or self._resolve(y, values)
+        resolved = self._resolved_kernels.pop(key, None) or self._resolve(y, values)
         # The last ones asked for stay: a step asks again for all kernels but one.
-        self._seen[key] = found
-        while len(self._seen) > _SEEN:
-            del self._seen[next(iter(self._seen))]
-        return found
+        self._resolved_kernels[key] = resolved
+        while len(self._resolved_kernels) > _RESOLVED_KEPT:
+            del self._resolved_kernels[next(iter(self._resolved_kernels))]
+        return resolved
 
     def _resolve(self, y: Floats, values: tuple[float, ...]) -> _Resolved:
-        boots = self.boots(values)
-        weight = np.exp(boots.log - boots.log.max(axis=1, keepdims=True))
+        offset_nodes = self.offset_nodes(values)
+        weight = np.exp(offset_nodes.log - offset_nodes.log.max(axis=1, keepdims=True))
         share = np.zeros((*self.shape[:2], _U_NODES, self.shape[2]))
         fine = np.zeros(self.shape, dtype=np.bool_)
         for t, tau in enumerate(self.tau.tolist()):
-            fine[t] = boots.fine(self.mu[t], tau)
+            fine[t] = offset_nodes.fine(self.mu[t], tau)
             if fine[t].any():
-                joint = weight[:, :, None] * self._normal(t, boots.at)
+                joint = weight[:, :, None] * self._normal(t, offset_nodes.at)
                 total = np.maximum(joint.sum(axis=1), 1e-300)
                 share[t] = joint * np.where(fine[t], 1 / total, 0.0)[:, None, :]
-        z = (y[:, None, None] - boots.at) / self.sigma[:, None]
+        z = (y[:, None, None] - offset_nodes.at) / self.sigma[:, None]
         return _Resolved(share, fine, student(z) / self.sigma[:, None])
 
 
@@ -247,5 +256,5 @@ class _Resolved:
 def student(z: Floats) -> Floats:
     """Density of Student-t with NU degrees of freedom, without a slow power."""
     tail = 1 + z * z / NU
-    found: Floats = _T4 / (tail * tail * np.sqrt(tail))
-    return found
+    density: Floats = _T4 / (tail * tail * np.sqrt(tail))
+    return density
