@@ -32,7 +32,7 @@ from rtbisect.lab.windows import of_suites
 from rtbisect.model.code import Build
 from rtbisect.model.lab import Run, RunRequest
 from rtbisect.model.ports import KeptNote
-from rtbisect.pipeline.boot_queue import BootRequest, Boots
+from rtbisect.pipeline.boot_queue import BootQueue, BootRequest
 from rtbisect.store.artefacts import ArtefactStore
 from rtbisect.store.campaigns import CampaignStore
 from rtbisect.store.journal import recorded
@@ -116,7 +116,7 @@ def two_devices(served: LavaServerLab, request: RunRequest, boots: int) -> None:
 
         return run
 
-    together = Boots(served.width(request.device_type), prepare)
+    together = BootQueue(served.width(request.device_type), prepare)
     asks = [BootRequest(sha="bench", purpose="bench")] * boots
     for number, ask in enumerate(asks):
         together.take(ask, asks[number + 1 :])

@@ -32,24 +32,28 @@ MOST_PROBES = 32
 _NAMED = 4
 
 
-class Believed(NamedTuple):
+class Attribution(NamedTuple):
     """What makes the effect of a proven culprit, and what may be wrong with its boots."""
 
     cause: Cause
+    #: All that were asked, also those that pass.
     gates: tuple[Gate, ...]
+    #: What the change of the figure is made of, the largest share first.
     origins: tuple[Origin, ...]
+    #: Rows of both kernels without PREEMPT_RT; none where that was not asked.
     without_rt: tuple[TableRow, ...]
-    said: tuple[str, ...]
+    #: Sentences for the report: of the cause, of PREEMPT_RT, of gates that speak against it.
+    reasons: tuple[str, ...]
 
 
-def believe(  # noqa: PLR0913  (what was searched, and what was found)
+def attribute(  # noqa: PLR0913  (what was searched, and what was found)
     effects: Steps,
     threshold: Threshold,
     parents: Sequence[str],
     culprit: str,
     fresh: dict[str, list[Run]],
     figure: str = "",
-) -> Believed:
+) -> Attribution:
     """The cause, the gates, the sources and the factor PREEMPT_RT of a culprit; boots that this
     takes of the same kernels are added to `fresh`. All that is about the whole figure, also where
     the culprit was found in a part of it, `figure`. Without a host there is no kernel to blame, no
@@ -57,16 +61,16 @@ def believe(  # noqa: PLR0913  (what was searched, and what was found)
     """
     host = effects.traits.host
     if host is None:
-        return Believed(Cause.NONE, (), (), (), ())
-    cause, why = cause_of(effects, threshold, parents, culprit, fresh)
-    whole = f"the commit was found {figure}; of the whole figure: " if figure else ""
-    why = f"{whole}{why}"
-    effects.tell(f"cause: {cause.value}: {why}")
+        return Attribution(Cause.NONE, (), (), (), ())
+    cause, reason = cause_of(effects, threshold, parents, culprit, fresh)
+    prefix = f"the commit was found {figure}; of the whole figure: " if figure else ""
+    reason = f"{prefix}{reason}"
+    effects.tell(f"cause: {cause.value}: {reason}")
     gates = gates_of(effects, host, threshold, parents, culprit, fresh, figure)
     made_of = origins_of(effects, threshold.key, parents, culprit, fresh)
     rows, concerns = without_rt(effects, threshold, parents[0], culprit)
-    said = tuple(each for each in (why, concerns and f"{whole}{concerns}") if each)
-    return Believed(cause, gates, made_of, rows, (*said, *broken(gates)))
+    reasons = tuple(text for text in (reason, concerns and f"{prefix}{concerns}") if text)
+    return Attribution(cause, gates, made_of, rows, (*reasons, *objections(gates)))
 
 
 def cause_of(
@@ -82,30 +86,35 @@ def cause_of(
     control = factor_table.control_of(effects.setup.judged, threshold)
     pair = (parents[0], culprit)
     windows = {window.name: window for window in effects.traits.windows}
-    searched = windows.get(threshold.key.window)
-    instrument = searched.instrument if searched else ""
-    workload = searched.workload if searched else "none"
+    window = windows.get(threshold.key.window)
+    instrument = window.instrument if window else ""
+    workload = window.workload if window else "none"
 
-    def judged() -> tuple[Cause, str]:
+    def judge_cause() -> tuple[Cause, str]:
         def both(key: MetricKey) -> tuple[Sample, Sample]:
             return sample(fresh[pair[0]], key), sample(fresh[pair[1]], key)
 
-        on = both(threshold.key)
+        with_workload = both(threshold.key)
         if control is None:
-            return causes.cause(threshold, *on, None, None, None, workload=workload)
+            return causes.cause(threshold, *with_workload, None, None, None, workload=workload)
         beside = both(factor_table.beside(threshold, control))
         return causes.cause(
-            threshold, *on, control, *both(control.key), beside=beside, instrument=instrument
+            threshold,
+            *with_workload,
+            control,
+            *both(control.key),
+            beside=beside,
+            instrument=instrument,
         )
 
-    found = judged()
-    if found[0] is not Cause.NONE or control is None:
-        return found
-    effects.tell(f"cause: {found[1]}; more boots of both kernels")
-    more = CAUSE_BOOTS - min(sum(run.complete for run in fresh[sha]) for sha in pair)
-    for run in effects.in_turn(pair, "cause", min(2 * max(0, more), effects.budget.boots_left)):
+    first_answer = judge_cause()
+    if first_answer[0] is not Cause.NONE or control is None:
+        return first_answer
+    effects.tell(f"cause: {first_answer[1]}; more boots of both kernels")
+    missing = CAUSE_BOOTS - min(sum(run.complete for run in fresh[sha]) for sha in pair)
+    for run in effects.in_turn(pair, "cause", min(2 * max(0, missing), effects.budget.boots_left)):
         fresh[run.revision].append(run)
-    return judged()
+    return judge_cause()
 
 
 def origins_of(
@@ -118,14 +127,16 @@ def origins_of(
     """What the change of the figure is made of, by the fresh boots of a culprit and its parent."""
     windows = {key.window, *(w.name for w in effects.traits.explaining_of(key.window))}
     sides = [fresh.get(sha, []) for sha in (parents[0], culprit)]
-    told = [sample(side, key).values for side in sides]
-    base, new = (statistics.median(each) if each else 0.0 for each in told)
+    values_by_side = [sample(side, key).values for side in sides]
+    base, new = (statistics.median(values) if values else 0.0 for values in values_by_side)
     if base == new:  # a part of the figure was judged, and the whole stands still
         return ()
-    found = origins(key, windows, *sides, rises=new > base)
-    for each in found:
-        effects.tell(f"source: {100 * each.share:.0f}% of the change: {each.kind}: {each.name}")
-    return found
+    sources = origins(key, windows, *sides, rises=new > base)
+    for origin in sources:
+        effects.tell(
+            f"source: {100 * origin.share:.0f}% of the change: {origin.kind}: {origin.name}"
+        )
+    return sources
 
 
 def probes_of(effects: Steps, parents: Sequence[str], culprit: str) -> tuple[str, ...]:
@@ -134,17 +145,17 @@ def probes_of(effects: Steps, parents: Sequence[str], culprit: str) -> tuple[str
         return ()
     functions = effects.changed(parents[0], culprit).functions or ()
     names = tuple(function.name for function in functions)
-    effects.tell(f"{culprit[:12]} changes the code of {_counted(names)}")
+    effects.tell(f"{culprit[:12]} changes the code of {_functions_text(names)}")
     return names[:MOST_PROBES]
 
 
-def _counted(names: Sequence[str]) -> str:
+def _functions_text(names: Sequence[str]) -> str:
     """For the story: how many functions, and the first of them."""
     if not names:
         return "no function that a build tells of"
     more = ", ..." if len(names) > _NAMED else ""
-    what = "1 function" if len(names) == 1 else f"{len(names)} functions"
-    return f"{what}: {', '.join(names[:_NAMED])}{more}"
+    number_text = "1 function" if len(names) == 1 else f"{len(names)} functions"
+    return f"{number_text}: {', '.join(names[:_NAMED])}{more}"
 
 
 def gates_of(  # noqa: PLR0913  (as above)
@@ -157,16 +168,16 @@ def gates_of(  # noqa: PLR0913  (as above)
     figure: str,
 ) -> tuple[Gate, ...]:
     """What the trust gates say of the fresh boots of a culprit and its parent."""
-    parent, new = (tuple(fresh.get(sha, ())) for sha in (parents[0], culprit))
+    parent_runs, culprit_runs = (tuple(fresh.get(sha, ())) for sha in (parents[0], culprit))
     files = effects.parts.tree.describe(culprit).files
     changed = effects.changed(parents[0], culprit)
-    found = examine(
+    gates = examine(
         GateInput(
             threshold=threshold,
             windows=host.windows,
             emulated=host.device.emulated,
-            parent=parent,
-            culprit=new,
+            parent=parent_runs,
+            culprit=culprit_runs,
             files=files,
             changed=changed,
             explaining=effects.traits.explaining_of(threshold.key.window),
@@ -174,11 +185,11 @@ def gates_of(  # noqa: PLR0913  (as above)
             part=figure,
         )
     )
-    for gate in found:
+    for gate in gates:
         effects.tell(f"gate {gate.name}: {gate.status.value}: {gate.reason}")
-    return found
+    return gates
 
 
-def broken(gates: Sequence[Gate]) -> list[str]:
+def objections(gates: Sequence[Gate]) -> list[str]:
     """What speaks against a report, as reasons."""
     return [f"{gate.name}: {gate.reason}" for gate in against(gates)]

@@ -51,11 +51,13 @@ def bisect(setup: Setup, parts: Ports) -> tuple[Result, Report | None]:
     if request.suite is None:
         ends = compare(effects, request.older, request.newer)
         judgements = ends.judgements
-        found = worst(setup, judgements)
-        if found is None:
-            return _nothing(effects, graph, merge_base.on_all_suites(effects, ends))
-        threshold = next(t for t in setup.judged if t.key == found.key)
-        effects.tell(f"{words.changed}: {found.key}: {found.reason}; searching on it")
+        worst_judgement = worst(setup, judgements)
+        if worst_judgement is None:
+            return _without_search(effects, graph, merge_base.on_all_suites(effects, ends))
+        threshold = next(t for t in setup.judged if t.key == worst_judgement.key)
+        effects.tell(
+            f"{words.changed}: {worst_judgement.key}: {worst_judgement.reason}; searching on it"
+        )
         # Failed boots are told already; the search asks what the valid ones say.
         spare = effects.evidence()
     else:
@@ -66,7 +68,7 @@ def bisect(setup: Setup, parts: Ports) -> tuple[Result, Report | None]:
     if answer.outcome in (Outcome.NOT_REPRODUCED, Outcome.NOOP):
         result = merge_base.on_one(effects, threshold, result)
     if answer.outcome is Outcome.INCONCLUSIVE:
-        reasons = (*result.reasons, *_kept(effects), *_broken(effects))
+        reasons = (*result.reasons, *_kept_boots_note(effects), *_last_fault(effects))
         result = replace(result, reasons=reasons)
     if answer.outcome is Outcome.CULPRIT and answer.culprit is not None:
         result = proof.prove(effects, graph, threshold, result, searched)
@@ -77,15 +79,17 @@ def bisect(setup: Setup, parts: Ports) -> tuple[Result, Report | None]:
             result = multiple_culprits.others(effects, graph, threshold, result)
     elif answer.between:
         result = multiple_culprits.split(effects, graph, threshold, result, answer.between)
-    effects.tell(_closing(effects, result))
+    effects.tell(_outcome_line(effects, result))
     if result.outcome in SILENT or result.cause is Cause.TOOL_INDUCED:
         return result, None
     return result, draft_report(effects, graph, result)
 
 
-def _nothing(effects: Steps, graph: CommitGraph, ends: Comparison) -> tuple[Result, Report | None]:
+def _without_search(
+    effects: Steps, graph: CommitGraph, ends: Comparison
+) -> tuple[Result, Report | None]:
     """Nothing to search: silence, but a line to the operator where figures got better."""
-    result, setup = _silent(ends, ends.judgements), effects.setup
+    result, setup = _undecided_or_pass(ends, ends.judgements), effects.setup
     better = improved(ends.judgements, setup.thresholds, setup.request.sought)
     if result.outcome is not Outcome.NO_REGRESSION or not better:
         return result, None
@@ -96,28 +100,28 @@ def _tell_range(effects: Steps, graph: CommitGraph) -> None:
     request, words = effects.setup.request, effects.words
     ends = f"{request.older[:12]} ({words.older}) and {request.newer[:12]} ({words.newer})"
     effects.tell(f"{len(graph)} candidates between {ends}")
-    if given := dict(request.extra).get(GIVEN):
-        said = f"{words.older} {given[:12]} is no ancestor of {words.newer}"
-        effects.tell(f"{said}; their merge base takes its place")
+    if asked_end := dict(request.extra).get(GIVEN):
+        text = f"{words.older} {asked_end[:12]} is no ancestor of {words.newer}"
+        effects.tell(f"{text}; their merge base takes its place")
 
 
-def _kept(effects: Steps) -> tuple[str, ...]:
+def _kept_boots_note(effects: Steps) -> tuple[str, ...]:
     """What is left of a budget that a search has spent: it may not take that."""
     budget, limits = effects.budget, effects.setup.limits
     left = budget.boots_left
     if budget.search_boots_left or not left:
         return ()
-    said = f"{left} of {limits.max_boots} {effects.words.run}s are kept for the proof"
-    return (f"{said}; {effects.traits.more_runs} allows more",)
+    text = f"{left} of {limits.max_boots} {effects.words.run}s are kept for the proof"
+    return (f"{text}; {effects.traits.more_runs} allows more",)
 
 
-def _broken(effects: Steps) -> tuple[str, ...]:
+def _last_fault(effects: Steps) -> tuple[str, ...]:
     """What was wrong with the last boot, when it was no evidence."""
     last = effects.runs[-1:]
     return tuple(run.reason for run in last if run.status is RunStatus.INVALID and run.reason)
 
 
-def _silent(ends: Comparison, judgements: tuple[Judgement, ...]) -> Result:
+def _undecided_or_pass(ends: Comparison, judgements: tuple[Judgement, ...]) -> Result:
     """Nothing regressed, or nothing could be decided: no search."""
     outcome = Outcome.INCONCLUSIVE
     if ends.level is Level.PASS:
@@ -135,8 +139,8 @@ def _silent(ends: Comparison, judgements: tuple[Judgement, ...]) -> Result:
     )
 
 
-def _closing(effects: Steps, result: Result) -> str:
-    who = f" {result.culprit[:12]}" if result.culprit else ""
-    sure = f", confidence {result.confidence:.3f}" if result.confidence else ""
+def _outcome_line(effects: Steps, result: Result) -> str:
+    culprit = f" {result.culprit[:12]}" if result.culprit else ""
+    confidence = f", confidence {result.confidence:.3f}" if result.confidence else ""
     cause = f", cause {result.cause.value}" if effects.traits.host else ""
-    return f"outcome: {result.outcome.value}{who}{sure}{cause}"
+    return f"outcome: {result.outcome.value}{culprit}{confidence}{cause}"

@@ -21,17 +21,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BootRequest:
-    """A boot that is wanted: of a built revision, in a layout of its code, with windows that
-    explain the one named `explain` and functions that they probe. `purpose` and `left` (the
-    expected number of boots after it) are for the story; boots that differ in nothing else are the
-    same.
+    """A boot that is wanted, of a built revision. Boots that differ in nothing but `purpose` and
+    `left` are the same.
     """
 
     sha: str
+    #: For the story: verify, search, base, ...
     purpose: str = field(compare=False)
+    #: For the story: the expected number of boots after this one.
     left: int = field(default=0, compare=False)
+    #: As in Steps.build.
     layout: int = 0
+    #: The window for which windows that explain it are run, too; "": none.
     explain: str = ""
+    #: Functions that these windows probe.
     probes: tuple[str, ...] = ()
 
 
@@ -40,7 +43,7 @@ def in_turn(pair: tuple[str, str], turn: int) -> str:
     return pair[(turn + turn // 2) % 2]
 
 
-class _Begun:
+class _BegunBoot:
     """A boot under way, in a thread that ends with the program."""
 
     def __init__(self, ask: BootRequest, work: Callable[[], Run]) -> None:
@@ -66,7 +69,7 @@ class _Begun:
             self._error = error
 
 
-class Boots:
+class BootQueue:
     """At most `width` boots at a time. `prepare(number, ask)` gives what carries a boot out; that
     may run in another thread.
     """
@@ -76,7 +79,7 @@ class Boots:
     ) -> None:
         self._width = width
         self._prepare = prepare
-        self._waiting: list[_Begun] = []
+        self._waiting: list[_BegunBoot] = []
         #: Boots that have begun, asked for or not.
         self.begun = 0
 
@@ -87,25 +90,25 @@ class Boots:
         if self._width <= 1:
             self.begun += 1
             return self._prepare(self.begun, ask)()
-        mine = self._found(ask, self._waiting) or self._begin(ask)
-        self._waiting.remove(mine)
+        boot = self._same_boot(ask, self._waiting) or self._begin(ask)
+        self._waiting.remove(boot)
         known, busy = list(self._waiting), 1
         for guess in ahead:
             if busy == self._width:
                 break
-            if early := self._found(guess, known):
-                known.remove(early)
+            if begun := self._same_boot(guess, known):
+                known.remove(begun)
             else:
                 self._begin(guess)
             busy += 1
-        return mine.result()
+        return boot.result()
 
     @staticmethod
-    def _found(ask: BootRequest, among: Sequence[_Begun]) -> _Begun | None:
-        return next((each for each in among if each.ask == ask), None)
+    def _same_boot(ask: BootRequest, among: Sequence[_BegunBoot]) -> _BegunBoot | None:
+        return next((boot for boot in among if boot.ask == ask), None)
 
-    def _begin(self, ask: BootRequest) -> _Begun:
+    def _begin(self, ask: BootRequest) -> _BegunBoot:
         self.begun += 1
-        made = _Begun(ask, self._prepare(self.begun, ask))
-        self._waiting.append(made)
-        return made
+        boot = _BegunBoot(ask, self._prepare(self.begun, ask))
+        self._waiting.append(boot)
+        return boot

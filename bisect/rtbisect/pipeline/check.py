@@ -41,15 +41,15 @@ def check(setup: Setup, parts: Ports) -> Result:
     reasons = (ends.reason, *(f"{j.key}: {j.level.value}: {j.reason}" for j in ends.judgements))
     if ends.level is Level.REGRESSED:
         reasons = (*reasons, "the range was not searched: `rtbisect bisect` finds the commit")
-    found = worst(setup, ends.judgements)
+    worst_judgement = worst(setup, ends.judgements)
     return Result(
         outcome=outcome,
         cause=Cause.NONE,
         culprit=None,
         candidates=(),
         confidence=passed_confidence(ends),
-        metric=found.key if found else None,
-        judgement=found,
+        metric=worst_judgement.key if worst_judgement else None,
+        judgement=worst_judgement,
         reasons=reasons,
         judgements=ends.judgements,
         table=ends.table,
@@ -75,11 +75,11 @@ def try_revision(setup: Setup, parts: Ports, limit: float, boots: int) -> Result
         runs.append(run)
         valid += run.complete
         barren = 0 if run.complete else barren + 1
-    found = sample(runs, threshold.key)
-    if found.n < boots:
-        why = f": {runs[-1].reason}" if runs[-1].reason else ""
-        return unanswered(threshold, f"only {found.n} of {boots} boots are evidence{why}")
-    middle = centre(threshold, found.values)
+    values = sample(runs, threshold.key)
+    if values.n < boots:
+        because = f": {runs[-1].reason}" if runs[-1].reason else ""
+        return unanswered(threshold, f"only {values.n} of {boots} boots are evidence{because}")
+    middle = centre(threshold, values.values)
     word = "mean" if by_mean(threshold) else "median"
     beyond = middle > limit if threshold.better is Better.LOWER else middle < limit
     level = Level.REGRESSED if beyond else Level.PASS
@@ -89,9 +89,9 @@ def try_revision(setup: Setup, parts: Ports, limit: float, boots: int) -> Result
         key=threshold.key,
         level=level,
         base=Sample(()),
-        new=found,
+        new=values,
         effect=middle,
-        interval=(min(found.values), max(found.values)),
+        interval=(min(values.values), max(values.values)),
         p=1.0,
         reason=reason,
     )
@@ -117,8 +117,8 @@ def passed_confidence(ends: Comparison) -> float:
 
 def chosen_threshold(setup: Setup) -> Threshold:
     """The threshold that the request names; wiring has checked that it exists."""
-    wanted = setup.request
-    mine = [t for t in setup.judged if t.key.suite == wanted.suite]
-    named = [t for t in mine if wanted.metric in (t.key.name, f"{t.key.name}@{t.key.window}")]
-    primary = [t for t in mine if t.role == "primary"]
-    return (named or primary or mine)[0]
+    request = setup.request
+    of_suite = [t for t in setup.judged if t.key.suite == request.suite]
+    named = [t for t in of_suite if request.metric in (t.key.name, f"{t.key.name}@{t.key.window}")]
+    primary = [t for t in of_suite if t.role == "primary"]
+    return (named or primary or of_suite)[0]

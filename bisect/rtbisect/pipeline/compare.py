@@ -44,14 +44,16 @@ SAME = "both revisions are the same kernel, byte for byte"
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """The comparison of two revisions on all suites; `table` has every figure of both, also those
-    that nobody judges.
-    """
+    """The comparison of two revisions on all suites."""
 
+    #: Of every primary metric, and of guards that have figures; none where it did not come so far.
     judgements: tuple[Judgement, ...]
+    #: Of all primary metrics together.
     level: Level
     reason: str
+    #: Both are the same kernel; then nothing was booted.
     same: bool = False
+    #: Every judged figure of both, also those that have no judgement.
     table: tuple[TableRow, ...] = ()
 
 
@@ -72,7 +74,7 @@ def compare(effects: Steps, base: str, new: str) -> Comparison:
     judgements: tuple[Judgement, ...] = ()
     looks = sorted({limits.calibrate_min, limits.calibrate_max})
     for look in looks:
-        barren, reached = _to_look(effects, runs, (base, new), look)
+        barren, reached = _boot_for_look(effects, runs, (base, new), look)
         if barren:
             return Comparison((), Level.UNDECIDED, barren)
         judgements = _judge(effects.setup, runs[base], runs[new], ALPHA / LOOKS)
@@ -86,19 +88,19 @@ def compare(effects: Steps, base: str, new: str) -> Comparison:
     return Comparison(judgements, level, f"{reached}+{reached} boots compared", table=table)
 
 
-def _to_look(
+def _boot_for_look(
     effects: Steps, runs: dict[str, list[Run]], pair: tuple[str, str], look: int
 ) -> tuple[str, int]:
     """Boot both revisions for a look, and say how many valid boots they have then; or a reason why
     one side has not. On several hosts labels are exchanged within each: so many more boots as make
     the look as sharp as on one host. That follows from where boots landed, not from their figures.
     """
-    asked = look
+    wanted = look
     while True:
         if barren := _boot_both(effects, runs, *pair, look):
             return barren, look
         hosts = [[run.device for run in runs[sha] if run.complete] for sha in pair]
-        as_sharp = blocks.smallest_p(*hosts) <= stats.smallest_p(asked, asked)
+        as_sharp = blocks.smallest_p(*hosts) <= stats.smallest_p(wanted, wanted)
         if as_sharp or blocks.one_block(*hosts) or look >= effects.setup.limits.calibrate_max:
             return "", look
         look += 1
@@ -110,7 +112,7 @@ def _boot_both(effects: Steps, runs: dict[str, list[Run]], base: str, new: str, 
     turn = len(runs[base]) + len(runs[new])
     while True:
         missing = {sha: max(0, want - _valid(runs[sha])) for sha in (base, new)}
-        asks, turns = _coming(missing, (base, new), turn)
+        asks, turns = _boots_to_come(missing, (base, new), turn)
         if not asks:
             return ""
         run = effects.boot(asks[0], asks[1:])
@@ -122,11 +124,11 @@ def _boot_both(effects: Steps, runs: dict[str, list[Run]], base: str, new: str, 
             return f"{sha[:12]}: {barren[sha]} boots in a row are no evidence: {run.reason}"
 
 
-def _coming(
+def _boots_to_come(
     missing: Mapping[str, int], pair: tuple[str, str], turn: int
 ) -> tuple[list[BootRequest], int]:
     """The boots that are wanted when all of them are evidence, and the turn behind the first."""
-    left, total, after = dict(missing), sum(missing.values()), 0
+    left, total, next_turn = dict(missing), sum(missing.values()), 0
     asks: list[BootRequest] = []
     while len(asks) < total:
         sha = in_turn(pair, turn)
@@ -138,20 +140,20 @@ def _coming(
                     sha=sha, purpose=BASE if sha == pair[0] else TIP, left=total - len(asks) - 1
                 )
             )
-            after = after or turn
-    return asks, after
+            next_turn = next_turn or turn
+    return asks, next_turn
 
 
 def _tell_figures(effects: Steps, side: str, run: Run) -> None:
     """The primary figures of a boot, for the story."""
     primary = [t for t in effects.setup.judged if t.role == "primary"]
-    said = [
+    texts = [
         f"{t.key.suite}.{t.key.name} {worded(t, value)}"
         for t in primary
         if (value := figure(run, t.key)) is not None
     ]
-    if said:
-        effects.tell(f"{side} {run.revision[:12]}: {', '.join(said)}")
+    if texts:
+        effects.tell(f"{side} {run.revision[:12]}: {', '.join(texts)}")
 
 
 def _judge(setup: Setup, base: list[Run], new: list[Run], alpha: float) -> tuple[Judgement, ...]:
@@ -189,11 +191,14 @@ def worst(setup: Setup, judgements: tuple[Judgement, ...]) -> Judgement | None:
     return best[0] if best else None
 
 
-def _separation(threshold: Threshold, found: Judgement) -> float:
+def _separation(threshold: Threshold, judgement: Judgement) -> float:
     """Distance of both sides in units of their spread, on the scale of the threshold."""
-    one, two = all_badness(threshold, found.base.values), all_badness(threshold, found.new.values)
-    spread = math.hypot(statistics.pstdev(one), statistics.pstdev(two))
-    return abs(statistics.median(two) - statistics.median(one)) / max(spread, 1e-9)
+    base, new = (
+        all_badness(threshold, judgement.base.values),
+        all_badness(threshold, judgement.new.values),
+    )
+    spread = math.hypot(statistics.pstdev(base), statistics.pstdev(new))
+    return abs(statistics.median(new) - statistics.median(base)) / max(spread, 1e-9)
 
 
 def _valid(runs: list[Run]) -> int:

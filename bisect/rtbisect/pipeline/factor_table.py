@@ -65,7 +65,7 @@ def rows(
     runs: Mapping[str, list[Run]],
 ) -> tuple[TableRow, ...]:
     """A row for each metric and kernel (its name in the table and its revision) that has boots."""
-    found = []
+    table_rows = []
     for metric, (name, sha) in wanted:
         values = sample(runs.get(sha, []), metric.key)
         if values.n:
@@ -78,8 +78,8 @@ def rows(
                 unit=metric.unit,
                 sample=values,
             )
-            found.append(replace(row, mean=by_mean(metric)))
-    return tuple(found)
+            table_rows.append(replace(row, mean=by_mean(metric)))
+    return tuple(table_rows)
 
 
 def _metrics(

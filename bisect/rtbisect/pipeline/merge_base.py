@@ -24,54 +24,61 @@ def on_all_suites(effects: Steps, ends: Comparison) -> Comparison:
     """Where a merge base took the place of the good end and nothing regressed since: the end that
     was asked compared with the bad one, on all suites. What changed there is to be found elsewhere.
     """
-    given = dict(effects.setup.request.extra).get(GIVEN)
-    if given is None or ends.level is not Level.PASS:
+    asked_end = dict(effects.setup.request.extra).get(GIVEN)
+    if asked_end is None or ends.level is not Level.PASS:
         return ends
     if effects.budget.boots_left < 2 * effects.setup.limits.calibrate_min:
-        said = f"no boots are left to compare {given[:12]}, which the merge base stands for"
-        return replace(ends, reason=f"{ends.reason}; {said}")
-    effects.tell(f"the merge base is like the other end; is {given[:12]}, which it stands for?")
-    beside = compare(effects, given, effects.setup.request.newer)
-    found = worst(effects.setup, beside.judgements)
-    if beside.level is Level.PASS:
+        text = f"no boots are left to compare {asked_end[:12]}, which the merge base stands for"
+        return replace(ends, reason=f"{ends.reason}; {text}")
+    effects.tell(f"the merge base is like the other end; is {asked_end[:12]}, which it stands for?")
+    comparison = compare(effects, asked_end, effects.setup.request.newer)
+    worst_judgement = worst(effects.setup, comparison.judgements)
+    if comparison.level is Level.PASS:
         return ends
-    if found is None:
-        said = f"whether {given[:12]} differs is open: {beside.reason}"
-        return replace(ends, reason=f"{ends.reason}; {said}")
-    return replace(beside, level=Level.UNDECIDED, reason=_elsewhere(effects, given, found.key))
+    if worst_judgement is None:
+        text = f"whether {asked_end[:12]} differs is open: {comparison.reason}"
+        return replace(ends, reason=f"{ends.reason}; {text}")
+    return replace(
+        comparison,
+        level=Level.UNDECIDED,
+        reason=_other_branch_text(effects, asked_end, worst_judgement.key),
+    )
 
 
 def on_one(effects: Steps, threshold: Threshold, result: Result) -> Result:
     """The same for one metric."""
-    given = dict(effects.setup.request.extra).get(GIVEN)
-    if given is None or not effects.build(given).ok:
+    asked_end = dict(effects.setup.request.extra).get(GIVEN)
+    if asked_end is None or not effects.build(asked_end).ok:
         return result
     newer = effects.setup.request.newer
     boots = min(effects.setup.limits.verify_boots, effects.budget.boots_left)
     if effects.evidence().get(newer):
         asks = [
-            BootRequest(sha=given, purpose="given", left=left) for left in reversed(range(boots))
+            BootRequest(sha=asked_end, purpose="given", left=left)
+            for left in reversed(range(boots))
         ]
         list(effects.boot_all(asks))
     else:
         # Two kernels that are the same were not booted.
-        list(effects.in_turn((given, newer), "given", min(2 * boots, effects.budget.boots_left)))
-    found = effects.evidence()
-    sides = (sample(found.get(sha, []), threshold.key) for sha in (given, newer))
+        list(
+            effects.in_turn((asked_end, newer), "given", min(2 * boots, effects.budget.boots_left))
+        )
+    runs = effects.evidence()
+    sides = (sample(runs.get(sha, []), threshold.key) for sha in (asked_end, newer))
     if judge(threshold, *sides).level is not Level.REGRESSED:
         return result
-    said = _elsewhere(effects, given, threshold.key)
-    return replace(result, outcome=Outcome.INCONCLUSIVE, reasons=(said, *result.reasons))
+    text = _other_branch_text(effects, asked_end, threshold.key)
+    return replace(result, outcome=Outcome.INCONCLUSIVE, reasons=(text, *result.reasons))
 
 
-def _elsewhere(effects: Steps, given: str, metric: MetricKey) -> str:
+def _other_branch_text(effects: Steps, asked_end: str, metric: MetricKey) -> str:
     """The merge base is like the bad end, and the good end that it stands for is not: the change
     came on the side of the good end. The command that finds it there.
     """
     request = effects.setup.request
-    base, (_, called) = request.older[:12], request.sought.ends("good", "bad")
+    base, (_, word) = request.older[:12], request.sought.ends("good", "bad")
     # From the merge base to that end it is the other way round.
-    there = replace(request, older=base, newer=given[:12], sought=request.sought.opposite)
-    said = f"the merge base {base} is like the end that was called {called};"
-    said += f" the change came on the side of {given[:12]} after it:"
-    return f"{said} `{command_line(there, metric)}`"
+    opposite = replace(request, older=base, newer=asked_end[:12], sought=request.sought.opposite)
+    text = f"the merge base {base} is like the end that was called {word};"
+    text += f" the change came on the side of {asked_end[:12]} after it:"
+    return f"{text} `{command_line(opposite, metric)}`"

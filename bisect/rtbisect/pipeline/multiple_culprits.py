@@ -30,63 +30,68 @@ def others(effects: Steps, graph: CommitGraph, threshold: Threshold, first: Resu
     if culprit is None:
         return first
     effects.tell(f"{culprit[:12]} does not explain the whole shift; searching beside it")
-    parts = _Parts(effects=effects, graph=graph, threshold=threshold)
+    parts = _PartSearches(effects=effects, graph=graph, threshold=threshold)
     for parent in graph.parents_of(culprit):
         parts.search(graph.older, parent)
     parts.search(culprit, graph.newer)
-    return _together([first, *parts.proved], first, parts)
+    return _joined([first, *parts.proved], first, parts)
 
 
 def split(
-    effects: Steps, graph: CommitGraph, threshold: Threshold, whole: Result, between: str
+    effects: Steps, graph: CommitGraph, threshold: Threshold, result: Result, between: str
 ) -> Result:
     """The culprits on both sides of a revision that lies between good and bad. With none of them
     proved the range is inconclusive.
     """
-    parts = _Parts(effects=effects, graph=graph, threshold=threshold)
+    parts = _PartSearches(effects=effects, graph=graph, threshold=threshold)
     parts.divide(graph.older, between, graph.newer)
     if parts.proved:
-        return _together(parts.proved, parts.proved[0], parts, known=True)
-    said = tuple(parts.said)
-    return replace(whole, outcome=Outcome.INCONCLUSIVE, reasons=(*whole.reasons, *said))
+        return _joined(parts.proved, parts.proved[0], parts, known=True)
+    notes = tuple(parts.notes)
+    return replace(result, outcome=Outcome.INCONCLUSIVE, reasons=(*result.reasons, *notes))
 
 
 def unlike(result: Result, answer: SearchAnswer, words: SearchWords) -> Result:
     """The result with a check that the tested revisions lie where one culprit puts them."""
     if result.culprit is None:
         return result
-    others = [(sha, p) for sha, p in answer.unlike if sha != result.culprit]
-    told = []
-    if others:
-        which = ", ".join(f"{sha[:12]} (p = {p:.2g})" for sha, p in others)
-        told.append(f"tested revisions that this commit does not explain: {which}")
-    told += [
+    unexplained = [(sha, p) for sha, p in answer.unlike if sha != result.culprit]
+    notes = []
+    if unexplained:
+        revisions = ", ".join(f"{sha[:12]} (p = {p:.2g})" for sha, p in unexplained)
+        notes.append(f"tested revisions that this commit does not explain: {revisions}")
+    notes += [
         f"{words.run}s of this commit itself lie further off than predicted (p = {p:.2g})"
         for sha, p in answer.unlike
         if sha == result.culprit
     ]
-    back = [check.note for check in result.verifications if check.name == proof.KEPT]
-    said = "; ".join(told) or "all tested revisions lie where this commit puts them"
-    if back and not told:
-        said = f"not of the {words.newer} end"
+    taken_back = [check.note for check in result.verifications if check.name == proof.KEPT]
+    note = "; ".join(notes) or "all tested revisions lie where this commit puts them"
+    if taken_back and not notes:
+        note = f"not of the {words.newer} end"
     check = Verification(
-        name=PREDICTION, status="undecided" if told or back else "pass", judgement=None, note=said
+        name=PREDICTION,
+        status="undecided" if notes or taken_back else "pass",
+        judgement=None,
+        note=note,
     )
-    reasons = (*result.reasons, *back, *told)
+    reasons = (*result.reasons, *taken_back, *notes)
     return replace(result, verifications=(*result.verifications, check), reasons=reasons)
 
 
 @dataclass(kw_only=True)
-class _Parts:
-    """Parts of a range that are searched: what is `proved` in them, and what is `said` of each.
-    `open` says that some part has culprits that nobody named.
-    """
+class _PartSearches:
+    """Searches of parts of a range."""
 
     effects: Steps
+    #: Of the whole range.
     graph: CommitGraph
     threshold: Threshold
+    #: Results with a proven culprit, in the order in which they were found.
     proved: list[Result] = field(default_factory=list)
-    said: list[str] = field(default_factory=list)
+    #: A line for each part that was searched: its ends and its outcome.
+    notes: list[str] = field(default_factory=list)
+    #: Some part has culprits that nobody named.
     open: bool = False
 
     def divide(self, good: str, between: str, bad: str, depth: int = 1) -> None:
@@ -102,32 +107,32 @@ class _Parts:
         rest = candidates_between(self.graph, good, bad)
         if not rest.commits:
             return Outcome.NO_REGRESSION
-        result, between = self._result(rest)
+        result, between = self._part_result(rest)
         if result.outcome is Outcome.MERGE_CULPRIT and result.culprit:
-            before = len(self.proved)
-            ended = self._branches(good, result.culprit, depth)
-            if len(self.proved) > before:
+            proved_before = len(self.proved)
+            ended = self._search_branches(good, result.culprit, depth)
+            if len(self.proved) > proved_before:
                 # The merge brought in what a commit of its branch had done.
                 return Outcome.CULPRIT
             if Outcome.INCONCLUSIVE in ended:
-                why = f"{result.culprit[:12]} or a commit that it merges; its branch is open"
-                result = replace(unanswered(self.threshold, why), tested=result.tested)
+                reason = f"{result.culprit[:12]} or a commit that it merges; its branch is open"
+                result = replace(unanswered(self.threshold, reason), tested=result.tested)
                 self.open = True
-        who = f"{good[:12]}..{bad[:12]}: {result.outcome.value}"
-        who += f" {result.culprit[:12]}" if result.culprit else ""
+        line = f"{good[:12]}..{bad[:12]}: {result.outcome.value}"
+        line += f" {result.culprit[:12]}" if result.culprit else ""
         if result.outcome is Outcome.INCONCLUSIVE and result.reasons:
-            who += f": {result.reasons[0]}"
-        self.effects.tell(who)
-        self.said.append(who)
+            line += f": {result.reasons[0]}"
+        self.effects.tell(line)
+        self.notes.append(line)
         if result.culprit is not None:
-            self.proved.append(replace(result, reasons=(who, *result.reasons)))
+            self.proved.append(replace(result, reasons=(line, *result.reasons)))
         elif between and depth < DEEPEST:
             self.divide(good, between, bad, depth + 1)
         else:
             self.open |= result.outcome in (Outcome.MULTIPLE_CULPRITS, Outcome.CULPRIT_SET)
         return result.outcome
 
-    def _branches(self, good: str, merge: str, depth: int) -> list[Outcome]:
+    def _search_branches(self, good: str, merge: str, depth: int) -> list[Outcome]:
         """A merge is worse than its parents where one of them lacks what `good` has: then a culprit
         on that branch looks like the merge. From the good end such a branch is searched by itself;
         gives how each of these searches ended.
@@ -136,54 +141,56 @@ class _Parts:
         ancestry = Ancestry(self.graph)
         start = ancestry.index.get(good)
         for parent in self.graph.parents_of(merge):
-            at = ancestry.index.get(parent)
-            if start is None or at is None or ancestry.ancestors_or_self(at)[start]:
+            place = ancestry.index.get(parent)
+            if start is None or place is None or ancestry.ancestors_or_self(place)[start]:
                 continue
-            forked = f"{parent[:12]}, which forked before {good[:12]}"
-            self.effects.tell(f"{merge[:12]} merges {forked}; searching there")
+            forked_parent = f"{parent[:12]}, which forked before {good[:12]}"
+            self.effects.tell(f"{merge[:12]} merges {forked_parent}; searching there")
             ended.append(self.search(self.graph.older, parent, depth + 1))
         return ended
 
-    def _result(self, rest: CommitGraph) -> tuple[Result, str]:
+    def _part_result(self, rest: CommitGraph) -> tuple[Result, str]:
         """What is found in a part, and a revision between two culprits of it."""
         effects = self.effects
         if not effects.budget.affords(effects.evidence(), rest.older, rest.newer):
             return unanswered(self.threshold, "the budget is spent"), ""
-        found = search(effects, rest, self.threshold, effects.evidence())
-        answer = found.answer
+        search_end = search(effects, rest, self.threshold, effects.evidence())
+        answer = search_end.answer
         result = result_of(answer, self.threshold, ())
         if answer.outcome is Outcome.CULPRIT:
             ends = (self.graph.older, self.graph.newer)
-            result = proof.prove(effects, rest, self.threshold, result, found, ends)
+            result = proof.prove(effects, rest, self.threshold, result, search_end, ends)
         return result, answer.between
 
 
-def _together(proved: list[Result], first: Result, parts: _Parts, *, known: bool = False) -> Result:
+def _joined(
+    proved: list[Result], first: Result, parts: _PartSearches, *, known: bool = False
+) -> Result:
     """The first culprit's result with all that is proved beside it. `known`: there are at least
     two, whether all of them could be named or not.
     """
-    found = {r.culprit: r.confidence for r in proved if r.culprit is not None}
-    reasons = (*first.reasons, *(said for said in parts.said if said not in first.reasons))
-    if len(found) < 2 and not known and not parts.open:
+    confidence_of = {r.culprit: r.confidence for r in proved if r.culprit is not None}
+    reasons = (*first.reasons, *(note for note in parts.notes if note not in first.reasons))
+    if len(confidence_of) < 2 and not known and not parts.open:
         return replace(first, reasons=reasons)
-    if len(found) < 2:
+    if len(confidence_of) < 2:
         reasons = (*reasons, "there is more than this one culprit; no other one is proved")
     return replace(
         first,
         outcome=Outcome.MULTIPLE_CULPRITS,
-        candidates=tuple(found.items()),
-        tested=_all_tested(proved, first),
+        candidates=tuple(confidence_of.items()),
+        tested=_tested_by_all(proved, first),
         reasons=reasons,
     )
 
 
-def _all_tested(proved: list[Result], first: Result) -> tuple[TestedRevision, ...]:
+def _tested_by_all(proved: list[Result], first: Result) -> tuple[TestedRevision, ...]:
     """Revisions that were tested for the first culprit, then those for the others, which say
     nothing of the first one.
     """
-    found = {item.sha: item for item in first.tested}
+    revisions = {revision.sha: revision for revision in first.tested}
     for result in proved:
-        for item in result.tested:
-            why = item.skipped or f"tested for {(result.culprit or '')[:12]}"
-            found.setdefault(item.sha, replace(item, skipped=why))
-    return tuple(found.values())
+        for revision in result.tested:
+            reason = revision.skipped or f"tested for {(result.culprit or '')[:12]}"
+            revisions.setdefault(revision.sha, replace(revision, skipped=reason))
+    return tuple(revisions.values())

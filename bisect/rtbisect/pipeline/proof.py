@@ -24,9 +24,9 @@ from rtbisect.model.campaign import (
 from rtbisect.model.code import PROOF_LAYOUT
 from rtbisect.model.lab import RunStatus
 from rtbisect.pipeline import factor_table
-from rtbisect.pipeline.attribution import Believed, believe
-from rtbisect.pipeline.proof_loop import Judged, carry_out, told_checks
-from rtbisect.pipeline.search_loop import made_sure
+from rtbisect.pipeline.attribution import Attribution, attribute
+from rtbisect.pipeline.proof_loop import SearchedFigure, carry_out, tell_checks
+from rtbisect.pipeline.search_loop import probability_with_proof
 from rtbisect.search import verification
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from rtbisect.model.code import CommitGraph
     from rtbisect.model.lab import Run
-    from rtbisect.pipeline.search_loop import Found
+    from rtbisect.pipeline.search_loop import SearchEnd
     from rtbisect.pipeline.steps import Steps
     from rtbisect.search.wording import SearchWords
 
@@ -61,7 +61,7 @@ def prove(  # noqa: PLR0913  (what was searched, and what was found)
     graph: CommitGraph,
     threshold: Threshold,
     result: Result,
-    found: Found,
+    search_end: SearchEnd,
     ends: tuple[str, str] | None = None,
 ) -> Result:
     """Verify the culprit of a search by what the ends differ in; gives the result with
@@ -71,44 +71,50 @@ def prove(  # noqa: PLR0913  (what was searched, and what was found)
     culprit = result.culprit
     assert culprit is not None
     parents = graph.parents_of(culprit)
-    reach = ends or (graph.older, graph.newer)
-    revert, no_revert = _revert(effects, reach[1], culprit)
-    judged = Judged(threshold, found.answer.figure)
-    spec = _spec(effects, reach, judged, found, parents, revert, no_revert)
-    proof = _Proof(effects=effects, graph=graph, judged=judged, spec=spec, result=result)
-    sure = found.answer.sure
-    state = carry_out(effects, judged, verification.start(spec), proof.fresh, late=not sure)
-    checks = told_checks(effects, state)
+    range_ends = ends or (graph.older, graph.newer)
+    revert, no_revert = _revert(effects, range_ends[1], culprit)
+    searched = SearchedFigure(threshold, search_end.answer.figure)
+    spec = _spec(effects, range_ends, searched, search_end, parents, revert, no_revert)
+    proof = _Proof(effects=effects, graph=graph, searched=searched, spec=spec, result=result)
+    sure = search_end.answer.sure
+    state = carry_out(effects, searched, verification.start(spec), proof.fresh, late=not sure)
+    checks = tell_checks(effects, state)
     if not verification.confirmed(state):
-        why = _unproved(culprit, checks, effects.words)
-        return proof.denied(state, checks, why, *_spent(effects, state))
+        reason = _unproved_reason(culprit, checks, effects.words)
+        return proof.denied(state, checks, reason, *_budget_note(effects, state))
     if not sure:
-        held, enough = made_sure(found, state, checks)
+        probability, enough = probability_with_proof(search_end, state, checks)
         runs = f"{effects.words.run}s"
-        said = f"{culprit[:12]} has a probability of {held:.3f} with the {runs} of the proof"
+        reason = (
+            f"{culprit[:12]} has a probability of {probability:.3f} with the {runs} of the proof"
+        )
         if not enough:
-            return proof.denied(state, checks, said)
-        proof.result = replace(result, confidence=held, reasons=(said, *result.reasons))
-    kept = _kept(effects, judged, (culprit, reach[1]), proof.fresh.get(culprit, ()))
-    told = believe(effects, threshold, parents, culprit, proof.fresh, str(judged.figure))
+            return proof.denied(state, checks, reason)
+        proof.result = replace(result, confidence=probability, reasons=(reason, *result.reasons))
+    kept_checks = _kept_until_end(
+        effects, searched, (culprit, range_ends[1]), proof.fresh.get(culprit, ())
+    )
+    attribution = attribute(effects, threshold, parents, culprit, proof.fresh, str(searched.figure))
     # The last boots of the budget: the culprit stands without them.
-    state = carry_out(effects, judged, state, proof.fresh, late=True)
-    checks = told_checks(effects, state, checks)
+    state = carry_out(effects, searched, state, proof.fresh, late=True)
+    checks = tell_checks(effects, state, checks)
     if not verification.confirmed(state):
-        return proof.denied(state, checks, _unproved(culprit, checks, effects.words))
-    late = _spent(effects, state, late=True)
-    return proof.believed(state, (*checks, *kept), told, late)
+        return proof.denied(state, checks, _unproved_reason(culprit, checks, effects.words))
+    late_notes = _budget_note(effects, state, late=True)
+    return proof.believed(state, (*checks, *kept_checks), attribution, late_notes)
 
 
 @dataclass(kw_only=True)
 class _Proof:
-    """A culprit that is looked at: what the search says of it, and the fresh boots by revision."""
+    """A culprit that is looked at."""
 
     effects: Steps
     graph: CommitGraph
-    judged: Judged
+    searched: SearchedFigure
     spec: verification.VerifySpec
+    #: What the search says of it.
     result: Result
+    #: Boots of the proof, by revision in their order.
     fresh: dict[str, list[Run]] = field(default_factory=dict)
 
     def _so_far(self, state: verification.VerifyState, checks: tuple[Verification, ...]) -> Result:
@@ -116,127 +122,123 @@ class _Proof:
         spec = self.spec
         return replace(
             self.result,
-            tested=tuple(_booted(item, state) for item in self.result.tested),
+            tested=tuple(_with_fresh_boots(item, state) for item in self.result.tested),
             verifications=checks,
             table=factor_table.table(
-                self.effects, self.judged.threshold, spec.parents, spec.culprit, spec.revert,
+                self.effects, self.searched.threshold, spec.parents, spec.culprit, spec.revert,
                 self.fresh,
             ),
         )  # fmt: skip
 
     def denied(
-        self, state: verification.VerifyState, checks: tuple[Verification, ...], *said: str
+        self, state: verification.VerifyState, checks: tuple[Verification, ...], *reasons: str
     ) -> Result:
         """The result where fresh boots do not bear out what the search named."""
-        return _denied(self.graph, self._so_far(state, checks), checks, said)
+        unproved = self._so_far(state, checks)
+        refuted = any(check.status == "fail" for check in checks)
+        only_layout = verification.follows_layout(checks)
+        return replace(
+            unproved,
+            outcome=Outcome.LAYOUT_SENSITIVE if only_layout else Outcome.INCONCLUSIVE,
+            culprit=None,
+            # What is refuted is no candidate; what is only not confirmed may still be the one.
+            candidates=() if refuted else unproved.candidates,
+            confidence=0.0,
+            tested=tuple(_with_doubt(item, self.graph) for item in unproved.tested),
+            reasons=(*reasons, *unproved.reasons),
+        )
 
     def believed(
         self,
         state: verification.VerifyState,
         checks: tuple[Verification, ...],
-        told: Believed,
-        late: tuple[str, ...],
+        attribution: Attribution,
+        late_notes: tuple[str, ...],
     ) -> Result:
         """The result where they do, with the cause and all that its boots say."""
         proved = self._so_far(state, checks)
         merge = len(self.spec.parents) > 1
         return replace(
             proved,
-            gates=told.gates,
-            origins=told.origins,
-            table=(*proved.table, *told.without_rt),
+            gates=attribution.gates,
+            origins=attribution.origins,
+            table=(*proved.table, *attribution.without_rt),
             outcome=Outcome.MERGE_CULPRIT if merge else Outcome.CULPRIT,
-            cause=told.cause,
+            cause=attribution.cause,
             judgement=next((c.judgement for c in checks if c.judgement), proved.judgement),
-            reasons=(*proved.reasons, *told.said, *late),
+            reasons=(*proved.reasons, *attribution.reasons, *late_notes),
         )
 
 
-def _denied(
-    graph: CommitGraph, proved: Result, checks: Sequence[Verification], said: tuple[str, ...]
-) -> Result:
-    """The result where fresh boots do not bear out what the search named."""
-    refuted = any(check.status == "fail" for check in checks)
-    gone = verification.follows_layout(checks)
-    return replace(
-        proved,
-        outcome=Outcome.LAYOUT_SENSITIVE if gone else Outcome.INCONCLUSIVE,
-        culprit=None,
-        # What is refuted is no candidate; what is only not confirmed may still be the one.
-        candidates=() if refuted else proved.candidates,
-        confidence=0.0,
-        tested=tuple(_doubted(item, graph) for item in proved.tested),
-        reasons=(*said, *proved.reasons),
-    )
-
-
-def _kept(
-    effects: Steps, judged: Judged, pair: tuple[str, str], fresh: Sequence[Run]
+def _kept_until_end(
+    effects: Steps, searched: SearchedFigure, pair: tuple[str, str], fresh: Sequence[Run]
 ) -> tuple[Verification, ...]:
     """A check that fails softly: the bad end is better than the culprit again. Then something after
     it takes back a part of what it does, which is no reason to doubt the culprit.
     """
     culprit, bad = pair
-    ends = judged.sample(effects, effects.evidence().get(bad, ()))
-    mine = judged.sample(effects, fresh)
-    if culprit == bad or not ends.n or not mine.n:
+    end_sample = searched.sample(effects, effects.evidence().get(bad, ()))
+    culprit_sample = searched.sample(effects, fresh)
+    if culprit == bad or not end_sample.n or not culprit_sample.n:
         return ()
-    found = judge(judged.figure.threshold(judged.threshold), ends, mine)
-    if found.level is not Level.REGRESSED:
+    judgement = judge(searched.figure.threshold(searched.threshold), end_sample, culprit_sample)
+    if judgement.level is not Level.REGRESSED:
         return ()
-    told = judged.for_reader(found)
-    said = f"{bad[:12]} is better than {culprit[:12]} again, {told.reason}: a commit between them"
-    said += " takes back a part of what this one does"
-    effects.tell(f"verify: {KEPT}: undecided {said}")
-    return (Verification(name=KEPT, status="undecided", judgement=told, note=said),)
+    readable = searched.for_reader(judgement)
+    note = f"{bad[:12]} is better than {culprit[:12]} again, {readable.reason}: a commit"
+    note += " between them takes back a part of what this one does"
+    effects.tell(f"verify: {KEPT}: undecided {note}")
+    return (Verification(name=KEPT, status="undecided", judgement=readable, note=note),)
 
 
 def _spec(  # noqa: PLR0913  (what a verification is about)
     effects: Steps,
-    reach: tuple[str, str],
-    judged: Judged,
-    found: Found,
+    range_ends: tuple[str, str],
+    searched: SearchedFigure,
+    search_end: SearchEnd,
     parents: tuple[str, ...],
     revert: str | None,
     no_revert: str,
 ) -> verification.VerifySpec:
-    culprit = found.answer.culprit
+    culprit = search_end.answer.culprit
     assert culprit is not None
     boots = effects.evidence()
-    ends = [judged.sample(effects, boots.get(end, ())) for end in reach]
+    ends = [searched.sample(effects, boots.get(end, ())) for end in range_ends]
     needed = min(end.n for end in ends)
     return verification.VerifySpec(
         culprit=culprit,
         parents=parents,
-        threshold=judged.figure.threshold(judged.threshold),
+        threshold=searched.figure.threshold(searched.threshold),
         seed=effects.setup.request.seed,
         revert=revert,
         no_revert=no_revert,
-        tip=reach[1],
+        tip=range_ends[1],
         boots=effects.setup.limits.verify_boots,
         revert_boots=effects.setup.limits.revert_boots,
-        for_reader=judged.for_reader,
-        layout=_layout(effects, judged, ends, whatever=not found.answer.sure),
+        for_reader=searched.for_reader,
+        layout=_layout(effects, searched, ends, whatever=not search_end.answer.sure),
         endpoints=(ends[0], ends[1]),
         boots_max=max(effects.setup.limits.verify_boots, most_boots(needed)),
         words=effects.words,
     )
 
 
-def _layout(effects: Steps, judged: Judged, ends: Sequence[Sample], *, whatever: bool) -> int:
+def _layout(
+    effects: Steps, searched: SearchedFigure, ends: Sequence[Sample], *, whatever: bool
+) -> int:
     """The layout to compare in, one that the search has not seen; 0 where the ends differ by more
     than a layout makes, unless `whatever` they differ by it is asked.
     """
     if effects.budget.layout_cost_s() is None or not all(end.n for end in ends):
         return 0
-    threshold = judged.figure.threshold(judged.threshold)
+    threshold = searched.figure.threshold(searched.threshold)
     good, bad = (all_badness(threshold, end.values) for end in ends)
     shift = centre(threshold, bad) - centre(threshold, good)
     small = shift < shift_of(threshold, good, effects.setup.limits.layout_below)
     return PROOF_LAYOUT if small or whatever else 0
 
 
-def _spent(
+def _budget_note(
     effects: Steps, state: verification.VerifyState, *, late: bool = False
 ) -> tuple[str, ...]:
     """What is said where the budget has ended the proof, or its `late` boots."""
@@ -258,27 +260,27 @@ def _revert(effects: Steps, tip: str, culprit: str) -> tuple[str | None, str]:
     return revert, ""
 
 
-def _unproved(culprit: str, checks: Sequence[Verification], words: SearchWords) -> str:
+def _unproved_reason(culprit: str, checks: Sequence[Verification], words: SearchWords) -> str:
     """Why a culprit of the search is not named: refuted by a check, or not decided by it."""
     failed = [check for check in checks if check.status == "fail"]
     first = next(iter(failed or [check for check in checks if check.status == "undecided"]))
-    how = "refuted" if failed else "not confirmed"
-    said = f"the search named {culprit[:12]}, which is {how} by fresh {words.run}s"
-    return f"{said}: {first.name}: {first.note}"
+    verb = "refuted" if failed else "not confirmed"
+    text = f"the search named {culprit[:12]}, which is {verb} by fresh {words.run}s"
+    return f"{text}: {first.name}: {first.note}"
 
 
-def _booted(item: TestedRevision, state: verification.VerifyState) -> TestedRevision:
+def _with_fresh_boots(revision: TestedRevision, state: verification.VerifyState) -> TestedRevision:
     """The fresh boots count as tests too: in the bisect log and wherever boots are told."""
     fresh = sum(
-        event.revision == item.sha and event.status is RunStatus.COMPLETE and not event.layout
+        event.revision == revision.sha and event.status is RunStatus.COMPLETE and not event.layout
         for event in state.events
         if isinstance(event, verification.Booted)
     )
-    return replace(item, boots=item.boots + fresh)
+    return replace(revision, boots=revision.boots + fresh)
 
 
-def _doubted(item: TestedRevision, graph: CommitGraph) -> TestedRevision:
+def _with_doubt(revision: TestedRevision, graph: CommitGraph) -> TestedRevision:
     """What the search believed of a revision, after the verification did not bear it out."""
-    if item.sha in (graph.older, graph.newer) or item.skipped:
-        return item
-    return replace(item, skipped="the verification does not bear the search out")
+    if revision.sha in (graph.older, graph.newer) or revision.skipped:
+        return revision
+    return replace(revision, skipped="the verification does not bear the search out")

@@ -26,28 +26,30 @@ EXPLAINED_BOOTS = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class SearchedFigure:
     """The searched metric and what of it the ends differ in."""
 
     threshold: Threshold
     figure: Aspect
 
     def observe(self, effects: Steps, run: Run) -> Observation | None:
-        seen = effects.observe(run, self.threshold)
-        return None if seen is None else self.figure.of(self.threshold, seen)
+        observation = effects.observe(run, self.threshold)
+        return None if observation is None else self.figure.of(self.threshold, observation)
 
-    def for_reader(self, found: Judgement) -> Judgement:
+    def for_reader(self, judgement: Judgement) -> Judgement:
         """A judgement with its numbers as a reader knows them."""
-        return self.figure.for_reader(self.threshold, found)
+        return self.figure.for_reader(self.threshold, judgement)
 
     def sample(self, effects: Steps, runs: Iterable[Run]) -> Sample:
-        found = (self.observe(effects, run) for run in runs)
-        return Sample(tuple(seen.value for seen in found if seen is not None))
+        observations = (self.observe(effects, run) for run in runs)
+        return Sample(
+            tuple(observation.value for observation in observations if observation is not None)
+        )
 
 
 def carry_out(
     effects: Steps,
-    judged: Judged,
+    searched: SearchedFigure,
     state: verification.VerifyState,
     fresh: dict[str, list[Run]],
     *,
@@ -70,24 +72,24 @@ def carry_out(
         begun = Counter({sha: len(runs) for sha, runs in fresh.items()})
         ahead = []
         for coming in verification.coming(state, effects.width, late=late):
-            more = begun[coming.revision] < EXPLAINED_BOOTS
-            explain = judged.threshold.key.window if more else ""
-            ahead.append(_wanted(spec, coming, explain, probes))
+            explained = begun[coming.revision] < EXPLAINED_BOOTS
+            explain = searched.threshold.key.window if explained else ""
+            ahead.append(_boot_request(spec, coming, explain, probes))
             begun[coming.revision] += not coming.layout
         run = effects.boot(ahead[0], ahead[1:])
         if not step.layout:
             fresh.setdefault(step.revision, []).append(run)
-        seen = judged.observe(effects, run)
-        if seen is not None:
-            what = f"{step.purpose} {step.revision[:12]}"
-            effects.tell(f"{what}: {spec.threshold.key} = {worded(spec.threshold, seen.value)}")
+        observation = searched.observe(effects, run)
+        if observation is not None:
+            label = f"{step.purpose} {step.revision[:12]}: {spec.threshold.key}"
+            effects.tell(f"{label} = {worded(spec.threshold, observation.value)}")
         state = verification.apply(
             state,
             verification.Booted(
                 revision=run.revision,
                 run_id=run.run_id,
                 status=run.status,
-                observation=seen,
+                observation=observation,
                 seconds=run.seconds,
                 layout=step.layout,
             ),
@@ -95,7 +97,7 @@ def carry_out(
     return state
 
 
-def _wanted(
+def _boot_request(
     spec: verification.VerifySpec, step: verification.Boot, explain: str, probes: tuple[str, ...]
 ) -> BootRequest:
     """The boot of a step; those of the culprit and its parents, as they are built, also explain."""
@@ -110,7 +112,7 @@ def _wanted(
     )
 
 
-def told_checks(
+def tell_checks(
     effects: Steps,
     state: verification.VerifyState,
     before: tuple[Verification, ...] = (),

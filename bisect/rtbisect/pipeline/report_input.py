@@ -51,8 +51,8 @@ def draft_report(effects: Steps, graph: CommitGraph, result: Result) -> Report:
         command=command_line(replace(setup.request, repo=""), result.metric),
         sought=setup.request.sought,
         repaired=parts.journal.repaired_by(result.culprit) if result.culprit else (),
-        hosts=_hosts(effects, result),
-        excerpt=_excerpt(effects, graph, result),
+        hosts=_host_parts(effects, result),
+        excerpt=_console_excerpt(effects, graph, result),
     )
     story = "\n".join(parts.journal.story())
 
@@ -64,25 +64,25 @@ def draft_report(effects: Steps, graph: CommitGraph, result: Result) -> Report:
     return parts.journal.step("report", Report, draft)
 
 
-def _excerpt(effects: Steps, graph: CommitGraph, result: Result) -> tuple[str, ...]:
+def _console_excerpt(effects: Steps, graph: CommitGraph, result: Result) -> tuple[str, ...]:
     """What a console says of boots that stand still: of the culprit, before a repair of its
     parents; the first one that says most.
     """
     parents = graph.parents_of(result.culprit)
     _, faulty = effects.setup.request.sought.ends(parents, (result.culprit,))
     runs = (run for run in effects.runs if run.revision in faulty)
-    found = [run.excerpt for run in runs if run.complete and run.hung]
-    return max(found, key=len, default=())
+    excerpts = [run.excerpt for run in runs if run.complete and run.hung]
+    return max(excerpts, key=len, default=())
 
 
-def _hosts(effects: Steps, result: Result) -> tuple[HostPart, ...]:
-    found = next((t for t in effects.setup.judged if t.key == result.metric), None)
-    if found is None:
+def _host_parts(effects: Steps, result: Result) -> tuple[HostPart, ...]:
+    threshold = next((t for t in effects.setup.judged if t.key == result.metric), None)
+    if threshold is None:
         return ()
-    seen = ((run, figure(run, found.key)) for run in effects.runs if run.complete)
+    figures = ((run, figure(run, threshold.key)) for run in effects.runs if run.complete)
     boots = [
         (f"{run.revision} {run.layout}", run.device, value)
-        for run, value in seen
+        for run, value in figures
         if value is not None
     ]
-    return host_effects.parts(found, boots)
+    return host_effects.parts(threshold, boots)

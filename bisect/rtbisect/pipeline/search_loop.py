@@ -23,16 +23,17 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class SearchEnd:
     """What a search says, and all that it knows."""
 
     answer: engine.SearchAnswer
+    #: With every event that it has heard.
     state: engine.SearchState
 
 
 def search(
     effects: Steps, graph: CommitGraph, threshold: Threshold, spare: dict[str, list[Run]]
-) -> Found:
+) -> SearchEnd:
     """Search the graph on one metric. `spare` are boots of its ends that were taken before."""
     limits = effects.setup.limits
     # Both ends first: the calibration needs them, and they tell what a build costs.
@@ -52,26 +53,26 @@ def search(
         words=effects.words,
     )
     state = engine.start(_with_costs(spec, budget))
-    state = _eliminated(effects, state)
+    state = _with_silent_commits(effects, state)
     if silent := len(state.ledger.equal.silent):
         effects.tell(f"{silent} of {len(graph)} commits touch no file that the ends were made from")
-    told = False
+    forecast_told = False
     while True:
         state = _within_budget(effects, state, spare)
-        if state.ends.reproduced and not told:
-            told = True
+        if state.ends.reproduced and not forecast_told:
+            forecast_told = True
             # The ends have told what a boot costs; before them it was a guess.
             state = replace(state, spec=_with_costs(state.spec, effects.budget))
-            effects.tell(_forecast(effects, state))
-        tests = []
+            effects.tell(_forecast_text(effects, state))
+        trials = []
         for proposal in engine.propose(state, free_hosts=effects.width):
             if isinstance(proposal, engine.Finish):
                 effects.tell(f"search ends: {proposal.outcome.value}: {proposal.reason}")
-                return Found(engine.answer(state), state)
-            tests.append(proposal)
-            if (built := _built(effects, state, proposal)) is not None:
-                state = _eliminated(effects, engine.apply(state, built))
-        for event in _booted(effects, state, tests, threshold, spare):
+                return SearchEnd(engine.answer(state), state)
+            trials.append(proposal)
+            if (build_event := _build_event(effects, state, proposal)) is not None:
+                state = _with_silent_commits(effects, engine.apply(state, build_event))
+        for event in _boot_events(effects, state, trials, threshold, spare):
             state = engine.apply(state, event)
 
 
@@ -102,75 +103,79 @@ def _within_budget(
     return replace(state, spec=replace(state.spec, max_boots=boots, max_builds=builds))
 
 
-def _forecast(effects: Steps, state: engine.SearchState) -> str:
+def _forecast_text(effects: Steps, state: engine.SearchState) -> str:
     """What the search will cost, before it costs anything."""
     ends, coming = state.ends, engine.forecast(state)
     words, budget, limits = effects.words, effects.budget, effects.setup.limits
-    said = f"reproduced with {ends.used}+{ends.used} {words.run}s (p = {ends.p:.2g})"
-    said += f" {ends.figure}".rstrip()
+    text = f"reproduced with {ends.used}+{ends.used} {words.run}s (p = {ends.p:.2g})"
+    text += f" {ends.figure}".rstrip()
     seconds = coming.builds * budget.build_cost_s() + coming.boots * budget.boot_cost_s()
     cost = f"{words.spent(coming.builds, coming.boots)}, {duration(seconds)}"
     proof = f"then {2 * limits.verify_boots} to {limits.proof_boots} or more to prove it"
     chance = f"chance to name a commit within the budget {coming.chance:.2f}"
-    return f"{said}; expected: {cost}, {chance}, {proof}"
+    return f"{text}; expected: {cost}, {chance}, {proof}"
 
 
-def _eliminated(effects: Steps, state: engine.SearchState) -> engine.SearchState:
+def _with_silent_commits(effects: Steps, state: engine.SearchState) -> engine.SearchState:
     """The state with the commits that no build so far sees; every build may see more."""
-    found = effects.silent(state.spec.graph)
-    return state if found.pairs == state.ledger.equal.silent else engine.apply(state, found)
+    silent = effects.silent(state.spec.graph)
+    return state if silent.pairs == state.ledger.equal.silent else engine.apply(state, silent)
 
 
-def _built(effects: Steps, state: engine.SearchState, test: engine.Trial) -> engine.Built | None:
+def _build_event(
+    effects: Steps, state: engine.SearchState, trial: engine.Trial
+) -> engine.Built | None:
     """The build of a proposed test, when the search has not heard of it."""
-    sha, layout = test.revision, test.layout
+    sha, layout = trial.revision, trial.layout
     build = effects.build(sha, layout)
     if engine.knows_build(state, sha, layout):
         return None
     return engine.Built(sha, build.ok, build.signature, build.seconds, layout)
 
 
-def _booted(
+def _boot_events(
     effects: Steps,
     state: engine.SearchState,
-    tests: Sequence[engine.Trial],
+    trials: Sequence[engine.Trial],
     threshold: Threshold,
     spare: dict[str, list[Run]],
 ) -> Iterable[engine.Booted]:
     """A boot of each proposed test that has a kernel, on as many devices as there are."""
     left = round(engine.forecast(state).boots)
     wanted: list[tuple[BootRequest, Run | None]] = []
-    for test in tests:
-        sha = test.revision
-        if not (test.boot and effects.build(sha, test.layout).ok):
+    for trial in trials:
+        sha = trial.revision
+        if not (trial.boot and effects.build(sha, trial.layout).ok):
             continue
         # A boot that was taken before says nothing of what measures now.
-        known = not test.layout and test.purpose != engine.RECHECK_END and bool(spare.get(sha))
-        ask = BootRequest(sha=sha, purpose=test.purpose, left=left, layout=test.layout)
-        wanted.append((ask, spare[sha].pop(0) if known else None))
-    for number, (ask, told) in enumerate(wanted):
-        later = [other for other, known in wanted[number + 1 :] if known is None]
-        run = told or effects.boot(ask, later)
-        seen = effects.observe(run, threshold)
+        has_spare = (
+            not trial.layout and trial.purpose != engine.RECHECK_END and bool(spare.get(sha))
+        )
+        ask = BootRequest(sha=sha, purpose=trial.purpose, left=left, layout=trial.layout)
+        wanted.append((ask, spare[sha].pop(0) if has_spare else None))
+    for number, (ask, spare_run) in enumerate(wanted):
+        later = [request for request, spare_of_it in wanted[number + 1 :] if spare_of_it is None]
+        run = spare_run or effects.boot(ask, later)
+        observation = effects.observe(run, threshold)
         # What the comparison has told of its boots is not told again.
-        if seen is not None and told is None:
-            what = f"{ask.purpose} {ask.sha[:12]} {layout_variant(ask.layout)}".rstrip()
-            effects.tell(f"{what}: {threshold.key} = {worded(threshold, seen.value)}")
+        if observation is not None and spare_run is None:
+            label = f"{ask.purpose} {ask.sha[:12]} {layout_variant(ask.layout)}".rstrip()
+            effects.tell(f"{label}: {threshold.key} = {worded(threshold, observation.value)}")
         yield engine.Booted(
             revision=ask.sha,
             run_id=run.run_id,
             status=run.status,
-            observation=seen,
+            observation=observation,
             seconds=run.seconds,
             layout=ask.layout,
         )
 
 
-def made_sure(
-    found: Found, state: verification.VerifyState, checks: Sequence[Verification]
+def probability_with_proof(
+    search_end: SearchEnd, state: verification.VerifyState, checks: Sequence[Verification]
 ) -> tuple[float, bool]:
     """The probability of the culprit with the fresh boots, and whether it may be named."""
-    spec, ancestry = state.spec, found.state.ancestry
+    spec, ancestry = state.spec, search_end.state.ancestry
     known = {spec.culprit, *spec.parents}
     events: list[engine.Event] = []
     # Of a part of the range the tip of the campaign is none of the candidates.
@@ -186,7 +191,7 @@ def made_sure(
     )
     borne_out = {check.name for check in checks if check.status == "pass"}
     rebuilt = not borne_out.isdisjoint((verification.LAYOUT, verification.REVERT))
-    return engine.confidence_after(found.state, spec.culprit, events, rebuilt=rebuilt)
+    return engine.confidence_after(search_end.state, spec.culprit, events, rebuilt=rebuilt)
 
 
 def result_of(

@@ -19,7 +19,7 @@ from rtbisect.model.code import (
 from rtbisect.model.formats import kept_as
 from rtbisect.model.lab import Run
 from rtbisect.model.subject import RunOrder, Traits
-from rtbisect.pipeline.boot_queue import BootRequest, Boots, in_turn
+from rtbisect.pipeline.boot_queue import BootQueue, BootRequest, in_turn
 from rtbisect.pipeline.budget import Budget
 from rtbisect.search.events import Silent
 from rtbisect.search.noop_commits import Closure, shared_files, silent_pairs
@@ -52,13 +52,21 @@ class Steps:
 
     setup: Setup
     parts: Ports
+    #: Kernels as they are configured, by revision, in the order of their builds; also failed ones.
     builds: dict[str, Build] = field(default_factory=dict)
+    #: The others, by revision and layout.
     layouts: dict[tuple[str, int], Build] = field(default_factory=dict)
+    #: Boots that were waited for, in that order.
     runs: list[Run] = field(default_factory=list)
-    _boots: Boots | None = None
+    #: Made with the first boot.
+    _queue: BootQueue | None = None
+    #: Boots that the lab runs at a time; 0 while it was not asked.
     _width: int = 0
+    #: Files that each candidate changes; None while nobody asked.
     _changes: Mapping[str, tuple[Change, ...]] | None = None
+    #: Files that each build was made from, by revision; empty where it is not known.
     _files: dict[str, frozenset[str]] = field(default_factory=dict)
+    #: By parent and culprit.
     _changed: dict[tuple[str, str], Changed] = field(default_factory=dict)
 
     @property
@@ -73,10 +81,10 @@ class Steps:
 
     def graph(self, older: str, newer: str) -> CommitGraph:
         """The candidates older..newer."""
-        asked = self.setup.request
-        whole = (older, newer) == (asked.older, asked.newer)
+        request = self.setup.request
+        all_of_it = (older, newer) == (request.older, request.newer)
         return self.parts.journal.step(
-            "graph" if whole else f"graph/{older}..{newer}",
+            "graph" if all_of_it else f"graph/{older}..{newer}",
             CommitGraph,
             lambda _note: self.parts.tree.graph(older, newer),
         )
@@ -100,12 +108,12 @@ class Steps:
 
     def revert(self, tip: str, commit: str) -> str | None:
         """A commit that takes `commit` back on `tip`, or None."""
-        found = self.parts.journal.step(
+        reverting = self.parts.journal.step(
             f"revert/{commit}",
             MaybeSha,
             lambda _note: MaybeSha(self.parts.tree.revert_on(tip, commit)),
         )
-        return found.sha
+        return reverting.sha
 
     def build(self, sha: str, layout: int = 0) -> Build:
         """Build a revision, once a campaign; `layout` other than 0 is another code layout, or the
@@ -115,15 +123,15 @@ class Steps:
         if known is not None:
             return known
         variant = layout_variant(layout)
-        what = f"{sha[:12]} {variant}".rstrip()
+        label = f"{sha[:12]} {variant}".rstrip()
         if self.words.builds:
-            self.parts.progress.say(f"build {what}")
+            self.parts.progress.say(f"build {label}")
 
-        def made(note: Note) -> Build:
+        def run_build(note: Note) -> Build:
             return self._with_same_tools(self.parts.subject.build(sha, layout, note))
 
         key = f"build/{sha}/{variant}" if layout else f"build/{sha}"
-        build = self.parts.journal.step(key, Build, made)
+        build = self.parts.journal.step(key, Build, run_build)
         if layout:
             self.layouts[sha, layout] = build
         else:
@@ -131,21 +139,21 @@ class Steps:
         if not self.words.builds:
             return build
         if build.ok:
-            how = "taken from the cache" if build.reused else f"{build.seconds:.0f} s"
-            self.tell(f"built {what} ({how}), kernel signature {build.signature[:12]}")
+            cost = "taken from the cache" if build.reused else f"{build.seconds:.0f} s"
+            self.tell(f"built {label} ({cost}), kernel signature {build.signature[:12]}")
         else:
-            self.tell(f"{what} does not build: {build.first_error}")
+            self.tell(f"{label} does not build: {build.first_error}")
         return build
 
     def _with_same_tools(self, build: Build) -> Build:
         """The build; ConfigError when other tools made it than earlier ones of this campaign."""
-        made = (*self.builds.values(), *self.layouts.values())
-        before = next((each.tools for each in made if each.tools), "")
+        builds = (*self.builds.values(), *self.layouts.values())
+        before = next((earlier.tools for earlier in builds if earlier.tools), "")
         if before and build.tools and build.tools != before:
             old, new = before.splitlines(), build.tools.splitlines()
-            said = "; ".join(line for line in new if line not in old) or "some are gone"
+            new_tools = "; ".join(line for line in new if line not in old) or "some are gone"
             raise ConfigError(
-                f"other tools build kernels now than when the campaign began: {said}",
+                f"other tools build kernels now than when the campaign began: {new_tools}",
                 "put the old packages back (`apt-get install NAME=VERSION`), then `rtbisect"
                 " resume`; or start a new campaign",
             )
@@ -155,10 +163,10 @@ class Steps:
         """What a commit changes in the kernel, by both builds; compared once."""
         pair = (parent, culprit)
         if pair not in self._changed:
-            self._changed[pair] = self._compared(parent, culprit)
+            self._changed[pair] = self._compare_builds(parent, culprit)
         return self._changed[pair]
 
-    def _compared(self, parent: str, culprit: str) -> Changed:
+    def _compare_builds(self, parent: str, culprit: str) -> Changed:
         builds = [self.build(sha) for sha in (parent, culprit)]
         if not all(build.ok for build in builds):
             return Changed()
@@ -171,11 +179,11 @@ class Steps:
         """One fresh boot of a built revision. `ahead` are boots that will likely be asked for after
         it: a lab with several devices begins them now.
         """
-        if self._boots is None:
-            self._boots = Boots(self.width, self._prepared)
+        if self._queue is None:
+            self._queue = BootQueue(self.width, self._prepare_boot)
         most = max(0, self.budget.boots_left - 1)
-        early = [each for each in ahead if self._is_built(each)][:most]
-        run = self._boots.take(ask, early)
+        begun_early = [request for request in ahead if self._is_built(request)][:most]
+        run = self._queue.take(ask, begun_early)
         if (run.revision, run.layout) != (ask.sha, ask.layout):
             raise InternalError(
                 f"boot {run.run_id} was recorded for {run.revision[:12]}, asked of {ask.sha[:12]}",
@@ -184,8 +192,8 @@ class Steps:
         self.runs.append(run)
         if not run.complete:
             word, number = self.words.run, run.run_id.rpartition("-r")[2]
-            said = f"{word} {number} of {ask.sha[:12]} ({ask.purpose})"
-            self.tell(f"{said}: {run.status.value}: {run.reason}")
+            text = f"{word} {number} of {ask.sha[:12]} ({ask.purpose})"
+            self.tell(f"{text}: {run.status.value}: {run.reason}")
         return run
 
     def in_turn(
@@ -219,7 +227,7 @@ class Steps:
         build = self.layouts.get((ask.sha, ask.layout)) if ask.layout else self.builds.get(ask.sha)
         return build is not None and build.ok
 
-    def _prepared(self, number: int, ask: BootRequest) -> Callable[[], Run]:
+    def _prepare_boot(self, number: int, ask: BootRequest) -> Callable[[], Run]:
         """What carries out a boot."""
         build = self.build(ask.sha, ask.layout)
         journal, subject = self.parts.journal, self.parts.subject
@@ -238,11 +246,11 @@ class Steps:
         """The boots so far that are evidence, by revision in their order; of the kernels as they
         are configured only.
         """
-        found: dict[str, list[Run]] = {}
+        runs: dict[str, list[Run]] = {}
         for run in self.runs:
             if run.complete and not run.layout:
-                found.setdefault(run.revision, []).append(run)
-        return found
+                runs.setdefault(run.revision, []).append(run)
+        return runs
 
     @property
     def budget(self) -> Budget:
@@ -253,7 +261,7 @@ class Steps:
             builds=tuple(self.builds.values()),
             layouts=len(self.layouts),
             runs=tuple(self.runs),
-            begun=self._boots.begun if self._boots else 0,
+            begun=self._queue.begun if self._queue else 0,
         )
 
     def observe(self, run: Run, threshold: Threshold) -> Observation | None:

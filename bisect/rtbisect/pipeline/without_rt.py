@@ -40,14 +40,14 @@ def without_rt(
     runs: dict[str, list[Run]] = {sha: [] for sha in pair}
     for run in effects.in_turn(pair, _PURPOSE, boots, WITHOUT_RT):
         runs[run.revision].append(run)
-    found = judge(threshold, *(sample(runs[sha], threshold.key) for sha in pair))
-    said = {
-        Level.REGRESSED: f"{_PURPOSE} the kernels differ too: {found.reason}",
-        Level.PASS: f"{_PURPOSE} the kernels do not differ: {found.reason}",
-    }.get(found.level, f"{_PURPOSE} the boots do not decide: {found.reason}")
-    effects.tell(f"factor: {said}")
+    judgement = judge(threshold, *(sample(runs[sha], threshold.key) for sha in pair))
+    sentence = {
+        Level.REGRESSED: f"{_PURPOSE} the kernels differ too: {judgement.reason}",
+        Level.PASS: f"{_PURPOSE} the kernels do not differ: {judgement.reason}",
+    }.get(judgement.level, f"{_PURPOSE} the boots do not decide: {judgement.reason}")
+    effects.tell(f"factor: {sentence}")
     control = control_of(setup.judged, threshold)
     metrics = (threshold, *([control] if control else []))
     kernels = tuple(zip(("parent, no RT", "culprit, no RT"), pair, strict=True))
-    wanted = ((metric, each) for metric in metrics for each in kernels)
-    return rows(effects.traits, wanted, runs), said
+    wanted = ((metric, kernel) for metric in metrics for kernel in kernels)
+    return rows(effects.traits, wanted, runs), sentence

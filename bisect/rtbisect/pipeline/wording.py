@@ -36,8 +36,8 @@ def command_line(request: CampaignRequest, metric: MetricKey | None) -> str:
     ends = ["--good", good, "--bad", bad]
     if request.kind == RUN:
         place = ["--repo", request.repo] if request.repo else []
-        asked = CommandRequest.of(request).words(request.sought)
-        return shlex.join(["rtbisect", "run", *place, *ends, *asked])
+        options = CommandRequest.of(request).words(request.sought)
+        return shlex.join(["rtbisect", "run", *place, *ends, *options])
     words = ["rtbisect", "bisect", request.tree, *ends, *request.sought.options]
     if metric is not None:
         words += ["--suite", metric.suite, "--metric", f"{metric.name}@{metric.window}"]

@@ -9,8 +9,8 @@ from rtbisect.config.thresholds import load_thresholds
 from rtbisect.judge.gates.campaign_gates import GateInput, examine
 from rtbisect.lab.windows import WINDOWS
 from rtbisect.model.campaign import GateStatus
-from rtbisect.model.lab import FigureSource, Measurement, Run, RunStatus
-from rtbisect.pipeline.attribution import broken
+from rtbisect.model.lab import Measurement, Run, RunStatus, FigureSource
+from rtbisect.pipeline.attribution import objections
 from rtbisect.suites import sampled, senders, stall
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -242,7 +242,7 @@ def test_an_emulator_is_no_reason_of_its_own():
     gates = examine(
         GateInput(threshold=RATE, windows=OWN, emulated=True, parent=both[0], culprit=both[1])
     )
-    assert [line.split(":")[0] for line in broken(gates)] == ["G16 dose"]
+    assert [line.split(":")[0] for line in objections(gates)] == ["G16 dose"]
 
 
 def test_guards_that_no_kernel_could_tell_are_no_pass():

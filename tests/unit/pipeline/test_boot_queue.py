@@ -7,7 +7,7 @@ import pytest
 
 from rtbisect.errors import InfrastructureError
 from rtbisect.model.lab import Run, RunStatus
-from rtbisect.pipeline.boot_queue import BootRequest, Boots
+from rtbisect.pipeline.boot_queue import BootQueue, BootRequest
 
 A, B, C = (BootRequest(sha=each * 40, purpose="test") for each in "abc")
 
@@ -18,7 +18,7 @@ class Bench:
     def __init__(self, width):
         self.order = []
         self.free = {}
-        self.boots = Boots(width, self.prepare)
+        self.boots = BootQueue(width, self.prepare)
 
     def prepare(self, number, ask):
         self.order.append((number, ask.sha[0]))
