@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from rtbisect.model.campaign import Threshold
 
 
-def parts(threshold: Threshold, boots: Sequence[tuple[str, str, float]]) -> tuple[HostPart, ...]:
+def host_parts(
+    threshold: Threshold, boots: Sequence[tuple[str, str, float]]
+) -> tuple[HostPart, ...]:
     """Each host by its name, from boots (kernel, host, value); empty for one host."""
     names = sorted({host for _, host, _ in boots})
     if len(names) < 2 or "" in names:

@@ -6,6 +6,7 @@ Only what an instrument recorded is named; how one thing led to another is not s
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from rtbisect.model.campaign import Origin
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from rtbisect.model.campaign import MetricKey
-    from rtbisect.model.lab import FigureSource, Run
+    from rtbisect.model.lab import Run
 
 #: Sources that are named: so many, and none that makes less than this share.
 MOST = 5
@@ -108,11 +109,13 @@ def _mean(
     """Mean of each source over the boots in which the instrument looked; None where none did. A
     boot in which it saw nothing counts: of that source it had none.
     """
-    boots = [_sources_of(run, kinds, windows) for run in runs if _window_ended(run, windows)]
+    boots = [run.sources for run in runs if _window_ended(run, windows)]
     if not boots:
         return None
     mean: dict[tuple[str, str], float] = {}
-    for source in (source for boot in boots for source in boot):
+    for source in chain.from_iterable(boots):
+        if source.kind not in kinds or source.window not in windows:
+            continue
         amount = (source.us_per_s or 0.0) if timed else source.per_s
         key = (source.kind, source.name)
         mean[key] = mean.get(key, 0.0) + amount / len(boots)
@@ -123,7 +126,3 @@ def _window_ended(run: Run, windows: Collection[str]) -> bool:
     """Whether a boot ran a window to its end; lab/measurements.py tells which it did not."""
     failed = {fact.removeprefix(UNEXPLAINED) for fact, _why in run.facts}
     return run.complete and not run.hung and bool(set(run.window_order) & set(windows) - failed)
-
-
-def _sources_of(run: Run, kinds: tuple[str, ...], windows: Collection[str]) -> list[FigureSource]:
-    return [source for source in run.sources if source.kind in kinds and source.window in windows]

@@ -169,7 +169,7 @@ def gates_of(  # noqa: PLR0913  (as above)
 ) -> tuple[Gate, ...]:
     """What the trust gates say of the fresh boots of a culprit and its parent."""
     parent_runs, culprit_runs = (tuple(fresh.get(sha, ())) for sha in (parents[0], culprit))
-    files = effects.parts.tree.describe(culprit).files
+    files = effects.ports.tree.describe(culprit).files
     changed = effects.changed(parents[0], culprit)
     gates = examine(
         GateInput(

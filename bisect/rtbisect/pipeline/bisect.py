@@ -40,9 +40,9 @@ if TYPE_CHECKING:
 SILENT = (Outcome.NO_REGRESSION, Outcome.NOT_REPRODUCED, Outcome.NOOP)
 
 
-def bisect(setup: Setup, parts: Ports) -> tuple[Result, Report | None]:
+def bisect(setup: Setup, ports: Ports) -> tuple[Result, Report | None]:
     """Find the commit that makes the sought change, prove it, and draft the report."""
-    effects = Steps(setup=setup, parts=parts)
+    effects = Steps(setup=setup, ports=ports)
     request, words = setup.request, effects.words
     graph = effects.graph(request.older, request.newer)
     _tell_range(effects, graph)
@@ -53,7 +53,7 @@ def bisect(setup: Setup, parts: Ports) -> tuple[Result, Report | None]:
         judgements = ends.judgements
         worst_judgement = worst(setup, judgements)
         if worst_judgement is None:
-            return _without_search(effects, graph, merge_base.on_all_suites(effects, ends))
+            return _without_search(effects, graph, merge_base.compare_given_end(effects, ends))
         threshold = next(t for t in setup.judged if t.key == worst_judgement.key)
         effects.tell(
             f"{words.changed}: {worst_judgement.key}: {worst_judgement.reason}; searching on it"
@@ -66,7 +66,7 @@ def bisect(setup: Setup, parts: Ports) -> tuple[Result, Report | None]:
     answer = searched.answer
     result = result_of(answer, threshold, judgements)
     if answer.outcome in (Outcome.NOT_REPRODUCED, Outcome.NOOP):
-        result = merge_base.on_one(effects, threshold, result)
+        result = merge_base.judge_given_end(effects, threshold, result)
     if answer.outcome is Outcome.INCONCLUSIVE:
         reasons = (*result.reasons, *_kept_boots_note(effects), *_last_fault(effects))
         result = replace(result, reasons=reasons)
@@ -74,11 +74,13 @@ def bisect(setup: Setup, parts: Ports) -> tuple[Result, Report | None]:
         result = proof.prove(effects, graph, threshold, result, searched)
         if result.culprit:
             result = replace(result, reasons=(*words.proved, *result.reasons))
-        result = multiple_culprits.unlike(result, answer, words)
+        result = multiple_culprits.with_prediction_check(result, answer, words)
         if verification.incomplete(result.verifications):
-            result = multiple_culprits.others(effects, graph, threshold, result)
+            result = multiple_culprits.find_beside(effects, graph, threshold, result)
     elif answer.between:
-        result = multiple_culprits.split(effects, graph, threshold, result, answer.between)
+        result = multiple_culprits.find_on_both_sides(
+            effects, graph, threshold, result, answer.between
+        )
     effects.tell(_outcome_line(effects, result))
     if result.outcome in SILENT or result.cause is Cause.TOOL_INDUCED:
         return result, None
@@ -100,8 +102,8 @@ def _tell_range(effects: Steps, graph: CommitGraph) -> None:
     request, words = effects.setup.request, effects.words
     ends = f"{request.older[:12]} ({words.older}) and {request.newer[:12]} ({words.newer})"
     effects.tell(f"{len(graph)} candidates between {ends}")
-    if asked_end := dict(request.extra).get(GIVEN):
-        text = f"{words.older} {asked_end[:12]} is no ancestor of {words.newer}"
+    if given_end := dict(request.extra).get(GIVEN):
+        text = f"{words.older} {given_end[:12]} is no ancestor of {words.newer}"
         effects.tell(f"{text}; their merge base takes its place")
 
 

@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from rtbisect.model.setup import Setup
 
 
-def check(setup: Setup, parts: Ports) -> Result:
+def check(setup: Setup, ports: Ports) -> Result:
     """Compare the newer end (the tip) with the older one (the base) on all suites."""
-    effects = Steps(setup=setup, parts=parts)
+    effects = Steps(setup=setup, ports=ports)
     ends = compare(effects, setup.request.older, setup.request.newer)
     outcome = {
         Level.PASS: Outcome.NOOP if ends.same else Outcome.NO_REGRESSION,
@@ -56,9 +56,9 @@ def check(setup: Setup, parts: Ports) -> Result:
     )
 
 
-def try_revision(setup: Setup, parts: Ports, limit: float, boots: int) -> Result:
+def try_revision(setup: Setup, ports: Ports, limit: float, boots: int) -> Result:
     """Judge one revision against a limit, by the median over boots."""
-    effects = Steps(setup=setup, parts=parts)
+    effects = Steps(setup=setup, ports=ports)
     threshold = chosen_threshold(setup)
     sha = setup.request.newer
     build = effects.build(sha)

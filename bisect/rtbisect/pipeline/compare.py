@@ -108,20 +108,22 @@ def _boot_for_look(
 
 def _boot_both(effects: Steps, runs: dict[str, list[Run]], base: str, new: str, want: int) -> str:
     """Boot until both sides have `want` valid boots; a reason when one side cannot."""
-    barren = dict.fromkeys(runs, 0)
+    barren_in_a_row = dict.fromkeys(runs, 0)
     turn = len(runs[base]) + len(runs[new])
     while True:
         missing = {sha: max(0, want - _valid(runs[sha])) for sha in (base, new)}
-        asks, turns = _boots_to_come(missing, (base, new), turn)
+        asks, next_turn = _boots_to_come(missing, (base, new), turn)
         if not asks:
             return ""
         run = effects.boot(asks[0], asks[1:])
-        turn, sha = turns, run.revision
+        turn, sha = next_turn, run.revision
         _tell_figures(effects, asks[0].purpose, run)
         runs[sha].append(run)
-        barren[sha] = 0 if run.complete else barren[sha] + 1
-        if barren[sha] >= MAX_BARREN:
-            return f"{sha[:12]}: {barren[sha]} boots in a row are no evidence: {run.reason}"
+        barren_in_a_row[sha] = 0 if run.complete else barren_in_a_row[sha] + 1
+        if barren_in_a_row[sha] >= MAX_BARREN:
+            return (
+                f"{sha[:12]}: {barren_in_a_row[sha]} boots in a row are no evidence: {run.reason}"
+            )
 
 
 def _boots_to_come(

@@ -20,65 +20,65 @@ if TYPE_CHECKING:
     from rtbisect.pipeline.steps import Steps
 
 
-def on_all_suites(effects: Steps, ends: Comparison) -> Comparison:
+def compare_given_end(effects: Steps, ends: Comparison) -> Comparison:
     """Where a merge base took the place of the good end and nothing regressed since: the end that
     was asked compared with the bad one, on all suites. What changed there is to be found elsewhere.
     """
-    asked_end = dict(effects.setup.request.extra).get(GIVEN)
-    if asked_end is None or ends.level is not Level.PASS:
+    given_end = dict(effects.setup.request.extra).get(GIVEN)
+    if given_end is None or ends.level is not Level.PASS:
         return ends
     if effects.budget.boots_left < 2 * effects.setup.limits.calibrate_min:
-        text = f"no boots are left to compare {asked_end[:12]}, which the merge base stands for"
+        text = f"no boots are left to compare {given_end[:12]}, which the merge base stands for"
         return replace(ends, reason=f"{ends.reason}; {text}")
-    effects.tell(f"the merge base is like the other end; is {asked_end[:12]}, which it stands for?")
-    comparison = compare(effects, asked_end, effects.setup.request.newer)
+    effects.tell(f"the merge base is like the other end; is {given_end[:12]}, which it stands for?")
+    comparison = compare(effects, given_end, effects.setup.request.newer)
     worst_judgement = worst(effects.setup, comparison.judgements)
     if comparison.level is Level.PASS:
         return ends
     if worst_judgement is None:
-        text = f"whether {asked_end[:12]} differs is open: {comparison.reason}"
+        text = f"whether {given_end[:12]} differs is open: {comparison.reason}"
         return replace(ends, reason=f"{ends.reason}; {text}")
     return replace(
         comparison,
         level=Level.UNDECIDED,
-        reason=_other_branch_text(effects, asked_end, worst_judgement.key),
+        reason=_other_branch_text(effects, given_end, worst_judgement.key),
     )
 
 
-def on_one(effects: Steps, threshold: Threshold, result: Result) -> Result:
+def judge_given_end(effects: Steps, threshold: Threshold, result: Result) -> Result:
     """The same for one metric."""
-    asked_end = dict(effects.setup.request.extra).get(GIVEN)
-    if asked_end is None or not effects.build(asked_end).ok:
+    given_end = dict(effects.setup.request.extra).get(GIVEN)
+    if given_end is None or not effects.build(given_end).ok:
         return result
     newer = effects.setup.request.newer
     boots = min(effects.setup.limits.verify_boots, effects.budget.boots_left)
     if effects.evidence().get(newer):
         asks = [
-            BootRequest(sha=asked_end, purpose="given", left=left)
+            BootRequest(sha=given_end, purpose="given", left=left)
             for left in reversed(range(boots))
         ]
         list(effects.boot_all(asks))
     else:
         # Two kernels that are the same were not booted.
         list(
-            effects.in_turn((asked_end, newer), "given", min(2 * boots, effects.budget.boots_left))
+            effects.in_turn((given_end, newer), "given", min(2 * boots, effects.budget.boots_left))
         )
     runs = effects.evidence()
-    sides = (sample(runs.get(sha, []), threshold.key) for sha in (asked_end, newer))
+    sides = (sample(runs.get(sha, []), threshold.key) for sha in (given_end, newer))
     if judge(threshold, *sides).level is not Level.REGRESSED:
         return result
-    text = _other_branch_text(effects, asked_end, threshold.key)
+    text = _other_branch_text(effects, given_end, threshold.key)
     return replace(result, outcome=Outcome.INCONCLUSIVE, reasons=(text, *result.reasons))
 
 
-def _other_branch_text(effects: Steps, asked_end: str, metric: MetricKey) -> str:
+def _other_branch_text(effects: Steps, given_end: str, metric: MetricKey) -> str:
     """The merge base is like the bad end, and the good end that it stands for is not: the change
     came on the side of the good end. The command that finds it there.
     """
     request = effects.setup.request
     base, (_, word) = request.older[:12], request.sought.ends("good", "bad")
     # From the merge base to that end it is the other way round.
-    opposite = replace(request, older=base, newer=asked_end[:12], sought=request.sought.opposite)
+    opposite = replace(request, older=base, newer=given_end[:12], sought=request.sought.opposite)
     text = f"the merge base {base} is like the end that was called {word};"
-    text += f" the change came on the side of {asked_end[:12]} after it:"
+    text += f" the change came on the side of {given_end[:12]} after it:"
     return f"{text} `{command_line(opposite, metric)}`"

@@ -24,34 +24,34 @@ PREDICTION = "prediction"
 DEEPEST = 3
 
 
-def others(effects: Steps, graph: CommitGraph, threshold: Threshold, first: Result) -> Result:
+def find_beside(effects: Steps, graph: CommitGraph, threshold: Threshold, first: Result) -> Result:
     """The same with further culprits: the ranges before and after the proven one are searched."""
     culprit = first.culprit
     if culprit is None:
         return first
     effects.tell(f"{culprit[:12]} does not explain the whole shift; searching beside it")
-    parts = _PartSearches(effects=effects, graph=graph, threshold=threshold)
+    searches = _PartSearches(effects=effects, graph=graph, threshold=threshold)
     for parent in graph.parents_of(culprit):
-        parts.search(graph.older, parent)
-    parts.search(culprit, graph.newer)
-    return _joined([first, *parts.proved], first, parts)
+        searches.search(graph.older, parent)
+    searches.search(culprit, graph.newer)
+    return _joined([first, *searches.proved], first, searches)
 
 
-def split(
+def find_on_both_sides(
     effects: Steps, graph: CommitGraph, threshold: Threshold, result: Result, between: str
 ) -> Result:
     """The culprits on both sides of a revision that lies between good and bad. With none of them
     proved the range is inconclusive.
     """
-    parts = _PartSearches(effects=effects, graph=graph, threshold=threshold)
-    parts.divide(graph.older, between, graph.newer)
-    if parts.proved:
-        return _joined(parts.proved, parts.proved[0], parts, known=True)
-    notes = tuple(parts.notes)
+    searches = _PartSearches(effects=effects, graph=graph, threshold=threshold)
+    searches.divide(graph.older, between, graph.newer)
+    if searches.proved:
+        return _joined(searches.proved, searches.proved[0], searches, known=True)
+    notes = tuple(searches.notes)
     return replace(result, outcome=Outcome.INCONCLUSIVE, reasons=(*result.reasons, *notes))
 
 
-def unlike(result: Result, answer: SearchAnswer, words: SearchWords) -> Result:
+def with_prediction_check(result: Result, answer: SearchAnswer, words: SearchWords) -> Result:
     """The result with a check that the tested revisions lie where one culprit puts them."""
     if result.culprit is None:
         return result
@@ -95,7 +95,7 @@ class _PartSearches:
     open: bool = False
 
     def divide(self, good: str, between: str, bad: str, depth: int = 1) -> None:
-        """Search both sides of a revision that lies between."""
+        """Search both sides of a revision whose figure lies between those of the ends."""
         self.effects.tell(
             f"{between[:12]} lies between {good[:12]} and {bad[:12]}; searching on both sides of it"
         )
@@ -164,14 +164,14 @@ class _PartSearches:
 
 
 def _joined(
-    proved: list[Result], first: Result, parts: _PartSearches, *, known: bool = False
+    proved: list[Result], first: Result, searches: _PartSearches, *, known: bool = False
 ) -> Result:
     """The first culprit's result with all that is proved beside it. `known`: there are at least
     two, whether all of them could be named or not.
     """
     confidence_of = {r.culprit: r.confidence for r in proved if r.culprit is not None}
-    reasons = (*first.reasons, *(note for note in parts.notes if note not in first.reasons))
-    if len(confidence_of) < 2 and not known and not parts.open:
+    reasons = (*first.reasons, *(note for note in searches.notes if note not in first.reasons))
+    if len(confidence_of) < 2 and not known and not searches.open:
         return replace(first, reasons=reasons)
     if len(confidence_of) < 2:
         reasons = (*reasons, "there is more than this one culprit; no other one is proved")

@@ -34,7 +34,9 @@ class SearchedFigure:
 
     def observe(self, effects: Steps, run: Run) -> Observation | None:
         observation = effects.observe(run, self.threshold)
-        return None if observation is None else self.figure.of(self.threshold, observation)
+        return (
+            None if observation is None else self.figure.observation_of(self.threshold, observation)
+        )
 
     def for_reader(self, judgement: Judgement) -> Judgement:
         """A judgement with its numbers as a reader knows them."""

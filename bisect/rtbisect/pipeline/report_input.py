@@ -20,21 +20,21 @@ if TYPE_CHECKING:
 
 def draft_report(effects: Steps, graph: CommitGraph, result: Result) -> Report:
     """The draft; a step of its own, so that its Message-ID and its file are made once."""
-    setup, parts = effects.setup, effects.parts
+    setup, ports = effects.setup, effects.ports
     build = effects.build(setup.request.newer)
     last = next((run for run in reversed(effects.runs) if run.complete), None)
     host, windows = effects.traits.host, effects.traits.windows
     used = [w for w in windows if result.metric and w.name == result.metric.window]
     facts = ReportInput(
-        campaign=parts.journal.campaign,
+        campaign=ports.journal.campaign,
         tree=setup.tree,
         repo=setup.repo,
         older=setup.request.older,
         newer=setup.request.newer,
         graph=graph,
         result=result,
-        summary=parts.journal.summary(),
-        culprit=parts.tree.describe(result.culprit) if result.culprit else None,
+        summary=ports.journal.summary(),
+        culprit=ports.tree.describe(result.culprit) if result.culprit else None,
         device=host.device if host else None,
         profile=host.profile if host else None,
         config_name=build.config_name,
@@ -43,25 +43,25 @@ def draft_report(effects: Steps, graph: CommitGraph, result: Result) -> Report:
         release=build.release,
         facts=last.facts if last else (),
         operator=setup.operator,
-        date=parts.clock.now_iso(),
+        date=ports.clock.now_iso(),
         message_id="",
         synthetic_workload=any(window.synthetic for window in used),
         thresholds=setup.thresholds,
         # Where a repository lies on this machine is no part of it.
         command=command_line(replace(setup.request, repo=""), result.metric),
         sought=setup.request.sought,
-        repaired=parts.journal.repaired_by(result.culprit) if result.culprit else (),
+        repaired=ports.journal.repaired_by(result.culprit) if result.culprit else (),
         hosts=_host_parts(effects, result),
         excerpt=_console_excerpt(effects, graph, result),
     )
-    story = "\n".join(parts.journal.story())
+    story = "\n".join(ports.journal.story())
 
     def draft(_note: object) -> Report:
         # Campaigns are numbered in each store, so that their names alone would not do.
-        name = f"{parts.journal.campaign}.{secrets.token_hex(8)}"
-        return parts.mailer.draft(replace(facts, message_id=name), story)
+        name = f"{ports.journal.campaign}.{secrets.token_hex(8)}"
+        return ports.mailer.draft(replace(facts, message_id=name), story)
 
-    return parts.journal.step("report", Report, draft)
+    return ports.journal.step("report", Report, draft)
 
 
 def _console_excerpt(effects: Steps, graph: CommitGraph, result: Result) -> tuple[str, ...]:
@@ -85,4 +85,4 @@ def _host_parts(effects: Steps, result: Result) -> tuple[HostPart, ...]:
         for run, value in figures
         if value is not None
     ]
-    return host_effects.parts(threshold, boots)
+    return host_effects.host_parts(threshold, boots)

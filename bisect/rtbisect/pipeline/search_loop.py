@@ -140,9 +140,11 @@ def _boot_events(
     threshold: Threshold,
     spare: dict[str, list[Run]],
 ) -> Iterable[engine.Booted]:
-    """A boot of each proposed test that has a kernel, on as many devices as there are."""
-    left = round(engine.forecast(state).boots)
-    wanted: list[tuple[BootRequest, Run | None]] = []
+    """A boot of each proposed test that has a kernel, on as many devices as there are; taken from
+    `spare`, which loses it, where one is there.
+    """
+    boots_left = round(engine.forecast(state).boots)
+    requests: list[tuple[BootRequest, Run | None]] = []
     for trial in trials:
         sha = trial.revision
         if not (trial.boot and effects.build(sha, trial.layout).ok):
@@ -151,11 +153,13 @@ def _boot_events(
         has_spare = (
             not trial.layout and trial.purpose != engine.RECHECK_END and bool(spare.get(sha))
         )
-        ask = BootRequest(sha=sha, purpose=trial.purpose, left=left, layout=trial.layout)
-        wanted.append((ask, spare[sha].pop(0) if has_spare else None))
-    for number, (ask, spare_run) in enumerate(wanted):
-        later = [request for request, spare_of_it in wanted[number + 1 :] if spare_of_it is None]
-        run = spare_run or effects.boot(ask, later)
+        ask = BootRequest(sha=sha, purpose=trial.purpose, left=boots_left, layout=trial.layout)
+        requests.append((ask, spare[sha].pop(0) if has_spare else None))
+    for number, (ask, spare_run) in enumerate(requests):
+        later_requests = [
+            request for request, its_spare in requests[number + 1 :] if its_spare is None
+        ]
+        run = spare_run or effects.boot(ask, later_requests)
         observation = effects.observe(run, threshold)
         # What the comparison has told of its boots is not told again.
         if observation is not None and spare_run is None:

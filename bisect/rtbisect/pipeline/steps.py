@@ -51,7 +51,7 @@ class Steps:
     """
 
     setup: Setup
-    parts: Ports
+    ports: Ports
     #: Kernels as they are configured, by revision, in the order of their builds; also failed ones.
     builds: dict[str, Build] = field(default_factory=dict)
     #: The others, by revision and layout.
@@ -77,16 +77,16 @@ class Steps:
     @property
     def traits(self) -> Traits:
         """What there is to know of what is measured."""
-        return self.parts.subject.traits
+        return self.ports.subject.traits
 
     def graph(self, older: str, newer: str) -> CommitGraph:
         """The candidates older..newer."""
         request = self.setup.request
         all_of_it = (older, newer) == (request.older, request.newer)
-        return self.parts.journal.step(
+        return self.ports.journal.step(
             "graph" if all_of_it else f"graph/{older}..{newer}",
             CommitGraph,
-            lambda _note: self.parts.tree.graph(older, newer),
+            lambda _note: self.ports.tree.graph(older, newer),
         )
 
     def silent(self, graph: CommitGraph) -> Silent:
@@ -97,21 +97,21 @@ class Steps:
         for sha in good:
             # A list of tens of thousands of names is read once, not after every further build.
             if sha not in self._files:
-                self._files[sha] = self.parts.subject.files(self.builds[sha])
+                self._files[sha] = self.ports.subject.files(self.builds[sha])
         files = [self._files[sha] for sha in good]
         if not files or not all(files):
             return Silent(())
         if self._changes is None:
-            self._changes = self.parts.tree.changes(graph.commits)
+            self._changes = self.ports.tree.changes(graph.commits)
         pairs = silent_pairs(graph, self._changes, Closure.of(frozenset().union(*files)))
         return Silent(pairs, shared_files(self._changes, pairs))
 
     def revert(self, tip: str, commit: str) -> str | None:
         """A commit that takes `commit` back on `tip`, or None."""
-        reverting = self.parts.journal.step(
+        reverting = self.ports.journal.step(
             f"revert/{commit}",
             MaybeSha,
-            lambda _note: MaybeSha(self.parts.tree.revert_on(tip, commit)),
+            lambda _note: MaybeSha(self.ports.tree.revert_on(tip, commit)),
         )
         return reverting.sha
 
@@ -125,13 +125,13 @@ class Steps:
         variant = layout_variant(layout)
         label = f"{sha[:12]} {variant}".rstrip()
         if self.words.builds:
-            self.parts.progress.say(f"build {label}")
+            self.ports.progress.say(f"build {label}")
 
         def run_build(note: Note) -> Build:
-            return self._with_same_tools(self.parts.subject.build(sha, layout, note))
+            return self._with_same_tools(self.ports.subject.build(sha, layout, note))
 
         key = f"build/{sha}/{variant}" if layout else f"build/{sha}"
-        build = self.parts.journal.step(key, Build, run_build)
+        build = self.ports.journal.step(key, Build, run_build)
         if layout:
             self.layouts[sha, layout] = build
         else:
@@ -170,10 +170,10 @@ class Steps:
         builds = [self.build(sha) for sha in (parent, culprit)]
         if not all(build.ok for build in builds):
             return Changed()
-        files = self.parts.subject.files(builds[1])
-        touched = self.parts.tree.describe(culprit).files
+        files = self.ports.subject.files(builds[1])
+        touched = self.ports.tree.describe(culprit).files
         built = not files.isdisjoint(touched) if files and touched else None
-        return Changed(self.parts.subject.changed(*builds), built)
+        return Changed(self.ports.subject.changed(*builds), built)
 
     def boot(self, ask: BootRequest, ahead: Sequence[BootRequest] = ()) -> Run:
         """One fresh boot of a built revision. `ahead` are boots that will likely be asked for after
@@ -218,8 +218,8 @@ class Steps:
     def width(self) -> int:
         """Boots that the lab runs at a time; as it was when the campaign began."""
         if not self._width:
-            self._width = self.parts.journal.step(
-                "devices", int, lambda _note: max(1, self.parts.subject.width())
+            self._width = self.ports.journal.step(
+                "devices", int, lambda _note: max(1, self.ports.subject.width())
             )
         return self._width
 
@@ -230,12 +230,12 @@ class Steps:
     def _prepare_boot(self, number: int, ask: BootRequest) -> Callable[[], Run]:
         """What carries out a boot."""
         build = self.build(ask.sha, ask.layout)
-        journal, subject = self.parts.journal, self.parts.subject
+        journal, subject = self.ports.journal, self.ports.subject
         order = RunOrder(
             f"{journal.campaign}-r{number}", number, ask.layout, ask.explain, ask.probes
         )
         what = f"{self.words.run} {number}: {ask.sha[:12]} ({ask.purpose})"
-        self.parts.progress.step(what, number, number + ask.left, self.budget.left_s(ask.left + 1))
+        self.ports.progress.step(what, number, number + ask.left, self.budget.left_s(ask.left + 1))
         return lambda: journal.step(
             f"run/{number:04d}",
             Run,
@@ -288,5 +288,5 @@ class Steps:
 
     def tell(self, line: str) -> None:
         """One line of the campaign's story."""
-        self.parts.journal.tell(line)
-        self.parts.progress.say(line)
+        self.ports.journal.tell(line)
+        self.ports.progress.say(line)

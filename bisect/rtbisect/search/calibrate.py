@@ -94,7 +94,7 @@ def _look_rule(spec: SearchSpec) -> LookRule:
     return LookRule(schedule, floor, spec.alpha / len(schedule), spec.seed, mean)
 
 
-def look(spec: SearchSpec, ledger: Ledger) -> Calibration:
+def calibration_of(spec: SearchSpec, ledger: Ledger) -> Calibration:
     """The decision of the looks that are due. Each look uses the first boots of each side,
     so later boots (controls) never change what it said.
     """

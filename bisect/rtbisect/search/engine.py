@@ -97,7 +97,7 @@ def propose(
     if (end := stop.end_to_recheck(state)) is not None:
         return (Trial(end, RECHECK_END),)
     posterior = state.belief
-    finish = stop.reached(state, posterior)
+    finish = stop.stop_in_search(state, posterior)
     if finish is not None:
         return (finish,)
     trials = _trials_before_naming(state, posterior, free_hosts, free_builders)
@@ -131,7 +131,7 @@ def _trials_against_doubt(state: SearchState, posterior: Posterior) -> tuple[Tri
     """What still tells, when no test tells candidates apart: whether there is a regression at all,
     or a second culprit beside one that stands out.
     """
-    if (trial := plan.against_none(state, posterior)) is not None:
+    if (trial := plan.trial_against_none(state, posterior)) is not None:
         return (trial,)
     if (sha := stop.more_boots(state, posterior)) is not None:
         return (Trial(state.ledger.equal.stand_in(sha), "search"),)
@@ -189,8 +189,8 @@ def confidence_after(
     "no regression" may have what the wanted probability leaves.
     """
     with_fresh = replace(state, events=(*state.events, *fresh))
-    place = state.ancestry.index[culprit]
-    probability = stop.culprit_probability(with_fresh, with_fresh.belief, place)
+    candidate = state.ancestry.index[culprit]
+    probability = stop.culprit_probability(with_fresh, with_fresh.belief, candidate)
     most_none = 1 - state.spec.confidence if rebuilt else NONE_AT_MOST
     return probability, probability >= state.spec.confidence and with_fresh.belief.none <= most_none
 
@@ -203,19 +203,19 @@ def forecast(state: SearchState) -> Forecast:
         return Forecast(0.0, 0.0, 0.0, float(proposal.outcome is not Outcome.INCONCLUSIVE))
     if state.ends.reproduced:
         posterior = state.belief
-        bits = _entropy(posterior)
-        boots = bits / max(plan.capacity(posterior), 0.01)
+        bits_left = _entropy(posterior)
+        boots = bits_left / max(plan.capacity(posterior), 0.01)
         boots += math.log2(1 / (1 - spec.confidence)) / max(_divergence(posterior), 0.01)
-        builds, calibration = bits, 0
+        builds, calibration_boots = bits_left, 0
     else:
-        bits = math.log2(state.ancestry.size + 1)
+        bits_left = math.log2(state.ancestry.size + 1)
         ends = (spec.graph.older, spec.graph.newer)
-        calibration = max(
+        calibration_boots = max(
             0, 2 * spec.calibrate_min - sum(len(ledger.values.get(e, ())) for e in ends)
         )
-        boots = bits / 0.8 + 1
-        builds = bits + sum(not ledger.equal.tried(end) for end in ends)
-    boots += calibration
+        boots = bits_left / 0.8 + 1
+        builds = bits_left + sum(not ledger.equal.tried(end) for end in ends)
+    boots += calibration_boots
     seconds = builds * spec.build_cost_s + boots * spec.boot_cost_s
     if not ledger.builds:
         seconds += max(0.0, spec.cold_build_s - spec.build_cost_s)
@@ -252,9 +252,9 @@ def _divergence(posterior: Posterior) -> float:
     """Bits that one boot of the right revision tells the culprit from its neighbours: the
     Kullback-Leibler divergence of the two predictive distributions, the smaller one.
     """
-    good, bad = posterior.good + 1e-12, posterior.bad + 1e-12
-    from_good = float((bad * np.log2(bad / good)).sum())
-    from_bad = float((good * np.log2(good / bad)).sum())
+    good_density, bad_density = posterior.good + 1e-12, posterior.bad + 1e-12
+    from_good = float((bad_density * np.log2(bad_density / good_density)).sum())
+    from_bad = float((good_density * np.log2(good_density / bad_density)).sum())
     return min(from_good, from_bad)
 
 

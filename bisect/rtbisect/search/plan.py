@@ -104,7 +104,7 @@ class _Picker:
         self._eligible[state.ancestry.places(ledger.untestable_shas)] = False
         self._builders_left = min(builders, spec.max_builds - ledger.builds)
         build = np.where(self._built, 0.0, spec.build_cost_s)
-        self._worth = (1 - failure(state)) / (spec.boot_cost_s + build)
+        self._worth = (1 - failure_chance(state)) / (spec.boot_cost_s + build)
         self._groups = [_parts(posterior)]
         self._repeats = _repeats(state, posterior)
 
@@ -175,9 +175,9 @@ def _parts(posterior: Posterior) -> list[_Part]:
         _Part(cell.weights, 0.0, posterior.predict_good(cell), posterior.predict_bad(cell))
         for cell in posterior.cells
     ]
-    rest = posterior.commits - sum(cell.weights for cell in posterior.cells)
-    if float(rest.sum()) > 0:
-        parts.append(_Part(np.maximum(rest, 0.0), 0.0, posterior.good, posterior.bad))
+    rest_weights = posterior.commits - sum(cell.weights for cell in posterior.cells)
+    if float(rest_weights.sum()) > 0:
+        parts.append(_Part(np.maximum(rest_weights, 0.0), 0.0, posterior.good, posterior.bad))
     if posterior.none > 0:
         shared = posterior.predict_none()
         parts.append(_Part(np.zeros_like(posterior.commits), posterior.none, shared, shared))
@@ -194,14 +194,14 @@ def _gain(state: SearchState, groups: list[list[_Part]]) -> Floats:
         if mass <= 1e-9:
             continue
         mixed = np.zeros((state.ancestry.size, group[0].good.size))
-        known = np.zeros(state.ancestry.size)
+        known_entropy = np.zeros(state.ancestry.size)
         for part in group:
-            held = float(part.weights.sum())
-            bad = np.clip(state.ancestry.mass(part.weights), 0.0, held) / mass
-            good = (held + part.none) / mass - bad
+            part_mass = float(part.weights.sum())
+            bad = np.clip(state.ancestry.mass(part.weights), 0.0, part_mass) / mass
+            good = (part_mass + part.none) / mass - bad
             mixed += bad[:, None] * part.bad + good[:, None] * part.good
-            known += bad * _entropy(part.bad) + good * _entropy(part.good)
-        total += mass * np.maximum(_entropy(mixed) - known, 0.0)
+            known_entropy += bad * _entropy(part.bad) + good * _entropy(part.good)
+        total += mass * np.maximum(_entropy(mixed) - known_entropy, 0.0)
     return total
 
 
@@ -211,17 +211,19 @@ def _gain_of_good(groups: list[list[_Part]]) -> float:
     """
     total = 0.0
     for group in groups:
-        held = [float(part.weights.sum()) + part.none for part in group]
-        mass = sum(held)
+        masses = [float(part.weights.sum()) + part.none for part in group]
+        mass = sum(masses)
         if mass > 1e-9:
-            share = [h / mass for h in held]
-            mixed = sum(s * part.good for s, part in zip(share, group, strict=True))
-            known = sum(s * float(_entropy(p.good)) for s, p in zip(share, group, strict=True))
-            total += mass * max(0.0, float(_entropy(np.asarray(mixed))) - known)
+            shares = [part_mass / mass for part_mass in masses]
+            mixed = sum(share * part.good for share, part in zip(shares, group, strict=True))
+            known_entropy = sum(
+                share * float(_entropy(p.good)) for share, p in zip(shares, group, strict=True)
+            )
+            total += mass * max(0.0, float(_entropy(np.asarray(mixed))) - known_entropy)
     return total
 
 
-def against_none(state: SearchState, posterior: Posterior) -> Trial | None:
+def trial_against_none(state: SearchState, posterior: Posterior) -> Trial | None:
     """The boot that tells most a second about "no regression", also of a kernel whose side is not
     in question: one more of a kernel that has booted, or one of a layout that has not, however
     large the change is. None when that is not in question, or nothing tells.
@@ -288,17 +290,19 @@ def _repeats(state: SearchState, posterior: Posterior) -> dict[int, tuple[float,
     return bits
 
 
-def _bits_of_one_more(posterior: Posterior, weight: Floats, number: int) -> float:
-    """Bits that one more boot of a kernel tells about which of the cells is true."""
-    parts = [
-        (float(held), posterior.again(number, cell))
-        for held, cell in zip(weight, posterior.cells, strict=True)
+def _bits_of_one_more(posterior: Posterior, weight: Floats, kernel_number: int) -> float:
+    """Bits that one more boot of a kernel tells about which of the cells is true, which have the
+    probabilities `weight` (c,): the entropy of the boot less what it is once the cell is known.
+    """
+    weighted = [
+        (float(probability), posterior.again(kernel_number, cell))
+        for probability, cell in zip(weight, posterior.cells, strict=True)
     ]
     if posterior.none > SURE_SIDE:
-        parts.append((posterior.none, posterior.again(number, None)))
-    mixed = sum(held * p for held, p in parts)
-    known = sum(held * float(_entropy(p)) for held, p in parts)
-    return max(0.0, float(_entropy(np.asarray(mixed))) - known)
+        weighted.append((posterior.none, posterior.again(kernel_number, None)))
+    mixed = sum(probability * density for probability, density in weighted)
+    known_entropy = sum(probability * float(_entropy(density)) for probability, density in weighted)
+    return max(0.0, float(_entropy(np.asarray(mixed))) - known_entropy)
 
 
 def _split(group: list[_Part], side: Bools) -> list[list[_Part]]:
@@ -325,7 +329,7 @@ def _control_end(state: SearchState, posterior: Posterior) -> str | None:
     return spec.graph.older if good <= bad else spec.graph.newer
 
 
-def failure(state: SearchState) -> Floats:
+def failure_chance(state: SearchState) -> Floats:
     """Chance that each candidate does not build or boot, shape (n,).
 
     Failures spread to graph neighbours and fade with distance, but not through revisions

@@ -211,7 +211,7 @@ def posterior(spec: SearchSpec, ledger: Ledger, ends: Calibration, ancestry: Anc
         hypotheses.lens_likelihood(lens, [kernel.boots for kernel in booted], pattern)
         for lens in lenses
     ]
-    weights = hypotheses.against_none(lenses, likelihoods)
+    weights = hypotheses.weights_against_none(lenses, likelihoods)
     candidates = allowed(ancestry, ledger.equal.twins, ledger.equal.assumed)
     # That a commit changes nothing says nothing against a regression: the others have its share.
     weight = np.full(ancestry.size, np.log((1 - spec.prior_none) / max(1, candidates.sum())))

@@ -66,7 +66,9 @@ def _kernel_p(side: Grid, node: Floats, lens: tuple[Grids, int], boots: tuple[Vi
     for count, boot in enumerate(boots):
         before = boots[:count]
         weight = normal(log + loglik(side, before, view) if before else log, 3)
-        grid, value = side.of(boot) if isinstance(side, CountGrid) else (side, boot[view])
+        grid, value = (
+            side.grid_and_events(boot) if isinstance(side, CountGrid) else (side, boot[view])
+        )
         if before:
             density = grid.again(y, tuple(b[view] for b in before), weight)
         else:

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from rtbisect.judge.scale import shift_of
-from rtbisect.search.calibrate import look
+from rtbisect.search.calibrate import calibration_of
 from rtbisect.search.ledger import Ledger, ledger
 from rtbisect.search.posterior import posterior, side_of
 from rtbisect.search.two_culprits import TwoCulprits, weigh_pairs
@@ -35,9 +35,9 @@ class SearchState:
     def ledger(self) -> Ledger:
         return ledger(self.spec.threshold, self.events)
 
-    def related(self, place: int) -> tuple[str, ...]:
-        """A candidate and its parents."""
-        commit = self.spec.graph.commits[place]
+    def related(self, candidate: int) -> tuple[str, ...]:
+        """A candidate (by its index) and its parents."""
+        commit = self.spec.graph.commits[candidate]
         return tuple(dict.fromkeys((commit.sha, *commit.parents)))
 
     def side(self, sha: str) -> Bools:
@@ -47,7 +47,7 @@ class SearchState:
     @cached_property
     def ends(self) -> Calibration:
         """What the calibration says so far."""
-        return look(self.spec, self.ledger)
+        return calibration_of(self.spec, self.ledger)
 
     @cached_property
     def layouts(self) -> bool:

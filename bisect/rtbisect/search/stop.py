@@ -68,12 +68,12 @@ def _untestable_end(state: SearchState) -> Finish | None:
 def _ends_alike(state: SearchState) -> Finish | None:
     """The looks at the ends are over without a difference, or the budget is."""
     ends, words = state.ends, state.spec.words
-    both = f"{ends.used}+{ends.used} {words.run}s of the ends"
+    boots_text = f"{ends.used}+{ends.used} {words.run}s of the ends"
     if ends.reproduced is False:
-        reason = f"{both} do not differ enough"
+        reason = f"{boots_text} do not differ enough"
         reason += f" (p = {ends.p:.2g}, at most {asked_p(state.spec):.2g} is asked)"
         if ends.still:
-            reason = f"{both} all gave the same figure"
+            reason = f"{boots_text} all gave the same figure"
         if ends.swapped:
             reason = f"the {words.newer} end is better than the {words.older} end;"
             reason += " are the ends swapped?"
@@ -95,7 +95,7 @@ def _alike_so_far(state: SearchState) -> str:
     return f"{text} at most {asked_p(state.spec):.2g} is asked), and "
 
 
-def reached(state: SearchState, posterior: Posterior) -> Finish | None:
+def stop_in_search(state: SearchState, posterior: Posterior) -> Finish | None:
     """Reasons to stop after the calibration."""
     spec, ledger = state.spec, state.ledger
     if not posterior.possible:
@@ -113,10 +113,10 @@ def reached(state: SearchState, posterior: Posterior) -> Finish | None:
     if no_boot and (finish := leading_culprit(state, posterior)):
         return finish
     if no_build or no_boot:
-        also = f"; {missing[0][:12]} was not built" if missing else ""
+        missing_text = f"; {missing[0][:12]} was not built" if missing else ""
         if layouts:
-            also = f"; {layouts[0][0][:12]} was not seen in another layout"
-        return Finish(Outcome.INCONCLUSIVE, _budget_text(state, "search") + also)
+            missing_text = f"; {layouts[0][0][:12]} was not seen in another layout"
+        return Finish(Outcome.INCONCLUSIVE, _budget_text(state, "search") + missing_text)
     return None
 
 
@@ -126,10 +126,10 @@ def _named_culprit(state: SearchState, posterior: Posterior) -> Finish | None:
     mass = float(posterior.commits[members].sum())
     sure = mass >= state.spec.confidence and posterior.none <= NONE_AT_MOST
     if not sure:
-        return split(state) if state.ledger.boots % TWO_EVERY == 0 else None
+        return two_culprits_finish(state) if state.ledger.boots % TWO_EVERY == 0 else None
     mass = min(mass, float(state.two.commits[members].sum()))
     if mass < state.spec.confidence:
-        return split(state)
+        return two_culprits_finish(state)
     if len(members) > 1 or not _verifiable(state, members[0]):
         return Finish(Outcome.CULPRIT_SET, _set_reason(state, members, mass))
     if (
@@ -170,7 +170,7 @@ def second_culprit_probe(state: SearchState, posterior: Posterior) -> str | None
     return sha if kernel is not None and len(kernel.boots) < SUSPECT_BOOTS else None
 
 
-def split(state: SearchState) -> Finish | None:
+def two_culprits_finish(state: SearchState) -> Finish | None:
     """Two culprits: each side of a kernel between the levels is a search of its own."""
     two = state.two
     sha, chance = two.between
@@ -183,7 +183,7 @@ def split(state: SearchState) -> Finish | None:
 
 def exhausted(state: SearchState, posterior: Posterior) -> Finish:
     """What is said when no further boot tells anything."""
-    if finish := split(state):
+    if finish := two_culprits_finish(state):
         return finish
     if posterior.none >= NONE_LEFT:
         return _no_change(state, posterior)
@@ -218,9 +218,9 @@ def leading_culprit(state: SearchState, posterior: Posterior) -> Finish | None:
     return Finish(Outcome.CULPRIT, reason, sure=False)
 
 
-def culprit_probability(state: SearchState, posterior: Posterior, place: int) -> float:
-    """The probability of a candidate, also where another culprit is beside it."""
-    return min(float(posterior.commits[place]), float(state.two.commits[place]))
+def culprit_probability(state: SearchState, posterior: Posterior, candidate: int) -> float:
+    """The probability of a candidate (its index), also where another culprit is beside it."""
+    return min(float(posterior.commits[candidate]), float(state.two.commits[candidate]))
 
 
 def more_boots(state: SearchState, posterior: Posterior) -> str | None:

@@ -314,7 +314,7 @@ def _examine(state: VerifyState, check: _Check) -> _Check:
                 check, wanted=boots, late=late, verification=verification if late else None
             )
         pair = _first_boots(base, boots), _first_boots(new, boots)
-        verification = _verification(state.spec, check, *pair, _alpha(state.spec, check))
+        verification = _verification(state.spec, check, *pair, _alpha_of_look(state.spec, check))
         if verification.status != "undecided":
             break
         late = check.purpose == "revert" and (
@@ -323,7 +323,7 @@ def _examine(state: VerifyState, check: _Check) -> _Check:
     return replace(check, verification=verification)
 
 
-def _alpha(spec: VerifySpec, check: _Check) -> float:
+def _alpha_of_look(spec: VerifySpec, check: _Check) -> float:
     """Alpha of one look of a check."""
     return (
         max(spec.look_alpha, LAYOUT_ALPHA / len(check.looks)) if check.layout else spec.look_alpha

@@ -44,12 +44,12 @@ def test_an_upgrade_of_tools_stops_a_campaign(tmp_path, first):
 
 def test_a_boot_recorded_for_another_revision_stops_the_resume(tmp_path):
     here = world(tmp_path, 4)
-    setup, parts = here.open()
-    effects = Steps(setup=setup, parts=parts)
+    setup, ports = here.open()
+    effects = Steps(setup=setup, ports=ports)
     effects.boot(BootRequest(sha=sha(0), purpose="base"))
-    setup, parts = here.open()
+    setup, ports = here.open()
     with pytest.raises(InternalError, match="recorded for"):
-        Steps(setup=setup, parts=parts).boot(BootRequest(sha=sha(8), purpose="tip"))
+        Steps(setup=setup, ports=ports).boot(BootRequest(sha=sha(8), purpose="tip"))
 
 
 def test_two_devices_share_a_campaign(tmp_path):
@@ -103,11 +103,11 @@ def test_hosts_are_no_part_of_what_kernels_differ_in(tmp_path):
 
 def test_another_setup_does_not_go_on_with_a_campaign(tmp_path):
     here = world(tmp_path, 4)
-    setup, parts = here.open()
-    keep_setup(setup, parts.journal)
+    setup, ports = here.open()
+    keep_setup(setup, ports.journal)
     keep_setup(setup, here.open()[1].journal)
     with pytest.raises(SetupChangedError, match="changed since"):
-        keep_setup(with_kernel(setup, parts, rcu_calls=101)[0], here.open()[1].journal)
+        keep_setup(with_kernel(setup, ports, rcu_calls=101)[0], here.open()[1].journal)
 
 
 def test_a_lab_that_never_measures_ends_inconclusive_with_the_reason(tmp_path):

@@ -32,7 +32,7 @@ def told(unlike):
         figure=(),
         unlike=unlike,
     )
-    found = multiple_culprits.unlike(RESULT, answer, GIT)
+    found = multiple_culprits.with_prediction_check(RESULT, answer, GIT)
     (check,) = found.verifications
     return check, found.reasons
 

@@ -98,7 +98,7 @@ def test_a_usual_shape_needs_no_states():
     looks = [
         hypotheses.lens_likelihood(each, [good, bad], np.array([[False, True]])) for each in found
     ]
-    weight = hypotheses.against_none(found, looks)[:, 0]
+    weight = hypotheses.weights_against_none(found, looks)[:, 0]
     assert isinstance(found[int(weight.argmax())].grid.good, BootGrid)
 
 

@@ -100,7 +100,7 @@ class CountGrid:
     #: Boots carry their exposure as their second view.
     timed: bool = True
 
-    def of(self, boot: Views) -> tuple[CountGrid, float]:
+    def grid_and_events(self, boot: Views) -> tuple[CountGrid, float]:
         """This grid for boots that waited as long as `boot`, and the events of it."""
         exposure = boot[1] if self.timed else 1.0
         return replace(self, exposure=exposure), round(boot[0] * exposure)
@@ -109,7 +109,7 @@ class CountGrid:
         """Log likelihood of all boots of one kernel, shape (t, s, 1)."""
         events: dict[float, list[float]] = {}
         for boot in boots:
-            grid, count = self.of(boot)
+            grid, count = self.grid_and_events(boot)
             events.setdefault(grid.exposure, []).append(count)
         log = np.zeros_like(self.prior)
         for exposure, counts in sorted(events.items()):

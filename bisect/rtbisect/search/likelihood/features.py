@@ -114,7 +114,7 @@ class Aspect:
             control=None,
         )
 
-    def of(self, threshold: Threshold, observation: Observation) -> Observation | None:
+    def observation_of(self, threshold: Threshold, observation: Observation) -> Observation | None:
         """The figure of one boot, for the threshold above; None when the boot does not have it, or
         not as a number that can be compared.
         """

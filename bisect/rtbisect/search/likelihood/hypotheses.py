@@ -116,7 +116,7 @@ def _ahead(ahead: Floats, scales: Floats, good: Floats, bad: Floats) -> Floats:
     return log_factor
 
 
-def against_none(lenses: tuple[Lens, ...], likelihoods: list[LensLikelihood]) -> Floats:
+def weights_against_none(lenses: tuple[Lens, ...], likelihoods: list[LensLikelihood]) -> Floats:
     """Log weight of each pattern under each lens (l, p), in units of the likelihood of "no
     regression". What a lens does not look at is the same with and without a regression, so
     that lenses on different figures can be compared by this ratio.
@@ -197,6 +197,6 @@ def fit(  # noqa: PLR0913  (also the key of what is kept)
             candidates.append(Lens(view, log, float(np.log(1 - USUAL)) + penalty, state_grid))
     ends = np.array([[False, True]])
     likelihoods = [lens_likelihood(lens, [good, bad], ends) for lens in candidates]
-    weight = against_none(tuple(candidates), likelihoods)[:, 0]
+    weight = weights_against_none(tuple(candidates), likelihoods)[:, 0]
     kept = weight >= weight.max() + np.log(_KEPT)
     return tuple(lens for lens, keep in zip(candidates, kept.tolist(), strict=True) if keep)

@@ -86,45 +86,40 @@ def boot_grids(
     """Grids that cover what the calibration boots of the two ends allow. `shifted`: the bad side
     is worse in its location, by LEAST of what the ends differ in at least.
     """
-    good_values, bad_values = ordinary(good), ordinary(bad)
-    effect = max(
-        abs(float(np.median(bad_values) - np.median(good_values))),
-        effect_floor,
-        step(good_values, bad_values),
-    )
-    low, high = (
-        float(min(good_values[0], bad_values[0])),
-        float(max(good_values[-1], bad_values[-1])),
-    )
+    ends = ordinary(good), ordinary(bad)
+    shift = float(np.median(ends[1]) - np.median(ends[0]))
+    effect = max(abs(shift), effect_floor, step(*ends))
+    low = float(min(values[0] for values in ends))
+    high = float(max(values[-1] for values in ends))
     slack = max(0.0, effect - (high - low)) / 2
     extent = _Extent(low - slack, high + slack, effect / RESOLUTION)
-    spreads = [_spread(values, extent.floor) for values in (good_values, bad_values)]
+    spreads = [_spread(values, extent.floor) for values in ends]
     typical = float(np.sqrt(spreads[0] * spreads[1]))
     tau = np.array([0.0, *_axis(0.2 * typical, 1.3 * max(effect, typical), _TAU_STEP)])
-    least, most = max(extent.floor, min(spreads) / 4), min(4 * max(spreads), extent.top)
-    narrow = _axis(least, most, _SIGMA_STEP)
+    lowest, highest = max(extent.floor, min(spreads) / 4), min(4 * max(spreads), extent.top)
+    scales = _axis(lowest, highest, _SIGMA_STEP)
     sides = []
-    for values, spread in zip((good_values, bad_values), spreads, strict=True):
+    for values, spread in zip(ends, spreads, strict=True):
         centre = float(np.median(values))
         reach = np.hypot(_REACH * spread, _REACH * tau)
         mu = centre + reach[:, None] * np.linspace(-1, 1, _MU_NODES)
-        sides.append(_grid(mu, narrow, tau, extent))
+        sides.append(_grid(mu, scales, tau, extent))
     # The prior of tau stands once: with the good side, and with the shared one.
     sides[0].prior[...] += _tau_prior(tau, TAU_PRIOR)
     middle, half = (low + high) / 2, (high - low) / 2
     reach = half + np.hypot(_REACH * typical, _REACH * tau) / 2
     mu = middle + reach[:, None] * np.linspace(-1, 1, _SHARED_NODES)
-    shared = _grid(mu, _extended(narrow, extent), tau, extent)
+    shared = _grid(mu, _extended(scales, extent), tau, extent)
     shared.prior[...] += _tau_prior(tau, NONE_TAU_PRIOR)
     shared.prior[...] += _log_density(shared.sigma, extent)[None, :, None]
     y = np.linspace(extent.low - extent.span / 2, extent.high + extent.span / 2, _BINS)
-    least = max(effect_floor, LEAST * effect)
-    ahead = _ahead(sides[0].mu, sides[1].mu, least, extent.room(tau)) if shifted else None
+    least_shift = max(effect_floor, LEAST * effect)
+    ahead = _ahead(sides[0].mu, sides[1].mu, least_shift, extent.room(tau)) if shifted else None
     return Grids(
         good=sides[0],
         bad=sides[1],
         shared=shared,
-        couple=_coupled(narrow, extent),
+        couple=_coupled(scales, extent),
         y=y,
         layout=tau > 0,
         ahead=ahead,
