@@ -174,6 +174,7 @@ class _Tally:
             self.failed.setdefault(sha, []).append(event.status)
         else:
             self.invalid[sha] = self.invalid.get(sha, 0) + 1
+            # Counted once, by the run with which it is given up.
             self.given_up += self.invalid[sha] == INVALID_RERUNS + 1
 
 

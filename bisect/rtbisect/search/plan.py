@@ -93,19 +93,25 @@ class _Picker:
 
     def __init__(self, state: SearchState, posterior: Posterior, builders: int) -> None:
         spec, ledger = state.spec, state.ledger
+        #: In the order in which they were picked, best first.
         self.picked: list[Trial] = []
         self._state = state
         self._shas = [commit.sha for commit in spec.graph.commits]
         revisions = (*ledger.signatures, *ledger.equal.kin)
         built = {sha for sha in revisions if ledger.built(ledger.equal.stand_in(sha))}
+        #: Which candidates (n,) need no build, and which may still be picked.
         self._built = np.zeros(len(self._shas), dtype=np.bool_)
         self._built[state.ancestry.places(built)] = True
         self._eligible = np.ones(len(self._shas), dtype=np.bool_)
         self._eligible[state.ancestry.places(ledger.untestable_shas)] = False
+        #: Builds that may still be picked.
         self._builders_left = min(builders, spec.max_builds - ledger.builds)
-        build = np.where(self._built, 0.0, spec.build_cost_s)
-        self._worth = (1 - failure_chance(state)) / (spec.boot_cost_s + build)
+        build_cost_s = np.where(self._built, 0.0, spec.build_cost_s)
+        #: Boots of each candidate (n,) for a second of cost, as far as it builds and boots.
+        self._worth = (1 - failure_chance(state)) / (spec.boot_cost_s + build_cost_s)
+        #: What the tests picked so far may say: hypotheses for each set of their answers.
         self._groups = [_parts(posterior)]
+        #: Bits and layout of one more boot, by candidate.
         self._repeats = _repeats(state, posterior)
 
     def pick(self) -> bool:
@@ -120,7 +126,7 @@ class _Picker:
         # Useless boots are left out first: beside commits that fail, a small worth of a good
         # test is still worth more than a cheap one that tells nothing.
         best = int((np.where(gain >= USELESS_BITS, gain, 0.0) * self._worth).argmax())
-        sha, place, bits = self._other_layout(fresh)
+        sha, place, bits = self._best_other_layout(fresh)
         cost = (self._state.spec.layout_cost_s or 0.0) + self._state.spec.boot_cost_s
         if bits / cost > gain[best] * self._worth[best] and bits >= USELESS_BITS:
             number = 1 + sum(s == sha and n > 0 for s, n in self._state.ledger.views)
@@ -153,9 +159,10 @@ class _Picker:
         side = self._state.ancestry.ancestors_or_self(i)
         self._groups = [half for group in self._groups for half in _split(group, side)]
 
-    def _other_layout(self, fresh: Floats) -> tuple[str, int, float]:
-        """The revision that is most worth a build with another layout (a booted candidate, or
-        the good end with -1), and bits of its boot; no bits where there is no such build.
+    def _best_other_layout(self, fresh: Floats) -> tuple[str, int, float]:
+        """The revision that is most worth a build with another layout (a booted candidate with its
+        index, or the good end with -1), and bits of its boot; no bits where there is no such build.
+        `fresh` (n,) are the bits of a boot of each candidate as a new kernel.
         """
         spec, ledger = self._state.spec, self._state.ledger
         if not self._state.layouts or self._builders_left <= 0:

@@ -391,6 +391,9 @@ def _judged(
 def _note(
     judgement: Judgement, share: float | None, words: SearchWords, *, is_revert: bool, short: bool
 ) -> str:
+    """The figures of a check, and with a `share` how much of the ends' shift it shows; `short`: by
+    more than luck it is not all of it.
+    """
     note = f"{judgement.base.n}+{judgement.new.n} {words.run}s, {judgement.reason}"
     if share is None:
         return note

@@ -94,10 +94,10 @@ def _times_and_dose(content: str) -> dict[str, str]:
     dose that is gone looks like a window that has none.
     """
     values = pairs(content, " ")
-    known = [f"{key}_{side}" for key in DOSE for side in ("before", "after")]
-    if len(values) != len(content.splitlines()) or not values.keys() <= {*TIMES, *known}:
+    dose_keys = [f"{key}_{side}" for key in DOSE for side in ("before", "after")]
+    if len(values) != len(content.splitlines()) or not values.keys() <= {*TIMES, *dose_keys}:
         raise SuiteError("window.txt has a line that is none of its own")
-    if any(key in values for key in known) and not all(key in values for key in known):
+    if any(key in values for key in dose_keys) and not all(key in values for key in dose_keys):
         raise SuiteError("window.txt has a part of the dose only")
     return values
 

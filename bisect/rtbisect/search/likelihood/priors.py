@@ -148,12 +148,13 @@ def step(*ends: Floats) -> float:
 
 
 def _ahead(good: Floats, bad: Floats, least: float, room: Floats) -> Floats:
-    """The prior of both locations (t, a) together over the independent one, (t, a, a). `room` (t,)
-    is what each of them has.
+    """The prior of both locations (t, a) together over the independent one, (t, a, a): the bad one
+    lies above the good one, by `least` at least. `room` (t,) is what each of them has.
     """
-    share = 0.5 * np.maximum(0.1, 1 - least / room) ** 2
+    # Of two locations that are uniform over the room this share lies so: a triangle.
+    prior_share = 0.5 * np.maximum(0.1, 1 - least / room) ** 2
     worse = bad[:, None, :] - good[:, :, None] >= least
-    return worse / share[:, None, None]
+    return worse / prior_share[:, None, None]
 
 
 def _spread(values: Floats, floor: float) -> float:
