@@ -9,7 +9,7 @@ from rtbisect.config.thresholds import load_thresholds
 from rtbisect.judge.gates.campaign_gates import GateInput, examine
 from rtbisect.lab.windows import WINDOWS
 from rtbisect.model.campaign import GateStatus
-from rtbisect.model.lab import Measurement, Run, RunStatus, FigureSource
+from rtbisect.model.lab import FigureSource, Measurement, Run, RunStatus
 from rtbisect.pipeline.attribution import objections
 from rtbisect.suites import sampled, senders, stall
 
