@@ -88,7 +88,7 @@ def _one(output: Output, found: Mended | Unknown) -> tuple[dict[str, Any], Exit]
         told = ab_test.write_answer(output.state, found.record, question, check)
     except (ConfigError, InfrastructureError) as error:
         return row | {"note": str(error)}, error.exit_code
-    result_mail.tested(output.store, found.record, told.level, newest=True)
+    result_mail.note_test(output.store, found.record, told.level, newest=True)
     found.note()
     words = ab_test.WORDS[told.level]
     code = Exit.UNDECIDED if told.level is Level.UNDECIDED else Exit.ANSWERED

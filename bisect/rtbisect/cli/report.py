@@ -30,7 +30,7 @@ from rtbisect.evidence.bundle import write_bundle
 from rtbisect.mail import approve as approving
 from rtbisect.mail import result_mail
 from rtbisect.mail.digest import digest, write_digest
-from rtbisect.mail.propose import Words, make_proposal
+from rtbisect.mail.propose import ApproverNotes, make_proposal
 from rtbisect.mail.report_state import follow_outbox
 from rtbisect.mail.withdraw import write_withdrawal
 from rtbisect.model.campaign import Level
@@ -141,7 +141,7 @@ def propose(
 
     Exits with 1 when rules find something in it.
     """
-    said = Words(use_case, monitored, linked)
+    said = ApproverNotes(use_case, monitored, linked)
     record = output.store.get(campaign)
     made = make_proposal(output.state, record, by, said)
     people = made.recipients
@@ -333,7 +333,7 @@ def test_it(output: Output, campaign: str, patch: Path | None, rev: str | None, 
         asked = ab_test.of_revision(output.state, record, rev or "", seed)
     check = session.once(output.state, asked.request, PlainProgress())
     found = ab_test.write_answer(output.state, record, asked, check)
-    result_mail.tested(output.store, record, found.level, newest=asked.newest)
+    result_mail.note_test(output.store, record, found.level, newest=asked.newest)
     data = {
         "campaign": campaign,
         "check": check.id,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from rtbisect.errors import ConfigError
 from rtbisect.mail.command_mail import SenderRules
 from rtbisect.mail.transport.inbox import ImapBox, ImapSettings, Maildir
-from rtbisect.mail.transport.local import Files, Mbox, Sendmail
+from rtbisect.mail.transport.local import FileTransport, MboxTransport, SendmailTransport
 from rtbisect.mail.transport.smtp import SmtpSettings, SmtpTransport
 from rtbisect.model.mail import MailRules
 
@@ -38,11 +38,11 @@ def transport_of(state: Path, site: Site) -> Transport:
     if send is None:
         raise ConfigError(f"{site.path} does not say how mail leaves", "write mail: send: there")
     if send.files is not None:
-        return Files(site.beside(send.files))
+        return FileTransport(site.beside(send.files))
     if send.mbox is not None:
-        return Mbox(site.beside(send.mbox))
+        return MboxTransport(site.beside(send.mbox))
     if send.sendmail is not None:
-        return Sendmail(str(site.beside(send.sendmail)), state)
+        return SendmailTransport(str(site.beside(send.sendmail)), state)
     smtp = send.smtp
     assert smtp is not None, "the schema wants one of the four"
     return SmtpTransport(

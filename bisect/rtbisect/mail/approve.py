@@ -43,8 +43,8 @@ RECIPIENTS = "recipients.json"
 
 def approve(state: Path, store: CampaignStore, record: CampaignRecord, by: str) -> OutMail:
     """Queue the mail of a campaign as it lies there, edited or not, in the name of a person."""
-    site, draft, report = known(record)
-    who = approver(site, by)
+    site, draft, report = load_draft(record)
+    person = approver(site, by)
     if draft.state is not ReportState.DRAFT:
         raise ConfigError(f"the report of {record.id} is {draft.state}", "see `rtbisect mail list`")
     folder = draft.folder
@@ -59,9 +59,9 @@ def approve(state: Path, store: CampaignStore, record: CampaignRecord, by: str) 
     check_lint(data, f"correct {folder / PUBLIC}")
     _check_published(site, record.id, data)
     assert report.culprit is not None, "only a report on a commit is mailable"
-    _check_not_told(store, record, report.culprit)
+    _check_not_reported(store, record, report.culprit)
     store.accuse(record.id, report.culprit)
-    mail = _queued(data, record.id, who, draft, folder, site)
+    mail = _out_mail(data, record.id, person, draft, folder, site)
     outbox = Outbox(state)
     outbox.put(mail)
     follow_outbox(store, outbox)
@@ -78,12 +78,14 @@ def check_gates(record: CampaignRecord) -> None:
 
 def check_lint(mail: bytes, hint: str) -> None:
     """ConfigError when a rule finds something in a mail; `hint` says what to do then."""
-    if found := lint(mail):
-        told = "; ".join(f"{each.rule}: {each.where} {each.said}" for each in found[:3])
-        raise ConfigError(f"{len(found)} findings: {told}", hint)
+    if findings := lint(mail):
+        details = "; ".join(
+            f"{finding.rule}: {finding.where} {finding.said}" for finding in findings[:3]
+        )
+        raise ConfigError(f"{len(findings)} findings: {details}", hint)
 
 
-def known(record: CampaignRecord) -> tuple[Site, Report, ReportInput]:
+def load_draft(record: CampaignRecord) -> tuple[Site, Report, ReportInput]:
     """The site, the draft and the facts of a campaign; ConfigError where it has no draft."""
     draft = record.draft()
     if not record.request.site:
@@ -96,19 +98,19 @@ def known(record: CampaignRecord) -> tuple[Site, Report, ReportInput]:
 def approver(site: Site, by: str) -> Person:
     """The person that the site lets approve; ConfigError for anybody else."""
     people = site.ours.mail.approvers
-    for each in people:
-        if by.strip().lower() in (each.name.lower(), each.address.lower()):
-            return each
-    known = ", ".join(each.name for each in people) or "nobody"
+    for person in people:
+        if by.strip().lower() in (person.name.lower(), person.address.lower()):
+            return person
+    names = ", ".join(person.name for person in people) or "nobody"
     raise ConfigError(
-        f"{by!r} approves nothing at this site", f"{site.path} names, in mail: approvers: {known}"
+        f"{by!r} approves nothing at this site", f"{site.path} names, in mail: approvers: {names}"
     )
 
 
 def evidence_folder(site: Site, campaign: str) -> Path | None:
     """Where the data of a campaign are published; None where a site publishes none."""
-    found = site.ours.mail.evidence
-    return site.beside(found.folder) / campaign if found is not None else None
+    evidence = site.ours.mail.evidence
+    return site.beside(evidence.folder) / campaign if evidence is not None else None
 
 
 def _check_published(site: Site, campaign: str, mail: bytes) -> None:
@@ -126,44 +128,46 @@ def _check_published(site: Site, campaign: str, mail: bytes) -> None:
         )
 
 
-def _check_not_told(store: CampaignStore, record: CampaignRecord, culprit: CommitText) -> None:
+def _check_not_reported(store: CampaignStore, record: CampaignRecord, culprit: CommitText) -> None:
     """ConfigError when another campaign has told the same: same commit, or same title elsewhere."""
-    if other := store.reported_elsewhere(record.id, culprit):
-        name, state = other
+    if earlier := store.told_of(record.id, culprit):
+        name, state = earlier
         raise ConfigError(
             f"campaign {name} has told of the same commit ({state})",
             "answer in its thread, or withdraw it first",
         )
 
 
-def _queued(  # noqa: PLR0913  (a mail, and all that it is held against)
-    data: bytes, campaign: str, who: Person, draft: Report, folder: Path, site: Site
+def _out_mail(  # noqa: PLR0913  (a mail, and all that it is held against)
+    data: bytes, campaign: str, person: Person, draft: Report, folder: Path, site: Site
 ) -> OutMail:
     """The mail of the file, whose recipients were proposed, or are allowed by the site."""
     mail = email.message_from_bytes(data, policy=default)
     people = [
         address
         for name in ("To", "Cc")
-        for _, address in getaddresses([str(each) for each in mail.get_all(name, [])])
+        for _, address in getaddresses([str(header) for header in mail.get_all(name, [])])
     ]
     _check_people(people, folder, site)
     if not data.isascii():
         raise ConfigError(f"{folder / PUBLIC} has characters that are no ASCII", "write it so")
-    own = str(mail["Message-ID"]).strip()
-    if own.strip("<>") != draft.message_id.strip("<>"):
+    message_id = str(mail["Message-ID"]).strip()
+    if message_id.strip("<>") != draft.message_id.strip("<>"):
         raise ConfigError(f"the Message-ID of {folder / PUBLIC} was changed", "put it back")
-    named = str(mail["X-rtbisect-Reviewed-By"])
-    if parseaddr(named)[1].lower() != who.address.lower():
-        said = f"the mail says that {plain_name(named) or 'nobody'} has read it, not {who.name}"
-        raise ConfigError(said, f"`rtbisect report propose {campaign} --by {who.name!r}`")
+    reviewer = str(mail["X-rtbisect-Reviewed-By"])
+    if parseaddr(reviewer)[1].lower() != person.address.lower():
+        problem = (
+            f"the mail says that {plain_name(reviewer) or 'nobody'} has read it, not {person.name}"
+        )
+        raise ConfigError(problem, f"`rtbisect report propose {campaign} --by {person.name!r}`")
     return OutMail(
-        message_id=own,
+        message_id=message_id,
         campaign=campaign,
         kind=REPORT,
         sender=site.ours.bot.address,
         recipients=tuple(people),
         text=data.decode("ascii"),
-        approved_by=str(who),
+        approved_by=str(person),
         approved_at=assemble.SystemClock().now_iso(),
     )
 
@@ -172,14 +176,14 @@ def _check_people(people: list[str], folder: Path, site: Site) -> None:
     """ConfigError for a recipient that was neither proposed nor allowed by name."""
     try:
         known = json.loads((folder / RECIPIENTS).read_text("ascii"))
-        proposed = {each["address"].lower() for part in ("to", "cc") for each in known[part]}
+        proposed = {entry["address"].lower() for part in ("to", "cc") for entry in known[part]}
     except (OSError, ValueError, KeyError, TypeError):
         proposed = set()
     rules = rules_of(site)
     for address in people:
-        if why := refusal(address, rules, proposed):
+        if reason := refusal(address, rules, proposed):
             raise ConfigError(
-                f"{address[:80]} {in_words(why, rules)}", f"correct {folder / PUBLIC}"
+                f"{address[:80]} {in_words(reason, rules)}", f"correct {folder / PUBLIC}"
             )
     if not people:
         raise ConfigError(f"{folder / PUBLIC} has no recipients", "see recipients.json beside it")

@@ -23,12 +23,13 @@ _PASSED = re.compile(r"dkim(/1)?=pass", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Passed:
-    """A signature that was found good: its domain (lower case), and where the server tells them
-    its selector and how its value begins, else "".
-    """
+    """A signature that was found good."""
 
+    #: Of who has signed, in small letters (`d=`, or that of the identity `i=`).
     domain: str
+    #: Which key of the domain (`s=`), in small letters; "" where the server does not tell.
     selector: str = ""
+    #: First characters of the signature's value (`b=`); "" where the server does not tell.
     begins: str = ""
 
 
@@ -39,25 +40,29 @@ def results(header: str) -> tuple[str, tuple[Passed, ...]]:
     parts = _parts(header) if len(header) <= MOST else []
     if not parts or not parts[0].split():
         return "", ()
-    found = []
+    good = []
     for part in parts[1:]:
         words = _words(part)
         if not words or not _PASSED.fullmatch(words[0]):
             continue
-        told: dict[str, list[str]] = {}
+        values: dict[str, list[str]] = {}
         for word in words[1:]:
             key, _, value = word.partition("=")
-            told.setdefault(key.lower(), []).append(value)
+            values.setdefault(key.lower(), []).append(value)
         # Some servers name the identity alone, whose domain is that of the signature or below it.
-        ids = [each.rpartition("@")[2] for each in told.get("header.i", ())]
-        by = told.get("header.d") or ids
-        others = [told.get(key, [""]) for key in ("header.s", "header.b")]
+        identities = [each.rpartition("@")[2] for each in values.get("header.i", ())]
+        domains = values.get("header.d") or identities
+        selector_and_begin = [values.get(key, [""]) for key in ("header.s", "header.b")]
         # Two of them are not by a server that can be relied on.
-        if len(by) != 1 or any(len(each) != 1 for each in others):
+        if len(domains) != 1 or any(len(each) != 1 for each in selector_and_begin):
             continue
-        if len(by[0]) <= _DOMAIN_LENGTH and _DOMAIN.fullmatch(by[0]):
-            found.append(Passed(by[0].lower(), others[0][0].lower(), others[1][0]))
-    return parts[0].split()[0].lower(), tuple(found)
+        if len(domains[0]) <= _DOMAIN_LENGTH and _DOMAIN.fullmatch(domains[0]):
+            good.append(
+                Passed(
+                    domains[0].lower(), selector_and_begin[0][0].lower(), selector_and_begin[1][0]
+                )
+            )
+    return parts[0].split()[0].lower(), tuple(good)
 
 
 def _words(part: str) -> list[str]:
@@ -90,7 +95,7 @@ def _without_comments(header: str) -> str | None:
     """Comments nest (RFC 5322, 3.2.2). Servers repeat a sender's address in them, quotes and all:
     where quotes hide a bracket or a semicolon there, nobody can say who wrote what follows.
     """
-    kept, depth, quoted, escaped = "", 0, False, False
+    outside, depth, quoted, escaped = "", 0, False, False
     for char in header:
         if escaped:
             escaped = False
@@ -102,7 +107,7 @@ def _without_comments(header: str) -> str | None:
             return None
         elif char in "()" and not quoted:
             depth += 1 if char == "(" else -1
-            kept += "" if depth else " "
+            outside += "" if depth else " "
             continue
-        kept += "" if depth else char
-    return kept if depth == 0 and not quoted and not escaped else None
+        outside += "" if depth else char
+    return outside if depth == 0 and not quoted and not escaped else None

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from rtbisect.errors import RtbisectError
 from rtbisect.mail import auth_results, dkim, reply_text
-from rtbisect.mail.reply_text import ABOUT, Asked
+from rtbisect.mail.reply_text import ABOUT, ReplyCommand
 from rtbisect.process.command import printable
 from rtbisect.trees import mime
 
@@ -45,35 +45,43 @@ _AHEAD = timedelta(days=1)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
-    """`campaign` is the report's, "" where the mail is in no thread of ours; `ignored` says why
-    nobody looks at it, "" for one that somebody wrote to us; `untrusted` says why its commands wait
-    for a person, "" where they count. `proved` says that who it is from has signed it, and `digest`
-    stays the same in every copy of a mail, whatever is put around what was signed.
-    """
+    """A mail that has come in, as far as it concerns us."""
 
+    #: With its brackets; "" where it has none.
     message_id: str
+    #: The one address in From:, in small letters; "" where there is none or are several.
     sender: str
     subject: str
+    #: That of the report it answers; "" where the mail is in no thread of ours.
     campaign: str
-    asked: tuple[Asked, ...]
+    asked: tuple[ReplyCommand, ...]
+    #: Why nobody looks at it, as what follows "it"; "" for one that somebody wrote to us.
     ignored: str = ""
+    #: Why its commands wait for a person, or why there is no text to find any in; "" where they
+    #: count.
     untrusted: str = ""
+    #: Who it is from has signed it.
     proved: bool = False
+    #: SHA-256 in hex that stays the same in every copy, whatever is put around what was signed; ""
+    #: where nothing is asked.
     digest: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SenderRules:
-    """Our own address, those whose commands count, and the servers whose word on DKIM we take; for
-    how many days after it was signed a command counts, how many commands of a person count a day,
-    and how many mails and bytes a day are kept of all others.
-    """
+    """Whose commands count, and how much of everybody's mail is kept."""
 
+    #: The address that we write from.
     own: str
+    #: Addresses whose commands count where a signature proves them.
     people: Sequence[str] = ()
+    #: Mail servers whose word on DKIM we take, as Authentication-Results: names them.
     servers: Sequence[str] = ()
+    #: So long after it was signed a command counts.
     days: int = 14
+    #: Of one person; above that they wait.
     commands_a_day: int = 10
+    #: Mails, and their bytes, that are kept of all who proved nothing.
     others_a_day: int = 100
     others_bytes_a_day: int = 20_000_000
 
@@ -128,22 +136,22 @@ def _read(
 ) -> Reply:
     mail = mime.parse(data)
     sender = _sender(mail)
-    text, odd = ("", "is too large") if giant else reply_text.text_of(mail)
-    campaign = _campaign(mail, text, threads)
+    text, no_text = ("", "is too large") if giant else reply_text.text_of(mail)
+    campaign = _answered_campaign(mail, text, threads)
     identity = (_ID.findall(_header(mail, "Message-ID")) or [""])[0]
     ignored = _why_ignored(mail, sender, trust)
     if not campaign:
         ignored = ignored or "is in no thread of ours"
     cover, untrusted = _signature(mail, sender, trust) if not ignored else (None, "")
-    asked = reply_text.asked(text) if not ignored else ()
-    mends = not asked and not ignored and reply_text.mends(text, threads.mends(campaign))
-    if mends:
-        asked = (Asked("test", ""),)
-    if cover is not None and asked:
+    commands = reply_text.commands_in(text) if not ignored else ()
+    is_fix = not commands and not ignored and reply_text.mends(text, threads.mends(campaign))
+    if is_fix:
+        commands = (ReplyCommand("test", ""),)
+    if cover is not None and commands:
         # The tags of a patch say themselves what it mends.
-        bound = campaign if mends else _bound(mail, text, threads, cover)
-        untrusted = _why_not(data, mail, cover, trust, now)
-        if not untrusted and bound != campaign:
+        signed_campaign = campaign if is_fix else _signed_campaign(mail, text, threads, cover)
+        untrusted = _why_untrusted(data, mail, cover, trust, now)
+        if not untrusted and signed_campaign != campaign:
             untrusted = (
                 "its signature does not cover which report it answers: it needs a line"
                 f" `#rtbisect {ABOUT} {campaign}`"
@@ -153,53 +161,53 @@ def _read(
         sender=sender,
         subject=printable(" ".join(_header(mail, "Subject").split()), 120),
         campaign=campaign,
-        asked=asked,
+        asked=commands,
         ignored=ignored,
-        untrusted=untrusted if asked else odd,
+        untrusted=untrusted if commands else no_text,
         proved=cover is not None,
-        digest=_digest(mail, sender, text, cover) if asked else "",
+        digest=_digest(mail, sender, text, cover) if commands else "",
     )
 
 
-def _campaign(mail: Message, text: str, threads: Threads) -> str:
+def _answered_campaign(mail: Message, text: str, threads: Threads) -> str:
     """The campaign whose report a mail answers: as it says itself, else by our last mail that it
     names, else by those of others.
     """
-    if said := _about(text, threads):
-        return said
-    ids = _named(mail, ("In-Reply-To", "References"))
-    found = (ask(each) for ask in (threads.ours, threads.answers) for each in ids)
-    return next(filter(None, found), "")
+    if campaign := _campaign_in_text(text, threads):
+        return campaign
+    ids = _message_ids(mail, ("In-Reply-To", "References"))
+    campaigns = (lookup(each) for lookup in (threads.ours, threads.answers) for each in ids)
+    return next(filter(None, campaigns), "")
 
 
-def _bound(mail: Message, text: str, threads: Threads, cover: Cover) -> str:
+def _signed_campaign(mail: Message, text: str, threads: Threads, cover: Cover) -> str:
     """The campaign that the signed part of a mail names; "" for none. Message-IDs of others count
     for nothing here: anybody can answer one report under the name of a mail on another.
     """
-    if said := _about(text, threads):
-        return said
+    if campaign := _campaign_in_text(text, threads):
+        return campaign
     names = [name for name in ("In-Reply-To", "References") if cover.covers(name)]
-    ids = _named(mail, names)
+    ids = _message_ids(mail, names)
     return next(filter(None, map(threads.ours, ids)), "")
 
 
-def _about(text: str, threads: Threads) -> str:
+def _campaign_in_text(text: str, threads: Threads) -> str:
     """The campaign that a line of the text names; "" for none, or several."""
-    said = {argument for name, argument in reply_text.command_lines(text) if name == ABOUT}
+    arguments = {argument for name, argument in reply_text.command_lines(text) if name == ABOUT}
     # One campaign may be named by its name and by the Message-ID of its report.
-    if len(said) > 2:
+    if len(arguments) > 2:
         return ""
-    found = {threads.ours(f"<{each.strip('<>')}>") or each for each in said}
-    return found.pop() if len(found) == 1 and all(map(threads.is_ours, found)) else ""
+    campaigns = {threads.ours(f"<{reference.strip('<>')}>") or reference for reference in arguments}
+    return campaigns.pop() if len(campaigns) == 1 and all(map(threads.is_ours, campaigns)) else ""
 
 
-def _named(mail: Message, names: Sequence[str]) -> list[str]:
+def _message_ids(mail: Message, names: Sequence[str]) -> list[str]:
     """The Message-IDs in these headers, the closest first."""
-    found: list[str] = []
+    message_ids: list[str] = []
     for name in names:
         ids = _ID.findall(_header(mail, name))
-        found += ids if name == "In-Reply-To" else ids[::-1]
-    return found[:_MOST_IDS]
+        message_ids += ids if name == "In-Reply-To" else ids[::-1]
+    return message_ids[:_MOST_IDS]
 
 
 def _header(mail: Message, name: str) -> str:
@@ -210,17 +218,17 @@ def _sender(mail: Message) -> str:
     """The one address in From:, "" where there is none or are several."""
     if len(mail.get_all("From") or ()) != 1:
         return ""
-    found = [address for _, address in getaddresses([_header(mail, "From")]) if address]
-    if len(found) != 1 or not found[0].isascii() or len(found[0]) > _LONGEST_ADDRESS:
+    addresses = [address for _, address in getaddresses([_header(mail, "From")]) if address]
+    if len(addresses) != 1 or not addresses[0].isascii() or len(addresses[0]) > _LONGEST_ADDRESS:
         return ""
-    return found[0].lower()
+    return addresses[0].lower()
 
 
 def _why_ignored(mail: Message, sender: str, trust: SenderRules) -> str:
     """Programs that answer programs make loops (RFC 3834)."""
     names = Counter(name.strip().lower() for name in mail)
-    if twice := [name for name, n in names.items() if n > 1 and _ONCE.fullmatch(name)]:
-        return f"has two headers {printable(twice[0], 40)}:"
+    if repeated := [name for name, n in names.items() if n > 1 and _ONCE.fullmatch(name)]:
+        return f"has two headers {printable(repeated[0], 40)}:"
     if not sender:
         return "has no sender"
     if sender == trust.own.lower():
@@ -240,38 +248,42 @@ def _signature(mail: Message, sender: str, trust: SenderRules) -> tuple[Cover | 
     if sender not in {each.lower() for each in trust.people}:
         return None, f"{printable(sender, 80)} is not among those whose commands count"
     # Only the topmost one is by who delivered the mail to us: those below came with it.
-    server, found = auth_results.results(str(mail.get("Authentication-Results", "")))
+    server, passed = auth_results.results(str(mail.get("Authentication-Results", "")))
     if not server or server not in {each.lower() for each in trust.servers}:
         return None, "no server that we trust says whether it is signed"
     domain = sender.rpartition("@")[2]
-    good = [each for each in found if _aligned(each.domain, domain)]
-    if not good:
+    aligned = [each for each in passed if _aligned(each.domain, domain)]
+    if not aligned:
         return None, f"it has no good DKIM signature of {printable(domain, 80)}"
-    covers = [each for each in (dkim.cover(mail, one) for one in good) if each is not None]
+    covers = [
+        each for each in (dkim.cover(mail, signature) for signature in aligned) if each is not None
+    ]
     if not covers:
         return None, "the signature that was found good is not in it"
     # Of several good ones the one that says most.
-    return max(covers, key=lambda each: (each.whole, len(each.headers))), ""
+    return max(covers, key=lambda each: (each.whole_body, len(each.headers))), ""
 
 
-def _why_not(data: bytes, mail: Message, cover: Cover, trust: SenderRules, now: datetime) -> str:
+def _why_untrusted(
+    data: bytes, mail: Message, cover: Cover, trust: SenderRules, now: datetime
+) -> str:
     """Why the signature of a mail does not prove what it asks for; "" where it does."""
     # Python ends lines and headers there, and those who check signatures do not.
-    odd = bool(re.search(rb"\r(?!\n)|\0", data)) or bool(mail.defects)
-    odd = odd or any(name.strip() != name or not name.isascii() for name in mail)
-    at = _signed_at(mail, cover)
+    malformed = bool(re.search(rb"\r(?!\n)|\0", data)) or bool(mail.defects)
+    malformed = malformed or any(name.strip() != name or not name.isascii() for name in mail)
+    signed_at = _signed_at(mail, cover)
     checks = (
-        (odd, "it is malformed"),
-        (not cover.whole, "its signature covers a part of the body only"),
+        (malformed, "it is malformed"),
+        (not cover.whole_body, "its signature covers a part of the body only"),
         (not cover.covers("From"), "its signature does not cover who wrote it"),
         (
             not _reads_as_signed(mail, cover),
             "its signature does not cover how its text is read (Content-Type:)",
         ),
-        (at is None, "its signature does not say when it was written"),
-        (at is not None and at > now + _AHEAD, "it was signed in the future"),
+        (signed_at is None, "its signature does not say when it was written"),
+        (signed_at is not None and signed_at > now + _AHEAD, "it was signed in the future"),
         (
-            at is not None and at < now - timedelta(days=trust.days),
+            signed_at is not None and signed_at < now - timedelta(days=trust.days),
             f"it was signed more than {trust.days} days ago",
         ),
     )
@@ -284,9 +296,9 @@ def _reads_as_signed(mail: Message, cover: Cover) -> bool:
     """
     body = mail.get_payload()
     if not cover.covers("Content-Transfer-Encoding"):
-        how = _header(mail, "Content-Transfer-Encoding").strip().lower()
+        encoding = _header(mail, "Content-Transfer-Encoding").strip().lower()
         # Of text that is quoted-printable, lines begin where they do not without this header.
-        if how not in ("", "7bit", "8bit") or "=\n" in str(body).replace("\r\n", "\n"):
+        if encoding not in ("", "7bit", "8bit") or "=\n" in str(body).replace("\r\n", "\n"):
             return False
     if not cover.covers("Content-Type"):
         if mail.get_content_type() != "text/plain" or not isinstance(body, str):
@@ -304,8 +316,8 @@ def _signed_at(mail: Message, cover: Cover) -> datetime | None:
             return datetime.fromtimestamp(cover.at_s, UTC)
         if not cover.covers("Date"):
             return None
-        found = parsedate_to_datetime(_header(mail, "Date")[:100])
-        return found.astimezone(UTC) if found.tzinfo else found.replace(tzinfo=UTC)
+        date = parsedate_to_datetime(_header(mail, "Date")[:100])
+        return date.astimezone(UTC) if date.tzinfo else date.replace(tzinfo=UTC)
     except (ValueError, OverflowError, OSError, TypeError):
         return None
 
@@ -315,8 +327,8 @@ def _digest(mail: Message, sender: str, text: str, cover: Cover | None) -> str:
     date = " ".join(_header(mail, "Date").split())
     if cover is not None and not cover.covers("Date"):
         date = str(cover.at_s)
-    told = "\0".join((sender, date, *(line.rstrip() for line in reply_text.lines(text))))
-    return hashlib.sha256(told.rstrip("\0").encode("utf-8", "backslashreplace")).hexdigest()
+    content = "\0".join((sender, date, *(line.rstrip() for line in reply_text.lines(text))))
+    return hashlib.sha256(content.rstrip("\0").encode("utf-8", "backslashreplace")).hexdigest()
 
 
 def _aligned(signer: str, domain: str) -> bool:

@@ -27,23 +27,30 @@ if TYPE_CHECKING:
     from rtbisect.store.replies import KeptReply, Replies
 
 
-def carry_out(state: Path, kept: Replies, reply: KeptReply, progress: Progress) -> None:
+def carry_out(state: Path, replies: Replies, reply: KeptReply, progress: Progress) -> None:
     """All commands of a reply, those that an earlier session has not done yet."""
-    said = list(kept.outcomes(reply.key))
-    for place, (name, argument) in enumerate(reply.asked):
-        if place >= len(said):
-            said.append(_one(state, kept, reply, (place, name, argument), progress))
-            kept.keep_outcomes(reply.key, said)
-    kept.set(reply.key, ReplyState.DONE, "; ".join(said))
+    results = list(replies.said(reply.key))
+    for position, (name, argument) in enumerate(reply.asked):
+        if position >= len(results):
+            results.append(
+                _carry_out_one(state, replies, reply, (position, name, argument), progress)
+            )
+            replies.say(reply.key, results)
+    replies.set(reply.key, ReplyState.DONE, "; ".join(results))
 
 
-def _one(
-    state: Path, kept: Replies, reply: KeptReply, what: tuple[int, str, str], progress: Progress
+def _carry_out_one(
+    state: Path,
+    replies: Replies,
+    reply: KeptReply,
+    command: tuple[int, str, str],
+    progress: Progress,
 ) -> str:
-    """What became of one command, in a line. What is wrong with the command itself is told; what is
-    wrong with site, lab or archive is raised, and the reply stays.
+    """What became of one `command` (its place in the reply, name, argument), in a line. What is
+    wrong with the command itself is told; what is wrong with site, lab or archive is raised, and
+    the reply stays.
     """
-    place, name, _argument = what
+    position, name, _argument = command
     if name in ("invalid", "dup"):
         return f"{name}: for you to decide, `rtbisect report withdraw {reply.campaign}`"
     store = CampaignStore(state)
@@ -51,30 +58,30 @@ def _one(
     # A site file that cannot be read is nothing that the asker has done.
     site = load_site(Path(record.request.site))
     site.target(record.request.tree)
-    if data := kept.question(reply.key, place):
+    if data := replies.question(reply.key, position):
         question = codec.from_json(Question, data)
     else:
         try:
-            question = _question(state, kept, _Asked(reply, record, site), what)
+            question = _question_of(state, replies, _ReportThread(reply, record, site), command)
         except ConfigError as error:
             return f"{name}: {error.message}"
-        kept.keep_question(reply.key, place, codec.to_json(Question, question).encode())
+        replies.keep_question(reply.key, position, codec.to_json(Question, question).encode())
     try:
-        found = session.once(state, question.request, progress, again=False)
+        campaign = session.once(state, question.request, progress, again=False)
         if name == "bisect":
-            return f"bisect: campaign {found.id}"
-        answer = ab_test.write_answer(state, record, question, found, reply.message_id)
+            return f"bisect: campaign {campaign.id}"
+        answer = ab_test.write_answer(state, record, question, campaign, reply.message_id)
     except ConfigError as error:
         # A patch that the configuration does not survive stays one; what the site lacks does not.
         if FOREIGN not in dict(question.request.extra):
             raise
         return f"{name}: {error.message}"
-    result_mail.tested(store, record, answer.level, newest=question.newest)
+    result_mail.note_test(store, record, answer.level, newest=question.newest)
     return f"{name}: {ab_test.WORDS[answer.level]}, {answer.path}"
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _ReportThread:
     """A reply, and the campaign whose report it answers, with its site as it is now."""
 
     reply: KeptReply
@@ -82,26 +89,30 @@ class _Asked:
     site: Site
 
 
-def _question(state: Path, kept: Replies, about: _Asked, what: tuple[int, str, str]) -> Question:
+def _question_of(
+    state: Path, replies: Replies, thread: _ReportThread, command: tuple[int, str, str]
+) -> Question:
     """What two revisions a command is about; ConfigError where it makes no sense."""
-    place, name, argument = what
+    position, name, argument = command
     # A question of its own: an equal one of another reply has boots of its own.
-    seed = int(hashlib.sha256(f"{about.reply.key} {place}".encode()).hexdigest()[:7], 16)
+    seed = int(hashlib.sha256(f"{thread.reply.key} {position}".encode()).hexdigest()[:7], 16)
     if name == "bisect":
-        asked = _bisection(state, about.site, about.record.request, argument)
-        return Question(replace(asked, seed=seed), "")
+        request = _bisection_request(state, thread.site, thread.record.request, argument)
+        return Question(replace(request, seed=seed), "")
     if name == "test" and is_address(argument):
-        mail = fetch(argument, about.site.ours.mail.commands.archives)
+        mail = fetch(argument, thread.site.ours.mail.commands.archives)
     elif name == "test" and not argument:
-        mail = kept.mail(about.reply.key).read_bytes()
+        mail = replies.mail(thread.reply.key).read_bytes()
     else:
         # `retest` is of the branch, whatever is written behind it.
         revision = argument if name == "test" else ""
-        return ab_test.of_revision(state, about.record, revision, seed)
-    return ab_test.of_patch(state, about.record, mail, seed)
+        return ab_test.of_revision(state, thread.record, revision, seed)
+    return ab_test.of_patch(state, thread.record, mail, seed)
 
 
-def _bisection(state: Path, site: Site, request: CampaignRequest, argument: str) -> CampaignRequest:
+def _bisection_request(
+    state: Path, site: Site, request: CampaignRequest, argument: str
+) -> CampaignRequest:
     """The search of a report in another range."""
     ends = argument.split()
     if len(ends) != 2:

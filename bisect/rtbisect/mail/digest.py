@@ -36,16 +36,21 @@ _MOST = 15
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Digest:
-    """What there is to tell, a line each; of many lines the first, and in `counts` how many there
-    are.
-    """
+    """What there is to tell, as lines for a mail, of each part the first ones."""
 
+    #: The night, back from now.
     hours: int
+    #: How many there are of each part, by the name of its field.
     counts: Mapping[str, int]
+    #: Campaigns whose last step is of these hours.
     ended: tuple[str, ...]
+    #: Campaigns that are not done and that no process works on.
     paused: tuple[str, ...]
+    #: Mails and replies that a person has to decide on.
     waiting: tuple[str, ...]
+    #: Campaigns with a culprit whose report nobody has approved.
     drafts: tuple[str, ...]
+    #: Those in quarantine, with the reason.
     devices: tuple[str, ...]
 
     @property
@@ -71,82 +76,88 @@ def digest(state: Path, hours: int, now_iso: str) -> Digest:
     drafts = store.with_report((ReportState.DRAFT,), culprit=True)
     quarantined = labs.quarantine(state).all()
     paused = [name for name in store.unfinished() if name != active]
-    told = {
-        "ended": _campaigns(store, store.ended_since(since), _answer),
-        "paused": _campaigns(store, paused, lambda each: each.note or "its process was killed"),
-        "waiting": _lines([*mails, *replies]),
-        "drafts": _campaigns(store, drafts, _answer),
-        "devices": _lines([f"{name}: {entry.reason}" for name, entry in quarantined.items()]),
+    parts = {
+        "ended": _campaign_lines(store, store.ended_since(since), _answer_line),
+        "paused": _campaign_lines(
+            store, paused, lambda each: each.note or "its process was killed"
+        ),
+        "waiting": _first_lines([*mails, *replies]),
+        "drafts": _campaign_lines(store, drafts, _answer_line),
+        "devices": _first_lines([f"{name}: {entry.reason}" for name, entry in quarantined.items()]),
     }
     return Digest(
         hours=hours,
-        counts={name: count for name, (count, _) in told.items()},
-        **{name: lines for name, (_, lines) in told.items()},
+        counts={name: count for name, (count, _) in parts.items()},
+        **{name: lines for name, (_, lines) in parts.items()},
     )
 
 
-def _campaigns(
-    store: CampaignStore, names: Sequence[str], said: Callable[[CampaignRecord], str]
+def _campaign_lines(
+    store: CampaignStore, names: Sequence[str], describe: Callable[[CampaignRecord], str]
 ) -> tuple[int, tuple[str, ...]]:
-    """How many, and a line for each of the first."""
+    """How many, and a line for each of the first: its name and what `describe` says of it."""
     lines = []
     for name in names[:_MOST]:
         try:
-            lines.append(f"{name}: {said(store.get(name))}")
+            lines.append(f"{name}: {describe(store.get(name))}")
         except InternalError:
             lines.append(f"{name}: made by another version of rtbisect")
-    return _lines(lines, len(names))
+    return _first_lines(lines, len(names))
 
 
-def _answer(record: CampaignRecord) -> str:
+def _answer_line(record: CampaignRecord) -> str:
     result = record.result
     if result is None:
         return "no answer"
-    who = f" {result.culprit[:12]}" if result.culprit else ""
-    sure = f", confidence {result.confidence:.3f}" if result.confidence else ""
-    return f"{result.outcome}{who}, cause {result.cause}{sure}{_better(result)}"
+    culprit = f" {result.culprit[:12]}" if result.culprit else ""
+    confidence = f", confidence {result.confidence:.3f}" if result.confidence else ""
+    return (
+        f"{result.outcome}{culprit}, cause {result.cause}{confidence}{_improvements_text(result)}"
+    )
 
 
-def _better(result: Result) -> str:
+def _improvements_text(result: Result) -> str:
     """Figures that improved, by the thresholds as they are now."""
     if result.outcome is not Outcome.NO_REGRESSION:
         return ""
     suites = tuple(dict.fromkeys(each.key.suite for each in result.judgements))
     try:
-        found = improved(result.judgements, load_thresholds(data("thresholds"), suites))
+        improvements = improved(result.judgements, load_thresholds(data("thresholds"), suites))
     except ConfigError:
         return ""
-    return f"; better: {', '.join(str(each.key) for each in found)}" if found else ""
+    return f"; better: {', '.join(str(each.key) for each in improvements)}" if improvements else ""
 
 
-def _lines(rows: Sequence[str], count: int | None = None) -> tuple[int, tuple[str, ...]]:
+def _first_lines(rows: Sequence[str], count: int | None = None) -> tuple[int, tuple[str, ...]]:
     """How many there are, and the first of them as they are told."""
     total = len(rows) if count is None else count
-    found = [f"  {cut(foreign(row, 300), TABLE - 2)}" for row in rows[:_MOST]]
-    more = [f"  and {total - len(found)} more"] if total > len(found) else []
-    return total, (*found, *more)
+    shown = [f"  {cut(foreign(row, 300), TABLE - 2)}" for row in rows[:_MOST]]
+    more = [f"  and {total - len(shown)} more"] if total > len(shown) else []
+    return total, (*shown, *more)
 
 
-def write_digest(state: Path, site: Site, found: Digest, *, lab_only: bool, by: str) -> OutMail:
+def write_digest(state: Path, site: Site, contents: Digest, *, lab_only: bool, by: str) -> OutMail:
     """The mail to the site's operator: of all, or of the lab alone; not queued."""
     operator = str(site.ours.operator)
     mailer = assemble.mailer_of(state, site, operator)
     now = assemble.SystemClock().now_iso()
     kind = "infrastructure" if lab_only else "digest"
-    counts = found.counts
-    told = f"paused {counts['paused']}, in quarantine {counts['devices']}"
+    counts = contents.counts
+    counts_text = f"paused {counts['paused']}, in quarantine {counts['devices']}"
     if not lab_only:
-        told = f"ended {counts['ended']}, drafts {counts['drafts']}, {told}"
+        counts_text = f"ended {counts['ended']}, drafts {counts['drafts']}, {counts_text}"
     headers = Envelope(
         bot=mailer.bot,
         to=(operator,),
-        subject=f"[internal] {kind}: {told}",
+        subject=f"[internal] {kind}: {counts_text}",
         date=now,
         message_id=own_id(f"{kind}.{secrets.token_hex(8)}", mailer.bot),
         marks=(("Kind", kind),),
     )
     names = ("hours", "counts", "ended", "paused", "waiting", "drafts", "devices")
-    text = mailer.notice(f"{kind}.txt.j2", headers, {name: getattr(found, name) for name in names})
+    text = mailer.notice(
+        f"{kind}.txt.j2", headers, {name: getattr(contents, name) for name in names}
+    )
     return OutMail(
         message_id=f"<{headers.message_id}>",
         campaign="",

@@ -23,12 +23,13 @@ _MOST_SIGNATURES = 20
 
 @dataclass(frozen=True, slots=True)
 class Cover:
-    """What is signed: headers by their names (lower case), `whole` with all of the body; `at_s` is
-    when it was signed, None where it does not say.
-    """
+    """What is signed of a mail."""
 
+    #: Names, in small letters.
     headers: frozenset[str]
-    whole: bool
+    #: All of the body, not only its beginning (`l=`).
+    whole_body: bool
+    #: When it was signed, since 1970; None where it does not say.
     at_s: int | None
 
     def covers(self, *names: str) -> bool:
@@ -42,7 +43,7 @@ def cover(mail: Message, passed: Passed) -> Cover | None:
     headers = [str(each) for each in mail.get_all("DKIM-Signature") or ()]
     if len(headers) > _MOST_SIGNATURES:
         return None
-    found: list[Cover] = []
+    covers: list[Cover] = []
     for header in headers:
         tags = _tags(header)
         # An identity, which some servers tell alone, may be of a part of the domain that signs.
@@ -56,13 +57,13 @@ def cover(mail: Message, passed: Passed) -> Cover | None:
         names = frozenset(tags.get("h", "").lower().split(":"))
         at = tags.get("t", "")
         at_s = int(at) if re.fullmatch(r"[0-9]{1,12}", at) else None
-        found.append(Cover(names, "l" not in tags, at_s))
-    if not found:
+        covers.append(Cover(names, "l" not in tags, at_s))
+    if not covers:
         return None
-    times = {each.at_s for each in found}
+    times = {each.at_s for each in covers}
     return Cover(
-        frozenset.intersection(*(each.headers for each in found)),
-        all(each.whole for each in found),
+        frozenset.intersection(*(each.headers for each in covers)),
+        all(each.whole_body for each in covers),
         times.pop() if len(times) == 1 else None,
     )
 
@@ -71,12 +72,12 @@ def _tags(header: str) -> dict[str, str]:
     """The tags of a signature without any blanks; {} where one stands twice, or it is too long."""
     if len(header) > MOST:
         return {}
-    found: dict[str, str] = {}
+    tags: dict[str, str] = {}
     for part in header.split(";"):
         name, equals, value = ("".join(each.split()) for each in part.partition("="))
         if not name and not equals:
             continue
-        if name in found:
+        if name in tags:
             return {}
-        found[name] = value
-    return found
+        tags[name] = value
+    return tags

@@ -29,25 +29,26 @@ FOLLOWED = "followed.json"
 
 @dataclass(frozen=True, slots=True)
 class Mended:
-    """A report, and commits at the head of its branch that say they mend it, oldest first."""
+    """A report, and commits at the head of its branch that say they mend it."""
 
     record: CampaignRecord
+    #: Shas, oldest first; at least one.
     commits: tuple[str, ...]
 
     @property
-    def _place(self) -> Path:
+    def _path(self) -> Path:
         return self.record.draft().folder / FOLLOWED
 
     def done(self) -> bool:
         """Whether the branch was tested with just these commits."""
         try:
-            return bool(json.loads(self._place.read_text("ascii")) == list(self.commits))
+            return bool(json.loads(self._path.read_text("ascii")) == list(self.commits))
         except (OSError, ValueError):
             return False
 
     def note(self) -> None:
         """The branch has been tested with these commits."""
-        keep(self._place, json.dumps(self.commits) + "\n")
+        keep(self._path, json.dumps(self.commits) + "\n")
 
 
 @dataclass(frozen=True, slots=True)

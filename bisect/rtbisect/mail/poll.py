@@ -79,9 +79,9 @@ def poll(inbox: Inbox, stores: Stores, trust: SenderRules, now_iso: str) -> Iter
     threads = KeptThreads(stores)
     now = datetime.fromisoformat(now_iso)
     for arrived in inbox.arrived(stores.replies.read()):
-        found = read_reply(arrived.data, threads, trust, now, giant=arrived.giant)
-        once = _once(_kept(found, key_of(arrived.data), now_iso), stores.replies)
-        kept = _within(once, found, len(arrived.data), stores.replies, trust)
+        reply = read_reply(arrived.data, threads, trust, now, giant=arrived.giant)
+        unrepeated = _unrepeated(_to_keep(reply, key_of(arrived.data), now_iso), stores.replies)
+        kept = _within_quota(unrepeated, reply, len(arrived.data), stores.replies, trust)
         new = kept is not None and stores.replies.put(kept, arrived.data)
         if kept is not None and kept.state is not ReplyState.IGNORED:
             # A report that was sent has an answer now; one of another version stays as it is.
@@ -92,16 +92,16 @@ def poll(inbox: Inbox, stores: Stores, trust: SenderRules, now_iso: str) -> Iter
         inbox.done(arrived)
         stores.replies.mark_read(arrived.key)
         if kept is None:
-            said = f"is one too many of today ({trust.others_a_day} of unknown senders are kept)"
-            full = Reply(
-                message_id=found.message_id,
-                sender=found.sender,
-                subject=found.subject,
-                campaign=found.campaign,
+            reason = f"is one too many of today ({trust.others_a_day} of unknown senders are kept)"
+            refused = Reply(
+                message_id=reply.message_id,
+                sender=reply.sender,
+                subject=reply.subject,
+                campaign=reply.campaign,
                 asked=(),
-                ignored=said,
+                ignored=reason,
             )
-            yield _kept(full, key_of(arrived.data), now_iso)
+            yield _to_keep(refused, key_of(arrived.data), now_iso)
         elif new:
             yield kept
 
@@ -110,78 +110,82 @@ def poll(inbox: Inbox, stores: Stores, trust: SenderRules, now_iso: str) -> Iter
 _COUNTED = (ReplyState.ACCEPTED, ReplyState.DONE)
 
 
-def _once(kept: KeptReply, known: Replies) -> KeptReply:
+def _unrepeated(reply: KeptReply, replies: Replies) -> KeptReply:
     """A reply that has come before asks no more, as the copy that a list sends of it, or one that
     somebody has sent again. One that is proved takes the place of one that is not: lists break
     signatures, and anybody may be first.
     """
-    if kept.state not in (ReplyState.ACCEPTED, ReplyState.WAITING):
-        return kept
-    for other in known.of_sender(kept.sender):
+    if reply.state not in (ReplyState.ACCEPTED, ReplyState.WAITING):
+        return reply
+    for earlier in replies.of_sender(reply.sender):
         # One that a person has closed asks no more however often it comes.
-        if other.state is ReplyState.IGNORED or not other.asked or not _same(kept, other):
+        if (
+            earlier.state is ReplyState.IGNORED
+            or not earlier.asked
+            or not _are_copies(reply, earlier)
+        ):
             continue
-        if kept.state is ReplyState.ACCEPTED and other.state is ReplyState.WAITING:
-            known.set(other.key, ReplyState.NOTED, f"has come again, signed, as {kept.key}")
+        if reply.state is ReplyState.ACCEPTED and earlier.state is ReplyState.WAITING:
+            replies.set(earlier.key, ReplyState.NOTED, f"has come again, signed, as {reply.key}")
             continue
-        return replace(kept, state=ReplyState.NOTED, why=f"has come before, as {other.key}")
-    return kept
+        return replace(reply, state=ReplyState.NOTED, why=f"has come before, as {earlier.key}")
+    return reply
 
 
-def _same(one: KeptReply, other: KeptReply) -> bool:
+def _are_copies(reply: KeptReply, earlier: KeptReply) -> bool:
     """Whether two replies of one sender are copies of one mail. Its Message-ID may change where
     it is not signed, and its text may have a line of a list more where the signature is broken.
     """
-    if other.key == one.key:
+    if earlier.key == reply.key:
         return False
-    if one.digest and one.digest == other.digest:
+    if reply.digest and reply.digest == earlier.digest:
         return True
-    same = (other.campaign, other.message_id) == (one.campaign, one.message_id)
-    return same and bool(one.message_id or other.asked == one.asked)
+    same = (earlier.campaign, earlier.message_id) == (reply.campaign, reply.message_id)
+    return same and bool(reply.message_id or earlier.asked == reply.asked)
 
 
-def _within(
-    kept: KeptReply, found: Reply, size_bytes: int, known: Replies, trust: SenderRules
+def _within_quota(
+    reply: KeptReply, as_read: Reply, size_bytes: int, replies: Replies, trust: SenderRules
 ) -> KeptReply | None:
     """A reply within the quotas of the day: a person's commands above his quota wait; None for a
     mail that would be one too many of those who proved nothing.
     """
-    today = [each for each in known.of_day(kept.at) if each.key != kept.key]
-    if not found.proved:
-        others = [each for each in today if each.state not in _COUNTED]
-        if len(others) >= trust.others_a_day:
+    today = [each for each in replies.of_day(reply.at) if each.key != reply.key]
+    if not as_read.proved:
+        unproved = [each for each in today if each.state not in _COUNTED]
+        if len(unproved) >= trust.others_a_day:
             return None
-        if kept.state is ReplyState.IGNORED:
-            return kept
-        total_bytes = size_bytes + sum(known.size_bytes(each.key) for each in others)
-        return kept if total_bytes <= trust.others_bytes_a_day else None
-    if kept.state is ReplyState.ACCEPTED:
-        counted = [each for each in today if each.sender == kept.sender and each.state in _COUNTED]
-        asked = len(kept.asked) + sum(len(each.asked) for each in counted)
-        if asked > trust.commands_a_day:
+        if reply.state is ReplyState.IGNORED:
+            return reply
+        total_bytes = size_bytes + sum(replies.size_bytes(each.key) for each in unproved)
+        return reply if total_bytes <= trust.others_bytes_a_day else None
+    if reply.state is ReplyState.ACCEPTED:
+        counted = [each for each in today if each.sender == reply.sender and each.state in _COUNTED]
+        commands = len(reply.asked) + sum(len(each.asked) for each in counted)
+        if commands > trust.commands_a_day:
             why = f"asks for more than {trust.commands_a_day} things a day"
-            return replace(kept, state=ReplyState.WAITING, why=why)
-    return kept
+            return replace(reply, state=ReplyState.WAITING, why=why)
+    return reply
 
 
-def _kept(found: Reply, key: str, now_iso: str) -> KeptReply:
-    if found.ignored:
-        state, why = ReplyState.IGNORED, found.ignored
-    elif not found.asked:
-        state, why = ReplyState.NOTED, found.untrusted
-    elif found.untrusted:
-        state, why = ReplyState.WAITING, found.untrusted
+def _to_keep(reply: Reply, key: str, now_iso: str) -> KeptReply:
+    if reply.ignored:
+        state, why = ReplyState.IGNORED, reply.ignored
+    elif not reply.asked:
+        state, why = ReplyState.NOTED, reply.untrusted
+    elif reply.untrusted:
+        state, why = ReplyState.WAITING, reply.untrusted
     else:
         state, why = ReplyState.ACCEPTED, "signed by who may ask"
     return KeptReply(
         key=key,
-        message_id=found.message_id,
-        campaign=found.campaign,
-        sender=found.sender,
-        subject=found.subject,
+        message_id=reply.message_id,
+        campaign=reply.campaign,
+        sender=reply.sender,
+        subject=reply.subject,
         at=now_iso,
-        asked=tuple((each.name, each.argument) for each in found.asked),
+        asked=tuple((each.name, each.argument) for each in reply.asked),
         state=state,
         why=why,
-        digest=found.digest,
+        digest=reply.digest,
     )

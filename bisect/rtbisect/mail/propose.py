@@ -11,7 +11,7 @@ from rtbisect.campaign import assemble, trees
 from rtbisect.errors import BusyError, ConfigError
 from rtbisect.kernel.maintainers import MaintainerLines, maintainers
 from rtbisect.mail.accounts import rules_of
-from rtbisect.mail.approve import PUBLIC, RECIPIENTS, approver, check_gates, known
+from rtbisect.mail.approve import PUBLIC, RECIPIENTS, approver, check_gates, load_draft
 from rtbisect.mail.recipients import propose
 from rtbisect.report.draft import check_mailable, keep
 from rtbisect.report.lint.rules import lint
@@ -33,65 +33,68 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
-    """What the approver adds to a draft: on whom the regression hurts, a sentence, and pages for
-    regzbot, see `Public`.
-    """
+class ApproverNotes:
+    """What the approver adds to a draft."""
 
+    #: Whom the regression hurts, a sentence; without it the mail is no [REGRESSION].
     use_case: str = ""
+    #: Pages for regzbot (https://...): threads with a fix to watch, and what else belongs to it.
     monitored: tuple[str, ...] = ()
     linked: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """A mail that a person may edit and approve. `note` says what could not be asked."""
+    """A mail that a person may edit and approve."""
 
+    #: Where it lies, and the complete mail as it was written there.
     path: Path
     text: str
     recipients: Recipients
+    #: What rules find in it; () for a mail that may go.
     findings: tuple[Finding, ...]
+    #: Why the tree was not asked for its maintainers; "" where it was.
     note: str = ""
 
 
-def make_proposal(state: Path, record: CampaignRecord, by: str, words: Words) -> Proposal:
+def make_proposal(state: Path, record: CampaignRecord, by: str, notes: ApproverNotes) -> Proposal:
     """Write the mail for other people beside the draft of a campaign; ConfigError where it is for
     the operator alone. `by` is the name or the address of who will approve it.
     """
-    site, draft, report = known(record)
-    who = approver(site, by)
+    site, draft, report = load_draft(record)
+    person = approver(site, by)
     check_gates(record)
     check_mailable(report)
     commit = report.culprit
     assert commit is not None, "only a report on a commit is mailable"
     target = site.target(record.request.tree)
     kind = site.ours.mail.trees.get(target.tree, "other")
-    purpose = purpose_of(report, kind, hurts=bool(words.use_case))
+    purpose = purpose_of(report, kind, hurts=bool(notes.use_case))
     tracked = purpose is Purpose.TRACKED
     # regzbot wants mainline's id also where a backport of it failed.
     mainline = commit.upstream if kind == "stable" else commit.sha
     introduced = mainline if tracked else ""
-    _check_pages(words, introduced)
-    named = _maintainers(trees.tree_of(state, target), commit)
+    _check_pages(notes, introduced)
+    listed = _maintainers(trees.tree_of(state, target), commit)
     now = assemble.SystemClock().now_iso()
-    people = propose(commit, kind, rules_of(site), named.lines, now, purpose)
+    people = propose(commit, kind, rules_of(site), listed.lines, now, purpose)
     public = Public(
         recipients=people,
-        approver=str(who),
+        approver=str(person),
         date=now,
-        evidence=_evidence(site, record.id),
-        use_case=foreign(words.use_case, 200) if tracked else "",
+        evidence=_evidence_url(site, record.id),
+        use_case=foreign(notes.use_case, 200) if tracked else "",
         introduced=introduced,
         title=foreign(f"{commit.subject}: {symptom_of(report)}", 90),
-        monitored=words.monitored,
-        linked=words.linked,
+        monitored=notes.monitored,
+        linked=notes.linked,
         commands=site.ours.mail.inbox is not None,
     )
     text = assemble.mailer_of(state, site, report.operator).public(report, public)
     folder = draft.folder
     keep(folder / RECIPIENTS, json.dumps(asdict(people), indent=1, sort_keys=True) + "\n")
     keep(folder / PUBLIC, text)
-    return Proposal(folder / PUBLIC, text, people, lint(text.encode()), named.why_not)
+    return Proposal(folder / PUBLIC, text, people, lint(text.encode()), listed.why_not)
 
 
 def _maintainers(tree: GitTree, commit: CommitText) -> MaintainerLines:
@@ -103,14 +106,14 @@ def _maintainers(tree: GitTree, commit: CommitText) -> MaintainerLines:
         return MaintainerLines(why_not=f"get_maintainer.pl was not asked: {error.message}")
 
 
-def _evidence(site: Site, campaign: str) -> str:
-    found = site.ours.mail.evidence
-    return f"{found.url.rstrip('/')}/{campaign}/" if found is not None else ""
+def _evidence_url(site: Site, campaign: str) -> str:
+    evidence = site.ours.mail.evidence
+    return f"{evidence.url.rstrip('/')}/{campaign}/" if evidence is not None else ""
 
 
-def _check_pages(words: Words, introduced: str) -> None:
+def _check_pages(notes: ApproverNotes, introduced: str) -> None:
     """ConfigError where pages are given that no regzbot will read, or that are none."""
-    pages = (*words.monitored, *words.linked)
+    pages = (*notes.monitored, *notes.linked)
     if wrong := [page for page in pages if not PAGE.fullmatch(page)]:
         raise ConfigError(f"{wrong[0]!r} is no page", "give an https:// address of an archive")
     if pages and not introduced:

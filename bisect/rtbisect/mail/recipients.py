@@ -62,9 +62,9 @@ def plain_name(text: str) -> str:
     return name if re.search(r"[A-Za-z]", name) else ""
 
 
-def in_words(why: Refusal, rules: MailRules) -> str:
+def in_words(refusal: Refusal, rules: MailRules) -> str:
     """Why an address is not written to, as what follows it."""
-    return _REFUSALS[why].format(most=rules.most)
+    return _REFUSALS[refusal].format(most=rules.most)
 
 
 def propose(  # noqa: PLR0913  (one commit, and all that is known about it)
@@ -78,40 +78,40 @@ def propose(  # noqa: PLR0913  (one commit, and all that is known about it)
     """Recipients of a report on `commit` in a tree of this kind, `maintainers` being lines of
     get_maintainer.pl. ConfigError when nobody is left to write to.
     """
-    found = addressees(commit, kind, rules, maintainers, purpose)
-    if not found.to:
-        said = f"nobody is left to write to about {commit.sha[:12]}"
-        raise ConfigError(said, "see what was dropped, and the section mail: of the site file")
+    chosen = addressees(commit, kind, rules, maintainers, purpose)
+    if not chosen.to:
+        problem = f"nobody is left to write to about {commit.sha[:12]}"
+        raise ConfigError(problem, "see what was dropped, and the section mail: of the site file")
     parent, thread = parent_of(commit, now_iso)
     return Recipients(
-        to=tuple(_recipient(each) for each in found.to),
-        cc=tuple(_recipient(each) for each in found.cc),
+        to=tuple(_recipient(each) for each in chosen.to),
+        cc=tuple(_recipient(each) for each in chosen.cc),
         dropped=tuple(
             Recipient(ascii_line(each.address, 80), plain_name(each.name), in_words(why, rules))
-            for each, why in found.refused
+            for each, why in chosen.refused
         ),
         parent=parent,
         thread=thread,
     )
 
 
-def _recipient(found: Addressee) -> Recipient:
-    if found.source is Source.MAINTAINER:
-        reason = f"get_maintainer.pl: {ascii_line(found.detail, 60) or 'named'}"
+def _recipient(addressee: Addressee) -> Recipient:
+    if addressee.source is Source.MAINTAINER:
+        reason = f"get_maintainer.pl: {ascii_line(addressee.detail, 60) or 'named'}"
     else:
-        reason = _REASONS[found.source].format(detail=found.detail)
-    return Recipient(found.address, plain_name(found.name), reason)
+        reason = _REASONS[addressee.source].format(detail=addressee.detail)
+    return Recipient(addressee.address, plain_name(addressee.name), reason)
 
 
 def parent_of(commit: CommitText, now_iso: str) -> tuple[str, str]:
     """Message-ID of the patch where it is fresh enough to be answered, and what was decided."""
-    found = ""
+    patch_id = ""
     for link in commit.links:
         match = _LINK.match(link.strip())
         identity = f"<{unquote(match[1])}>" if match else ""
         if identity.isascii() and MESSAGE_ID.fullmatch(identity):
-            found = identity
-    if not found:
+            patch_id = identity
+    if not patch_id:
         return "", "a thread of its own: the commit links to no patch"
     try:
         age = datetime.fromisoformat(now_iso) - datetime.fromisoformat(commit.date)
@@ -119,4 +119,4 @@ def parent_of(commit: CommitText, now_iso: str) -> tuple[str, str]:
         return "", "a thread of its own: the age of the patch is not known"
     if not timedelta(days=-1) <= age <= _FRESH:
         return "", f"a thread of its own: the patch is {age.days} days old"
-    return found, f"an answer to the patch, which is {max(age.days, 0)} days old"
+    return patch_id, f"an answer to the patch, which is {max(age.days, 0)} days old"

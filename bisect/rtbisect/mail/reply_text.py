@@ -28,10 +28,12 @@ _LONGEST_LINE = 2000
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """A command with its argument."""
+class ReplyCommand:
+    """A command that a line of a reply gives."""
 
+    #: One of COMMANDS.
     name: str
+    #: The words behind it, printable, "" for none.
     argument: str
 
 
@@ -48,12 +50,14 @@ def text_of(mail: Message) -> tuple[str, str]:
     return "", "has no plain text"
 
 
-def mends(text: str, said: Sequence[str]) -> bool:
+def mends(text: str, identities: Sequence[str]) -> bool:
     """Whether a text has a diff, and before it a tag of its own that says one of these."""
     all_lines = lines(text)
-    diff = next((n for n, line in enumerate(all_lines) if line.startswith("diff --git ")), 0)
-    tags = [line for line in all_lines[:diff] if re.match(r"(Fixes|Closes|Link): \S", line)]
-    return bool(diff) and any(each in line for line in tags for each in said if each)
+    diff_start = next((n for n, line in enumerate(all_lines) if line.startswith("diff --git ")), 0)
+    tags = [line for line in all_lines[:diff_start] if re.match(r"(Fixes|Closes|Link): \S", line)]
+    return bool(diff_start) and any(
+        identity in line for line in tags for identity in identities if identity
+    )
 
 
 def lines(text: str) -> list[str]:
@@ -63,18 +67,20 @@ def lines(text: str) -> list[str]:
     return re.split(r"\r\n|\r|\n", text)
 
 
-def asked(text: str) -> tuple[Asked, ...]:
+def commands_in(text: str) -> tuple[ReplyCommand, ...]:
     """Commands that ask for something."""
-    found = [Asked(name, argument) for name, argument in command_lines(text) if name in COMMANDS]
-    return tuple(found[:_MOST])
+    commands = [
+        ReplyCommand(name, argument) for name, argument in command_lines(text) if name in COMMANDS
+    ]
+    return tuple(commands[:_MOST])
 
 
 def command_lines(text: str) -> list[tuple[str, str]]:
     """Commands on lines of their own; what is quoted or indented is somebody else's."""
-    found = []
+    commands = []
     for line in lines(text):
         if line.startswith("#rtbisect"):
             match = _COMMAND.fullmatch(line[:_LONGEST_LINE].rstrip())
             if match:
-                found.append((match[1], printable((match[2] or "").strip(), _LONGEST)))
-    return found
+                commands.append((match[1], printable((match[2] or "").strip(), _LONGEST)))
+    return commands

@@ -41,7 +41,7 @@ KIND = "result"
 OPEN = (ReportState.SENT, ReportState.ANSWERED, ReportState.RETESTED)
 
 
-def tested(store: CampaignStore, record: CampaignRecord, level: Level, *, newest: bool) -> None:
+def note_test(store: CampaignStore, record: CampaignRecord, level: Level, *, newest: bool) -> None:
     """Note what a test says of a report that people have: `level` REGRESSED takes the effect back
     (abtest.Answer). It is FIXED where that was the tree's newest revision, and no more where a
     newer one does not. What asks for a backport is never fixed by the tree that has the repair.
@@ -62,7 +62,7 @@ def write_answer_mail(state: Path, record: CampaignRecord, check: str, by: str) 
     yet queued. ConfigError where the report has not left, or the data are for the operator alone.
     """
     site = load_site(Path(record.request.site))
-    who = approver(site, by)
+    person = approver(site, by)
     folder = record.draft().folder
     report = read_input(folder)
     check_gates(record)
@@ -70,11 +70,11 @@ def write_answer_mail(state: Path, record: CampaignRecord, check: str, by: str) 
     sent = report_as_sent(state, record.id)
     if withdrawn(Outbox(state), record.id):
         raise ConfigError(f"the report of {record.id} is withdrawn", "nobody waits for an answer")
-    draft = _draft(folder, check)
-    asked = str(draft["In-Reply-To"] or "").strip()
-    to, cc = _people(state, record.id, asked, sent, site)
+    draft = _edited_draft(folder, check)
+    asking_id = str(draft["In-Reply-To"] or "").strip()
+    to, cc = _recipients(state, record.id, asking_id, sent, site)
     now = assemble.SystemClock().now_iso()
-    named = str(who)
+    reviewer = str(person)
     mailer = assemble.mailer_of(state, site, report.operator)
     headers = Envelope(
         bot=mailer.bot,
@@ -84,14 +84,16 @@ def write_answer_mail(state: Path, record: CampaignRecord, check: str, by: str) 
         date=now,
         # The same answer, so that it is not queued twice.
         message_id=own_id(f"{record.id}.{check}.{KIND}", mailer.bot),
-        parent=asked if asked.isascii() else sent.message_id,
+        parent=asking_id if asking_id.isascii() else sent.message_id,
         thread=(sent.message_id,),
-        marks=(("Campaign", record.id), ("Kind", KIND), ("Reviewed-By", named)),
+        marks=(("Campaign", record.id), ("Kind", KIND), ("Reviewed-By", reviewer)),
     )
     body = _body(folder, check, draft)
-    body += "\n\n" + wrap(f"Written by {mailer.bot.name}; {named} has read it and answers for it.")
+    body += "\n\n" + wrap(
+        f"Written by {mailer.bot.name}; {reviewer} has read it and answers for it."
+    )
     text = message(headers, body + "\n")
-    check_lint(text.encode(), f"correct {_place(folder, check)}")
+    check_lint(text.encode(), f"correct {_draft_path(folder, check)}")
     return OutMail(
         message_id=f"<{headers.message_id}>",
         campaign=record.id,
@@ -99,7 +101,7 @@ def write_answer_mail(state: Path, record: CampaignRecord, check: str, by: str) 
         sender=sent.sender,
         recipients=tuple(parseaddr(each)[1] for each in (*to, *cc)),
         text=text,
-        approved_by=named,
+        approved_by=reviewer,
         approved_at=now,
     )
 
@@ -115,20 +117,20 @@ def report_as_sent(state: Path, campaign: str) -> OutMail:
     )
 
 
-def _place(folder: Path, check: str) -> Path:
+def _draft_path(folder: Path, check: str) -> Path:
     return folder / f"answer-{check}.eml"
 
 
-def _draft(folder: Path, check: str) -> EmailMessage:
+def _edited_draft(folder: Path, check: str) -> EmailMessage:
     """The answer as it was written, or as a person has corrected it since."""
-    place = _place(folder, check)
+    path = _draft_path(folder, check)
     if not re.fullmatch(r"[A-Za-z0-9._-]{1,100}", check):
         raise ConfigError(f"{check!r} is no campaign", "see `rtbisect status`")
     try:
-        return email.message_from_bytes(place.read_bytes(), policy=default)
+        return email.message_from_bytes(path.read_bytes(), policy=default)
     except OSError as error:
         hint = "`rtbisect mail work` and `rtbisect report test` write answers"
-        raise ConfigError(f"{place}: {error.strerror}", hint) from error
+        raise ConfigError(f"{path}: {error.strerror}", hint) from error
 
 
 def _body(folder: Path, check: str, draft: EmailMessage) -> str:
@@ -136,24 +138,26 @@ def _body(folder: Path, check: str, draft: EmailMessage) -> str:
     try:
         text = str(draft.get_content())
     except (KeyError, LookupError, ValueError) as error:
-        raise ConfigError(f"{_place(folder, check)} is no plain text", "write it so") from error
+        raise ConfigError(
+            f"{_draft_path(folder, check)} is no plain text", "write it so"
+        ) from error
     if not text.isascii() or not draft["In-Reply-To"]:
-        said = "no In-Reply-To:" if text.isascii() else "characters that are no ASCII"
-        raise ConfigError(f"{_place(folder, check)} has {said}", "put it back as it was")
+        problem = "no In-Reply-To:" if text.isascii() else "characters that are no ASCII"
+        raise ConfigError(f"{_draft_path(folder, check)} has {problem}", "put it back as it was")
     return text.rstrip("\n")
 
 
-def _people(
-    state: Path, campaign: str, asked: str, sent: OutMail, site: Site
+def _recipients(
+    state: Path, campaign: str, asking_id: str, sent: OutMail, site: Site
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """To: and Cc: of an answer to the mail `asked`; ConfigError where nobody is left."""
-    told = email.message_from_string(sent.text, policy=default)
-    to, cc = (_addresses(told[name]) for name in ("To", "Cc"))
-    known = (ReplyState.ACCEPTED, ReplyState.DONE)
+    report = email.message_from_string(sent.text, policy=default)
+    to, cc = (_addresses(report[name]) for name in ("To", "Cc"))
+    counted = (ReplyState.ACCEPTED, ReplyState.DONE)
     askers = [
         each.sender
-        for each in Replies(state).of_message(asked)
-        if each.state in known and each.campaign == campaign
+        for each in Replies(state).of_message(asking_id)
+        if each.state in counted and each.campaign == campaign
     ]
     main, rest = of_thread(askers, to, cc, rules_of(site))
     if not main:

@@ -30,13 +30,13 @@ def send_due(
             tell(mail)
         for mail in outbox.due(now_s()):
             before_end = outbox.begin(mail)
-            now = _noted(outbox, mail, transport.send(mail, before_end), now_s)
+            now = _note_end(outbox, mail, transport.send(mail, before_end), now_s)
             ended.append(now)
             tell(now)
     return tuple(ended)
 
 
-def _noted(outbox: Outbox, mail: OutMail, end: Ended, now_s: Callable[[], float]) -> OutMail:
+def _note_end(outbox: Outbox, mail: OutMail, end: Ended, now_s: Callable[[], float]) -> OutMail:
     match end:
         case Delivered(answer, refused):
             return outbox.sent(mail, answer, refused)

@@ -31,7 +31,7 @@ def write_withdrawal(state: Path, record: CampaignRecord, by: str, why: str) -> 
     ConfigError where the report has not left, or was withdrawn.
     """
     site = load_site(Path(record.request.site))
-    who = approver(site, by)
+    person = approver(site, by)
     sent = _report_of(state, record)
     folder = record.draft().folder
     report = read_input(folder)
@@ -50,7 +50,7 @@ def write_withdrawal(state: Path, record: CampaignRecord, by: str, why: str) -> 
             "short": foreign(why, 100),
             "tracked": tracked,
             "culprit": commit_view(report.culprit),
-            "approver": str(who),
+            "approver": str(person),
         },
     )
     check_lint(text.encode(), "say it in other words")
@@ -62,24 +62,24 @@ def write_withdrawal(state: Path, record: CampaignRecord, by: str, why: str) -> 
         sender=sent.sender,
         recipients=sent.recipients,
         text=text,
-        approved_by=str(who),
+        approved_by=str(person),
         approved_at=now,
     )
 
 
 def _headers(record: CampaignRecord, sent: OutMail, bot: Bot, now: str) -> Envelope:
     """In the thread of the report, to all who got it."""
-    told = email.message_from_string(sent.text, policy=default)
+    report = email.message_from_string(sent.text, policy=default)
     return Envelope(
         bot=bot,
-        to=tuple(str(each) for each in told["To"].addresses),
-        cc=tuple(str(each) for each in told["Cc"].addresses) if told["Cc"] else (),
-        subject=header_text(f"Re: {told['Subject']}", 150),
+        to=tuple(str(each) for each in report["To"].addresses),
+        cc=tuple(str(each) for each in report["Cc"].addresses) if report["Cc"] else (),
+        subject=header_text(f"Re: {report['Subject']}", 150),
         date=now,
         # Of one report there is one: two sessions that withdraw it make the same.
         message_id=own_id(f"{sent.message_id.strip('<>').split('@')[0]}.{WITHDRAWAL}", bot),
         parent=sent.message_id,
-        thread=tuple(str(told["References"] or "").split()),
+        thread=tuple(str(report["References"] or "").split()),
         marks=(("Campaign", record.id), ("Kind", WITHDRAWAL)),
     )
 

@@ -147,7 +147,7 @@ def test_a_search_that_a_reply_asks_for_has_the_merge_base_of_its_own_ends(cli, 
         extra=((GIVEN, "f" * 40),),
     )
     for ends, extra in (("side main", ((GIVEN, shas["s"]),)), ("v1 main", ())):
-        found = asked_by_mail._bisection(cli.state, load_site(cli.site), reported, ends)
+        found = asked_by_mail._bisection_request(cli.state, load_site(cli.site), reported, ends)
         assert (found.older, found.newer, found.extra) == (shas["b"], shas["d"], extra)
 
 

@@ -194,7 +194,7 @@ def test_a_reply_says_good_and_bad_as_the_command_line_does(world, sought):
         kind="demo", site=str(world.site), tree="stable-rt", older="a", newer="b", sought=sought
     )
     ends = " ".join(sought.ends(older, newer))
-    asked = commands._bisection(world.state, load_site(world.site), request, ends)
+    asked = commands._bisection_request(world.state, load_site(world.site), request, ends)
     assert (asked.older, asked.newer, asked.sought) == (older, newer, sought)
 
 

@@ -16,7 +16,7 @@ import pytest
 from helpers.mail_server import Server
 from rtbisect.errors import BusyError, ConfigError
 from rtbisect.mail.send import send_due
-from rtbisect.mail.transport.local import Files, Mbox, Sendmail
+from rtbisect.mail.transport.local import FileTransport, MboxTransport, SendmailTransport
 from rtbisect.mail.transport.smtp import SmtpSettings, SmtpTransport
 from rtbisect.model.mail import MailState, OutMail
 from rtbisect.process import command
@@ -296,8 +296,8 @@ def test_a_kill_at_any_point_sends_nothing_twice(serve, tmp_path):
 
 
 def test_files_and_mbox_hold_a_mail_once(outbox, tmp_path):
-    for way, place in ((Files(tmp_path / "f"), "f/mail-1@lab.example.org.eml"),
-                       (Mbox(tmp_path / "m/box"), "m/box")):  # fmt: skip
+    for way, place in ((FileTransport(tmp_path / "f"), "f/mail-1@lab.example.org.eml"),
+                       (MboxTransport(tmp_path / "m/box"), "m/box")):  # fmt: skip
         outbox.put(mail())
         (sent,) = send_due(outbox, way, lambda: 0.0)
         assert sent.state is MailState.SENT
@@ -313,15 +313,17 @@ def test_a_lock_that_a_kill_left_is_broken(outbox, tmp_path):
     lock = tmp_path / "box.lock"
     lock.touch()
     outbox.put(mail())
-    assert send_due(outbox, Mbox(tmp_path / "box"), lambda: 0.0)[0].state is MailState.QUEUED
+    assert (
+        send_due(outbox, MboxTransport(tmp_path / "box"), lambda: 0.0)[0].state is MailState.QUEUED
+    )
     os.utime(lock, (1, 1))
-    assert send_due(outbox, Mbox(tmp_path / "box"), lambda: 1e9)[0].state is MailState.SENT
+    assert send_due(outbox, MboxTransport(tmp_path / "box"), lambda: 1e9)[0].state is MailState.SENT
 
 
 def test_a_sendmail_that_is_not_there_leaves_no_doubt(outbox, tmp_path):
     outbox.put(mail())
     with pytest.raises(ConfigError, match="is no program"):
-        send_due(outbox, Sendmail(str(tmp_path / "none"), tmp_path), lambda: 0.0)
+        send_due(outbox, SendmailTransport(str(tmp_path / "none"), tmp_path), lambda: 0.0)
     assert outbox.settle() == ()
     assert states(outbox) == [MailState.QUEUED]
 
@@ -331,7 +333,7 @@ def test_a_sendmail_that_cannot_be_started_leaves_no_doubt(outbox, tmp_path):
     program.write_text("#!/nowhere/sh\n")
     program.chmod(0o755)
     outbox.put(mail())
-    (ended,) = send_due(outbox, Sendmail(str(program), tmp_path), lambda: 0.0)
+    (ended,) = send_due(outbox, SendmailTransport(str(program), tmp_path), lambda: 0.0)
     assert ended.state is MailState.QUEUED
     assert outbox.settle() == ()
 
@@ -351,7 +353,7 @@ def test_a_sendmail_command(outbox, tmp_path, shell, state):
     program.write_text(f"#!/bin/sh\n{shell}\n")
     program.chmod(0o755)
     outbox.put(mail())
-    (ended,) = send_due(outbox, Sendmail(str(program), tmp_path), lambda: 0.0)
+    (ended,) = send_due(outbox, SendmailTransport(str(program), tmp_path), lambda: 0.0)
     assert ended.state is state
     if state is MailState.SENT:
         assert (tmp_path / "sendmail.out").read_text() == mail().text

@@ -88,7 +88,7 @@ def drafted(world, name, after=QUICK, parent="", *, newest=False, site=None):
     question = ab_test.Question(request, 'The patch "rcu: mend it"', newest)
     store = CampaignStore(world.state)
     found = ab_test.write_answer(world.state, store.get(name), question, check, parent)
-    result_mail.tested(store, store.get(name), found.level, newest=newest)
+    result_mail.note_test(store, store.get(name), found.level, newest=newest)
     return check.id
 
 
@@ -224,7 +224,7 @@ def test_a_repair_that_is_asked_for_is_not_fixed_by_the_tree_that_has_it(world):
     place = Path(store.get(name).report.path).with_name("input.json")
     place.write_text(place.read_text().replace('"sought":"regression"', '"sought":"repair"'))
     assert '"sought":"repair"' in place.read_text()
-    result_mail.tested(store, store.get(name), Level.REGRESSED, newest=True)
+    result_mail.note_test(store, store.get(name), Level.REGRESSED, newest=True)
     assert state_of(world, name) == "retested"
 
 

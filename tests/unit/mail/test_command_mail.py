@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from rtbisect.mail.command_mail import SenderRules, read_reply
 from rtbisect.mail.fake import FakeThreads
-from rtbisect.mail.reply_text import Asked
+from rtbisect.mail.reply_text import ReplyCommand
 
 TRUST = SenderRules(
     own="bot@lab.example.org", people=("ada@kernel.example.org",), servers=("mx.lab.example.org",)
@@ -47,7 +47,7 @@ def reply(body="#rtbisect test fixes/one\n", *, giant=False, raw=(), **changes):
 def test_a_signed_word_of_who_may_ask_counts():
     found = reply()
     assert (found.campaign, found.sender) == ("bisect-1", "ada@kernel.example.org")
-    assert found.asked == (Asked("test", "fixes/one"),)
+    assert found.asked == (ReplyCommand("test", "fixes/one"),)
     assert (found.ignored, found.untrusted) == ("", "")
 
 
@@ -240,7 +240,7 @@ BAD = [
 @pytest.mark.parametrize("changes", BAD)
 def test_what_breaks_parsers_is_a_mail_that_says_nothing_or_its_text(changes):
     found = reply("#rtbisect retest\n\u00ff", **changes)
-    assert found.asked == (Asked("retest", ""),) or (found.ignored and not found.asked)
+    assert found.asked == (ReplyCommand("retest", ""),) or (found.ignored and not found.asked)
 
 
 @pytest.mark.parametrize("kind", ["message/rfc822", "multipart/mixed; boundary=b"])

@@ -9,7 +9,7 @@ top. What a signature does not name may have been put there by anybody since.
 import pytest
 
 from helpers.command_mails import GOOD, MX, USUAL, T, counts, read, signed
-from rtbisect.mail.reply_text import Asked
+from rtbisect.mail.reply_text import ReplyCommand
 
 # --- a genuine mail ---
 
@@ -40,7 +40,7 @@ CONTENT = {
 @pytest.mark.parametrize("tells", ["", " header.s=s1", " header.s=s1 header.b=abcd1"])
 def test_a_genuine_reply_counts(headers, content, tells):
     found = read(signature=signed(headers), result=GOOD + tells, **content)
-    assert (found.asked, found.campaign) == ((Asked("test", "fixes/one"),), "bisect-1")
+    assert (found.asked, found.campaign) == ((ReplyCommand("test", "fixes/one"),), "bisect-1")
     assert (found.ignored, found.untrusted, found.proved) == ("", "", True)
 
 
@@ -54,7 +54,7 @@ def test_encoded_text_counts_where_its_encoding_is_signed():
     assert counts(read(body, signature=signed(SERVERS["all"]), **told))
     found = read(body, **told)
     assert (found.asked, "how its text is read" in found.untrusted) == (
-        (Asked("retest", ""),),
+        (ReplyCommand("retest", ""),),
         True,
     )
 
@@ -99,7 +99,10 @@ def test_an_unsigned_in_reply_to_that_was_replaced_moves_nothing(missing):
     moved = {name.replace("-", "_"): "<r2@lab.example.org>" for name in names}
     found = read(signature=signed(headers), **moved)
     # Where the other one is signed, it says which report is meant, and they disagree.
-    assert (found.asked, counts(found)) == ((Asked("test", "fixes/one"),), missing == "References")
+    assert (found.asked, counts(found)) == (
+        (ReplyCommand("test", "fixes/one"),),
+        missing == "References",
+    )
     assert "which report" in found.untrusted or found.campaign == "bisect-1"
 
 
@@ -280,4 +283,4 @@ def test_bytes_in_a_body_that_end_lines_for_some(body):
 
 def test_bytes_of_no_charset_are_text():
     found = read(b"\xff\xfe gr\xfc\xdfe\n#rtbisect retest\n")
-    assert (found.asked, counts(found)) == ((Asked("retest", ""),), True)
+    assert (found.asked, counts(found)) == ((ReplyCommand("retest", ""),), True)

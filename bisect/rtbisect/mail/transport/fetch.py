@@ -67,17 +67,17 @@ def fetch(address: str, archives: Sequence[str]) -> bytes:
     return _unpacked(body.data())
 
 
-def _unpacked(found: bytes) -> bytes:
+def _unpacked(body: bytes) -> bytes:
     """What is there, unpacked: archives have whole series as packed mboxes."""
-    if not found.startswith(b"\x1f\x8b"):
-        return found
+    if not body.startswith(b"\x1f\x8b"):
+        return body
     try:
-        data = zlib.decompressobj(wbits=31).decompress(found, MOST_BYTES + 1)
+        unpacked = zlib.decompressobj(wbits=31).decompress(body, MOST_BYTES + 1)
     except zlib.error as error:
         raise ConfigError("the packed mbox is torn", "send the patch itself") from error
-    if len(data) > MOST_BYTES:
+    if len(unpacked) > MOST_BYTES:
         raise _too_large()
-    return data
+    return unpacked
 
 
 def _too_large() -> ConfigError:

@@ -34,10 +34,13 @@ DAYS = 30
 
 @dataclass(frozen=True, slots=True)
 class Arrived:
-    """A message: `key` is its name in the inbox; of a `giant` one only the first part is here."""
+    """A message of an inbox."""
 
+    #: Its name there, the same at each look.
     key: str
+    #: Head and body as they came; MOST_BYTES at most.
     data: bytes
+    #: It has more than that.
     giant: bool = False
 
 
@@ -60,7 +63,7 @@ class Maildir:
         self._folder = folder
 
     def arrived(self, read: Container[str]) -> Iterator[Arrived]:
-        found = []
+        messages = []
         oldest = time.time() - timedelta(days=DAYS).total_seconds()
         # A mail program that opens the folder moves everything to `cur`.
         for part, since in (("new", 0.0), ("cur", oldest)):
@@ -68,8 +71,8 @@ class Maildir:
                 with suppress(FileNotFoundError):
                     at = path.stat().st_mtime
                     if path.is_file() and at >= since and _base(path.name) not in read:
-                        found.append((at, path))
-        for _at, path in sorted(found)[:MOST]:
+                        messages.append((at, path))
+        for _at, path in sorted(messages)[:MOST]:
             try:
                 with path.open("rb") as file:
                     data = file.read(MOST_BYTES + 1)
@@ -92,14 +95,17 @@ def _base(name: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImapSettings:
-    """A mailbox; `password` and `ca` are files."""
+    """A mailbox on a server, and how to log in."""
 
     host: str
     port: int
     user: str
+    #: A file that holds it.
     password: Path
+    #: A file of certificates that are trusted in place of the system's; None: the system's.
     ca: Path | None = None
     folder: str = "INBOX"
+    #: Of each answer.
     timeout_s: float = 60.0
 
 
@@ -109,52 +115,52 @@ class ImapBox:
     def __init__(self, settings: ImapSettings) -> None:
         self._settings = settings
         self._where = f"mailbox of {settings.user} on {settings.host}"
-        self._imap = self._opened()
+        self._imap = self._connect()
         # A number means another message where the server has another one of these.
-        told = self._imap.response("UIDVALIDITY")[1][0] or b"0"
-        self._validity = told.decode("ascii", "replace")
+        validity = self._imap.response("UIDVALIDITY")[1][0] or b"0"
+        self._validity = validity.decode("ascii", "replace")
 
-    def _opened(self) -> imaplib.IMAP4_SSL:
-        ours = self._settings
-        password = read_secret(ours.password, "password of the mailbox")
+    def _connect(self) -> imaplib.IMAP4_SSL:
+        settings = self._settings
+        password = read_secret(settings.password, "password of the mailbox")
         try:
-            context = ssl.create_default_context(cafile=str(ours.ca) if ours.ca else None)
+            context = ssl.create_default_context(cafile=str(settings.ca) if settings.ca else None)
         except (OSError, ValueError) as error:
             raise ConfigError(f"{self._where}: {error}", "see mail: inbox: of the site") from error
         try:
             imap = imaplib.IMAP4_SSL(
-                ours.host, ours.port, ssl_context=context, timeout=ours.timeout_s
+                settings.host, settings.port, ssl_context=context, timeout=settings.timeout_s
             )
         except ssl.SSLCertVerificationError as error:
-            said = f"{self._where}: the certificate is not trusted ({error.verify_message})"
-            raise ConfigError(said, "give the right `host`, or its `ca`") from error
+            problem = f"{self._where}: the certificate is not trusted ({error.verify_message})"
+            raise ConfigError(problem, "give the right `host`, or its `ca`") from error
         except (OSError, imaplib.IMAP4.error) as error:
             raise InfrastructureError(f"{self._where}: {error}", "try again later") from error
         try:
-            imap.login(ours.user, password)
-            self._said(imap.select(f'"{ours.folder}"'))
+            imap.login(settings.user, password)
+            self._data_of(imap.select(f'"{settings.folder}"'))
         except (OSError, imaplib.IMAP4.error) as error:
             with suppress(OSError, imaplib.IMAP4.error):
                 imap.shutdown()
-            said = f"{self._where}: {printable(str(error).replace(password, '...'), 200)}"
+            problem = f"{self._where}: {printable(str(error).replace(password, '...'), 200)}"
             if isinstance(error, (OSError, imaplib.IMAP4.abort)):
-                raise InfrastructureError(said, "try again later") from error
-            raise ConfigError(said, "correct user and password") from error
+                raise InfrastructureError(problem, "try again later") from error
+            raise ConfigError(problem, "correct user and password") from error
         return imap
 
     def arrived(self, read: Container[str]) -> Iterator[Arrived]:
         since = imaplib.Time2Internaldate(datetime.now(UTC) - timedelta(days=DAYS))
         day = since.strip('"').partition(" ")[0]
-        found = self._ask("SEARCH", "OR", "UNSEEN", "SINCE", day)
-        names = [key.decode("ascii") for key in (found[0] or b"").split()]
-        for name in [each for each in names if self._key(each) not in read][:MOST]:
+        answer = self._ask("SEARCH", "OR", "UNSEEN", "SINCE", day)
+        uids = [key.decode("ascii") for key in (answer[0] or b"").split()]
+        for uid in [each for each in uids if self._key(each) not in read][:MOST]:
             size = re.search(
-                rb"RFC822\.SIZE (\d+)", b"".join(_bytes(self._ask("FETCH", name, "(RFC822.SIZE)")))
+                rb"RFC822\.SIZE (\d+)", b"".join(_bytes(self._ask("FETCH", uid, "(RFC822.SIZE)")))
             )
-            parts = self._ask("FETCH", name, f"(BODY.PEEK[]<0.{MOST_BYTES}>)")
+            parts = self._ask("FETCH", uid, f"(BODY.PEEK[]<0.{MOST_BYTES}>)")
             data = next((part[1] for part in parts if isinstance(part, tuple)), b"")
             yield Arrived(
-                self._key(name), data, giant=size is not None and int(size[1]) > MOST_BYTES
+                self._key(uid), data, giant=size is not None and int(size[1]) > MOST_BYTES
             )
 
     def done(self, arrived: Arrived) -> None:
@@ -169,15 +175,15 @@ class ImapBox:
 
     def _ask(self, *words: str) -> list[Any]:
         try:
-            return self._said(self._imap.uid(*words))
+            return self._data_of(self._imap.uid(*words))
         except (OSError, imaplib.IMAP4.error) as error:
             raise InfrastructureError(f"{self._where}: {error}", "try again later") from error
 
-    def _said(self, answer: tuple[str, list[Any]]) -> list[Any]:
-        how, found = answer
-        if how != "OK":
-            raise imaplib.IMAP4.error(f"{how}: {found[0] if found else ''}")
-        return found
+    def _data_of(self, answer: tuple[str, list[Any]]) -> list[Any]:
+        status, data = answer
+        if status != "OK":
+            raise imaplib.IMAP4.error(f"{status}: {data[0] if data else ''}")
+        return data
 
 
 def _bytes(parts: list[Any]) -> list[bytes]:

@@ -29,7 +29,7 @@ _OLD_LOCK_S = 300.0
 
 
 @dataclass(frozen=True, slots=True)
-class Files:
+class FileTransport:
     """A file `<Message-ID>.eml` for each mail; who sends them is somebody else."""
 
     folder: Path
@@ -48,7 +48,7 @@ class Files:
 
 
 @dataclass(frozen=True, slots=True)
-class Mbox:
+class MboxTransport:
     """An mbox that mails are appended to, each once by its Message-ID."""
 
     path: Path
@@ -89,10 +89,12 @@ def _sync(path: Path) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Sendmail:
+class SendmailTransport:
     """The sendmail command of a mail server on this machine."""
 
+    #: Its path, or its name where PATH has it.
     program: str
+    #: Where it is started.
     folder: Path
 
     def send(self, mail: OutMail, before_end: Callable[[], None]) -> Ended:

@@ -32,18 +32,21 @@ _END = b".\r\n"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SmtpSettings:
-    """A server that takes our mail. `security`: tls (from the first byte), starttls, or none, which
-    is for this machine alone; `password` is a file, `ca` one with certificates that are trusted in
-    place of the system's.
-    """
+    """A server that takes our mail, and how to log in."""
 
     host: str
     port: int = 587
+    #: `tls` (from the first byte), `starttls`, or `none`, which is for this machine alone.
     security: str = "starttls"
+    #: "" does not log in.
     user: str = ""
+    #: A file that holds it; needed where there is a user.
     password: Path | None = None
+    #: A file of certificates that are trusted in place of the system's; None: the system's.
     ca: Path | None = None
+    #: The name that we greet with (EHLO); "" for that of this machine.
     hello: str = ""
+    #: Of each answer.
     timeout_s: float = 120.0
 
     @property
@@ -57,46 +60,49 @@ class SmtpTransport:
     def __init__(self, settings: SmtpSettings) -> None:
         self.settings = settings
         if settings.security == "none" and not _here(settings.host):
-            said = f"{settings.where}: security none is for this machine alone"
-            raise ConfigError(said, "write `security: starttls` or `tls`")
+            problem = f"{settings.where}: security none is for this machine alone"
+            raise ConfigError(problem, "write `security: starttls` or `tls`")
 
     def send(self, mail: OutMail, before_end: Callable[[], None]) -> Ended:
         try:
-            smtp = self._connected()
+            smtp = self._connect()
         except (OSError, smtplib.SMTPException) as error:
-            return Later(self._said(error))
+            return Later(self._error_line(error))
         try:
-            found = self._open(smtp, mail)
-            if not isinstance(found, tuple):
-                return found
-            ended = self._text(smtp, mail, before_end)
-            return replace(ended, refused=found) if isinstance(ended, Delivered) else ended
+            outcome = self._send_envelope(smtp, mail)
+            if not isinstance(outcome, tuple):
+                return outcome
+            ended = self._send_text(smtp, mail, before_end)
+            return replace(ended, refused=outcome) if isinstance(ended, Delivered) else ended
         finally:
             with suppress(OSError, smtplib.SMTPException):
                 smtp.close()
 
-    def _connected(self) -> smtplib.SMTP:
+    def _connect(self) -> smtplib.SMTP:
         """A session that is logged in; ConfigError for what stays wrong."""
-        told = self.settings
+        settings = self.settings
         smtp: smtplib.SMTP | None = None
         try:
-            if told.security == "tls":
+            if settings.security == "tls":
                 smtp = smtplib.SMTP_SSL(
-                    told.host, told.port, told.hello or None, timeout=told.timeout_s,
+                    settings.host,
+                    settings.port,
+                    settings.hello or None,
+                    timeout=settings.timeout_s,
                     context=self._context(),
-                )  # fmt: skip
+                )
             else:
                 smtp = smtplib.SMTP(
-                    told.host, told.port, told.hello or None, timeout=told.timeout_s
+                    settings.host, settings.port, settings.hello or None, timeout=settings.timeout_s
                 )
             self._greet(smtp)
         except Exception as error:
             if smtp is not None:
                 smtp.close()
-            ours = self._ours(error)
-            if ours is error:
+            error_for_us = self._config_error(error)
+            if error_for_us is error:
                 raise
-            raise ours from error
+            raise error_for_us from error
         return smtp
 
     def _greet(self, smtp: smtplib.SMTP) -> None:
@@ -107,22 +113,24 @@ class SmtpTransport:
         if self.settings.user:
             smtp.login(self.settings.user, self._password())
 
-    def _ours(self, error: Exception) -> Exception:
+    def _config_error(self, error: Exception) -> Exception:
         """What a person has to change is a ConfigError; the rest may pass by itself."""
-        told = self.settings
+        settings = self.settings
         match error:
             case ssl.SSLCertVerificationError():
-                said = f"its certificate is not trusted ({error.verify_message})"
+                problem = f"its certificate is not trusted ({error.verify_message})"
                 hint = "give the right `host`, or its `ca`"
             case smtplib.SMTPAuthenticationError() if error.smtp_code >= 500:
-                said = f"refuses user {printable(told.user)}: {_words(error.smtp_error)}"
+                problem = (
+                    f"refuses user {printable(settings.user)}: {_answer_line(error.smtp_error)}"
+                )
                 hint = "correct user and password of the section mail:"
             case smtplib.SMTPNotSupportedError():
-                said = str(error)
+                problem = str(error)
                 hint = "see `security` and `user` of the section mail:"
             case _:
                 return error
-        return ConfigError(f"{told.where}: {said}", hint)
+        return ConfigError(f"{settings.where}: {problem}", hint)
 
     def _context(self) -> ssl.SSLContext:
         ca = self.settings.ca
@@ -139,58 +147,66 @@ class SmtpTransport:
             )
         return read_secret(place, "password of the mail server")
 
-    def _open(self, smtp: smtplib.SMTP, mail: OutMail) -> Ended | tuple[str, ...]:
-        """Sender and recipients; those that were refused when the server wants the text."""
+    def _send_envelope(self, smtp: smtplib.SMTP, mail: OutMail) -> Ended | tuple[str, ...]:
+        """Sender and recipients: those that were refused, once the server wants the text; else how
+        it ended.
+        """
         try:
-            code, said = smtp.mail(mail.sender)
+            code, answer = smtp.mail(mail.sender)
             if code != 250:
-                return _ended(code, f"sender: {_words(said)}")
+                return _refused_or_later(code, f"sender: {_answer_line(answer)}")
             refused = []
             for address in mail.recipients:
-                code, said = smtp.rcpt(address)
+                code, answer = smtp.rcpt(address)
                 # One that is to come later would get a second mail, or none.
                 if code // 100 == 4:
-                    return Later(f"{address}: {code} {_words(said)}")
+                    return Later(f"{address}: {code} {_answer_line(answer)}")
                 if code not in (250, 251):
-                    refused.append(f"{address}: {code} {_words(said)}")
+                    refused.append(f"{address}: {code} {_answer_line(answer)}")
             if len(refused) == len(mail.recipients):
                 return Refused(refused[0] if refused else "no recipients")
-            code, said = smtp.docmd("DATA")
-            return tuple(refused) if code == 354 else _ended(code, _words(said))
+            code, answer = smtp.docmd("DATA")
+            return tuple(refused) if code == 354 else _refused_or_later(code, _answer_line(answer))
         except (OSError, smtplib.SMTPException) as error:
-            return Later(self._said(error))
+            return Later(self._error_line(error))
 
-    def _text(self, smtp: smtplib.SMTP, mail: OutMail, before_end: Callable[[], None]) -> Ended:
+    def _send_text(
+        self, smtp: smtplib.SMTP, mail: OutMail, before_end: Callable[[], None]
+    ) -> Ended:
         lines = mail.text.rstrip("\n").split("\n")
         text = "".join(f".{line}\r\n" if line.startswith(".") else f"{line}\r\n" for line in lines)
         try:
             smtp.send(text.encode("ascii"))
         except (OSError, smtplib.SMTPException) as error:
-            return Later(self._said(error))
+            return Later(self._error_line(error))
         before_end()
         try:
             smtp.send(_END)
-            code, said = smtp.getreply()
+            code, answer = smtp.getreply()
         except (OSError, smtplib.SMTPException) as error:
-            return Doubt(self._said(error))
+            return Doubt(self._error_line(error))
         if code // 100 == 2:
             with suppress(OSError, smtplib.SMTPException):
                 smtp.quit()
-            return Delivered(_words(said))
+            return Delivered(_answer_line(answer))
         # Behind the last dot only a clear no is one (RFC 5321, 4.2.1).
-        return _ended(code, _words(said)) if code // 100 in (4, 5) else Doubt(_words(said))
+        return (
+            _refused_or_later(code, _answer_line(answer))
+            if code // 100 in (4, 5)
+            else Doubt(_answer_line(answer))
+        )
 
-    def _said(self, error: Exception) -> str:
+    def _error_line(self, error: Exception) -> str:
         return f"{self.settings.where}: {printable(' '.join(str(error).split()), 200)}"
 
 
-def _ended(code: int, said: str) -> Ended:
+def _refused_or_later(code: int, answer: str) -> Ended:
     """What an answer that is no yes means (RFC 5321, 4.2.1)."""
-    return Refused(f"{code} {said}") if code // 100 == 5 else Later(f"{code} {said}")
+    return Refused(f"{code} {answer}") if code // 100 == 5 else Later(f"{code} {answer}")
 
 
-def _words(said: bytes | str) -> str:
-    text = said.decode("ascii", "replace") if isinstance(said, bytes) else said
+def _answer_line(answer: bytes | str) -> str:
+    text = answer.decode("ascii", "replace") if isinstance(answer, bytes) else answer
     return printable(" ".join(text.split()), 200)
 
 

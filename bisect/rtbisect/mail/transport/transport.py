@@ -14,9 +14,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Delivered:
-    """It has arrived at the next hop; `refused` are recipients that hop did not take."""
+    """It has arrived at the next hop."""
 
+    #: What the hop said, one printable line; likewise below.
     answer: str
+    #: Recipients that it did not take, each with its words: `address: 550 no such user`.
     refused: tuple[str, ...] = ()
 
 
