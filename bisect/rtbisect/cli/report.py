@@ -73,7 +73,7 @@ def lint(output: Output, file: Path | None, as_rules: bool) -> int:
     if file is None:
         raise ConfigError("no mail to look at", "give its FILE, or `-` for standard input")
     found = lint_mail(_bytes_of(file))
-    rows = [{"rule": each.rule, "where": each.where, "said": each.said} for each in found]
+    rows = [{"rule": each.rule, "where": each.where, "said": each.problem} for each in found]
     text = "\n".join(_finding(each) for each in found) or "no findings"
     output.answer({"file": str(file), "findings": rows}, text)
     return int(Exit.REGRESSED) if found else int(Exit.ANSWERED)
@@ -81,7 +81,7 @@ def lint(output: Output, file: Path | None, as_rules: bool) -> int:
 
 def _finding(found: Finding) -> str:
     where = f"{found.where}: " if found.where else ""
-    return f"{found.rule:<18}{where}{found.said}"
+    return f"{found.rule:<18}{where}{found.problem}"
 
 
 def _bytes_of(file: Path) -> bytes:
@@ -150,7 +150,7 @@ def propose(
         for header, group in (("To", people.to), ("Cc", people.cc), ("dropped", people.dropped))
         for each in group
     ]
-    found = [{"rule": e.rule, "where": e.where, "said": e.said} for e in made.findings]
+    found = [{"rule": e.rule, "where": e.where, "said": e.problem} for e in made.findings]
     lines = [f"{row['header']:<8}{row['address']}  ({row['reason']})" for row in rows]
     lines += [people.thread, *([made.note] if made.note else []), *map(_finding, made.findings)]
     lines += [f"{made.path}: read it, edit it, then `rtbisect report approve {campaign} --by ...`"]

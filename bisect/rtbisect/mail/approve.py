@@ -80,7 +80,7 @@ def check_lint(mail: bytes, hint: str) -> None:
     """ConfigError when a rule finds something in a mail; `hint` says what to do then."""
     if findings := lint(mail):
         details = "; ".join(
-            f"{finding.rule}: {finding.where} {finding.said}" for finding in findings[:3]
+            f"{finding.rule}: {finding.where} {finding.problem}" for finding in findings[:3]
         )
         raise ConfigError(f"{len(findings)} findings: {details}", hint)
 

@@ -15,7 +15,7 @@ from urllib.parse import unquote
 from rtbisect.errors import ConfigError
 from rtbisect.model.mail import Recipient, Recipients
 from rtbisect.report.lint.form import MESSAGE_ID
-from rtbisect.report.policy import Refusal, Source, addressees
+from rtbisect.report.policy import AddressSource, Refusal, addressees
 from rtbisect.report.text import ascii_line
 
 if TYPE_CHECKING:
@@ -36,13 +36,13 @@ _LINK = re.compile(
 _NAME = re.compile(r"[^A-Za-z0-9 .'_+-]")
 
 _REASONS = {
-    Source.AUTHOR: "author of the commit",
-    Source.COMMITTER: "committer",
-    Source.REGRESSIONS: "the list for regressions in {detail}",
-    Source.STABLE: "the commit is in a stable series",
-    Source.BACKPORT: "is asked to pick the repair",
-    Source.SITE: "the site's list for {detail}",
-    Source.SIGNED_OFF: "signed it off",
+    AddressSource.AUTHOR: "author of the commit",
+    AddressSource.COMMITTER: "committer",
+    AddressSource.REGRESSIONS: "the list for regressions in {detail}",
+    AddressSource.STABLE: "the commit is in a stable series",
+    AddressSource.BACKPORT: "is asked to pick the repair",
+    AddressSource.SITE: "the site's list for {detail}",
+    AddressSource.SIGNED_OFF: "signed it off",
 }
 
 _REFUSALS = {
@@ -96,7 +96,7 @@ def propose(  # noqa: PLR0913  (one commit, and all that is known about it)
 
 
 def _recipient(addressee: Addressee) -> Recipient:
-    if addressee.source is Source.MAINTAINER:
+    if addressee.source is AddressSource.MAINTAINER:
         reason = f"get_maintainer.pl: {ascii_line(addressee.detail, 60) or 'named'}"
     else:
         reason = _REASONS[addressee.source].format(detail=addressee.detail)

@@ -44,7 +44,7 @@ MOST_FIGURES = 14
 class AbTest:
     """Two kernels that were booted for a report."""
 
-    #: The newer one in a few words, safe to print.
+    #: The newer one in a few words, safe to print: `The patch "..."`.
     what: str
     #: Their full shas.
     base: str
@@ -67,26 +67,26 @@ def subject(report: ReportInput) -> str:
 
 def context(report: ReportInput, test: AbTest) -> dict[str, Any]:
     """All names of the template of an answer."""
-    found, limit, result = test.judgement, test.limit, test.result
+    judgement, limit, result = test.judgement, test.limit, test.result
     unit = unit_of(report, limit.key)
     measured = any(row.metric == limit.key for row in result.table)
     return {
         "banner": banner(report),
         "what": test.what,
-        "verdict": _VERDICTS[found.level] if measured else "was not measured",
+        "verdict": _VERDICTS[judgement.level] if measured else "was not measured",
         "metric": metric_name(limit.key),
-        "base": middle(found.base, unit, limit),
-        "new": middle(found.new, unit, limit),
+        "base": middle(judgement.base, unit, limit),
+        "new": middle(judgement.new, unit, limit),
         "base_short": short(test.base),
         "new_short": short(test.new),
         "base_sha": test.base,
         "new_sha": test.new,
-        "effect": effect_text(report, found) if found.base.n and found.new.n else "",
-        "boots": f"{found.base.n} + {found.new.n} boots",
-        "test": test_name(limit, found),
-        "p": f"{found.p:.2g}",
+        "effect": effect_text(report, judgement) if judgement.base.n and judgement.new.n else "",
+        "boots": f"{judgement.base.n} + {judgement.new.n} boots",
+        "test": test_name(limit, judgement),
+        "p": f"{judgement.p:.2g}",
         "culprit": commit_view(report.culprit) if report.culprit else None,
-        "figures": compared(*(_of(result, kernel) for kernel in (BASE, TIP))),
+        "figures": compared(*(_rows_of(result, kernel) for kernel in (BASE, TIP))),
         "worse": tuple(
             f"Worse: {ascii_line(str(each.key), 60)}: {foreign(each.reason, 160)}"
             for each in result.judgements
@@ -97,7 +97,7 @@ def context(report: ReportInput, test: AbTest) -> dict[str, Any]:
     }
 
 
-def _of(result: Result, kernel: str) -> list[TableRow]:
+def _rows_of(result: Result, kernel: str) -> list[TableRow]:
     """What was measured of a kernel, judged figures first."""
     judged = {each.key for each in result.judgements}
     rows = (row for row in result.table if row.kernel == kernel)
@@ -108,12 +108,12 @@ def compared(before: Sequence[TableRow], after: Sequence[TableRow]) -> tuple[str
     """Figure by figure, under a heading for each suite and window, in the order of `before`; of
     more than MOST_FIGURES the first are shown, and how many are not. () where there is none.
     """
-    others = {row.metric: row for row in after}
-    found = [(row, others[row.metric]) for row in before if row.metric in others]
-    if not found:
+    after_rows = {row.metric: row for row in after}
+    pairs = [(row, after_rows[row.metric]) for row in before if row.metric in after_rows]
+    if not pairs:
         return ()
     groups: dict[str, list[tuple[str, str, str]]] = {}
-    for old, new in found[:MOST_FIGURES]:
+    for old, new in pairs[:MOST_FIGURES]:
         before_text = spread(old.sample, mean=old.mean)
         after_text = spread(new.sample, new.unit, mean=new.mean)
         cells = (old.metric.name, before_text, after_text)
@@ -121,5 +121,5 @@ def compared(before: Sequence[TableRow], after: Sequence[TableRow]) -> tuple[str
     # Suite and window stand above, so that names have room beside wide figures.
     columns = (Column("figure"), Column("before", right=True), Column("after", right=True))
     lines = grouped(columns, groups)
-    left = len(found) - MOST_FIGURES
+    left = len(pairs) - MOST_FIGURES
     return (*lines, f"  and {many(left, 'figure')} more") if left > 0 else lines

@@ -99,8 +99,8 @@ def spread(sample: Sample, unit: str = "", *, mean: bool = False) -> str:
     if not sample.values:
         return "not measured"
     values = (centre_of(sample, mean=mean), min(sample.values), max(sample.values))
-    whole = all(value == int(value) for value in values if math.isfinite(value))
-    middle_text, low, high = (number(value, whole=whole) for value in values)
+    all_whole = all(value == int(value) for value in values if math.isfinite(value))
+    middle_text, low, high = (number(value, whole=all_whole) for value in values)
     return f"{middle_text} [{low}..{high}]{suffix(unit)}"
 
 
@@ -121,7 +121,7 @@ def has_share(key: MetricKey, sample: Sample) -> bool:
     return of_boots(key) and bool(sample.values) and set(sample.values) <= {0.0, 1.0}
 
 
-def seen(key: MetricKey, sample: Sample) -> str:
+def boots_with(key: MetricKey, sample: Sample) -> str:
     """How many boots have a figure of boots; "" for any other, and where none was measured."""
     return f"{sum(sample.values):.0f} of {sample.n} boots" if has_share(key, sample) else ""
 

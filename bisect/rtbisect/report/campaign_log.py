@@ -18,41 +18,43 @@ if TYPE_CHECKING:
     from rtbisect.model.report import ReportInput
 
 
-def story(lines: Sequence[str], result: Result, summary: Summary, asked: str = "") -> str:
+def story(lines: Sequence[str], result: Result, summary: Summary, question: str = "") -> str:
     """The campaign log from the told lines: numbered prose at 72 columns, pure ASCII.
 
     A line that begins with white space belongs to a table or list of the item before it:
     it is not numbered, not wrapped, and cut at 76 columns.
     """
     parts = ["What was asked", ""]
-    if asked:
-        parts.append(wrap(foreign(asked, 600), first="  ", rest="  "))
+    if question:
+        parts.append(wrap(foreign(question, 600), first="  ", rest="  "))
     if result.metric is not None:
         window = ascii_line(result.metric.window, 30)
         parts.append(f"  metric {metric_name(result.metric)} in window {window}")
-    if not asked and result.metric is None:
+    if not question and result.metric is None:
         parts.append("  no metric was searched")
-    parts += ["", "What happened", "", *_told(lines), "", "How it ended", ""]
+    parts += ["", "What happened", "", *_numbered_items(lines), "", "How it ended", ""]
     return "\n".join([*parts, *_ending(result, summary)]) + "\n"
 
 
-def _told(lines: Sequence[str]) -> list[str]:
-    told: list[str] = []
+def _numbered_items(lines: Sequence[str]) -> list[str]:
+    items: list[str] = []
     count = 0
     for line in (part for entry in lines for part in entry.split("\n") if part.strip()):
         if line[0] in " \t" and count:
             indent = len(line.expandtabs()) - len(line.expandtabs().lstrip())
-            told.append(cut(" " * (5 + min(indent, 20)) + _columns(line), TABLE))
+            items.append(cut(" " * (5 + min(indent, 20)) + _columns(line), TABLE))
         else:
             count += 1
-            told.append(wrap(foreign(line, 600), first=f"{count:>3}. ", rest="     "))
-    return told or ["  nothing was told"]
+            items.append(wrap(foreign(line, 600), first=f"{count:>3}. ", rest="     "))
+    return items or ["  nothing was told"]
 
 
 def _columns(line: str) -> str:
     """A table line with its inner spaces: only the characters are made harmless."""
-    kept = (ascii_line(char, 4) if not char.isspace() else " " for char in line.strip()[:TABLE])
-    return "".join(kept)
+    characters = (
+        ascii_line(char, 4) if not char.isspace() else " " for char in line.strip()[:TABLE]
+    )
+    return "".join(characters)
 
 
 def _ending(result: Result, summary: Summary) -> list[str]:

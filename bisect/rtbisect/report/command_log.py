@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from rtbisect.model.command import NO_KERNEL
 from rtbisect.model.report import Report, ReportState
-from rtbisect.report.campaign_log import story as told_story
+from rtbisect.report.campaign_log import story as log_of_story
 from rtbisect.report.draft import bisect_log_of, folder_of, keep, result_json
 from rtbisect.report.posterior import bars
 
@@ -30,12 +30,12 @@ class LogKeeper:
         """Keep the logs; `path` of the report is that of bisect.log."""
         folder = folder_of(self.out_dir, report.campaign)
         log = bisect_log_of(report)
-        asked = f"Which of {len(report.graph)} commits of {report.repo} changed the figure?"
-        told = told_story(story.splitlines(), report.result, report.summary, asked)
+        question = f"Which of {len(report.graph)} commits of {report.repo} changed the figure?"
+        campaign_log = log_of_story(story.splitlines(), report.result, report.summary, question)
         if report.result.candidates:
             drawn = bars(report.result.candidates, report.graph)
-            told += "\n".join(["", "Posterior over commits", "", *drawn]) + "\n"
-        keep(folder / "campaign.log", told)
+            campaign_log += "\n".join(["", "Posterior over commits", "", *drawn]) + "\n"
+        keep(folder / "campaign.log", campaign_log)
         keep(folder / "result.json", result_json(report, **NO_HOST))
         keep(folder / "bisect.log", log)
         path = str(folder / "bisect.log")
@@ -46,5 +46,5 @@ class LogKeeper:
             eml="",
             path=path,
             bisect_log=log,
-            story=told,
+            story=campaign_log,
         )

@@ -17,10 +17,10 @@ def boots_by(report: ReportInput) -> tuple[str, tuple[str, ...]]:
     """Title and lines of a histogram of the boots on both sides of the headline; no lines where
     there is no headline.
     """
-    found = headline(report)
-    if found is None:
+    opening = headline(report)
+    if opening is None:
         return "", ()
-    judgement, base_name, new_name = found
+    judgement, base_name, new_name = opening
     drawn = histogram(
         judgement.base.values,
         judgement.new.values,
@@ -34,8 +34,8 @@ def is_finding(report: ReportInput) -> bool:
     """Whether the shape says more than middle and range do: boots of one side lie among those of
     the other. Of a figure that a boot has or has not the counts say all.
     """
-    found = headline(report)
-    if found is None or of_boots(found[0].key):
+    opening = headline(report)
+    if opening is None or of_boots(opening[0].key):
         return False
-    base, new = found[0].base, found[0].new
+    base, new = opening[0].base, opening[0].new
     return bool(base.values and new.values) and overlap(base, new)

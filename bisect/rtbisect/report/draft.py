@@ -65,21 +65,20 @@ _CAMPAIGN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportSettings:
-    """Where drafts and templates lie and who writes.
+    """Where drafts and templates lie and who writes."""
 
-    `operator` gets every draft whose input names nobody else; `archive` is the address
-    that a Message-ID is appended to for the Closes: tag; `plots` draws PNG files beside
-    the mail when matplotlib is installed; `kcidb` is our origin there and the folder that takes a
-    file a draft.
-    """
-
+    #: Gets a folder a campaign.
     out_dir: Path
     templates: Path
+    #: Gets every draft whose input names nobody else: `Name <user@host>`.
     operator: str
     bot_name: str = "rtbisect"
     bot_address: str = "rtbisect@lab.example.org"
+    #: The address that a Message-ID is appended to for the Closes: tag.
     archive: str = "https://lists.example.org/r/"
+    #: PNG files are drawn beside the mail when matplotlib is installed.
     plots: bool = True
+    #: Our origin in KCIDB, and the folder that takes a file a draft; None writes none.
     kcidb: tuple[str, Path] | None = None
 
 
@@ -110,15 +109,15 @@ class DraftMailer:
             marks=(*marks(report), ("State", "draft")),
         )
         eml = message(headers, body)
-        told = self._campaign_log(report, story, folder)
+        campaign_log = self._campaign_log(report, story, folder)
         keep(folder / "bisect.log", log)
-        keep(folder / "campaign.log", told)
+        keep(folder / "campaign.log", campaign_log)
         keep(folder / "result.json", result_json(report))
         keep(folder / INPUT, input_json(report))
         if self.settings.kcidb is not None:
             origin, spool = self.settings.kcidb
             # Whoever submits it is another user.
-            keep(_made(spool) / f"{report.campaign}.json", kcidb_json(report, origin), 0o644)
+            keep(_make_folder(spool) / f"{report.campaign}.json", kcidb_json(report, origin), 0o644)
         # The mail comes last: where it is, everything that it names is there too.
         keep(folder / "report.eml", eml)
         return Report(
@@ -128,7 +127,7 @@ class DraftMailer:
             eml=eml,
             path=str(folder / "report.eml"),
             bisect_log=log,
-            story=told,
+            story=campaign_log,
         )
 
     def public(self, report: ReportInput, public: Public) -> str:
@@ -148,9 +147,9 @@ class DraftMailer:
         )
         return message(headers, self.body(report, bisect_log_of(report), public))
 
-    def notice(self, template: str, headers: Envelope, told: Mapping[str, Any]) -> str:
+    def notice(self, template: str, headers: Envelope, values: Mapping[str, Any]) -> str:
         """A mail that accuses nobody, from its template and what that prints."""
-        body = self.pages.rendered(template, dict(told) | {"bot": self.bot})
+        body = self.pages.rendered(template, dict(values) | {"bot": self.bot})
         return message(headers, guard(body, commands=True))
 
     def body(self, report: ReportInput, log: str, public: Public | None = None) -> str:
@@ -166,19 +165,21 @@ class DraftMailer:
         self, report: ReportInput, log: str, detail: Detail, public: Public | None = None
     ) -> str:
         """The text of the mail with so much detail."""
-        told = context(report, self.bot, log, detail) | {"public": public}
+        values = context(report, self.bot, log, detail) | {"public": public}
         # Who has the mail and no data has nothing to boot.
         if public is None or public.evidence:
-            told["reproduce"] += told["alone"]
-        return guard(self.pages.rendered(template_name(report), told), commands=public is not None)
+            values["reproduce"] += values["alone"]
+        return guard(
+            self.pages.rendered(template_name(report), values), commands=public is not None
+        )
 
-    def _campaign_log(self, report: ReportInput, told: str, folder: Path) -> str:
-        asked = (
+    def _campaign_log(self, report: ReportInput, story_text: str, folder: Path) -> str:
+        question = (
             f"Which commit of {report.tree} in {short(report.older)}..{short(report.newer)} "
             f"({len(report.graph)} commits) changed the figure on {report.host.device.name} "
             f"with {report.config_name}?"
         )
-        text = story(told.splitlines(), report.result, report.summary, asked)
+        text = story(story_text.splitlines(), report.result, report.summary, question)
         text += appendix(report)
         if self.settings.plots:
             try:
@@ -199,10 +200,10 @@ def check_mailable(report: ReportInput) -> None:
 def marks(report: ReportInput) -> tuple[tuple[str, str], ...]:
     """Our own headers: they find the campaign again."""
     outcome = f"{report.result.outcome}; cause={report.result.cause}"
-    found = (("Campaign", report.campaign), ("Outcome", outcome))
+    always = (("Campaign", report.campaign), ("Outcome", outcome))
     words = words_of(report)
     kind = words.still_kind if stands_still(report) else words.kind
-    return (*found, ("Kind", kind)) if kind else found
+    return (*always, ("Kind", kind)) if kind else always
 
 
 def template_name(report: ReportInput) -> str:
@@ -231,10 +232,10 @@ def keep(path: Path, text: str, mode: int = 0o600) -> None:
 def folder_of(out_dir: Path, campaign: str) -> Path:
     if not _CAMPAIGN.fullmatch(campaign):
         raise InternalError(f"not the name of a campaign: {ascii_line(campaign, 60)!r}")
-    return _made(out_dir / campaign, 0o700)
+    return _make_folder(out_dir / campaign, 0o700)
 
 
-def _made(folder: Path, mode: int = 0o777) -> Path:
+def _make_folder(folder: Path, mode: int = 0o777) -> Path:
     try:
         folder.mkdir(mode, parents=True, exist_ok=True)
     except OSError as error:
@@ -263,15 +264,15 @@ def bisect_log_of(report: ReportInput) -> str:
     return "".join(f"{ascii_line(line, 300)}\n" for line in log.splitlines())
 
 
-def result_json(report: ReportInput, **others: Any) -> str:
+def result_json(report: ReportInput, **replacements: Any) -> str:
     """Everything that the mail was written from but the graph, which the log tells; `others` stand
     in the place of what the report has under their names.
     """
-    found: dict[str, Any] = asdict(report) | others
-    graph, sought = report.graph, found.pop("sought")
+    document: dict[str, Any] = asdict(report) | replacements
+    graph, sought = report.graph, document.pop("sought")
     # Programs read it, which know these names.
-    found["good"], found["bad"] = found.pop("older"), found.pop("newer")
-    found["repair"] = sought is Sought.REPAIR
-    found["thresholds"] = [asdict(each.toward(sought)) for each in report.thresholds]
-    found["graph"] = {"good": graph.older, "bad": graph.newer, "commits": len(graph)}
-    return json.dumps(found, indent=1, sort_keys=True, ensure_ascii=True) + "\n"
+    document["good"], document["bad"] = document.pop("older"), document.pop("newer")
+    document["repair"] = sought is Sought.REPAIR
+    document["thresholds"] = [asdict(each.toward(sought)) for each in report.thresholds]
+    document["graph"] = {"good": graph.older, "bad": graph.newer, "commits": len(graph)}
+    return json.dumps(document, indent=1, sort_keys=True, ensure_ascii=True) + "\n"

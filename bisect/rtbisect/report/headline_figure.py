@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from rtbisect.model.campaign import Scale
 from rtbisect.report.averages import (
+    boots_with,
     by_mean,
     centre,
     judged_name,
@@ -16,7 +17,6 @@ from rtbisect.report.averages import (
     middle,
     middle_word,
     of_boots,
-    seen,
     suffix,
 )
 from rtbisect.report.text import foreign, number
@@ -32,27 +32,35 @@ _SAME = 0.02
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Claim:
-    """The headline: two medians (or means, as `middle` says) and what lies between them, as
-    printed. `base_seen` and `new_seen` are the boots that have a figure which is 0 or 1; `title`
-    says what the figure is.
-    """
+class HeadlineClaim:
+    """The headline of a mail: the middles of two sides and what lies between them, as printed."""
 
+    #: `suite.name` and, of a part of a figure, which part.
     metric: str
     window: str
+    #: What the sides are: parent and commit, or the two ends.
     base_name: str
     new_name: str
+    #: Their middles, the new one with its unit too; "not measured" for a side without boots.
     base: str
     new: str
+    #: What those are: median, mean or geometric mean.
     middle: str
+    #: What the figure does from base to new: rises, falls, stays.
     verb: str
+    #: Ratio or difference with its 95% interval, "" where the scale is not known.
     effect: str
+    #: `8 + 8 boots`, base first.
     boots: str
+    #: The test by name, and `p = 0.0012`.
     test: str
     p: str
+    #: What a subject says of it, with both middles.
     symptom: str
+    #: Of a figure that a boot has or has not, how many have it: `3 of 8 boots`; else "".
     base_seen: str = ""
     new_seen: str = ""
+    #: What the figure is, by thresholds/; "" where they do not say.
     title: str = ""
 
 
@@ -66,9 +74,9 @@ def effect_text(report: ReportInput, judgement: Judgement) -> str:
         number(value, sign=linear, whole=False) for value in (judgement.effect, *judgement.interval)
     )
     unit = suffix(limit.unit) if linear else ""
-    what = "difference" if linear else "ratio"
+    noun = "difference" if linear else "ratio"
     added = "" if linear else _added(judgement, limit)
-    return f"a {what} of {effect}{unit}{added} (95% interval {low} to {high}{unit})"
+    return f"a {noun} of {effect}{unit}{added} (95% interval {low} to {high}{unit})"
 
 
 def _added(judgement: Judgement, limit: Threshold) -> str:
@@ -86,8 +94,8 @@ def _added(judgement: Judgement, limit: Threshold) -> str:
 def test_name(limit: Threshold | None, judgement: Judgement) -> str:
     """The test of judge.judge that gave p: labels of boots are exchanged, one side is asked for."""
     hosts = {*judgement.base.hosts, *judgement.new.hosts}
-    what = "permutation test of means" if by_mean(limit) else "rank test"
-    return f"one-sided {what}{' within hosts' if len(hosts) > 1 else ''}"
+    test = "permutation test of means" if by_mean(limit) else "rank test"
+    return f"one-sided {test}{' within hosts' if len(hosts) > 1 else ''}"
 
 
 def headline(report: ReportInput) -> tuple[Judgement, str, str] | None:
@@ -103,11 +111,11 @@ def headline(report: ReportInput) -> tuple[Judgement, str, str] | None:
     return None
 
 
-def claim(report: ReportInput) -> Claim | None:
-    found = headline(report)
-    if found is None:
+def claim(report: ReportInput) -> HeadlineClaim | None:
+    opening = headline(report)
+    if opening is None:
         return None
-    judgement, base_name, new_name = found
+    judgement, base_name, new_name = opening
     limit = limit_of(report, judgement)
     unit = judged_unit(report, judgement)
     base, new = judgement.base, judgement.new
@@ -120,10 +128,10 @@ def claim(report: ReportInput) -> Claim | None:
         verb = "stays"
     else:
         verb = "rises" if after > before else "falls"
-    seen_base, seen_new = (seen(judgement.key, each) for each in (base, new))
-    shares = bool(seen_base and seen_new)
-    told = f"{number(before)} -> {number(after, unit)}"
-    return Claim(
+    base_share, new_share = (boots_with(judgement.key, side) for side in (base, new))
+    both_shares = bool(base_share and new_share)
+    change = f"{number(before)} -> {number(after, unit)}"
+    return HeadlineClaim(
         metric=judged_name(judgement),
         window=foreign(judgement.key.window, 30),
         base_name=base_name,
@@ -137,12 +145,12 @@ def claim(report: ReportInput) -> Claim | None:
         test=test_name(limit, judgement),
         p=f"p = {judgement.p:.2g}",
         symptom=(
-            f"stands still in {seen_base} -> {seen_new}"
-            if shares
-            else f"{judged_name(judgement)} {told}"
+            f"stands still in {base_share} -> {new_share}"
+            if both_shares
+            else f"{judged_name(judgement)} {change}"
         ),
-        base_seen=seen_base if shares else "",
-        new_seen=seen_new if shares else "",
+        base_seen=base_share if both_shares else "",
+        new_seen=new_share if both_shares else "",
         title=foreign(limit.title, 200) if limit else "",
     )
 

@@ -26,8 +26,8 @@ def read_input(folder: Path) -> ReportInput:
     try:
         return codec.from_json(ReportInput, place.read_bytes())
     except OSError as error:
-        said = f"{place}: {error.strerror}"
-        raise ConfigError(said, "the campaign has to be made again by this version") from error
+        problem = f"{place}: {error.strerror}"
+        raise ConfigError(problem, "the campaign has to be made again by this version") from error
     except ValueError as error:
         raise ConfigError(
             f"{place} cannot be read", "it was changed, or made by another version of rtbisect"

@@ -45,47 +45,49 @@ def kcidb(report: ReportInput, origin: str) -> dict[str, Any]:
     """The report as one object of KCIDB; `origin` is the name that KCIDB knows us by (a-z0-9_)."""
     if not re.fullmatch(r"[a-z0-9_]{1,64}", origin):
         raise InternalError(f"not an origin of KCIDB: {ascii_line(origin, 60)!r}")
-    made = _Made(report, origin)
+    objects = _KcidbObjects(report, origin)
     # An empty figure is none; the boots of a proof are told rather than those of the ends.
     tests: dict[str, dict[str, Any]] = {}
     for row in _rows(report):
-        if test := made.test(row):
+        if test := objects.test(row):
             tests.setdefault(test["id"], test)
-    found: dict[str, Any] = {
+    document: dict[str, Any] = {
         "version": VERSION,
-        "checkouts": [made.checkout(sha) for sha in made.revisions],
-        "builds": [made.build(sha) for sha in made.revisions],
+        "checkouts": [objects.checkout(sha) for sha in objects.revisions],
+        "builds": [objects.build(sha) for sha in objects.revisions],
         "tests": list(tests.values()),
     }
-    if issue := made.issue():
-        found["issues"] = [issue]
-        found["incidents"] = [
-            made.incident(issue, test)
+    if issue := objects.issue():
+        document["issues"] = [issue]
+        document["incidents"] = [
+            objects.incident(issue, test)
             for test in tests.values()
             if test["status"] in ("PASS", "FAIL")
         ]
-    return found
+    return document
 
 
 def kcidb_json(report: ReportInput, origin: str) -> str:
     """That object as text; held against the schema where kcidb-io is installed."""
-    found = kcidb(report, origin)
+    document = kcidb(report, origin)
     if find_spec("kcidb_io") is not None:
         from kcidb_io import schema  # noqa: PLC0415  (an extra: [kcidb])
 
-        if not schema.LATEST.is_compatible(found) or not schema.LATEST.is_valid(found):
+        if not schema.LATEST.is_compatible(document) or not schema.LATEST.is_valid(document):
             raise InternalError("what was written for KCIDB is not valid", "this is a bug")
-    return json.dumps(found, indent=1, sort_keys=True, ensure_ascii=True) + "\n"
+    return json.dumps(document, indent=1, sort_keys=True, ensure_ascii=True) + "\n"
 
 
 class _Row(NamedTuple):
-    """A figure of a kernel; with `mean` its middle is the mean of the boots, else the median."""
+    """A figure of a kernel."""
 
     sha: str
     key: MetricKey
     unit: str
     sample: Sample
+    #: PASS, FAIL, or DONE where nobody judges it.
     status: str
+    #: The middle of its boots is their mean, else the median.
     mean: bool
 
 
@@ -100,13 +102,13 @@ def _rows(report: ReportInput) -> Iterator[_Row]:
         if sha:
             status = verdict if row.metric == result.metric else "DONE"
             yield _Row(sha, row.metric, row.unit, row.sample, status, row.mean)
-    for each in result.judgements:
-        unit = next((t.unit for t in report.thresholds if t.key == each.key), each.unit)
-        if not each.figure:
-            mean = by_mean(threshold_of(report, each.key))
-            old, new = report.sought.ends("PASS", _STATUS[each.level])
-            yield _Row(report.older, each.key, unit, each.base, old, mean)
-            yield _Row(report.newer, each.key, unit, each.new, new, mean)
+    for judgement in result.judgements:
+        unit = next((t.unit for t in report.thresholds if t.key == judgement.key), judgement.unit)
+        if not judgement.figure:
+            mean = by_mean(threshold_of(report, judgement.key))
+            old, new = report.sought.ends("PASS", _STATUS[judgement.level])
+            yield _Row(report.older, judgement.key, unit, judgement.base, old, mean)
+            yield _Row(report.newer, judgement.key, unit, judgement.new, new, mean)
 
 
 def _parent(report: ReportInput) -> str:
@@ -114,7 +116,7 @@ def _parent(report: ReportInput) -> str:
     return next(iter(report.graph.parents_of(report.result.culprit)), "")
 
 
-class _Made:
+class _KcidbObjects:
     """Makes the objects of one report; their ids follow from what they are about."""
 
     def __init__(self, report: ReportInput, origin: str) -> None:

@@ -35,10 +35,10 @@ def machine_rows(report: ReportInput, *, facts: bool) -> tuple[str, ...]:
     smt = "SMT on" if device.threads > 1 and profile.smt else "SMT off"
     kind = f"{ascii_line(device.name, 40)}{' (emulated)' if device.emulated else ''}"
     model = f", {ascii_line(device.cpu_model, 50)}" if device.cpu_model else ""
-    told = dict(report.facts)
+    known = dict(report.facts)
     metric = report.result.metric
     keys = TOLD_FACTS + (find(metric.suite).facts if metric is not None else ())
-    guest = [f"{key}={ascii_line(told[key], 40)}" for key in keys if told.get(key)]
+    guest_facts = [f"{key}={ascii_line(known[key], 40)}" for key in keys if known.get(key)]
     fields = [
         _field("device", f"{kind}{model}"),
         *_hosts(report),
@@ -60,8 +60,8 @@ def machine_rows(report: ReportInput, *, facts: bool) -> tuple[str, ...]:
         _field("compiler", ascii_line(report.compiler, 120)),
         _field("release", ascii_line(report.release, 60)),
     ]
-    if facts and guest:
-        fields.append(_field("in the guest", ", ".join(guest), lines=4))
+    if facts and guest_facts:
+        fields.append(_field("in the guest", ", ".join(guest_facts), lines=4))
     return tuple(fields)
 
 
@@ -69,28 +69,28 @@ def _hosts(report: ReportInput) -> tuple[str, ...]:
     """Where the boots ran, and what each host adds to the figure; nothing for one host."""
     if not report.hosts:
         return ()
-    told = []
+    entries = []
     for host in report.hosts:
         words = f"{ascii_line(host.name, 30)}: {host.boots} boots"
         if host.adds is not None:
             words += f", {_adds(report, host.adds)}"
-        told.append(words)
+        entries.append(words)
     parts = any(host.adds is not None for host in report.hosts)
-    how = ". Compared within hosts" if parts else ". Not told apart from the kernels"
-    return (_field("hosts", f"{'; '.join(told)}{how}", lines=4),)
+    comparison = ". Compared within hosts" if parts else ". Not told apart from the kernels"
+    return (_field("hosts", f"{'; '.join(entries)}{comparison}", lines=4),)
 
 
 def _adds(report: ReportInput, adds: float) -> str:
-    found = next(t for t in report.thresholds if t.key == report.result.metric)
-    if found.scale is Scale.LOG:
+    limit = next(t for t in report.thresholds if t.key == report.result.metric)
+    if limit.scale is Scale.LOG:
         return f"{100 * (adds - 1):+.1f}%"
-    return f"{digits(adds, '+')}{unit_behind(found)}"
+    return f"{digits(adds, '+')}{unit_behind(limit)}"
 
 
 def _field(name: str, value: str, lines: int = 3) -> str:
     """`name  value`, wrapped with a hanging indent; at most `lines` lines."""
     text = wrap(foreign(value, 500) or "not known", first=f"  {name:<13}", rest=" " * 15)
-    kept = text.split("\n")
-    if len(kept) > lines:
-        kept = [*kept[: lines - 1], f"{kept[lines - 1][:68]} ..."]
-    return "\n".join(kept)
+    wrapped = text.split("\n")
+    if len(wrapped) > lines:
+        wrapped = [*wrapped[: lines - 1], f"{wrapped[lines - 1][:68]} ..."]
+    return "\n".join(wrapped)

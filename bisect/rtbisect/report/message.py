@@ -20,11 +20,11 @@ from rtbisect.report.wording import words_of
 
 if TYPE_CHECKING:
     from rtbisect.model.report import ReportInput
-    from rtbisect.report.headline_figure import Claim
+    from rtbisect.report.headline_figure import HeadlineClaim
     from rtbisect.report.template_values import Bot
 
 
-class _Plain(EmailPolicy):
+class _SingleSpaceFolding(EmailPolicy):
     """Folds at single spaces only, and never right behind the name of the header.
 
     The standard folding moves a long value to the next line as a whole; it then reads
@@ -46,7 +46,7 @@ class _Plain(EmailPolicy):
 WIDTH = 76
 
 #: Never quoted-printable or base64: both split table rows and hide the text from archives.
-POLICY = _Plain(cte_type="7bit", linesep="\n", utf8=False, raise_on_defect=False)
+POLICY = _SingleSpaceFolding(cte_type="7bit", linesep="\n", utf8=False, raise_on_defect=False)
 
 _MESSAGE_ID = re.compile(r"<[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[A-Za-z0-9.-]{1,128}>")
 #: Those of other people's mails: one word that a header can hold (RFC 5322 allows much more than
@@ -60,44 +60,49 @@ _ACTIVE = re.compile(r"#|>|From |---|diff |Index: |[A-Za-z-]+-by:")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Envelope:
-    """The headers that differ between mails. `to` and `cc` are addresses as `address` takes them;
-    `parent` is the Message-ID that the mail answers, `thread` those before it; `date` is ISO 8601;
-    `marks` are our own headers, without `X-rtbisect-`.
-    """
+    """The headers that differ between mails."""
 
+    #: Who writes.
     bot: Bot
+    #: As `address` takes them, `cc` too.
     to: tuple[str, ...]
     subject: str
+    #: ISO 8601.
     date: str
+    #: With or without brackets.
     message_id: str
     cc: tuple[str, ...] = ()
+    #: The Message-ID that the mail answers, and those before it, oldest first; with brackets.
     parent: str = ""
     thread: tuple[str, ...] = ()
+    #: Our own headers: names without `X-rtbisect-`, and what they say.
     marks: tuple[tuple[str, str], ...] = ()
 
 
-def address(text: str, what: str) -> Address:
-    """An address of the site: `Name <user@host>` or `user@host`; ConfigError otherwise."""
+def address(text: str, role: str) -> Address:
+    """An address of the site: `Name <user@host>` or `user@host`; ConfigError otherwise, which calls
+    it by its `role`.
+    """
     name, spec = parseaddr(text)
     if not text.isprintable() or not text.isascii() or not _ADDRESS.fullmatch(spec):
         raise ConfigError(
-            f"{what} {ascii_line(text, 60)!r} is not a mail address",
+            f"{role} {ascii_line(text, 60)!r} is not a mail address",
             "give one as `Name <user@example.org>` in the site file",
         )
     try:
         return Address(display_name=header_text(name, 60), addr_spec=spec)
     except (ValueError, HeaderParseError) as error:
         raise ConfigError(
-            f"{what} {ascii_line(text, 60)!r} is not a mail address", "correct the site file"
+            f"{role} {ascii_line(text, 60)!r} is not a mail address", "correct the site file"
         ) from error
 
 
 def message_id(text: str) -> str:
     """The Message-ID with its angle brackets; InternalError when it is none."""
-    whole = text if text.startswith("<") else f"<{text}>"
-    if not _MESSAGE_ID.fullmatch(whole):
+    bracketed = text if text.startswith("<") else f"<{text}>"
+    if not _MESSAGE_ID.fullmatch(bracketed):
         raise InternalError(f"not a Message-ID: {ascii_line(text, 80)!r}", "this is a bug")
-    return whole
+    return bracketed
 
 
 def answers_to(text: str) -> str:
@@ -108,14 +113,14 @@ def answers_to(text: str) -> str:
 def date(text: str) -> datetime:
     """ISO 8601 to a time in UTC; InternalError when it is none."""
     try:
-        found = datetime.fromisoformat(text)
+        moment = datetime.fromisoformat(text)
     except ValueError as error:
         raise InternalError(f"not a date: {ascii_line(text, 40)!r}", "this is a bug") from error
-    return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
+    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
 
 
 def subject(
-    report: ReportInput, claim: Claim | None, *, mailable: bool, marked: bool = True
+    report: ReportInput, claim: HeadlineClaim | None, *, mailable: bool, marked: bool = True
 ) -> str:
     """Culprit title and symptom; `[REGRESSION]` only for a mailable one of the kernel's own, and
     where `marked` says that it hurts somebody.
@@ -123,9 +128,9 @@ def subject(
     result = report.result
     if report.culprit is None or result.outcome != "culprit":
         answer = "improvement" if better(report) else str(result.outcome)
-        what = f"{answer} in {short(report.older)}..{short(report.newer)}"
+        answered = f"{answer} in {short(report.older)}..{short(report.newer)}"
         metric = f"{result.metric.suite}.{result.metric.name}" if result.metric else report.tree
-        return header_text(f"[internal] {what}: {metric}")
+        return header_text(f"[internal] {answered}: {metric}")
     symptom = claim.symptom if claim is not None else str(result.metric or "not measured")
     words, mark = words_of(report), "[internal] "
     if mailable:

@@ -38,17 +38,17 @@ def write_page(
 ) -> Path:
     """Draw the pictures and write the page into `folder`, where the draft lies; gives its path."""
     draw_page(report, runs, folder)
-    told = context(report, bot, bisect_log_of(report), Detail())
+    mail_values = context(report, bot, bisect_log_of(report), Detail())
     parts = (
-        ("Console of a boot that stands still", told["console"]),
-        ("Measured (over boots of each kernel)", told["factors"]),
-        ("Checks on fresh boots", told["checks"]),
-        ("Judged metrics of the two ends", told["ends"]),
-        ("What the change is made of", told["origins"]),
-        ("Machine and kernel", told["machine"]),
-        ("Reproduce", told["reproduce"] + told["alone"]),
+        ("Console of a boot that stands still", mail_values["console"]),
+        ("Measured (over boots of each kernel)", mail_values["factors"]),
+        ("Checks on fresh boots", mail_values["checks"]),
+        ("Judged metrics of the two ends", mail_values["ends"]),
+        ("What the change is made of", mail_values["origins"]),
+        ("Machine and kernel", mail_values["machine"]),
+        ("Reproduce", mail_values["reproduce"] + mail_values["alone"]),
     )
-    values = told | {
+    values = mail_values | {
         "campaign": report.campaign,
         "pictures": [
             {"file": name, "title": title}

@@ -44,9 +44,10 @@ _MOST_ROWS = 16
 
 @dataclass(frozen=True, slots=True)
 class Plots:
-    """Files drawn, and a line for the campaign log when there are none."""
+    """What was drawn."""
 
     files: tuple[Path, ...]
+    #: Why there are none, for the campaign log; else "".
     note: str = ""
 
 
@@ -66,9 +67,9 @@ def draw(report: ReportInput, folder: Path, loader: Callable[[], Any | None] = l
     files = []
     if report.result.candidates:
         files.append(_save(_posterior(figure, report), folder / "posterior.png"))
-    found = headline(report)
-    if found is not None and found[0].base.values and found[0].new.values:
-        files.append(_save(_boots(figure, report, *found), folder / "boots.png"))
+    opening = headline(report)
+    if opening is not None and opening[0].base.values and opening[0].new.values:
+        files.append(_save(_boots(figure, report, *opening), folder / "boots.png"))
     return Plots(tuple(files), "" if files else "plots skipped: nothing was measured")
 
 
@@ -139,11 +140,13 @@ def draw_page(
     if figure is None or key is None:
         return ()
     boots = [(run, value) for run in runs if (value := figure_of(run, key)) is not None]
-    drawn = {
+    drawings = {
         "trend.png": _trend(figure, report, key, boots) if boots else None,
         "cpus.png": _cpus(figure, report, key, [run for run, _ in boots]),
     }
-    return tuple(_save(made, folder / name) for name, made in drawn.items() if made is not None)
+    return tuple(
+        _save(drawing, folder / name) for name, drawing in drawings.items() if drawing is not None
+    )
 
 
 def role(report: ReportInput, sha: str) -> str:
@@ -168,15 +171,15 @@ def _trend(figure_class: Any, report: ReportInput, key: MetricKey, boots: Sequen
     bad = {row.sha: row.probability_bad for row in report.result.tested}
     figure = figure_class(figsize=(9, 3.2), layout="constrained")
     axes = figure.add_subplot()
-    for label, colour, wanted in (
+    for label, colour, belongs in (
         (before, _COLOURS[0], lambda p: p is not None and p < 0.5),
         (after, _COLOURS[1], lambda p: p is not None and p >= 0.5),
         ("reverts and controls", _GREY, lambda p: p is None),
     ):
-        found = [(n, v) for n, (run, v) in enumerate(boots, 1) if wanted(bad.get(run.revision))]
-        if found:
+        points = [(n, v) for n, (run, v) in enumerate(boots, 1) if belongs(bad.get(run.revision))]
+        if points:
             axes.plot(
-                *zip(*found, strict=True),
+                *zip(*points, strict=True),
                 "o",
                 ms=5,
                 alpha=0.8,
@@ -195,22 +198,29 @@ def _trend(figure_class: Any, report: ReportInput, key: MetricKey, boots: Sequen
 
 def _cpus(figure_class: Any, report: ReportInput, key: MetricKey, runs: Sequence[Run]) -> Any:
     """Median over boots by revision and CPU; None where nothing tells single CPUs."""
-    told: dict[str, dict[int, list[float]]] = {}
+    by_sha: dict[str, dict[int, list[float]]] = {}
     for run in runs:
-        for each in run.measurements:
-            same = (each.suite, each.name, each.window) == (key.suite, key.name, key.window)
-            if same and each.cpu is not None and math.isfinite(each.value):
-                told.setdefault(run.revision, {}).setdefault(each.cpu, []).append(each.value)
-    if not told:
+        for measurement in run.measurements:
+            same = (measurement.suite, measurement.name, measurement.window) == (
+                key.suite,
+                key.name,
+                key.window,
+            )
+            if same and measurement.cpu is not None and math.isfinite(measurement.value):
+                by_sha.setdefault(run.revision, {}).setdefault(measurement.cpu, []).append(
+                    measurement.value
+                )
+    if not by_sha:
         return None
     order = {commit.sha: n for n, commit in enumerate(report.graph.commits, 1)}
-    most = sorted(told, key=lambda sha: -sum(map(len, told[sha].values())))[:_MOST_ROWS]
+    most = sorted(by_sha, key=lambda sha: -sum(map(len, by_sha[sha].values())))[:_MOST_ROWS]
     shown = sorted(
         most, key=lambda sha: order.get(sha, len(order) + 1 if sha != report.older else 0)
     )
-    cpus = sorted({cpu for sha in shown for cpu in told[sha]})
+    cpus = sorted({cpu for sha in shown for cpu in by_sha[sha]})
     grid = [
-        [median(told[sha][cpu]) if cpu in told[sha] else math.nan for cpu in cpus] for sha in shown
+        [median(by_sha[sha][cpu]) if cpu in by_sha[sha] else math.nan for cpu in cpus]
+        for sha in shown
     ]
     figure = figure_class(
         figsize=(2.8 + 0.5 * len(cpus), 1.4 + 0.3 * len(shown)), layout="constrained"

@@ -34,7 +34,7 @@ STABLE = "stable@vger.kernel.org"
 TRACKED = {"mainline", "next", "stable"}
 
 #: Causes that other people can do something about.
-_TOLD = {Cause.KERNEL, Cause.WORKLOAD_DEPENDENT}
+_ACTIONABLE = {Cause.KERNEL, Cause.WORKLOAD_DEPENDENT}
 
 _NOBODY = re.compile(r"(?i)(no-?reply|do-?not-?reply|mailer-daemon|postmaster)@|@users\.noreply\.")
 #: Characters of a name with an address; what is longer is cut, and is no address then.
@@ -44,10 +44,10 @@ _PERSON = re.compile(r"\s*(?P<name>[^<>]{0,200}?)\s*<(?P<address>[^<>\s]{1,200})
 
 def stands_still(report: ReportInput) -> bool:
     """Whether the figure is that boots stand still, in some of them and not in others."""
-    found = headline(report)
-    if found is None or report.result.cause is not Cause.KERNEL:
+    opening = headline(report)
+    if opening is None or report.result.cause is not Cause.KERNEL:
         return False
-    judged = found[0]
+    judged = opening[0]
     return all(has_share(judged.key, side) for side in (judged.base, judged.new))
 
 
@@ -84,9 +84,10 @@ class Obstacle(Enum):
 
 @dataclass(frozen=True, slots=True)
 class HeldBack:
-    """The first obstacle of a report; `gate` is the name of the GATE that failed."""
+    """The first obstacle of a report."""
 
     obstacle: Obstacle
+    #: Name of the one that failed, where the obstacle is GATE; else "".
     gate: str = ""
 
 
@@ -94,11 +95,11 @@ def held_back(report: ReportInput) -> HeldBack | None:
     """Why a list never gets a report; None for one that it may get: of a real machine and a foreign
     workload, on a proven culprit with its figure on both sides.
     """
-    found = _obstacle_of_data(report)
-    if found is None and (gate := failed_gate(report.result)):
+    obstacle = _obstacle_of_data(report)
+    if obstacle is None and (gate := failed_gate(report.result)):
         return HeldBack(Obstacle.GATE, gate.name)
-    found = found or _obstacle_of_answer(report)
-    return HeldBack(found) if found else None
+    obstacle = obstacle or _obstacle_of_answer(report)
+    return HeldBack(obstacle) if obstacle else None
 
 
 def mailable(report: ReportInput) -> bool:
@@ -119,8 +120,8 @@ def _obstacle_of_data(report: ReportInput) -> Obstacle | None:
         return Obstacle.SYNTHETIC
     if report.result.outcome is not Outcome.CULPRIT:
         return None
-    found = headline(report)
-    if found is None or not (found[0].base.values and found[0].new.values):
+    opening = headline(report)
+    if opening is None or not (opening[0].base.values and opening[0].new.values):
         return Obstacle.NOT_MEASURED
     return Obstacle.NO_CONSOLE if stands_still(report) and not report.excerpt else None
 
@@ -131,7 +132,7 @@ def _obstacle_of_answer(report: ReportInput) -> Obstacle | None:
         return Obstacle.NO_CULPRIT
     if report.sought is Sought.REPAIR and not stands_still(report):
         return Obstacle.REPAIR
-    return None if report.result.cause in _TOLD else Obstacle.CAUSE
+    return None if report.result.cause in _ACTIONABLE else Obstacle.CAUSE
 
 
 class Purpose(StrEnum):
@@ -154,7 +155,7 @@ def purpose_of(report: ReportInput, kind: str, *, hurts: bool) -> Purpose:
     return Purpose.TRACKED if tracked else Purpose.TOLD
 
 
-class Source(Enum):
+class AddressSource(Enum):
     """Where an address comes from."""
 
     AUTHOR = auto()
@@ -186,22 +187,26 @@ class Refusal(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Addressee:
-    """An address as it was found, with foreign text. `detail` is the kind of the tree of the list
-    for REGRESSIONS, the word that a list of the SITE is for, the role of a MAINTAINER.
-    """
+    """An address as it was found, with foreign text."""
 
     address: str
+    #: Of whom it is; "" for a list.
     name: str
-    source: Source
+    source: AddressSource
+    #: For REGRESSIONS the kind of the tree, for a list of the SITE the word that it is for, for a
+    #: MAINTAINER his role; else "".
     detail: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Addressees:
-    """Who gets a report, by weight; nobody where all are refused."""
+    """Who gets a report, each address once; nobody where all are refused."""
 
+    #: Author and committer, else the first that is left.
     to: tuple[Addressee, ...]
+    #: All others by weight: where a cap cuts, the last are missing.
     cc: tuple[Addressee, ...]
+    #: Who gets none, and why.
     refused: tuple[tuple[Addressee, Refusal], ...]
 
 
@@ -216,25 +221,29 @@ def addressees(
     the commit's own fields and tags, from `maintainers` (lines of get_maintainer.pl) and from the
     site; never from what a mail says in its text.
     """
-    kept: dict[str, Addressee] = {}
+    accepted: dict[str, Addressee] = {}
     refused: dict[str, tuple[Addressee, Refusal]] = {}
-    for each in _found(commit, kind, rules, maintainers, purpose):
-        key = each.address.lower()
-        if key in kept:
+    for addressee in _candidates(commit, kind, rules, maintainers, purpose):
+        key = addressee.address.lower()
+        if key in accepted:
             continue
-        why = refusal(each.address, rules)
-        if why is None and len(kept) >= rules.most:
+        why = refusal(addressee.address, rules)
+        if why is None and len(accepted) >= rules.most:
             why = Refusal.TOO_MANY
         if why is None:
-            kept[key] = each
+            accepted[key] = addressee
         else:
-            refused.setdefault(key, (each, why))
-    main = [key for key, each in kept.items() if each.source in (Source.AUTHOR, Source.COMMITTER)]
-    main = main or list(kept)[:1]
+            refused.setdefault(key, (addressee, why))
+    main = [
+        key
+        for key, addressee in accepted.items()
+        if addressee.source in (AddressSource.AUTHOR, AddressSource.COMMITTER)
+    ]
+    main = main or list(accepted)[:1]
     return Addressees(
-        to=tuple(kept[key] for key in main),
-        cc=tuple(each for key, each in kept.items() if key not in main),
-        refused=tuple(each for key, each in refused.items() if key not in kept),
+        to=tuple(accepted[key] for key in main),
+        cc=tuple(addressee for key, addressee in accepted.items() if key not in main),
+        refused=tuple(pair for key, pair in refused.items() if key not in accepted),
     )
 
 
@@ -256,12 +265,12 @@ def of_thread(
     """
     first = [each for each in (*askers, *to) if refusal(_address(each), rules) is None]
     main = first[:1] if askers else first
-    seen = {_address(each).lower() for each in main}
+    addressed = {_address(each).lower() for each in main}
     rest = []
     for each in (*to, *cc):
         key = _address(each).lower()
-        if key not in seen and refusal(_address(each), rules) is None:
-            seen.add(key)
+        if key not in addressed and refusal(_address(each), rules) is None:
+            addressed.add(key)
             rest.append(each)
     return tuple(main), tuple(rest)
 
@@ -273,40 +282,40 @@ def _address(header: str) -> str:
 def person(text: str) -> tuple[str, str]:
     """Name and address of `Name <address>` or `address`."""
     # Blanks that go on and on would be split in every way between its parts.
-    found = _PERSON.fullmatch(" ".join(text[:_LONGEST_PERSON].split()))
-    return (found["name"], found["address"]) if found else ("", text.strip())
+    match = _PERSON.fullmatch(" ".join(text[:_LONGEST_PERSON].split()))
+    return (match["name"], match["address"]) if match else ("", text.strip())
 
 
-def _found(
+def _candidates(
     commit: CommitText, kind: str, rules: MailRules, maintainers: Sequence[str], purpose: Purpose
 ) -> Iterator[Addressee]:
     """Everybody by weight; the least come last, where a cap cuts."""
-    yield Addressee(commit.author_email, commit.author, Source.AUTHOR)
+    yield Addressee(commit.author_email, commit.author, AddressSource.AUTHOR)
     if commit.committer_email:
-        yield Addressee(commit.committer_email, commit.committer, Source.COMMITTER)
+        yield Addressee(commit.committer_email, commit.committer, AddressSource.COMMITTER)
     if purpose is Purpose.TRACKED:
-        yield Addressee(REGRESSIONS, "", Source.REGRESSIONS, kind)
+        yield Addressee(REGRESSIONS, "", AddressSource.REGRESSIONS, kind)
         if kind == "stable":
-            yield Addressee(STABLE, "", Source.STABLE)
+            yield Addressee(STABLE, "", AddressSource.STABLE)
     if purpose is Purpose.BACKPORT:
-        yield Addressee(STABLE, "", Source.BACKPORT)
+        yield Addressee(STABLE, "", AddressSource.BACKPORT)
     text = " ".join((commit.subject, *commit.files)).lower()
     for word, address in rules.lists:
         if word.lower() in text:
-            yield Addressee(address, "", Source.SITE, word)
+            yield Addressee(address, "", AddressSource.SITE, word)
     for line in maintainers:
-        who, _, role = line.partition(" (")
-        name, address = person(who)
-        yield Addressee(address, name, Source.MAINTAINER, role.rstrip(")"))
+        named, _, role = line.partition(" (")
+        name, address = person(named)
+        yield Addressee(address, name, AddressSource.MAINTAINER, role.rstrip(")"))
     for tag in commit.signed_off:
         name, address = person(tag)
-        yield Addressee(address, name, Source.SIGNED_OFF)
+        yield Addressee(address, name, AddressSource.SIGNED_OFF)
 
 
 def _refusals(
     address: str, rules: MailRules, proposed: Collection[str] | None
 ) -> Iterator[Refusal]:
-    if not ADDRESS.fullmatch(address) or len(address) > 120 or not _plain(address):
+    if not ADDRESS.fullmatch(address) or len(address) > 120 or not _fits_header(address):
         yield Refusal.NO_ADDRESS
     if _NOBODY.search(address):
         yield Refusal.TAKES_NO_MAIL
@@ -320,7 +329,7 @@ def _refusals(
         yield Refusal.NOT_PROPOSED
 
 
-def _plain(address: str) -> bool:
+def _fits_header(address: str) -> bool:
     """Whether a header takes it as it is."""
     try:
         return Address(addr_spec=address).addr_spec == address

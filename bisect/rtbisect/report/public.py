@@ -12,20 +12,23 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Public:
-    """`approver` is who has read the mail and answers for it; `evidence` where its data are
-    published, "" for nowhere; `use_case` says in a sentence whom it hurts: only with it, and the
-    kernel as the cause, the mail is a [REGRESSION]. `introduced` is the mainline commit for
-    regzbot, "" for none; `title` its title there, `monitored` threads with a fix that it has to
-    watch, `linked` what else belongs to it. With `commands` replies may ask for tests.
-    """
+    """A mail to other people beside the report that it is of."""
 
     recipients: Recipients
+    #: Who has read the mail and answers for it: `Name <user@host>`.
     approver: str
+    #: ISO 8601.
     date: str
+    #: The address where its data are published, with a slash at its end; "" for nowhere.
     evidence: str = ""
+    #: Whom it hurts, a sentence: only with it, and the kernel as the cause, the mail is a
+    #: [REGRESSION].
     use_case: str = ""
+    #: The mainline commit for regzbot, "" for none, and the title of the regression there.
     introduced: str = ""
     title: str = ""
+    #: Pages for regzbot: threads with a fix that it has to watch, and what else belongs to it.
     monitored: tuple[str, ...] = ()
     linked: tuple[str, ...] = ()
+    #: Replies may ask for tests.
     commands: bool = False

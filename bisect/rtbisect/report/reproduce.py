@@ -47,8 +47,8 @@ def _continued(command: str) -> tuple[str, ...]:
     """A command over several lines, broken between words only, before options if it can."""
     lines, current = [], ""
     for group in _groups(command):
-        whole = " ".join(group)
-        for part in [whole] if len(whole) <= 66 else group:
+        joined = " ".join(group)
+        for part in [joined] if len(joined) <= 66 else group:
             if current and len(current) + len(part) > 66:
                 lines.append(current)
                 current = part

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rtbisect.report.averages import metric_name, seen, spread, threshold_of
+from rtbisect.report.averages import boots_with, metric_name, spread, threshold_of
 from rtbisect.report.text import foreign
 
 if TYPE_CHECKING:
@@ -18,14 +18,14 @@ MOST = 3
 
 def brings_back(report: ReportInput) -> tuple[str, ...]:
     """Sentences, the measured ones first; one that says so where nothing is known."""
-    said = tuple(_measured(report, each) for each in report.repaired[-MOST:])
+    sentences = tuple(_measured(report, each) for each in report.repaired[-MOST:])
     tags = report.culprit.fixes[:MOST] if report.culprit else ()
-    said += tuple(
+    sentences += tuple(
         f"The commit says that it repairs {foreign(tag, 80)}: a revert brings that back."
         for tag in tags
     )
     unknown = "What a revert brings back is not known: the commit names nothing that it repairs,"
-    return said or (f"{unknown} and no campaign here found anything.",)
+    return sentences or (f"{unknown} and no campaign here found anything.",)
 
 
 def _measured(report: ReportInput, known: Repaired) -> str:
@@ -41,6 +41,6 @@ def _measured(report: ReportInput, known: Repaired) -> str:
 
 def _level(metric: MetricKey, sample: Sample, unit: str) -> str:
     """A median with its range; of a figure of boots those that have it."""
-    if found := seen(metric, sample):
-        return f"seen in {found}"
+    if share := boots_with(metric, sample):
+        return f"seen in {share}"
     return f"{spread(sample, unit)} ({sample.n} boots)"

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from rtbisect.model.campaign import Level, Scale
 from rtbisect.report.averages import (
+    boots_with,
     by_mean,
     limit_of,
     metric_name,
     of_boots,
-    seen,
     spread,
     suffix,
     threshold_of,
@@ -58,20 +58,20 @@ def factor_table(report: ReportInput, most: int = MAX_FACTORS) -> tuple[str, ...
         Column("n", right=True),
     )
     lines = grouped(columns, groups)
-    kept, whole = lines[: 2 + most], 2
+    shown, complete = lines[: 2 + most], 2
     for group in groups.values():
-        if whole + 1 + len(group) > len(kept):
+        if complete + 1 + len(group) > len(shown):
             break
-        whole += 1 + len(group)
-    if whole == len(lines):
+        complete += 1 + len(group)
+    if complete == len(lines):
         return lines
     # A kernel without the one that it is compared with says nothing.
-    return (*(kept[:whole] if whole > 2 else kept), "  more in result.json")
+    return (*(shown[:complete] if complete > 2 else shown), "  more in result.json")
 
 
 def _boots_of(row: TableRow) -> str:
     """A median with its range; of a figure of boots how many have it."""
-    return seen(row.metric, row.sample) or spread(row.sample, mean=row.mean)
+    return boots_with(row.metric, row.sample) or spread(row.sample, mean=row.mean)
 
 
 def _heading(row: TableRow) -> str:
@@ -106,7 +106,7 @@ def check_table(report: ReportInput, most: int = MAX_ROWS) -> tuple[str, ...]:
     columns = (
         Column("check"),
         Column("status"),
-        Column(_middles(limits), right=True, spare=True),
+        Column(_middles_word(limits), right=True, spare=True),
         Column("effect [95%]", right=True),
         Column("p", right=True),
         Column("n", right=True),
@@ -117,14 +117,14 @@ def check_table(report: ReportInput, most: int = MAX_ROWS) -> tuple[str, ...]:
             check.status,
             medians(report, check.judgement),
             _effect(report, check.judgement),
-            *_weight(check.judgement),
+            *_p_and_boots(check.judgement),
         )
         for check in checks
     ]
     return table(columns, rows)
 
 
-def _middles(limits: Sequence[Threshold | None]) -> str:
+def _middles_word(limits: Sequence[Threshold | None]) -> str:
     """What the middles of boots are in these rows."""
     if limits and all(limit is not None and of_boots(limit.key) for limit in limits):
         return "boots"
@@ -133,8 +133,8 @@ def _middles(limits: Sequence[Threshold | None]) -> str:
 
 def origin_table(report: ReportInput, most: int) -> tuple[str, ...]:
     """What the change of the searched figure is made of: shares and rates of each source."""
-    found = report.result.origins[:most]
-    if not found:
+    origins = report.result.origins[:most]
+    if not origins:
         return ()
     columns = (
         Column("share", right=True),
@@ -143,19 +143,19 @@ def origin_table(report: ReportInput, most: int) -> tuple[str, ...]:
         Column("source"),
     )
     rows: list[tuple[str, ...]] = []
-    for each in found:
-        first, *more = _source(each)
-        rates = (number(rate, whole=False) for rate in (each.parent, each.culprit))
-        rows.append((f"{100 * each.share:.0f}%", *rates, first))
+    for origin in origins:
+        first, *more = _source_lines(origin)
+        rates = (number(rate, whole=False) for rate in (origin.parent, origin.culprit))
+        rows.append((f"{100 * origin.share:.0f}%", *rates, first))
         rows += [("", "", "", line) for line in more]
     return table(columns, rows)
 
 
-def _source(each: Origin) -> list[str]:
+def _source_lines(origin: Origin) -> list[str]:
     """Who it was, and below that the functions that it was in, MAX_SOURCE characters a line."""
-    who, _, where = foreign(each.name, 400).partition(": ")
-    lines, line = [f"{each.kind}: {who}"], ""
-    for frame in where.split(" < ") if where else ():
+    source, _, stack = foreign(origin.name, 400).partition(": ")
+    lines, line = [f"{origin.kind}: {source}"], ""
+    for frame in stack.split(" < ") if stack else ():
         if line and len(line) + len(frame) + 3 > MAX_SOURCE:
             lines.append(f"  {line}")
             line = ""
@@ -172,8 +172,8 @@ def ends_table(report: ReportInput) -> tuple[str, ...]:
     """Judged metrics of the two ends, those that do not pass first and MAX_ENDS at most; effects
     are in result.json.
     """
-    found = sorted(report.result.judgements, key=lambda each: each.level is Level.PASS)
-    if not found:
+    judgements = sorted(report.result.judgements, key=lambda each: each.level is Level.PASS)
+    if not judgements:
         return ()
     columns = (
         Column("metric"),
@@ -184,9 +184,12 @@ def ends_table(report: ReportInput) -> tuple[str, ...]:
     )
     lines = table(
         columns,
-        [(str(j.key), j.level, medians(report, j), *_weight(j)) for j in found[:MAX_ENDS]],
+        [
+            (str(j.key), j.level, medians(report, j), *_p_and_boots(j))
+            for j in judgements[:MAX_ENDS]
+        ],
     )
-    left = len(found) - MAX_ENDS
+    left = len(judgements) - MAX_ENDS
     return (*lines, f"  {many(left, 'more metric')} in result.json") if left > 0 else lines
 
 
@@ -201,7 +204,7 @@ def _effect(report: ReportInput, judgement: Judgement | None) -> str:
     return f"{effect} [{low}..{high}]{suffix(limit.unit) if limit.scale is Scale.LINEAR else ''}"
 
 
-def _weight(judgement: Judgement | None) -> tuple[str, str]:
+def _p_and_boots(judgement: Judgement | None) -> tuple[str, str]:
     """The p value and the boots of both sides."""
     if judgement is None:
         return "-", "-"

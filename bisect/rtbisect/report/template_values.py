@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from rtbisect.model.campaign import Summary, Verification
     from rtbisect.model.report import CommitText, ReportInput
-    from rtbisect.report.headline_figure import Claim
+    from rtbisect.report.headline_figure import HeadlineClaim
 
 #: Inline bisect logs are at most this long.
 LOG_LINES = 40
@@ -47,6 +47,7 @@ class Bot:
 
     name: str
     address: str
+    #: The address that a Message-ID is appended to.
     archive: str
 
 
@@ -56,17 +57,27 @@ class Detail:
     boots of one kernel say, always stay.
     """
 
+    #: The bisect log, if it is no longer than LOG_LINES.
     log: bool = True
+    #: What the guest told of itself.
     facts: bool = True
+    #: Notes of the checks.
     notes: bool = True
+    #: Gates that passed with something to tell, newer kernels, all that a revert brings back.
     shown: bool = True
+    #: At most so many sources of the change, commits of the posterior, reasons of the answer.
     origins: int = 5
     candidates: int = 5
     reasons: int = 5
+    #: How to boot the kernels without our lab.
     alone: bool = True
+    #: At most so many lines of the console of what stands still.
     console: int = 16
+    #: The histogram of the boots, where it says something.
     shape: bool = True
+    #: What the figure is, in words.
     title: bool = True
+    #: At most so many rows of the table of checks, and lines of the factor table.
     rows: int = MAX_ROWS
     factors: int = MAX_FACTORS
 
@@ -157,16 +168,16 @@ def context(report: ReportInput, bot: Bot, log: str, detail: Detail) -> dict[str
     }
 
 
-def _claim(report: ReportInput, detail: Detail) -> Claim | None:
-    found = claim(report)
-    return found if found is None or detail.title else replace(found, title="")
+def _claim(report: ReportInput, detail: Detail) -> HeadlineClaim | None:
+    headline = claim(report)
+    return headline if headline is None or detail.title else replace(headline, title="")
 
 
 def _console(report: ReportInput, most: int) -> tuple[str, ...]:
     """The words of the console, long ones over several lines."""
     # At the begin of a line "#" belongs to who commands bots.
-    told = (foreign(line, 300).lstrip("# ") for line in report.excerpt)
-    paragraphs = (wrap(each, TABLE, "  ", "      ") for each in told if each)
+    lines = (foreign(line, 300).lstrip("# ") for line in report.excerpt)
+    paragraphs = (wrap(each, TABLE, "  ", "      ") for each in lines if each)
     return tuple(line for each in paragraphs for line in each.splitlines())[:most]
 
 
@@ -186,7 +197,7 @@ _MOST_OBJECTIONS = 4
 def _shown(report: ReportInput, names: Iterable[str]) -> tuple[str, ...]:
     """What these gates have found beside pass and fail."""
     passed = [gate for gate in report.result.gates if gate.status is GateStatus.PASS]
-    told = [
+    sentences = [
         f"{_SHOWN[name]}: {foreign(gate.reason, 200)}."
         for name in names
         for gate in passed
@@ -196,8 +207,8 @@ def _shown(report: ReportInput, names: Iterable[str]) -> tuple[str, ...]:
         gate.name == AA for gate in report.result.gates if gate.status is not GateStatus.ABSENT
     )
     if not any(compared):
-        told.append("Boots of one kernel were not compared with each other.")
-    return tuple(told)
+        sentences.append("Boots of one kernel were not compared with each other.")
+    return tuple(sentences)
 
 
 #: Where the search leaves no doubt of a revision.
@@ -211,8 +222,8 @@ def _still(report: ReportInput) -> str:
     if not ends or not words.surely_there:
         return ""
     still = words.surely_there if ends[0].probability_bad >= _SURE else words.perhaps_gone
-    said = f"The newest revision that was booted, {short(report.newer)},"
-    return f"{said} {still}; newer ones and other series were not tested."
+    newest = f"The newest revision that was booted, {short(report.newer)},"
+    return f"{newest} {still}; newer ones and other series were not tested."
 
 
 def _improved(report: ReportInput) -> tuple[str, ...]:
@@ -228,11 +239,11 @@ def _improved(report: ReportInput) -> tuple[str, ...]:
 
 def _objections(report: ReportInput) -> tuple[str, ...]:
     """Gates that failed. Of where the data come from the banner speaks."""
-    found = against(report.result.gates)
-    told = [f"{gate.name}: {foreign(gate.reason, 200)}" for gate in found[:_MOST_OBJECTIONS]]
-    if more := [gate.name for gate in found[_MOST_OBJECTIONS:]]:
-        told.append(f"{', '.join(more)}: see result.json")
-    return tuple(told)
+    failed = against(report.result.gates)
+    lines = [f"{gate.name}: {foreign(gate.reason, 200)}" for gate in failed[:_MOST_OBJECTIONS]]
+    if more := [gate.name for gate in failed[_MOST_OBJECTIONS:]]:
+        lines.append(f"{', '.join(more)}: see result.json")
+    return tuple(lines)
 
 
 def log_inline(lines: list[str]) -> tuple[str, ...]:
@@ -242,16 +253,21 @@ def log_inline(lines: list[str]) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommitView:
-    """A commit as a template prints it; `fixes` is a Fixes: trailer, never folded."""
+    """A commit as a template prints it."""
 
     sha: str
+    #: The first 12 digits of it.
     short: str
     subject: str
     author: str
     email: str
+    #: As the tree has it.
     date: str
+    #: The first ones by name, of more the number.
     files: str
+    #: A Fixes: trailer on one line, without its title where that is not plain ASCII.
     fixes: str
+    #: The first release that has it, "" where none is known.
     release: str = ""
 
 
@@ -275,22 +291,26 @@ def commit_view(commit: CommitText) -> CommitView:
 
 
 def _notes(checks: tuple[Verification, ...]) -> tuple[str, ...]:
-    told = [check for check in checks if check.note]
-    return tuple(f"{foreign(check.name, 30)}: {foreign(check.note, 200)}" for check in told[:5])
+    noted = [check for check in checks if check.note]
+    return tuple(f"{foreign(check.name, 30)}: {foreign(check.note, 200)}" for check in noted[:5])
 
 
 def _check(checks: tuple[Verification, ...], name: str) -> str:
     """Status of the first check whose name begins with `name`: the words of trust.verify
     (pass, fail, undecided, n/a), or `absent`.
     """
-    found = next((check for check in checks if check.name.lower().startswith(name)), None)
+    first = next((check for check in checks if check.name.lower().startswith(name)), None)
     known = ("pass", "fail", "undecided")
-    return found.status if found is not None and found.status in known else "absent"
+    return first.status if first is not None and first.status in known else "absent"
 
 
 def _reasons(report: ReportInput, count: int) -> tuple[str, ...]:
     """`count` reasons at most, without those that the table of the ends tells, and the gates."""
-    told = tuple(f"{judgement.key}: " for judgement in report.result.judgements)
-    told += tuple(f"{gate.name}: " for gate in against(report.result.gates))
-    kept = [reason for reason in report.result.reasons if not (told and reason.startswith(told))]
-    return tuple(foreign(reason, 200) for reason in kept[:count])
+    elsewhere = tuple(f"{judgement.key}: " for judgement in report.result.judgements)
+    elsewhere += tuple(f"{gate.name}: " for gate in against(report.result.gates))
+    reasons = [
+        reason
+        for reason in report.result.reasons
+        if not (elsewhere and reason.startswith(elsewhere))
+    ]
+    return tuple(foreign(reason, 200) for reason in reasons[:count])

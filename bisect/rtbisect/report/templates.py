@@ -31,10 +31,10 @@ class Templates:
         self._environment.filters["prose"] = wrap
         self._environment.filters["bullet"] = _bullet
 
-    def rendered(self, template: str, told: Mapping[str, Any]) -> str:
+    def rendered(self, template: str, values: Mapping[str, Any]) -> str:
         """A template with its values; ConfigError where it is missing, or asks for others."""
         try:
-            return self._environment.get_template(template).render(told)
+            return self._environment.get_template(template).render(values)
         except TemplateError as error:
             raise ConfigError(
                 f"template {template} in {self._folder} does not work: {error}",

@@ -126,12 +126,12 @@ def number(value: float, unit: str = "", *, sign: bool = False, whole: bool = Tr
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of a table; numbers stand right. One that is `spare` is left out where there is no
-    room for it.
-    """
+    """A column of a table."""
 
     title: str
+    #: Its cells stand right, as numbers do, and are never cut.
     right: bool = False
+    #: It is left out where there is no room for it.
     spare: bool = False
 
 
@@ -149,8 +149,10 @@ def table(
         for i, column in enumerate(columns)
     ]
     if sum(widths) + 2 * len(columns) > width and any(column.spare for column in columns):
-        kept = [i for i, column in enumerate(columns) if not column.spare]
-        return table([columns[i] for i in kept], [[row[i] for i in kept] for row in cells], width)
+        needed = [i for i, column in enumerate(columns) if not column.spare]
+        return table(
+            [columns[i] for i in needed], [[row[i] for i in needed] for row in cells], width
+        )
     spare = width - 2 * len(columns)
     left = [i for i, column in enumerate(columns) if not column.right]
     while sum(widths) > spare and left:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Words:
+class ReportWords:
     """What a report says one way or the other."""
 
     #: The ends. Of the newer one nobody knows yet whether it repairs anything.
@@ -40,8 +40,8 @@ class Words:
     perhaps_gone: str
 
 
-WORDS: Mapping[Sought, Words] = {
-    Sought.REGRESSION: Words(
+WORDS: Mapping[Sought, ReportWords] = {
+    Sought.REGRESSION: ReportWords(
         ends=("good end", "bad end"),
         kernels=("good side", "bad side"),
         still_templates={
@@ -61,7 +61,7 @@ WORDS: Mapping[Sought, Words] = {
         surely_there="still has it",
         perhaps_gone="does not have it for sure",
     ),
-    Sought.REPAIR: Words(
+    Sought.REPAIR: ReportWords(
         ends=("older end", "newer end"),
         kernels=("broken", "repaired"),
         still_templates=dict.fromkeys(Cause, "backport.txt.j2"),
@@ -78,5 +78,5 @@ WORDS: Mapping[Sought, Words] = {
 }
 
 
-def words_of(report: ReportInput) -> Words:
+def words_of(report: ReportInput) -> ReportWords:
     return WORDS[report.sought]

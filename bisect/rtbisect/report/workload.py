@@ -6,7 +6,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rtbisect.report.averages import metric_name, of_boots, overlap, seen, spread, threshold_of
+from rtbisect.report.averages import (
+    boots_with,
+    metric_name,
+    of_boots,
+    overlap,
+    spread,
+    threshold_of,
+)
 from rtbisect.report.text import foreign
 
 if TYPE_CHECKING:
@@ -16,14 +23,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """Parent and culprit under one level of the workload, as printed; `apart` says whether the
-    ranges of the boots overlap, "" where they say nothing.
-    """
+    """Parent and culprit under one level of the workload, as printed."""
 
     workload: str
     metric: str
+    #: The figure of the parent and of the culprit, with the range of the boots.
     base: str
     new: str
+    #: Whether those ranges overlap, as what follows; "" where they say nothing.
     apart: str
 
 
@@ -38,37 +45,37 @@ def side(report: ReportInput, *, loaded: bool) -> Side | None:
         return None
     limit = threshold_of(report, key)
     control = limit.control if limit is not None else None
-    same = [
+    same_figure = [
         row.metric
         for row in report.result.table
         if (row.metric.suite, row.metric.name) == (key.suite, key.name)
     ]
-    without = {"" if control is None else control.window}
-    for want in (key, *([control] if control is not None else []), *same):
+    unloaded = {"" if control is None else control.window}
+    for wanted in (key, *([control] if control is not None else []), *same_figure):
         rows = [
             row
             for row in report.result.table
-            if row.metric == want and row.sample.values
-            if (row.workload != "none" and row.window not in without) == loaded
+            if row.metric == wanted and row.sample.values
+            if (row.workload != "none" and row.window not in unloaded) == loaded
         ]
         base = next((row for row in rows if row.kernel == "parent"), None)
         new = next((row for row in rows if row.kernel == "culprit"), None)
         if base is not None and new is not None:
             return Side(
                 workload=foreign(base.workload, 40),
-                metric=metric_name(want),
+                metric=metric_name(wanted),
                 base=_level(base),
                 new=_level(new),
-                apart="" if of_boots(want) else _intervals_disjoint(base.sample, new.sample),
+                apart="" if of_boots(wanted) else _overlap_text(base.sample, new.sample),
             )
     return None
 
 
 def _level(row: TableRow) -> str:
     """As printed; of a figure of boots how many have it."""
-    told = seen(row.metric, row.sample)
-    return f"seen in {told}" if told else spread(row.sample, row.unit, mean=row.mean)
+    share = boots_with(row.metric, row.sample)
+    return f"seen in {share}" if share else spread(row.sample, row.unit, mean=row.mean)
 
 
-def _intervals_disjoint(one: Sample, other: Sample) -> str:
+def _overlap_text(one: Sample, other: Sample) -> str:
     return f"; the ranges of the boots {'' if overlap(one, other) else 'do not '}overlap"

@@ -30,9 +30,9 @@ def test_the_withdrawn_report_is_refused():
         "compiler", "config", "boots", "spread", "controls", "tip", "sum-as-maximum",
         "nanoseconds", "same-counter", "instrument", "asks-revert",
     }  # fmt: skip
-    assert "MAX_NOISE" in told["sum-as-maximum"].said
-    assert "eosnoise" in told["instrument"].said
-    assert "588245" in told["same-counter"].said
+    assert "MAX_NOISE" in told["sum-as-maximum"].problem
+    assert "eosnoise" in told["instrument"].problem
+    assert "588245" in told["same-counter"].problem
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_a_title_alone_is_no_hang():
 def test_lists_of_cpus_fit_the_topology(changes, said):
     found = lint(mail(body=f"{BODY}{machine(**changes)}"))
     assert [each.rule for each in found][:1] == (["topology"] if said else [])
-    assert not said or any(said in each.said for each in found)
+    assert not said or any(said in each.problem for each in found)
 
 
 @pytest.mark.parametrize(

@@ -32,7 +32,7 @@ def test_a_header_that_is_made_to_take_long_does_not(name):
             line for line in HEADERS.splitlines(keepends=True) if not line.startswith(f"{name}:")
         )
         found = lint(mail(f"{headers}{name}: x{value}\n"))
-        assert all(each.said.isprintable() and len(each.said) < 300 for each in found)
+        assert all(each.problem.isprintable() and len(each.problem) < 300 for each in found)
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def test_what_breaks_parsers_is_a_finding(line):
     kept = "".join(
         each for each in HEADERS.splitlines(keepends=True) if not each.startswith(f"{name}:")
     )
-    assert all(each.said for each in lint(f"{line}\n{kept}\n{BODY}\u00ff".encode()))
+    assert all(each.problem for each in lint(f"{line}\n{kept}\n{BODY}\u00ff".encode()))
 
 
 @pytest.mark.parametrize("kind", ["message/rfc822", "multipart/mixed; boundary=b"])

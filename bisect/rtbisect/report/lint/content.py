@@ -16,7 +16,7 @@ from rtbisect.report.lint.mail import BANNER, Mail, Rule
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from rtbisect.report.lint.mail import Found
+    from rtbisect.report.lint.mail import Problems
 
 _UNIT = (
     r"(?:us|ns|ms|s|/s|/ms|%|seconds?|minutes?|per second|times|[kMG]B(?:/s)?|[kMG]bit/s|fps|watts?"
@@ -119,12 +119,12 @@ _MUST: tuple[tuple[str, str, str, str], ...] = (
 )
 
 
-def _must(pattern: str, said: str) -> Callable[[Mail], Found]:
+def _must_say(pattern: str, problem: str) -> Callable[[Mail], Problems]:
     compiled = re.compile(pattern, re.DOTALL)
 
-    def check(mail: Mail) -> Found:
+    def check(mail: Mail) -> Problems:
         if mail.report and not compiled.search(mail.body):
-            yield "", said
+            yield "", problem
 
     return check
 
@@ -134,15 +134,15 @@ _TIP = re.compile(
 )
 
 
-def _tip(mail: Mail) -> Found:
+def _tip(mail: Mail) -> Problems:
     # A revert "on the tip" says what the tip does without the commit.
-    said = re.sub(r"(?i)\brevert(ed)?\b[^.]{0,20}\btip\b", "", " ".join(mail.body.split()))
+    text = re.sub(r"(?i)\brevert(ed)?\b[^.]{0,20}\btip\b", "", " ".join(mail.body.split()))
     # What asks for a backport is in the newest one.
-    if mail.report and mail.kind != "backport" and not _TIP.search(said):
+    if mail.report and mail.kind != "backport" and not _TIP.search(text):
         yield "", "does not say whether the newest kernel has it"
 
 
-def _claim(mail: Mail) -> Found:
+def _claim(mail: Mail) -> Problems:
     claim = re.sub(r"\bp = [0-9.e-]+", "", _VERSION.sub("", mail.claim))
     if mail.report and re.search(r"\bnot measured\b|\bno check of it\b", claim):
         yield "line 1", "a figure of the claim was not measured"
@@ -161,44 +161,44 @@ _CONSOLE = re.compile(
 )
 
 
-def _console(mail: Mail) -> Found:
+def _console(mail: Mail) -> Problems:
     claim = re.sub(r"\(\"[^\"]*\"\)", "", mail.claim)
     if mail.report and _HANGS.search(claim) and not _CONSOLE.search(mail.body):
         yield "", "shows nothing of the console of what hangs"
 
 
-def _sums(mail: Mail) -> Found:
+def _sums(mail: Mail) -> Problems:
     for place, name in sums_as_maxima(mail.lines):
-        said = f"{name}: (runtime - it) / runtime is the share available, so it is a sum"
-        yield place, said
+        problem = f"{name}: (runtime - it) / runtime is the share available, so it is a sum"
+        yield place, problem
 
 
-def _nanoseconds(mail: Mail) -> Found:
-    for place, line in enumerate(mail.said.split("\n")):
+def _nanoseconds(mail: Mail) -> Problems:
+    for place, line in enumerate(mail.own_text.split("\n")):
         # The tracepoints of the kernel give nanoseconds; its summary does not.
-        other = re.search(r"(?i)\bduration\b|\b(with)?in (the )?noise\b", line)
-        found = re.search(r"\b[0-9]+(\.[0-9]+)? ?ns\b", line) and re.search(r"(?i)noise", line)
-        if found and not other:
+        other_noise = re.search(r"(?i)\bduration\b|\b(with)?in (the )?noise\b", line)
+        in_ns = re.search(r"\b[0-9]+(\.[0-9]+)? ?ns\b", line) and re.search(r"(?i)noise", line)
+        if in_ns and not other_noise:
             yield place, "osnoise counts whole microseconds: ns cannot be its unit"
 
 
-def _counters(mail: Mail) -> Found:
+def _counters(mail: Mail) -> Problems:
     for place, value in same_counters(mail.lines):
         yield place, f"two kernels have the same count {value}: one of them is a copy"
 
 
-def _figures(mail: Mail) -> Found:
+def _figures(mail: Mail) -> Problems:
     for place, value in same_figures(mail.lines):
-        said = f"every figure is that of a row above, {value} the first: other boots scatter"
-        yield place, said
+        problem = f"every figure is that of a row above, {value} the first: other boots scatter"
+        yield place, problem
 
 
-def _topology(mail: Mail) -> Found:
-    for said in misfits(mail.body):
-        yield "", said
+def _topology(mail: Mail) -> Problems:
+    for problem in misfits(mail.body):
+        yield "", problem
 
 
-def _alone(mail: Mail) -> Found:
+def _alone(mail: Mail) -> Problems:
     words = " ".join(mail.body.split())
     if "the kernel itself is the cause" in words and "so its part in the effect is not" in words:
         yield "", "says that the kernel itself is the cause, and that the workload may be"
@@ -211,14 +211,14 @@ _QUIET = re.compile(r"(?i)\bisolat|noise|\bIPIs?\b|latenc|jitter")
 _TRACER = re.compile(r"(?i)\brtla\b|in-kernel|kernel'?s? (own )?(osnoise )?tracer|the kernel's own")
 
 
-def _instrument(mail: Mail) -> Found:
+def _instrument(mail: Mail) -> Problems:
     if mail.cause == "tool-induced" and mail.public:
         yield "", "the tool makes the effect: nothing of it is the kernel's"
     elif (
         mail.report
-        and (tool := _TOOL.search(mail.said))
-        and _QUIET.search(mail.said)
-        and not _TRACER.search(mail.said)
+        and (tool := _TOOL.search(mail.own_text))
+        and _QUIET.search(mail.own_text)
+        and not _TRACER.search(mail.own_text)
     ):
         yield (
             "",
@@ -236,26 +236,26 @@ _ASKED = re.compile(
 _NOT = r"(?i)\b(?:not|never|nobody|no)\b|n't\b"
 
 
-def _asks(mail: Mail) -> Found:
-    for sentence in re.split(r"[.?!](?:\s|$)", " ".join(mail.said.split())):
-        found = _ASKED.search(sentence)
-        before = sentence[: found.start()].split()[-3:] if found else []
-        if found and not re.search(_NOT, f"{' '.join(before)} {found[0]}"):
+def _asks(mail: Mail) -> Problems:
+    for sentence in re.split(r"[.?!](?:\s|$)", " ".join(mail.own_text.split())):
+        match = _ASKED.search(sentence)
+        before = sentence[: match.start()].split()[-3:] if match else []
+        if match and not re.search(_NOT, f"{' '.join(before)} {match[0]}"):
             yield "", "asks for a revert: say what one would bring back and leave it to people"
             return
 
 
-def _placeholder(mail: Mail) -> Found:
-    for place, line in enumerate(mail.said.split("\n")):
-        if found := re.search(
+def _placeholder(mail: Mail) -> Problems:
+    for place, line in enumerate(mail.own_text.split("\n")):
+        if gap := re.search(
             r"\bN{2,}\b|\bN\.N\b|<\.\.\.>(?!-[0-9])|\{\{|\{%|\bNone\b(?! of)|\bnan\b|\bTODO\b"
             r"|\bXXX\b",
             line,
         ):
-            yield place, f"has a gap: {found[0]}"
+            yield place, f"has a gap: {gap[0]}"
 
 
-def _for_lists(mail: Mail) -> Found:
+def _for_lists(mail: Mail) -> Problems:
     """Data of an emulator or of our own workload go to nobody but the operator."""
     if not mail.public or mail.draft:
         return
@@ -265,7 +265,7 @@ def _for_lists(mail: Mail) -> Found:
             return
 
 
-def _evidence(mail: Mail) -> Found:
+def _evidence(mail: Mail) -> Problems:
     if mail.subject.startswith("[REGRESSION]") and not mail.draft:
         if not re.search(r"(?m)^(?!\s*(?:Closes|Link):).*https?://", mail.body):
             yield "", "no link to the data: log, configuration, raw figures"
@@ -273,7 +273,7 @@ def _evidence(mail: Mail) -> Found:
             yield "", "the data behind the link are not named by SHA256SUMS"
 
 
-def _one(mail: Mail) -> Found:
+def _one_issue(mail: Mail) -> Problems:
     fixes = {line.split()[1][:12] for line in mail.lines if re.match(r"\s*Fixes: [0-9a-f]", line)}
     if len(fixes) > 1:
         yield "", f"names {len(fixes)} commits: one issue a mail"
@@ -281,7 +281,7 @@ def _one(mail: Mail) -> Found:
 
 RULES = (
     Rule("claim", "many read the subject and one sentence (reporting-issues.rst)", _claim),
-    *(Rule(name, why, _must(pattern, said)) for name, pattern, said, why in _MUST),
+    *(Rule(name, why, _must_say(pattern, problem)) for name, pattern, problem, why in _MUST),
     Rule("tip", "the first question of a stable maintainer", _tip),
     Rule("console", "the stack says where it hangs (reporting-issues.rst)", _console),
     Rule("sum-as-maximum", "the figure of a withdrawn report was a sum, not a maximum", _sums),
@@ -295,5 +295,5 @@ RULES = (
     Rule("placeholder", "an unfinished mail is worse than none", _placeholder),
     Rule("not-for-lists", "an emulator's figures say nothing about hardware", _for_lists),
     Rule("evidence", "raw data by link, for years (reporting-issues.rst)", _evidence),
-    Rule("one-issue", "a mail of two issues is closed with one of them", _one),
+    Rule("one-issue", "a mail of two issues is closed with one of them", _one_issue),
 )

@@ -26,31 +26,31 @@ def misfits(body: str) -> Iterator[str]:
     housekeeping are all CPUs that are online (of each core one where SMT is off).
     """
     words = " ".join(body.split())
-    topology, named = _TOPOLOGY.search(words), _CPUS.search(words)
-    if topology is None or named is None:
+    topology, lists = _TOPOLOGY.search(words), _CPUS.search(words)
+    if topology is None or lists is None:
         return
     sockets, cores, threads = (int(topology[n]) for n in (1, 2, 3))
     total = sockets * cores * threads
     online = set(range(0, min(total, _MOST_CPUS), 1 if topology[4] == "on" else max(1, threads)))
-    isolated, housekeeping, watched = (_cpus(named[n]) for n in (1, 2, 3))
-    said = f"{sockets} x {cores} x {threads} with SMT {topology[4]}"
+    isolated, housekeeping, watched = (_cpus(lists[n]) for n in (1, 2, 3))
+    machine = f"{sockets} x {cores} x {threads} with SMT {topology[4]}"
     if isolated | housekeeping != online:
-        yield f"isolated {named[1]} and housekeeping {named[2]} are not the CPUs of {said}"
+        yield f"isolated {lists[1]} and housekeeping {lists[2]} are not the CPUs of {machine}"
     if isolated & housekeeping:
-        yield f"isolated {named[1]} and housekeeping {named[2]} share CPUs"
+        yield f"isolated {lists[1]} and housekeeping {lists[2]} share CPUs"
     if not watched <= isolated:
-        yield f"watched {named[3]} are not all isolated ({named[1]})"
+        yield f"watched {lists[3]} are not all isolated ({lists[1]})"
     for name, cpus in _BOOT_LINE.findall(words):
         wanted = housekeeping if name == "irqaffinity" else isolated
         if _cpus(cpus) != wanted:
-            yield f"{name}={cpus} does not fit isolated {named[1]}, housekeeping {named[2]}"
+            yield f"{name}={cpus} does not fit isolated {lists[1]}, housekeeping {lists[2]}"
 
 
 def _cpus(text: str) -> set[int]:
     """CPUs of "0,2-4"; what is no list has none, and no machine more than so many."""
-    found: set[int] = set()
+    cpus: set[int] = set()
     for part in text.split(","):
         if match := re.fullmatch(r"([0-9]{1,5})(?:-([0-9]{1,5}))?", part):
             first, last = int(match[1]), int(match[2] or match[1])
-            found |= set(range(first, min(last, _MOST_CPUS) + 1))
-    return found
+            cpus |= set(range(first, min(last, _MOST_CPUS) + 1))
+    return cpus

@@ -17,7 +17,7 @@ from rtbisect.report.lint.mail import Mail, Rule, unfolded
 from rtbisect.report.text import PROSE, TABLE
 
 if TYPE_CHECKING:
-    from rtbisect.report.lint.mail import Found
+    from rtbisect.report.lint.mail import Problems
 
 MAX_LINES = 120
 MAX_BYTES = 8000
@@ -35,7 +35,7 @@ _ACTIVE = re.compile(r"From |---\s*$|diff --git |Index: |@@ ")
 _OLDEST = datetime(2005, 1, 1, tzinfo=UTC)
 
 
-def _plain(mail: Mail) -> Found:
+def _plain(mail: Mail) -> Problems:
     if mail.raw.is_multipart():
         parts = [part.get_content_type() for part in mail.raw.walk() if not part.is_multipart()]
         yield "", f"has parts ({', '.join(parts[:5])}): one text, nothing attached"
@@ -45,20 +45,20 @@ def _plain(mail: Mail) -> Found:
         yield "", "has HTML tags"
 
 
-def _flowed(mail: Mail) -> Found:
+def _flowed(mail: Mail) -> Problems:
     if "flowed" in mail.header("Content-Type").lower():
         yield "Content-Type", "format=flowed joins the lines of tables"
 
 
-def _encoding(mail: Mail) -> Found:
-    how = mail.header("Content-Transfer-Encoding").lower()
-    if how not in ("", "7bit", "8bit"):
-        yield "Content-Transfer-Encoding", f"{how} breaks tables and hides the text: 7bit"
-    elif how == "8bit" and mail.text_bytes.isascii():
+def _encoding(mail: Mail) -> Problems:
+    encoding = mail.header("Content-Transfer-Encoding").lower()
+    if encoding not in ("", "7bit", "8bit"):
+        yield "Content-Transfer-Encoding", f"{encoding} breaks tables and hides the text: 7bit"
+    elif encoding == "8bit" and mail.text_bytes.isascii():
         yield "Content-Transfer-Encoding", "8bit, although all of the text is ASCII"
 
 
-def _charset(mail: Mail) -> Found:
+def _charset(mail: Mail) -> Problems:
     charset = (mail.raw.get_content_charset() or "us-ascii").lower()
     if charset not in ("us-ascii", "utf-8"):
         yield "Content-Type", f"charset {charset}: us-ascii, or utf-8 for a name"
@@ -70,7 +70,7 @@ def _charset(mail: Mail) -> Found:
             yield place, f"U+{ord(odd[0]):04X} instead of ASCII (us for microseconds)"
 
 
-def _subject(mail: Mail) -> Found:
+def _subject(mail: Mail) -> Problems:
     subject = mail.subject
     if not subject:
         yield "Subject", "there is none"
@@ -80,7 +80,7 @@ def _subject(mail: Mail) -> Found:
         yield "Subject", f"has {len(subject)} characters, at most {LONGEST_SUBJECT}"
 
 
-def _headers(mail: Mail) -> Found:
+def _headers(mail: Mail) -> Problems:
     for name in _ONCE:
         if mail.count(name) != 1:
             yield (
@@ -90,16 +90,16 @@ def _headers(mail: Mail) -> Found:
     for name, value in mail.raw.items():
         if re.search(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]", str(value)):
             yield name, "has control characters"
-    for said in mail.raw.defects:
-        yield "", f"cannot be read as a mail: {type(said).__name__}"
+    for defect in mail.raw.defects:
+        yield "", f"cannot be read as a mail: {type(defect).__name__}"
 
 
-def _message_id(mail: Mail) -> Found:
+def _message_id(mail: Mail) -> Problems:
     if mail.count("Message-ID") and not MESSAGE_ID.fullmatch(mail.header("Message-ID")):
         yield "Message-ID", "is none: <left@right>"
 
 
-def _date(mail: Mail) -> Found:
+def _date(mail: Mail) -> Problems:
     if not mail.count("Date"):
         return
     try:
@@ -114,27 +114,27 @@ def _date(mail: Mail) -> Found:
         yield "Date", "is before 2005: is the clock wrong?"
 
 
-def _recipients(mail: Mail) -> Found:
-    seen: set[str] = set()
+def _recipients(mail: Mail) -> Problems:
+    addresses: set[str] = set()
     for name in ("From", "To", "Cc"):
         for value in mail.raw.get_all(name) or ():
             for _, spec in getaddresses([unfolded(value)]):
                 if not ADDRESS.fullmatch(spec):
                     yield name, f"{spec[:60]!r} is no address" if spec else "has what is no address"
-                elif name != "From" and spec.lower() in seen:
+                elif name != "From" and spec.lower() in addresses:
                     yield name, f"{spec} is there twice"
                 elif name != "From":
-                    seen.add(spec.lower())
-    if len(seen) > MOST_RECIPIENTS:
-        yield "Cc", f"{len(seen)} recipients, at most {MOST_RECIPIENTS}"
+                    addresses.add(spec.lower())
+    if len(addresses) > MOST_RECIPIENTS:
+        yield "Cc", f"{len(addresses)} recipients, at most {MOST_RECIPIENTS}"
     if mail.count("Bcc"):
         yield "Bcc", "hides recipients"
 
 
-def _thread(mail: Mail) -> Found:
+def _thread(mail: Mail) -> Problems:
     parent, thread = mail.header("In-Reply-To"), mail.header("References").split()
-    for name, found in (("In-Reply-To", parent.split()), ("References", thread)):
-        if any(not MESSAGE_ID.fullmatch(each) for each in found):
+    for name, ids in (("In-Reply-To", parent.split()), ("References", thread)):
+        if any(not MESSAGE_ID.fullmatch(each) for each in ids):
             yield name, "has what is no Message-ID"
     if len(parent.split()) > 1:
         yield "In-Reply-To", "names more than one mail"
@@ -142,7 +142,7 @@ def _thread(mail: Mail) -> Found:
         yield "References", "does not have the mail that this one answers"
 
 
-def _width(mail: Mail) -> Found:
+def _width(mail: Mail) -> Problems:
     for place, line in enumerate(mail.lines):
         # A table, an indented block, a quote and a tag are never wrapped.
         prose = line[:1].isalpha() and not re.match(r"[A-Z][A-Za-z-]*: ", line)
@@ -155,7 +155,7 @@ def _width(mail: Mail) -> Found:
             yield place, "longer than SMTP allows (998)"
 
 
-def _size(mail: Mail) -> Found:
+def _size(mail: Mail) -> Problems:
     lines, size = len(mail.body.rstrip("\n").split("\n")), len(mail.text_bytes)
     if lines > MAX_LINES:
         yield "", f"{lines} lines, at most {MAX_LINES}"
@@ -163,7 +163,7 @@ def _size(mail: Mail) -> Found:
         yield "", f"{size} bytes, at most {MAX_BYTES}"
 
 
-def _clean(mail: Mail) -> Found:
+def _clean(mail: Mail) -> Problems:
     for place, line in enumerate(mail.lines):
         if "\t" in line:
             yield place, "a tab: columns move with the reader's settings"
@@ -175,8 +175,8 @@ def _clean(mail: Mail) -> Found:
             yield place, "has control characters"
         elif _ACTIVE.match(line):
             yield place, f"a line that mail tools act upon: {line[:20]!r}"
-    for place, (one, two) in enumerate(pairwise(mail.lines)):
-        if not one and not two and place + 2 < len(mail.lines):
+    for place, (above, below) in enumerate(pairwise(mail.lines)):
+        if not above and not below and place + 2 < len(mail.lines):
             yield place + 1, "a second blank line"
 
 

@@ -28,11 +28,14 @@ _TOKEN = re.compile(r"[0-9][0-9.,]*%?")
 
 
 class _Figure(NamedTuple):
-    """A number of a row; `digits` behind its point, `at` the column of its last character."""
+    """A number of a row."""
 
+    #: As printed, with its percent sign.
     text: str
     value: float
+    #: How many stand behind its point.
     digits: int
+    #: The column behind its last character, from 0.
     at: int
 
 
@@ -68,21 +71,23 @@ def same_counters(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
     column, or in two rows with one label that are of two kernels. Round numbers are set, not
     counted; what one kernel counted before and after may well be the same.
     """
-    seen: dict[tuple[str, str], str] = {}
+    kernel_of: dict[tuple[str, str], str] = {}
     for place, row in _rows(lines):
         label, kernel = _label(lines[place]), _kernel(lines, place)
         columns = bool(_COLUMNS.search(_head(lines, place) or ""))
-        told: set[str] = set()
+        counts: set[str] = set()
         for figure in row:
             plain = figure.text.replace(",", "").rstrip("%")
             if figure.digits or len(plain) < 5 or plain.endswith("000"):
                 continue
-            other = seen.get((label, plain)) if label else None
-            if (columns and plain in told) or (other is not None and other != kernel):
+            earlier_kernel = kernel_of.get((label, plain)) if label else None
+            if (columns and plain in counts) or (
+                earlier_kernel is not None and earlier_kernel != kernel
+            ):
                 yield place, plain
-            told.add(plain)
+            counts.add(plain)
         if label:
-            seen |= {(label, plain): kernel for plain in told}
+            kernel_of |= {(label, plain): kernel for plain in counts}
 
 
 #: A number of a row, also in `[3.30..13.1]`, `8.55/s` and `7.8e-05`.
@@ -95,19 +100,19 @@ def same_figures(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
     three or more that differ among themselves. Whole numbers and shares of so many boots are
     counted and may well be the same. Gives the later line and a figure.
     """
-    seen: dict[tuple[str, ...], int] = {}
+    line_of: dict[tuple[str, ...], int] = {}
     for place, line in enumerate(lines):
         if not line.strip():
-            seen = {}
+            line_of = {}
         words = line.replace("..", " .. ")
-        printed = tuple(found[1] for found in _PRINTED.finditer(words))
+        printed = tuple(match[1] for match in _PRINTED.finditer(words))
         measured = [text for text in printed if _continuous(text)]
         if len(set(measured)) < _ALIKE or _shares(measured, printed):
             continue
         key = tuple(measured)
-        if key in seen:
+        if key in line_of:
             yield place, key[0]
-        seen[key] = place
+        line_of[key] = place
 
 
 def _continuous(text: str) -> bool:
@@ -139,7 +144,7 @@ def _kernel(lines: Sequence[str], place: int) -> str:
 
 def _rows(lines: Sequence[str]) -> Iterator[tuple[int, list[_Figure]]]:
     for place, line in enumerate(lines):
-        found = []
+        figures = []
         for token in _TOKEN.finditer(line):
             before = line[token.start() - 1 : token.start()]
             after = line[token.end() : token.end() + 1]
@@ -150,9 +155,9 @@ def _rows(lines: Sequence[str]) -> Iterator[tuple[int, list[_Figure]]]:
             plain = text.replace(",", "").rstrip("%")
             if re.fullmatch(r"[0-9]+(\.[0-9]+)?", plain):
                 digits = len(plain.partition(".")[2])
-                found.append(_Figure(text, float(plain), digits, token.end()))
-        if 2 <= len(found) <= _MOST_COLUMNS:
-            yield place, found
+                figures.append(_Figure(text, float(plain), digits, token.end()))
+        if 2 <= len(figures) <= _MOST_COLUMNS:
+            yield place, figures
 
 
 def _head(lines: Sequence[str], place: int) -> str | None:
@@ -174,5 +179,5 @@ def _name(head: str, at: int) -> str:
 
 def _label(line: str) -> str:
     """What a row is about, as in /proc/interrupts: LOC, IWI, RES; kernels differ in the rest."""
-    found = re.search(r"\b([A-Z]{3}):", line)
-    return found[1] if found else ""
+    match = re.search(r"\b([A-Z]{3}):", line)
+    return match[1] if match else ""

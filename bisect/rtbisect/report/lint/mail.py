@@ -15,8 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from email.message import Message
 
-    #: What a rule finds: a header, a line of the text counted from 0, or "", and what is wrong.
-    Found = Iterator[tuple[str | int, str]]
+    #: What a rule finds: where (a header, a line of the text counted from 0, or "") and what is
+    #: wrong.
+    Problems = Iterator[tuple[str | int, str]]
 
 #: A longer mail is not read by anybody.
 MOST_BYTES = 4_000_000
@@ -27,28 +28,34 @@ _MOST_TEXT = 32_000
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What is wrong: `where` is a header or `line N` of the body, "" for the whole mail."""
+    """What a rule finds in a mail."""
 
+    #: Its name.
     rule: str
+    #: A header, or `line N` of the body; "" for the whole mail.
     where: str
-    said: str
+    problem: str
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A rule by name; `why` says in one line what it is good for, with its source."""
+    """A rule that mails are held against."""
 
     name: str
+    #: What it is good for, one line, with its source.
     why: str
-    check: Callable[[Mail], Found]
+    check: Callable[[Mail], Problems]
 
 
 @dataclass(frozen=True, slots=True)
 class Mail:
-    """`raw` is the message as it came; `lines` its text, decoded as far as that goes."""
+    """A mail in the parts that rules look at."""
 
+    #: The message as it came.
     raw: Message
+    #: Its first text, decoded as far as that goes, _MOST_TEXT bytes of it at most.
     lines: tuple[str, ...]
+    #: The same text before that, all of it.
     text_bytes: bytes
 
     def header(self, name: str) -> str:
@@ -67,9 +74,9 @@ class Mail:
         return "\n".join(self.lines)
 
     @property
-    def said(self) -> str:
+    def own_text(self) -> str:
         """The text without the titles of commits, in as many lines: those are no words of ours."""
-        return _TITLES.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), self.body)
+        return _TITLES.sub(lambda title: re.sub(r"[^\n]", " ", title[0]), self.body)
 
     @property
     def claim(self) -> str:
@@ -101,8 +108,8 @@ class Mail:
 
     @property
     def cause(self) -> str:
-        found = re.search(r"\bcause=([a-z-]+)", self.header("X-rtbisect-Outcome"))
-        return found[1] if found else ""
+        match = re.search(r"\bcause=([a-z-]+)", self.header("X-rtbisect-Outcome"))
+        return match[1] if match else ""
 
     @property
     def kind(self) -> str:

@@ -19,21 +19,21 @@ def lint(data: bytes) -> tuple[Finding, ...]:
         mail = read(data)
     except Exception as error:  # noqa: BLE001  (the parser of the library, on what anybody may send)
         return (Finding("headers", "", f"cannot be read as a mail: {type(error).__name__}"),)
-    found: list[Finding] = []
+    findings: list[Finding] = []
     for rule in RULES:
-        told = _told(rule, mail)
-        found += told[:_MOST]
-        if len(told) > _MOST:
-            found.append(Finding(rule.name, "", f"and {len(told) - _MOST} more"))
-    return tuple(found)
+        of_rule = _findings_of(rule, mail)
+        findings += of_rule[:_MOST]
+        if len(of_rule) > _MOST:
+            findings.append(Finding(rule.name, "", f"and {len(of_rule) - _MOST} more"))
+    return tuple(findings)
 
 
-def _told(rule: Rule, mail: Mail) -> list[Finding]:
+def _findings_of(rule: Rule, mail: Mail) -> list[Finding]:
     """Findings of a rule; what cannot be looked at is one, too."""
     try:
         return [
-            Finding(rule.name, f"line {at + 1}" if isinstance(at, int) else at, ascii_line(said))
-            for at, said in rule.check(mail)
+            Finding(rule.name, f"line {at + 1}" if isinstance(at, int) else at, ascii_line(problem))
+            for at, problem in rule.check(mail)
         ]
     except Exception as error:  # noqa: BLE001  (parsers of the library again)
         return [Finding(rule.name, "", f"cannot be looked at: {type(error).__name__}")]

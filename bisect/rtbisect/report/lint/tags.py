@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from rtbisect.report.lint.mail import Mail, Rule
 
 if TYPE_CHECKING:
-    from rtbisect.report.lint.mail import Found
+    from rtbisect.report.lint.mail import Problems
 
 #: Tags that only a person gives, for what that person did.
 _PERSONAL = re.compile(r"\s*(Signed-off-by|Tested-by|Reviewed-by|Acked-by|Co-developed-by):\s")
@@ -30,13 +30,13 @@ PAGE = re.compile(r"https://[A-Za-z0-9.-]+/[A-Za-z0-9._~:/?#@!$&'*+,;=%-]{1,400}
 REGRESSIONS = "regressions@lists.linux.dev"
 
 
-def _personal(mail: Mail) -> Found:
+def _personal(mail: Mail) -> Problems:
     for place, line in enumerate(mail.lines):
-        if found := _PERSONAL.match(line):
-            yield place, f"{found[1]}: is for a person to give"
+        if tag := _PERSONAL.match(line):
+            yield place, f"{tag[1]}: is for a person to give"
 
 
-def _closes(mail: Mail) -> Found:
+def _closes(mail: Mail) -> Problems:
     own = mail.header("Message-ID").strip("<>")
     stripped = [line.strip() for line in mail.lines]
     for place, line in enumerate(stripped):
@@ -48,13 +48,13 @@ def _closes(mail: Mail) -> Found:
             yield place, "does not end in this mail's own Message-ID"
 
 
-def _fixes(mail: Mail) -> Found:
+def _fixes(mail: Mail) -> Problems:
     for place, line in enumerate(mail.lines):
         if re.match(r"\s*Fixes:", line) and not _FIXES.fullmatch(line):
             yield place, 'is not `Fixes: <12 hex digits or more> ("<title>")` on one line'
 
 
-def _offered(mail: Mail) -> Found:
+def _offered(mail: Mail) -> Problems:
     if mail.public and mail.cause == "kernel" and mail.report and not mail.kind:
         for tag in ("Reported-by:", "Closes:", "Fixes:"):
             if not any(line.strip().startswith(tag) for line in mail.lines):
@@ -62,14 +62,14 @@ def _offered(mail: Mail) -> Found:
 
 
 def _commands(mail: Mail) -> list[tuple[int, str, str]]:
-    found = []
+    commands = []
     for place, line in enumerate(mail.lines):
         if match := _COMMAND.match(line):
-            found.append((place, match[1].lstrip("^"), match[2].strip()))
-    return found
+            commands.append((place, match[1].lstrip("^"), match[2].strip()))
+    return commands
 
 
-def _regzbot_form(mail: Mail) -> Found:
+def _regzbot_form(mail: Mail) -> Problems:
     for place, line in enumerate(mail.lines):
         if re.match(r"\s+#\s*regzbot\b|>?\s*#\s+regzbot\b", line):
             yield place, "is no command: `#` has to be the first character"
@@ -91,22 +91,22 @@ def _regzbot_form(mail: Mail) -> Found:
         yield commands[0][0], f"{names[0]} without introduced"
 
 
-def _regzbot_id(mail: Mail) -> Found:
+def _regzbot_id(mail: Mail) -> Problems:
     for place, name, rest in _commands(mail):
         if name in ("monitor", "link") and rest and not PAGE.fullmatch(rest.split()[0]):
             yield place, f"{name} names no page of an archive (https://...)"
         if name != "introduced":
             continue
-        found = _ID.fullmatch(rest)
-        if not found:
+        match = _ID.fullmatch(rest)
+        if not match:
             yield place, "names no commit (8 digits or more) and no range of tags"
-        elif found["to"] and not (
-            _VANILLA.fullmatch(found["from"]) and _VANILLA.fullmatch(found["to"])
+        elif match["to"] and not (
+            _VANILLA.fullmatch(match["from"]) and _VANILLA.fullmatch(match["to"])
         ):
             yield place, "a range of tags other than mainline's may be filed wrongly"
 
 
-def _regzbot_right(mail: Mail) -> Found:
+def _regzbot_right(mail: Mail) -> Problems:
     """A regression is tracked where the kernel itself is the cause, and people use it so."""
     tracked = [place for place, name, _ in _commands(mail) if name == "introduced"]
     if tracked and mail.cause not in ("", "kernel"):
@@ -117,7 +117,7 @@ def _regzbot_right(mail: Mail) -> Found:
         yield "Cc", f"{REGRESSIONS} is missing, so regzbot does not see the mail"
 
 
-def _marked(mail: Mail) -> Found:
+def _marked(mail: Mail) -> Problems:
     marked = bool(re.match(r"(Re: ?)?\[REGRESSION\]", mail.subject))
     if marked and not mail.draft and REGRESSIONS not in mail.people:
         yield "Cc", f"[REGRESSION] without {REGRESSIONS}"
