@@ -52,11 +52,11 @@ def follow(output: Output, site: Path | None) -> int:
     Fits a timer. Answers are drafts; a report whose effect is gone is fixed. Exits with 4 where
     boots leave it open.
     """
-    place = site_path(site)
+    path = site_path(site)
     follow_outbox(output.store, output.outbox)
     rows, codes = [], [Exit.ANSWERED]
-    for each in list(mended(output.state, place)):
-        row, code = _one(output, each)
+    for fix in list(mended(output.state, path)):
+        row, code = _test_fix(output, fix)
         rows.append(row)
         codes.append(code)
     lines = [
@@ -68,28 +68,28 @@ def follow(output: Output, site: Path | None) -> int:
     return int(max(codes))
 
 
-def _one(output: Output, found: Mended | Unknown) -> tuple[dict[str, Any], Exit]:
+def _test_fix(output: Output, fix: Mended | Unknown) -> tuple[dict[str, Any], Exit]:
     """What became of one report, and its exit code."""
     row: dict[str, Any] = {
-        "campaign": found.record.id,
-        "commits": list(found.commits) if isinstance(found, Mended) else [],
+        "campaign": fix.record.id,
+        "commits": list(fix.commits) if isinstance(fix, Mended) else [],
         "check": None,
         "level": None,
         "path": None,
         "note": "",
     }
-    if isinstance(found, Unknown):
-        return row | {"note": str(found.error)}, found.error.exit_code
-    if found.done():
+    if isinstance(fix, Unknown):
+        return row | {"note": str(fix.error)}, fix.error.exit_code
+    if fix.done():
         return row | {"note": "tested before"}, Exit.ANSWERED
     try:
-        question = ab_test.of_revision(output.state, found.record)
+        question = ab_test.of_revision(output.state, fix.record)
         check = session.once(output.state, question.request, PlainProgress())
-        told = ab_test.write_answer(output.state, found.record, question, check)
+        answer = ab_test.write_answer(output.state, fix.record, question, check)
     except (ConfigError, InfrastructureError) as error:
         return row | {"note": str(error)}, error.exit_code
-    result_mail.note_test(output.store, found.record, told.level, newest=True)
-    found.note()
-    words = ab_test.WORDS[told.level]
-    code = Exit.UNDECIDED if told.level is Level.UNDECIDED else Exit.ANSWERED
-    return row | {"check": check.id, "level": words, "path": str(told.path)}, code
+    result_mail.note_test(output.store, fix.record, answer.level, newest=True)
+    fix.note()
+    words = ab_test.WORDS[answer.level]
+    code = Exit.UNDECIDED if answer.level is Level.UNDECIDED else Exit.ANSWERED
+    return row | {"check": check.id, "level": words, "path": str(answer.path)}, code

@@ -100,7 +100,7 @@ def run(words: Sequence[str]) -> int:
     except Exception as error:  # noqa: BLE001  (the last wall: no bare traceback for a user)
         code = _tell(error, asked_json, _state(context))
     except KeyboardInterrupt:
-        _deaf()
+        _ignore_signals()
         code = fail(Interrupted("interrupted", RESUME), asked_json)
     return _for_git(code if isinstance(code, int) else int(Exit.ANSWERED), context, words)
 
@@ -113,13 +113,13 @@ def _tell(error: Exception, asked_json: bool, state: Path) -> int:
     if isinstance(error, BrokenPipeError):
         drop_stdout()
         return int(Exit.INTERRUPTED)
-    ours = _ours(error)
-    if isinstance(ours, InternalError):
+    our_error = _as_our_error(error)
+    if isinstance(our_error, InternalError):
         keep_traceback(error, state)
-    return fail(ours, asked_json)
+    return fail(our_error, asked_json)
 
 
-def _ours(error: Exception) -> RtbisectError:
+def _as_our_error(error: Exception) -> RtbisectError:
     """The error in the words of errors.py: who has to act, and how."""
     if isinstance(error, RtbisectError):
         return error
@@ -140,11 +140,11 @@ def _ours(error: Exception) -> RtbisectError:
 
 def _state(context: click.Context | None) -> Path:
     """The state directory, also when the command line could not be read."""
-    found = context.obj if context is not None else None
-    return found.state if isinstance(found, Output) else state_dir(None)
+    output = context.obj if context is not None else None
+    return output.state if isinstance(output, Output) else state_dir(None)
 
 
-def _deaf() -> None:
+def _ignore_signals() -> None:
     """A second Ctrl-C must not break the last words."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)

@@ -131,8 +131,8 @@ def _table(pairs: list[_Pair]) -> tuple[str, ...]:
 
 def _figure(pair: _Pair) -> dict[str, object]:
     base, tip = pair
-    found: dict[str, object] = {"metric": str(base.metric), "unit": base.unit}
+    figure: dict[str, object] = {"metric": str(base.metric), "unit": base.unit}
     for name, row in ((BASE, base), (TIP, tip)):
         values = row.sample.values
-        found[name] = [_middle(row), min(values), max(values)]
-    return found | {"n": [base.sample.n, tip.sample.n]}
+        figure[name] = [_middle(row), min(values), max(values)]
+    return figure | {"n": [base.sample.n, tip.sample.n]}

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 MOST = 8
 
 
-def shown(result: Result) -> tuple[str, ...]:
+def named_shas(result: Result) -> tuple[str, ...]:
     """Shas that an answer names: its culprit, else the first of its set."""
     if result.culprit:
         return (result.culprit,)
@@ -32,7 +32,7 @@ def shown(result: Result) -> tuple[str, ...]:
 
 def heads(output: Output, request: CampaignRequest, result: Result) -> tuple[CommitHead, ...]:
     """What git says of them; nothing where tree or site file are not what they were."""
-    shas = shown(result)
+    shas = named_shas(result)
     if not shas:
         return ()
     try:
@@ -46,14 +46,16 @@ def heads(output: Output, request: CampaignRequest, result: Result) -> tuple[Com
         return ()
 
 
-def rows(found: Sequence[CommitHead]) -> list[dict[str, str]]:
+def rows(heads: Sequence[CommitHead]) -> list[dict[str, str]]:
     """The same for a program."""
-    return [asdict(head) for head in found]
+    return [asdict(head) for head in heads]
 
 
-def lines(found: Sequence[CommitHead]) -> list[str]:
+def lines(heads: Sequence[CommitHead]) -> list[str]:
     """The same for a person: of one commit as git has it, of several a line each."""
-    if len(found) != 1:
-        return [f"  {one.commit[:12]} {one.subject} ({one.author}, {one.date})" for one in found]
-    (only,) = found
+    if len(heads) != 1:
+        return [
+            f"  {head.commit[:12]} {head.subject} ({head.author}, {head.date})" for head in heads
+        ]
+    (only,) = heads
     return [f"  Author: {only.author}", f"  Date:   {only.date}", f"      {only.subject}"]

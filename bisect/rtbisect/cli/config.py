@@ -40,30 +40,30 @@ def check(output: Output, site: Path | None) -> int:
 
     So is whatever SITE says and this version does not do; that is no mistake.
     """
-    place = site_path(site)
-    loaded = load_site(place)
-    rows = [_row(loaded, target) for target in _built(loaded)]
-    ignored = [f"{loaded.document.where(at)}: {said}" for at, said in _ignored(loaded, rows)]
-    lines = [f"{place}: ok, lab {loaded.lab.name} ({loaded.lab.url})"]
+    path = site_path(site)
+    loaded = load_site(path)
+    rows = [_target_row(loaded, target) for target in _first_targets(loaded)]
+    ignored = [f"{loaded.document.where(at)}: {note}" for at, note in _ignored_notes(loaded, rows)]
+    lines = [f"{path}: ok, lab {loaded.lab.name} ({loaded.lab.url})"]
     lines += [
         f"  {r['build_config']}: {r['tree']} {r['branch']}, {r['config']} -> "
         f"{r['plan']} on {r['device_type']}"
         for r in rows
     ]
     data = {
-        "site": str(place), "lab": loaded.lab.name, "build_configs": rows, "ignored": ignored,
+        "site": str(path), "lab": loaded.lab.name, "build_configs": rows, "ignored": ignored,
     }  # fmt: skip
     output.answer(data, "\n".join([*lines, *ignored]))
     return 0
 
 
-def _built(site: Site) -> list[BuildTarget]:
+def _first_targets(site: Site) -> list[BuildTarget]:
     """What each build_config builds: its first variant, for the first architecture."""
     names = dict.fromkeys(target.name for target in site.kernelci.targets())
     return [site.target(name) for name in names]
 
 
-def _row(site: Site, target: BuildTarget) -> dict[str, str]:
+def _target_row(site: Site, target: BuildTarget) -> dict[str, str]:
     job = plan.check_target(site, target)
     return {
         "build_config": target.name,
@@ -75,17 +75,17 @@ def _row(site: Site, target: BuildTarget) -> dict[str, str]:
     }
 
 
-def _ignored(site: Site, rows: Sequence[Mapping[str, str]]) -> Iterator[notes.Note]:
+def _ignored_notes(site: Site, rows: Sequence[Mapping[str, str]]) -> Iterator[notes.Note]:
     """What the file says and nobody does, in the order of its lines."""
     jobs = {(row["device_type"], row["plan"]) for row in rows}
-    here = _compiler()
-    found = [*notes.unused(site.document), *notes.not_run(site.document, jobs)]
-    for environment in dict.fromkeys(target.compiler for target in _built(site)):
-        found += notes.compiler(site.document, environment, here)
-    yield from sorted(found, key=lambda note: site.document.lines.get(note[0], 0))
+    local_gcc = _gcc_version()
+    ignored = [*notes.unused(site.document), *notes.not_run(site.document, jobs)]
+    for environment in dict.fromkeys(target.compiler for target in _first_targets(site)):
+        ignored += notes.compiler(site.document, environment, local_gcc)
+    yield from sorted(ignored, key=lambda note: site.document.lines.get(note[0], 0))
 
 
-def _compiler() -> str:
+def _gcc_version() -> str:
     """Version of the gcc that builds; "" where there is none."""
     try:
         done = run(("gcc", "-dumpfullversion"), cwd=Path("/"), timeout_s=GCC_S)

@@ -41,15 +41,15 @@ def list_hosts(output: Output, site: Path | None) -> int:
     loaded = load_site(site_path(site))
     rest, listed = labs.server_at(loaded), labs.quarantine(output.state).all()
     rows = []
-    for each in inventory.all_of(loaded):
-        entry = listed.get(each.listed_as)
-        row = {"host": each.name, "device": each.device, **_seen(each, rest)}
+    for machine in inventory.all_of(loaded):
+        entry = listed.get(machine.listed_as)
+        row = {"host": machine.name, "device": machine.device, **_state_row(machine, rest)}
         rows.append(row | {"quarantined": entry.reason if entry else ""})
     lines = [
         f"{row['host']}: power {row['power']}"
         + (f", LAVA {row['health']} {row['state']}" if row["device"] else "")
         + (f", quarantined: {row['quarantined']}" if row["quarantined"] else "")
-        + "".join(f"; {each}" for each in row["faults"])
+        + "".join(f"; {fault}" for fault in row["faults"])
         for row in rows
     ]
     output.answer({"hosts": rows}, "\n".join(lines) or "no host")
@@ -69,13 +69,13 @@ def list_hosts(output: Output, site: Path | None) -> int:
 def power(output: Output, name: str, how: str, site: Path | None) -> int:
     """Power of the host NAME."""
     loaded = load_site(site_path(site))
-    found = inventory.named(loaded, name)
+    machine = inventory.named(loaded, name)
     if how != "status":
-        _ours(output, loaded, found)
-        found.bmc.switch(how)
-    on = found.bmc.power()
-    said = f"{name}: {f'{how}; ' if how != 'status' else ''}power is {'on' if on else 'off'}"
-    output.answer({"host": name, "asked": how, "on": on}, said)
+        _check_may_switch(output, loaded, machine)
+        machine.bmc.switch(how)
+    on = machine.bmc.power()
+    text = f"{name}: {f'{how}; ' if how != 'status' else ''}power is {'on' if on else 'off'}"
+    output.answer({"host": name, "asked": how, "on": on}, text)
     return 0
 
 
@@ -87,13 +87,13 @@ def power(output: Output, name: str, how: str, site: Path | None) -> int:
 def console(output: Output, name: str, site: Path | None, take: bool) -> int:
     """Serial console of the host NAME over IPMI; ~. at the begin of a line ends it."""
     loaded = load_site(site_path(site))
-    found = inventory.named(loaded, name)
-    _ours(output, loaded, found)
+    machine = inventory.named(loaded, name)
+    _check_may_switch(output, loaded, machine)
     if not sys.stdin.isatty():
         raise ConfigError("a console needs a terminal", "call it from one")
     if take:
-        found.bmc.end_console()
-    argv = found.bmc.console_command()
+        machine.bmc.end_console()
+    argv = machine.bmc.console_command()
     try:
         os.execvp(argv[0], argv)  # noqa: S606  (argv list; the terminal becomes ipmitool's)
     except OSError as error:
@@ -109,8 +109,8 @@ def console(output: Output, name: str, site: Path | None, take: bool) -> int:
 @click.pass_obj
 def health(output: Output, name: str, site: Path | None) -> int:
     """Sensors and event log of the host NAME; exit code 3 when a sensor is out of its limits."""
-    found = inventory.named(load_site(site_path(site)), name).bmc
-    sensors, events = found.sensors(), found.events()
+    controller = inventory.named(load_site(site_path(site)), name).bmc
+    sensors, events = controller.sensors(), controller.events()
     bad = any(each.out_of_limits for each in sensors)
     data = {
         "host": name,
@@ -138,9 +138,9 @@ def accept(output: Output, name: str, site: Path | None, tree: str | None, boots
     the host can be measured.
     """
     progress = PlainProgress()
-    asked = inspection.FirstDay(name, tree, boots)
-    found = inspection.host_claims(output.state, site_path(site), asked, progress)
-    return tell_claims(output, found, "accepted")
+    first_day = inspection.FirstDay(name, tree, boots)
+    claims = inspection.host_claims(output.state, site_path(site), first_day, progress)
+    return tell_claims(output, claims, "accepted")
 
 
 @host.command(epilog='Example: rtbisect host quarantine rt01 --reason "fan 2 is slow"')
@@ -157,32 +157,32 @@ def quarantine(
     if bool(reason) == release:
         raise ConfigError("give either --reason or --release", "see `--help`")
     device = inventory.named(load_site(site_path(site)), name).listed_as
-    kept = labs.quarantine(output.state)
+    listed = labs.quarantine(output.state)
     if release:
-        was = kept.release(device)
-        said = f"{name} is released" if was else f"{name} was not on the list"
+        was_listed = listed.release(device)
+        text = f"{name} is released" if was_listed else f"{name} was not on the list"
     else:
         assert reason is not None
-        kept.put(device, reason, datetime.now(UTC))
-        said = f"{name} is quarantined: {kept.all()[device].reason}"
-    on = device in kept.all()
-    output.answer({"host": name, "device": device, "quarantined": on}, said)
+        listed.put(device, reason, datetime.now(UTC))
+        text = f"{name} is quarantined: {listed.all()[device].reason}"
+    on = device in listed.all()
+    output.answer({"host": name, "device": device, "quarantined": on}, text)
     return 0
 
 
-def _ours(output: Output, site: Site, found: Host) -> None:
-    inventory.check_may_switch(found, labs.server_at(site), labs.quarantine(output.state).all())
+def _check_may_switch(output: Output, site: Site, host: Host) -> None:
+    inventory.may_switch(host, labs.server_at(site), labs.quarantine(output.state).all())
 
 
-def _seen(found: Host, rest: LavaRest | None) -> dict[str, Any]:
+def _state_row(host: Host, rest: LavaRest | None) -> dict[str, Any]:
     """What BMC and server say of a host; what they cannot say stands in `faults`."""
     row: dict[str, Any] = {"power": "unknown", "health": "", "state": "", "faults": []}
     try:
-        row["power"] = "on" if found.bmc.power() else "off"
+        row["power"] = "on" if host.bmc.power() else "off"
     except RtbisectError as error:
         row["faults"].append(error.message)
     try:
-        device = inventory.device_state(found, rest)
+        device = inventory.shown(host, rest)
     except RtbisectError as error:
         row["faults"].append(error.message)
     else:

@@ -45,5 +45,5 @@ def check(
     progress = PlainProgress()
     if url is not None:
         return tell_claims(output, inspection.server_claims(url, token), "usable")
-    found = inspection.lab_claims(output.state, site_path(site), tree, kernel, progress)
-    return tell_claims(output, found, "usable")
+    claims = inspection.lab_claims(output.state, site_path(site), tree, kernel, progress)
+    return tell_claims(output, claims, "usable")

@@ -47,8 +47,8 @@ def mail() -> None:
 def list_mails(output: Output) -> int:
     """The outbox, oldest mail first."""
     mails = output.outbox.all()
-    text = "\n".join(map(_line, mails)) or "the outbox is empty"
-    output.answer({"mails": [_row(each) for each in mails]}, text)
+    text = "\n".join(map(_mail_line, mails)) or "the outbox is empty"
+    output.answer({"mails": [_mail_row(each) for each in mails]}, text)
     return 0
 
 
@@ -69,10 +69,10 @@ def send(output: Output, site: Path | None) -> int:
     follow_outbox(store, outbox)
     transport = accounts.transport_of(output.state, loaded)
     try:
-        ended = send_due(outbox, transport, time.time, lambda each: progress.say(_line(each)))
+        ended = send_due(outbox, transport, time.time, lambda each: progress.say(_mail_line(each)))
     finally:
         follow_outbox(store, outbox)
-    rows = [_row(each) for each in ended]
+    rows = [_mail_row(each) for each in ended]
     left = outbox.all(_WAIT)
     text = f"{sum(each.state is MailState.SENT for each in ended)} sent, {len(left)} wait for you"
     output.answer({"mails": rows, "waiting": len(left)}, text)
@@ -91,12 +91,12 @@ def decide(output: Output, message_id: str, what: str, why: str) -> int:
     state = MailState.SENT if what == "sent" else MailState.QUEUED
     with outbox.sender():
         outbox.settle()
-        asked = outbox.get(message_id)
-        if what == "again" and asked.kind == REPORT and withdrawn(outbox, asked.campaign):
+        undecided = outbox.get(message_id)
+        if what == "again" and undecided.kind == REPORT and withdrawn(outbox, undecided.campaign):
             raise ConfigError(f"{message_id} was withdrawn", "it is not sent behind that")
-        found = outbox.decide(asked, state, f"a person: {why[:200]}")
+        decided = outbox.decide(undecided, state, f"a person: {why[:200]}")
     follow_outbox(output.store, outbox)
-    output.answer(_row(found), _line(found))
+    output.answer(_mail_row(decided), _mail_line(decided))
     return 0
 
 
@@ -109,11 +109,11 @@ def drop(output: Output, message_id: str) -> int:
     outbox = output.outbox
     with outbox.sender():
         outbox.settle()
-        found = outbox.get(message_id)
-        outbox.drop(found)
+        dropped = outbox.get(message_id)
+        outbox.drop(dropped)
     follow_outbox(output.store, outbox)
-    row = {"message_id": found.message_id, "dropped": True}
-    output.answer(row, f"{found.message_id} is dropped")
+    row = {"message_id": dropped.message_id, "dropped": True}
+    output.answer(row, f"{dropped.message_id} is dropped")
     return 0
 
 
@@ -126,10 +126,10 @@ def poll(output: Output, site: Path | None) -> int:
     loaded = load_site(site_path(site))
     stores = Stores(Replies(output.state), output.outbox, output.store)
     follow_outbox(stores.campaigns, stores.outbox)
-    with _open(accounts.inbox_of(loaded)) as inbox:
+    with _closing(accounts.inbox_of(loaded)) as inbox:
         now = SystemClock().now_iso()
-        found = tuple(poll_replies(inbox, stores, accounts.trust_of(loaded), now))
-    return answer_replies(output, found)
+        arrived = tuple(poll_replies(inbox, stores, accounts.trust_of(loaded), now))
+    return answer_replies(output, arrived)
 
 
 @mail.command(epilog="Example: rtbisect mail replies --json")
@@ -137,8 +137,8 @@ def poll(output: Output, site: Path | None) -> int:
 @click.pass_obj
 def replies(output: Output) -> int:
     """Replies that were read, oldest first, but those that nobody has to look at."""
-    found = Replies(output.state).all([s for s in ReplyState if s is not ReplyState.IGNORED])
-    return answer_replies(output, found)
+    kept = Replies(output.state).all([s for s in ReplyState if s is not ReplyState.IGNORED])
+    return answer_replies(output, kept)
 
 
 @mail.command(epilog="Example: rtbisect mail accept 0123456789ab --by 'A Person'")
@@ -149,9 +149,11 @@ def replies(output: Output) -> int:
 @click.pass_obj
 def accept(output: Output, key: str, by: str, site: Path | None) -> int:
     """Let the commands of the reply KEY count, although nothing proves who sent it."""
-    who = approve.approver(load_site(site_path(site)), by)
-    found = _moved(output, key, (ReplyState.WAITING,), ReplyState.ACCEPTED, f"accepted by {who}")
-    return answer_replies(output, (found,))
+    person = approve.approver(load_site(site_path(site)), by)
+    reply = _move_reply(
+        output, key, (ReplyState.WAITING,), ReplyState.ACCEPTED, f"accepted by {person}"
+    )
+    return answer_replies(output, (reply,))
 
 
 @mail.command(epilog="Example: rtbisect mail close 0123456789ab --by 'A Person'")
@@ -162,26 +164,26 @@ def accept(output: Output, key: str, by: str, site: Path | None) -> int:
 @click.pass_obj
 def close(output: Output, key: str, by: str, site: Path | None) -> int:
     """Let the reply KEY ask for nothing any more, whatever it has asked for."""
-    who = approve.approver(load_site(site_path(site)), by)
+    person = approve.approver(load_site(site_path(site)), by)
     before = (ReplyState.WAITING, ReplyState.ACCEPTED)
-    found = _moved(output, key, before, ReplyState.NOTED, f"closed by {who}")
-    return answer_replies(output, (found,))
+    reply = _move_reply(output, key, before, ReplyState.NOTED, f"closed by {person}")
+    return answer_replies(output, (reply,))
 
 
-def _moved(
+def _move_reply(
     output: Output, key: str, before: Sequence[ReplyState], state: ReplyState, why: str
 ) -> KeptReply:
     """A reply, moved on by a person; ConfigError where it is not in one of the states `before`."""
-    kept = Replies(output.state)
-    found = kept.get(key)
-    if found.state not in before:
-        raise ConfigError(f"reply {key} is {found.state}", "see `rtbisect mail replies`")
-    kept.set(key, state, why)
-    return kept.get(key)
+    replies = Replies(output.state)
+    reply = replies.get(key)
+    if reply.state not in before:
+        raise ConfigError(f"reply {key} is {reply.state}", "see `rtbisect mail replies`")
+    replies.set(key, state, why)
+    return replies.get(key)
 
 
 @contextmanager
-def _open(inbox: Inbox) -> Iterator[Inbox]:
+def _closing(inbox: Inbox) -> Iterator[Inbox]:
     """An inbox whose connection, if it has one, ends with the command."""
     try:
         yield inbox
@@ -190,52 +192,52 @@ def _open(inbox: Inbox) -> Iterator[Inbox]:
             inbox.close()
 
 
-def answer_replies(output: Output, found: Sequence[KeptReply]) -> int:
+def answer_replies(output: Output, replies: Sequence[KeptReply]) -> int:
     """Print replies; the exit code."""
     rows = [
         {
-            "key": each.key,
-            "message_id": each.message_id,
-            "campaign": each.campaign,
-            "sender": each.sender,
-            "subject": each.subject,
-            "at": each.at,
-            "asked": [{"command": name, "argument": argument} for name, argument in each.asked],
-            "state": each.state.value,
-            "why": each.why,
+            "key": reply.key,
+            "message_id": reply.message_id,
+            "campaign": reply.campaign,
+            "sender": reply.sender,
+            "subject": reply.subject,
+            "at": reply.at,
+            "asked": [{"command": name, "argument": argument} for name, argument in reply.asked],
+            "state": reply.state.value,
+            "why": reply.why,
         }
-        for each in found
+        for reply in replies
     ]
-    text = "\n".join(map(_reply_line, found)) or "no replies"
+    text = "\n".join(map(_reply_line, replies)) or "no replies"
     output.answer({"replies": rows}, text)
     return 0
 
 
-def _reply_line(found: KeptReply) -> str:
-    asked = ", ".join(f"{name} {argument}".strip() for name, argument in found.asked) or "-"
-    why = f" ({found.why})" if found.why else ""
-    who = f"{found.campaign or '-'}  {found.sender or '?'}"
-    return f"{found.key}  {found.state:<9}{who}: {asked}{why}"
+def _reply_line(reply: KeptReply) -> str:
+    commands = ", ".join(f"{name} {argument}".strip() for name, argument in reply.asked) or "-"
+    reason = f" ({reply.why})" if reply.why else ""
+    thread = f"{reply.campaign or '-'}  {reply.sender or '?'}"
+    return f"{reply.key}  {reply.state:<9}{thread}: {commands}{reason}"
 
 
-def _row(found: OutMail) -> dict[str, Any]:
+def _mail_row(mail: OutMail) -> dict[str, Any]:
     return {
-        "message_id": found.message_id,
-        "campaign": found.campaign,
-        "kind": found.kind,
-        "state": found.state.value,
-        "recipients": list(found.recipients),
-        "refused": list(found.refused),
-        "approved_by": found.approved_by,
-        "approved_at": found.approved_at,
-        "tries": found.tries,
-        "answer": found.answer,
+        "message_id": mail.message_id,
+        "campaign": mail.campaign,
+        "kind": mail.kind,
+        "state": mail.state.value,
+        "recipients": list(mail.recipients),
+        "refused": list(mail.refused),
+        "approved_by": mail.approved_by,
+        "approved_at": mail.approved_at,
+        "tries": mail.tries,
+        "answer": mail.answer,
     }
 
 
-def _line(found: OutMail) -> str:
-    people = f"{len(found.recipients)} recipients"
-    if found.refused:
-        people += f", {len(found.refused)} of them refused ({'; '.join(found.refused[:3])})"
-    said = f" ({found.answer})" if found.answer else ""
-    return f"{found.state:<9}{found.campaign}  {found.message_id}  {people}{said}"
+def _mail_line(mail: OutMail) -> str:
+    people = f"{len(mail.recipients)} recipients"
+    if mail.refused:
+        people += f", {len(mail.refused)} of them refused ({'; '.join(mail.refused[:3])})"
+    answer = f" ({mail.answer})" if mail.answer else ""
+    return f"{mail.state:<9}{mail.campaign}  {mail.message_id}  {people}{answer}"

@@ -12,8 +12,8 @@ import click
 from rtbisect.errors import ConfigError
 
 
-def _answer_in_json(context: click.Context, _option: click.Parameter, asked: bool) -> None:
-    context.obj = replace(context.obj, as_json=asked)
+def _answer_in_json(context: click.Context, _option: click.Parameter, as_json: bool) -> None:
+    context.obj = replace(context.obj, as_json=as_json)
 
 
 json_option = click.option(

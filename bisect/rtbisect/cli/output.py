@@ -36,12 +36,13 @@ PLAIN_EVERY_S = 10.0
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """Where state lies, what was read of site files, and how answers are given; the object of every
-    command.
-    """
+    """What every command works with (click's object): its state, and how it answers."""
 
+    #: The state directory.
     state: Path
+    #: Site files, each read once a command.
     sites: SiteFiles = field(default_factory=SiteFiles)
+    #: Answers are one JSON object; else lines for a person.
     as_json: bool = False
 
     @property
@@ -165,11 +166,11 @@ def _tell(text: str) -> None:
         _write(sys.stderr, text)
 
 
-def tell_claims(output: Output, found: Iterable[LabClaim], verdict: str) -> int:
+def tell_claims(output: Output, claims: Iterable[Claim], verdict: str) -> int:
     """Tell all claims, and under the name `verdict` whether none fails; the exit code."""
     progress = PlainProgress()
     rows, lines = [], []
-    for claim in found:
+    for claim in claims:
         rows.append({"claim": claim.name, "holds": claim.holds, "said": claim.said})
         word = {True: "pass", False: "FAIL", None: "-"}[claim.holds]
         lines.append(f"{word:<5} {claim.name:<12} {claim.said}")

@@ -19,11 +19,11 @@ def add_commands(main: click.Group) -> None:
     for entry in plugins.plugins(plugins.COMMANDS):
         *above, name = entry.name.split(".")
         group = main
-        for each in above:
-            inside = group.commands.get(each)
-            if not isinstance(inside, click.Group):
+        for part in above:
+            subgroup = group.commands.get(part)
+            if not isinstance(subgroup, click.Group):
                 break
-            group = inside
+            group = subgroup
         else:
             group.add_command(_command(entry, name), name)
 
@@ -31,12 +31,12 @@ def add_commands(main: click.Group) -> None:
 def _command(entry: EntryPoint, name: str) -> click.Command:
     """The command, or one of its name that says why it is not there."""
     try:
-        found = plugins.load(entry)
+        command = plugins.load(entry)
     except ConfigError as error:
         return _absent(name, error)
-    if not isinstance(found, click.Command):
+    if not isinstance(command, click.Command):
         return _absent(name, ConfigError(f"{entry.value} is no command", "tell its author"))
-    return found
+    return command
 
 
 def _absent(name: str, error: ConfigError) -> click.Command:

@@ -26,26 +26,26 @@ def rejudge(output: Output, folder: Path) -> int:
 
     Needs no tree, no lab and no network.
     """
-    found = bundle.rejudge(folder)
-    now = found.now
-    differences = list(bundle.differences(found))
+    judged = bundle.rejudge(folder)
+    now = judged.now
+    differences = list(bundle.differences(judged))
     data = {
-        "campaign": found.campaign,
-        "same": found.same,
+        "campaign": judged.campaign,
+        "same": judged.same,
         "outcome": now.outcome.value if now else None,
         "cause": now.cause.value if now else None,
         "culprit": now.culprit if now else None,
         "confidence": round(now.confidence, 4) if now else None,
         "differences": differences,
     }
-    text = f"{found.campaign}: "
+    text = f"{judged.campaign}: "
     if now is not None:
         text += f"{now.outcome}, cause {now.cause}"
         text += f", {now.culprit[:12]}" if now.culprit else ""
         text += f", confidence {now.confidence:.3f}: "
-    text += "the same answer" if found.same else "NOT the answer that it tells"
+    text += "the same answer" if judged.same else "NOT the answer that it tells"
     output.answer(data, "\n".join([text, *differences]))
-    return int(Exit.ANSWERED) if found.same else int(Exit.REGRESSED)
+    return int(Exit.ANSWERED) if judged.same else int(Exit.REGRESSED)
 
 
 @click.command(epilog="Example: rtbisect figures bisect-3/ boot.log")
@@ -61,12 +61,12 @@ def figures(output: Output, folder: Path, console: BinaryIO) -> int:
     data = console.read(LONGEST + 1)
     if len(data) > LONGEST:
         raise ConfigError("the console is too long", "give that of one boot")
-    found, told = bundle.read_boot(folder, data.decode("utf-8", "replace"))
+    measurements, reported = bundle.read_boot(folder, data.decode("utf-8", "replace"))
     rows = [
         {"suite": m.suite, "name": m.name, "window": m.window, "value": m.value, "unit": m.unit}
-        for m in found
+        for m in measurements
     ]
-    key = told.metric
+    key = reported.metric
     judged = [
         (row["suite"], row["name"], row["window"])
         == ((key.suite, key.name, key.window) if key else None)
@@ -74,7 +74,7 @@ def figures(output: Output, folder: Path, console: BinaryIO) -> int:
     ]
     lines = [
         f"{'*' if mark else ' '} {f'{m.suite}.{m.name}@{m.window}':<44} {m.value:.6g} {m.unit}"
-        for mark, m in zip(judged, found, strict=True)
+        for mark, m in zip(judged, measurements, strict=True)
     ]
     data_of = {"metric": str(key) if key else None, "figures": rows}
     output.answer(data_of, "\n".join(lines))

@@ -72,19 +72,19 @@ def lint(output: Output, file: Path | None, as_rules: bool) -> int:
         return 0
     if file is None:
         raise ConfigError("no mail to look at", "give its FILE, or `-` for standard input")
-    found = lint_mail(_bytes_of(file))
-    rows = [{"rule": each.rule, "where": each.where, "said": each.problem} for each in found]
-    text = "\n".join(_finding(each) for each in found) or "no findings"
+    findings = lint_mail(_mail_bytes(file))
+    rows = [{"rule": each.rule, "where": each.where, "said": each.problem} for each in findings]
+    text = "\n".join(_finding_line(each) for each in findings) or "no findings"
     output.answer({"file": str(file), "findings": rows}, text)
-    return int(Exit.REGRESSED) if found else int(Exit.ANSWERED)
+    return int(Exit.REGRESSED) if findings else int(Exit.ANSWERED)
 
 
-def _finding(found: Finding) -> str:
-    where = f"{found.where}: " if found.where else ""
-    return f"{found.rule:<18}{where}{found.problem}"
+def _finding_line(finding: Finding) -> str:
+    where = f"{finding.where}: " if finding.where else ""
+    return f"{finding.rule:<18}{where}{finding.problem}"
 
 
-def _bytes_of(file: Path) -> bytes:
+def _mail_bytes(file: Path) -> bytes:
     """A mail; more of it than rules look at is not read."""
     try:
         if str(file) == "-":
@@ -141,31 +141,37 @@ def propose(
 
     Exits with 1 when rules find something in it.
     """
-    said = ApproverNotes(use_case, monitored, linked)
+    notes = ApproverNotes(use_case, monitored, linked)
     record = output.store.get(campaign)
-    made = make_proposal(output.state, record, by, said)
-    people = made.recipients
+    proposal = make_proposal(output.state, record, by, notes)
+    people = proposal.recipients
     rows = [
         {"header": header, "address": each.address, "name": each.name, "reason": each.reason}
         for header, group in (("To", people.to), ("Cc", people.cc), ("dropped", people.dropped))
         for each in group
     ]
-    found = [{"rule": e.rule, "where": e.where, "said": e.problem} for e in made.findings]
+    findings = [{"rule": e.rule, "where": e.where, "said": e.problem} for e in proposal.findings]
     lines = [f"{row['header']:<8}{row['address']}  ({row['reason']})" for row in rows]
-    lines += [people.thread, *([made.note] if made.note else []), *map(_finding, made.findings)]
-    lines += [f"{made.path}: read it, edit it, then `rtbisect report approve {campaign} --by ...`"]
+    lines += [
+        people.thread,
+        *([proposal.note] if proposal.note else []),
+        *map(_finding_line, proposal.findings),
+    ]
+    lines += [
+        f"{proposal.path}: read it, edit it, then `rtbisect report approve {campaign} --by ...`"
+    ]
     data = {
         "campaign": campaign,
-        "path": str(made.path),
-        "eml": made.text,
+        "path": str(proposal.path),
+        "eml": proposal.text,
         "recipients": rows,
         "in_reply_to": people.parent,
         "thread": people.thread,
-        "findings": found,
-        "note": made.note,
+        "findings": findings,
+        "note": proposal.note,
     }
-    output.answer(data, made.text + "\n" + "\n".join(lines))
-    return int(Exit.REGRESSED) if found else int(Exit.ANSWERED)
+    output.answer(data, proposal.text + "\n" + "\n".join(lines))
+    return int(Exit.REGRESSED) if findings else int(Exit.ANSWERED)
 
 
 @report.command(epilog="Example: rtbisect report approve bisect-3 --by 'A Person'")
@@ -281,15 +287,15 @@ def make_digest(
     Fits a timer. Exits with 3 while the lab is in the way of a campaign.
     """
     loaded = load_site(site_path(site))
-    who = approving.approver(loaded, by) if queue else None
-    found = digest(output.state, hours, SystemClock().now_iso())
-    name = str(who or "")
-    mail = write_digest(output.state, loaded, found, lab_only=lab_only, by=name)
-    send = queue and (found.ill or not lab_only)
+    person = approving.approver(loaded, by) if queue else None
+    contents = digest(output.state, hours, SystemClock().now_iso())
+    name = str(person or "")
+    mail = write_digest(output.state, loaded, contents, lab_only=lab_only, by=name)
+    send = queue and (contents.ill or not lab_only)
     if send:
         output.outbox.put(mail)
-    output.answer({"eml": mail.text, "queued": send} | asdict(found), mail.text)
-    return int(Exit.LAB) if found.ill else int(Exit.ANSWERED)
+    output.answer({"eml": mail.text, "queued": send} | asdict(contents), mail.text)
+    return int(Exit.LAB) if contents.ill else int(Exit.ANSWERED)
 
 
 @report.command(epilog="Example: rtbisect report page bisect-3")
@@ -302,8 +308,8 @@ def page(output: Output, campaign: str) -> int:
     folder = store.get(campaign).draft().folder
     runs = recorded(store.database, campaign, Run)
     bot = Bot("rtbisect", "", "")
-    made = write_page(read_input(folder), runs, folder, data("reports"), bot)
-    output.answer({"campaign": campaign, "path": str(made)}, str(made))
+    path = write_page(read_input(folder), runs, folder, data("reports"), bot)
+    output.answer({"campaign": campaign, "path": str(path)}, str(path))
     return 0
 
 
@@ -325,26 +331,26 @@ def test_it(output: Output, campaign: str, patch: Path | None, rev: str | None, 
         raise ConfigError("what is to be tested?", "give one of --patch and --rev")
     record = output.store.get(campaign)
     if patch is not None:
-        mbox = _bytes_of(patch)
+        mbox = _mail_bytes(patch)
         if len(mbox) >= MOST_BYTES:
             raise ConfigError(f"{patch} has {MOST_BYTES} bytes or more", "give the patch alone")
-        asked = ab_test.of_patch(output.state, record, mbox, seed)
+        question = ab_test.of_patch(output.state, record, mbox, seed)
     else:
-        asked = ab_test.of_revision(output.state, record, rev or "", seed)
-    check = session.once(output.state, asked.request, PlainProgress())
-    found = ab_test.write_answer(output.state, record, asked, check)
-    result_mail.note_test(output.store, record, found.level, newest=asked.newest)
+        question = ab_test.of_revision(output.state, record, rev or "", seed)
+    check = session.once(output.state, question.request, PlainProgress())
+    answer = ab_test.write_answer(output.state, record, question, check)
+    result_mail.note_test(output.store, record, answer.level, newest=question.newest)
     data = {
         "campaign": campaign,
         "check": check.id,
-        "level": ab_test.WORDS[found.level],
-        "metric": str(found.judgement.key),
-        "effect": found.judgement.effect,
-        "p": found.judgement.p,
-        "n": [found.judgement.base.n, found.judgement.new.n],
-        "path": str(found.path),
-        "eml": found.text,
+        "level": ab_test.WORDS[answer.level],
+        "metric": str(answer.judgement.key),
+        "effect": answer.judgement.effect,
+        "p": answer.judgement.p,
+        "n": [answer.judgement.base.n, answer.judgement.new.n],
+        "path": str(answer.path),
+        "eml": answer.text,
     }
-    output.answer(data, found.text)
+    output.answer(data, answer.text)
     codes = {Level.REGRESSED: Exit.ANSWERED, Level.PASS: Exit.REGRESSED}
-    return int(codes.get(found.level, Exit.UNDECIDED))
+    return int(codes.get(answer.level, Exit.UNDECIDED))

@@ -26,7 +26,7 @@ def answer_of(store: CampaignStore, record: CampaignRecord) -> dict[str, Any]:
     summary = store.summary(record)
     # As they were called.
     good, bad = request.sought.ends(request.older, request.newer)
-    asked = nothing_of(record.id) | {
+    known = nothing_of(record.id) | {
         "builds": summary.builds,
         "boots": summary.boots,
         "skipped": summary.skipped,
@@ -38,8 +38,8 @@ def answer_of(store: CampaignStore, record: CampaignRecord) -> dict[str, Any]:
     }
     result = record.result
     if result is None:
-        return asked
-    return asked | {
+        return known
+    return known | {
         "outcome": result.outcome.value,
         "culprit": result.culprit,
         # 0 is no confidence in anything: there is nothing to be sure of.
@@ -93,8 +93,8 @@ def text_of(record: CampaignRecord, summary: Summary, named: Sequence[CommitHead
     else:
         lines.append(f"  {summary.builds} builds, {summary.boots} boots, {costs}")
     if record.report:
-        kept = "bisect log" if record.kind == RUN else "draft"
-        lines.append(f"  {kept}: {record.report.path}")
+        left = "bisect log" if record.kind == RUN else "draft"
+        lines.append(f"  {left}: {record.report.path}")
     return "\n".join(lines)
 
 
@@ -108,10 +108,10 @@ def headline(record: CampaignRecord, result: Result) -> str:
         words += f" {result.culprit}"
     if result.outcome is Outcome.CULPRIT_SET:
         words += " " + " ".join(sha[:12] for sha, _ in result.candidates[:8])
-    sure = [f"confidence {result.confidence:.3f}"] if result.confidence else []
+    details = [f"confidence {result.confidence:.3f}"] if result.confidence else []
     # Of any command there is no cause to tell.
-    sure += [] if record.kind == RUN else [f"cause {result.cause.value}"]
-    return f"{words} ({', '.join(sure)})" if sure else words
+    details += [] if record.kind == RUN else [f"cause {result.cause.value}"]
+    return f"{words} ({', '.join(details)})" if details else words
 
 
 def exit_of(result: Result | None) -> int:

@@ -91,11 +91,11 @@ def run(
     the request is wrong: figures of other names, or with --pass-fail a program that is not there.
     """
     sought = Sought.REPAIR if find_fix else Sought.REGRESSION
-    place, older, newer, given = resolve.ends_of_repository(
+    repository, older, newer, given = resolve.ends_of_repository(
         output.state, repo, *sought.ends(good, bad)
     )
-    wanted = CommandRequest(
-        argv=resolve.command_words(command, Path(place)),
+    measured = CommandRequest(
+        argv=resolve.command_words(command, Path(repository)),
         metric=metric,
         better=better,
         pass_fail=pass_fail,
@@ -105,18 +105,18 @@ def run(
         timeout_s=timeout,
         max_runs=max_runs,
     )
-    _check(wanted)
+    _check_options(measured)
     request = CampaignRequest(
         kind=RUN,
         site="",
-        tree=place,
+        tree=repository,
         older=older,
         newer=newer,
         suite=SUITE,
         metric=metric or None,
         seed=seed,
-        extra=(*wanted.extra(), *([(GIVEN, given)] if given else [])),
-        repo=place,
+        extra=(*measured.extra(), *([(GIVEN, given)] if given else [])),
+        repo=repository,
         sought=sought,
     )
     record = session.start(output.state, request, PlainProgress())
@@ -124,17 +124,19 @@ def run(
     return result.exit_of(record.result)
 
 
-def _check(asked: CommandRequest) -> None:
+def _check_options(request: CommandRequest) -> None:
     """ConfigError for options that make no sense."""
-    for name, value in (("--cost-build", asked.cost_build_s), ("--cost-run", asked.cost_run_s)):
+    for name, value in (("--cost-build", request.cost_build_s), ("--cost-run", request.cost_run_s)):
         if value is not None and not (math.isfinite(value) and value >= 0):
             raise ConfigError(f"{name} {value} is no cost", "give seconds")
-    if asked.ratio is not None and not (math.isfinite(asked.ratio) and asked.ratio > 1):
-        raise ConfigError(f"--ratio {asked.ratio} is no change", "give 1.05 for five per cent")
-    if not (math.isfinite(asked.timeout_s) and asked.timeout_s > 0):
-        raise ConfigError(f"--timeout {asked.timeout_s} is no time", "give seconds")
-    told = asked.metric or asked.ratio is not None or asked.better != Better.LOWER.value
-    if asked.pass_fail and told:
+    if request.ratio is not None and not (math.isfinite(request.ratio) and request.ratio > 1):
+        raise ConfigError(f"--ratio {request.ratio} is no change", "give 1.05 for five per cent")
+    if not (math.isfinite(request.timeout_s) and request.timeout_s > 0):
+        raise ConfigError(f"--timeout {request.timeout_s} is no time", "give seconds")
+    of_a_figure = (
+        request.metric or request.ratio is not None or request.better != Better.LOWER.value
+    )
+    if request.pass_fail and of_a_figure:
         raise ConfigError(
             "--pass-fail has no figure", "leave out --metric, --ratio and --better, or --pass-fail"
         )

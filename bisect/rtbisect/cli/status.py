@@ -24,24 +24,24 @@ NEWEST = 50
 
 
 @click.command(epilog="Example: rtbisect status --json")
-@click.option("--all", "whole", is_flag=True, help="All of them; by default the newest 50.")
+@click.option("--all", "everything", is_flag=True, help="All of them; by default the newest 50.")
 @json_option
 @click.pass_obj
-def status(output: Output, whole: bool) -> int:
+def status(output: Output, everything: bool) -> int:
     """List campaigns with their state and costs: the newest, and those that are not done."""
     store = output.store
     active, names = store.active(), store.names()
-    listed = names if whole else _listed(names, store.unfinished())
-    found = [_row(store, name, running=name == active) for name in listed]
-    lines = [line for _row, line in found] or ["no campaigns yet; `rtbisect demo` makes one"]
+    listed = names if everything else _newest_and_unfinished(names, store.unfinished())
+    campaigns = [_row(store, name, running=name == active) for name in listed]
+    lines = [line for _row, line in campaigns] or ["no campaigns yet; `rtbisect demo` makes one"]
     if older := len(names) - len(listed):
         lines.insert(0, f"{older} older ones that are done: `rtbisect status --all`")
-    data = {"campaigns": [row for row, _line in found], "older": older}
+    data = {"campaigns": [row for row, _line in campaigns], "older": older}
     output.answer(data, "\n".join(lines))
     return 0
 
 
-def _listed(names: Sequence[str], unfinished: Collection[str]) -> list[str]:
+def _newest_and_unfinished(names: Sequence[str], unfinished: Collection[str]) -> list[str]:
     older, newest = names[:-NEWEST], names[-NEWEST:]
     unfinished = set(unfinished)
     return [*(name for name in older if name in unfinished), *newest]

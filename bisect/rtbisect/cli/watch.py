@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 EVERY_S = 900
 
 #: Outcomes after which a draft tells the regression.
-TOLD = (
+DRAFTED = (
     Outcome.CULPRIT,
     Outcome.CULPRIT_SET,
     Outcome.MULTIPLE_CULPRITS,
@@ -47,11 +47,14 @@ def watch(output: Output, once: bool, seed: int, site: Path | None) -> int:
     Exit code 0: nothing regressed; 1: a regression was found (see the drafts); more: a tree
     could not be judged.
     """
-    place = site_path(site)
+    path = site_path(site)
     while True:
         # A build_config with several variants stands in the list more than once.
-        targets = load_site(place).kernelci.targets()
-        rows = [_one(output, place, name, seed) for name in dict.fromkeys(t.name for t in targets)]
+        targets = load_site(path).kernelci.targets()
+        rows = [
+            _watch_target(output, path, name, seed)
+            for name in dict.fromkeys(t.name for t in targets)
+        ]
         lines = [f"{row['build_config']}: {row['level']} {row['note']}".rstrip() for row in rows]
         output.answer({"trees": rows}, "\n".join(lines))
         if once:
@@ -59,7 +62,7 @@ def watch(output: Output, once: bool, seed: int, site: Path | None) -> int:
         time.sleep(EVERY_S)
 
 
-def _one(output: Output, place: Path, name: str, seed: int) -> dict[str, Any]:
+def _watch_target(output: Output, path: Path, name: str, seed: int) -> dict[str, Any]:
     """Look at one build_config. A fault of one tree does not stop the others."""
     # A round may take hours, in which a person may change the file.
     sites = SiteFiles()
@@ -71,19 +74,19 @@ def _one(output: Output, place: Path, name: str, seed: int) -> dict[str, Any]:
         "note": "",
     }
     try:
-        seen = output.store.checked_revisions(name)
-        good, bad = resolve.base_for_watch(output.state, sites.at(place), name, _judged(seen))
+        levels = output.store.seen(name)
+        good, bad = resolve.base_for_watch(output.state, sites.at(path), name, _judged_tips(levels))
         row |= {"good": good, "bad": bad}
-        if bad in seen:
+        if bad in levels:
             # A question that is open stays open until the tip moves or a person asks again.
-            code = Exit.UNDECIDED if seen[bad] == Level.UNDECIDED else Exit.ANSWERED
-            return row | {"level": "unchanged", "note": f"was {seen[bad]}", "exit": int(code)}
+            code = Exit.UNDECIDED if levels[bad] == Level.UNDECIDED else Exit.ANSWERED
+            return row | {"level": "unchanged", "note": f"was {levels[bad]}", "exit": int(code)}
         if good == bad:
             return row | {"level": "unchanged", "exit": int(Exit.ANSWERED)}
-        asked = CampaignRequest(
-            kind="check", site=str(place), tree=name, older=good, newer=bad, seed=seed
+        request = CampaignRequest(
+            kind="check", site=str(path), tree=name, older=good, newer=bad, seed=seed
         )
-        return row | _judge(output, row, asked, sites)
+        return row | _check_and_bisect(output, row, request, sites)
     except RtbisectError as error:
         if isinstance(error, InternalError):
             keep_traceback(error, output.state)
@@ -91,7 +94,7 @@ def _one(output: Output, place: Path, name: str, seed: int) -> dict[str, Any]:
         return row | {"level": "error", "note": str(error), "exit": int(error.exit_code)}
 
 
-def _judge(
+def _check_and_bisect(
     output: Output, row: dict[str, Any], request: CampaignRequest, sites: SiteFiles
 ) -> dict[str, Any]:
     """Check a new tip and bisect what regressed; the tip is remembered when all is done."""
@@ -99,26 +102,26 @@ def _judge(
     row["campaigns"].append(record.id)
     code = check.exit_of_check(record.result)
     level = session.level_of(record.result) if record.result else Level.UNDECIDED.value
-    keep = level
+    remembered = level
     note = ""
     if code == Exit.REGRESSED:
-        found = session.once(
+        search = session.once(
             output.state, replace(request, kind="bisect"), PlainProgress(), sites=sites
         )
-        row["campaigns"].append(found.id)
-        note = result.headline(found, found.result) if found.result else ""
-        if found.result is None or found.result.outcome not in TOLD:
+        row["campaigns"].append(search.id)
+        note = result.headline(search, search.result) if search.result else ""
+        if search.result is None or search.result.outcome not in DRAFTED:
             # No draft tells it: the next tip is again compared with the last one that passed.
-            keep = Level.UNDECIDED.value
+            remembered = Level.UNDECIDED.value
     store = output.store
-    store.mark_checked(request.tree, request.newer, keep, assemble.SystemClock().now_iso())
+    store.mark_seen(request.tree, request.newer, remembered, assemble.SystemClock().now_iso())
     return {"level": level, "exit": code, "note": note}
 
 
-def _judged(seen: Mapping[str, str]) -> list[str]:
+def _judged_tips(levels: Mapping[str, str]) -> list[str]:
     """Tips that were judged, oldest first: the newest is what the next one is compared with.
 
     A regression that was told is part of the base from then on, so that every later tip does
     not tell it again.
     """
-    return [sha for sha, level in seen.items() if level in ("pass", "regressed")]
+    return [sha for sha, level in levels.items() if level in ("pass", "regressed")]

@@ -28,12 +28,12 @@ def work(output: Output) -> int:
 
     What a kill interrupted, or the lab, goes on when this is called again.
     """
-    kept, ended, progress = Replies(output.state), [], PlainProgress()
+    replies, ended, progress = Replies(output.state), [], PlainProgress()
     follow_outbox(output.store, output.outbox)
     stopped: RtbisectError | None = None
-    for reply in kept.all([ReplyState.ACCEPTED]):
+    for reply in replies.all([ReplyState.ACCEPTED]):
         try:
-            carry_out(output.state, kept, reply, progress)
+            carry_out(output.state, replies, reply, progress)
         except Interrupted:
             raise
         except RtbisectError as error:
@@ -41,8 +41,8 @@ def work(output: Output) -> int:
             if isinstance(error, InternalError):
                 keep_traceback(error, output.state)
             progress.say(f"rtbisect: reply {reply.key}: {one_line(str(error))}")
-            kept.set(reply.key, ReplyState.ACCEPTED, f"waits: {one_line(str(error))}"[:300])
+            replies.set(reply.key, ReplyState.ACCEPTED, f"waits: {one_line(str(error))}"[:300])
             stopped = stopped or error
-        ended.append(kept.get(reply.key))
+        ended.append(replies.get(reply.key))
     answer_replies(output, ended)
     return int(stopped.exit_code if stopped else Exit.ANSWERED)

@@ -71,7 +71,7 @@ def bench(tmp_path, monkeypatch):
 def test_a_tip_counts_as_told_only_when_a_draft_tells_it(bench, check, bisect, kept, code):
     output, store, answers, _begun = bench
     answers |= {"check": check, "bisect": bisect}
-    row = watch._judge(output, {"campaigns": []}, REQUEST, SiteFiles())
+    row = watch._check_and_bisect(output, {"campaigns": []}, REQUEST, SiteFiles())
     assert row["exit"] == code
     assert store.checked_revisions("rt") == {sha(2): kept}
 
@@ -83,9 +83,9 @@ def test_a_campaign_that_a_kill_interrupted_goes_on(bench):
     mine = store.create("check", text, "now")
     other = codec.to_json(CampaignRequest, replace(REQUEST, newer=sha(3)))
     store.create("check", other, "now")
-    watch._judge(output, {"campaigns": []}, REQUEST, SiteFiles())
+    watch._check_and_bisect(output, {"campaigns": []}, REQUEST, SiteFiles())
     assert begun == [f"resumed {mine}"]
-    watch._judge(output, {"campaigns": []}, REQUEST, SiteFiles())
+    watch._check_and_bisect(output, {"campaigns": []}, REQUEST, SiteFiles())
     assert begun == [f"resumed {mine}", "check"]
 
 
@@ -99,7 +99,7 @@ def test_a_campaign_of_another_setup_is_begun_anew(bench, monkeypatch):
         raise SetupChangedError("the site file changed")
 
     monkeypatch.setattr(session, "go_on", changed)
-    watch._judge(output, {"campaigns": []}, REQUEST, SiteFiles())
+    watch._check_and_bisect(output, {"campaigns": []}, REQUEST, SiteFiles())
     assert begun == ["check"]
 
 
@@ -107,8 +107,8 @@ def test_an_open_question_stays_open(bench, monkeypatch):
     output, store, _answers, _begun = bench
     monkeypatch.setattr(watch.SiteFiles, "at", lambda _self, place: place)
     monkeypatch.setattr(watch.resolve, "base_for_watch", lambda *_words: (sha(1), sha(2)))
-    store.mark_checked("rt", sha(2), "undecided", "now")
-    row = watch._one(output, "/site.yaml", "rt", 0)
+    store.mark_seen("rt", sha(2), "undecided", "now")
+    row = watch._watch_target(output, "/site.yaml", "rt", 0)
     assert (row["level"], row["exit"]) == ("unchanged", Exit.UNDECIDED)
-    store.mark_checked("rt", sha(2), "regressed", "now")
-    assert watch._one(output, "/site.yaml", "rt", 0)["exit"] == Exit.ANSWERED
+    store.mark_seen("rt", sha(2), "regressed", "now")
+    assert watch._watch_target(output, "/site.yaml", "rt", 0)["exit"] == Exit.ANSWERED
