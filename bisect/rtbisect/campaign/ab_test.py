@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rtbisect.campaign import assemble, plan, trees
-from rtbisect.campaign.fingerprint import Machine, machine_parts
+from rtbisect.campaign.fingerprint import MachineFingerprint, machine_parts
 from rtbisect.config.site_file import load_site
 from rtbisect.errors import ConfigError, InfrastructureError
 from rtbisect.judge.verdict import judge
@@ -57,12 +57,13 @@ def _with_sought(question: dict[str, Any]) -> dict[str, Any]:
 @kept_as("Question", _with_sought)
 @dataclass(frozen=True, slots=True)
 class Question:
-    """Two revisions to compare for a report; `what` names the newer one in the answer, `newest`
-    says that it is the head of the tree's branch.
-    """
+    """Two revisions to compare for a report."""
 
+    #: The campaign that boots them: its older end has what the report is about.
     request: CampaignRequest
+    #: What the answer calls the newer one: `The patch "..."`; "" for a search.
     what: str
+    #: The newer one is the head of the tree's branch.
     newest: bool = False
 
 
@@ -72,11 +73,11 @@ def of_patch(state: Path, record: CampaignRecord, mail: bytes, seed: int = 0) ->
     """
     patches = patches_of(mail)
     request = record.request
-    site, base = _before(state, record, request)
+    site, base = _site_and_base(state, record, request)
     patched = trees.tree_of(state, site.target(request.tree)).apply(base, patches)
     title = foreign(patches[-1].title, 60)
     more = f" and {len(patches) - 1} more patches" if len(patches) > 1 else ""
-    question = replace(_check(request, base, patched, seed), extra=((FOREIGN, patched),))
+    question = replace(_check_request(request, base, patched, seed), extra=((FOREIGN, patched),))
     return Question(question, f'The patch "{title}"{more}')
 
 
@@ -85,24 +86,26 @@ def of_revision(state: Path, record: CampaignRecord, revision: str = "", seed: i
     bad (of a repair: broken).
     """
     request = record.request
-    site, base = _before(state, record, request)
+    site, base = _site_and_base(state, record, request)
     target = site.target(request.tree)
     tree = trees.tree_of(state, target)
     sha = tree.resolve(revision) if revision else trees.head_of(tree, target)
     if sha == base:
         raise ConfigError(f"{short(sha)} is what the report was about", "give another revision")
-    question = _check(request, base, sha, seed)
+    question = _check_request(request, base, sha, seed)
     if tree.foreign(sha):
         question = replace(question, extra=((FOREIGN, sha),))
     return Question(question, f"Revision {foreign(revision or target.branch, 60)}", not revision)
 
 
-def _before(state: Path, record: CampaignRecord, request: CampaignRequest) -> tuple[Site, str]:
+def _site_and_base(
+    state: Path, record: CampaignRecord, request: CampaignRequest
+) -> tuple[Site, str]:
     """The site as it is, and the revision that has what the report is about; ConfigError or
     InfrastructureError where nothing can be tested.
     """
     report = read_input(record.draft().folder)
-    _limit(report)
+    _searched_threshold(report)
     site = load_site(Path(request.site))
     _check_same_machine(state, report, site, request)
     _, bad = report.sought.ends(report.older, report.newer)
@@ -116,51 +119,55 @@ def _check_same_machine(
     that it does. What the site file says of it may have changed since.
     """
     now = plan.setup_of(site, site.target(request.tree), request)
-    kernel, was, metric = now.booted, report.host, report.result.metric
+    kernel, host, metric = now.booted, report.host, report.result.metric
     synthetic = any(w.synthetic for w in kernel.windows if metric and w.name == metric.window)
-    kept = recorded(CampaignStore(state).database, report.campaign, Machine)
-    for what, same in (
-        ("device", replace(kernel.device, boot_s=0) == replace(was.device, boot_s=0)),
-        ("profile", kernel.profile == was.profile),
+    machines = recorded(CampaignStore(state).database, report.campaign, MachineFingerprint)
+    for part, same in (
+        ("device", replace(kernel.device, boot_s=0) == replace(host.device, boot_s=0)),
+        ("profile", kernel.profile == host.profile),
         ("configuration", kernel.build.config_name == report.config_name),
         ("workload", report.synthetic_workload or not synthetic),
         # What has no name of its own: the text of fragments, windows, the site's program.
-        ("set-up", not kept or kept[0].fits(machine_parts(now))),
+        ("set-up", not machines or machines[0].fits(machine_parts(now))),
     ):
         if not same:
             # No fault of who asks: the question waits until a person has looked at it.
             raise InfrastructureError(
-                f"the report of {report.campaign} was made with another {what}",
+                f"the report of {report.campaign} was made with another {part}",
                 f"put that of {site.path} back as it was, or make a new campaign",
             )
 
 
-def _check(request: CampaignRequest, base: str, new: str, seed: int) -> CampaignRequest:
+def _check_request(request: CampaignRequest, base: str, new: str, seed: int) -> CampaignRequest:
     return CampaignRequest(
         kind="check", site=request.site, tree=request.tree, older=base, newer=new, seed=seed
     )
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """An answer in the thread of a report; `judgement` is turned: REGRESSED is an improvement."""
+class AnswerDraft:
+    """An answer in the thread of a report, for a person to send."""
 
+    #: Where it lies, and the complete mail.
     path: Path
     text: str
+    #: That of the judgement.
     level: Level
+    #: Of the figure of the report, turned: REGRESSED is an improvement.
     judgement: Judgement
+    #: The report may go to a list, and so may its answer.
     mailable: bool
 
 
 def write_answer(
     state: Path, record: CampaignRecord, question: Question, check: CampaignRecord, parent: str = ""
-) -> Answer:
+) -> AnswerDraft:
     """The answer that the campaign `check` gives to a question on the report of `record`, kept as
     `answer-<check>.eml` beside that report. `parent` is the mail that asked; "": the report.
     """
     draft = record.draft()
     report = read_input(draft.folder)
-    result, limit = check.result, _limit(report)
+    result, limit = check.result, _searched_threshold(report)
     if result is None:
         raise ConfigError(f"campaign {check.id} is not finished", f"`rtbisect resume {check.id}`")
     site = load_site(Path(question.request.site))
@@ -168,7 +175,9 @@ def write_answer(
     _check_same_machine(state, report, site, question.request)
     samples = {row.kernel: row.sample for row in result.table if row.metric == limit.key}
     better = limit.toward(Sought.REPAIR)
-    found = judge(better, *(samples.get(kernel, Sample(())) for kernel in (BASE, TIP)), alpha=ALPHA)
+    judgement = judge(
+        better, *(samples.get(kernel, Sample(())) for kernel in (BASE, TIP)), alpha=ALPHA
+    )
     mailer = assemble.mailer_of(state, site, report.operator)
     headers = Envelope(
         bot=mailer.bot,
@@ -183,22 +192,22 @@ def write_answer(
         what=question.what,
         base=question.request.older,
         new=question.request.newer,
-        judgement=found,
+        judgement=judgement,
         limit=limit,
         check=check.id,
         result=result,
         summary=CampaignStore(state).summary(check),
     )
-    told = ab_table.context(report, tested)
-    text = mailer.notice("ab_result.txt.j2", headers, told)
+    values = ab_table.context(report, tested)
+    text = mailer.notice("ab_result.txt.j2", headers, values)
     path = draft.folder / f"answer-{check.id}.eml"
     keep(path, text)
-    return Answer(path, text, found.level, found, mailable(report))
+    return AnswerDraft(path, text, judgement.level, judgement, mailable(report))
 
 
-def _limit(report: ReportInput) -> Threshold:
+def _searched_threshold(report: ReportInput) -> Threshold:
     """How the figure of a report is judged."""
-    found = threshold_of(report, report.result.metric) if report.result.metric else None
-    if found is None:
+    threshold = threshold_of(report, report.result.metric) if report.result.metric else None
+    if threshold is None:
         raise ConfigError(f"campaign {report.campaign} judged no figure", "there is none to test")
-    return found
+    return threshold

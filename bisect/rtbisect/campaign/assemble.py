@@ -57,12 +57,12 @@ def assemble(
 ) -> tuple[Setup, Ports]:
     """Everything that a campaign needs, made from its request and from the site that it names."""
     if site is None:
-        return _command_parts(state, request, journal, progress)
+        return _command_ports(state, request, journal, progress)
     target = site.target(request.tree)
     setup = setup_of(site, target, request)
     artefacts = ArtefactStore(state / "artefacts")
     tree = tree_of(state, target)
-    workload = _kept(artefacts, site.workload(site.job(target)), setup)
+    workload = _store_workload(artefacts, site.workload(site.job(target)), setup)
     parts = Ports(
         tree=tree,
         subject=kernel_on_host.KernelOnHost(
@@ -96,38 +96,38 @@ def mailer_of(state: Path, site: Site, operator: str) -> DraftMailer:
     )
 
 
-def _command_parts(
+def _command_ports(
     state: Path, request: CampaignRequest, journal: Journal, progress: Progress
 ) -> tuple[Setup, Ports]:
     """A campaign of any command: no site, no kernel, no mail."""
-    asked = CommandRequest.of(request)
+    command = CommandRequest.of(request)
     tree = command_tree(state, request.repo)
     setup = Setup(
         request=request,
         tree=request.repo,
         repo=request.repo,
-        thresholds=(asked.threshold(),),
+        thresholds=(command.threshold(),),
         limits=Limits(
             # Shares of failures take many runs to tell apart.
-            calibrate_max=max(40, asked.max_runs // 4) if asked.pass_fail else 40,
-            max_boots=asked.max_runs,
-            max_builds=asked.max_runs,
+            calibrate_max=max(40, command.max_runs // 4) if command.pass_fail else 40,
+            max_boots=command.max_runs,
+            max_builds=command.max_runs,
         ),
         operator="",
         kernel=None,
-        given_build_s=_cost(asked.cost_build_s or 0.0),
-        given_boot_s=None if asked.cost_run_s is None else _cost(asked.cost_run_s),
+        given_build_s=_positive_cost(command.cost_build_s or 0.0),
+        given_boot_s=None if command.cost_run_s is None else _positive_cost(command.cost_run_s),
     )
     settings = worktree_run.CommandSettings(
-        argv=asked.argv,
+        argv=command.argv,
         metric=request.metric or "",
-        pass_fail=asked.pass_fail,
-        timeout_s=asked.timeout_s,
+        pass_fail=command.pass_fail,
+        timeout_s=command.timeout_s,
         work_dir=state / "run" / journal.campaign,
         checkout=tree.checkout,
         restore=tree.restore,
         tree_of=tree.tree_id,
-        positive=asked.threshold().scale is Scale.LOG,
+        positive=command.threshold().scale is Scale.LOG,
         good_first=request.sought is Sought.REGRESSION,
     )
     parts = Ports(
@@ -146,12 +146,12 @@ def traits_of(setup: Setup) -> Traits:
     return kernel_on_host.traits_of(setup.kernel) if setup.kernel else worktree_run.TRAITS
 
 
-def _cost(seconds: float) -> float:
+def _positive_cost(seconds: float) -> float:
     """Seconds by which information is divided."""
     return max(seconds, SMALLEST_COST_S)
 
 
-def _kept(artefacts: ArtefactStore, program: Path | None, setup: Setup) -> Path | None:
+def _store_workload(artefacts: ArtefactStore, program: Path | None, setup: Setup) -> Path | None:
     """The site's workload as the store keeps it: what boots run does not change under them."""
     if program is None:
         return None
@@ -185,5 +185,5 @@ def validate_job(state: Path, site: Site, request: CampaignRequest) -> None:
     setup = setup_of(site, target, request)
     with locks.hold(MACHINE_LOCK, wait_s=MACHINE_WAIT_S, what="this machine", shared=True):
         artefacts = ArtefactStore(state / "artefacts")
-        workload = _kept(artefacts, site.workload(site.job(target)), setup)
+        workload = _store_workload(artefacts, site.workload(site.job(target)), setup)
         labs.lab_of(state, site, artefacts, workload).preflight(probe(setup, request.newer))

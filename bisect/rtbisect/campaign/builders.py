@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 class IsolatedBuilder:
     """ports.Builder that builds each revision which somebody has sent apart from all others: what
     it leaves behind, in a compiler cache or among objects, reaches no other kernel.
-
-    `theirs` gives the builder of one such revision, `foreign` tells which ones are.
     """
 
     ours: KernelBuilder
+    #: The builder of one revision, by its sha, that somebody has sent.
     theirs: Callable[[str], KernelBuilder]
+    #: Whether the revision of this sha is one of those.
     foreign: Callable[[str], bool]
 
     def build(self, source: Checkout, request: BuildRequest, note: Callable[[str], None]) -> Build:
@@ -53,14 +53,14 @@ def of_setup(
 ) -> IsolatedBuilder:
     """The builder of a campaign; `foreign` tells which revisions of its tree somebody has sent."""
     boot_line = setup.booted.profile.boot_line
-    asked = dict(setup.request.extra).get(FOREIGN)
+    sent = dict(setup.request.extra).get(FOREIGN)
 
     def theirs(revision: str) -> KernelBuilder:
         root = own_folder(state / "build-foreign", revision)
         return builder_of(state, site, artefacts, boot_line, str(root))
 
     ours = builder_of(state, site, artefacts, boot_line)
-    return IsolatedBuilder(ours, theirs, lambda sha: sha == asked or foreign(sha))
+    return IsolatedBuilder(ours, theirs, lambda sha: sha == sent or foreign(sha))
 
 
 def own_folder(place: Path, revision: str) -> Path:
@@ -68,9 +68,9 @@ def own_folder(place: Path, revision: str) -> Path:
     each has objects of a whole kernel, and nobody asks for them again soon.
     """
     if place.is_dir():
-        for other in place.iterdir():
-            if other.name != revision:
-                remove(other)
+        for old in place.iterdir():
+            if old.name != revision:
+                remove(old)
     return place / revision
 
 

@@ -35,37 +35,37 @@ FOR_READERS = frozenset({"reason", "title"})
 @kept_as("Fingerprint")
 @dataclass(frozen=True, slots=True)
 class Fingerprint:
-    """What the figures of a campaign depend on. `version` is that of the campaign's beginning;
-    `document` is canonical JSON. Version 1 was a hash of Python's own notation, `sha256`; it has no
-    document until `lifted` has proved what it stands for.
-    """
+    """What the figures of a campaign depend on."""
 
+    #: Of Python's own notation, in hex: all that version 1 kept; "" in later ones.
     sha256: str = ""
+    #: That of the campaign's beginning.
     version: int = 1
+    #: Canonical JSON; "" in version 1 until `with_document` has proved what it stands for.
     document: str = ""
 
     def fits(self, parts: Mapping[str, Any]) -> bool:
         """Whether these parts are those that it was made of, as far as it knows them."""
         if not self.document:
-            return self.sha256 == _first_hash(type(self), parts)
+            return self.sha256 == _version_1_hash(type(self), parts)
         return _unchanged(json.loads(self.document), json.loads(document(parts)))
 
 
 @kept_as("Machine")
 @dataclass(frozen=True, slots=True)
-class Machine(Fingerprint):
+class MachineFingerprint(Fingerprint):
     """What boots of two campaigns have to have in common to be compared."""
 
 
 T = TypeVar("T", bound=Fingerprint)
 
 
-def made(kind: type[T], parts: Mapping[str, Any]) -> T:
+def new_fingerprint(kind: type[T], parts: Mapping[str, Any]) -> T:
     """The fingerprint of a campaign that begins now."""
     return kind(version=VERSION, document=document(parts))
 
 
-def lifted(kept: T, parts: Mapping[str, Any]) -> T:
+def with_document(kept: T, parts: Mapping[str, Any]) -> T:
     """A kept fingerprint with its document. InternalError when it is not of these parts, of which
     it would get one.
     """
@@ -73,29 +73,29 @@ def lifted(kept: T, parts: Mapping[str, Any]) -> T:
         return kept
     if not kept.fits(parts):
         raise InternalError("a fingerprint is lifted only where it fits")
-    known = first_fingerprint.known(_first_names(type(kept)), parts)
-    return replace(kept, document=_text(known))
+    known = first_fingerprint.known(_version_1_names(type(kept)), parts)
+    return replace(kept, document=_canonical(known))
 
 
 def document(parts: Mapping[str, Any]) -> str:
     """Canonical JSON of all parts."""
-    return _text(_plain(dict(parts)))
+    return _canonical(_to_json(dict(parts)))
 
 
-def _text(value: Any) -> str:
+def _canonical(value: Any) -> str:
     return json.dumps(value, sort_keys=True, separators=(",", ":"))
 
 
-def _plain(value: Any) -> Any:
+def _to_json(value: Any) -> Any:
     """A value in the types of JSON, without what is for readers alone."""
     if isinstance(value, Enum):
         return value.value
     if is_dataclass(value) and not isinstance(value, type):
         value = {each.name: getattr(value, each.name) for each in fields(value)}
     if isinstance(value, dict):
-        return {name: _plain(part) for name, part in value.items() if name not in FOR_READERS}
+        return {name: _to_json(part) for name, part in value.items() if name not in FOR_READERS}
     if isinstance(value, tuple | list):
-        return [_plain(part) for part in value]
+        return [_to_json(part) for part in value]
     if isinstance(value, str | int | float | None):
         return value
     # Any other type might be written differently tomorrow.
@@ -111,12 +111,12 @@ def _unchanged(kept: Any, now: Any) -> bool:
     return bool(kept == now)
 
 
-def _first_names(kind: type[Fingerprint]) -> tuple[str, ...]:
-    return first_fingerprint.MACHINE if kind is Machine else first_fingerprint.SETUP
+def _version_1_names(kind: type[Fingerprint]) -> tuple[str, ...]:
+    return first_fingerprint.MACHINE if kind is MachineFingerprint else first_fingerprint.SETUP
 
 
-def _first_hash(kind: type[Fingerprint], parts: Mapping[str, Any]) -> str:
-    text = first_fingerprint.text(_first_names(kind), parts)
+def _version_1_hash(kind: type[Fingerprint], parts: Mapping[str, Any]) -> str:
+    text = first_fingerprint.text(_version_1_names(kind), parts)
     return hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -130,9 +130,9 @@ def keep_setup(setup: Setup, journal: Journal) -> None:
     """
     for key, kind, parts in (
         ("setup", Fingerprint, setup_parts(setup)),
-        ("machine", Machine, machine_parts(setup)),
+        ("machine", MachineFingerprint, machine_parts(setup)),
     ):
-        kept = _kept(journal, key, kind, parts)
+        kept = _kept_or_new(journal, key, kind, parts)
         if not kept.fits(parts):
             raise SetupChangedError(
                 "the site file, its fragments or thresholds/ changed since"
@@ -140,28 +140,28 @@ def keep_setup(setup: Setup, journal: Journal) -> None:
                 "put them back as they were, or start a new campaign",
             )
         if not kept.document:
-            journal.rewrite(key, kind, lifted(kept, parts))
+            journal.rewrite(key, kind, with_document(kept, parts))
 
 
-def _kept(journal: Journal, key: str, kind: type[T], parts: Mapping[str, Any]) -> T:
-    return journal.step(key, kind, lambda _note: made(kind, parts))
+def _kept_or_new(journal: Journal, key: str, kind: type[T], parts: Mapping[str, Any]) -> T:
+    return journal.step(key, kind, lambda _note: new_fingerprint(kind, parts))
 
 
 def setup_parts(setup: Setup) -> dict[str, Any]:
     """What the figures and the answer of a campaign depend on."""
-    return {**_of_kernel(setup), "thresholds": setup.judged, "limits": setup.limits}
+    return {**_kernel_parts(setup), "thresholds": setup.judged, "limits": setup.limits}
 
 
 def machine_parts(setup: Setup) -> dict[str, Any]:
     """What boots depend on. Thresholds and limits judge them, and change nothing of them."""
-    parts = _of_kernel(setup)
+    parts = _kernel_parts(setup)
     device = parts["device"]
     patient = device | {"boot_s": 0} if setup.kernel is None else replace(device, boot_s=0)
     del parts["explaining"]
     return parts | {"device": patient}
 
 
-def _of_kernel(setup: Setup) -> dict[str, Any]:
+def _kernel_parts(setup: Setup) -> dict[str, Any]:
     """What a figure depends on; for any command what has always stood there."""
     if setup.kernel is None:
         return dict(NO_KERNEL)

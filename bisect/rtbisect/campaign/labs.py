@@ -60,7 +60,7 @@ def lab_of(  # noqa: PLR0913  (what a site cannot know)
         machine_lock=MACHINE_LOCK if access.here else None,
         quarantine=quarantine(state),
         known_good=known_good(state, artefacts),
-        examine=lambda device: _ailing(site, state if access.here else None, device),
+        examine=lambda device: _bmc_fault_of(site, state if access.here else None, device),
     )
     word = word_of(state / "lab/desk.key", campaign) if campaign else new_word()
     serve = DeskSettings(access.serve.url, _address(access.serve.listen), word)
@@ -73,7 +73,7 @@ def embedded(
 ) -> LavaRunLab:
     """LAVA on this machine."""
     store = artefacts or ArtefactStore(state / "artefacts")
-    settings = replace(_embedded(state, workload), known_good=known_good(state, store))
+    settings = replace(_embedded_settings(state, workload), known_good=known_good(state, store))
     return LavaRunLab(settings, store)
 
 
@@ -98,7 +98,7 @@ def server_at(site: Site) -> LavaRest | None:
 
 def check_embedded(state: Path) -> None:
     """ConfigError when LAVA on this machine lacks something."""
-    lab = _embedded(state, None)
+    lab = _embedded_settings(state, None)
     for path in (lab.lava_run, lab.python, lab.dispatcher, lab.device_types, lab.busybox):
         if not path.exists():
             raise ConfigError(f"{path} is not there", f"run `make setup` with {STATE}={state}")
@@ -117,19 +117,19 @@ def known_good(state: Path, artefacts: ArtefactStore) -> KnownGood:
     return KnownGood(state / "lab/known-good.json", artefacts)
 
 
-def _ailing(site: Site, here: Path | None, device: str) -> str:
+def _bmc_fault_of(site: Site, own_state: Path | None, device: str) -> str:
     """What is wrong with a device of the lab, as its BMC tells where we know it; `here` is our
     state directory where the lab's machines run on this one.
     """
-    known = {host.listed_as: host.bmc for host in inventory.all_of(site)}
-    if here is not None and device not in known:
+    bmcs = {host.listed_as: host.bmc for host in inventory.all_of(site)}
+    if own_state is not None and device not in bmcs:
         for entry in plugins.plugins(plugins.LABS):
-            known[device] = known.get(device) or plugins.load(entry)(here, device)
-    bmc = known.get(device)
+            bmcs[device] = bmcs.get(device) or plugins.load(entry)(own_state, device)
+    bmc = bmcs.get(device)
     return "" if bmc is None else inventory.bmc_fault(bmc)
 
 
-def _embedded(state: Path, workload: Path | None) -> LavaRunSettings:
+def _embedded_settings(state: Path, workload: Path | None) -> LavaRunSettings:
     return LavaRunSettings(
         lava_root=state / "lava",
         work_dir=state / "lab",

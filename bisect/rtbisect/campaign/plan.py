@@ -81,12 +81,14 @@ def _windows_beside(
     site: Site, planned: PlannedJob, windows: tuple[Window, ...]
 ) -> tuple[Window, ...]:
     """The windows, those beside the site's own workload named by it and by what is in it."""
-    program, asked = site.workload(planned), any(each.workload == OF_SITE for each in windows)
-    if asked != (program is not None):
+    program, wanted = site.workload(planned), any(each.workload == OF_SITE for each in windows)
+    if wanted != (program is not None):
         name = next(s.name for s in every() if any(w.workload == OF_SITE for w in s.windows))
-        which = f"has the suite {name} and no workload" if asked else "has a workload for no suite"
+        problem = (
+            f"has the suite {name} and no workload" if wanted else "has a workload for no suite"
+        )
         hint = f"docs/suites/{name}.md says how they go together"
-        raise ConfigError(f"{site.path}: test_plan {planned.plan} {which}", hint)
+        raise ConfigError(f"{site.path}: test_plan {planned.plan} {problem}", hint)
     if program is None or planned.params.workload is None:
         return windows
     digest = hashlib.sha256(program.read_bytes()).hexdigest()

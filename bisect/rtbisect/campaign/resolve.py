@@ -35,7 +35,7 @@ MOVING = re.compile(r"(@|(?:[A-Z]+_)?HEAD)(?![A-Za-z0-9_./-])")
 DEFAULT_SUITE = "ipi"
 
 
-def _opened(state: Path, site: Site, tree: str) -> tuple[BuildTarget, GitTree]:
+def _target_and_tree(state: Path, site: Site, tree: str) -> tuple[BuildTarget, GitTree]:
     target = site.target(tree)
     make_folder(state)
     return target, tree_of(state, target)
@@ -47,9 +47,9 @@ def base_and_tip(
     """Shas to compare: the branch head against a base, else against the merge base with the
     reference branch. Refs are read with `git ls-remote`.
     """
-    target, git = _opened(state, site, tree)
-    new = _resolved(git, target, tip) if tip else head_of(git, target)
-    old = _resolved(git, target, base) if base else _reference(git, target, site, new)
+    target, git = _target_and_tree(state, site, tree)
+    new = _resolve_sha(git, target, tip) if tip else head_of(git, target)
+    old = _resolve_sha(git, target, base) if base else _reference_base(git, target, site, new)
     if old == new:
         raise ConfigError(
             f"base and tip are the same commit {new[:12]}", "give two different revisions"
@@ -62,16 +62,16 @@ def base_for_watch(state: Path, site: Site, tree: str, judged: Sequence[str]) ->
     where a rebased branch left it; at first sight the merge base with the reference branch.
     Both are the same when there is nothing new.
     """
-    target, git = _opened(state, site, tree)
+    target, git = _target_and_tree(state, site, tree)
     new = head_of(git, target)
     for sha in reversed(judged):
         # A rewritten branch may have taken its old commits away.
         with suppress(ConfigError):
             return git.merge_base(git.resolve(sha), new), new
-    return _reference(git, target, site, new), new
+    return _reference_base(git, target, site, new), new
 
 
-def _reference(git: GitTree, target: BuildTarget, site: Site, new: str) -> str:
+def _reference_base(git: GitTree, target: BuildTarget, site: Site, new: str) -> str:
     if not target.reference_branch:
         raise ConfigError(
             f"{site.path}: {target.name} has no reference branch", "give --base, or add `reference`"
@@ -79,7 +79,7 @@ def _reference(git: GitTree, target: BuildTarget, site: Site, new: str) -> str:
     return git.merge_base(head_of(git, target, target.reference_branch), new)
 
 
-def _resolved(git: GitTree, target: BuildTarget, revision: str) -> str:
+def _resolve_sha(git: GitTree, target: BuildTarget, revision: str) -> str:
     """Sha of a revision. HEAD of a URL would be that of our own copy, which means nothing."""
     if MOVING.match(revision) and "://" in target.url and not target.url.startswith("file:"):
         raise ConfigError(
@@ -98,15 +98,15 @@ def ends_of_tree(  # noqa: PLR0913  (what the command line gives)
     suite: str | None,
     metric: str | None,
 ) -> tuple[str, str, str]:
-    """Ends of a search (see `_searchable`), and a check of suite and metric before anything is
+    """Ends of a search (see `_searchable_ends`), and a check of suite and metric before anything is
     spent.
     """
-    target, git = _opened(state, site, tree)
+    target, git = _target_and_tree(state, site, tree)
     _check_metric(site, target, suite, metric)
-    return _searchable(git, _resolved(git, target, older), _resolved(git, target, newer))
+    return _searchable_ends(git, _resolve_sha(git, target, older), _resolve_sha(git, target, newer))
 
 
-def _searchable(tree: GitTree, first: str, last: str) -> tuple[str, str, str]:
+def _searchable_ends(tree: GitTree, first: str, last: str) -> tuple[str, str, str]:
     """Full shas of both ends of a search. Where the older one is no ancestor of the newer one their
     merge base takes its place, and the end that was given comes last, else "".
     """
@@ -120,23 +120,23 @@ def _searchable(tree: GitTree, first: str, last: str) -> tuple[str, str, str]:
 def ends_of_repository(
     state: Path, repo: Path, older: str, newer: str
 ) -> tuple[str, str, str, str]:
-    """Repository and ends of `rtbisect run`, see `_searchable`."""
-    place = repo.resolve()
-    if not place.is_dir():
+    """Repository and ends of `rtbisect run`, see `_searchable_ends`."""
+    folder = repo.resolve()
+    if not folder.is_dir():
         raise ConfigError(f"{repo} is not there", "give the folder of a git repository")
-    place = _top(place)
+    folder = _worktree_top(folder)
     make_folder(state)
-    tree = command_tree(state, str(place))
-    return str(place), *_searchable(tree, tree.resolve(older), tree.resolve(newer))
+    tree = command_tree(state, str(folder))
+    return str(folder), *_searchable_ends(tree, tree.resolve(older), tree.resolve(newer))
 
 
-def _top(folder: Path) -> Path:
+def _worktree_top(folder: Path) -> Path:
     """The top of the work tree that we stand in; a bare repository is its own."""
     # Here, unlike elsewhere, the repository may lie above.
     git = Git(cwd=folder, env={"GIT_CEILING_DIRECTORIES": ""})
-    found = git.try_("rev-parse", "--show-toplevel")
-    if found.ok and found.stdout.strip():
-        return Path(found.stdout.rstrip("\n"))
+    top = git.try_("rev-parse", "--show-toplevel")
+    if top.ok and top.stdout.strip():
+        return Path(top.stdout.rstrip("\n"))
     if not git.try_("rev-parse", "--git-dir").ok:
         raise ConfigError(f"{folder} is in no git repository", "give one with --repo")
     return folder
@@ -147,18 +147,18 @@ def command_words(words: tuple[str, ...], repo: Path) -> tuple[str, ...]:
     not in `repo` is named by its whole path; ConfigError when there is no program.
     """
     program = words[0]
-    here = Path(program)
+    script = Path(program)
     if "/" not in program:
         if shutil.which(program) is None:
             raise ConfigError(f"{printable(program, 80)} is not there", "give a program or a path")
         return words
     # It is started at the top of a worktree: there a path of the repository stays true.
     tracked = Git(cwd=repo).try_("ls-files", "--error-unmatch", "--", program).ok
-    if tracked and (Path.cwd() == repo or not here.is_file()):
+    if tracked and (Path.cwd() == repo or not script.is_file()):
         return words
-    if not here.is_file():
+    if not script.is_file():
         raise ConfigError(f"{printable(program, 200)} is not there", "give a program or a path")
-    return (str(here.absolute()), *words[1:])
+    return (str(script.absolute()), *words[1:])
 
 
 def one_revision(  # noqa: PLR0913  (what the command line gives)
@@ -167,15 +167,15 @@ def one_revision(  # noqa: PLR0913  (what the command line gives)
     """Full sha of a revision, and a check of suite and metric. HEAD and its like are those of
     the checkout that we stand in: `git bisect run` may run in any work tree of the repository.
     """
-    target, git = _opened(state, site, tree)
+    target, git = _target_and_tree(state, site, tree)
     _check_metric(site, target, suite, metric)
     if MOVING.match(revision):
-        here = Git(cwd=Path.cwd()).try_(
+        head = Git(cwd=Path.cwd()).try_(
             "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}"
         )
-        if here.ok and FULL_SHA.fullmatch(here.stdout.strip()):
-            return git.resolve(here.stdout.strip())
-    return _resolved(git, target, revision)
+        if head.ok and FULL_SHA.fullmatch(head.stdout.strip()):
+            return git.resolve(head.stdout.strip())
+    return _resolve_sha(git, target, revision)
 
 
 def _check_metric(site: Site, target: BuildTarget, suite: str | None, metric: str | None) -> None:
@@ -200,9 +200,9 @@ def check_limit(site: Site, tree: str, suite: str, metric: str | None) -> None:
 
 def limit_of(thresholds: tuple[Threshold, ...], request: CampaignRequest) -> float:
     """The limit of `try`: given with the request, else that of the thresholds."""
-    asked = dict(request.extra).get("limit")
-    if asked is not None:
-        return float(asked)
+    given = dict(request.extra).get("limit")
+    if given is not None:
+        return float(given)
     threshold = choose_threshold(thresholds, request.suite or DEFAULT_SUITE, request.metric)
     if threshold.limit is None:
         raise ConfigError(f"{threshold.key} has no limit", "give one with --limit")

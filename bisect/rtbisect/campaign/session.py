@@ -38,11 +38,11 @@ def start(
     store = CampaignStore(state)
     with store.writer():
         # Before the campaign is made: what cannot run leaves nothing to resume.
-        site = _site_of(state, request, progress, sites)
+        site = _site_ready(state, request, progress, sites)
         full = replace(request, repo=site.target(request.tree).url) if site else request
         text = codec.to_json(CampaignRequest, full)
         identity = store.create(request.kind, text, assemble.SystemClock().now_iso())
-        return _go(store, identity, full, site, progress)
+        return _run(store, identity, full, site, progress)
 
 
 def go_on(
@@ -56,8 +56,8 @@ def go_on(
             return record
         request = record.request
         end_leftovers(store.database, record.id)
-        site = _site_of(state, request, progress, sites)
-        return _go(store, record.id, request, site, progress)
+        site = _site_ready(state, request, progress, sites)
+        return _run(store, record.id, request, site, progress)
 
 
 def once(
@@ -85,7 +85,7 @@ def once(
     return start(state, request, progress, sites)
 
 
-def _site_of(
+def _site_ready(
     state: Path, request: CampaignRequest, progress: Progress, sites: SiteFiles | None
 ) -> Site | None:
     """The site of a campaign, after a look whether it can run here: once for each process that runs
@@ -99,7 +99,7 @@ def _site_of(
     return site
 
 
-def _go(
+def _run(
     store: CampaignStore,
     identity: str,
     request: CampaignRequest,
@@ -112,7 +112,7 @@ def _go(
         setup, parts = assemble.assemble(store.state, site, request, journal, progress)
         keep_setup(setup, journal)
         progress.say(f"campaign {identity}: {request.kind} of {setup.tree}")
-        result, report = _answered(request, setup, parts)
+        result, report = _run_pipeline(request, setup, parts)
     except MisaskedError as error:
         # Resumed it would say the same: the campaign is over.
         store.finish(identity, unanswered(None, error.message), None)
@@ -120,7 +120,7 @@ def _go(
     except BaseException as error:
         # The note must not hide the reason, not even on a full disk.
         with suppress(RtbisectError):
-            store.note(identity, _why(error))
+            store.note(identity, _pause_note(error))
         raise
     finally:
         if parts is not None:
@@ -129,7 +129,9 @@ def _go(
     return store.get(identity)
 
 
-def _answered(request: CampaignRequest, setup: Setup, parts: Ports) -> tuple[Result, Report | None]:
+def _run_pipeline(
+    request: CampaignRequest, setup: Setup, parts: Ports
+) -> tuple[Result, Report | None]:
     """Carry a campaign out."""
     if request.kind == "check":
         return check.check(setup, parts), None
@@ -140,7 +142,7 @@ def _answered(request: CampaignRequest, setup: Setup, parts: Ports) -> tuple[Res
     return bisect.bisect(setup, parts)
 
 
-def _why(error: BaseException) -> str:
+def _pause_note(error: BaseException) -> str:
     if isinstance(error, KeyboardInterrupt):
         return "interrupted"
     return one_line(str(error)) or type(error).__name__

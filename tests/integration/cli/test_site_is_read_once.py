@@ -39,7 +39,7 @@ def world(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(assemble, "MACHINE_LOCK", tmp_path / "machine.lock")
     monkeypatch.setattr(assemble.KernelBuilder, "preflight", lambda _builder: None)
     monkeypatch.setattr(labs, "lab_of", lambda *_words: lab)
-    monkeypatch.setattr(session, "_answered", answered)
+    monkeypatch.setattr(session, "_run_pipeline", answered)
     monkeypatch.setenv("RTBISECT_SITE", str(found.place))
     return found
 

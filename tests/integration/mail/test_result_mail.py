@@ -16,7 +16,7 @@ import yaml
 from helpers.mail_world import USE, WHO, World, needs_tools
 from helpers.report_cases import rcu
 from rtbisect.campaign import ab_test
-from rtbisect.campaign.fingerprint import Machine, machine_parts, made
+from rtbisect.campaign.fingerprint import MachineFingerprint, machine_parts, new_fingerprint
 from rtbisect.campaign.plan import setup_of
 from rtbisect.cli import answer as command
 from rtbisect.config.site_file import load_site
@@ -245,9 +245,8 @@ def kept_machine(world, name, change, limits=None):
     )
     now = setup_of(site, site.target("stable-rt"), request)
     was = replace(now, kernel=change(now.kernel), limits=limits or now.limits)
-    StoreJournal(store.database, name).step(
-        "machine", Machine, lambda _note: made(Machine, machine_parts(was))
-    )
+    kept = new_fingerprint(MachineFingerprint, machine_parts(was))
+    StoreJournal(store.database, name).step("machine", MachineFingerprint, lambda _note: kept)
 
 
 def test_a_fragment_that_was_edited_is_another_set_up(world):

@@ -9,14 +9,20 @@ import pytest
 
 from helpers.campaigns import ROOT
 from rtbisect.campaign import assemble
-from rtbisect.campaign.fingerprint import Fingerprint, Machine, machine_parts, made, setup_parts
+from rtbisect.campaign.fingerprint import (
+    Fingerprint,
+    MachineFingerprint,
+    machine_parts,
+    new_fingerprint,
+    setup_parts,
+)
 from rtbisect.model.campaign import CampaignRequest, Limits
 from rtbisect.model.command import CommandRequest
 from rtbisect.store import codec
 
 BUNDLE = ROOT / "tests/data/bundles/format-1-run"
 #: Key of its step, kind, and what it is made of today.
-FINGERPRINTS = [("setup", Fingerprint, setup_parts), ("machine", Machine, machine_parts)]
+FINGERPRINTS = [("setup", Fingerprint, setup_parts), ("machine", MachineFingerprint, machine_parts)]
 
 
 def setup_of(tmp_path, request):
@@ -32,7 +38,7 @@ def test_a_fingerprint_of_a_command_says_what_it_has_always_said(tmp_path, key, 
         json.loads, gzip.decompress((BUNDLE / "journal.jsonl.gz").read_bytes()).splitlines()
     )
     (kept,) = (codec.from_json(kind, step["value"]) for step in steps if step["key"] == key)
-    assert made(kind, parts(setup_of(tmp_path, request))) == kept
+    assert new_fingerprint(kind, parts(setup_of(tmp_path, request))) == kept
 
 
 @pytest.mark.parametrize(

@@ -270,7 +270,7 @@ def test_a_campaign_that_ended_lets_the_next_one_listen(bench, tmp_path, monkeyp
     named = store.create("check", "{}", "2026-01-02T03:04:05+00:00")
     asked = CampaignRequest(kind="check", site="site.yaml", tree="rt", older="", newer="")
     with pytest.raises(SetupChangedError):
-        session._go(store, named, asked, None, SimpleNamespace(say=print))
+        session._run(store, named, asked, None, SimpleNamespace(say=print))
     assert lab.desk._server is None
 
 

@@ -20,11 +20,11 @@ from helpers import old_stores
 from helpers.campaigns import ROOT
 from rtbisect.campaign.fingerprint import (
     Fingerprint,
-    Machine,
+    MachineFingerprint,
     SetupChangedError,
     keep_setup,
     machine_parts,
-    made,
+    new_fingerprint,
     setup_parts,
 )
 from rtbisect.errors import ConfigError
@@ -210,7 +210,7 @@ def test_a_campaign_keeps_the_version_that_it_began_with(tmp_path):
     here = resumed("boot", tmp_path)
     setup, parts = here.open()
     keep_setup(setup, parts.journal)
-    for kind in (Fingerprint, Machine):
+    for kind in (Fingerprint, MachineFingerprint):
         (row,) = recorded(here.store.database, "bisect-1", kind)
         assert (row.version, bool(row.sha256), bool(row.document)) == (1, True, True)
     new = StoreJournal(here.store.database, here.store.create("bisect", "{}", "now"))
@@ -223,7 +223,7 @@ def test_a_campaign_keeps_the_version_that_it_began_with(tmp_path):
 def test_boots_of_a_campaign_of_the_first_schema_are_compared_with_those_of_today(tmp_path):
     here = resumed("boot", tmp_path)
     setup, _ = here.open()
-    (row,) = recorded(here.store.database, "bisect-1", Machine)
+    (row,) = recorded(here.store.database, "bisect-1", MachineFingerprint)
     slower = of_kernel(lambda k: {"device": replace(k.device, boot_s=900)})(setup)
     assert row.fits(machine_parts(slower))
     assert not row.fits(machine_parts(of_kernel(lambda _k: {"window_ms": 1})(setup)))
@@ -317,7 +317,7 @@ def test_a_kill_leaves_an_old_store_as_it_was(tmp_path):
 
 def test_what_a_kept_fingerprint_lacks_counts_as_unchanged(tmp_path):
     setup, _ = old_stores.world(tmp_path).open()
-    kept = made(Machine, machine_parts(setup))
+    kept = new_fingerprint(MachineFingerprint, machine_parts(setup))
     names = [(), ("device",), ("windows", 0), ("windows", 1), ("profile",), ("build",)]
     for path in names:
         document = json.loads(kept.document)
@@ -338,6 +338,6 @@ def test_what_a_kept_fingerprint_lacks_counts_as_unchanged(tmp_path):
 
 def test_a_fingerprint_holds_nothing_that_is_for_readers_alone(tmp_path):
     setup, _ = old_stores.world(tmp_path).open()
-    kept = made(Fingerprint, setup_parts(setup))
+    kept = new_fingerprint(Fingerprint, setup_parts(setup))
     told = replace(setup.thresholds[0], reason="said better", title="named better")
     assert kept.fits(setup_parts(replace(setup, thresholds=(told, setup.thresholds[1]))))

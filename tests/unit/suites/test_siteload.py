@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from rtbisect.campaign import plan
-from rtbisect.campaign.assemble import _kept, traits_of
+from rtbisect.campaign.assemble import _store_workload, traits_of
 from rtbisect.config.site_file import load_site
 from rtbisect.errors import ConfigError
 from rtbisect.model.campaign import CampaignRequest
@@ -55,12 +55,12 @@ def test_a_campaign_keeps_the_program_that_it_began_with(tmp_path):
     program.write_text("echo one")
     setup = setup_of(tmp_path, "siteload", "workload: {path: load}")
     artefacts = ArtefactStore(tmp_path / "artefacts")
-    kept = _kept(artefacts, program, setup)
+    kept = _store_workload(artefacts, program, setup)
     program.write_text("echo two")
     assert kept.read_text() == "echo one"
     with pytest.raises(ConfigError, match="has changed just now"):
-        _kept(artefacts, program, setup)
-    assert _kept(artefacts, None, setup) is None
+        _store_workload(artefacts, program, setup)
+    assert _store_workload(artefacts, None, setup) is None
 
 
 def test_a_workload_is_synthetic_if_nobody_says_other(tmp_path):
