@@ -84,20 +84,21 @@ _MOST_STEPS = 20_000
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
-    """The answer that a bundle holds, and what its measurements say now; None where they come to no
-    answer, with the reason in `why`.
-    """
+class Rejudgement:
+    """A bundle judged again."""
 
+    #: Name of the campaign that it is of.
     campaign: str
-    told: Result
+    #: The answer that it holds.
+    held: Result
+    #: What its measurements say now; None where they come to no answer, and why that is.
     now: Result | None
     why: str = ""
 
     @property
     def same(self) -> bool:
         """Nothing of the answer differs: words to the letter, numbers to DIGITS."""
-        return alike(self.told, self.now)
+        return alike(self.held, self.now)
 
 
 def alike(one: Any, other: Any) -> bool:
@@ -123,14 +124,14 @@ def write_bundle(state: Path, record: CampaignRecord, folder: Path) -> tuple[Pat
     steps = steps_of(store.database, record.id)
     answers = Answers()
 
-    def asked(journal: Journal) -> tuple[Setup, Ports]:
+    def assembled(journal: Journal) -> tuple[Setup, Ports]:
         setup, parts = assemble.assemble(
             state, SiteFiles().of_campaign(request), request, journal, Silence()
         )
         tree, subject = RecordingTree(parts.tree, answers), RecordingSubject(parts.subject, answers)
-        return setup, _parts(tree, subject, journal)
+        return setup, _idle_ports(tree, subject, journal)
 
-    result, setup = _again(steps, request.kind, asked)
+    result, setup = _rerun(steps, request.kind, assembled)
     if not alike(result, record.result):
         raise ConfigError(
             f"campaign {record.id} is judged otherwise now ({result.outcome})",
@@ -139,27 +140,29 @@ def write_bundle(state: Path, record: CampaignRecord, folder: Path) -> tuple[Pat
     if folder.exists():
         raise ConfigError(f"{folder} is there already", "give another folder")
     folder.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}.") as made:
-        place = Path(made) / "bundle"
-        place.mkdir()
-        _fill(place, store, record, Evidence(setup, steps, answers, result))
+    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}.") as scratch:
+        filled = Path(scratch) / "bundle"
+        filled.mkdir()
+        _fill_folder(filled, store, record, CampaignEvidence(setup, steps, answers, result))
         # Who publishes it serves it to everybody.
-        place.chmod(0o755)
-        place.rename(folder)
+        filled.chmod(0o755)
+        filled.rename(folder)
     return tuple(sorted(path for path in folder.rglob("*") if path.is_file()))
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class CampaignEvidence:
     """All that the answer of a campaign follows from, and the answer."""
 
     setup: Setup
-    steps: tuple[JournalStep, ...]
+    #: The journal, in its order.
+    steps: tuple[Step, ...]
+    #: What the pipeline asks beside the journal.
     answers: Answers
     result: Result
 
 
-def _parts(tree: Any, subject: Subject, journal: Journal) -> Ports:
+def _idle_ports(tree: Any, subject: Subject, journal: Journal) -> Ports:
     """Parts that answer questions, and do nothing."""
     return Ports(
         tree=tree,
@@ -171,8 +174,8 @@ def _parts(tree: Any, subject: Subject, journal: Journal) -> Ports:
     )
 
 
-def _again(
-    steps: Iterable[JournalStep], kind: str, assembled: Callable[[Journal], tuple[Setup, Ports]]
+def _rerun(
+    steps: Iterable[Step], kind: str, assembled: Callable[[Journal], tuple[Setup, Ports]]
 ) -> tuple[Result, Setup]:
     """The pipeline run over a journal, in a store of its own."""
     with tempfile.TemporaryDirectory(prefix="rtbisect-rejudge-") as state:
@@ -184,22 +187,24 @@ def _again(
     return result, setup
 
 
-def _fill(place: Path, store: CampaignStore, record: CampaignRecord, found: Evidence) -> None:
+def _fill_folder(
+    place: Path, store: CampaignStore, record: CampaignRecord, evidence: CampaignEvidence
+) -> None:
     manifest = {
         "format": FORMAT,
         "campaign": record.id,
         "created": record.created,
         "rtbisect": __version__,
         "request": json.loads(record.request_json),
-        "result": codec.to_plain(Result, found.result),
+        "result": codec.to_plain(Result, evidence.result),
     }
     _write(place / _MANIFEST, json.dumps(manifest, indent=1, sort_keys=True))
-    _write(place / _SETUP, json.dumps(codec.to_plain(Setup, found.setup), indent=1))
+    _write(place / _SETUP, json.dumps(codec.to_plain(Setup, evidence.setup), indent=1))
     lines = (
         json.dumps(step.as_row(), sort_keys=True) for step in steps_of(store.database, record.id)
     )
     _write(place / _JOURNAL, "".join(f"{line}\n" for line in lines))
-    _write(place / _ANSWERS, codec.to_json(Answers, found.answers))
+    _write(place / _ANSWERS, codec.to_json(Answers, evidence.answers))
     if record.report is not None:
         for name in _DRAFT:
             if (record.report.folder / name).is_file():
@@ -207,7 +212,9 @@ def _fill(place: Path, store: CampaignStore, record: CampaignRecord, found: Evid
         if (place / PAGE).is_file():
             _relink(place / PAGE)
     artefacts = ArtefactStore(store.state / "artefacts")
-    write_kernels(place, artefacts, store.state, found.setup, _ends(store, record, found))
+    write_kernels(
+        place, artefacts, store.state, evidence.setup, _builds_of_answer(store, record, evidence)
+    )
     names = sorted(path for path in place.rglob("*") if path.is_file())
     sums = [f"{_sha256(path)}  {path.relative_to(place)}" for path in names]
     _write(place / SUMS, "".join(f"{line}\n" for line in sums))
@@ -219,29 +226,31 @@ def _relink(page: Path) -> None:
     page.write_text(text.replace(f'"{DRAFT}"', f'"{SUMS}"').replace(f">{DRAFT}<", f">{SUMS}<"))
 
 
-def _ends(store: CampaignStore, record: CampaignRecord, found: Evidence) -> tuple[Build, ...]:
+def _builds_of_answer(
+    store: CampaignStore, record: CampaignRecord, evidence: CampaignEvidence
+) -> tuple[Build, ...]:
     """Builds of the culprit and its parents, else of the two ends."""
-    wanted = {found.setup.request.older, found.setup.request.newer}
-    if found.result.outcome is Outcome.CULPRIT:
+    wanted = {evidence.setup.request.older, evidence.setup.request.newer}
+    if evidence.result.outcome is Outcome.CULPRIT:
         graphs = recorded(store.database, record.id, CommitGraph)
         wanted = {
             sha
             for graph in graphs
             for commit in graph.commits
-            if commit.sha == found.result.culprit
+            if commit.sha == evidence.result.culprit
             for sha in (commit.sha, *commit.parents)
         }
     builds = recorded(store.database, record.id, Build)
-    return tuple(each for each in builds if each.revision in wanted and not each.variant)
+    return tuple(build for build in builds if build.revision in wanted and not build.variant)
 
 
-def rejudge(folder: Path) -> Judged:
+def rejudge(folder: Path) -> Rejudgement:
     """Judge the measurements of a bundle again, with nothing but the bundle; ConfigError where it
     is not whole, or not one that this version reads.
     """
     check_sums(folder)
-    told, setup, campaign = _opened(folder)
-    with _foreign(folder):
+    held, setup, campaign = _open_bundle(folder)
+    with _foreign_file(folder):
         answers = codec.from_json(Answers, _read(folder, _ANSWERS))
         steps = [
             JournalStep.from_row(json.loads(line)) for line in _read(folder, _JOURNAL).splitlines()
@@ -250,33 +259,35 @@ def rejudge(folder: Path) -> Judged:
         raise ConfigError(f"{folder} has {len(steps)} steps", "it is no bundle of ours")
     tree, subject = ReplayedTree(answers), ReplayedSubject(assemble.traits_of(setup), answers)
     try:
-        with _foreign(folder, InternalError):
-            now, _ = _again(
-                steps, setup.request.kind, lambda journal: (setup, _parts(tree, subject, journal))
+        with _foreign_file(folder, InternalError):
+            now, _ = _rerun(
+                steps,
+                setup.request.kind,
+                lambda journal: (setup, _idle_ports(tree, subject, journal)),
             )
     except (ConfigError, InternalError) as error:
         # The measurements ask for boots or builds that nobody has made.
-        return Judged(campaign, told, None, error.message)
-    return Judged(campaign, told, now)
+        return Rejudgement(campaign, held, None, error.message)
+    return Rejudgement(campaign, held, now)
 
 
-def _opened(folder: Path) -> tuple[Result, Setup, str]:
+def _open_bundle(folder: Path) -> tuple[Result, Setup, str]:
     """The answer, the set-up and the name of a campaign."""
-    with _foreign(folder):
+    with _foreign_file(folder):
         manifest = json.loads(_read(folder, _MANIFEST))
-        form, program = manifest["format"], str(manifest["rtbisect"])[:40]
-        if form == FORMAT:
-            told = codec.from_plain(Result, manifest["result"])
+        version, made_by = manifest["format"], str(manifest["rtbisect"])[:40]
+        if version == FORMAT:
+            held = codec.from_plain(Result, manifest["result"])
             setup = codec.from_json(Setup, _read(folder, _SETUP))
-            return told, setup, str(manifest["campaign"])
+            return held, setup, str(manifest["campaign"])
     raise ConfigError(
-        f"{folder} has format {str(form)[:20]}, this program reads {FORMAT}",
-        f"use rtbisect {program}",
+        f"{folder} has format {str(version)[:20]}, this program reads {FORMAT}",
+        f"use rtbisect {made_by}",
     )
 
 
 @contextmanager
-def _foreign(folder: Path, *more: type[RtbisectError]) -> Iterator[None]:
+def _foreign_file(folder: Path, *more: type[RtbisectError]) -> Iterator[None]:
     """Make one line of whatever somebody else's file leads to; ConfigError and `more` say already
     what is wrong.
     """
@@ -295,15 +306,15 @@ def read_boot(folder: Path, console: str) -> tuple[tuple[Measurement, ...], Resu
     bundle holds; ConfigError where that is no valid boot of it.
     """
     check_sums(folder)
-    told, setup, _ = _opened(folder)
-    with _foreign(folder):
-        return figures_of(setup, console), told
+    held, setup, _ = _open_bundle(folder)
+    with _foreign_file(folder):
+        return figures_of(setup, console), held
 
 
 def check_sums(folder: Path) -> None:
     """ConfigError unless each file of a bundle has the sum that SHA256SUMS says."""
     lines = _read(folder, SUMS).decode("utf-8", "replace").splitlines()
-    named = set()
+    names = set()
     for line in lines:
         match = re.fullmatch(r"([0-9a-f]{64})  ((?!/|\.\.)[A-Za-z0-9._/-]{1,200})", line)
         if match is None or ".." in match[2].split("/"):
@@ -311,11 +322,11 @@ def check_sums(folder: Path) -> None:
                 f"{folder / SUMS} has a line that is none", "it is not a whole bundle"
             )
         place = folder / match[2]
-        named.add(match[2])
+        names.add(match[2])
         if not place.is_file() or place.is_symlink() or _sha256(place) != match[1]:
             raise ConfigError(f"{place} is not as {SUMS} says", "get the bundle again")
     for name in (_MANIFEST, _SETUP, _JOURNAL, _ANSWERS):
-        if name not in named:
+        if name not in names:
             raise ConfigError(f"{folder / SUMS} does not name {name}", "it is not a whole bundle")
 
 
@@ -343,12 +354,12 @@ def _sha256(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def differences(judged: Judged) -> Iterable[str]:
+def differences(judged: Rejudgement) -> Iterable[str]:
     """What of the answer is another now, a line each."""
     if judged.now is None:
         yield f"no answer: {judged.why}"
         return
     for name in ("outcome", "cause", "culprit", "confidence", "metric", "reasons", "gates"):
-        told, now = getattr(judged.told, name), getattr(judged.now, name)
-        if not alike(told, now):
-            yield f"{name}: {told} -> {now}"
+        held, now = getattr(judged.held, name), getattr(judged.now, name)
+        if not alike(held, now):
+            yield f"{name}: {held} -> {now}"

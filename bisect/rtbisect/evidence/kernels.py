@@ -38,13 +38,13 @@ def write_kernels(
     """Fill `place`/kernels and write `place`/boot.sh; nothing where none of `builds` is kept any
     more.
     """
-    kept = [build for build in builds if build.ok and build.kernel and store.has(build.kernel)]
-    if not kept:
+    stored = [build for build in builds if build.ok and build.kernel and store.has(build.kernel)]
+    if not stored:
         return
     request = request_of(setup)
     parts = initramfs.Inputs(data("lava-jobs"), BUSYBOX, workload=_workload(store, request))
     base = initramfs.of_request(request, parts, store, state / "lab/initramfs")
-    for build in kept:
+    for build in stored:
         # By the name that a mail calls it.
         folder = place / "kernels" / short(build.revision)
         folder.mkdir(parents=True, exist_ok=True)
@@ -75,9 +75,9 @@ def _workload(store: ArtefactStore, request: RunRequest) -> Path | None:
     """The site's own program, by the digest that windows carry."""
     names = {window.site_workload for window in request.windows}
     for digest in {name.rpartition("@")[2] for name in names if name}:
-        found = sorted((store.root / digest[:2]).glob(f"{digest}*"))
-        if found:
-            return found[0]
+        paths = sorted((store.root / digest[:2]).glob(f"{digest}*"))
+        if paths:
+            return paths[0]
         raise ConfigError(f"the workload {digest} is not in {store.root}", "it was cleaned up")
     return None
 
@@ -88,7 +88,7 @@ def figures_of(setup: Setup, console: str) -> tuple[Measurement, ...]:
     """
     request, log = request_of(setup), qemu_script.log_of(console)
     try:
-        found = evidence(request, log)
+        measured = evidence(request, log)
     except InvalidBoot as error:
         signature = panic_of(log.console) or stall_of(log.console)
         if signature and (hung := symptom(request, signature, log.console)):
@@ -96,4 +96,4 @@ def figures_of(setup: Setup, console: str) -> tuple[Measurement, ...]:
         raise ConfigError(
             f"no valid boot: {error}", "keep the whole console of `sh boot.sh KERNEL`"
         ) from error
-    return tuple(each for each in found.measurements if each.cpu is None)
+    return tuple(each for each in measured.measurements if each.cpu is None)

@@ -30,21 +30,25 @@ if TYPE_CHECKING:
 @kept_as("Answers")
 @dataclass
 class Answers:
-    """What tree and subject have answered: `changes` by commit, `files` and `changed` by builds."""
+    """What tree and subject have answered."""
 
+    #: By sha, as are changes.
     described: dict[str, CommitText] = field(default_factory=dict)
     changes: dict[str, tuple[Change, ...]] = field(default_factory=dict)
+    #: Files of the tree that a build was made from, by `sha/variant`.
     files: dict[str, list[str]] = field(default_factory=dict)
+    #: Functions of a culprit whose code its parent does not have, by `parent..culprit`, each
+    #: `sha/variant`; None where nobody knows.
     changed: dict[str, tuple[Function, ...] | None] = field(default_factory=dict)
 
 
-def _name(build: Build) -> str:
+def _build_key(build: Build) -> str:
     return f"{build.revision}/{build.variant}"
 
 
-def _asks(what: str) -> NoReturn:
+def _refuse(missing: str) -> NoReturn:
     raise ConfigError(
-        f"the journal does not have {what}",
+        f"the journal does not have {missing}",
         "the campaign is not finished, or not all of it is here",
     )
 
@@ -56,38 +60,38 @@ class RecordingTree:
         self._tree, self._answers = tree, answers
 
     def changes(self, commits: Sequence[Commit]) -> Mapping[str, tuple[Change, ...]]:
-        found = self._tree.changes(commits)
-        self._answers.changes |= found
-        return found
+        changes = self._tree.changes(commits)
+        self._answers.changes |= changes
+        return changes
 
     def describe(self, sha: str) -> CommitText:
         self._answers.described[sha] = self._tree.describe(sha)
         return self._answers.described[sha]
 
     def __getattr__(self, name: str) -> Any:
-        _asks(f"what the tree is asked ({name})")
+        _refuse(f"what the tree is asked ({name})")
 
 
-class _Idle:
+class _IdleSubject:
     """What a subject is in a finished campaign: nothing is built and nothing runs."""
 
     def __init__(self, traits: Traits, answers: Answers) -> None:
         self.traits, self._answers = traits, answers
 
     def build(self, sha: str, layout: int, note: Note) -> Build:  # noqa: ARG002
-        _asks("a build (build)")
+        _refuse("a build (build)")
 
     def run(self, build: Build, order: RunOrder, note: Note) -> Run:  # noqa: ARG002
-        _asks(f"boot {order.run_id}")
+        _refuse(f"boot {order.run_id}")
 
     def width(self) -> int:
-        _asks("how many devices there were")
+        _refuse("how many devices there were")
 
     def leave(self) -> None:
         """Nothing is open."""
 
 
-class RecordingSubject(_Idle):
+class RecordingSubject(_IdleSubject):
     """ports.Subject that keeps what the real one answers."""
 
     def __init__(self, subject: Subject, answers: Answers) -> None:
@@ -95,14 +99,14 @@ class RecordingSubject(_Idle):
         self._subject = subject
 
     def files(self, build: Build) -> frozenset[str]:
-        found = self._subject.files(build)
-        self._answers.files[_name(build)] = sorted(found)
-        return found
+        files = self._subject.files(build)
+        self._answers.files[_build_key(build)] = sorted(files)
+        return files
 
     def changed(self, parent: Build, culprit: Build) -> tuple[Function, ...] | None:
-        found = self._subject.changed(parent, culprit)
-        self._answers.changed[f"{_name(parent)}..{_name(culprit)}"] = found
-        return found
+        functions = self._subject.changed(parent, culprit)
+        self._answers.changed[f"{_build_key(parent)}..{_build_key(culprit)}"] = functions
+        return functions
 
 
 class ReplayedTree:
@@ -117,28 +121,28 @@ class ReplayedTree:
 
     def describe(self, sha: str) -> CommitText:
         if sha not in self._answers.described:
-            _asks(f"the text of commit {sha[:12]}")
+            _refuse(f"the text of commit {sha[:12]}")
         return self._answers.described[sha]
 
     def __getattr__(self, name: str) -> Any:
-        _asks(f"what the tree is asked ({name})")
+        _refuse(f"what the tree is asked ({name})")
 
 
-class ReplayedSubject(_Idle):
+class ReplayedSubject(_IdleSubject):
     """ports.Subject that answers from what was kept."""
 
     def files(self, build: Build) -> frozenset[str]:
-        return frozenset(self._answers.files.get(_name(build), ()))
+        return frozenset(self._answers.files.get(_build_key(build), ()))
 
     def changed(self, parent: Build, culprit: Build) -> tuple[Function, ...] | None:
-        return self._answers.changed.get(f"{_name(parent)}..{_name(culprit)}")
+        return self._answers.changed.get(f"{_build_key(parent)}..{_build_key(culprit)}")
 
 
 class NoMailer:
     """ports.Mailer that writes nothing."""
 
     def draft(self, report: ReportInput, story: str) -> Report:  # noqa: ARG002
-        _asks("the draft")
+        _refuse("the draft")
 
 
 class Silence:

@@ -12,7 +12,7 @@ import pytest
 from helpers.campaigns import ROOT, World, boots, line_of, sha
 from rtbisect.errors import ConfigError
 from rtbisect.evidence import bundle
-from rtbisect.evidence.bundle import Evidence, differences, rejudge
+from rtbisect.evidence.bundle import CampaignEvidence, differences, rejudge
 from rtbisect.evidence.replay import Answers, RecordingSubject, RecordingTree
 from rtbisect.lab.fake import FakeLab
 from rtbisect.model.campaign import Outcome
@@ -41,14 +41,16 @@ def finished(tmp_path_factory):
 
     def heard(journal):
         tree, subject = RecordingTree(parts.tree, answers), RecordingSubject(parts.subject, answers)
-        return setup, bundle._parts(tree, subject, journal)
+        return setup, bundle._idle_ports(tree, subject, journal)
 
-    again, _ = bundle._again(steps, "bisect", heard)
+    again, _ = bundle._rerun(steps, "bisect", heard)
     assert again == result
     folder = place / "bundle"
     folder.mkdir()
     record = world.store.get(world.campaign)
-    bundle._fill(folder, world.store, record, Evidence(setup, steps, answers, result))
+    bundle._fill_folder(
+        folder, world.store, record, CampaignEvidence(setup, steps, answers, result)
+    )
     return world, result, folder
 
 
@@ -75,7 +77,7 @@ def test_a_bundle_gives_the_same_answer(campaign):
 def test_a_bundle_of_an_older_program_gives_the_same_answer(name):
     found = rejudge(ROOT / "tests/data/bundles" / name)
     assert list(differences(found)) == []
-    assert found.told.outcome is Outcome.CULPRIT
+    assert found.held.outcome is Outcome.CULPRIT
     assert found.same
 
 
