@@ -43,14 +43,14 @@ def claims(
         return
     facts = [dict(run.facts) for run in good]
     yield _boot_time(good)
-    yield _all("SMT", facts, "smt_active", "1" if kind.threads > 1 else "0")
-    yield _all("clock source", facts, "clocksource", "tsc")
+    yield _equal_everywhere("SMT", facts, "smt_active", "1" if kind.threads > 1 else "0")
+    yield _equal_everywhere("clock source", facts, "clocksource", "tsc")
     yield _isolation(facts)
     yield _governor(facts)
     yield _idle(facts)
-    yield _still("throttling", facts, "throttled")
-    yield _still("machine checks", facts, "machine_checks")
-    yield _still("SMI", facts, "smi")
+    yield _never_counts("throttling", facts, "throttled")
+    yield _never_counts("machine checks", facts, "machine_checks")
+    yield _never_counts("SMI", facts, "smi")
     yield _one_machine(facts)
     for threshold in thresholds:
         yield _spread(threshold, good)
@@ -58,37 +58,41 @@ def claims(
 
 def _boots(runs: Sequence[Run]) -> LabClaim:
     bad = [run for run in runs if not run.complete]
-    said = f"{len(runs) - len(bad)} of {len(runs)} boots measured"
+    text = f"{len(runs) - len(bad)} of {len(runs)} boots measured"
     if bad:
-        said += f"; {bad[0].status.value}: {bad[0].reason}"
+        text += f"; {bad[0].status.value}: {bad[0].reason}"
     ill = any(run.status is not RunStatus.SKIPPED for run in bad)
-    return LabClaim("boots", holds=bool(runs) and not ill, said=said)
+    return Claim("boots", holds=bool(runs) and not ill, said=text)
 
 
-def _boot_time(good: Sequence[Run]) -> LabClaim:
-    took = [run.seconds for run in good]
-    middle, most = statistics.median(took), max(took)
-    said = f"a job takes {middle:.0f} s, the slowest took {most:.0f} s"
-    return LabClaim("boot time", holds=most <= _SLOW * middle, said=said)
+def _boot_time(good: Sequence[Run]) -> Claim:
+    job_s = [run.seconds for run in good]
+    middle, most = statistics.median(job_s), max(job_s)
+    text = f"a job takes {middle:.0f} s, the slowest took {most:.0f} s"
+    return Claim("boot time", holds=most <= _SLOW * middle, said=text)
 
 
-def _all(name: str, facts: Sequence[dict[str, str]], key: str, wanted: str) -> LabClaim:
-    seen = sorted({each.get(key, "") for each in facts})
-    holds = None if seen == [""] else seen == [wanted]
-    return LabClaim(name, holds=holds, said=f"{key} is {_worded(seen)}, wanted {wanted}")
+def _equal_everywhere(name: str, facts: Sequence[dict[str, str]], key: str, wanted: str) -> Claim:
+    values = sorted({each.get(key, "") for each in facts})
+    holds = None if values == [""] else values == [wanted]
+    return Claim(name, holds=holds, said=f"{key} is {_worded(values)}, wanted {wanted}")
 
 
-def _isolation(facts: Sequence[dict[str, str]]) -> LabClaim:
-    asked = {each.get("isolated_asked", "") for each in facts}
-    seen = {each.get(key, "") for each in facts for key in ("isolated", "nohz_full")}
-    said = f"isolated and nohz_full are {_worded(sorted(seen))}, asked was {_worded(sorted(asked))}"
-    return LabClaim("isolation", holds=seen == asked, said=said)
+def _isolation(facts: Sequence[dict[str, str]]) -> Claim:
+    wanted = {each.get("isolated_asked", "") for each in facts}
+    values = {each.get(key, "") for each in facts for key in ("isolated", "nohz_full")}
+    text = (
+        f"isolated and nohz_full are {_worded(sorted(values))}, asked was {_worded(sorted(wanted))}"
+    )
+    return Claim("isolation", holds=values == wanted, said=text)
 
 
-def _governor(facts: Sequence[dict[str, str]]) -> LabClaim:
-    seen = sorted({each.get("governor", "") for each in facts})
-    holds = None if seen == [""] else seen == ["performance"]
-    return LabClaim("frequency", holds=holds, said=f"governor {_worded(seen)}, wanted performance")
+def _governor(facts: Sequence[dict[str, str]]) -> Claim:
+    governors = sorted({each.get("governor", "") for each in facts})
+    holds = None if governors == [""] else governors == ["performance"]
+    return Claim(
+        "frequency", holds=holds, said=f"governor {_worded(governors)}, wanted performance"
+    )
 
 
 def _idle(facts: Sequence[dict[str, str]]) -> LabClaim:
@@ -98,23 +102,23 @@ def _idle(facts: Sequence[dict[str, str]]) -> LabClaim:
     return LabClaim("idle states", holds=None, said=", ".join(words))
 
 
-def _still(name: str, facts: Sequence[dict[str, str]], key: str) -> LabClaim:
+def _never_counts(name: str, facts: Sequence[dict[str, str]], key: str) -> Claim:
     """A counter that must not move while a boot measures."""
-    moved = []
+    steps = []
     for each in facts:
         before, after = each.get(f"{key}_before", ""), each.get(f"{key}_after", "")
-        if not all(re.fullmatch(r"[0-9]{1,18}", text) for text in (before, after)):
-            return LabClaim(name, holds=None, said="this machine does not tell")
-        moved.append(int(after) - int(before))
-    said = f"{sum(moved)} in {len(moved)} boots"
-    return LabClaim(name, holds=not any(moved), said=said)
+        if not all(re.fullmatch(r"[0-9]{1,18}", count) for count in (before, after)):
+            return Claim(name, holds=None, said="this machine does not tell")
+        steps.append(int(after) - int(before))
+    text = f"{sum(steps)} in {len(steps)} boots"
+    return Claim(name, holds=not any(steps), said=text)
 
 
-def _one_machine(facts: Sequence[dict[str, str]]) -> LabClaim:
-    differ = {key: sorted({each.get(key, "") for each in facts}) for key in _SAME}
-    said = [f"{key} is {_worded(seen)}" for key, seen in differ.items() if len(seen) > 1]
+def _one_machine(facts: Sequence[dict[str, str]]) -> Claim:
+    values = {key: sorted({each.get(key, "") for each in facts}) for key in _SAME}
+    differences = [f"{key} is {_worded(told)}" for key, told in values.items() if len(told) > 1]
     model = f"{facts[0].get('cpu_model', '')}, microcode {facts[0].get('microcode', '')}"
-    return LabClaim("one machine", holds=not said, said="; ".join(said) or model)
+    return Claim("one machine", holds=not differences, said="; ".join(differences) or model)
 
 
 def _spread(threshold: Threshold, good: Sequence[Run]) -> LabClaim:
@@ -126,21 +130,21 @@ def _spread(threshold: Threshold, good: Sequence[Run]) -> LabClaim:
     boots = sample(good, threshold.key)
     values = boots.values
     if len(values) < aa.FEWEST:
-        said = f"{len(values)} boots have it, at least {aa.FEWEST} are needed"
-        return LabClaim(name, holds=None, said=said)
+        text = f"{len(values)} boots have it, at least {aa.FEWEST} are needed"
+        return Claim(name, holds=None, said=text)
     if drift := aa.drift(threshold, boots, "its boots"):
         return LabClaim(name, holds=False if decides else None, said=drift)
     bad = all_badness(threshold, values)
     _, luck = stats.bootstrap_shift(bad, bad, level=aa.WITHIN, mean=by_mean(threshold))
-    said = (
+    text = (
         f"two series of {len(values)} boots differ by less than {aa.worded_shift(threshold, luck)}"
     )
-    said += f" in {100 * aa.WITHIN:.0f} of 100 draws; a regression is one by"
-    least = f"{threshold.min_effect:g}"
+    text += f" in {100 * aa.WITHIN:.0f} of 100 draws; a regression is one by"
+    effect = f"{threshold.min_effect:g}"
     ratio = threshold.scale is Scale.LOG
-    said += f" a ratio of {least}" if ratio else f" {least}{unit_behind(threshold)}"
-    return LabClaim(name, holds=luck < effect_floor(threshold) if decides else None, said=said)
+    text += f" a ratio of {effect}" if ratio else f" {effect}{unit_behind(threshold)}"
+    return Claim(name, holds=luck < effect_floor(threshold) if decides else None, said=text)
 
 
-def _worded(seen: Sequence[str]) -> str:
-    return " and ".join(each or "unknown" for each in seen)
+def _worded(values: Sequence[str]) -> str:
+    return " and ".join(each or "unknown" for each in values)

@@ -47,10 +47,10 @@ def lab_claims(
     """What holds of the lab of a site, for the plan of `tree` (None: the first build_config);
     ConfigError when it has no server. With `kernel`, a bzImage, it is booted there.
     """
-    site, setup = _planned(place, tree)
+    site, setup = _site_and_setup(place, tree)
     make_folder(state)
     artefacts = ArtefactStore(state / "artefacts")
-    lab = _served(state, site, artefacts, progress)
+    lab = _server_lab(state, site, artefacts, progress)
     request = probe(setup, kernel.name if kernel else "")
     if kernel is not None:
         # A kernel of somebody else has none of our modules: windows that need none.
@@ -72,33 +72,34 @@ def server_claims(url: str, token: Path | None) -> Iterator[LabClaim]:
 
 @dataclass(frozen=True, slots=True)
 class FirstDay:
-    """A host of a site, and how often the kernel at the tip of `tree` is booted there; None is the
-    first build_config.
-    """
+    """What a host is accepted by: boots of one kernel."""
 
+    #: Its name in the site file.
     host: str
+    #: Tree or build_config whose tip is booted; None: the first one of the site.
     tree: str | None
+    #: How often; 2 or more.
     boots: int
 
 
 def host_claims(
-    state: Path, place: Path, asked: FirstDay, progress: Progress
-) -> Iterator[LabClaim]:
+    state: Path, place: Path, first_day: FirstDay, progress: Progress
+) -> Iterator[Claim]:
     """What the first day of a host shows; its kernel is built here. ConfigError when no LAVA server
     drives the host, or when it cannot be told apart from others of its type; InfrastructureError
     when the lab fails.
     """
-    site, setup = _planned(place, asked.tree)
-    host = inventory.named(site, asked.host)
+    site, setup = _site_and_setup(place, first_day.tree)
+    host = inventory.named(site, first_day.host)
     make_folder(state)
     artefacts = ArtefactStore(state / "artefacts")
-    lab = _served(state, site, artefacts, progress)
+    lab = _server_lab(state, site, artefacts, progress)
     if host.tag:
         lab.settings = replace(lab.settings, tags=(host.tag,))
     kind = setup.booted.device.name
-    inventory.check_only_there(host, kind, lab.rest.devices(kind))
-    yield _firmware(host)
-    build = _built(state, site, setup, artefacts, progress)
+    inventory.only_there(host, kind, lab.rest.devices(kind))
+    yield _bmc_claim(host)
+    build = _build_tip(state, site, setup, artefacts, progress)
     request = replace(
         probe(setup, build.revision),
         kernel=build.kernel,
@@ -106,9 +107,9 @@ def host_claims(
         build_id=build.build_id,
     )
     runs: list[Run] = []
-    for number in range(1, asked.boots + 1):
+    for number in range(1, first_day.boots + 1):
         run = lab.run(replace(request, run_id=f"accept-{number}"), NoNote())
-        progress.say(f"boot {number} of {asked.boots}: {_told(run)}")
+        progress.say(f"boot {number} of {first_day.boots}: {_run_line(run)}")
         if run.device and run.device != host.device:
             raise InfrastructureError(
                 f"a job landed on {run.device}", f"give {host.device} a tag of its own"
@@ -117,7 +118,7 @@ def host_claims(
     yield from criteria.claims(runs, setup.booted.device, setup.thresholds)
 
 
-def _planned(place: Path, tree: str | None) -> tuple[Site, Setup]:
+def _site_and_setup(place: Path, tree: str | None) -> tuple[Site, Setup]:
     """A site and what a campaign on one of its targets would work with."""
     site = load_site(place)
     if site.access is None:
@@ -130,7 +131,7 @@ def _planned(place: Path, tree: str | None) -> tuple[Site, Setup]:
     )
 
 
-def _served(
+def _server_lab(
     state: Path,
     site: Site,
     artefacts: ArtefactStore,
@@ -142,16 +143,16 @@ def _served(
     return lab
 
 
-def _firmware(host: Host) -> LabClaim:
+def _bmc_claim(host: Host) -> Claim:
     """What the BMC says of itself and of the sensors."""
     power, sensors = host.bmc.power(), host.bmc.sensors()
     bad = [each.name for each in sensors if each.out_of_limits]
-    said = f"power is {'on' if power else 'off'}, {len(sensors)} sensors"
-    said += f"; out of limits: {', '.join(bad)}" if bad else ""
-    return LabClaim("BMC", holds=not bad, said=said)
+    text = f"power is {'on' if power else 'off'}, {len(sensors)} sensors"
+    text += f"; out of limits: {', '.join(bad)}" if bad else ""
+    return Claim("BMC", holds=not bad, said=text)
 
 
-def _built(
+def _build_tip(
     state: Path, site: Site, setup: Setup, artefacts: ArtefactStore, progress: Progress
 ) -> Build:
     target = site.target(setup.tree)
@@ -159,9 +160,9 @@ def _built(
     revision = tree.resolve(target.branch)
     progress.say(f"build {revision[:12]}")
     builder = builder_of(state, site, artefacts, setup.booted.profile.boot_line)
-    asked = replace(setup.booted.build, revision=revision)
+    request = replace(setup.booted.build, revision=revision)
     with tree.held(revision) as source:
-        build = builder.build(source, asked, NoNote())
+        build = builder.build(source, request, NoNote())
     if not build.ok:
         raise ConfigError(
             f"{target.name} at {revision[:12]} does not build: {printable(build.first_error)}",
@@ -170,7 +171,7 @@ def _built(
     return build
 
 
-def _told(run: Run) -> str:
+def _run_line(run: Run) -> str:
     if run.status is RunStatus.COMPLETE:
         return f"{run.seconds:.0f} s on {run.device}"
     return f"{run.status.value}: {run.reason}"
