@@ -105,8 +105,8 @@ def _idle(facts: Sequence[dict[str, str]]) -> LabClaim:
 def _never_counts(name: str, facts: Sequence[dict[str, str]], key: str) -> Claim:
     """A counter that must not move while a boot measures."""
     steps = []
-    for each in facts:
-        before, after = each.get(f"{key}_before", ""), each.get(f"{key}_after", "")
+    for of_boot in facts:
+        before, after = of_boot.get(f"{key}_before", ""), of_boot.get(f"{key}_after", "")
         if not all(re.fullmatch(r"[0-9]{1,18}", count) for count in (before, after)):
             return Claim(name, holds=None, said="this machine does not tell")
         steps.append(int(after) - int(before))

@@ -56,13 +56,13 @@ def answer_of(store: CampaignStore, record: CampaignRecord) -> dict[str, Any]:
         ],
         "origins": [
             {
-                "kind": each.kind,
-                "name": each.name,
-                "parent": round(each.parent, 3),
-                "culprit": round(each.culprit, 3),
-                "share": round(each.share, 4),
+                "kind": origin.kind,
+                "name": origin.name,
+                "parent": round(origin.parent, 3),
+                "culprit": round(origin.culprit, 3),
+                "share": round(origin.share, 4),
             }
-            for each in result.origins
+            for origin in result.origins
         ],
     }
 
@@ -76,13 +76,13 @@ def nothing_of(identity: str) -> dict[str, Any]:
     return {"campaign": identity} | words | counts | ends | lists
 
 
-def text_of(record: CampaignRecord, summary: Summary, named: Sequence[CommitHead] = ()) -> str:
-    """The answer for a person; `named` are the commits of it, where they are to be described."""
+def text_of(record: CampaignRecord, summary: Summary, heads: Sequence[CommitHead] = ()) -> str:
+    """The answer for a person; `heads` are the commits of it, where they are to be described."""
     result = record.result
     if result is None:
         costs = f"{summary.builds} builds, {summary.boots} boots, {duration(summary.wall_s)}"
         return f"{record.id}: {record.state}, {costs} {record.note}".rstrip()
-    lines = [headline(record, result), *commits.lines(named)]
+    lines = [headline(record, result), *commits.lines(heads)]
     lines += [f"  {reason}" for reason in result.reasons]
     lines += [
         f"  {check.name}: {check.status} {check.note}".rstrip() for check in result.verifications
@@ -124,11 +124,11 @@ def exit_of(result: Result | None) -> int:
 def whole_answer(output: Output, record: CampaignRecord) -> tuple[dict[str, Any], str]:
     """The answer of a search for a program and for a person, with what git says of its commits."""
     store = output.store
-    named: tuple[CommitHead, ...] = ()
+    heads: tuple[CommitHead, ...] = ()
     if record.result is not None:
-        named = commits.heads(output, record.request, record.result)
-    text = text_of(record, store.summary(record), named)
-    return answer_of(store, record) | {"commits": commits.rows(named)}, text
+        heads = commits.heads(output, record.request, record.result)
+    text = text_of(record, store.summary(record), heads)
+    return answer_of(store, record) | {"commits": commits.rows(heads)}, text
 
 
 def show(output: Output, record: CampaignRecord) -> None:

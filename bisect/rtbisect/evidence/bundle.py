@@ -250,7 +250,7 @@ def rejudge(folder: Path) -> Rejudgement:
     """
     check_sums(folder)
     held, setup, campaign = _open_bundle(folder)
-    with _foreign_file(folder):
+    with _unreadable_as_config_error(folder):
         answers = codec.from_json(Answers, _read(folder, _ANSWERS))
         steps = [
             JournalStep.from_row(json.loads(line)) for line in _read(folder, _JOURNAL).splitlines()
@@ -259,7 +259,7 @@ def rejudge(folder: Path) -> Rejudgement:
         raise ConfigError(f"{folder} has {len(steps)} steps", "it is no bundle of ours")
     tree, subject = ReplayedTree(answers), ReplayedSubject(assemble.traits_of(setup), answers)
     try:
-        with _foreign_file(folder, InternalError):
+        with _unreadable_as_config_error(folder, InternalError):
             now, _ = _rerun(
                 steps,
                 setup.request.kind,
@@ -273,13 +273,13 @@ def rejudge(folder: Path) -> Rejudgement:
 
 def _open_bundle(folder: Path) -> tuple[Result, Setup, str]:
     """The answer, the set-up and the name of a campaign."""
-    with _foreign_file(folder):
+    with _unreadable_as_config_error(folder):
         manifest = json.loads(_read(folder, _MANIFEST))
         version, made_by = manifest["format"], str(manifest["rtbisect"])[:40]
         if version == FORMAT:
-            held = codec.from_plain(Result, manifest["result"])
+            result = codec.from_plain(Result, manifest["result"])
             setup = codec.from_json(Setup, _read(folder, _SETUP))
-            return held, setup, str(manifest["campaign"])
+            return result, setup, str(manifest["campaign"])
     raise ConfigError(
         f"{folder} has format {str(version)[:20]}, this program reads {FORMAT}",
         f"use rtbisect {made_by}",
@@ -287,7 +287,7 @@ def _open_bundle(folder: Path) -> tuple[Result, Setup, str]:
 
 
 @contextmanager
-def _foreign_file(folder: Path, *more: type[RtbisectError]) -> Iterator[None]:
+def _unreadable_as_config_error(folder: Path, *more: type[RtbisectError]) -> Iterator[None]:
     """Make one line of whatever somebody else's file leads to; ConfigError and `more` say already
     what is wrong.
     """
@@ -306,9 +306,9 @@ def read_boot(folder: Path, console: str) -> tuple[tuple[Measurement, ...], Resu
     bundle holds; ConfigError where that is no valid boot of it.
     """
     check_sums(folder)
-    held, setup, _ = _open_bundle(folder)
-    with _foreign_file(folder):
-        return figures_of(setup, console), held
+    result, setup, _ = _open_bundle(folder)
+    with _unreadable_as_config_error(folder):
+        return figures_of(setup, console), result
 
 
 def check_sums(folder: Path) -> None:

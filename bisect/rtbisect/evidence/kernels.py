@@ -56,12 +56,8 @@ def write_kernels(
                 shutil.copyfile(store.path(sha256), folder / name)
         modules = store.path(build.modules).read_bytes() if build.modules else b""
         image = qemu_script.ramdisk(store.path(base).read_bytes(), modules, request)
-        _write(folder / "initramfs.cpio.gz", image)
-    _write(place / SCRIPT, qemu_script.script(data("lava-jobs"), request).encode())
-
-
-def _write(place: Path, data: bytes) -> None:
-    write_whole(place, data)
+        write_whole(folder / "initramfs.cpio.gz", image)
+    write_whole(place / SCRIPT, qemu_script.script(data("lava-jobs"), request).encode())
 
 
 def request_of(setup: Setup) -> RunRequest:

@@ -92,7 +92,9 @@ class _ReportThread:
 def _question_of(
     state: Path, replies: Replies, thread: _ReportThread, command: tuple[int, str, str]
 ) -> Question:
-    """What two revisions a command is about; ConfigError where it makes no sense."""
+    """What two revisions a `command`, as in `_carry_out_one`, is about; ConfigError where it makes
+    no sense.
+    """
     position, name, argument = command
     # A question of its own: an equal one of another reply has boots of its own.
     seed = int(hashlib.sha256(f"{thread.reply.key} {position}".encode()).hexdigest()[:7], 16)

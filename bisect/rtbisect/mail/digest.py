@@ -66,12 +66,12 @@ def digest(state: Path, hours: int, now_iso: str) -> Digest:
     store = CampaignStore(state)
     active, since = store.active(), datetime.fromisoformat(now_iso) - timedelta(hours=hours)
     mails = [
-        f"{each.state}: {each.campaign} {each.kind}, {each.answer}"
-        for each in Outbox(state).all((MailState.IN_DOUBT, MailState.REFUSED, MailState.HELD))
+        f"{mail.state}: {mail.campaign} {mail.kind}, {mail.answer}"
+        for mail in Outbox(state).all((MailState.IN_DOUBT, MailState.REFUSED, MailState.HELD))
     ]
     replies = [
-        f"reply {each.key} to {each.campaign}: {each.why}"
-        for each in Replies(state).all([ReplyState.WAITING])
+        f"reply {reply.key} to {reply.campaign}: {reply.why}"
+        for reply in Replies(state).all([ReplyState.WAITING])
     ]
     drafts = store.with_report((ReportState.DRAFT,), culprit=True)
     quarantined = labs.quarantine(state).all()

@@ -84,11 +84,13 @@ def propose(  # noqa: PLR0913  (one commit, and all that is known about it)
         raise ConfigError(problem, "see what was dropped, and the section mail: of the site file")
     parent, thread = parent_of(commit, now_iso)
     return Recipients(
-        to=tuple(_recipient(each) for each in chosen.to),
-        cc=tuple(_recipient(each) for each in chosen.cc),
+        to=tuple(_recipient(addressee) for addressee in chosen.to),
+        cc=tuple(_recipient(addressee) for addressee in chosen.cc),
         dropped=tuple(
-            Recipient(ascii_line(each.address, 80), plain_name(each.name), in_words(why, rules))
-            for each, why in chosen.refused
+            Recipient(
+                ascii_line(addressee.address, 80), plain_name(addressee.name), in_words(why, rules)
+            )
+            for addressee, why in chosen.refused
         ),
         parent=parent,
         thread=thread,

@@ -43,8 +43,8 @@ OPEN = (ReportState.SENT, ReportState.ANSWERED, ReportState.RETESTED)
 
 def note_test(store: CampaignStore, record: CampaignRecord, level: Level, *, newest: bool) -> None:
     """Note what a test says of a report that people have: `level` REGRESSED takes the effect back
-    (abtest.Answer). It is FIXED where that was the tree's newest revision, and no more where a
-    newer one does not. What asks for a backport is never fixed by the tree that has the repair.
+    (ab_test.AnswerDraft). It is FIXED where that was the tree's newest revision, and no more where
+    a newer one does not. What asks for a backport is never fixed by the tree that has the repair.
     """
     if record.report is None:
         return
@@ -117,15 +117,15 @@ def report_as_sent(state: Path, campaign: str) -> OutMail:
     )
 
 
-def _draft_path(folder: Path, check: str) -> Path:
-    return folder / f"answer-{check}.eml"
+def _draft_path(folder: Path, check_id: str) -> Path:
+    return folder / f"answer-{check_id}.eml"
 
 
-def _edited_draft(folder: Path, check: str) -> EmailMessage:
+def _edited_draft(folder: Path, check_id: str) -> EmailMessage:
     """The answer as it was written, or as a person has corrected it since."""
-    path = _draft_path(folder, check)
-    if not re.fullmatch(r"[A-Za-z0-9._-]{1,100}", check):
-        raise ConfigError(f"{check!r} is no campaign", "see `rtbisect status`")
+    path = _draft_path(folder, check_id)
+    if not re.fullmatch(r"[A-Za-z0-9._-]{1,100}", check_id):
+        raise ConfigError(f"{check_id!r} is no campaign", "see `rtbisect status`")
     try:
         return email.message_from_bytes(path.read_bytes(), policy=default)
     except OSError as error:
@@ -133,17 +133,17 @@ def _edited_draft(folder: Path, check: str) -> EmailMessage:
         raise ConfigError(f"{path}: {error.strerror}", hint) from error
 
 
-def _body(folder: Path, check: str, draft: EmailMessage) -> str:
+def _body(folder: Path, check_id: str, draft: EmailMessage) -> str:
     """The text of an answer; ConfigError where a person has made something else of it."""
     try:
         text = str(draft.get_content())
     except (KeyError, LookupError, ValueError) as error:
         raise ConfigError(
-            f"{_draft_path(folder, check)} is no plain text", "write it so"
+            f"{_draft_path(folder, check_id)} is no plain text", "write it so"
         ) from error
     if not text.isascii() or not draft["In-Reply-To"]:
         problem = "no In-Reply-To:" if text.isascii() else "characters that are no ASCII"
-        raise ConfigError(f"{_draft_path(folder, check)} has {problem}", "put it back as it was")
+        raise ConfigError(f"{_draft_path(folder, check_id)} has {problem}", "put it back as it was")
     return text.rstrip("\n")
 
 
@@ -155,9 +155,9 @@ def _recipients(
     to, cc = (_addresses(report[name]) for name in ("To", "Cc"))
     counted = (ReplyState.ACCEPTED, ReplyState.DONE)
     askers = [
-        each.sender
-        for each in Replies(state).of_message(asking_id)
-        if each.state in counted and each.campaign == campaign
+        reply.sender
+        for reply in Replies(state).of_message(asking_id)
+        if reply.state in counted and reply.campaign == campaign
     ]
     main, rest = of_thread(askers, to, cc, rules_of(site))
     if not main:
@@ -167,6 +167,6 @@ def _recipients(
 
 def _addresses(header: AddressHeader | None) -> tuple[str, ...]:
     return tuple(
-        str(Recipient(each.addr_spec, plain_name(each.display_name), "has the report"))
-        for each in (header.addresses if header else ())
+        str(Recipient(address.addr_spec, plain_name(address.display_name), "has the report"))
+        for address in (header.addresses if header else ())
     )

@@ -88,9 +88,9 @@ def context(report: ReportInput, test: AbTest) -> dict[str, Any]:
         "culprit": commit_view(report.culprit) if report.culprit else None,
         "figures": compared(*(_rows_of(result, kernel) for kernel in (BASE, TIP))),
         "worse": tuple(
-            f"Worse: {ascii_line(str(each.key), 60)}: {foreign(each.reason, 160)}"
-            for each in result.judgements
-            if each.level is Level.REGRESSED
+            f"Worse: {ascii_line(str(worse.key), 60)}: {foreign(worse.reason, 160)}"
+            for worse in result.judgements
+            if worse.level is Level.REGRESSED
         ),
         "check": test.check,
         "cost": cost(test.summary),
@@ -99,7 +99,7 @@ def context(report: ReportInput, test: AbTest) -> dict[str, Any]:
 
 def _rows_of(result: Result, kernel: str) -> list[TableRow]:
     """What was measured of a kernel, judged figures first."""
-    judged = {each.key for each in result.judgements}
+    judged = {judgement.key for judgement in result.judgements}
     rows = (row for row in result.table if row.kernel == kernel)
     return sorted(rows, key=lambda row: row.metric not in judged)
 

@@ -263,15 +263,15 @@ def of_thread(
     somebody did, else whom the report went to; Cc: all others that have the report. Whom the site
     does not write to is left out.
     """
-    first = [each for each in (*askers, *to) if refusal(_address(each), rules) is None]
+    first = [header for header in (*askers, *to) if refusal(_address(header), rules) is None]
     main = first[:1] if askers else first
-    addressed = {_address(each).lower() for each in main}
+    addressed = {_address(header).lower() for header in main}
     rest = []
-    for each in (*to, *cc):
-        key = _address(each).lower()
-        if key not in addressed and refusal(_address(each), rules) is None:
+    for header in (*to, *cc):
+        key = _address(header).lower()
+        if key not in addressed and refusal(_address(header), rules) is None:
             addressed.add(key)
-            rest.append(each)
+            rest.append(header)
     return tuple(main), tuple(rest)
 
 
@@ -340,6 +340,6 @@ def _fits_header(address: str) -> bool:
 def _matches(address: str, patterns: Sequence[str]) -> bool:
     plain = address.lower()
     return any(
-        fnmatchcase(plain, f"*{each.lower()}" if each.startswith("@") else each.lower())
-        for each in patterns
+        fnmatchcase(plain, f"*{pattern.lower()}" if pattern.startswith("@") else pattern.lower())
+        for pattern in patterns
     )

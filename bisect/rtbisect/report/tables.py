@@ -48,7 +48,7 @@ def factor_table(report: ReportInput, most: int = MAX_FACTORS) -> tuple[str, ...
     rows = sorted(report.result.table, key=lambda row: not _searched(report, row))
     groups: dict[str, list[tuple[str, str, str]]] = {}
     for row in rows:
-        cells = (row.kernel, _boots_of(row), str(row.sample.n))
+        cells = (row.kernel, _figure_cell(row), str(row.sample.n))
         groups.setdefault(_heading(row), []).append(cells)
     if not groups:
         return ()
@@ -69,7 +69,7 @@ def factor_table(report: ReportInput, most: int = MAX_FACTORS) -> tuple[str, ...
     return (*(shown[:complete] if complete > 2 else shown), "  more in result.json")
 
 
-def _boots_of(row: TableRow) -> str:
+def _figure_cell(row: TableRow) -> str:
     """A median with its range; of a figure of boots how many have it."""
     return boots_with(row.metric, row.sample) or spread(row.sample, mean=row.mean)
 

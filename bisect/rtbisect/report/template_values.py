@@ -229,11 +229,11 @@ def _still(report: ReportInput) -> str:
 def _improved(report: ReportInput) -> tuple[str, ...]:
     """Figures of the newer end that are better, a sentence each."""
     return tuple(
-        f"{metric_name(each.key)} in window {ascii_line(each.key.window, 40)}: "
-        f"{medians(report, each)}, {effect_text(report, each)}; "
-        f"{each.base.n} + {each.new.n} boots, {test_name(limit_of(report, each), each)} "
-        f"p = {each.p:.2g}."
-        for each in better(report)
+        f"{metric_name(judgement.key)} in window {ascii_line(judgement.key.window, 40)}: "
+        f"{medians(report, judgement)}, {effect_text(report, judgement)}; "
+        f"{judgement.base.n} + {judgement.new.n} boots, "
+        f"{test_name(limit_of(report, judgement), judgement)} p = {judgement.p:.2g}."
+        for judgement in better(report)
     )
 
 
@@ -296,7 +296,7 @@ def _notes(checks: tuple[Verification, ...]) -> tuple[str, ...]:
 
 
 def _check(checks: tuple[Verification, ...], name: str) -> str:
-    """Status of the first check whose name begins with `name`: the words of trust.verify
+    """Status of the first check whose name begins with `name`: the words of search.verification
     (pass, fail, undecided, n/a), or `absent`.
     """
     first = next((check for check in checks if check.name.lower().startswith(name)), None)

@@ -77,5 +77,5 @@ def _level(row: TableRow) -> str:
     return f"seen in {share}" if share else spread(row.sample, row.unit, mean=row.mean)
 
 
-def _overlap_text(one: Sample, other: Sample) -> str:
-    return f"; the ranges of the boots {'' if overlap(one, other) else 'do not '}overlap"
+def _overlap_text(base: Sample, new: Sample) -> str:
+    return f"; the ranges of the boots {'' if overlap(base, new) else 'do not '}overlap"

@@ -138,7 +138,7 @@ class ImapBox:
             raise InfrastructureError(f"{self._where}: {error}", "try again later") from error
         try:
             imap.login(settings.user, password)
-            self._data_of(imap.select(f'"{settings.folder}"'))
+            self._data_if_ok(imap.select(f'"{settings.folder}"'))
         except (OSError, imaplib.IMAP4.error) as error:
             with suppress(OSError, imaplib.IMAP4.error):
                 imap.shutdown()
@@ -175,11 +175,11 @@ class ImapBox:
 
     def _ask(self, *words: str) -> list[Any]:
         try:
-            return self._data_of(self._imap.uid(*words))
+            return self._data_if_ok(self._imap.uid(*words))
         except (OSError, imaplib.IMAP4.error) as error:
             raise InfrastructureError(f"{self._where}: {error}", "try again later") from error
 
-    def _data_of(self, answer: tuple[str, list[Any]]) -> list[Any]:
+    def _data_if_ok(self, answer: tuple[str, list[Any]]) -> list[Any]:
         status, data = answer
         if status != "OK":
             raise imaplib.IMAP4.error(f"{status}: {data[0] if data else ''}")

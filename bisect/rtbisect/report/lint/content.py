@@ -120,6 +120,7 @@ _MUST: tuple[tuple[str, str, str, str], ...] = (
 
 
 def _must_say(pattern: str, problem: str) -> Callable[[Mail], Problems]:
+    """The check of a rule: a report that has nothing like `pattern` has the `problem`."""
     compiled = re.compile(pattern, re.DOTALL)
 
     def check(mail: Mail) -> Problems:

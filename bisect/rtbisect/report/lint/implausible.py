@@ -45,10 +45,10 @@ def sums_as_maxima(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
     name of the column.
     """
     for place, row in _rows(lines):
-        head = _head(lines, place)
+        head = _column_titles(lines, place)
         if head is None:
             continue
-        named = ((part, _name(head, part.at)) for part in row)
+        named = ((part, _title_of_column(head, part.at)) for part in row)
         maxima = [(part, name) for part, name in named if "max" in name.lower()]
         if name := next((name for part, name in maxima if _is_sum(part, row)), ""):
             yield place, name
@@ -74,7 +74,7 @@ def same_counters(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
     kernel_of: dict[tuple[str, str], str] = {}
     for place, row in _rows(lines):
         label, kernel = _label(lines[place]), _kernel(lines, place)
-        columns = bool(_COLUMNS.search(_head(lines, place) or ""))
+        columns = bool(_COLUMNS.search(_column_titles(lines, place) or ""))
         counts: set[str] = set()
         for figure in row:
             plain = figure.text.replace(",", "").rstrip("%")
@@ -100,19 +100,19 @@ def same_figures(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
     three or more that differ among themselves. Whole numbers and shares of so many boots are
     counted and may well be the same. Gives the later line and a figure.
     """
-    line_of: dict[tuple[str, ...], int] = {}
+    rows_above: set[tuple[str, ...]] = set()
     for place, line in enumerate(lines):
         if not line.strip():
-            line_of = {}
+            rows_above = set()
         words = line.replace("..", " .. ")
         printed = tuple(match[1] for match in _PRINTED.finditer(words))
         measured = [text for text in printed if _continuous(text)]
-        if len(set(measured)) < _ALIKE or _shares(measured, printed):
+        if len(set(measured)) < _ALIKE or _are_shares_of_boots(measured, printed):
             continue
         key = tuple(measured)
-        if key in line_of:
+        if key in rows_above:
             yield place, key[0]
-        line_of[key] = place
+        rows_above.add(key)
 
 
 def _continuous(text: str) -> bool:
@@ -120,16 +120,19 @@ def _continuous(text: str) -> bool:
     return "." in text and "e" not in text and float(text) >= 0.01
 
 
-def _shares(measured: Sequence[str], printed: Sequence[str]) -> bool:
+def _are_shares_of_boots(measured: Sequence[str], printed: Sequence[str]) -> bool:
     """Every figure is so many of the boots that the row names."""
     boots = [int(text) for text in printed if text.isdigit() and 1 < int(text) <= _MOST_BOOTS]
     return any(
-        all(abs(float(text) * n - round(float(text) * n)) <= n * _last(text) for text in measured)
+        all(
+            abs(float(text) * n - round(float(text) * n)) <= n * _half_of_last_digit(text)
+            for text in measured
+        )
         for n in boots
     )
 
 
-def _last(text: str) -> float:
+def _half_of_last_digit(text: str) -> float:
     """Half of what the last digit of a number stands for."""
     return 0.5 * 10.0 ** -len(text.partition(".")[2])
 
@@ -160,7 +163,7 @@ def _rows(lines: Sequence[str]) -> Iterator[tuple[int, list[_Figure]]]:
             yield place, figures
 
 
-def _head(lines: Sequence[str], place: int) -> str | None:
+def _column_titles(lines: Sequence[str], place: int) -> str | None:
     """The line above a row that names its columns."""
     for line in reversed(lines[max(0, place - 12) : place]):
         short = len(line) <= _MOST_HEAD
@@ -171,7 +174,7 @@ def _head(lines: Sequence[str], place: int) -> str | None:
     return None
 
 
-def _name(head: str, at: int) -> str:
+def _title_of_column(head: str, at: int) -> str:
     """The word of the head whose end, or middle, is the closest to the end of a figure."""
     words = [(abs(word.end() - at), word[0]) for word in re.finditer(r"\S+", head)]
     return min(words)[1] if words else ""
