@@ -62,35 +62,37 @@ def _boots(runs: Sequence[Run]) -> LabClaim:
     if bad:
         text += f"; {bad[0].status.value}: {bad[0].reason}"
     ill = any(run.status is not RunStatus.SKIPPED for run in bad)
-    return Claim("boots", holds=bool(runs) and not ill, said=text)
+    return LabClaim("boots", holds=bool(runs) and not ill, said=text)
 
 
-def _boot_time(good: Sequence[Run]) -> Claim:
+def _boot_time(good: Sequence[Run]) -> LabClaim:
     job_s = [run.seconds for run in good]
     middle, most = statistics.median(job_s), max(job_s)
     text = f"a job takes {middle:.0f} s, the slowest took {most:.0f} s"
-    return Claim("boot time", holds=most <= _SLOW * middle, said=text)
+    return LabClaim("boot time", holds=most <= _SLOW * middle, said=text)
 
 
-def _equal_everywhere(name: str, facts: Sequence[dict[str, str]], key: str, wanted: str) -> Claim:
+def _equal_everywhere(
+    name: str, facts: Sequence[dict[str, str]], key: str, wanted: str
+) -> LabClaim:
     values = sorted({each.get(key, "") for each in facts})
     holds = None if values == [""] else values == [wanted]
-    return Claim(name, holds=holds, said=f"{key} is {_worded(values)}, wanted {wanted}")
+    return LabClaim(name, holds=holds, said=f"{key} is {_worded(values)}, wanted {wanted}")
 
 
-def _isolation(facts: Sequence[dict[str, str]]) -> Claim:
+def _isolation(facts: Sequence[dict[str, str]]) -> LabClaim:
     wanted = {each.get("isolated_asked", "") for each in facts}
     values = {each.get(key, "") for each in facts for key in ("isolated", "nohz_full")}
     text = (
         f"isolated and nohz_full are {_worded(sorted(values))}, asked was {_worded(sorted(wanted))}"
     )
-    return Claim("isolation", holds=values == wanted, said=text)
+    return LabClaim("isolation", holds=values == wanted, said=text)
 
 
-def _governor(facts: Sequence[dict[str, str]]) -> Claim:
+def _governor(facts: Sequence[dict[str, str]]) -> LabClaim:
     governors = sorted({each.get("governor", "") for each in facts})
     holds = None if governors == [""] else governors == ["performance"]
-    return Claim(
+    return LabClaim(
         "frequency", holds=holds, said=f"governor {_worded(governors)}, wanted performance"
     )
 
@@ -102,23 +104,23 @@ def _idle(facts: Sequence[dict[str, str]]) -> LabClaim:
     return LabClaim("idle states", holds=None, said=", ".join(words))
 
 
-def _never_counts(name: str, facts: Sequence[dict[str, str]], key: str) -> Claim:
+def _never_counts(name: str, facts: Sequence[dict[str, str]], key: str) -> LabClaim:
     """A counter that must not move while a boot measures."""
     steps = []
     for of_boot in facts:
         before, after = of_boot.get(f"{key}_before", ""), of_boot.get(f"{key}_after", "")
         if not all(re.fullmatch(r"[0-9]{1,18}", count) for count in (before, after)):
-            return Claim(name, holds=None, said="this machine does not tell")
+            return LabClaim(name, holds=None, said="this machine does not tell")
         steps.append(int(after) - int(before))
     text = f"{sum(steps)} in {len(steps)} boots"
-    return Claim(name, holds=not any(steps), said=text)
+    return LabClaim(name, holds=not any(steps), said=text)
 
 
-def _one_machine(facts: Sequence[dict[str, str]]) -> Claim:
+def _one_machine(facts: Sequence[dict[str, str]]) -> LabClaim:
     values = {key: sorted({each.get(key, "") for each in facts}) for key in _SAME}
     differences = [f"{key} is {_worded(told)}" for key, told in values.items() if len(told) > 1]
     model = f"{facts[0].get('cpu_model', '')}, microcode {facts[0].get('microcode', '')}"
-    return Claim("one machine", holds=not differences, said="; ".join(differences) or model)
+    return LabClaim("one machine", holds=not differences, said="; ".join(differences) or model)
 
 
 def _spread(threshold: Threshold, good: Sequence[Run]) -> LabClaim:
@@ -131,7 +133,7 @@ def _spread(threshold: Threshold, good: Sequence[Run]) -> LabClaim:
     values = boots.values
     if len(values) < aa.FEWEST:
         text = f"{len(values)} boots have it, at least {aa.FEWEST} are needed"
-        return Claim(name, holds=None, said=text)
+        return LabClaim(name, holds=None, said=text)
     if drift := aa.drift(threshold, boots, "its boots"):
         return LabClaim(name, holds=False if decides else None, said=drift)
     bad = all_badness(threshold, values)
@@ -143,7 +145,7 @@ def _spread(threshold: Threshold, good: Sequence[Run]) -> LabClaim:
     effect = f"{threshold.min_effect:g}"
     ratio = threshold.scale is Scale.LOG
     text += f" a ratio of {effect}" if ratio else f" {effect}{unit_behind(threshold)}"
-    return Claim(name, holds=luck < effect_floor(threshold) if decides else None, said=text)
+    return LabClaim(name, holds=luck < effect_floor(threshold) if decides else None, said=text)
 
 
 def _worded(values: Sequence[str]) -> str:

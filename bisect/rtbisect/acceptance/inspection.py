@@ -84,7 +84,7 @@ class FirstDay:
 
 def host_claims(
     state: Path, place: Path, first_day: FirstDay, progress: Progress
-) -> Iterator[Claim]:
+) -> Iterator[LabClaim]:
     """What the first day of a host shows; its kernel is built here. ConfigError when no LAVA server
     drives the host, or when it cannot be told apart from others of its type; InfrastructureError
     when the lab fails.
@@ -97,7 +97,7 @@ def host_claims(
     if host.tag:
         lab.settings = replace(lab.settings, tags=(host.tag,))
     kind = setup.booted.device.name
-    inventory.only_there(host, kind, lab.rest.devices(kind))
+    inventory.check_only_there(host, kind, lab.rest.devices(kind))
     yield _bmc_claim(host)
     build = _build_tip(state, site, setup, artefacts, progress)
     request = replace(
@@ -143,13 +143,13 @@ def _server_lab(
     return lab
 
 
-def _bmc_claim(host: Host) -> Claim:
+def _bmc_claim(host: Host) -> LabClaim:
     """What the BMC says of itself and of the sensors."""
     power, sensors = host.bmc.power(), host.bmc.sensors()
     bad = [each.name for each in sensors if each.out_of_limits]
     text = f"power is {'on' if power else 'off'}, {len(sensors)} sensors"
     text += f"; out of limits: {', '.join(bad)}" if bad else ""
-    return Claim("BMC", holds=not bad, said=text)
+    return LabClaim("BMC", holds=not bad, said=text)
 
 
 def _build_tip(

@@ -171,7 +171,7 @@ def quarantine(
 
 
 def _check_may_switch(output: Output, site: Site, host: Host) -> None:
-    inventory.may_switch(host, labs.server_at(site), labs.quarantine(output.state).all())
+    inventory.check_may_switch(host, labs.server_at(site), labs.quarantine(output.state).all())
 
 
 def _state_row(host: Host, rest: LavaRest | None) -> dict[str, Any]:
@@ -182,7 +182,7 @@ def _state_row(host: Host, rest: LavaRest | None) -> dict[str, Any]:
     except RtbisectError as error:
         row["faults"].append(error.message)
     try:
-        device = inventory.shown(host, rest)
+        device = inventory.device_state(host, rest)
     except RtbisectError as error:
         row["faults"].append(error.message)
     else:

@@ -166,7 +166,7 @@ def _tell(text: str) -> None:
         _write(sys.stderr, text)
 
 
-def tell_claims(output: Output, claims: Iterable[Claim], verdict: str) -> int:
+def tell_claims(output: Output, claims: Iterable[LabClaim], verdict: str) -> int:
     """Tell all claims, and under the name `verdict` whether none fails; the exit code."""
     progress = PlainProgress()
     rows, lines = [], []

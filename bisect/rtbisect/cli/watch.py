@@ -74,7 +74,7 @@ def _watch_target(output: Output, path: Path, name: str, seed: int) -> dict[str,
         "note": "",
     }
     try:
-        levels = output.store.seen(name)
+        levels = output.store.checked_revisions(name)
         good, bad = resolve.base_for_watch(output.state, sites.at(path), name, _judged_tips(levels))
         row |= {"good": good, "bad": bad}
         if bad in levels:
@@ -114,7 +114,7 @@ def _check_and_bisect(
             # No draft tells it: the next tip is again compared with the last one that passed.
             remembered = Level.UNDECIDED.value
     store = output.store
-    store.mark_seen(request.tree, request.newer, remembered, assemble.SystemClock().now_iso())
+    store.mark_checked(request.tree, request.newer, remembered, assemble.SystemClock().now_iso())
     return {"level": level, "exit": code, "note": note}
 
 

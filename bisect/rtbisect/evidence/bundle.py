@@ -156,7 +156,7 @@ class CampaignEvidence:
 
     setup: Setup
     #: The journal, in its order.
-    steps: tuple[Step, ...]
+    steps: tuple[JournalStep, ...]
     #: What the pipeline asks beside the journal.
     answers: Answers
     result: Result
@@ -175,7 +175,7 @@ def _idle_ports(tree: Any, subject: Subject, journal: Journal) -> Ports:
 
 
 def _rerun(
-    steps: Iterable[Step], kind: str, assembled: Callable[[Journal], tuple[Setup, Ports]]
+    steps: Iterable[JournalStep], kind: str, assembled: Callable[[Journal], tuple[Setup, Ports]]
 ) -> tuple[Result, Setup]:
     """The pipeline run over a journal, in a store of its own."""
     with tempfile.TemporaryDirectory(prefix="rtbisect-rejudge-") as state:

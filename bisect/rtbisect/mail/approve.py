@@ -130,7 +130,7 @@ def _check_published(site: Site, campaign: str, mail: bytes) -> None:
 
 def _check_not_reported(store: CampaignStore, record: CampaignRecord, culprit: CommitText) -> None:
     """ConfigError when another campaign has told the same: same commit, or same title elsewhere."""
-    if earlier := store.told_of(record.id, culprit):
+    if earlier := store.reported_elsewhere(record.id, culprit):
         name, state = earlier
         raise ConfigError(
             f"campaign {name} has told of the same commit ({state})",

@@ -29,13 +29,13 @@ if TYPE_CHECKING:
 
 def carry_out(state: Path, replies: Replies, reply: KeptReply, progress: Progress) -> None:
     """All commands of a reply, those that an earlier session has not done yet."""
-    results = list(replies.said(reply.key))
+    results = list(replies.outcomes(reply.key))
     for position, (name, argument) in enumerate(reply.asked):
         if position >= len(results):
             results.append(
                 _carry_out_one(state, replies, reply, (position, name, argument), progress)
             )
-            replies.say(reply.key, results)
+            replies.keep_outcomes(reply.key, results)
     replies.set(reply.key, ReplyState.DONE, "; ".join(results))
 
 

@@ -107,8 +107,8 @@ def test_an_open_question_stays_open(bench, monkeypatch):
     output, store, _answers, _begun = bench
     monkeypatch.setattr(watch.SiteFiles, "at", lambda _self, place: place)
     monkeypatch.setattr(watch.resolve, "base_for_watch", lambda *_words: (sha(1), sha(2)))
-    store.mark_seen("rt", sha(2), "undecided", "now")
+    store.mark_checked("rt", sha(2), "undecided", "now")
     row = watch._watch_target(output, "/site.yaml", "rt", 0)
     assert (row["level"], row["exit"]) == ("unchanged", Exit.UNDECIDED)
-    store.mark_seen("rt", sha(2), "regressed", "now")
+    store.mark_checked("rt", sha(2), "regressed", "now")
     assert watch._watch_target(output, "/site.yaml", "rt", 0)["exit"] == Exit.ANSWERED
