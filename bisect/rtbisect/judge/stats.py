@@ -176,8 +176,8 @@ def chance_of_less(
     shift of means of at most that of `part`.
     """
     rng = np.random.default_rng(0)
-    base, new = (_sample(values, "the sample") for values in whole)
-    one, two = (_sample(values, "the sample") for values in part)
+    base, new = (_checked_array(values, "the sample") for values in whole)
+    one, two = (_checked_array(values, "the sample") for values in part)
     shifts = rng.choice(new, (RESAMPLES, two.size)).mean(axis=1)
     shifts -= rng.choice(base, (RESAMPLES, one.size)).mean(axis=1)
     return float(np.mean(shifts <= two.mean() - one.mean() + 1e-9))

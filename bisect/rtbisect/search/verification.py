@@ -59,8 +59,8 @@ class VerifySpec:
     revert_boots: int = 3
     #: Of all looks of a check together.
     alpha: float = 0.01
-    #: The boots of good and bad from the calibration, only to say how much of their shift the
-    #: culprit explains; empty where that is not asked.
+    #: The boots of good and bad from the calibration, to say how much of their shift the culprit
+    #: explains, and whether a share that is not seen is none; empty where that is not asked.
     endpoints: tuple[Sample, Sample] = (Sample(()), Sample(()))
     #: The code layout in which the culprit and its first parent are compared, too; 0: in none.
     layout: int = 0
@@ -372,9 +372,7 @@ def _verification(
     )
 
 
-def _judged(
-    spec: VerifySpec, pair: recovery.Pair, alpha: float, *, run: str = "boot"
-) -> Judgement:
+def _judged(spec: VerifySpec, pair: recovery.Pair, alpha: float, *, run: str = "boot") -> Judgement:
     """What the boots say of the pair: nothing yet, where equal boots may be luck."""
     judgement = judge(spec.threshold, *pair, alpha=alpha, run=run)
     if judgement.level is not Level.PASS:

@@ -153,8 +153,14 @@ def shares(spec, every):
         count[due.revision] += 1
         shows = bool(every[due.revision]) and count[due.revision] % every[due.revision] == 0
         run = f"run{count.total()}"
-        seen = Observation(due.revision, run, float(shows))
-        event = verification.Booted(due.revision, run, RunStatus.COMPLETE, seen, 1.0)
+        seen = Observation(revision=due.revision, run_id=run, value=float(shows))
+        event = verification.Booted(
+            revision=due.revision,
+            run_id=run,
+            status=RunStatus.COMPLETE,
+            observation=seen,
+            seconds=1.0,
+        )
         state = verification.apply(state, event)
     return state, count
 
