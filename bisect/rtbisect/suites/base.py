@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from rtbisect.model.lab import FigureSource, Window
 
+    #: What a window left on the device, by name; and the CPUs that are watched.
     Files = Mapping[str, bytes]
     Watch = tuple[int, ...]
     Parse = Callable[[Files, Window, Watch], tuple[Measurement, ...]]
@@ -147,9 +148,9 @@ def counts_functions(window: Window) -> bool:
 
 
 def no_figures(
-    files: Mapping[str, bytes],  # noqa: ARG001  (of the contract)
+    files: Files,  # noqa: ARG001  (of the contract)
     window: Window,  # noqa: ARG001
-    watch: tuple[int, ...],  # noqa: ARG001
+    watch: Watch,  # noqa: ARG001
 ) -> tuple[Measurement, ...]:
     """The `parse` of a suite that only explains: what it does would change what it measures."""
     return ()
@@ -165,7 +166,7 @@ def checked(measurements: tuple[Measurement, ...]) -> tuple[Measurement, ...]:
     return measurements
 
 
-def text(files: Mapping[str, bytes], name: str) -> str:
+def text(files: Files, name: str) -> str:
     """A file as text; it is ASCII or it was damaged on its way."""
     if name not in files:
         raise SuiteError(f"{name} is missing")
@@ -188,16 +189,45 @@ def matches(where: str, lines: Iterable[str], form: re.Pattern[str]) -> Iterator
         yield match
 
 
+def of_boot(
+    suite: str, window: Window, unit: str, values: Mapping[str, float]
+) -> tuple[Measurement, ...]:
+    """Figures of the whole boot, by their names."""
+    return tuple(
+        Measurement(suite=suite, name=name, window=window.name, value=value, unit=unit)
+        for name, value in values.items()
+    )
+
+
 def of_cpus(
-    figure: tuple[str, str, str], unit: str, values: Mapping[int, float], *, worst: bool = False
+    suite: str, window: Window, figures: Mapping[int, Mapping[tuple[str, str], float]]
 ) -> list[Measurement]:
-    """A figure (suite, name, window) of each CPU, and before them that of the boot: their mean, or
-    with `worst` the largest.
+    """Figures (name and unit) of each CPU, all of which have the same ones; and before each those
+    of the boot: their mean, or the largest where the name says `max_`.
     """
-    suite, name, window = figure
-    of_boot = max(values.values()) if worst else sum(values.values()) / len(values)
-    boot = Measurement(suite=suite, name=name, window=window, value=of_boot, unit=unit)
-    return [boot, *(replace(boot, value=value, cpu=cpu) for cpu, value in values.items())]
+    measurements: list[Measurement] = []
+    for name, unit in next(iter(figures.values())):
+        values = {cpu: of_cpu[name, unit] for cpu, of_cpu in figures.items()}
+        whole = max(values.values()) if "max_" in name else sum(values.values()) / len(values)
+        measurements += of_boot(suite, window, unit, {name: whole})
+        boot = measurements[-1]
+        measurements += (replace(boot, value=value, cpu=cpu) for cpu, value in values.items())
+    return measurements
+
+
+def renamed(parse: Parse, suite: str) -> Parse:
+    """A `parse` that gives the figures of another one under the name of `suite`."""
+
+    def parse_as(files: Files, window: Window, watch: Watch) -> tuple[Measurement, ...]:
+        return tuple(replace(m, suite=suite) for m in parse(files, window, watch))
+
+    return parse_as
+
+
+def check_watched(cpus: Iterable[int], watch: Watch, what: str) -> None:
+    """SuiteError where `what`, as "rtla measured", was done to a CPU that is not watched."""
+    if stray := sorted(set(cpus) - set(watch)):
+        raise SuiteError(f"{what} CPU {stray[0]}, which is not watched")
 
 
 def pairs(content: str, separator: str) -> dict[str, str]:
@@ -217,7 +247,7 @@ def pairs(content: str, separator: str) -> dict[str, str]:
     return values
 
 
-def no_events_lost(settings: Mapping[str, str], watch: tuple[int, ...], where: str) -> None:
+def no_events_lost(settings: Mapping[str, str], watch: Watch, where: str) -> None:
     """SuiteError when the trace buffer of a watched CPU overran (`lost_events` of the device)."""
     for cpu in watch:
         for counter in ("overrun", "dropped"):

@@ -11,11 +11,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from rtbisect.model.lab import Measurement, Window
-from rtbisect.suites.base import Suite, SuiteError, matches, text
+from rtbisect.model.lab import Window
+from rtbisect.suites.base import Suite, SuiteError, matches, of_boot, text
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from rtbisect.model.lab import Measurement
+    from rtbisect.suites.base import Files, Watch
 
 NAME = "epoll"
 
@@ -26,25 +27,23 @@ _ROW = re.compile(r"threads ([0-9]{1,4}) events ([0-9]{1,12}) ns ([0-9]{1,15})")
 
 
 def parse(
-    files: Mapping[str, bytes],
+    files: Files,
     window: Window,
-    watch: tuple[int, ...],  # noqa: ARG001  (of the contract)
+    watch: Watch,  # noqa: ARG001  (of the contract)
 ) -> tuple[Measurement, ...]:
     """`events_per_ms_N` for each number N of producers (1/ms)."""
-    by_threads: dict[int, Measurement] = {}
+    rates: dict[int, float] = {}
     for match in matches("epoll.txt", text(files, "epoll.txt").splitlines(), _ROW):
         threads, events, ns = map(int, match.groups())
-        if threads in by_threads:
+        if threads in rates:
             raise SuiteError(f"epoll.txt tells {threads} threads twice")
         if events < FEWEST or ns == 0:
             raise SuiteError(f"{events} events of {threads} threads in {ns} ns are no rate")
-        name = f"events_per_ms_{threads}"
-        by_threads[threads] = Measurement(
-            suite=NAME, name=name, window=window.name, value=events / (ns / 1e6), unit="1/ms"
-        )
-    if not by_threads:
+        rates[threads] = events / (ns / 1e6)
+    if not rates:
         raise SuiteError("epoll.txt is empty")
-    return tuple(by_threads[threads] for threads in sorted(by_threads))
+    figures = {f"events_per_ms_{threads}": rate for threads, rate in sorted(rates.items())}
+    return of_boot(NAME, window, "1/ms", figures)
 
 
 SUITE = Suite(

@@ -15,9 +15,8 @@ from rtbisect.suites import osnoise
 from rtbisect.suites.base import Suite, SuiteError, pairs, text
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from rtbisect.model.lab import Measurement
+    from rtbisect.suites.base import Files, Watch
 
 NAME = "hwnoise"
 
@@ -26,9 +25,7 @@ _NEVER = ("irq_per_sample", "softirq_per_sample", "thread_per_sample")
 _FROM_HARDWARE = ("noise_us", "max_single_us", "avail_percent", "hw_per_sample", "nmi_per_sample")
 
 
-def parse(
-    files: Mapping[str, bytes], window: Window, watch: tuple[int, ...]
-) -> tuple[Measurement, ...]:
+def parse(files: Files, window: Window, watch: Watch) -> tuple[Measurement, ...]:
     """Figures of the suite osnoise that the hardware alone makes, of each CPU and over CPUs."""
     options = pairs(text(files, "osnoise.txt"), " ").get("options", "")
     if "OSNOISE_IRQ_DISABLE" not in options.split():

@@ -13,14 +13,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from rtbisect.model.lab import Measurement
 from rtbisect.suites import interrupts
-from rtbisect.suites.base import Suite, SuiteError, number, of_cpus, pairs, text
+from rtbisect.suites.base import Suite, SuiteError, number, of_boot, of_cpus, pairs, text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from rtbisect.model.lab import Window
+    from rtbisect.model.lab import Measurement, Window
+    from rtbisect.suites.base import Files, Watch
 
 NAME = "ipi"
 
@@ -51,9 +51,7 @@ PER_EVENT = {"res_per_iwi": ("irq_work",)}
 SHORTEST_S = 0.1
 
 
-def parse(
-    files: Mapping[str, bytes], window: Window, watch: tuple[int, ...]
-) -> tuple[Measurement, ...]:
+def parse(files: Files, window: Window, watch: Watch) -> tuple[Measurement, ...]:
     """Rates in 1/s per watched CPU and their means (cpu=None), the ratio, and the dose."""
     before = interrupts.read(text(files, "before.txt"), "before.txt")
     after = interrupts.read(text(files, "after.txt"), "after.txt")
@@ -71,22 +69,20 @@ def parse(
     ) / 1e9
     if seconds < SHORTEST_S:
         raise SuiteError(f"the window lasted {seconds:.3f} s, at least {SHORTEST_S} s are needed")
-    measurements = [
-        *_rates(added, window, watch, seconds),
+    rates = {
+        cpu: {
+            (f"{vector}_per_s", "1/s"): added[vector][cpu] / seconds
+            for vector in VECTORS
+            if vector in added
+        }
+        for cpu in watch
+    }
+    return (
+        *of_cpus(NAME, window, rates),
         *_ratios(added, window, watch),
         *_dose(times, window, seconds),
-        Measurement(
-            suite=NAME, name="window_us", window=window.name, value=seconds * 1e6, unit="us"
-        ),
-    ]
-    return tuple(measurements)
-
-
-def parse_as(
-    suite: str, files: Mapping[str, bytes], window: Window, watch: tuple[int, ...]
-) -> tuple[Measurement, ...]:
-    """The same figures under the name of another suite."""
-    return tuple(replace(measurement, suite=suite) for measurement in parse(files, window, watch))
+        *of_boot(NAME, window, "us", {"window_us": seconds * 1e6}),
+    )
 
 
 def _times_and_dose(content: str) -> dict[str, str]:
@@ -102,49 +98,23 @@ def _times_and_dose(content: str) -> dict[str, str]:
     return values
 
 
-def _rates(
-    added: Mapping[str, Mapping[int, int]], window: Window, watch: tuple[int, ...], seconds: float
-) -> list[Measurement]:
-    measurements = []
-    for vector in VECTORS:
-        if vector not in added:
-            continue
-        rates = {cpu: added[vector][cpu] / seconds for cpu in watch}
-        measurements += of_cpus((NAME, f"{vector}_per_s", window.name), "1/s", rates)
-    return measurements
-
-
 def _ratios(
-    added: Mapping[str, Mapping[int, int]], window: Window, watch: tuple[int, ...]
+    added: Mapping[str, Mapping[int, int]], window: Window, watch: Watch
 ) -> list[Measurement]:
     no_events = window.workload == "none" and not window.instrument
     if no_events or "iwi" not in added:
         return []
-    iwi = {cpu: added["iwi"][cpu] for cpu in watch}
-    total = sum(iwi.values())
+    iwi, res = added["iwi"], added["res"]
+    total = sum(iwi[cpu] for cpu in watch)
     if total == 0:
         return []
-    ratio = sum(added["res"][cpu] for cpu in watch) / total
-    measurements = [
-        Measurement(suite=NAME, name="res_per_iwi", window=window.name, value=ratio, unit="1")
-    ]
-    for cpu in watch:
-        if iwi[cpu] > 0:
-            value = added["res"][cpu] / iwi[cpu]
-            measurements.append(
-                Measurement(
-                    suite=NAME,
-                    name="res_per_iwi",
-                    window=window.name,
-                    value=value,
-                    unit="1",
-                    cpu=cpu,
-                )
-            )
-    return measurements
+    ratio = sum(res[cpu] for cpu in watch) / total
+    (boot,) = of_boot(NAME, window, "1", {"res_per_iwi": ratio})
+    own = (replace(boot, value=res[cpu] / iwi[cpu], cpu=cpu) for cpu in watch if iwi[cpu] > 0)
+    return [boot, *own]
 
 
-def _dose(times: Mapping[str, str], window: Window, seconds: float) -> list[Measurement]:
+def _dose(times: Mapping[str, str], window: Window, seconds: float) -> tuple[Measurement, ...]:
     """Events the reader took, its wake-ups, records that perf dropped, faults of the children.
 
     A window under a workload must have them; one without has them where children run alone.
@@ -152,29 +122,16 @@ def _dose(times: Mapping[str, str], window: Window, seconds: float) -> list[Meas
     if "events_before" not in times:
         if window.nominal_events_per_s > 0:
             raise SuiteError("window.txt has no dose of the workload")
-        return []
+        return ()
     counts = {}
     for key in DOSE:
         first = number(times, f"{key}_before", "window.txt")
         counts[key] = number(times, f"{key}_after", "window.txt") - first
         if counts[key] < 0:
             raise SuiteError(f"the dose counted {key} backwards")
-    measurements = [
-        Measurement(
-            suite=NAME,
-            name=f"{key}_per_s",
-            window=window.name,
-            value=counts[key] / seconds,
-            unit="1/s",
-        )
-        for key in ("events", "wakeups", "faults")
-    ]
-    return [
-        *measurements,
-        Measurement(
-            suite=NAME, name="lost", window=window.name, value=float(counts["lost"]), unit="1"
-        ),
-    ]
+    lost = float(counts.pop("lost"))
+    rates = {f"{key}_per_s": count / seconds for key, count in counts.items()}
+    return (*of_boot(NAME, window, "1/s", rates), *of_boot(NAME, window, "1", {"lost": lost}))
 
 
 def _counted_interrupts(figures: Mapping[str, float]) -> float | None:

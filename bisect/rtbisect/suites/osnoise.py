@@ -20,15 +20,25 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rtbisect.model.lab import FigureSource, Measurement
+from rtbisect.model.lab import FigureSource
 from rtbisect.suites import noise
-from rtbisect.suites.base import Suite, SuiteError, no_events_lost, number, of_cpus, pairs, text
+from rtbisect.suites.base import (
+    Suite,
+    SuiteError,
+    check_watched,
+    no_events_lost,
+    number,
+    of_cpus,
+    pairs,
+    text,
+)
 from rtbisect.suites.identity import NoiseRow, contradiction
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from rtbisect.model.lab import Window
+    from rtbisect.model.lab import Measurement, Window
+    from rtbisect.suites.base import Files, Watch
 
 NAME = "osnoise"
 
@@ -65,9 +75,7 @@ class NoiseSample:
     counts: tuple[int, ...]
 
 
-def parse(
-    files: Mapping[str, bytes], window: Window, watch: tuple[int, ...]
-) -> tuple[Measurement, ...]:
+def parse(files: Files, window: Window, watch: Watch) -> tuple[Measurement, ...]:
     """Means over the samples per watched CPU, and their means over CPUs (cpu=None)."""
     _check_settings(files, watch)
     samples = read(text(files, "trace.txt"))
@@ -75,28 +83,16 @@ def parse(
     for cpu, cpu_samples in by_cpu.items():
         if not cpu_samples:
             raise SuiteError(f"osnoise has no sample of watched CPU {cpu}")
-    stray = sorted({sample.cpu for sample in samples} - set(watch))
-    if stray:
-        raise SuiteError(f"osnoise sampled CPU {stray[0]}, which is not watched")
+    check_watched({sample.cpu for sample in samples}, watch, "osnoise sampled")
     figures = {cpu: _figures(cpu_samples) for cpu, cpu_samples in by_cpu.items()}
-    units = dict(_UNITS)
     if "noise.txt" in files:  # since the events are recorded
-        units |= _OWN_UNITS
         rows = noise.read(text(files, "noise.txt"))
         for cpu, cpu_samples in by_cpu.items():
             figures[cpu] |= _own_noise(rows, cpu, sum(sample.runtime_us for sample in cpu_samples))
-    measurements = []
-    for name, unit in units.items():
-        values = {cpu: figures[cpu][name] for cpu in watch}
-        measurements += of_cpus(
-            (NAME, name, window.name), unit, values, worst=name == "max_single_us"
-        )
-    return tuple(measurements)
+    return tuple(of_cpus(NAME, window, figures))
 
 
-def sources(
-    files: Mapping[str, bytes], window: Window, watch: tuple[int, ...]
-) -> tuple[FigureSource, ...]:
+def sources(files: Files, window: Window, watch: Watch) -> tuple[FigureSource, ...]:
     """What disturbed the watched CPUs, by name and second of runtime; the most costly first."""
     if "noise.txt" not in files:
         return ()
@@ -121,18 +117,6 @@ def sources(
     )
 
 
-_UNITS = {
-    "runtime_us": "us",
-    "noise_us": "us",
-    "avail_percent": "percent",
-    "max_single_us": "us",
-    **{f"{name}_per_sample": "1" for name in _COUNTS},
-}
-
-#: The kernel's own part of the noise, by kind and together.
-OWN = "own_noise_us_per_s"
-_OWN_UNITS = {OWN: "us/s", **{f"{kind}_noise_us_per_s": "us/s" for kind in noise.KINDS}}
-
 #: Settings that a window has to have had. Others would make another figure of it.
 _REQUIRED = {
     "stop_tracing_us": 0,
@@ -143,7 +127,7 @@ _REQUIRED = {
 }
 
 
-def _check_settings(files: Mapping[str, bytes], watch: tuple[int, ...]) -> None:
+def _check_settings(files: Files, watch: Watch) -> None:
     """SuiteError unless the tracer ran as it was told, on the watched CPUs, and kept everything."""
     settings = pairs(text(files, "osnoise.txt"), " ")
     for key, value in _REQUIRED.items():
@@ -154,15 +138,16 @@ def _check_settings(files: Mapping[str, bytes], watch: tuple[int, ...]) -> None:
     no_events_lost(settings, watch, "osnoise.txt")
 
 
-def _own_noise(rows: tuple[noise.Interference, ...], cpu: int, runtime_us: int) -> dict[str, float]:
-    """Microseconds of typical interference in a second of runtime."""
-    figures = dict.fromkeys(_OWN_UNITS, 0.0)
+def _own_noise(
+    rows: tuple[noise.Interference, ...], cpu: int, runtime_us: int
+) -> dict[tuple[str, str], float]:
+    """Microseconds of typical interference in a second of runtime, together and by kind."""
+    rates = dict.fromkeys(("own", *noise.KINDS), 0.0)
     for row in rows:
         if row.cpu == cpu and row.source == noise.ALL and row.kind in noise.KINDS:
-            rate = row.typical_ns / 1000 / (runtime_us / 1e6)
-            figures[f"{row.kind}_noise_us_per_s"] = rate
-            figures[OWN] += rate
-    return figures
+            rates[row.kind] = row.typical_ns / 1000 / (runtime_us / 1e6)
+            rates["own"] += rates[row.kind]
+    return {(f"{kind}_noise_us_per_s", "us/s"): rate for kind, rate in rates.items()}
 
 
 def read(content: str) -> list[NoiseSample]:
@@ -207,18 +192,18 @@ def _parsed_sample(match: re.Match[str]) -> NoiseSample:
     return NoiseSample(int(match["cpu"]), runtime, noise, single, counts)
 
 
-def _figures(samples: list[NoiseSample]) -> dict[str, float]:
+def _figures(samples: list[NoiseSample]) -> dict[tuple[str, str], float]:
     n = len(samples)
     runtime = sum(sample.runtime_us for sample in samples)
     noise = sum(sample.noise_us for sample in samples)
     figures = {
-        "runtime_us": runtime / n,
-        "noise_us": noise / n,
-        "avail_percent": 100 * (runtime - noise) / runtime,
-        "max_single_us": float(max(sample.max_single_us for sample in samples)),
+        ("runtime_us", "us"): runtime / n,
+        ("noise_us", "us"): noise / n,
+        ("avail_percent", "percent"): 100 * (runtime - noise) / runtime,
+        ("max_single_us", "us"): float(max(sample.max_single_us for sample in samples)),
     }
     for place, name in enumerate(_COUNTS):
-        figures[f"{name}_per_sample"] = sum(sample.counts[place] for sample in samples) / n
+        figures[f"{name}_per_sample", "1"] = sum(sample.counts[place] for sample in samples) / n
     return figures
 
 

@@ -14,13 +14,13 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from rtbisect.model.lab import Measurement
-from rtbisect.suites.base import FACTS_FILE, Calls, Suite, SuiteError, pairs, text
+from rtbisect.suites.base import FACTS_FILE, Calls, Suite, SuiteError, of_boot, pairs, text
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
-    from rtbisect.model.lab import Window
+    from rtbisect.model.lab import Measurement, Window
+    from rtbisect.suites.base import Files, Watch
 
 NAME = "rcu"
 
@@ -34,53 +34,38 @@ LATE_US = 20_000.0
 LONGEST_NS = 60 * 10**9
 
 
-def parse(
-    files: Mapping[str, bytes], window: Window, watch: tuple[int, ...]
-) -> tuple[Measurement, ...]:
+def parse(files: Files, window: Window, watch: Watch) -> tuple[Measurement, ...]:
     """Calls, mean, min, max and quantiles in us, all of the whole boot (cpu=None)."""
     del watch  # a grace period belongs to the machine, not to a CPU
     durations_us = _durations_us(text(files, "durations.txt"))
+    calls = len(durations_us)
     figures = {
-        "mean_us": math.fsum(durations_us) / len(durations_us),
+        "mean_us": math.fsum(durations_us) / calls,
         "min_us": durations_us[0],
         "max_us": durations_us[-1],
         "p50_us": quantile(durations_us, 0.50),
         "p90_us": quantile(durations_us, 0.90),
         "p99_us": quantile(durations_us, 0.99),
     }
-    measurements = [
-        Measurement(
-            suite=NAME, name="calls", window=window.name, value=float(len(durations_us)), unit="1"
-        )
-    ]
-    measurements += [
-        Measurement(suite=NAME, name=name, window=window.name, value=us, unit="us")
-        for name, us in figures.items()
-    ]
-    late_share = sum(us > LATE_US for us in durations_us) / len(durations_us)
-    measurements.append(
-        Measurement(
-            suite=NAME, name="over_20ms_per_call", window=window.name, value=late_share, unit="1"
-        )
-    )
+    shares = {"over_20ms_per_call": sum(us > LATE_US for us in durations_us) / calls}
     if hz := _hz(files):
         tick_us = 1e6 / hz
         ticks = Counter(round(us / tick_us) for us in durations_us)
         # Of two that come equally often the shorter one.
         mode = min(ticks, key=lambda count: (-ticks[count], count))
-        in_ticks = {
+        shares |= {
             "p50_ticks": figures["p50_us"] / tick_us,
             "mode_ticks": float(mode),
-            "mode_share": ticks[mode] / len(durations_us),
+            "mode_share": ticks[mode] / calls,
         }
-        measurements += [
-            Measurement(suite=NAME, name=name, window=window.name, value=x, unit="1")
-            for name, x in in_ticks.items()
-        ]
-    return tuple(measurements)
+    return (
+        *of_boot(NAME, window, "1", {"calls": float(calls)}),
+        *of_boot(NAME, window, "us", figures),
+        *of_boot(NAME, window, "1", shares),
+    )
 
 
-def _hz(files: Mapping[str, bytes]) -> int:
+def _hz(files: Files) -> int:
     """Ticks a second of the kernel; 0 where the device could not tell, which it says. SuiteError
     where it says nothing: then the line was damaged, and figures would be missing in silence.
     """

@@ -7,33 +7,15 @@ of suites/rcu.py. One writer calls again and again, without pause, until it has 
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING
-
 from rtbisect.model.lab import Window
 from rtbisect.suites import rcu
-from rtbisect.suites.base import Suite
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from rtbisect.model.lab import Measurement
+from rtbisect.suites.base import Suite, renamed
 
 NAME = "rcuscale"
 
-
-def parse(
-    files: Mapping[str, bytes], window: Window, watch: tuple[int, ...]
-) -> tuple[Measurement, ...]:
-    """The figures of suites/rcu.py under this suite's name."""
-    return tuple(
-        replace(measurement, suite=NAME) for measurement in rcu.parse(files, window, watch)
-    )
-
-
 SUITE = Suite(
     name=NAME,
-    parse=parse,
+    parse=renamed(rcu.parse, NAME),
     windows=(Window(name=NAME, suites=(NAME,), least_s=10.0),),
     counted_by=("kernel/rcu/rcuscale.c",),
 )

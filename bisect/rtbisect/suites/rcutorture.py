@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rtbisect.model.lab import Measurement, Window
-from rtbisect.suites.base import Suite, SuiteError, number, pairs, text
+from rtbisect.model.lab import Window
+from rtbisect.suites.base import Suite, SuiteError, number, of_boot, pairs, text
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from rtbisect.model.lab import Measurement
+    from rtbisect.suites.base import Files, Watch
 
 NAME = "rcutorture"
 FAILURES = "failures"
@@ -27,9 +28,9 @@ _ENDS = {"SUCCESS": 0.0, "FAILURE": 1.0, "RCU_HOTPLUG": 0.0}
 
 
 def parse(
-    files: Mapping[str, bytes],
+    files: Files,
     window: Window,
-    watch: tuple[int, ...],  # noqa: ARG001  (of the contract)
+    watch: Watch,  # noqa: ARG001  (of the contract)
 ) -> tuple[Measurement, ...]:
     """`failures` (0 or 1) and the seconds that it was looked for."""
     values = pairs(text(files, "torture.txt"), " ")
@@ -39,10 +40,8 @@ def parse(
     if seconds == 0:
         raise SuiteError("rcutorture ran for no time")
     return (
-        Measurement(
-            suite=NAME, name=FAILURES, window=window.name, value=_ENDS[values["end"]], unit="1"
-        ),
-        Measurement(suite=NAME, name="test_s", window=window.name, value=float(seconds), unit="s"),
+        *of_boot(NAME, window, "1", {FAILURES: _ENDS[values["end"]]}),
+        *of_boot(NAME, window, "s", {"test_s": float(seconds)}),
     )
 
 

@@ -16,7 +16,7 @@ from rtbisect.model.lab import FigureSource, Window
 from rtbisect.suites.base import RAN, REFUSED, Suite, SuiteError, matches, no_figures, text
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from rtbisect.suites.base import Files, Watch
 
 
 NAME = "reach"
@@ -39,9 +39,9 @@ def twin(window: Window) -> Window:
 
 
 def sources(
-    files: Mapping[str, bytes],
+    files: Files,
     window: Window,
-    watch: tuple[int, ...],  # noqa: ARG001  (of the contract)
+    watch: Watch,  # noqa: ARG001  (of the contract)
 ) -> tuple[FigureSource, ...]:
     """Hits a second of each function on all CPUs; none on a kernel without kprobes. SuiteError
     when the window itself did not run to its end.

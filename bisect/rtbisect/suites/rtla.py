@@ -13,12 +13,14 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rtbisect.model.lab import Measurement, Window
+from rtbisect.model.lab import Window
 from rtbisect.suites import osnoise
-from rtbisect.suites.base import Suite, SuiteError, of_cpus, text
+from rtbisect.suites.base import Suite, SuiteError, check_watched, of_cpus, text
+from rtbisect.suites.identity import NoiseRow, contradiction
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from rtbisect.model.lab import Measurement
+    from rtbisect.suites.base import Files, Watch
 
 NAME = "rtla"
 
@@ -52,9 +54,6 @@ _HEAD = re.compile(
 #: Words with which rtla says that it did not see everything.
 _LOST = re.compile(r"events? missed|might not be accurate|lost", re.IGNORECASE)
 
-#: The kernel cuts off after five digits of a percentage.
-_CUT_PERCENT = 0.00002
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TopRow:
@@ -86,9 +85,7 @@ class Histogram:
     over: int
 
 
-def parse(
-    files: Mapping[str, bytes], window: Window, watch: tuple[int, ...]
-) -> tuple[Measurement, ...]:
+def parse(files: Files, window: Window, watch: Watch) -> tuple[Measurement, ...]:
     """Figures of one sample per watched CPU and their means (maxima: the maximum). The histogram
     has to agree with itself; it stays among the raw files.
     """
@@ -96,20 +93,11 @@ def parse(
     for cpu in watch:
         if cpu not in rows:
             raise SuiteError(f"rtla has no row of watched CPU {cpu}")
-    if stray := sorted(set(rows) - set(watch)):
-        raise SuiteError(f"rtla measured CPU {stray[0]}, which is not watched")
+    check_watched(rows, watch, "rtla measured")
     # A CPU without any noise has no column: here missing is none.
-    noises = {histogram.cpu: histogram for histogram in read_hist(text(files, "hist.txt"))}
-    if stray := sorted(set(noises) - set(watch)):
-        raise SuiteError(f"rtla has a histogram of CPU {stray[0]}, which is not watched")
-    figures = {cpu: _figures(rows[cpu]) for cpu in watch}
-    measurements = []
-    for name, unit in figures[watch[0]]:
-        values = {cpu: figures[cpu][name, unit] for cpu in watch}
-        measurements += of_cpus(
-            (NAME, name, window.name), unit, values, worst=name.startswith("max_")
-        )
-    return tuple(measurements)
+    histograms = read_hist(text(files, "hist.txt"))
+    check_watched({row.cpu for row in histograms}, watch, "rtla has a histogram of")
+    return tuple(of_cpus(NAME, window, {cpu: _figures(rows[cpu]) for cpu in watch}))
 
 
 def _figures(row: TopRow) -> dict[tuple[str, str], float]:
@@ -173,16 +161,16 @@ def _parsed_row(line: str) -> TopRow:
 
 
 def _check_row(row: TopRow) -> None:
-    """The identities of a row (docs/trust.md, G1)."""
-    wrong = (
-        row.periods == 0
-        or row.runtime_us == 0
-        or row.noise_us > row.runtime_us
-        or not row.max_single_us <= row.max_noise_us <= row.noise_us
-        or row.max_noise_us * row.periods < row.noise_us
+    noise = NoiseRow(
+        label="",
+        runtime_us=row.runtime_us,
+        noise_us=row.noise_us,
+        avail_percent=row.avail_percent,
+        max_noise_us=row.max_noise_us,
+        max_single_us=row.max_single_us,
+        samples=row.periods,
     )
-    available_percent = 100 * (row.runtime_us - row.noise_us) / max(1, row.runtime_us)
-    if wrong or abs(row.avail_percent - available_percent) > _CUT_PERCENT:
+    if row.periods == 0 or row.runtime_us == 0 or contradiction(noise):
         raise SuiteError(f"rtla: CPU {row.cpu} has figures that cannot be together")
 
 
@@ -194,7 +182,8 @@ def read_hist(content: str) -> tuple[Histogram, ...]:
     body = [line.split() for line in lines if line and not line.startswith("#")]
     if not body or body[0][0] != "Index":
         # Without any noise there is one block without columns.
-        _check_no_noise(body)
+        if not body or any(words[1:] != ["0"] for words in body):
+            raise SuiteError("hist.txt has neither columns nor a block of zeros")
         return ()
     cpus = [_cpu_of_column(word) for word in body[0][1:]]
     table: dict[str, list[int]] = {}
@@ -222,11 +211,6 @@ def _cpu_of_column(word: str) -> int:
     if match is None:
         raise SuiteError(f"hist.txt has a column {word[:20]!r}")
     return int(match[1])
-
-
-def _check_no_noise(body: list[list[str]]) -> None:
-    if not body or any(words[1:] != ["0"] for words in body):
-        raise SuiteError("hist.txt has neither columns nor a block of zeros")
 
 
 SUITE = Suite(

@@ -8,11 +8,9 @@ not in the kernel's own counters without it is the tool's: nobody has it who doe
 
 from __future__ import annotations
 
-from functools import partial
-
 from rtbisect.model.lab import Window
 from rtbisect.suites import ipi
-from rtbisect.suites.base import Suite
+from rtbisect.suites.base import Suite, renamed
 from rtbisect.suites.reader import READER, Reader
 
 NAME = "sampled"
@@ -24,7 +22,7 @@ SAMPLES_PER_S = 6 * TOOL.asked_per_s / 2
 
 SUITE = Suite(
     name=NAME,
-    parse=partial(ipi.parse_as, NAME),
+    parse=renamed(ipi.parse, NAME),
     windows=(
         Window(name="sampled-off", suites=(NAME,)),
         Window(

@@ -19,7 +19,9 @@ from rtbisect.suites.base import Suite, SuiteError, matches, no_figures, number,
 from rtbisect.suites.reader import READER
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
+
+    from rtbisect.suites.base import Files, Watch
 
 
 NAME = "senders"
@@ -63,9 +65,7 @@ _ROW = re.compile(
 _SUFFIX = re.compile(r"\.(constprop|isra|part|cold|llvm)[.0-9]*")
 
 
-def sources(
-    files: Mapping[str, bytes], window: Window, watch: tuple[int, ...]
-) -> tuple[FigureSource, ...]:
+def sources(files: Files, window: Window, watch: Watch) -> tuple[FigureSource, ...]:
     """Senders of reschedule and function call IPIs to the watched CPUs, the most frequent first;
     none on a kernel without the tracepoints. SuiteError when IPIs were lost.
     """

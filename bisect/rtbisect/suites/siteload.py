@@ -7,17 +7,15 @@ business, so there is no dose.
 
 from __future__ import annotations
 
-from functools import partial
-
 from rtbisect.model.lab import OF_SITE, Window
 from rtbisect.suites import ipi
-from rtbisect.suites.base import Suite
+from rtbisect.suites.base import Suite, renamed
 
 NAME = "siteload"
 
 SUITE = Suite(
     name=NAME,
-    parse=partial(ipi.parse_as, NAME),
+    parse=renamed(ipi.parse, NAME),
     windows=(
         Window(name=f"{NAME}-off", suites=(NAME,)),
         Window(name=f"{NAME}-on", suites=(NAME,), workload=OF_SITE, synthetic=True),

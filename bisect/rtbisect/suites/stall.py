@@ -12,11 +12,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rtbisect.model.lab import Measurement, Window
-from rtbisect.suites.base import Suite, SuiteError, number, pairs, text
+from rtbisect.model.lab import Window
+from rtbisect.suites.base import Suite, SuiteError, number, of_boot, pairs, text
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from rtbisect.model.lab import Measurement
+    from rtbisect.suites.base import Files, Watch
 
 NAME = "stall"
 
@@ -46,9 +47,9 @@ FEWEST_PERIODS = 50
 
 
 def parse(
-    files: Mapping[str, bytes],
+    files: Files,
     window: Window,
-    watch: tuple[int, ...],  # noqa: ARG001  (of the contract)
+    watch: Watch,  # noqa: ARG001  (of the contract)
 ) -> tuple[Measurement, ...]:
     """The symptoms that the kernel can tell absent, and how much was tried; SuiteError when too
     little was.
@@ -66,15 +67,8 @@ def parse(
     for guard in GUARDS:
         if values.get(f"sees_{guard}") != "1":
             del symptoms[guard]
-    return (
-        *(
-            Measurement(suite=NAME, name=name, window=window.name, value=value, unit="1")
-            for name, value in symptoms.items()
-        ),
-        *(
-            Measurement(suite=NAME, name=key, window=window.name, value=float(value), unit="1")
-            for key, value in counts.items()
-        ),
+    return of_boot(
+        NAME, window, "1", symptoms | {key: float(count) for key, count in counts.items()}
     )
 
 
@@ -82,7 +76,7 @@ def symptom(signature: str, window: Window) -> tuple[Measurement, ...]:
     """The one figure that a boot tells which hung with this signature; none for another end."""
     for console_text, name in SYMPTOMS.items():
         if console_text in signature:
-            return (Measurement(suite=NAME, name=name, window=window.name, value=1.0, unit="1"),)
+            return of_boot(NAME, window, "1", {name: 1.0})
     return ()
 
 

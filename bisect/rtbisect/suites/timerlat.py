@@ -12,14 +12,16 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rtbisect.model.lab import Measurement, Window
+from rtbisect.model.lab import Window
 from rtbisect.suites import osnoise
 from rtbisect.suites.base import (
     Suite,
     SuiteError,
+    check_watched,
     matches,
     no_events_lost,
     number,
+    of_boot,
     of_cpus,
     pairs,
     text,
@@ -27,6 +29,9 @@ from rtbisect.suites.base import (
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from rtbisect.model.lab import Measurement
+    from rtbisect.suites.base import Files, Watch
 
 NAME = "timerlat"
 
@@ -68,9 +73,7 @@ class Latencies:
         return self.max_ns
 
 
-def parse(
-    files: Mapping[str, bytes], window: Window, watch: tuple[int, ...]
-) -> tuple[Measurement, ...]:
+def parse(files: Files, window: Window, watch: Watch) -> tuple[Measurement, ...]:
     """Per watched CPU and context (irq, thread): median, 90 % and maximum in us, and how many were
     beyond 100 us in a second; and over CPUs their means (maxima: the maximum).
     """
@@ -80,8 +83,7 @@ def parse(
         raise SuiteError("timerlat.txt: the period is 0")
     seconds = _window_s(settings)
     rows = {(row.cpu, row.context): row for row in read(text(files, "latency.txt"))}
-    if stray := sorted({cpu for cpu, _context in rows} - set(watch)):
-        raise SuiteError(f"timerlat measured CPU {stray[0]}, which is not watched")
+    check_watched({cpu for cpu, _context in rows}, watch, "timerlat measured")
     measurements: list[Measurement] = []
     for context in ("irq", "thread"):
         cpu_rows = {cpu: rows.get((cpu, context)) for cpu in watch}
@@ -90,16 +92,8 @@ def parse(
                 count = row.count if row else 0
                 raise SuiteError(f"timerlat has {count} {context} latencies of watched CPU {cpu}")
         figures = {cpu: _figures(row, context, seconds) for cpu, row in cpu_rows.items() if row}
-        for name, unit in figures[watch[0]]:
-            values = {cpu: figures[cpu][name, unit] for cpu in watch}
-            measurements += of_cpus(
-                (NAME, name, window.name), unit, values, worst=name.endswith("_max_us")
-            )
-    exposure = seconds * len(watch)
-    return (
-        *measurements,
-        Measurement(suite=NAME, name="cpu_seconds", window=window.name, value=exposure, unit="s"),
-    )
+        measurements += of_cpus(NAME, window, figures)
+    return (*measurements, *of_boot(NAME, window, "s", {"cpu_seconds": seconds * len(watch)}))
 
 
 def _window_s(settings: Mapping[str, str]) -> float:

@@ -88,7 +88,7 @@ def test_the_device_takes_the_durations_of_its_own_run(tmp_path):
 
 def test_the_figures_of_rcuscale_are_those_of_rcu():
     files = {"durations.txt": durations(), "facts.txt": b"hz=1000\n"}
-    found = {m.name: m for m in rcuscale.parse(files, rcuscale.SUITE.windows[0], (2,))}
+    found = {m.name: m for m in rcuscale.SUITE.parse(files, rcuscale.SUITE.windows[0], (2,))}
     assert {m.suite for m in found.values()} == {"rcuscale"}
     assert found["p50_us"].value == pytest.approx(6000, rel=0.01)
 
