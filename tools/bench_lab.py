@@ -24,9 +24,8 @@ from rtbisect.campaign import labs
 from rtbisect.config.paths import data, state_dir
 from rtbisect.config.site_file import load_site
 from rtbisect.lab.lava.artefacts_http import Desk, DeskSettings
-from rtbisect.lab.lava.remote import LavaServerLab
+from rtbisect.lab.lava.remote import LavaServerLab, LavaServerSettings
 from rtbisect.lab.lava.rest import LavaRest, RestSettings
-from rtbisect.lab.lava.settings import LavaServerSettings
 from rtbisect.lab.profile import host_profile
 from rtbisect.lab.windows import of_suites
 from rtbisect.model.code import Build

@@ -6,9 +6,8 @@ from helpers.lava_rest_server import TOKEN, LavaServer
 from rtbisect.lab.job_definition import expected_cases
 from rtbisect.lab.lava.artefacts_http import Desk, DeskSettings
 from rtbisect.lab.lava.base import Patience
-from rtbisect.lab.lava.remote import LavaServerLab
+from rtbisect.lab.lava.remote import LavaServerLab, LavaServerSettings, PollIntervals
 from rtbisect.lab.lava.rest import LavaRest, RestSettings
-from rtbisect.lab.lava.settings import LavaServerSettings, PollIntervals
 from rtbisect.model.ports import KeptNote
 from rtbisect.store.artefacts import ArtefactStore
 

@@ -16,9 +16,8 @@ from rtbisect.lab.lava.fair_use import FairUse
 from rtbisect.lab.lava.known_good import KnownGood
 from rtbisect.lab.lava.local import PROGRAMS, LavaRunLab, LavaRunSettings
 from rtbisect.lab.lava.quarantine import Quarantine
-from rtbisect.lab.lava.remote import LavaServerLab
+from rtbisect.lab.lava.remote import LavaServerLab, LavaServerSettings
 from rtbisect.lab.lava.rest import LavaRest, RestSettings
-from rtbisect.lab.lava.settings import LavaServerSettings
 from rtbisect.process import plugins
 from rtbisect.store.artefacts import ArtefactStore
 

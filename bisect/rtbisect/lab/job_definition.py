@@ -23,7 +23,6 @@ from rtbisect.process.command import printable
 from rtbisect.suites.base import counts_functions, find
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
     from rtbisect.model.lab import DeviceType, RunRequest, Window
@@ -124,24 +123,6 @@ class Job:
 def new_key() -> str:
     """What no other job of any campaign has in its name."""
     return secrets.token_hex(8)
-
-
-def job_of(
-    request: RunRequest,
-    key: str,
-    ramdisk: str,
-    offer: Callable[[str, str], Resource],
-    timeouts: Timeouts,
-) -> Job:
-    """The job of a boot; `offer` puts an artefact (sha256, name) where LAVA fetches it."""
-    return Job(
-        request=request,
-        key=key,
-        kernel=offer(request.kernel, "kernel"),
-        ramdisk=offer(ramdisk, "ramdisk.cpio.gz"),
-        modules=offer(request.modules, "modules.tar.gz") if request.modules else None,
-        timeouts=timeouts,
-    )
 
 
 def timeouts_of(request: RunRequest) -> Timeouts:

@@ -18,9 +18,8 @@ from rtbisect.errors import RtbisectError
 from rtbisect.lab import inventory as known_hosts
 from rtbisect.lab.lava.artefacts_http import Desk, DeskSettings
 from rtbisect.lab.lava.base import Patience
-from rtbisect.lab.lava.remote import LavaServerLab
+from rtbisect.lab.lava.remote import LavaServerLab, LavaServerSettings
 from rtbisect.lab.lava.rest import LavaRest, RestSettings
-from rtbisect.lab.lava.settings import LavaServerSettings
 from rtbisect.store.artefacts import ArtefactStore
 from rtbisect_labkit import labs as own_labs
 from rtbisect_labkit.virtual_hosts import HostSpec

@@ -20,9 +20,8 @@ from rtbisect.errors import ConfigError, InfrastructureError
 from rtbisect.lab.job_definition import Timeouts
 from rtbisect.lab.lava.claims import claims
 from rtbisect.lab.lava.known_good import KnownGood
-from rtbisect.lab.lava.remote import LavaServerLab
+from rtbisect.lab.lava.remote import LavaServerLab, PollIntervals
 from rtbisect.lab.lava.rest import LavaRest, RestSettings
-from rtbisect.lab.lava.settings import PollIntervals
 from rtbisect.model.lab import RunStatus
 from rtbisect.model.ports import KeptNote
 from rtbisect_labkit import daemons

@@ -9,9 +9,9 @@ import pytest
 
 from helpers.lab_logs import block, failed_job, files, good_job, request
 from rtbisect.errors import ConfigError, InfrastructureError
-from rtbisect.lab import job_log, kernel_image
+from rtbisect.lab import job_log
 from rtbisect.lab.job_definition import expected_cases
-from rtbisect.lab.lava.base import LavaLab, Patience
+from rtbisect.lab.lava.base import LavaLab, LavaSettings, Patience, missing_bytes
 from rtbisect.lab.lava.known_good import KnownGood
 from rtbisect.lab.lava.verdict import EndedJob
 from rtbisect.model.lab import RunStatus
@@ -30,7 +30,13 @@ class Lab(LavaLab):
     def __init__(self, root):
         store = ArtefactStore(root)
         self.known = KnownGood(root / "known.json", store)
-        super().__init__(Patience(retries=1, pause_s=0.0), store, self.known)
+        super().__init__(store)
+        self.settings = LavaSettings(
+            work_dir=root / "lab",
+            lava_jobs=root,
+            patience=Patience(retries=1, pause_s=0.0),
+            known_good=self.known,
+        )
         self.ends, self.jobs, self.faults, self.ill = [], [], [], ""
 
     def width(self, device_type):
@@ -208,19 +214,19 @@ def test_a_whole_image_is_whole(tmp_path, setup):
     place = tmp_path / "bzImage"
     for payload in (16, 4096, 4097):
         place.write_bytes(image(setup, payload))
-        assert kernel_image.missing(place) == 0
+        assert missing_bytes(place) == 0
     place.write_bytes(image(setup, 4096, told=8192))
-    assert kernel_image.missing(place) == 4096 - 15
+    assert missing_bytes(place) == 4096 - 15
     # Who signs an image makes it longer.
     place.write_bytes(image(setup, 4096) + b"signature")
-    assert kernel_image.missing(place) == 0
+    assert missing_bytes(place) == 0
 
 
 @pytest.mark.parametrize("data", [b"", b"kernel", b"\x7fELF" + bytes(4096)])
 def test_what_is_no_x86_image_is_not_judged(tmp_path, data):
     place = tmp_path / "Image"
     place.write_bytes(data)
-    assert kernel_image.missing(place) == 0
+    assert missing_bytes(place) == 0
 
 
 def test_an_image_that_was_cut_off_is_not_booted(lab):

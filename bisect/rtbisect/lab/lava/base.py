@@ -8,17 +8,20 @@ from __future__ import annotations
 import os
 import time
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rtbisect.errors import ConfigError, InfrastructureError
-from rtbisect.lab import kernel_image
+from rtbisect.lab import initramfs, job_definition
 from rtbisect.lab.excerpt import excerpt
 from rtbisect.lab.lava.verdict import verdict_on, with_evidence
 from rtbisect.model.lab import Run, RunStatus
 from rtbisect.model.ports import NoNote
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from rtbisect.lab.classify import Verdict
     from rtbisect.lab.lava.known_good import KnownGood
     from rtbisect.lab.lava.verdict import EndedJob
@@ -36,6 +39,31 @@ class Patience:
     pause_s: float = 2.0
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LavaSettings:
+    """What a lab is told, whatever runs its jobs."""
+
+    #: Of jobs and ramdisks.
+    work_dir: Path
+    lava_jobs: Path
+    #: A static one.
+    busybox: Path = Path("/bin/busybox")
+    #: The site's own program.
+    workload: Path | None = None
+    #: None: they follow from what a boot is asked to measure.
+    timeouts: job_definition.Timeouts | None = None
+    #: Of the wait for this machine.
+    lock_wait_s: float = 900.0
+    patience: Patience = Patience()
+    known_good: KnownGood | None = None
+
+
+#: Bytes of the header of a kernel image, up to the end of what is read; "HdrS" stands at 0x202.
+_HEADER = 0x206
+_MAGIC = b"HdrS"
+#: Units: of the part in real mode, and of `syssize`, which is rounded up.
+_SECTOR, _PARAGRAPH = 512, 16
+
 #: Jobs of a known-good kernel until one lands on the device that it has to answer for.
 _MOST_ANSWERS = 3
 
@@ -43,12 +71,10 @@ _MOST_ANSWERS = 3
 class LavaLab(ABC):
     """`ports.Lab` over the jobs of one LAVA; how a job is run is left to the roads."""
 
-    def __init__(
-        self, patience: Patience, artefacts: ArtefactStore, known_good: KnownGood | None
-    ) -> None:
-        self._patience = patience
+    settings: LavaSettings
+
+    def __init__(self, artefacts: ArtefactStore) -> None:
         self.artefacts = artefacts
-        self._known_good = known_good
         #: Kernels whose silence was found to be their own, with the way in which they end.
         self._blamed: set[tuple[str, str]] = set()
 
@@ -73,6 +99,32 @@ class LavaLab(ABC):
     def _device_fault(self, device: str) -> str:  # noqa: ARG002  (a road may know)
         """What is wrong with a device as far as something else than LAVA tells; "" for nothing."""
         return ""
+
+    def _timeouts(self, request: RunRequest) -> job_definition.Timeouts:
+        return self.settings.timeouts or job_definition.timeouts_of(request)
+
+    def _job_of(
+        self, request: RunRequest, key: str, offer: Callable[[str, str], job_definition.Resource]
+    ) -> job_definition.Job:
+        """The job of a boot; `offer` puts an artefact (sha256, name) where LAVA fetches it."""
+        settings = self.settings
+        parts = initramfs.Inputs(settings.lava_jobs, settings.busybox, workload=settings.workload)
+        ramdisk = initramfs.of_request(
+            request, parts, self.artefacts, settings.work_dir / "initramfs"
+        )
+        return job_definition.Job(
+            request=request,
+            key=key,
+            kernel=offer(request.kernel, "kernel"),
+            ramdisk=offer(ramdisk, "ramdisk.cpio.gz"),
+            modules=offer(request.modules, "modules.tar.gz") if request.modules else None,
+            timeouts=self._timeouts(request),
+        )
+
+    def _with_stand_in(self, request: RunRequest) -> RunRequest:
+        """A request that is only validated, with a file in the place of its kernel."""
+        stand_in = self.artefacts.put_bytes(b"stands in for a kernel\n")
+        return replace(request, kernel=stand_in, modules="")
 
     def run(self, request: RunRequest, note: Note) -> Run:
         """One boot. Faults of the lab are tried again, then raised."""
@@ -99,7 +151,7 @@ class LavaLab(ABC):
 
     def _check_image_complete(self, request: RunRequest) -> None:
         """ConfigError for a kernel image that was cut off: it would look like a broken kernel."""
-        if lacks := kernel_image.missing(self.artefacts.path(request.kernel)):
+        if lacks := missing_bytes(self.artefacts.path(request.kernel)):
             raise ConfigError(
                 f"the kernel image {request.kernel[:12]} of {request.revision[:12]} is cut off:"
                 f" {lacks} bytes are missing",
@@ -126,13 +178,13 @@ class LavaLab(ABC):
                 fault = self._with_device_fault(error, device)
                 self._count_fault(device, fault.message)
                 faults += 1
-                if not fault.retryable or faults > self._patience.retries:
+                if not fault.retryable or faults > self.settings.patience.retries:
                     raise fault from error
-                time.sleep(self._patience.pause_s)
+                time.sleep(self.settings.patience.pause_s)
                 continue
             self._count_fault(device, "")
-            if verdict.status is RunStatus.COMPLETE and self._known_good:
-                self._known_good.put(request)
+            if verdict.status is RunStatus.COMPLETE and self.settings.known_good:
+                self.settings.known_good.put(request)
             return ended, verdict
 
     def _silence_is_kernels(self, request: RunRequest, verdict: Verdict, silent: list[str]) -> bool:
@@ -150,7 +202,8 @@ class LavaLab(ABC):
 
     def _boot_known_good(self, request: RunRequest, verdict: Verdict, silent: list[str]) -> None:
         """Boot a kernel that is known to boot; InfrastructureError when it fails, too."""
-        good = self._known_good.instead_of(request) if self._known_good else None
+        known_good = self.settings.known_good
+        good = known_good.instead_of(request) if known_good else None
         if good is None:
             return
         for _try in range(_MOST_ANSWERS):
@@ -171,3 +224,18 @@ class LavaLab(ABC):
         if not why:
             return error
         return InfrastructureError(f"{error.message}; {why}", error.hint, retryable=error.retryable)
+
+
+def missing_bytes(image: Path) -> int:
+    """Bytes that an x86 kernel image lacks, as its header tells (Documentation/arch/x86/boot.rst);
+    0 for a whole one and for what is no such image.
+    """
+    with image.open("rb") as stream:
+        head = stream.read(_HEADER)
+        size = image.stat().st_size
+    if len(head) < _HEADER or head[0x202:0x206] != _MAGIC:
+        return 0
+    sectors = head[0x1F1] or 4
+    paragraphs = int.from_bytes(head[0x1F4:0x1F8], "little")
+    whole_size = (sectors + 1) * _SECTOR + paragraphs * _PARAGRAPH
+    return max(0, whole_size - size - (_PARAGRAPH - 1))

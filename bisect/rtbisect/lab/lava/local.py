@@ -12,21 +12,22 @@ import gzip
 import os
 import re
 import shutil
-from dataclasses import dataclass, replace
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rtbisect.errors import ConfigError, InfrastructureError
-from rtbisect.lab import initramfs, job_definition, job_log, qemu_host
-from rtbisect.lab.lava.base import LavaLab, Patience
+from rtbisect.lab import job_definition, job_log, qemu_host
+from rtbisect.lab.lava.base import LavaLab, LavaSettings
 from rtbisect.lab.lava.verdict import EndedJob
 from rtbisect.process import command, locks
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Iterator
 
-    from rtbisect.lab.lava.known_good import KnownGood
     from rtbisect.model.lab import DeviceType, RunRequest
+    from rtbisect.model.ports import Note
     from rtbisect.store.artefacts import ArtefactStore
 
 #: Where LAVA itself works; it removes a job's folder unless it is killed.
@@ -40,28 +41,16 @@ _AS_ROOT = ("unshare", "-rm", "sh", "-c", 'mount -t tmpfs tmpfs /var/lib && exec
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LavaRunSettings:
-    """Where things are."""
+class LavaRunSettings(LavaSettings):
+    """Where things are on this machine."""
 
     #: What `make setup` makes: `root` with the unpacked packages of LAVA, `venv` with the Python
     #: modules that it needs, `stubs` for those that we do not use, and `dispatcher.yaml`.
     lava_root: Path
-    #: Of jobs and ramdisks.
-    work_dir: Path
     #: Shared with everything that would disturb a boot.
     machine_lock: Path
-    lava_jobs: Path
-    #: A static one.
-    busybox: Path = Path("/bin/busybox")
-    #: None: they follow from what a boot is asked to measure.
-    timeouts: job_definition.Timeouts | None = None
     #: QEMU's, in order; () means that the host is asked.
     accelerators: tuple[str, ...] = ()
-    lock_wait_s: float = 900.0
-    patience: Patience = Patience()  # noqa: RUF009  (frozen)
-    #: The site's own program.
-    workload: Path | None = None
-    known_good: KnownGood | None = None
 
     @property
     def device_types(self) -> Path:
@@ -87,8 +76,10 @@ class LavaRunSettings:
 class LavaRunLab(LavaLab):
     """`ports.Lab` over lava-run."""
 
+    settings: LavaRunSettings
+
     def __init__(self, settings: LavaRunSettings, artefacts: ArtefactStore) -> None:
-        super().__init__(settings.patience, artefacts, settings.known_good)
+        super().__init__(artefacts)
         self.settings = settings
 
     def width(self, device_type: DeviceType) -> int:  # noqa: ARG002
@@ -111,8 +102,7 @@ class LavaRunLab(LavaLab):
         key = job_definition.new_key()
         job_id = f"rtbisect-{key}"
         with self._folder(job_id) as folder:
-            stand_in = self.artefacts.put_bytes(b"stands in for a kernel\n")
-            self._write_job(replace(request, kernel=stand_in, modules=""), folder, key)
+            self._write_job(self._with_stand_in(request), folder, key)
             done = command.run(
                 [*self._argv(job_id, folder), "--validate", "job.yaml"],
                 cwd=folder,
@@ -129,7 +119,7 @@ class LavaRunLab(LavaLab):
             "run `make setup`, then try again",
         )
 
-    def _job(self, request: RunRequest, note: Callable[[str], None]) -> EndedJob:
+    def _job(self, request: RunRequest, note: Note) -> EndedJob:
         key = job_definition.new_key()
         job_id = f"rtbisect-{key}"
         settings = self.settings
@@ -168,23 +158,16 @@ class LavaRunLab(LavaLab):
             log=job_log.parse(command.decode(data)), artefact=artefact, how=how, starved=starved
         )
 
-    def _timeouts(self, request: RunRequest) -> job_definition.Timeouts:
-        return self.settings.timeouts or job_definition.timeouts_of(request)
-
     def _write_job(self, request: RunRequest, folder: Path, key: str) -> None:
         """Job, device and links to the artefacts; the links have names that a log can show."""
         settings = self.settings
-        parts = initramfs.Inputs(settings.lava_jobs, settings.busybox, workload=settings.workload)
-        ramdisk = initramfs.of_request(
-            request, parts, self.artefacts, settings.work_dir / "initramfs"
-        )
 
         def offer(sha256: str, name: str) -> job_definition.Resource:
             link = folder / name
             link.symlink_to(self.artefacts.path(sha256).absolute())
             return job_definition.Resource(link.absolute().as_uri(), sha256)
 
-        job = job_definition.job_of(request, key, ramdisk, offer, self._timeouts(request))
+        job = self._job_of(request, key, offer)
         device = job_definition.render_device(
             settings.lava_jobs,
             settings.device_types,
@@ -212,8 +195,21 @@ class LavaRunLab(LavaLab):
             "PATH": f"{first}:{os.environ.get('PATH', os.defpath)}",
         }
 
-    def _folder(self, name: str) -> _JobFolder:
-        return _JobFolder(self.settings.work_dir / "jobs" / name)
+    @contextmanager
+    def _folder(self, name: str) -> Iterator[Path]:
+        """A fresh folder for one job; removed at the end, also when the job failed."""
+        path = self.settings.work_dir / "jobs" / name
+        shutil.rmtree(path, ignore_errors=True)
+        try:
+            path.mkdir(parents=True)
+        except OSError as error:
+            raise InfrastructureError(
+                f"cannot make {path}: {error.strerror}", "free disk space"
+            ) from error
+        try:
+            yield path
+        finally:
+            shutil.rmtree(path, ignore_errors=True)
 
     def _check_host(self) -> None:
         settings = self.settings
@@ -234,23 +230,3 @@ class LavaRunLab(LavaLab):
                 f"{settings.work_dir} has characters that LAVA cannot pass on",
                 "choose a state folder without spaces and quotes",
             )
-
-
-class _JobFolder:
-    """A fresh folder for one job; removed at the end, also when the job failed."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-
-    def __enter__(self) -> Path:
-        shutil.rmtree(self.path, ignore_errors=True)
-        try:
-            self.path.mkdir(parents=True)
-        except OSError as error:
-            raise InfrastructureError(
-                f"cannot make {self.path}: {error.strerror}", "free disk space"
-            ) from error
-        return self.path
-
-    def __exit__(self, kind: object, error: object, trace: object) -> None:
-        shutil.rmtree(self.path, ignore_errors=True)

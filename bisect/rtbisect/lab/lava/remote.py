@@ -10,30 +10,32 @@ from __future__ import annotations
 import gzip
 import time
 from contextlib import nullcontext, suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from rtbisect.errors import ConfigError, InfrastructureError, RtbisectError
-from rtbisect.lab import initramfs, job_definition, job_log
-from rtbisect.lab.lava import rest_types
+from rtbisect.lab import job_definition, job_log
+from rtbisect.lab.lava import fair_use, rest_types
+from rtbisect.lab.lava.base import LavaLab, LavaSettings
+from rtbisect.lab.lava.fair_use import FairUse
 from rtbisect.lab.lava.rest import GoneError
 from rtbisect.lab.lava.rest_types import NoAnswerError
 from rtbisect.lab.lava.under_way import BootNote, UnderWay, cancel
 from rtbisect.lab.lava.verdict import EndedJob
-from rtbisect.lab.lava.wait import Waiting
 from rtbisect.process import command, locks
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from contextlib import AbstractContextManager
+    from pathlib import Path
 
     from rtbisect.lab.job_log import LavaLog
     from rtbisect.lab.lava.artefacts_http import Desk
+    from rtbisect.lab.lava.quarantine import Quarantine, QuarantineEntry
     from rtbisect.lab.lava.rest import LavaRest
-    from rtbisect.lab.lava.rest_types import JobState
-    from rtbisect.lab.lava.settings import LavaServerSettings
+    from rtbisect.lab.lava.rest_types import DeviceState, JobState
     from rtbisect.lab.lava.under_way import JobUnderWay
     from rtbisect.model.lab import DeviceType, Run, RunRequest
     from rtbisect.model.ports import Note
@@ -51,9 +53,49 @@ _MOST_FAULTS = 3
 #: Tries to submit a job that a server neither takes nor refuses.
 _MOST_TRIES = 5
 
+#: Seconds that LAVA may take beyond the timeouts of a job before we end it.
+_OVERTIME_S = 300.0
 
-class LavaServerLab(Waiting):
+
+@dataclass(frozen=True, slots=True)
+class PollIntervals:
+    """Seconds."""
+
+    #: Between looks at a job; the second where the server calls when one ends.
+    look_s: float = 2.0
+    called_s: float = 30.0
+    #: Until a request without an answer shows in the queue.
+    settle_s: float = 5.0
+    #: Until a queue without a device is left, and until any queue is.
+    hopeless_s: float = 120.0
+    queue_s: float = 24 * 3600.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LavaServerSettings(LavaSettings):
+    """A lab behind a LAVA server."""
+
+    #: Its name in the site file.
+    lab: str
+    #: Of the jobs, and who reads them: see `job_definition.Job`, also for `tags`.
+    priority: str = "medium"
+    visibility: str | tuple[str, ...] = "personal"
+    tags: tuple[str, ...] = ()
+    manners: FairUse = FairUse()  # noqa: RUF009  (frozen)
+    #: None where the devices are not on this machine.
+    machine_lock: Path | None = None
+    pace: PollIntervals = PollIntervals()
+    #: Boots of devices on it are no evidence; one whose jobs end by faults of the lab again and
+    #: again is put there.
+    quarantine: Quarantine | None = None
+    #: What is wrong with a device as its BMC tells; "" when nothing is or nobody can tell.
+    examine: Callable[[str], str] = lambda _device: ""
+
+
+class LavaServerLab(LavaLab):
     """`ports.Lab` over a LAVA server."""
+
+    settings: LavaServerSettings
 
     def __init__(
         self,
@@ -63,13 +105,15 @@ class LavaServerLab(Waiting):
         artefacts: ArtefactStore,
         tell: Callable[[str], None] = lambda _line: None,
     ) -> None:
-        super().__init__(settings.patience, artefacts, settings.known_good)
+        super().__init__(artefacts)
         self.settings = settings
         self.rest, self.desk = rest, desk
         self._tell = tell
         folder = settings.work_dir / "under-way" / quote(settings.lab, safe="")
         self._under_way = UnderWay(folder)
-        self._done = set()
+        #: Keys of jobs that have told what they will ever tell.
+        self._done: set[str] = set()
+        #: The last one that a person heard.
         self._last_reason = ""
         self._faults: dict[str, int] = {}
 
@@ -99,11 +143,8 @@ class LavaServerLab(Waiting):
         for device in self._devices(request.device_type.name):
             if not device.why_not and (fault := self.settings.examine(device.name)):
                 self._quarantine(device.name, f"found before a campaign: {fault}")
-        stand_in = self.artefacts.put_bytes(b"stands in for a kernel\n")
         try:
-            self.rest.validate(
-                self._job_text(replace(request, kernel=stand_in, modules=""), "0" * 16)
-            )
+            self.rest.validate(self._job_text(self._with_stand_in(request), "0" * 16))
         finally:
             # Whoever boots next listens there.
             self.desk.close()
@@ -221,11 +262,7 @@ class LavaServerLab(Waiting):
     def _job_text(self, request: RunRequest, key: str) -> str:
         """The job; from now on its artefacts are served."""
         settings = self.settings
-        parts = initramfs.Inputs(settings.lava_jobs, settings.busybox, workload=settings.workload)
-        ramdisk = initramfs.of_request(
-            request, parts, self.artefacts, settings.work_dir / "initramfs"
-        )
-        job = job_definition.job_of(request, key, ramdisk, self.desk.offer, self._timeouts(request))
+        job = self._job_of(request, key, self.desk.offer)
         job = replace(job, priority=settings.priority, visibility=settings.visibility)
         job = replace(job, callback=self.desk.expect(key), tags=settings.tags)
         return job_definition.render_job(settings.lava_jobs, job)
@@ -279,3 +316,111 @@ class LavaServerLab(Waiting):
             if str(row.get("name")) == "job" and (verdict := rest_types.verdict(row)) is not None:
                 return replace(log, job=verdict)
         return log
+
+    # --- what it waits for: a place in the queue, a device, the end of a job ---
+
+    def _devices(self, kind: str) -> tuple[DeviceState, ...]:
+        """Devices of a type, with what we ourselves have against them."""
+        listed = self._listed()
+        return tuple(
+            replace(device, shunned=listed[device.name].reason) if device.name in listed else device
+            for device in self.rest.devices(kind)
+        )
+
+    def _listed(self) -> Mapping[str, QuarantineEntry]:
+        return self.settings.quarantine.all() if self.settings.quarantine else {}
+
+    def _hold_back(self, request: RunRequest) -> None:
+        """Wait until manners allow a job more."""
+        begin, user = time.monotonic(), self.rest.whoami()
+        kind = request.device_type.name
+        while True:
+            devices, queue = self._devices(kind), self.rest.queue(kind)
+            reason = fair_use.hold_back(
+                self.settings.manners, datetime.now(UTC), user, queue, len(devices)
+            )
+            if not reason:
+                return
+            self._tell_reason(begin, reason)
+            time.sleep(self.settings.pace.called_s)
+
+    def _wait(self, request: RunRequest, key: str, job: int) -> JobState:
+        """The job when it has finished."""
+        pace, begin = self.settings.pace, time.monotonic()
+        deadline: float | None = None
+        hopeless: float | None = None
+        called = overdue = False
+        while True:
+            state = self.rest.job(job)
+            if state.finished:
+                return state
+            self._check_device(state, key)
+            now = time.monotonic()
+            if state.queued:
+                hopeless = self._check_queue(request, state, begin, hopeless, key)
+            elif deadline is None:
+                deadline = now + self._timeouts(request).job_s + _OVERTIME_S
+            elif now > deadline:
+                self._end_overdue(job, again=overdue)
+                deadline, overdue = now + _OVERTIME_S, True
+            # After a call the server still has to finish the job.
+            listens = self.desk.settings.bind is not None and not called
+            called = self.desk.wait(key, pace.called_s if listens else pace.look_s)
+
+    def _give_up(self, job: int, key: str) -> None:
+        """Cancel a job that nobody is to take up again."""
+        self.rest.cancel(job)
+        self._done.add(key)
+
+    def _check_device(self, state: JobState, key: str) -> None:
+        """InfrastructureError when a job landed on a device that is quarantined; the job ends."""
+        entry = self._listed().get(state.device)
+        if entry is None:
+            return
+        self._give_up(state.job, key)
+        raise InfrastructureError(
+            f"job {state.job} was given {state.device}, which is quarantined: {entry.reason}",
+            f"put {state.device} into maintenance in lab {self.settings.lab}, or release it:"
+            " `rtbisect host quarantine`",
+        )
+
+    def _check_queue(
+        self, request: RunRequest, state: JobState, begin: float, hopeless: float | None, key: str
+    ) -> float | None:
+        """Tell where the job stands; since when nothing will run it, and InfrastructureError when
+        that is too long ago.
+        """
+        kind, now = request.device_type.name, time.monotonic()
+        devices = self._devices(kind)
+        reason = fair_use.hopeless(kind, devices)
+        since = (hopeless or now) if reason else None
+        if since and now - since > self.settings.pace.hopeless_s:
+            self._give_up(state.job, key)
+            raise InfrastructureError(
+                f"lab {self.settings.lab}: {reason}",
+                "put a device back into service, then run `rtbisect resume`",
+                retryable=False,
+            )
+        standing = reason or fair_use.standing_of(state.job, self.rest.queue(kind), devices)
+        self._tell_reason(begin, f"job {state.job} waits: {standing}")
+        return since
+
+    def _tell_reason(self, begin: float, reason: str) -> None:
+        """Tell a new reason once; InfrastructureError when we have waited for too long."""
+        if reason != self._last_reason:
+            self._last_reason = reason
+            self._tell(f"lab {self.settings.lab}: {reason}")
+        if time.monotonic() - begin > self.settings.pace.queue_s:
+            raise InfrastructureError(
+                f"lab {self.settings.lab}: {reason}", "run `rtbisect resume` later", retryable=False
+            )
+
+    def _end_overdue(self, job: int, *, again: bool) -> None:
+        if again:
+            raise InfrastructureError(
+                f"job {job} of lab {self.settings.lab} does not end, not even cancelled",
+                "see to the worker of its device, then run `rtbisect resume`",
+                retryable=False,
+            )
+        self._tell(f"job {job} has outlived its own timeouts; it is cancelled")
+        self.rest.cancel(job)
