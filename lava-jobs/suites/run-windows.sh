@@ -18,7 +18,7 @@ set +x
 set -eu
 
 here=${0%/*}
-# What the program knows too: it writes that file into the ramdisk (bisect/rtbisect/lab/device_values.py).
+# What the program knows too: it writes that file into the ramdisk (bisect/rtbisect/lab/initramfs.py).
 . "$here/../values.sh"
 . "$here/lib.sh"
 # shellcheck source=/dev/null

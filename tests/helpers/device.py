@@ -4,7 +4,7 @@
 import subprocess
 from pathlib import Path
 
-from rtbisect.lab import device_values, initramfs
+from rtbisect.lab import initramfs
 
 LAVA_JOBS = Path(__file__).resolve().parents[2] / "lava-jobs"
 
@@ -13,7 +13,7 @@ def scripts(folder, **more):
     """The scripts as the ramdisk has them, below `folder`, and `more` by their names; they write
     below `folder` what they would write below /tmp.
     """
-    (folder / device_values.FILE).write_text(device_values.text())
+    (folder / initramfs.VALUES_FILE).write_text(initramfs.device_values())
     suites = folder / "suites"
     suites.mkdir()
     for name, path in initramfs.scripts(LAVA_JOBS).items():

@@ -14,9 +14,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rtbisect.judge import stats
+from rtbisect.judge.scale import badness, by_mean, effect_of
+from rtbisect.model.report import HostPart
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+
+    from rtbisect.model.campaign import Threshold
 
 #: Rounds of the fit; what is left of a difference between hosts is halved in each, or better.
 _ROUNDS = 60
@@ -115,3 +119,27 @@ def split_p(  # noqa: PLR0913  (two samples, their hosts)
     slack = 1e-9 * float(np.abs(pooled).sum())
     extreme = int(np.count_nonzero(sums >= observed - slack))
     return (extreme + 1) / (sums.size + 1)
+
+
+def host_parts(
+    threshold: Threshold, boots: Sequence[tuple[str, str, float]]
+) -> tuple[HostPart, ...]:
+    """What each host of a campaign adds to a figure, for who reads its report, by its name, from
+    boots (kernel, host, value); empty for one host.
+    """
+    names = sorted({host for _, host, _ in boots})
+    if len(names) < 2 or "" in names:
+        return ()
+    pairs = {(kernel, host) for kernel, host, _ in boots}
+    separate = len(pairs) == len({kernel for kernel, _ in pairs})
+    rows = [(kernel, host, badness(threshold, value)) for kernel, host, value in boots]
+    # Means are compared as they are: they have no part of hosts.
+    added = {} if separate or by_mean(threshold) else offsets(rows)
+    return tuple(
+        HostPart(
+            name,
+            sum(host == name for _, host, _ in boots),
+            effect_of(threshold, added[name]) if name in added else None,
+        )
+        for name in names
+    )

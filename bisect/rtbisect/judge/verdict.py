@@ -17,7 +17,7 @@ from rtbisect.judge.scale import (
     effect_of,
     unit_behind,
 )
-from rtbisect.model.campaign import Better, Judgement, Level, Scale
+from rtbisect.model.campaign import Better, Judgement, Level, Scale, Sought
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
 #: With fewer boots on a side the bootstrap interval is too short to say "pass".
 PASS_BOOTS = 3
+
+#: Of all looks for a change to the better together.
+IMPROVED_ALPHA = 0.005
 
 
 def judge(
@@ -132,6 +135,33 @@ def judge_all(
         else:
             judgements[index] = replace(judgements[index], p=p)
     return tuple(judgements)
+
+
+def improved(
+    judgements: Sequence[Judgement],
+    thresholds: Sequence[Threshold],
+    sought: Sought = Sought.REGRESSION,
+) -> tuple[Judgement, ...]:
+    """Figures that got better: no list wants to hear of them, but who keeps the baselines does.
+
+    Of judged primary metrics those that are better by what would count as a regression the
+    other way round, judged so: same boots, same smallest effect, Holm over all of them. None
+    where that was `sought`: the judgements themselves tell of it.
+    """
+    if sought is Sought.REPAIR:
+        return ()
+    limits = {judgement.key: judgement for judgement in thresholds if judgement.role == "primary"}
+    pairs = [
+        (limits[judgement.key].toward(Sought.REPAIR), judgement.base, judgement.new)
+        for judgement in judgements
+        # Of a part of a figure the threshold is another one.
+        if judgement.key in limits and not judgement.figure
+    ]
+    return tuple(
+        judgement
+        for judgement in judge_all(pairs, alpha=IMPROVED_ALPHA)
+        if judgement.level is Level.REGRESSED
+    )
 
 
 def _with_level(

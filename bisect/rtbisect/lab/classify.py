@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import dropwhile
 from typing import TYPE_CHECKING
 
 from rtbisect.errors import ConfigError, InfrastructureError
@@ -88,6 +89,25 @@ _STALE_BREAKPOINT = re.compile(r"\bOops: int3: ")
 _IPXE = re.compile(r"^(?P<what>(?:tftp|https?)://\S+\.\.\. (?!ok\b)\S.*)")
 
 
+#: What a reader of a mail looks at of a console: lines, and characters of one.
+MOST_LINES = 16
+MOST_CHARS = 300
+
+#: Time, and CPU or task where the kernel prints them (CONFIG_PRINTK_CALLER).
+_STAMP = re.compile(r"^(?:<\d>)?\[\s*\d+\.\d+\]\s?(?:\[\s*[CT]\d+\]\s?)?")
+
+#: What says nothing without the kernel's image (registers, bytes of code), what stands elsewhere in
+#: a mail (modules, taint), and advice to who sits at the machine.
+_BARE = re.compile(
+    r"(?:R[A-D]X|RIP: 0033|R[SDB][IP]|R\d\d|[CDFGE]S|CR\d|DR\d|PKRU|Code)\b"
+    r"|(?:Modules linked in|Hardware name|Call Trace):|</?(?:TASK|IRQ|NMI)>"
+    r"|(?:Not t|T)ainted\b|\"echo 0 > /proc/sys/"
+)
+
+#: Here a suite ends a boot that stands still: what follows is its own doing (lava-jobs/suites).
+_OURS = "sysrq: Trigger a crash"
+
+
 def classify(log: LavaLog, *, ended: str, emulated: bool = False) -> Verdict:
     """The verdict on a job; InfrastructureError or ConfigError when the kernel is not to blame.
 
@@ -136,15 +156,22 @@ def stall_of(console: Sequence[str]) -> str:
     return _first(console, _STALLS)
 
 
-def sick_line(console: Sequence[str]) -> int | None:
-    """Place of the first line that tells of a panic, an oops or a stall; None where none does."""
+def excerpt(console: Sequence[str]) -> tuple[str, ...]:
+    """The lines of a console that tell how a kernel stood still or died: MOST_LINES at most from
+    what it said first of a panic, an oops or a stall, printable and without time stamps; none where
+    it says nothing of these.
+    """
     patterns = (*_PANICS, *_STALLS)
-    places = (
-        place
-        for place, line in enumerate(console)
-        if any(pattern.search(line[:_LONGEST_LINE]) for pattern in patterns)
-    )
-    return next(places, None)
+    lines: list[str] = []
+    for line in dropwhile(
+        lambda line: not any(pattern.search(line[:_LONGEST_LINE]) for pattern in patterns), console
+    ):
+        text = printable(_STAMP.sub("", line.strip()), MOST_CHARS)
+        if _OURS in text or len(lines) == MOST_LINES:
+            break
+        if text and not _BARE.match(text):
+            lines.append(text)
+    return tuple(lines)
 
 
 def _first(console: Sequence[str], patterns: Sequence[re.Pattern[str]]) -> str:
@@ -152,13 +179,10 @@ def _first(console: Sequence[str], patterns: Sequence[re.Pattern[str]]) -> str:
         for pattern in patterns:
             match = pattern.search(line[:_LONGEST_LINE])
             if match:
-                return _without_numbers(match["what"])
+                # Numbers and addresses differ from boot to boot; a signature must not.
+                text = printable(match["what"], 120)
+                return re.sub(r"\b(?:0x)?[0-9a-f]*[0-9][0-9a-f]*\b", "N", text)
     return ""
-
-
-def _without_numbers(text: str) -> str:
-    """Numbers and addresses differ from boot to boot; a signature must not."""
-    return re.sub(r"\b(?:0x)?[0-9a-f]*[0-9][0-9a-f]*\b", "N", printable(text, 120))
 
 
 def _no_verdict(log: LavaLog, ended: str) -> InfrastructureError:

@@ -13,6 +13,7 @@ import gzip
 import hashlib
 import json
 import re
+import shlex
 import shutil
 import stat
 import tempfile
@@ -20,9 +21,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rtbisect.errors import ConfigError, InfrastructureError
-from rtbisect.lab import device_values
+from rtbisect.errors import ConfigError, InfrastructureError, InternalError
+from rtbisect.lab import windows
+from rtbisect.lab.job_definition import ISOLATION_CASES, PREFLIGHT_CASES
 from rtbisect.process import command
+from rtbisect.suites.base import every
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -34,6 +37,8 @@ if TYPE_CHECKING:
 PREFIX = "opt/rtbisect"
 #: Name of the site's own workload there.
 SITE_WORKLOAD = "site-workload"
+#: The values that the scripts share with this program, below the folder of our files.
+VALUES_FILE = "values.sh"
 
 _DIRECTORIES = ("bin", "sbin", "usr/bin", "usr/sbin", "proc", "sys", "dev", "tmp", "root", "etc")
 _CFLAGS = ("-O2", "-Wall", "-static", "-pthread", "-s", "-Wl,--build-id=none")
@@ -141,6 +146,24 @@ def _by_name(paths: list[Path], kind: str) -> dict[str, Path]:
     return by_name
 
 
+def device_values() -> str:
+    """What the program and the scripts on the device both know, in lines `NAME=value` for a shell
+    (lava-jobs/suites/run-windows.sh reads them); InternalError when two suites use one name.
+    """
+    cases = (
+        ("PREFLIGHT_CASES", " ".join(PREFLIGHT_CASES)),
+        ("ISOLATION_CASES", " ".join(ISOLATION_CASES)),
+    )
+    lines: dict[str, str] = {}
+    own = (pair for suite in every() for pair in suite.on_device.items())
+    for name, value in (*cases, *windows.ON_DEVICE.items(), *own):
+        if name in lines or not re.fullmatch(r"[A-Z][A-Z0-9_]*", name):
+            raise InternalError(f"{name!r} cannot be a value for the device, or is one twice")
+        lines[name] = f"{name}={shlex.quote(str(value))}\n"
+    head = "# SPDX-License-Identifier: GPL-2.0-or-later\n# Written by rtbisect.\n"
+    return head + "".join(lines.values())
+
+
 def _members(inputs: Inputs, applets: tuple[str, ...]) -> list[Member]:
     suites = [f"{PREFIX}/{folder}" for folder in ("bin", "suites", "modules")]
     folders = ["opt", PREFIX, "usr", *_DIRECTORIES, *suites]
@@ -150,8 +173,8 @@ def _members(inputs: Inputs, applets: tuple[str, ...]) -> list[Member]:
     members += [Member(f"bin/{name}", stat.S_IFLNK | 0o777, b"busybox") for name in applets]
     for name, path in scripts(inputs.lava_jobs).items():
         members.append(_executable(f"{PREFIX}/suites/{name}", path))
-    values = device_values.text().encode()
-    members.append(Member(f"{PREFIX}/{device_values.FILE}", stat.S_IFREG | 0o644, values))
+    values = device_values().encode()
+    members.append(Member(f"{PREFIX}/{VALUES_FILE}", stat.S_IFREG | 0o644, values))
     for name, path in programs(inputs.lava_jobs).items():
         data = _compile(inputs.compiler, path)
         members.append(Member(f"{PREFIX}/bin/{name}", stat.S_IFREG | 0o755, data))
@@ -241,5 +264,5 @@ def _key(inputs: Inputs, applets: tuple[str, ...]) -> str:
         **({SITE_WORKLOAD: inputs.workload} if inputs.workload else {}),
     }
     hashes = {name: hashlib.sha256(_read(path)).hexdigest() for name, path in files.items()}
-    parts = [sorted(hashes.items()), device_values.text(), list(applets), version, list(_CFLAGS)]
+    parts = [sorted(hashes.items()), device_values(), list(applets), version, list(_CFLAGS)]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rtbisect.errors import ConfigError
-from rtbisect.judge.gates import machine_health, window_gates
+from rtbisect.judge.gates import boot_gates, machine_health
 from rtbisect.judge.gates.campaign_gates import RAW
 from rtbisect.judge.sources import UNEXPLAINED
 from rtbisect.lab import console_block
@@ -244,7 +244,7 @@ def _window_measurements(
                 measurements += reported.parse(log.results, suite.name, window)
         except base.SuiteError as error:
             raise InvalidBoot(f"{suite.name}@{window.name}: {error}") from None
-    for gate in window_gates.of_window(measurements):
+    for gate in boot_gates.of_window(measurements):
         if not gate.ok:
             raise InvalidBoot(f"{window.name}: {gate.name}: {gate.reason}")
     boot = {m.name: m.value for m in measurements if m.cpu is None}

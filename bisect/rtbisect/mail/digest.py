@@ -12,7 +12,7 @@ from rtbisect.campaign import assemble, labs
 from rtbisect.config.paths import data
 from rtbisect.config.thresholds import load_thresholds
 from rtbisect.errors import ConfigError, InternalError
-from rtbisect.judge.improvements import improved
+from rtbisect.judge.verdict import improved
 from rtbisect.model.campaign import Outcome
 from rtbisect.model.mail import MailState, OutMail
 from rtbisect.model.report import ReportState

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from rtbisect.judge.improvements import improved
+from rtbisect.judge.verdict import improved
 from rtbisect.model.campaign import (
     Cause,
     Judgement,

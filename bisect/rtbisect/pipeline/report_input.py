@@ -7,7 +7,7 @@ import secrets
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from rtbisect.judge import host_effects
+from rtbisect.judge.blocks import host_parts
 from rtbisect.judge.samples import figure
 from rtbisect.model.report import HostPart, Report, ReportInput
 from rtbisect.pipeline.wording import command_line
@@ -85,4 +85,4 @@ def _host_parts(effects: Steps, result: Result) -> tuple[HostPart, ...]:
         for run, value in figures
         if value is not None
     ]
-    return host_effects.host_parts(threshold, boots)
+    return host_parts(threshold, boots)

@@ -14,7 +14,7 @@ from enum import Enum, StrEnum, auto
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
-from rtbisect.judge.improvements import improved
+from rtbisect.judge.verdict import improved
 from rtbisect.model.campaign import Cause, Outcome, Sought
 from rtbisect.report.averages import has_share
 from rtbisect.report.headline_figure import headline

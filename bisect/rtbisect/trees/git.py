@@ -7,6 +7,7 @@ import re
 import tempfile
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,6 @@ from rtbisect.model.code import Change, Checkout, Commit, CommitGraph, CommitHea
 from rtbisect.model.report import CommitText
 from rtbisect.process.command import printable, whole_text
 from rtbisect.process.locks import hold
-from rtbisect.trees.made import MADE_TIME, commit_tree, merged
 from rtbisect.trees.plumbing import FULL_SHA, WALK_S, Git, full_sha, heads, ls_remote
 from rtbisect.trees.store import Store
 from rtbisect.trees.worktree import Worktree
@@ -37,6 +37,11 @@ _UPSTREAM = re.compile(
 #: Tags of a commit that are read, and how many of each kind.
 _TAGS = ("Fixes", "Signed-off-by", "Link")
 MOST_TAGS = 16
+
+#: The date of commits that are made here, so that the same revert is the same commit; by it they
+#: are known, too.
+_DATE = "2000-01-01T00:00:00+00:00"
+_MADE_TIME = f"{datetime.fromisoformat(_DATE).timestamp():.0f}"
 
 #: Seconds to wait for a checkout of another campaign.
 LOCK_WAIT_S = 1800.0
@@ -178,7 +183,7 @@ class GitTree:
             words = ("--no-commit-header", "--max-count=1", "--format=%ct %P")
             done = git.try_("rev-list", *words, here)
             committed_s, *parents = done.stdout.split() if done.ok else [""]
-            if committed_s != MADE_TIME:
+            if committed_s != _MADE_TIME:
                 return False
             if not parents or not git.try_("rev-parse", "--verify", "--quiet", _revert(here)).ok:
                 return True
@@ -209,11 +214,11 @@ class GitTree:
         parents = git("rev-list", "--parents", "--max-count=1", commit).split()[1:]
         if len(parents) != 1:
             return None
-        tree = merged(git, base=commit, ours=full_sha(tip), theirs=parents[0])
+        tree = _merged(git, base=commit, ours=full_sha(tip), theirs=parents[0])
         if tree is None or tree == git("rev-parse", f"{tip}^{{tree}}").strip():
             return None
         note = f'Revert "{text.subject}"\n\nThis reverts commit {commit}.\n'
-        revert = commit_tree(git, tree, tip, note)
+        revert = _commit_tree(git, tree, tip, note)
         git("update-ref", _revert(revert), revert)
         return revert
 
@@ -240,7 +245,7 @@ class GitTree:
                         "rebase it on the revision that the report names",
                     )
                 tree = git("write-tree", env=index, timeout_s=WALK_S).strip()
-                tip = commit_tree(git, tree, tip, f"{patch.title}\n")
+                tip = _commit_tree(git, tree, tip, f"{patch.title}\n")
         if git("rev-parse", f"{tip}^{{tree}}") == git("rev-parse", f"{full_sha(base)}^{{tree}}"):
             raise ConfigError("the patches change nothing", "give those that do")
         git("update-ref", f"refs/rtbisect/patch/{tip}", tip)
@@ -310,6 +315,37 @@ class GitTree:
 def _revert(sha: str) -> str:
     """The ref that keeps a revert of ours."""
     return f"refs/rtbisect/revert/{sha}"
+
+
+def _commit_tree(git: Git, tree: str, parent: str | None, message: str) -> str:
+    """A commit with fixed author and dates: the same input gives the same sha."""
+    above = () if parent is None else ("-p", parent)
+    dates = {"GIT_AUTHOR_DATE": _DATE, "GIT_COMMITTER_DATE": _DATE}
+    return git(
+        "commit-tree", "--no-gpg-sign", tree, *above, stdin=message.encode("utf-8"), env=dates
+    ).strip()
+
+
+def _merged(git: Git, base: str, ours: str, theirs: str) -> str | None:
+    """Tree of a three-way merge, None on conflict.
+
+    `git merge-tree` learnt --merge-base only in 2.40; three commits made for the
+    occasion give it the base that a revert needs.
+    """
+    root = _commit_tree(git, f"{base}^{{tree}}", None, "base\n")
+    our_commit = _commit_tree(git, f"{ours}^{{tree}}", root, "ours\n")
+    their_commit = _commit_tree(git, f"{theirs}^{{tree}}", root, "theirs\n")
+    done = git.try_(
+        "merge-tree", "--write-tree", "--no-messages", our_commit, their_commit, timeout_s=WALK_S
+    )
+    if done.returncode == 1:
+        return None
+    if not done.ok:
+        last = done.stderr.strip().split("\n")[-1]
+        raise ConfigError(
+            f"git merge-tree failed: {printable(last)}", "git 2.38 or later is needed"
+        )
+    return done.stdout.split("\n", 1)[0].strip()
 
 
 def _tag_values(tags: str) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rtbisect.judge.gates import aa, boot_gates, reachability, window_gates
+from rtbisect.judge.gates import aa, boot_gates, reachability
 from rtbisect.judge.verdict import judge
 from rtbisect.model.campaign import Better, GateStatus, Level, MetricKey, Sample, Scale, Threshold
 from rtbisect.model.code import Function
@@ -179,10 +179,10 @@ def window(irq, *, res=0.0, nmi=0.0, cpu=2):
 
 
 def test_a_window_is_checked_cpu_by_cpu_and_without_nmis():
-    found = window_gates.of_window([*window(50, res=100.0, nmi=900.0), *window(0, res=80.0, cpu=3)])
+    found = boot_gates.of_window([*window(50, res=100.0, nmi=900.0), *window(0, res=80.0, cpu=3)])
     assert [(gate.ok, gate.reason[:5]) for gate in found] == [(True, "CPU 2"), (False, "CPU 3")]
-    assert window_gates.of_window(window(50)[:2]) == ()
-    assert window_gates.of_window(window(50)[2:]) == ()
+    assert boot_gates.of_window(window(50)[:2]) == ()
+    assert boot_gates.of_window(window(50)[2:]) == ()
 
 
 # --- G5 ---

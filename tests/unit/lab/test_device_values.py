@@ -12,7 +12,7 @@ from helpers import device
 from helpers.lab_logs import request
 from rtbisect.errors import InternalError
 from rtbisect.judge.gates import machine_health
-from rtbisect.lab import console_block, device_values, initramfs, qemu_script, windows
+from rtbisect.lab import console_block, initramfs, qemu_script, windows
 from rtbisect.lab.job_definition import PREFLIGHT_CASES, SCRIPT, command_of, expected_cases
 from rtbisect.lab.measurements import facts_of
 from rtbisect.lab.profile import host_profile
@@ -25,7 +25,7 @@ WINDOW = 'window_quiet() { echo "$CLOCK_READER" >"$RESULTS/quiet/dose.txt"; }\n'
 
 
 def shell(name):
-    steps = f'{device_values.text()}echo "${name}"'
+    steps = f'{initramfs.device_values()}echo "${name}"'
     return subprocess.check_output(["/bin/busybox", "ash", "-euc", steps], text=True).strip()
 
 
@@ -54,11 +54,9 @@ def test_the_smaller_dose_is_the_part_that_its_level_says(whole, part):
 
 @pytest.mark.parametrize("name", ["CLOCK_READER", "lower"])
 def test_a_name_is_one_of_a_shell_and_of_one_suite(monkeypatch, name):
-    monkeypatch.setattr(
-        device_values.base, "every", lambda: (base.Suite(name="s", on_device={name: 1}),)
-    )
+    monkeypatch.setattr(initramfs, "every", lambda: (base.Suite(name="s", on_device={name: 1}),))
     with pytest.raises(InternalError, match=name):
-        device_values.text()
+        initramfs.device_values()
 
 
 def test_no_value_has_a_name_that_the_scripts_set_themselves():
@@ -67,7 +65,7 @@ def test_no_value_has_a_name_that_the_scripts_set_themselves():
         for script in (device.LAVA_JOBS / "suites").rglob("*.sh")
         for name in re.findall(r"\b([A-Z][A-Z0-9_]*)=", script.read_text())
     }
-    values = set(re.findall(r"^([A-Z0-9_]+)=", device_values.text(), re.MULTILINE))
+    values = set(re.findall(r"^([A-Z0-9_]+)=", initramfs.device_values(), re.MULTILINE))
     assert {"WATCH", "RESULTS"} <= own
     assert values
     assert not values & (own | {"PATH", "IFS", "HOME"})

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The lines of a console that go into a mail."""
 
-from rtbisect.lab.excerpt import MOST_CHARS, MOST_LINES, excerpt
+from rtbisect.lab.classify import MOST_CHARS, MOST_LINES, excerpt
 
 BLOCKED = (
     "[    1.000001] rtbisect: window stall begins",

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from rtbisect.errors import ConfigError
-from rtbisect.lab import device_values, initramfs
+from rtbisect.lab import initramfs
 from rtbisect.lab.initramfs import Inputs, Member
 from rtbisect.store.artefacts import ArtefactStore
 
@@ -72,7 +72,7 @@ def test_the_ramdisk_has_everything(inputs, tmp_path):
     assert found["bin/cat"] == (stat.S_IFLNK | 0o777, b"busybox")
     assert stat.S_ISREG(found["bin/busybox"][0])
     assert found["opt/rtbisect/suites/ipi.sh"][1] == b"# ipi\n"
-    values = device_values.text().encode()
+    values = initramfs.device_values().encode()
     assert found["opt/rtbisect/values.sh"] == (stat.S_IFREG | 0o644, values)
     assert found["opt/rtbisect/bin/count"][1].startswith(b"\x7fELF")
     assert "opt/rtbisect/bin/m" not in found
@@ -107,7 +107,7 @@ def test_it_is_built_once_and_again_when_an_input_changes(inputs, tmp_path):
 
 def test_it_is_built_again_when_the_values_of_the_device_change(inputs, tmp_path, monkeypatch):
     first, _ = build(inputs, tmp_path)
-    monkeypatch.setattr(device_values, "text", lambda: "CLOCK_READER=other\n")
+    monkeypatch.setattr(initramfs, "device_values", lambda: "CLOCK_READER=other\n")
     assert build(inputs, tmp_path)[0] != first
 
 

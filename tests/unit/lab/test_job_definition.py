@@ -14,7 +14,7 @@ from helpers.lab_logs import DEVICE, request
 from helpers.windows import select
 from rtbisect.config.schema import LabAccess, PlanParams
 from rtbisect.errors import ConfigError, InternalError
-from rtbisect.lab import device_values
+from rtbisect.lab import initramfs
 from rtbisect.lab.job_definition import (
     PREFLIGHT_CASES,
     Job,
@@ -285,7 +285,7 @@ def test_both_runs_of_rtla_end_before_the_job(window_ms):
     """They have a limit of their own, because LAVA's is taken for a kernel that hangs."""
     suites = LAVA_JOBS / "suites"
     steps = [
-        device_values.text(),
+        initramfs.device_values(),
         f". {suites}/lib.sh; . {suites}/osnoise/osnoise.sh; . {suites}/rtla/rtla.sh",
         "timeout() { echo $3; }",
         f"WINDOW_MS={window_ms} HOUSEKEEPING_CPU=0 WATCH=2; rtla_osnoise top",

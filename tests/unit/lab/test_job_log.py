@@ -6,7 +6,7 @@ import pytest
 from helpers.lab_logs import STARTED, event, failed_job, good_job, job, result
 from rtbisect.errors import InfrastructureError
 from rtbisect.lab import job_log
-from rtbisect.lab.classify import classify, sick_line
+from rtbisect.lab.classify import classify, excerpt
 from rtbisect.lab.lava import rest_types
 from rtbisect.model.lab import RunStatus
 
@@ -217,7 +217,7 @@ def test_a_line_without_an_end_is_cut(word):
     log = job_log.parse("\n".join([line] * 3))
     assert len(log.console) == 3
     assert max(map(len, log.console)) <= 4096
-    assert sick_line(log.console) is None
+    assert excerpt(log.console) == ()
 
 
 @pytest.mark.parametrize("metadata", ["x" * 10**6, bomb("{definition: lava, error_msg: ")])

@@ -14,7 +14,7 @@ import pytest
 from helpers.campaigns import World, boots, line_of, sha, world
 from helpers.depth import deep
 from helpers.scenarios import Found, History
-from rtbisect.judge.improvements import improved
+from rtbisect.judge.verdict import improved
 from rtbisect.kernel.fake import FakeBuilder
 from rtbisect.lab.fake import FakeLab
 from rtbisect.model.campaign import CampaignRequest, Cause, Limits, Outcome, Sought

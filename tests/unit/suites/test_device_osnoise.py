@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from rtbisect.lab import device_values
+from rtbisect.lab import initramfs
 
 SUITES = Path(__file__).resolve().parents[3] / "lava-jobs/suites"
 SCRIPTS = ("lib", "osnoise/osnoise", "hwnoise/hwnoise", "rtla/rtla")
@@ -29,7 +29,7 @@ def run(tmp_path, window, steps, fifo=0, fifo_program="exit 1"):
         (tmp_path / "bin" / name).chmod(0o755)
     (tmp_path / window).mkdir()
     lines = [
-        device_values.text(),
+        initramfs.device_values(),
         *(f". {SUITES}/{name}.sh" for name in SCRIPTS),
         f"TRACING={tracing} RTBISECT={tmp_path} RESULTS={tmp_path} WATCH=2-3 FIFO={fifo}",
         "WINDOW_MS=1 HOUSEKEEPING_CPU=0",

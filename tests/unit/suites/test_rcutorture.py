@@ -8,7 +8,7 @@ import pytest
 from helpers import tracers
 from helpers.lab_logs import durations
 from rtbisect.judge.gates import boot_gates
-from rtbisect.lab import device_values
+from rtbisect.lab import initramfs
 from rtbisect.suites import rcuscale, rcutorture
 from rtbisect.suites.base import SuiteError
 
@@ -54,7 +54,7 @@ def run(tmp_path, suite, log, steps):
     idle = "; ".join(f"{each}() {{ :; }}" for each in ("insmod", "rmmod", "sleep", "taskset"))
     stand_ins = f"dmesg() {{ [ $# -gt 0 ] || cat {tmp_path}/log; }}; {idle}"
     places = f"RESULTS={tmp_path}; RTBISECT=/x; KMSG={tmp_path}/kmsg"
-    lines = f"{device_values.text()}. {SUITES}/lib.sh; . {script}; {places}; {stand_ins}; {steps}"
+    lines = f"{initramfs.device_values()}. {SUITES}/lib.sh; . {script}; {places}; {stand_ins}; {steps}"
     subprocess.run(["/bin/busybox", "ash", "-euc", lines], check=True)
 
 

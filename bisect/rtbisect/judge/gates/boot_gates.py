@@ -11,9 +11,12 @@ import math
 from typing import TYPE_CHECKING
 
 from rtbisect.model.campaign import Gate, GateStatus
+from rtbisect.suites.base import find
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from rtbisect.model.lab import Measurement
 
 #: Two instruments that count the same interrupts: their rates lie within this factor, or within so
 #: many a second. The tracer sees its runtime only, half of the window, and the dose is not even:
@@ -69,6 +72,28 @@ def instruments_agree(where: str, traced_per_s: float, counted_per_s: float) -> 
     if high - low > RATE_SLACK_PER_S and high > RATE_FACTOR * low:
         return failed(name, reason)
     return passed(name, reason)
+
+
+def of_window(measurements: Iterable[Measurement]) -> tuple[Gate, ...]:
+    """G4 for each watched CPU of a window that both instruments measured; () for others."""
+    #: By CPU and suite.
+    values: dict[int, dict[str, dict[str, float]]] = {}
+    for m in measurements:
+        if m.cpu is not None:
+            values.setdefault(m.cpu, {}).setdefault(m.suite, {})[m.name] = m.value
+    gates = []
+    for cpu, by_suite in sorted(values.items()):
+        suites = [(find(name), figures) for name, figures in by_suite.items()]
+        traced, counted = (
+            next((rate for rate in rates if rate is not None), None)
+            for rates in (
+                (s.traced_interrupts(f) for s, f in suites if s.traced_interrupts),
+                (s.counted_interrupts(f) for s, f in suites if s.counted_interrupts),
+            )
+        )
+        if traced is not None and counted is not None:
+            gates.append(instruments_agree(f"CPU {cpu}", traced, counted))
+    return tuple(gates)
 
 
 def sources_agree(base: float, new: float, traced: tuple[float, float] | None) -> Gate:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from rtbisect.errors import ConfigError, InfrastructureError
 from rtbisect.lab import initramfs, job_definition
-from rtbisect.lab.excerpt import excerpt
+from rtbisect.lab.classify import excerpt
 from rtbisect.lab.lava.verdict import verdict_on, with_evidence
 from rtbisect.model.lab import Run, RunStatus
 from rtbisect.model.ports import NoNote
