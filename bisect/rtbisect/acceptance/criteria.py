@@ -75,22 +75,20 @@ def _boot_time(good: Sequence[Run]) -> LabClaim:
 def _equal_everywhere(
     name: str, facts: Sequence[dict[str, str]], key: str, wanted: str
 ) -> LabClaim:
-    values = sorted({each.get(key, "") for each in facts})
+    values = _values(facts, key)
     holds = None if values == [""] else values == [wanted]
     return LabClaim(name, holds=holds, said=f"{key} is {_worded(values)}, wanted {wanted}")
 
 
 def _isolation(facts: Sequence[dict[str, str]]) -> LabClaim:
-    wanted = {each.get("isolated_asked", "") for each in facts}
-    values = {each.get(key, "") for each in facts for key in ("isolated", "nohz_full")}
-    text = (
-        f"isolated and nohz_full are {_worded(sorted(values))}, asked was {_worded(sorted(wanted))}"
-    )
+    wanted = _values(facts, "isolated_asked")
+    values = _values(facts, "isolated", "nohz_full")
+    text = f"isolated and nohz_full are {_worded(values)}, asked was {_worded(wanted)}"
     return LabClaim("isolation", holds=values == wanted, said=text)
 
 
 def _governor(facts: Sequence[dict[str, str]]) -> LabClaim:
-    governors = sorted({each.get("governor", "") for each in facts})
+    governors = _values(facts, "governor")
     holds = None if governors == [""] else governors == ["performance"]
     return LabClaim(
         "frequency", holds=holds, said=f"governor {_worded(governors)}, wanted performance"
@@ -99,7 +97,7 @@ def _governor(facts: Sequence[dict[str, str]]) -> LabClaim:
 
 def _idle(facts: Sequence[dict[str, str]]) -> LabClaim:
     """Deep idle states wake late. Which ones are right is the site's choice, so they are told."""
-    words = [f"{key} {_worded(sorted({each.get(key, '') for each in facts}))}"
+    words = [f"{key} {_worded(_values(facts, key))}"
              for key in ("cpuidle_driver", "max_cstate")]  # fmt: skip
     return LabClaim("idle states", holds=None, said=", ".join(words))
 
@@ -117,7 +115,7 @@ def _never_counts(name: str, facts: Sequence[dict[str, str]], key: str) -> LabCl
 
 
 def _one_machine(facts: Sequence[dict[str, str]]) -> LabClaim:
-    values = {key: sorted({each.get(key, "") for each in facts}) for key in _SAME}
+    values = {key: _values(facts, key) for key in _SAME}
     differences = [f"{key} is {_worded(told)}" for key, told in values.items() if len(told) > 1]
     model = f"{facts[0].get('cpu_model', '')}, microcode {facts[0].get('microcode', '')}"
     return LabClaim("one machine", holds=not differences, said="; ".join(differences) or model)
@@ -146,6 +144,11 @@ def _spread(threshold: Threshold, good: Sequence[Run]) -> LabClaim:
     ratio = threshold.scale is Scale.LOG
     text += f" a ratio of {effect}" if ratio else f" {effect}{unit_behind(threshold)}"
     return LabClaim(name, holds=luck < effect_floor(threshold) if decides else None, said=text)
+
+
+def _values(facts: Sequence[dict[str, str]], *keys: str) -> list[str]:
+    """What boots tell under these keys; "" where one of them tells nothing."""
+    return sorted({each.get(key, "") for each in facts for key in keys})
 
 
 def _worded(values: Sequence[str]) -> str:

@@ -48,16 +48,14 @@ def lab_claims(
     ConfigError when it has no server. With `kernel`, a bzImage, it is booted there.
     """
     site, setup = _site_and_setup(place, tree)
-    make_folder(state)
-    artefacts = ArtefactStore(state / "artefacts")
-    lab = _server_lab(state, site, artefacts, progress)
+    lab = _server_lab(state, site, progress)
     request = probe(setup, kernel.name if kernel else "")
     if kernel is not None:
         # A kernel of somebody else has none of our modules: windows that need none.
         planned = setup.booted.windows
         plain = tuple(w for w in planned if all(find(suite).any_kernel for suite in w.suites))
         windows = plain[:1] or planned[:1]
-        request = replace(request, kernel=artefacts.put_file(kernel), windows=windows)
+        request = replace(request, kernel=lab.artefacts.put_file(kernel), windows=windows)
     return claims(lab, request, boot=kernel is not None)
 
 
@@ -91,15 +89,13 @@ def host_claims(
     """
     site, setup = _site_and_setup(place, first_day.tree)
     host = inventory.named(site, first_day.host)
-    make_folder(state)
-    artefacts = ArtefactStore(state / "artefacts")
-    lab = _server_lab(state, site, artefacts, progress)
+    lab = _server_lab(state, site, progress)
     if host.tag:
         lab.settings = replace(lab.settings, tags=(host.tag,))
     kind = setup.booted.device.name
     inventory.check_only_there(host, kind, lab.rest.devices(kind))
     yield _bmc_claim(host)
-    build = _build_tip(state, site, setup, artefacts, progress)
+    build = _build_tip(state, site, setup, lab.artefacts, progress)
     request = replace(
         probe(setup, build.revision),
         kernel=build.kernel,
@@ -131,13 +127,9 @@ def _site_and_setup(place: Path, tree: str | None) -> tuple[Site, Setup]:
     )
 
 
-def _server_lab(
-    state: Path,
-    site: Site,
-    artefacts: ArtefactStore,
-    progress: Progress,
-) -> LavaServerLab:
-    lab = labs.lab_of(state, site, artefacts, None, progress.say)
+def _server_lab(state: Path, site: Site, progress: Progress) -> LavaServerLab:
+    make_folder(state)
+    lab = labs.lab_of(state, site, ArtefactStore(state / "artefacts"), None, progress.say)
     assert isinstance(lab, LavaServerLab)
     lab.rest = LavaRest(replace(lab.rest.settings, outage_s=_OUTAGE_S), tell=progress.say)
     return lab

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rtbisect.errors import ConfigError
-from rtbisect.trees.git import GitTree, GitTreeSettings, ls_remote
+from rtbisect.trees.git import GitTree, GitTreeSettings
+from rtbisect.trees.plumbing import ls_remote
 
 if TYPE_CHECKING:
     from rtbisect.config.kernelci import BuildTarget

@@ -23,6 +23,9 @@ from rtbisect.errors import ConfigError
 if TYPE_CHECKING:
     from pathlib import Path
 
+#: What its classes raise over what stands in a file.
+_MISTAKES = (KeyError, TypeError, AttributeError, ValueError, re.error)
+
 
 @dataclass(frozen=True, slots=True)
 class FragmentSource:
@@ -97,7 +100,7 @@ class KernelCI:
                 self._build = kernelci.config.build.from_yaml(copy.name)
                 self._test = kernelci.config.test.from_yaml(copy.name)
                 self._labs = kernelci.config.lab.from_yaml(copy.name)["labs"]
-        except (KeyError, TypeError, AttributeError, ValueError, re.error) as error:
+        except _MISTAKES as error:
             raise ConfigError(
                 f"{path}: kernelci-core cannot load it: {type(error).__name__} {error}",
                 "compare with site.example.yaml",
@@ -133,7 +136,7 @@ class KernelCI:
             matches = kernelci.test.match_configs(
                 self._test["test_configs"], meta, [], self._labs[lab]
             )
-        except (KeyError, TypeError, AttributeError, ValueError, re.error) as error:
+        except _MISTAKES as error:
             raise ConfigError(
                 f"{self._path}: kernelci-core cannot match test_configs with their filters:"
                 f" {type(error).__name__} {error}",

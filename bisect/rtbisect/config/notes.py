@@ -132,10 +132,8 @@ def _unnamed(data: Mapping[str, Any]) -> Iterator[Note]:
                 yield (*place, name), f"lab {name} is not used: rtbisect.lab is {lab}"
     tests = data["test_configs"]
     named = {test["device_type"] for test in tests}
-    for name in data["device_types"]:
-        if name not in named:
-            yield ("device_types", name), f"device_type {name} is not used: no test_config names it"
     plans = {plan for test in tests for plan in test["test_plans"]}
-    for name in data["test_plans"]:
-        if name not in plans:
-            yield ("test_plans", name), f"test_plan {name} is not used: no test_config names it"
+    for kind, used in (("device_type", named), ("test_plan", plans)):
+        for name in data[f"{kind}s"]:
+            if name not in used:
+                yield (f"{kind}s", name), f"{kind} {name} is not used: no test_config names it"

@@ -61,7 +61,8 @@ class MachineState:
 
     def out_of_memory(self) -> bool:
         """Whether a process was ended since for want of memory, or there is none now."""
-        return _ended() > self.ended or _available() < _MEMORY_BYTES
+        available_kib = _number(_MEMINFO, r"^MemAvailable:\s+(\d+) kB$", _MEMORY_BYTES)
+        return _ended() > self.ended or available_kib * 1024 < _MEMORY_BYTES
 
     def disk_full(self) -> bool:
         """Whether the disk is. One that cannot be asked is."""
@@ -112,10 +113,6 @@ def _installed(package: str) -> bool:
 
 def _ended() -> int:
     return _number(_VMSTAT, r"^oom_kill (\d+)$")
-
-
-def _available() -> int:
-    return _number(_MEMINFO, r"^MemAvailable:\s+(\d+) kB$", _MEMORY_BYTES) * 1024
 
 
 def _number(path: Path, pattern: str, unknown: int = 0) -> int:

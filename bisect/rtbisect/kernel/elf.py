@@ -12,6 +12,7 @@ from __future__ import annotations
 import hashlib
 import os
 import struct
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
@@ -96,7 +97,7 @@ class Relocation(NamedTuple):
 
 
 #: What reading bytes raises that somebody made up.
-UNREADABLE = (ArithmeticError, LookupError, MemoryError, OSError, ValueError, struct.error)
+_UNREADABLE = (ArithmeticError, LookupError, MemoryError, OSError, ValueError, struct.error)
 
 
 #: Bytes of a build id (ld --build-id=sha1, as every kernel is linked), of the notes of a kernel.
@@ -243,19 +244,25 @@ class Elf:
         return data
 
 
+@contextmanager
+def opened(path: Path) -> Iterator[Elf]:
+    """A file as ELF; NotElfError where it, or what is read of it meanwhile, cannot be."""
+    try:
+        with path.open("rb") as stream:
+            yield Elf(stream)
+    except _UNREADABLE as error:
+        raise NotElfError(f"{path.name} is not a readable ELF file") from error
+
+
 def build_id(path: Path) -> str:
     """The GNU build id of a linked file in hex, which a running kernel shows in /sys/kernel/notes;
     "" where it has none. NotElfError for a file that cannot be read as ELF.
     """
-    try:
-        with path.open("rb") as stream:
-            elf = Elf(stream)
-            for section in elf.sections:
-                small = section.kind == NOTE and section.size <= _NOTES_LIMIT
-                if small and (identifier := _build_id(b"".join(elf.chunks(section)))):
-                    return identifier
-    except UNREADABLE as error:
-        raise NotElfError(f"{path.name} is not a readable ELF file") from error
+    with opened(path) as elf:
+        for section in elf.sections:
+            small = section.kind == NOTE and section.size <= _NOTES_LIMIT
+            if small and (identifier := _build_id(b"".join(elf.chunks(section)))):
+                return identifier
     return ""
 
 

@@ -23,23 +23,14 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from rtbisect.kernel.elf import (
-    EXECUTED,
-    FUNCTION,
-    NOBITS,
-    SECTION,
-    STRINGS,
-    UNREADABLE,
-    Elf,
-    NotElfError,
-)
+from rtbisect.kernel.elf import EXECUTED, FUNCTION, NOBITS, SECTION, STRINGS, opened
 from rtbisect.model.code import Function
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
-    from rtbisect.kernel.elf import Relocation, Section, Symbol
+    from rtbisect.kernel.elf import Elf, Relocation, Section, Symbol
 
 #: Bytes that a relocation fills in, and those that are relative to their place.
 _WIDTHS = {1: 8, 24: 8, 12: 2, 13: 2, 14: 1, 15: 1}
@@ -82,11 +73,8 @@ def table(vmlinux: Path) -> bytes:
     """Lines of `name mark`, with a third word for code that runs at boot, packed; NotElfError for a
     file that cannot be read as an object.
     """
-    try:
-        with vmlinux.open("rb") as stream:
-            rows = sorted(_functions(Elf(stream)))
-    except UNREADABLE as error:
-        raise NotElfError(f"{vmlinux.name} is not a readable ELF object") from error
+    with opened(vmlinux) as elf:
+        rows = sorted(_functions(elf))
     return gzip.compress(b"".join(b" ".join(row) + b"\n" for row in rows), mtime=0)
 
 

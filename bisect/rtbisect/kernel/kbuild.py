@@ -30,7 +30,13 @@ from rtbisect.kernel.cache import BuildCache, cache_key
 from rtbisect.kernel.elf import NotElfError
 from rtbisect.kernel.products import Products, collect
 from rtbisect.kernel.sandbox import CCACHE, FRAGMENTS, MOD, OUT, SRC, Sandbox
-from rtbisect.kernel.settings import ALIGNMENTS, OWN_FRAGMENT, REPRODUCIBLE, VARIANT_FRAGMENTS
+from rtbisect.kernel.settings import (
+    ALIGNMENTS,
+    CCACHE_SIZE,
+    OWN_FRAGMENT,
+    REPRODUCIBLE,
+    VARIANT_FRAGMENTS,
+)
 from rtbisect.kernel.workspace import NotPlainError, Workspace, directory_name
 from rtbisect.model.code import Build, BuildStatus
 from rtbisect.process import command, locks
@@ -88,7 +94,13 @@ class KernelBuilder:
         """
         _check_request(request)
         if request.variant and request.variant not in {*ALIGNMENTS, *VARIANT_FRAGMENTS}:
-            return _no_such_variant(request)
+            return Build(
+                revision=request.revision,
+                config_name=request.config_name,
+                status=BuildStatus.FAILED,
+                first_error=f"there is no variant {request.variant!r}",
+                variant=request.variant,
+            )
         place = source.path
         git_source.check_readable(place)
         # Looked at each time: an upgrade may come between two builds of a long campaign.
@@ -106,19 +118,16 @@ class KernelBuilder:
             begin = time.monotonic()
             large = space.outgrown(self._settings.bounds)
             space.open(place, fresh=request.fresh or large, tools=tools)
-            box = self._sandbox(place, space, tools)
-            until = begin + self._settings.timeout_s
-            locked = (lock, source.lock)
             task = _Task(
                 request=request,
                 source=place,
                 tree=tree,
                 tools=tools,
                 space=space,
-                box=box,
-                locks=locked,
+                box=self._sandbox(place, space, tools),
+                locks=(lock, source.lock),
                 note=note,
-                deadline_s=until,
+                deadline_s=begin + self._settings.timeout_s,
             )
             build = self._attempt(task, begin)
         if build.ok:
@@ -197,8 +206,8 @@ class KernelBuilder:
             if task.request.modules:
                 self._make_modules(task)
             self._verify_config(task)
-            image, boot_line = self._settings.image, self._settings.boot_line
-            return collect(task.space, self._store, image, boot_line, with_modules=with_modules)
+            boot_line = self._settings.boot_line
+            return collect(task.space, self._store, boot_line, with_modules=with_modules)
         except (NotPlainError, NotElfError) as error:
             line = command.printable(str(error), first_error.LIMIT)
             raise TreeError(line, suspect=True) from error
@@ -320,7 +329,7 @@ class KernelBuilder:
             "CCACHE_COMPILERCHECK": "content",
             # It knows the compiler by itself, and not the assembler behind it.
             "CCACHE_NAMESPACE": hashlib.sha256(tools.encode()).hexdigest()[:16],
-            "CCACHE_MAXSIZE": self._settings.ccache_size,
+            "CCACHE_MAXSIZE": CCACHE_SIZE,
         }
         return Sandbox(
             source=source,
@@ -338,16 +347,6 @@ def _flags(request: BuildRequest) -> list[str]:
     """What a variant adds to the command line; kbuild puts KCFLAGS behind its own flags."""
     size = ALIGNMENTS.get(request.variant)
     return [f"KCFLAGS=-falign-functions={size}"] if size else []
-
-
-def _no_such_variant(request: BuildRequest) -> Build:
-    return Build(
-        revision=request.revision,
-        config_name=request.config_name,
-        status=BuildStatus.FAILED,
-        first_error=f"there is no variant {request.variant!r}",
-        variant=request.variant,
-    )
 
 
 def _check_request(request: BuildRequest) -> None:

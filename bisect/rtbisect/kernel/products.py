@@ -57,7 +57,7 @@ class Products:
 
 
 def collect(
-    space: Workspace, store: ArtefactStore, image: str, boot_line: str, *, with_modules: bool
+    space: Workspace, store: ArtefactStore, boot_line: str, *, with_modules: bool
 ) -> Products:
     """Raises NotPlainError and NotElfError when the tree made something else."""
     modules = space.kernel_modules() if with_modules else []
@@ -66,7 +66,7 @@ def collect(
         raise NotPlainError(f"the modules have {total} bytes, more than {_MODULES_LIMIT}")
     mark = signature(space.plain_file("vmlinux"), modules, boot_line, boot_code(space))
     return Products(
-        kernel=store.put_file(space.plain_file(image, _IMAGE_LIMIT)),
+        kernel=store.put_file(space.plain_file(f"{_BOOT}/bzImage", _IMAGE_LIMIT)),
         modules=store.put_bytes(archive(modules)) if modules else "",
         config=store.put_file(space.plain_file(".config", TEXT_LIMIT)),
         signature=mark,

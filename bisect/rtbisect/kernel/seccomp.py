@@ -79,7 +79,8 @@ def program() -> bytes:
             f"the sandbox has no list of system calls for {platform.machine()}",
             "kernels are built on x86_64 only",
         )
-    instructions = [_load(_ARCH), *_unless_equal(_ARCH_X86_64, errno.ENOSYS), _load(_NUMBER)]
+    instructions = [_load(_ARCH), _INSTRUCTION.pack(_EQUAL, 1, 0, _ARCH_X86_64)]
+    instructions += [_answer(errno.ENOSYS), _load(_NUMBER)]
     # The numbers of x32 are among them.
     instructions += [_INSTRUCTION.pack(_AT_LEAST, 0, 1, FIRST_UNKNOWN), _answer(errno.ENOSYS)]
     for numbers, error in ((REFUSED, errno.EPERM), (ABSENT, errno.ENOSYS)):
@@ -117,10 +118,6 @@ def _load(offset: int) -> bytes:
 
 def _answer(error: int) -> bytes:
     return _INSTRUCTION.pack(_RETURN, 0, 0, _ERRNO | error)
-
-
-def _unless_equal(value: int, error: int) -> list[bytes]:
-    return [_INSTRUCTION.pack(_EQUAL, 1, 0, value), _answer(error)]
 
 
 def _for_call(number: int, argument: int, instructions: list[bytes]) -> list[bytes]:

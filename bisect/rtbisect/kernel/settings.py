@@ -31,6 +31,9 @@ def uid_of(root: Path) -> int:
     return _UIDS[zlib.crc32(os.fsencode(root.resolve())) % len(_UIDS)]
 
 
+#: In ccache's words.
+CCACHE_SIZE = "5G"
+
 #: Everything that would otherwise differ between two builds of the same source.
 REPRODUCIBLE = {
     "KBUILD_BUILD_TIMESTAMP": "Sun Sep  9 01:46:40 UTC 2001",
@@ -77,10 +80,6 @@ class BuildSettings:
     #: 0: one for each CPU.
     jobs: int = 0
     compiler: str = "gcc"
-    #: In ccache's words, as 5G.
-    ccache_size: str = "5G"
-    #: Below O=.
-    image: str = "arch/x86/boot/bzImage"
     #: Of each command of a build.
     bounds: Bounds = field(default_factory=Bounds.of_machine)
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING
 
-from rtbisect.kernel.elf import UNREADABLE, Elf, NotElfError
+from rtbisect.kernel.elf import opened
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -45,20 +45,16 @@ def image_hash(path: Path) -> str:
     """sha256 (hex) over what runs of one ELF file; NotElfError when it is none."""
     digest = hashlib.sha256()
     moving = _MOVING.get(path.name, frozenset())
-    try:
-        with path.open("rb") as stream:
-            elf = Elf(stream)
-            for part in elf.sections:
-                if not part.runs or part.name in moving:
-                    continue
-                head = (part.name, part.kind, part.flags, part.address, part.size)
-                digest.update(f"\0section {head}\n".encode())
-                for chunk in elf.chunks(part):
-                    digest.update(chunk)
-            if elf.is_relocatable:
-                for number, patches in elf.relocations():
-                    digest.update(f"\0patches {number} {len(patches)}\n".encode())
-                    digest.update(patches)
-    except UNREADABLE as error:
-        raise NotElfError(f"{path.name} is not a readable ELF file") from error
+    with opened(path) as elf:
+        for part in elf.sections:
+            if not part.runs or part.name in moving:
+                continue
+            head = (part.name, part.kind, part.flags, part.address, part.size)
+            digest.update(f"\0section {head}\n".encode())
+            for chunk in elf.chunks(part):
+                digest.update(chunk)
+        if elf.is_relocatable:
+            for number, patches in elf.relocations():
+                digest.update(f"\0patches {number} {len(patches)}\n".encode())
+                digest.update(patches)
     return digest.hexdigest()

@@ -66,7 +66,8 @@ class Workspace:
     """One O= directory. `hold` it before anything else."""
 
     def __init__(self, root: Path, name: str) -> None:
-        self.uid = _owner(root)
+        #: Outside the sandbox of what foreign code writes.
+        self.uid = uid_of(root) if os.geteuid() == 0 else os.geteuid()
         self.root = root / name
         self.out = self.root / "out"
         self.modules = self.root / "mod"
@@ -265,11 +266,6 @@ def identity(source: Path) -> str:
     """Changes when a source directory is made anew: then file times may lie."""
     status = source.stat()
     return f"{source.resolve()}:{status.st_dev}:{status.st_ino}"
-
-
-def _owner(root: Path) -> int:
-    """Uid outside the sandbox of what foreign code writes below `root`."""
-    return uid_of(root) if os.geteuid() == 0 else os.geteuid()
 
 
 def _takes_half(folder: Path, bounds: Bounds) -> bool:

@@ -10,8 +10,12 @@ carry the mark of the killed session in its environment.
 from __future__ import annotations
 
 import os
+import re
 
 from rtbisect.process import command
+
+#: Programs of the first schema noted no mark.
+_RECORDED = re.compile(r"pgid:([0-9]+):([0-9]+):([^:]*)(?::([^:]*))?")
 
 
 def group_id(pgid: int) -> str:
@@ -22,18 +26,13 @@ def group_id(pgid: int) -> str:
 
 def end_leftover(external_id: str) -> bool:
     """End what is left of a recorded group; True when there was something to end."""
-    parts = external_id.split(":")
-    # Programs of the first schema noted no mark.
-    if len(parts) not in (4, 5) or parts[0] != "pgid" or not all(map(_is_number, parts[1:3])):
+    match = _RECORDED.fullmatch(external_id)
+    if match is None:
         return False
-    pgid, started, boot, mark = int(parts[1]), int(parts[2]), parts[3], "".join(parts[4:])
+    pgid, started, boot, mark = int(match[1]), int(match[2]), match[3], match[4] or ""
     if boot != _boot_id() or not _is_ours(pgid, started, mark):
         return False
     return command.end_group(pgid)
-
-
-def _is_number(text: str) -> bool:
-    return text.isascii() and text.isdigit()
 
 
 def _is_ours(pgid: int, started: int, mark: str) -> bool:

@@ -230,22 +230,20 @@ def _is_first(out: Path) -> bool:
 
 def tail(path: Path) -> list[str]:
     """The last lines of a file that may be large or hold anything."""
-    with path.open("rb") as stream:
-        size = stream.seek(0, 2)
-        stream.seek(max(0, size - TAIL_BYTES))
-        data = stream.read(TAIL_BYTES)
-    lines = _ANSI.sub("", data.decode("utf-8", "replace")).splitlines()
+    lines = _ANSI.sub("", _end_of(path, TAIL_BYTES).decode("utf-8", "replace")).splitlines()
     return [line.strip() for line in lines if line.strip()]
 
 
 def _keep_end(path: Path) -> None:
     """Keep the end of a long output: hundreds of runs of a chatty command fill a disk."""
-    size = path.stat().st_size
-    if size > KEPT_BYTES:
-        with path.open("rb") as stream:
-            stream.seek(size - KEPT_BYTES)
-            data = stream.read(KEPT_BYTES)
-        path.write_bytes(data)
+    if path.stat().st_size > KEPT_BYTES:
+        path.write_bytes(_end_of(path, KEPT_BYTES))
+
+
+def _end_of(path: Path, most_bytes: int) -> bytes:
+    with path.open("rb") as stream:
+        stream.seek(max(0, path.stat().st_size - most_bytes))
+        return stream.read(most_bytes)
 
 
 def figure_of(lines: Sequence[str], metric: str) -> float:

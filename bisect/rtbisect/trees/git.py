@@ -16,7 +16,7 @@ from rtbisect.model.code import Change, Checkout, Commit, CommitGraph, CommitHea
 from rtbisect.model.report import CommitText
 from rtbisect.process.command import printable, whole_text
 from rtbisect.process.locks import hold
-from rtbisect.trees.plumbing import FULL_SHA, WALK_S, Git, full_sha, heads, ls_remote
+from rtbisect.trees.plumbing import FULL_SHA, WALK_S, Git, full_sha, last_line
 from rtbisect.trees.store import Store
 from rtbisect.trees.worktree import Worktree
 
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from rtbisect.trees.patches import Patch
-
-__all__ = ["GitTree", "GitTreeSettings", "heads", "ls_remote"]
 
 #: Longest subject that is kept, in characters.
 SUBJECT_LIMIT = 300
@@ -94,8 +92,8 @@ class GitTree:
                 "give two revisions of one tree",
             )
         if not done.ok:
-            last = done.stderr.strip().split("\n")[-1]
-            raise InfrastructureError(f"git merge-base failed: {printable(last)}", retryable=False)
+            reason = f"git merge-base failed: {printable(last_line(done))}"
+            raise InfrastructureError(reason, retryable=False)
         return done.stdout.strip()
 
     def graph(self, older: str, newer: str) -> CommitGraph:
@@ -115,7 +113,11 @@ class GitTree:
             f"{older}..{newer}",
             timeout_s=WALK_S,
         )
-        commits = tuple(_parse_commit(line) for line in listing.split("\n") if line)
+        rows = (line.split("\0", 2) for line in listing.split("\n") if line)
+        commits = tuple(
+            Commit(sha, tuple(parents.split()), printable(subject, SUBJECT_LIMIT))
+            for sha, parents, subject in rows
+        )
         if not commits or commits[-1].sha != newer:
             raise InfrastructureError(
                 f"git listed no history {older[:12]}..{newer[:12]}", "run git fsck", retryable=False
@@ -211,11 +213,11 @@ class GitTree:
         """
         git = self._git()
         text = self.describe(full_sha(commit))
-        parents = git("rev-list", "--parents", "--max-count=1", commit).split()[1:]
+        parents = _parents(git, commit)
         if len(parents) != 1:
             return None
         tree = _merged(git, base=commit, ours=full_sha(tip), theirs=parents[0])
-        if tree is None or tree == git("rev-parse", f"{tip}^{{tree}}").strip():
+        if tree is None or tree == self.tree_id(tip):
             return None
         note = f'Revert "{text.subject}"\n\nThis reverts commit {commit}.\n'
         revert = _commit_tree(git, tree, tip, note)
@@ -238,15 +240,14 @@ class GitTree:
                 if done.returncode < 0 or done.returncode > 128 or "unable to read" in done.stderr:
                     raise InfrastructureError(f"git apply failed on {tip[:12]}", "run git fsck")
                 if not done.ok:
-                    last = (done.stderr.strip().split("\n") or [""])[-1]
                     raise ConfigError(
                         f"patch {number} of {len(patches)} ({printable(patch.title, 80)}) does not"
-                        f" apply to {tip[:12]}: {printable(last, 120)}",
+                        f" apply to {tip[:12]}: {printable(last_line(done), 120)}",
                         "rebase it on the revision that the report names",
                     )
                 tree = git("write-tree", env=index, timeout_s=WALK_S).strip()
                 tip = _commit_tree(git, tree, tip, f"{patch.title}\n")
-        if git("rev-parse", f"{tip}^{{tree}}") == git("rev-parse", f"{full_sha(base)}^{{tree}}"):
+        if self.tree_id(tip) == self.tree_id(base):
             raise ConfigError("the patches change nothing", "give those that do")
         git("update-ref", f"refs/rtbisect/patch/{tip}", tip)
         return tip
@@ -284,9 +285,11 @@ class GitTree:
         full_id, subject, author, email, date, committer, committer_email, *tags, body = words
         fixes, signed_off, links = map(_tag_values, tags)
         upstream = _UPSTREAM.search(body)
+        parents = _parents(git, sha)
         listing = git(
             "diff-tree", "-r", "-z", "--root", "--name-only", "--no-commit-id", "--no-renames",
-            *self._diff_ends(git, sha),
+            # A merge is shown against its first parent, everything else against its parent.
+            *parents[: len(parents) > 1], sha,
         )  # fmt: skip
         files = tuple(printable(name, 4096) for name in listing.split("\0") if name)
         return CommitText(
@@ -305,11 +308,9 @@ class GitTree:
             release=self._store.first_release(full_id),
         )
 
-    @staticmethod
-    def _diff_ends(git: Git, sha: str) -> tuple[str, ...]:
-        """A merge is shown against its first parent, everything else against its parent."""
-        parents = git("rev-list", "--parents", "--max-count=1", sha).split()[1:]
-        return (parents[0], sha) if len(parents) > 1 else (sha,)
+
+def _parents(git: Git, sha: str) -> list[str]:
+    return git("rev-list", "--parents", "--max-count=1", sha).split()[1:]
 
 
 def _revert(sha: str) -> str:
@@ -341,9 +342,8 @@ def _merged(git: Git, base: str, ours: str, theirs: str) -> str | None:
     if done.returncode == 1:
         return None
     if not done.ok:
-        last = done.stderr.strip().split("\n")[-1]
         raise ConfigError(
-            f"git merge-tree failed: {printable(last)}", "git 2.38 or later is needed"
+            f"git merge-tree failed: {printable(last_line(done))}", "git 2.38 or later is needed"
         )
     return done.stdout.split("\n", 1)[0].strip()
 
@@ -352,12 +352,6 @@ def _tag_values(tags: str) -> tuple[str, ...]:
     """Values of one tag, those told first of which there are MOST_TAGS at most."""
     values = [tag for tag in tags.split("\x1f") if tag.strip()]
     return tuple(printable(tag, SUBJECT_LIMIT) for tag in values[:MOST_TAGS])
-
-
-def _parse_commit(line: str) -> Commit:
-    """Of `sha`, `parents` and `subject` with NUL between them."""
-    sha, parents, subject = line.split("\0", 2)
-    return Commit(sha, tuple(parents.split()), printable(subject, SUBJECT_LIMIT))
 
 
 def _parse_changes(listing: str) -> dict[str, tuple[Change, ...]]:

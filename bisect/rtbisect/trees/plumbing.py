@@ -104,6 +104,11 @@ def _short(done: Completed, words: Sequence[str]) -> str:
     return failure(replace(done, argv=("git", *words)))
 
 
+def last_line(done: Completed) -> str:
+    """What git said last of why it failed."""
+    return done.stderr.strip().split("\n")[-1]
+
+
 def full_sha(sha: str) -> str:
     """The sha itself; ConfigError when it is not a full one."""
     if not FULL_SHA.fullmatch(sha):
@@ -140,13 +145,12 @@ def ls_remote(url: str, branch: str) -> str | None:
 
 
 def _ls_remote(url: str, pattern: str) -> list[tuple[str, str]]:
-
     checked_name(url, "repository URL")
     git = Git(cwd=Path("/"))
     done = git.try_("ls-remote", "--quiet", "--end-of-options", url, pattern)
     if not done.ok:
         raise InfrastructureError(
-            f"{_short(done, ('ls-remote', printable(url)))}",
+            _short(done, ("ls-remote", printable(url))),
             "check the URL of the tree and the network",
         )
     rows = (line.split("\t", 1) for line in done.stdout.split("\n") if "\t" in line)

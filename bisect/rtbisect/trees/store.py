@@ -13,7 +13,7 @@ from pathlib import Path
 
 from rtbisect.errors import ConfigError, InfrastructureError
 from rtbisect.process.command import printable
-from rtbisect.trees.plumbing import FETCH_S, FULL_SHA, WALK_S, Git, checked_name
+from rtbisect.trees.plumbing import FETCH_S, FULL_SHA, WALK_S, Git, checked_name, last_line
 
 #: Kept in `info/attributes`, which wins over the tree's own .gitattributes: a worktree
 #: holds the bytes that were committed, nothing rewritten.
@@ -78,14 +78,14 @@ class Store:
 
     def prepare(self) -> None:
         """Make the store, or make it again for another source. Hold the tree's lock."""
-        wanted = self.mark_text()
-        if self.path.is_dir() and any(self.path.iterdir()) and not self._ours():
+        wanted, mark = self.mark_text(), self.path / MARK
+        if self.path.is_dir() and any(self.path.iterdir()) and not mark.is_file():
             raise ConfigError(f"{self.path} is in the way", "move it or choose another state")
         self.path.mkdir(parents=True, exist_ok=True)
         kind = "sha1"
         if not self.remote:
             kind = self._origin()("rev-parse", "--show-object-format").strip()
-        (self.path / MARK).write_text("being made\n", "utf-8")
+        mark.write_text("being made\n", "utf-8")
         self.git("init", "--quiet", "--bare", f"--object-format={kind}", "--template=")
         info = self.path / "info"
         info.mkdir(exist_ok=True)
@@ -97,17 +97,15 @@ class Store:
             alternates.parent.mkdir(exist_ok=True)
             objects = wanted.split("\n")[2]
             alternates.write_text(objects + "\n", "utf-8", "surrogateescape")
-        (self.path / MARK).write_text(wanted, "utf-8", "surrogateescape")
-
-    def _ours(self) -> bool:
-        return (self.path / MARK).is_file()
+        mark.write_text(wanted, "utf-8", "surrogateescape")
 
     def resolve(self, revision: str) -> str:
         """Full sha of a name in the source. Local names are read there, without a fetch."""
         checked_name(revision, "revision")
         git = self.git
         if self.remote:
-            if not (FULL_SHA.fullmatch(revision) and self._has(revision)):
+            known = FULL_SHA.fullmatch(revision)
+            if not (known and git.try_("cat-file", "-e", revision + "^{commit}").ok):
                 self.fetch()
         else:
             git = self._origin()
@@ -138,9 +136,6 @@ class Store:
         name = re.split(r"[~^]", done.stdout.strip())[0] if done.ok else ""
         return name if _RELEASE.fullmatch(name) else ""
 
-    def _has(self, sha: str) -> bool:
-        return self.git.try_("cat-file", "-e", sha + "^{commit}").ok
-
     def fetch(self) -> None:
         """Bring branches and tags of a URL, and forget those that it no longer has: one of them may
         stand where another one wants a folder. Refs of ours are not touched.
@@ -160,8 +155,7 @@ class Store:
             timeout_s=FETCH_S,
         )
         if not done.ok:
-            last = done.stderr.strip().split("\n")[-1]
             raise InfrastructureError(
-                f"{printable(url)} cannot be fetched: {printable(last)}",
+                f"{printable(url)} cannot be fetched: {printable(last_line(done))}",
                 "check the URL of the tree and the network",
             )

@@ -9,7 +9,8 @@ import pytest
 
 from helpers.repositories import ENV, history
 from rtbisect.errors import ConfigError, InfrastructureError
-from rtbisect.trees.git import GitTree, GitTreeSettings, heads, ls_remote
+from rtbisect.trees.git import GitTree, GitTreeSettings
+from rtbisect.trees.plumbing import heads, ls_remote
 
 
 def test_resolve(repo, make):

@@ -9,7 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from rtbisect.kernel import functions
-from rtbisect.kernel.functions import NotElfError, table
+from rtbisect.kernel.elf import NotElfError
+from rtbisect.kernel.functions import table
 
 pytestmark = pytest.mark.skipif(shutil.which("gcc") is None, reason="needs gcc, as builds do")
 
@@ -176,7 +177,7 @@ def test_functions_of_one_name_are_counted(tmp_path):
 def test_what_is_no_object_is_refused(tmp_path, built):
     path = tmp_path / "x.o"
     path.write_bytes(b"\x7fELF nothing")
-    with pytest.raises(NotElfError, match=r"x\.o is not a readable ELF object"):
+    with pytest.raises(NotElfError, match=r"x\.o is not a readable ELF file"):
         table(path)
     built()
     (tmp_path / "main.c").write_text("int main(void) { return 0; }\n")

@@ -24,7 +24,8 @@ from helpers.elf_files import (
     Section,
     elf,
 )
-from rtbisect.kernel.signature import NotElfError, image_hash, signature
+from rtbisect.kernel.elf import NotElfError
+from rtbisect.kernel.signature import image_hash, signature
 
 BSS = Section(".bss", kind=NOBITS, size=64)
 BUILD_ID = Section(".note.gnu.build-id", b"build one", NOTE)

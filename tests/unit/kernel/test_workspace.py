@@ -200,14 +200,16 @@ class TestForeignFiles:
     def test_more_modules_and_a_larger_image_than_a_device_holds(self, space, tmp_path):
         store, mib = ArtefactStore(tmp_path / "artefacts"), 1 << 20
         self.modules(space, "a.o\nb.o\n", "a.ko", "b.ko")
-        for name, size in (("a.ko", 300), ("b.ko", 300), ("image", 600)):
+        (space.out / "arch/x86/boot").mkdir(parents=True)
+        image = "arch/x86/boot/bzImage"
+        for name, size in (("a.ko", 300), ("b.ko", 300), (image, 600)):
             with (space.out / name).open("wb") as stream:
                 stream.truncate(size * mib)
         with pytest.raises(NotPlainError, match="the modules have 629145600 bytes"):
-            collect(space, store, "image", "", with_modules=True)
+            collect(space, store, "", with_modules=True)
         shutil.copy("/bin/true", space.out / "vmlinux")
-        with pytest.raises(NotPlainError, match="image has 629145600 bytes"):
-            collect(space, store, "image", "", with_modules=False)
+        with pytest.raises(NotPlainError, match=f"{image} has 629145600 bytes"):
+            collect(space, store, "", with_modules=False)
 
     def test_no_list_of_modules(self, space):
         with pytest.raises(NotPlainError, match=r"make left no modules\.order"):

@@ -54,7 +54,9 @@ def run(tmp_path, suite, log, steps):
     idle = "; ".join(f"{each}() {{ :; }}" for each in ("insmod", "rmmod", "sleep", "taskset"))
     stand_ins = f"dmesg() {{ [ $# -gt 0 ] || cat {tmp_path}/log; }}; {idle}"
     places = f"RESULTS={tmp_path}; RTBISECT=/x; KMSG={tmp_path}/kmsg"
-    lines = f"{initramfs.device_values()}. {SUITES}/lib.sh; . {script}; {places}; {stand_ins}; {steps}"
+    lines = (
+        f"{initramfs.device_values()}. {SUITES}/lib.sh; . {script}; {places}; {stand_ins}; {steps}"
+    )
     subprocess.run(["/bin/busybox", "ash", "-euc", lines], check=True)
 
 
