@@ -53,6 +53,9 @@ PACKAGES = {
 #: Users: the database's, the one that administers the server, and the one whose jobs are ours.
 POSTGRES, LAVA, ADMIN, BOT = "postgres", "lavaserver", "admin", "rtbisect"
 
+#: Ports on 127.0.0.1; events are the publisher's.
+WEB, EVENTS, DATABASE = 8099, 8098, 55432
+
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,80}")
 
 #: Seconds for the server to answer, and for a step of its set-up.
@@ -63,16 +66,6 @@ _GRACE_S = 15.0
 
 #: In the order of their start.
 _DAEMONS = ("web", "publisher", "scheduler", "worker")
-
-
-@dataclass(frozen=True, slots=True)
-class ServerPorts:
-    """On 127.0.0.1."""
-
-    web: int = 8099
-    #: Of the publisher.
-    events: int = 8098
-    database: int = 55432
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,16 +86,12 @@ class ServerState:
 class PrivateServer:
     """The server of this machine; there is one, because LAVA's places are fixed."""
 
-    def __init__(
-        self, templates: Path, folder: Path = FOLDER, ports: ServerPorts | None = None
-    ) -> None:
+    def __init__(self, templates: Path, folder: Path = FOLDER) -> None:
         """`templates` is the folder of our own device types."""
         self.templates = templates
         self.folder = folder
-        self.ports = ports or ServerPorts()
-
         #: Where it answers, and the file with the token of the user whose jobs are ours.
-        self.url = f"http://127.0.0.1:{self.ports.web}"
+        self.url = f"http://127.0.0.1:{WEB}"
         self.token = folder / f"{BOT}.token"
 
     def state(self) -> ServerState:
@@ -180,7 +169,7 @@ class PrivateServer:
             words += ["--locale=C.UTF-8", "-A", "peer", "--auth-host", "scram-sha-256"]
             self._run_as(POSTGRES, words)
         if not self._database_runs():
-            options = f"-p {self.ports.database} -k {data} -c listen_addresses=127.0.0.1"
+            options = f"-p {DATABASE} -k {data} -c listen_addresses=127.0.0.1"
             words = ["-w", "-l", str(data / "server.log"), "-o", options, "start"]
             self._run_as(POSTGRES, [*self._pg_ctl(), *words])
 
@@ -196,16 +185,15 @@ class PrivateServer:
 
     def _configure(self) -> None:
         """LAVA's settings (lava_server/settings/prod.py); everything listens on loopback."""
-        password = self._secret("database.password")
         settings = {
             "DATABASES": {
                 "default": {
                     "ENGINE": "django.db.backends.postgresql",
                     "NAME": LAVA,
                     "USER": LAVA,
-                    "PASSWORD": password,
+                    "PASSWORD": self._password(),
                     "HOST": "127.0.0.1",
-                    "PORT": self.ports.database,
+                    "PORT": DATABASE,
                 }
             },
             # The worker and the scheduler hear of jobs at once.
@@ -232,8 +220,7 @@ class PrivateServer:
 
     def _make(self) -> None:
         """Tables, users, tokens, worker."""
-        password = self._secret("database.password")
-        self._sql(f"CREATE ROLE {LAVA} LOGIN PASSWORD '{password}'")
+        self._sql(f"CREATE ROLE {LAVA} LOGIN PASSWORD '{self._password()}'")
         self._sql(f"CREATE DATABASE {LAVA} OWNER {LAVA} TEMPLATE template0 ENCODING 'UTF8'")
         self._manage("migrate", "--noinput")
         self._manage("drop_materialized_views")
@@ -248,7 +235,6 @@ class PrivateServer:
 
     def _start(self) -> None:
         """Start the daemons that do not run."""
-        web, events = self.ports.web, self.ports.events
         gunicorn = shutil.which("gunicorn3") or shutil.which("gunicorn") or "gunicorn3"
         # Who publishes events and who sends them is one user: the socket is both's. gthread is the
         # class of workers that needs nothing which a version of LAVA may lack.
@@ -257,13 +243,13 @@ class PrivateServer:
         words: Mapping[str, Sequence[str]] = {
             "web": [
                 gunicorn, "lava_server.wsgi", "-u", LAVA, "-g", LAVA, "--worker-class", "gthread",
-                "--workers", "2", "--threads", "4", "--bind", f"127.0.0.1:{web}",
+                "--workers", "2", "--threads", "4", "--bind", f"127.0.0.1:{WEB}",
             ],
-            "publisher": [*manage, "lava-publisher", "--host", "127.0.0.1", "--port", str(events)],
+            "publisher": [*manage, "lava-publisher", "--host", "127.0.0.1", "--port", str(EVENTS)],
             "scheduler": [*manage, "lava-scheduler"],
             "worker": [
                 "lava-worker", "--name", WORKER, "--url", f"{self.url}/",
-                "--ws-url", f"http://127.0.0.1:{events}/ws/",
+                "--ws-url", f"http://127.0.0.1:{EVENTS}/ws/",
                 "--worker-dir", str(self.folder / "worker"),
                 "--token-file", str(self.folder / f"{WORKER}.token"),
                 "--ping-interval", "5", "--job-log-interval", "1",
@@ -291,11 +277,11 @@ class PrivateServer:
                 )
             time.sleep(0.2)
 
-    def _secret(self, name: str) -> str:
-        """A secret of this server, made once."""
-        path = self.folder / name
+    def _password(self) -> str:
+        """That of the database, made once."""
+        path = self.folder / "database.password"
         if not path.exists():
-            self._keep(name, secrets.token_hex(24))
+            self._keep(path.name, secrets.token_hex(24))
         return path.read_text("ascii")
 
     def _keep(self, name: str, secret: str) -> None:
@@ -303,7 +289,7 @@ class PrivateServer:
 
     def _sql(self, statement: str) -> None:
         """A statement, on stdin: it may have a password in it."""
-        words = ["psql", "-h", str(self.folder / "database"), "-p", str(self.ports.database)]
+        words = ["psql", "-h", str(self.folder / "database"), "-p", str(DATABASE)]
         words += ["-v", "ON_ERROR_STOP=1", "-q"]
         self._run_as(POSTGRES, words, stdin=statement.encode())
 

@@ -182,7 +182,9 @@ class VirtualHosts:
 
     def up(self, spec: HostSpec) -> VirtualHost:
         """Make a host, or start the BMC of one that is there; its machine stays off."""
-        _check_programs()
+        for program, package in PROGRAMS.items():
+            if shutil.which(program) is None:
+                raise ConfigError(f"{program} is not there", f"install the package {package}")
         folder = self._folder(spec.name)
         (folder / "run").mkdir(parents=True, exist_ok=True)
         host = self._host_of(spec, folder)
@@ -228,7 +230,9 @@ class VirtualHosts:
             old = self.get(spec.name)
             host = VirtualHost(spec, folder, old.address, old.guid, old.mac)
         else:
-            host = VirtualHost(spec, folder, self._free_address(), uuid.uuid4().hex, _mac())
+            # Of the range that QEMU uses.
+            mac = "52:54:00:" + secrets.token_bytes(3).hex(":")
+            host = VirtualHost(spec, folder, self._free_address(), uuid.uuid4().hex, mac)
         if not (folder / "password").is_file():
             daemons.secret(folder / "password", secrets.token_hex(_PASSWORD_BYTES))
         row = asdict(host)
@@ -326,14 +330,3 @@ def _qemu(host: VirtualHost) -> list[str]:
     net += f",tftp={spec.tftp}" if spec.tftp else ""
     net += f",bootfile={spec.bootfile}" if spec.bootfile else ""
     return [*words, "-netdev", net, "-device", f"e1000,netdev=net0,mac={host.mac}"]
-
-
-def _mac() -> str:
-    """A MAC address of the range that QEMU uses."""
-    return "52:54:00:" + ":".join(f"{byte:02x}" for byte in secrets.token_bytes(3))
-
-
-def _check_programs() -> None:
-    for program, package in PROGRAMS.items():
-        if shutil.which(program) is None:
-            raise ConfigError(f"{program} is not there", f"install the package {package}")

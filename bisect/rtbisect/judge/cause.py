@@ -48,21 +48,20 @@ def cause(  # noqa: PLR0913  (two factors with two levels each: four samples, tw
     if with_load.level is not Level.REGRESSED:
         return Cause.NONE, f"{threshold_on.key} does not differ: {with_load.reason}"
     if threshold_off is None:
-        return Cause.KERNEL, f"{threshold_on.key} differs, and {_no_control_text(workload)}"
+        reason = f"{workload} is what the figure is about: there is none without it"
+        if workload == "none":
+            reason = "no workload is involved"
+        return Cause.KERNEL, f"{threshold_on.key} differs, and {reason}"
     without = judge(threshold_off, parent_off or Sample(()), culprit_off or Sample(()), alpha=alpha)
-    factor = _Factor.of(instrument)
+    factor = _Factor(Cause.WORKLOAD_DEPENDENT, "the workload", "runs")
+    if instrument:
+        factor = _Factor(Cause.TOOL_INDUCED, f"the tool {instrument}", "measures")
     if without.level is Level.REGRESSED:
         return Cause.KERNEL, f"the kernels differ with {factor.name} and without it"
     # Less than what counts is not nothing: twice as much in both windows is one effect.
     if without.level is Level.PASS and without.p > DOUBTFUL_P:
         return factor.cause, f"the kernels differ only while {factor.name} {factor.verb}"
     return _undecided(factor, with_load, without, _share_without(threshold_off, beside, without))
-
-
-def _no_control_text(workload: str) -> str:
-    if workload == "none":
-        return "no workload is involved"
-    return f"{workload} is what the figure is about: there is none without it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,12 +71,6 @@ class _Factor:
     cause: Cause
     name: str
     verb: str
-
-    @classmethod
-    def of(cls, instrument: str) -> _Factor:
-        if instrument:
-            return cls(Cause.TOOL_INDUCED, f"the tool {instrument}", "measures")
-        return cls(Cause.WORKLOAD_DEPENDENT, "the workload", "runs")
 
 
 def _undecided(

@@ -114,7 +114,12 @@ def classify(log: LavaLog, *, ended: str, emulated: bool = False) -> Verdict:
     `ended` says how the job ended, for a log without LAVA's verdict: "lava-run ended with -9".
     """
     if log.job is None and not log.flooded:
-        raise _no_verdict(log, ended)
+        words = log.errors or log.stray
+        last = f": {printable(words[-1])}" if words else ""
+        raise InfrastructureError(
+            f"{ended}, without a verdict of LAVA{last}",
+            "a server may not answer, or LAVA is damaged: see the log of the job",
+        )
     if emulated and any(_STALE_BREAKPOINT.search(line[:_LONGEST_LINE]) for line in log.console):
         reason = "the emulator ran into a breakpoint that was gone already (Oops: int3)"
         return Verdict(RunStatus.INVALID, reason)
@@ -128,7 +133,13 @@ def classify(log: LavaLog, *, ended: str, emulated: bool = False) -> Verdict:
     if log.flooded:
         return broken or _flood(log)
     if first.startswith(_LOGIN):
-        _ipxe_gave_up(log)
+        # A kernel or ramdisk that never arrived is the lab's, also where the kernel then panics.
+        for line in log.console:
+            if match := _IPXE.search(line[:_LONGEST_LINE]):
+                raise InfrastructureError(
+                    f"iPXE could not fetch: {printable(match['what'])}",
+                    "see to TFTP and network of the host",
+                )
         return broken or _at_boot(log, log.job)
     if first.startswith(_SHELL) or re.match(r"[0-9]+_", first):
         return broken or _in_suite(log, log.job)
@@ -183,15 +194,6 @@ def _first(console: Sequence[str], patterns: Sequence[re.Pattern[str]]) -> str:
                 text = printable(match["what"], 120)
                 return re.sub(r"\b(?:0x)?[0-9a-f]*[0-9][0-9a-f]*\b", "N", text)
     return ""
-
-
-def _no_verdict(log: LavaLog, ended: str) -> InfrastructureError:
-    words = log.errors or log.stray
-    last = f": {printable(words[-1])}" if words else ""
-    return InfrastructureError(
-        f"{ended}, without a verdict of LAVA{last}",
-        "a server may not answer, or LAVA is damaged: see the log of the job",
-    )
 
 
 def _not_the_kernel(job: CaseResult, first: str) -> None:
@@ -255,17 +257,8 @@ def _finished(log: LavaLog) -> Verdict:
 
 
 def _at_boot(log: LavaLog, job: CaseResult) -> Verdict:
-    if "timed out" in job.error_msg:
-        return _hang(log, RunStatus.BOOT_FAILED, "at boot", "no login prompt")
-    if "closed" in job.error_msg:
-        _qemu_gave_up(log)
-        # A reset, or an image that is no kernel: QEMU shows neither.
-        return Verdict(
-            RunStatus.BOOT_FAILED,
-            "the machine ended during boot without a word",
-            "boot: reset",
-            ambiguous=True,
-        )
+    if silent := _silent_end(log, job, at_boot=True):
+        return silent
     if any(r.case.startswith("kernel-messages") for r in log.failing):
         return Verdict(
             RunStatus.BOOT_FAILED, f"at boot: {_lava_reason(job)}", "boot: kernel messages"
@@ -273,17 +266,6 @@ def _at_boot(log: LavaLog, job: CaseResult) -> Verdict:
     raise InfrastructureError(
         f"LAVA could not log in: {_lava_reason(job)}", "see the log of the job"
     )
-
-
-def _ipxe_gave_up(log: LavaLog) -> None:
-    """A kernel or ramdisk that never arrived is the lab's, also where the kernel then panics."""
-    if match := next(
-        filter(None, (_IPXE.search(line[:_LONGEST_LINE]) for line in log.console)), None
-    ):
-        raise InfrastructureError(
-            f"iPXE could not fetch: {printable(match['what'])}",
-            "see to TFTP and network of the host",
-        )
 
 
 def _qemu_gave_up(log: LavaLog) -> None:
@@ -294,16 +276,8 @@ def _qemu_gave_up(log: LavaLog) -> None:
 
 
 def _in_suite(log: LavaLog, job: CaseResult) -> Verdict:
-    if "timed out" in job.error_msg:
-        return _hang(log, RunStatus.HUNG, "in a suite", "no output")
-    if "closed" in job.error_msg:
-        _qemu_gave_up(log)
-        return Verdict(
-            RunStatus.HUNG,
-            "the machine ended in a suite without a word",
-            "suite: reset",
-            ambiguous=True,
-        )
+    if silent := _silent_end(log, job, at_boot=False):
+        return silent
     if job.error_type == "Infrastructure":
         raise InfrastructureError(
             f"LAVA lost the device: {_lava_reason(job)}", "see the log of the job"
@@ -311,15 +285,22 @@ def _in_suite(log: LavaLog, job: CaseResult) -> Verdict:
     return Verdict(RunStatus.INVALID, f"the suites stopped: {_lava_reason(job)}")
 
 
-def _hang(log: LavaLog, status: RunStatus, where: str, silent: str) -> Verdict:
-    """A kernel that tells of its stall hangs; a host without power or console is as silent as one
-    that hangs.
+def _silent_end(log: LavaLog, job: CaseResult, *, at_boot: bool) -> Verdict | None:
+    """The verdict on a machine that says no more. A kernel that tells of its stall hangs; a host
+    without power or console is as silent as one that hangs.
     """
-    stall = stall_of(log.console)
-    symptom, part = stall or silent, where.rsplit(maxsplit=1)[-1]
-    return Verdict(
-        status, f"hang {where}: {symptom}", f"{part} hang: {symptom}", ambiguous=not stall
-    )
+    status, part = (RunStatus.BOOT_FAILED, "boot") if at_boot else (RunStatus.HUNG, "suite")
+    if "timed out" in job.error_msg:
+        stall = stall_of(log.console)
+        symptom = stall or ("no login prompt" if at_boot else "no output")
+        reason = f"hang {'at boot' if at_boot else 'in a suite'}: {symptom}"
+        return Verdict(status, reason, f"{part} hang: {symptom}", ambiguous=not stall)
+    if "closed" in job.error_msg:
+        _qemu_gave_up(log)
+        # A reset, or an image that is no kernel: QEMU shows neither.
+        reason = f"the machine ended {'during boot' if at_boot else 'in a suite'} without a word"
+        return Verdict(status, reason, f"{part}: reset", ambiguous=True)
+    return None
 
 
 def _lava_reason(job: CaseResult) -> str:

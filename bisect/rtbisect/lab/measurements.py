@@ -75,7 +75,10 @@ def evidence(request: RunRequest, log: LavaLog) -> BootEvidence:
     warned = any(_found_failure(window, files) for window in request.windows)
     if sick := machine_health.health_fault(facts, machine_health.WARNED if warned else 0):
         raise InvalidBoot(sick)
-    _check_order(request, files)
+    ran = files.get("order.txt", b"").decode("ascii", "replace").split()
+    wanted = [window.name for window in request.windows]
+    if ran != wanted:
+        raise InvalidBoot(f"windows ran as {printable(' '.join(ran))}, not {' '.join(wanted)}")
     watch = parse_cpus(request.profile.watch)
     measurements: list[Measurement] = []
     sources: list[FigureSource] = []
@@ -113,7 +116,7 @@ def _hung_in(window: Window, console: Sequence[str]) -> bool:
     return bool(begun) and begun[-1]
 
 
-def _found_failure(window: Window, files: Mapping[str, bytes]) -> bool:
+def _found_failure(window: Window, files: base.Files) -> bool:
     """Whether a suite of a window found a failure of the kernel."""
     for suite in map(base.find, window.suites):
         if suite.failures and suite.parse:
@@ -124,9 +127,7 @@ def _found_failure(window: Window, files: Mapping[str, bytes]) -> bool:
     return False
 
 
-def _window_sources(
-    window: Window, raw: Mapping[str, bytes], watch: tuple[int, ...]
-) -> list[FigureSource]:
+def _window_sources(window: Window, raw: base.Files, watch: base.Watch) -> list[FigureSource]:
     sources: list[FigureSource] = []
     for read_sources in (base.find(suite).sources for suite in window.suites):
         try:
@@ -136,7 +137,7 @@ def _window_sources(
     return sources
 
 
-def _digest(files: Mapping[str, bytes]) -> str:
+def _digest(files: base.Files) -> str:
     """Sha256 over the raw files of the windows: no two boots have the same."""
     digest = hashlib.sha256()
     for name in sorted(files):
@@ -145,7 +146,7 @@ def _digest(files: Mapping[str, bytes]) -> str:
     return digest.hexdigest()
 
 
-def facts_of(files: Mapping[str, bytes]) -> dict[str, str]:
+def facts_of(files: base.Files) -> dict[str, str]:
     """key=value lines that the guest wrote before the first window."""
     if FACTS not in files:
         raise InvalidBoot(f"the block has no {FACTS}")
@@ -211,14 +212,7 @@ def _cpus(text: str) -> tuple[int, ...]:
         return ()
 
 
-def _check_order(request: RunRequest, files: Mapping[str, bytes]) -> None:
-    ran = files.get("order.txt", b"").decode("ascii", "replace").split()
-    wanted = [window.name for window in request.windows]
-    if ran != wanted:
-        raise InvalidBoot(f"windows ran as {printable(' '.join(ran))}, not {' '.join(wanted)}")
-
-
-def _window_files(window: Window, files: Mapping[str, bytes]) -> dict[str, bytes]:
+def _window_files(window: Window, files: base.Files) -> dict[str, bytes]:
     """What a window left, and the facts of the machine."""
     prefix = f"{window.name}/"
     raw = {
@@ -229,8 +223,8 @@ def _window_files(window: Window, files: Mapping[str, bytes]) -> dict[str, bytes
 
 def _window_measurements(
     window: Window,
-    raw: Mapping[str, bytes],
-    watch: tuple[int, ...],
+    raw: base.Files,
+    watch: base.Watch,
     request: RunRequest,
     log: LavaLog,
 ) -> list[Measurement]:

@@ -85,28 +85,18 @@ def host_profile(device: DeviceType, name: str = "tuned") -> HostProfile:
             f"give it at least {WATCHED} CPUs beside core 0",
         )
     work, quiet = format_cpus(threads), format_cpus(isolated)
+    isolates = match[1] == "tuned"
+    words = [*_ALWAYS]
+    if isolates:
+        words += [f"nohz_full={quiet}", f"isolcpus=nohz,domain,managed_irq,{quiet}"]
+        words += [f"rcu_nocbs={quiet}", f"irqaffinity={work}"]
     return HostProfile(
         name=name,
         housekeeping=work,
         isolated=quiet,
         watch=format_cpus(isolated[:WATCHED]),
-        boot_line=" ".join(
-            (
-                *_ALWAYS,
-                *(_isolation(work, quiet) if match[1] == "tuned" else ()),
-                *(() if smt else ("nosmt",)),
-            )
-        ),
-        isolates=match[1] == "tuned",
+        boot_line=" ".join(words if smt else [*words, "nosmt"]),
+        isolates=isolates,
         smt=smt,
         fifo=int(match[2] or 0),
-    )
-
-
-def _isolation(work: str, quiet: str) -> tuple[str, ...]:
-    return (
-        f"nohz_full={quiet}",
-        f"isolcpus=nohz,domain,managed_irq,{quiet}",
-        f"rcu_nocbs={quiet}",
-        f"irqaffinity={work}",
     )

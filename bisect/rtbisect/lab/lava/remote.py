@@ -22,7 +22,7 @@ from rtbisect.lab.lava.base import LavaLab, LavaSettings
 from rtbisect.lab.lava.fair_use import FairUse
 from rtbisect.lab.lava.rest import GoneError
 from rtbisect.lab.lava.rest_types import NoAnswerError
-from rtbisect.lab.lava.under_way import BootNote, UnderWay, cancel
+from rtbisect.lab.lava.under_way import BootNote, UnderWay
 from rtbisect.lab.lava.verdict import EndedJob
 from rtbisect.process import command, locks
 
@@ -174,7 +174,10 @@ class LavaServerLab(LavaLab):
             job = self._submit(key, text)
         note(f"{_NOTE}:{key}:{job}")
         state = self._wait(request, key, job)
-        self._end_twins(key, job)
+        # A request that seemed lost may have arrived after we looked.
+        for twin in self.rest.find(key):
+            if twin.job != job and not twin.finished:
+                self.rest.cancel(twin.job)
         return state
 
     def _read_finished(self, state: JobState) -> EndedJob:
@@ -256,8 +259,17 @@ class LavaServerLab(LavaLab):
 
     def _cancel(self, rest: LavaRest, key: str) -> bool:
         """Cancel the jobs with this key; False where they have to end, too, and do not."""
-        ends_s = _ENDS_S if self.settings.machine_lock is not None else None
-        return cancel(rest, key, self.settings.pace.look_s, ends_s)
+        for job in rest.find(key):
+            if not job.finished:
+                rest.cancel(job.job)
+        if self.settings.machine_lock is None:
+            return True
+        until = time.monotonic() + _ENDS_S
+        while any(not job.finished for job in rest.find(key)):
+            if time.monotonic() > until:
+                return False
+            time.sleep(self.settings.pace.look_s)
+        return True
 
     def _job_text(self, request: RunRequest, key: str) -> str:
         """The job; from now on its artefacts are served."""
@@ -301,12 +313,6 @@ class LavaServerLab(LavaLab):
             "see to the server, then run `rtbisect resume`",
             retryable=False,
         )
-
-    def _end_twins(self, key: str, job: int) -> None:
-        """A request that seemed lost may have arrived after we looked."""
-        for twin in self.rest.find(key):
-            if twin.job != job and not twin.finished:
-                self.rest.cancel(twin.job)
 
     def _with_verdict(self, log: LavaLog, job: int) -> LavaLog:
         """The log with LAVA's verdict on the job, also where that is in the results only."""

@@ -118,19 +118,15 @@ class LavaRest:
 
     def whoami(self) -> str:
         """The user of the token; "" for nobody."""
-        return rest_types.text(self._get("system/whoami/"), "user")
+        return rest_types.text(self._object("GET", "system/whoami/"), "user")
 
     def version(self) -> str:
         """Version of the server."""
-        return rest_types.text(self._get("system/version/"), "version")
+        return rest_types.text(self._object("GET", "system/version/"), "version")
 
     def validate(self, definition: str) -> None:
         """ConfigError when the server calls the job invalid: it does so with status 200."""
-        answer = self._patiently(
-            lambda: json_object(
-                self._call("POST", "jobs/validate/", body={"definition": definition})
-            )
-        )
+        answer = self._object("POST", "jobs/validate/", {"definition": definition})
         message = rest_types.text(answer, "message")
         if not message.startswith("Job valid"):
             raise ConfigError(
@@ -192,7 +188,7 @@ class LavaRest:
         try:
             self._patiently(lambda: self._call("POST", path))
         except MethodError:  # LAVA 2023.01
-            self._get(path)
+            self._object("GET", path)
 
     def devices(self, device_type: str = "") -> tuple[DeviceState, ...]:
         """Devices of a type, or of all types that this user sees, that are not retired."""
@@ -203,7 +199,7 @@ class LavaRest:
 
     def device(self, name: str) -> DeviceState:
         """One device; GoneError when the server shows none of this name."""
-        row = self._get(f"devices/{quote(name, safe='')}/")
+        row = self._object("GET", f"devices/{quote(name, safe='')}/")
         return rest_types.device(row, self._offline())
 
     def device_types(self) -> tuple[str, ...]:
@@ -222,8 +218,8 @@ class LavaRest:
 
     # --- one request, and a patient one ---
 
-    def _get(self, path: str, params: Mapping[str, str] | None = None) -> dict[str, Any]:
-        return self._patiently(lambda: json_object(self._call("GET", path, params=params)))
+    def _object(self, method: str, path: str, body: object = None) -> dict[str, Any]:
+        return self._patiently(lambda: json_object(self._call(method, path, body=body)))
 
     def _list(
         self, path: str, params: Mapping[str, str], make: Callable[[dict[str, Any]], T]

@@ -7,7 +7,6 @@ file that nobody holds names a job whose process was killed or gave it up: who b
 
 from __future__ import annotations
 
-import time
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from rtbisect.lab.lava.rest import LavaRest
     from rtbisect.model.ports import Note
 
 #: Endings of the files: of a job that a journal knows as well, and of one that nobody else does.
@@ -82,20 +80,3 @@ class BootNote:
     def __call__(self, external_id: str) -> None:
         self._note(external_id)
         self.left = external_id
-
-
-def cancel(rest: LavaRest, key: str, look_s: float, ends_s: float | None) -> bool:
-    """Cancel the jobs with a key. With `ends_s` they are looked at every `look_s` seconds until
-    they have ended; False when they have not after so many seconds.
-    """
-    for job in rest.find(key):
-        if not job.finished:
-            rest.cancel(job.job)
-    if ends_s is None:
-        return True
-    until = time.monotonic() + ends_s
-    while any(not job.finished for job in rest.find(key)):
-        if time.monotonic() > until:
-            return False
-        time.sleep(look_s)
-    return True
