@@ -66,7 +66,13 @@ def _check_supported(document: yamlfile.Document, site: SiteFile) -> None:
                 f"this version builds {ARCHITECTURE}: name that one first",
             )
     if site.labs[site.rtbisect.lab].url == EMBEDDED:
-        _check_embedded(document, site)
+        for name, device in site.device_types.items():
+            if not device.params.emulated:
+                raise document.refuse(
+                    ("device_types", name, "params", "emulated"),
+                    f"{EMBEDDED} runs QEMU, so {name} is emulated",
+                    "say `emulated: true`: figures of an emulator are never mailed",
+                )
     else:
         _check_server(document, site)
 
@@ -97,16 +103,6 @@ def _built_architectures(site: SiteFile) -> Iterator[tuple[yamlfile.Place, str]]
         for variant, entry in list((variants or {}).items())[:1]:
             for arch in list(entry.architectures)[:1]:
                 yield (*top, "variants", variant, "architectures", arch), arch
-
-
-def _check_embedded(document: yamlfile.Document, site: SiteFile) -> None:
-    for name, device in site.device_types.items():
-        if not device.params.emulated:
-            raise document.refuse(
-                ("device_types", name, "params", "emulated"),
-                f"{EMBEDDED} runs QEMU, so {name} is emulated",
-                "say `emulated: true`: figures of an emulator are never mailed",
-            )
 
 
 def _check_server(document: yamlfile.Document, site: SiteFile) -> None:

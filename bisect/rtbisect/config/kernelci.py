@@ -21,6 +21,7 @@ import kernelci.test
 from rtbisect.errors import ConfigError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
 #: What its classes raise over what stands in a file.
@@ -81,10 +82,10 @@ class MatchedJob:
 
     device_type: str
     boot_method: str
-    #: The YAML's own, sorted by name; also those of the plan.
-    device_params: tuple[tuple[str, Any], ...]
+    #: The YAML's own; also those of the plan.
+    device_params: Mapping[str, Any]
     plan: str
-    plan_params: tuple[tuple[str, Any], ...]
+    plan_params: Mapping[str, Any]
 
 
 class KernelCI:
@@ -143,13 +144,7 @@ class KernelCI:
                 "compare the filters with site.example.yaml",
             ) from error
         jobs = [
-            MatchedJob(
-                device.name,
-                device.boot_method,
-                tuple(sorted(device.params.items())),
-                plan.name,
-                tuple(sorted(plan.params.items())),
-            )
+            MatchedJob(device.name, device.boot_method, device.params, plan.name, plan.params)
             for device, plan in matches
         ]
         return tuple(sorted(jobs, key=lambda job: (job.device_type, job.plan)))

@@ -10,11 +10,23 @@ from __future__ import annotations
 import re
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
-from rtbisect.config.mail_schema import MailEntry
-from rtbisect.config.schema_types import Branch, Loose, Name, Person, Strict
 from rtbisect.model.lab import PROFILE
+
+Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.+-]{0,63}$")]
+Branch = Annotated[str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_./+-]{0,199}$")]
+Address = Annotated[
+    str, Field(pattern=r"^[A-Za-z0-9._+-]{1,64}@[A-Za-z0-9-]{1,63}(\.[A-Za-z0-9-]{1,63}){0,8}$")
+]
+#: What stands before an address in a header without quotes; mails are ASCII throughout.
+PersonName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9 _'+-]{0,79}$")]
+#: Relative to the site file.
+Path = Annotated[str, Field(min_length=1)]
+#: An address, `@host`, or one with `*` in it.
+Pattern = Annotated[str, Field(pattern=r"^[A-Za-z0-9._+*@-]{1,128}$")]
+Host = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9.:-]{0,253}$")]
+User = Annotated[str, Field(pattern=r"^[!-~]{1,128}$")]
 
 #: Of a device or a tag on a LAVA server; "" for none.
 LavaName = Annotated[str, Field(pattern=r"^([A-Za-z0-9][A-Za-z0-9_.+-]{0,63})?$")]
@@ -27,6 +39,26 @@ Hour = Annotated[int, Field(ge=0, le=23)]
 
 #: Boots of both ends that can be significant at half of the false-positive rate of 0.01.
 FEWEST_BOOTS = 5
+
+
+class Strict(BaseModel):
+    """Unknown keys are mistakes."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Loose(BaseModel):
+    """KernelCI objects: keys that we do not read belong to kernelci-core."""
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+
+class Person(Strict):
+    name: PersonName
+    address: Address
+
+    def __str__(self) -> str:
+        return f"{self.name} <{self.address}>"
 
 
 class TreeEntry(Loose):
@@ -110,7 +142,7 @@ class DeviceTypeEntry(Loose):
 class PlanWorkload(Strict):
     """A program of the site's own for the suite siteload, its path relative to the site file."""
 
-    path: Annotated[str, Field(min_length=1)]
+    path: Path
     synthetic: bool = True
 
 
@@ -192,8 +224,8 @@ class LabAccess(Strict):
     """How a lab behind a LAVA server is used; paths are relative to the site file."""
 
     serve: Serve
-    token: Annotated[str, Field(min_length=1)] | None = None
-    ca: Annotated[str, Field(min_length=1)] | None = None
+    token: Path | None = None
+    ca: Path | None = None
     # Whether the token may go over a network without TLS.
     plain_http: bool = False
     # In which jobs are submitted; twice the same: all day.
@@ -219,10 +251,10 @@ class LabAccess(Strict):
 class HostEntry(Strict):
     """A host and its BMC."""
 
-    bmc: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9.:-]{0,253}$")]
+    bmc: Host
     user: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,15}$")]
     #: A file, relative to the site file.
-    password: Annotated[str, Field(min_length=1)]
+    password: Path
     port: int = Field(623, ge=1, le=65535)
     # Not 0: that one takes any password.
     cipher: int | None = Field(None, ge=1, le=17)
@@ -236,13 +268,122 @@ class HostEntry(Strict):
     tag: LavaName = ""
 
 
+# The section `mail:`: who approves, whom we write to, how mail leaves and comes in. Without it
+# nothing can be approved, and nothing leaves.
+
+
+class Smtp(Strict):
+    """A server that takes our mail; `password` and `ca` are files, relative to the site file."""
+
+    host: Host
+    port: int = Field(587, ge=1, le=65535)
+    # none: for a server on this machine alone.
+    security: Literal["tls", "starttls", "none"] = "starttls"
+    user: User | None = None
+    password: Path | None = None
+    ca: Path | None = None
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Smtp:
+        if (self.user is None) != (self.password is None):
+            raise ValueError("user and password go together")
+        if self.user and self.security == "none":
+            raise ValueError("a password needs security tls or starttls")
+        return self
+
+
+class Send(Strict):
+    """How mail leaves; one of these. `files` is a folder, `mbox` a file, `sendmail` a program."""
+
+    smtp: Smtp | None = None
+    files: Path | None = None
+    mbox: Path | None = None
+    sendmail: Path | None = None
+
+    @model_validator(mode="after")
+    def _exactly_one(self) -> Send:
+        if sum(way is not None for way in (self.smtp, self.files, self.mbox, self.sendmail)) != 1:
+            raise ValueError("give one of smtp, files, mbox, sendmail")
+        return self
+
+
+class EvidenceEntry(Strict):
+    """Where data of reports are published: files are put into `folder`, and read at `url`."""
+
+    folder: Path
+    url: Annotated[
+        str, Field(pattern=r"^https?://[A-Za-z0-9.:\[\]-]{1,253}(/[A-Za-z0-9._~-]+)*/?$")
+    ]
+
+
+class Imap(Strict):
+    """A mailbox on a server, always over TLS."""
+
+    host: Host
+    port: int = Field(993, ge=1, le=65535)
+    user: User
+    password: Path
+    ca: Path | None = None
+    folder: Name = "INBOX"
+
+
+class InboxEntry(Strict):
+    """Where replies come in; one of these. `maildir` is a folder."""
+
+    maildir: Path | None = None
+    imap: Imap | None = None
+
+    @model_validator(mode="after")
+    def _exactly_one(self) -> InboxEntry:
+        if (self.maildir is None) == (self.imap is None):
+            raise ValueError("give one of maildir, imap")
+        return self
+
+
+class Commands(Strict):
+    """Whose commands in replies count."""
+
+    people: list[Address] = []
+    #: Hosts whose Authentication-Results: header is believed (the authserv-id of RFC 8601): our own
+    #: mail server, which takes away forged ones.
+    trusted: list[Host] = []
+    #: Patches that a command names by address are fetched from below these alone.
+    archives: list[Annotated[str, Field(pattern=r"^https?://[^\s@]{3,200}/$")]] = []
+    #: A command counts for so long after it was signed.
+    days: Annotated[int, Field(ge=1, le=90)] = 14
+    #: Commands of each person; above that they wait.
+    a_day: Annotated[int, Field(ge=1, le=1000)] = 10
+    #: Of all who prove nothing so many mails, and megabytes of them, are kept a day.
+    others_a_day: Annotated[int, Field(ge=1, le=10_000)] = 100
+    others_mb_a_day: Annotated[int, Field(ge=1, le=1000)] = 20
+
+
+class MailEntry(Strict):
+    """See docs/reports.md; patterns and lists as in `model.mail.MailRules`."""
+
+    approvers: list[Person] = []
+    send: Send | None = None
+    archive: Annotated[str, Field(pattern=r"^https?://[^\s]{3,200}/$")] = (
+        "https://lore.kernel.org/r/"
+    )
+    evidence: EvidenceEntry | None = None
+    allow: list[Pattern] = []
+    deny: list[Pattern] = []
+    opted_out: list[Pattern] = []
+    most: int = Field(20, ge=1, le=40)
+    lists: dict[Name, Address] = {}
+    trees: dict[Name, Literal["mainline", "next", "stable", "rt", "other"]] = {}
+    inbox: InboxEntry | None = None
+    commands: Commands = Commands()
+
+
 class Kcidb(Strict):
     """Reports for KCIDB: the name that it knows us by, and a folder that takes a file a draft;
     who submits them is somebody else.
     """
 
     origin: Annotated[str, Field(pattern=r"^[a-z0-9_]{1,64}$")]
-    spool: Annotated[str, Field(min_length=1)]
+    spool: Path
 
 
 class Ours(Strict):

@@ -10,15 +10,9 @@ from typing import TYPE_CHECKING
 from pydantic import ValidationError
 
 from rtbisect.config import checks, yamlfile
-from rtbisect.config.kernelci import BuildTarget, KernelCI, LabChoice, MatchedJob
+from rtbisect.config.kernelci import BuildTarget, KernelCI, LabChoice
 from rtbisect.config.paths import data
-from rtbisect.config.schema import (
-    DeviceParams,
-    LabAccess,
-    Ours,
-    PlanParams,
-    SiteFile,
-)
+from rtbisect.config.schema import DeviceParams, LabAccess, Ours, PlanParams, SiteFile
 from rtbisect.errors import ConfigError
 from rtbisect.model.lab import DeviceType
 
@@ -92,7 +86,7 @@ class Site:
         named = planned.params.workload
         if named is None:
             return None
-        place = self.path.parent / named.path
+        place = self.beside(named.path)
         if not place.is_file():
             at = ("test_plans", planned.plan, "params", "workload")
             raise self.document.refuse(at, f"workload: no file {place}")
@@ -106,13 +100,10 @@ class Site:
                 f"{self.path}: no test_config fits {target.name} in lab {self.lab.name}",
                 "compare arch, filters and test_plans with site.example.yaml",
             )
-        return _planned(jobs[0])
-
-
-def _planned(job: MatchedJob) -> PlannedJob:
-    params = DeviceParams.model_validate(dict(job.device_params))
-    device = DeviceType(name=job.device_type, boot=job.boot_method, **params.model_dump())
-    return PlannedJob(device, job.plan, PlanParams.model_validate(dict(job.plan_params)))
+        first = jobs[0]
+        params = DeviceParams.model_validate(first.device_params)
+        device = DeviceType(name=first.device_type, boot=first.boot_method, **params.model_dump())
+        return PlannedJob(device, first.plan, PlanParams.model_validate(first.plan_params))
 
 
 def load_site(path: Path) -> Site:

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from rtbisect.model.campaign import MetricKey
     from rtbisect.model.lab import Run
 
+    #: By kind and name of a source.
+    Amounts = Mapping[tuple[str, str], float]
+
 #: Sources that are named: so many, and none that makes less than this share.
 MOST = 5
 LEAST = 0.01
@@ -90,7 +93,7 @@ def _side_means(
     kinds: tuple[str, ...],
     windows: Collection[str],
     sides: tuple[Sequence[Run], Sequence[Run]],
-) -> tuple[Mapping[tuple[str, str], float], Mapping[tuple[str, str], float]] | None:
+) -> tuple[Amounts, Amounts] | None:
     """Means of the sources of these kinds on both sides; None where one of them does not tell."""
     if not kinds:
         return None
@@ -105,7 +108,7 @@ def _side_means(
 
 def _mean(
     runs: Sequence[Run], kinds: tuple[str, ...], windows: Collection[str], *, timed: bool
-) -> Mapping[tuple[str, str], float] | None:
+) -> Amounts | None:
     """Mean of each source over the boots in which the instrument looked; None where none did. A
     boot in which it saw nothing counts: of that source it had none.
     """

@@ -18,6 +18,9 @@ import numpy.typing as npt
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    #: Boots of base and new.
+    Pair = tuple[Sequence[float], Sequence[float]]
+
 Floats: TypeAlias = npt.NDArray[np.float64]
 Alternative = Literal["greater", "less", "two-sided"]
 
@@ -151,8 +154,8 @@ def bootstrap_shift(
 
 
 def falls_short(  # noqa: PLR0913  (a question of two shifts)
-    whole: tuple[Sequence[float], Sequence[float]],
-    part: tuple[Sequence[float], Sequence[float]],
+    whole: Pair,
+    part: Pair,
     share: float,
     *,
     level: float,
@@ -169,8 +172,8 @@ def falls_short(  # noqa: PLR0913  (a question of two shifts)
 
 
 def chance_of_less(
-    whole: tuple[Sequence[float], Sequence[float]],
-    part: tuple[Sequence[float], Sequence[float]],
+    whole: Pair,
+    part: Pair,
 ) -> float:
     """Chance that as many boots as `part` has, drawn from those of `whole` (base, new each), have a
     shift of means of at most that of `part`.

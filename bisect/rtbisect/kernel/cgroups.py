@@ -192,12 +192,12 @@ def _parents(
             for name in set(names.split(",")) & controllers & {"memory", "pids"}:
                 if kind == "cgroup" and inside:
                     by_controller[name] = place
-    in_unified = [{"memory": folder, "pids": folder} for folder in unified if _bounded(folder)]
+    in_unified = [
+        {"memory": folder, "pids": folder}
+        for folder in unified
+        if {"memory", "pids"} <= set(_read_text(folder / "cgroup.subtree_control").split())
+    ]
     return [*in_unified[:1], *([by_controller] if len(by_controller) == 2 else [])]
-
-
-def _bounded(folder: Path) -> bool:
-    return {"memory", "pids"} <= set(_read_text(folder / "cgroup.subtree_control").split())
 
 
 def _folder_group(parents: dict[str, Path], name: str, bounds: Bounds) -> FolderGroup | None:

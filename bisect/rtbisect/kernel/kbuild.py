@@ -252,27 +252,22 @@ class KernelBuilder:
         Charged to the tree, every revision since a change of the kernel's interface would
         look as if it did not build.
         """
-        self._put_modules(task)
-        try:
-            self._run(task, self._argv(f"M={MOD}", "modules", *_flags(task.request)))
-        except TreeError as failure:
-            if failure.suspect:
-                raise
-            sources = ", ".join(name for name, _ in task.request.modules)
-            raise ConfigError(
-                f"the suite's module ({sources}) does not build at"
-                f" {task.request.revision[:12]}: {failure.line}",
-                "adapt the module to this kernel, or take its suite out of the test plan",
-            ) from failure
-
-    @staticmethod
-    def _put_modules(task: _Task) -> None:
         names = [name for name, _ in task.request.modules]
         for name, text in task.request.modules:
             task.space.put(task.space.modules, name, text)
         if not {"Kbuild", "Makefile"} & set(names):
             objects = " ".join(f"{name[:-2]}.o" for name in names if name.endswith(".c"))
             task.space.put(task.space.modules, "Kbuild", f"obj-m := {objects}\n")
+        try:
+            self._run(task, self._argv(f"M={MOD}", "modules", *_flags(task.request)))
+        except TreeError as failure:
+            if failure.suspect:
+                raise
+            raise ConfigError(
+                f"the suite's module ({', '.join(names)}) does not build at"
+                f" {task.request.revision[:12]}: {failure.line}",
+                "adapt the module to this kernel, or take its suite out of the test plan",
+            ) from failure
 
     def _argv(self, *targets: str) -> list[str]:
         """A make command line; LOCALVERSION= keeps a "+" out of the release string."""

@@ -19,7 +19,7 @@ import json
 import os
 import re
 import stat
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from rtbisect.errors import InfrastructureError
@@ -28,6 +28,7 @@ from rtbisect.kernel.settings import uid_of
 from rtbisect.process import command, locks
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from contextlib import AbstractContextManager
     from pathlib import Path
 
@@ -88,7 +89,7 @@ class Workspace:
         stamp = self.stamp()
         why = self._why_refill(stamp, source, tools, fresh=fresh)
         lasting = {name: stamp[name] for name in ("passed",) if name in stamp}
-        try:
+        with self._writing():
             if why:
                 self._write_stamp(lasting)
                 remove(self.out)
@@ -101,16 +102,12 @@ class Workspace:
             if why:
                 now = {"source": identity(source), "owner": self.uid, "tools": tools}
                 self._write_stamp(lasting | now)
-        except OSError as error:
-            raise _disk_error(self.root, error) from error
         return why
 
     def mark(self, reason: str) -> None:
         """From here on the objects are in motion."""
-        try:
+        with self._writing():
             self._dirty.write_text(reason + "\n", encoding="utf-8")
-        except OSError as error:
-            raise _disk_error(self.root, error) from error
 
     def unmark(self) -> None:
         """Make ended by itself: objects and dependencies agree."""
@@ -159,16 +156,15 @@ class Workspace:
         code has put something there since, or has taken the folder away from us.
         """
         path = folder / name
-        try:
-            with path.open("x", encoding="utf-8", errors="surrogateescape") as stream:
-                stream.write(text)
-            path.chmod(0o644)
-        except (FileExistsError, PermissionError, NotADirectoryError) as error:
-            raise NotPlainError(
-                f"the build wrote to {folder.name}/, where {name} is ours"
-            ) from error
-        except OSError as error:
-            raise _disk_error(self.root, error) from error
+        with self._writing():
+            try:
+                with path.open("x", encoding="utf-8", errors="surrogateescape") as stream:
+                    stream.write(text)
+                path.chmod(0o644)
+            except (FileExistsError, PermissionError, NotADirectoryError) as error:
+                raise NotPlainError(
+                    f"the build wrote to {folder.name}/, where {name} is ours"
+                ) from error
         return path
 
     def has(self, name: str) -> bool:
@@ -253,13 +249,26 @@ class Workspace:
 
     def _write_stamp(self, stamp: dict[str, Any]) -> None:
         new = self._stamp.with_suffix(".new")
+        with self._writing():
+            try:
+                new.write_text(json.dumps(stamp, sort_keys=True), encoding="utf-8")
+                new.replace(self._stamp)
+            except OSError:
+                with suppress(OSError):
+                    new.unlink(missing_ok=True)
+                raise
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        """InfrastructureError for what the disk refuses."""
         try:
-            new.write_text(json.dumps(stamp, sort_keys=True), encoding="utf-8")
-            new.replace(self._stamp)
+            yield
         except OSError as error:
-            with suppress(OSError):
-                new.unlink(missing_ok=True)
-            raise _disk_error(self.root, error) from error
+            raise InfrastructureError(
+                f"cannot write below {self.root}: {error.strerror}",
+                "free disk space (8 GB are needed) or correct the owner, then run"
+                " `rtbisect resume`",
+            ) from error
 
 
 def identity(source: Path) -> str:
@@ -283,10 +292,3 @@ def remove(folder: Path) -> None:
         return
     for argv in (["chmod", "-R", "--", "u+rwx"], ["rm", "-rf", "--"]):
         command.run([*argv, str(folder)], cwd=folder.parent, timeout_s=_REMOVE_S, check=True)
-
-
-def _disk_error(where: Path, error: OSError) -> InfrastructureError:
-    return InfrastructureError(
-        f"cannot write below {where}: {error.strerror}",
-        "free disk space (8 GB are needed) or correct the owner, then run `rtbisect resume`",
-    )

@@ -32,7 +32,7 @@ from rtbisect.report.policy import failed_gate, refusal
 from rtbisect.store.outbox import Outbox
 
 if TYPE_CHECKING:
-    from rtbisect.config.schema_types import Person
+    from rtbisect.config.schema import Person
     from rtbisect.model.report import CommitText, Report
     from rtbisect.store.campaigns import CampaignRecord, CampaignStore
 

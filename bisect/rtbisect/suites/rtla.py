@@ -146,16 +146,8 @@ def _parsed_row(line: str) -> TopRow:
     ):
         raise SuiteError(f"rtla: a row has no numbers in its columns: {line[:60]!r}")
     numbers = {name: int(cell) for name, cell in cells.items()}
-    row = TopRow(
-        cpu=numbers["cpu"],
-        periods=numbers["periods"],
-        runtime_us=numbers["runtime_us"],
-        noise_us=numbers["noise_us"],
-        avail_percent=float(percent),
-        max_noise_us=numbers["max_noise_us"],
-        max_single_us=numbers["max_single_us"],
-        counts=tuple(numbers[name] for name in _COUNTS),
-    )
+    counts = tuple(numbers.pop(name) for name in _COUNTS)
+    row = TopRow(avail_percent=float(percent), counts=counts, **numbers)
     _check_row(row)
     return row
 

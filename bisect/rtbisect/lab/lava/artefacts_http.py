@@ -142,15 +142,16 @@ class Desk:
 
     def _answer(self, request: HttpRequest) -> HttpAnswer:
         """What a request gets; called by the thread that listens."""
-        fetch, call = _FETCH.fullmatch(request.path), _CALL.fullmatch(request.path)
-        if fetch is None and call is None:
-            return HttpAnswer(HTTPStatus.NOT_FOUND)
-        if request.method not in (("POST",) if call else ("GET", "HEAD")):
-            return HttpAnswer(HTTPStatus.METHOD_NOT_ALLOWED)
-        if call is not None:
+        if call := _CALL.fullmatch(request.path):
+            if request.method != "POST":
+                return HttpAnswer(HTTPStatus.METHOD_NOT_ALLOWED)
             known = self._note_call(call[1], request.token)
             return HttpAnswer(HTTPStatus.OK if known else HTTPStatus.FORBIDDEN)
-        return self._artefact(fetch[1], fetch[2]) if fetch else HttpAnswer(HTTPStatus.NOT_FOUND)
+        if fetch := _FETCH.fullmatch(request.path):
+            if request.method not in ("GET", "HEAD"):
+                return HttpAnswer(HTTPStatus.METHOD_NOT_ALLOWED)
+            return self._artefact(fetch[1], fetch[2])
+        return HttpAnswer(HTTPStatus.NOT_FOUND)
 
     def _artefact(self, word: str, sha256: str) -> HttpAnswer:
         with self._lock:

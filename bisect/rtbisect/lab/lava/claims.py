@@ -77,9 +77,7 @@ class _Fails(Exception):  # noqa: N818  (the answer to a question)
 def _claim(name: str, ask: Callable[[], str]) -> LabClaim:
     try:
         return LabClaim(name, holds=True, said=printable(ask()))
-    except _Fails as reason:
-        return LabClaim(name, holds=False, said=printable(str(reason)))
-    except RtbisectError as error:
+    except (_Fails, RtbisectError) as error:
         return LabClaim(name, holds=False, said=printable(str(error)))
 
 

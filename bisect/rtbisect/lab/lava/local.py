@@ -57,10 +57,6 @@ class LavaRunSettings(LavaSettings):
         return self.lava_root / "root/usr/share/lava-server/device-types"
 
     @property
-    def packages(self) -> Path:
-        return self.lava_root / "root/usr/lib/python3/dist-packages"
-
-    @property
     def lava_run(self) -> Path:
         return self.lava_root / "root/usr/bin/lava-run"
 
@@ -190,8 +186,9 @@ class LavaRunLab(LavaLab):
         settings = self.settings
         # lava-jobs/host goes first: its qemu-system-x86_64 favours the guest on this host.
         first = settings.lava_jobs.absolute() / "host"
+        packages = settings.lava_root / "root/usr/lib/python3/dist-packages"
         return {
-            "PYTHONPATH": f"{settings.packages}:{settings.lava_root / 'stubs'}",
+            "PYTHONPATH": f"{packages}:{settings.lava_root / 'stubs'}",
             "PATH": f"{first}:{os.environ.get('PATH', os.defpath)}",
         }
 
