@@ -14,9 +14,9 @@ from rtbisect.errors import InfrastructureError
 from rtbisect.process import command
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
-#: Seconds until what a process makes at its start has to be there.
+#: Seconds until what a process makes at its start has to be there, or until it answers.
 START_S = 15.0
 
 #: The shell's own number is that of the process: it becomes it.
@@ -29,7 +29,6 @@ def start(
     name: str,
     *,
     pass_fds: Sequence[int] = (),
-    env: Mapping[str, str] | None = None,
 ) -> None:
     """Start a process in a session of its own."""
     noted = folder / f"run/{name}.pid"
@@ -38,7 +37,6 @@ def start(
         ["setsid", "-f", "sh", "-c", _NOTED, str(noted), *argv],
         cwd=folder,
         timeout_s=30,
-        env=env,
         log=folder / f"run/{name}.log",
         pass_fds=pass_fds,
         check=True,

@@ -52,9 +52,6 @@ IPMI_PORT, MACHINE_PORT, CONSOLE_PORT = 16623, 16602, 16601
 #: Bytes that ipmi_sim takes as a password.
 _PASSWORD_BYTES = 8
 
-#: Seconds until a BMC that was just started has to answer.
-_START_S = 15.0
-
 #: Sensor data records: the controller, the watchdog, the temperature (sdrcomp(1)).
 _SDRS = "machine.sdrs"
 
@@ -191,7 +188,7 @@ class VirtualHosts:
         with locks.hold(folder / "lock", what=f"the BMC of {spec.name}") as lock:
             self._write_files(host)
             self._start(host, lock)
-        deadline = time.monotonic() + _START_S
+        deadline = time.monotonic() + daemons.START_S
         while True:
             try:
                 host.bmc.power()

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from rtbisect.model.campaign import Threshold
     from rtbisect.model.lab import DeviceType, Run
 
+    #: What the guests told, a boot each.
+    Facts = Sequence[dict[str, str]]
+
 #: A boot that takes so many times the median one has met something.
 _SLOW = 1.5
 
@@ -72,22 +75,20 @@ def _boot_time(good: Sequence[Run]) -> LabClaim:
     return LabClaim("boot time", holds=most <= _SLOW * middle, said=text)
 
 
-def _equal_everywhere(
-    name: str, facts: Sequence[dict[str, str]], key: str, wanted: str
-) -> LabClaim:
+def _equal_everywhere(name: str, facts: Facts, key: str, wanted: str) -> LabClaim:
     values = _values(facts, key)
     holds = None if values == [""] else values == [wanted]
     return LabClaim(name, holds=holds, said=f"{key} is {_worded(values)}, wanted {wanted}")
 
 
-def _isolation(facts: Sequence[dict[str, str]]) -> LabClaim:
+def _isolation(facts: Facts) -> LabClaim:
     wanted = _values(facts, "isolated_asked")
     values = _values(facts, "isolated", "nohz_full")
     text = f"isolated and nohz_full are {_worded(values)}, asked was {_worded(wanted)}"
     return LabClaim("isolation", holds=values == wanted, said=text)
 
 
-def _governor(facts: Sequence[dict[str, str]]) -> LabClaim:
+def _governor(facts: Facts) -> LabClaim:
     governors = _values(facts, "governor")
     holds = None if governors == [""] else governors == ["performance"]
     return LabClaim(
@@ -95,14 +96,14 @@ def _governor(facts: Sequence[dict[str, str]]) -> LabClaim:
     )
 
 
-def _idle(facts: Sequence[dict[str, str]]) -> LabClaim:
+def _idle(facts: Facts) -> LabClaim:
     """Deep idle states wake late. Which ones are right is the site's choice, so they are told."""
     words = [f"{key} {_worded(_values(facts, key))}"
              for key in ("cpuidle_driver", "max_cstate")]  # fmt: skip
     return LabClaim("idle states", holds=None, said=", ".join(words))
 
 
-def _never_counts(name: str, facts: Sequence[dict[str, str]], key: str) -> LabClaim:
+def _never_counts(name: str, facts: Facts, key: str) -> LabClaim:
     """A counter that must not move while a boot measures."""
     steps = []
     for of_boot in facts:
@@ -114,7 +115,7 @@ def _never_counts(name: str, facts: Sequence[dict[str, str]], key: str) -> LabCl
     return LabClaim(name, holds=not any(steps), said=text)
 
 
-def _one_machine(facts: Sequence[dict[str, str]]) -> LabClaim:
+def _one_machine(facts: Facts) -> LabClaim:
     values = {key: _values(facts, key) for key in _SAME}
     differences = [f"{key} is {_worded(told)}" for key, told in values.items() if len(told) > 1]
     model = f"{facts[0].get('cpu_model', '')}, microcode {facts[0].get('microcode', '')}"
@@ -146,7 +147,7 @@ def _spread(threshold: Threshold, good: Sequence[Run]) -> LabClaim:
     return LabClaim(name, holds=luck < effect_floor(threshold) if decides else None, said=text)
 
 
-def _values(facts: Sequence[dict[str, str]], *keys: str) -> list[str]:
+def _values(facts: Facts, *keys: str) -> list[str]:
     """What boots tell under these keys; "" where one of them tells nothing."""
     return sorted({each.get(key, "") for each in facts for key in keys})
 

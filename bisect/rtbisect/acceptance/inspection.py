@@ -19,7 +19,6 @@ from rtbisect.lab.lava.claims import LabClaim, claims, first_claims
 from rtbisect.lab.lava.remote import LavaServerLab
 from rtbisect.lab.lava.rest import LavaRest, RestSettings
 from rtbisect.model.campaign import CampaignRequest
-from rtbisect.model.lab import RunStatus
 from rtbisect.model.ports import NoNote
 from rtbisect.process.command import printable
 from rtbisect.store.artefacts import ArtefactStore
@@ -105,7 +104,10 @@ def host_claims(
     runs: list[Run] = []
     for number in range(1, first_day.boots + 1):
         run = lab.run(replace(request, run_id=f"accept-{number}"), NoNote())
-        progress.say(f"boot {number} of {first_day.boots}: {_run_line(run)}")
+        end = f"{run.seconds:.0f} s on {run.device}"
+        if not run.complete:
+            end = f"{run.status.value}: {run.reason}"
+        progress.say(f"boot {number} of {first_day.boots}: {end}")
         if run.device and run.device != host.device:
             raise InfrastructureError(
                 f"a job landed on {run.device}", f"give {host.device} a tag of its own"
@@ -161,9 +163,3 @@ def _build_tip(
             "accept a host by a kernel that builds",
         )
     return build
-
-
-def _run_line(run: Run) -> str:
-    if run.status is RunStatus.COMPLETE:
-        return f"{run.seconds:.0f} s on {run.device}"
-    return f"{run.status.value}: {run.reason}"

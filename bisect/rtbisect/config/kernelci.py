@@ -116,12 +116,10 @@ class KernelCI:
             for architecture in variant.architectures
         )
 
-    def labs(self) -> tuple[LabChoice, ...]:
-        """All labs of the site."""
-        return tuple(
-            LabChoice(lab.name, lab.url, str(getattr(lab, "priority", "medium")))
-            for lab in self._labs.values()
-        )
+    def lab(self, name: str) -> LabChoice:
+        """A lab of the site."""
+        lab = self._labs[name]
+        return LabChoice(lab.name, lab.url, str(getattr(lab, "priority", "medium")))
 
     def jobs(self, target: BuildTarget, describe: str, lab: str) -> tuple[MatchedJob, ...]:
         """Device types and plans that fit a build in a lab, by kernelci-core's filters."""

@@ -115,8 +115,8 @@ def load_site(path: Path) -> Site:
         raise document.refuse_invalid(error) from error
     checks.check(document, checked, data())
     kernelci = KernelCI(path, document.text)
-    lab = next(lab for lab in kernelci.labs() if lab.name == checked.rtbisect.lab)
-    return Site(path, kernelci, checked.rtbisect, lab, document)
+    ours = checked.rtbisect
+    return Site(path, kernelci, ours, kernelci.lab(ours.lab), document)
 
 
 @dataclass(frozen=True, slots=True)

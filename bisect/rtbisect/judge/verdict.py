@@ -40,32 +40,23 @@ def judge(
     permutation p (of ranks; of means where these are judged) is at most `alpha`. pass: the 95%
     bootstrap interval of the effect stays below `min_effect`. Otherwise undecided.
     """
-    floor = effect_floor(threshold)
-    if not base.n or not new.n:
-        none = effect_of(threshold, 0.0)
-        side = "base" if not base.n else "new"
-        return Judgement(
-            key=threshold.key,
-            level=Level.UNDECIDED,
-            base=base,
-            new=new,
-            effect=none,
-            interval=(none, none),
-            p=1.0,
-            reason=f"no {run}s of {side}",
-        )
-    shift, (low, high), p = _compare(threshold, base, new)
-    first, second = effect_of(threshold, low), effect_of(threshold, high)
+    floor, none = effect_floor(threshold), effect_of(threshold, 0.0)
     judgement = Judgement(
         key=threshold.key,
         level=Level.UNDECIDED,
         base=base,
         new=new,
-        effect=effect_of(threshold, shift),
-        interval=(min(first, second), max(first, second)),
-        p=p,
-        reason="",
+        effect=none,
+        interval=(none, none),
+        p=1.0,
+        reason=f"no {run}s of {'new' if base.n else 'base'}",
     )
+    if not base.n or not new.n:
+        return judgement
+    shift, (low, high), p = _compare(threshold, base, new)
+    first, second = effect_of(threshold, low), effect_of(threshold, high)
+    interval = (min(first, second), max(first, second))
+    judgement = replace(judgement, effect=effect_of(threshold, shift), interval=interval, p=p)
     worst = high if min(base.n, new.n) >= PASS_BOOTS else None
     return _with_level(threshold, judgement, (shift, floor, worst), alpha, run)
 

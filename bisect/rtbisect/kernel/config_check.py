@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -23,19 +22,6 @@ _INPUT = re.compile(
     r"(?:.*/)?Kconfig[^/]*|Makefile|arch/[^/]+/Makefile|scripts/.*"
     r"|arch/[^/]+/configs/.*|kernel/configs/.*"
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Dropped:
-    """One option that is not what was asked."""
-
-    option: str
-    #: As in .config, "n" also for an absent option.
-    asked: str
-    found: str
-
-    def __str__(self) -> str:
-        return f"{self.option}: asked {self.asked}, found {self.found}"
 
 
 def parse(text: str) -> dict[str, str]:
@@ -61,11 +47,13 @@ def wanted_options(fragments: Iterable[str]) -> dict[str, str]:
     return merged
 
 
-def dropped(fragments: Iterable[str], config: str) -> tuple[Dropped, ...]:
-    """Every option of the fragments that `config` does not have as asked."""
+def dropped(fragments: Iterable[str], config: str) -> tuple[str, ...]:
+    """Every option of the fragments that `config` does not have as asked, with both values as in
+    .config; "n" also for an absent option.
+    """
     options = parse(config)
     return tuple(
-        Dropped(option, value, options.get(option, "n"))
+        f"{option}: asked {value}, found {options.get(option, 'n')}"
         for option, value in wanted_options(fragments).items()
         if _same(value) != _same(options.get(option, "n"))
     )

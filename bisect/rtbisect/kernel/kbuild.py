@@ -238,7 +238,7 @@ class KernelBuilder:
         if not lost:
             return
         task.space.set_config_key("")
-        options = "; ".join(command.printable(str(option), 120) for option in lost)
+        options = "; ".join(command.printable(option, 120) for option in lost)
         if task.space.has_passed(task.source):
             raise TreeError(options[: first_error.LIMIT])
         raise ConfigError(

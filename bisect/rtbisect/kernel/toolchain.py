@@ -43,8 +43,10 @@ def look(compiler: str, folder: Path = BIN) -> str:
 
 def changed(before: str, now: str) -> str:
     """The programs that differ, for a person."""
-    old = dict(line.split(": ", 1) for line in before.splitlines() if ": " in line)
-    new = dict(line.split(": ", 1) for line in now.splitlines() if ": " in line)
+    old, new = (
+        dict(line.split(": ", 1) for line in text.splitlines() if ": " in line)
+        for text in (before, now)
+    )
     names = [name for name in old | new if old.get(name) != new.get(name)]
     return "; ".join(f"{name} was {old.get(name)}, is {new.get(name)}" for name in names)
 

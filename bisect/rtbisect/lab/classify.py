@@ -140,9 +140,9 @@ def classify(log: LavaLog, *, ended: str, emulated: bool = False) -> Verdict:
                     f"iPXE could not fetch: {printable(match['what'])}",
                     "see to TFTP and network of the host",
                 )
-        return broken or _at_boot(log, log.job)
+        return broken or _silent_end(log, log.job, at_boot=True) or _at_boot(log, log.job)
     if first.startswith(_SHELL) or re.match(r"[0-9]+_", first):
-        return broken or _in_suite(log, log.job)
+        return broken or _silent_end(log, log.job, at_boot=False) or _in_suite(log.job)
     raise InfrastructureError(
         f"LAVA failed in {first or 'no case at all'}: {_lava_reason(log.job)}",
         "see the log of the job",
@@ -257,8 +257,6 @@ def _finished(log: LavaLog) -> Verdict:
 
 
 def _at_boot(log: LavaLog, job: CaseResult) -> Verdict:
-    if silent := _silent_end(log, job, at_boot=True):
-        return silent
     if any(r.case.startswith("kernel-messages") for r in log.failing):
         return Verdict(
             RunStatus.BOOT_FAILED, f"at boot: {_lava_reason(job)}", "boot: kernel messages"
@@ -275,9 +273,7 @@ def _qemu_gave_up(log: LavaLog) -> None:
             raise InfrastructureError(f"QEMU gave up: {printable(line)}", "see the device type")
 
 
-def _in_suite(log: LavaLog, job: CaseResult) -> Verdict:
-    if silent := _silent_end(log, job, at_boot=False):
-        return silent
+def _in_suite(job: CaseResult) -> Verdict:
     if job.error_type == "Infrastructure":
         raise InfrastructureError(
             f"LAVA lost the device: {_lava_reason(job)}", "see the log of the job"

@@ -137,7 +137,7 @@ def read(path: Path) -> bytes:
     return clip.data()
 
 
-def parse(text: str) -> LavaLog:
+def parse(content: str) -> LavaLog:
     """Parse a whole log; never raises for what is in it."""
     results: list[CaseResult] = []
     console: list[str] = []
@@ -146,7 +146,7 @@ def parse(text: str) -> LavaLog:
     job = None
     lost = lines = torn = 0
     # Not splitlines(): that also splits at form feeds and other marks inside a line.
-    for line in text[:LONGEST].split("\n"):
+    for line in content[:LONGEST].split("\n"):
         if not line.strip():
             continue
         lines += 1
@@ -159,7 +159,7 @@ def parse(text: str) -> LavaLog:
             continue
         level, message = event.get("lvl"), event.get("msg")
         if level in ("target", "feedback"):
-            console.append(_text(message)[:_LONGEST_LINE])
+            console.append(text(event, "msg")[:_LONGEST_LINE])
         elif level == "results" and isinstance(message, Mapping):
             result = _result(message)
             if (result.suite, result.case) == ("lava", "job"):
@@ -167,7 +167,7 @@ def parse(text: str) -> LavaLog:
             else:
                 results.append(result)
         elif level in ("error", "exception"):
-            errors.append(_text(message)[:_LONGEST_LINE])
+            errors.append(text(event, "msg")[:_LONGEST_LINE])
     flooded = lost > 0 and 2 * (len(console) + torn) >= lines
     return LavaLog(
         results=tuple(results),
@@ -219,16 +219,18 @@ def _bounded(event: object) -> bool:
 def _result(message: Mapping[str, Any]) -> CaseResult:
     extra = message.get("extra")
     return CaseResult(
-        suite=_text(message.get("definition")),
-        case=_text(message.get("case")),
-        result=_text(message.get("result")),
-        measurement=_text(message.get("measurement")),
-        units=_text(message.get("units")),
-        error_type=_text(message.get("error_type")),
-        error_msg=_text(message.get("error_msg")),
+        suite=text(message, "definition"),
+        case=text(message, "case"),
+        result=text(message, "result"),
+        measurement=text(message, "measurement"),
+        units=text(message, "units"),
+        error_type=text(message, "error_type"),
+        error_msg=text(message, "error_msg"),
         extra=json.dumps(extra, default=str)[:10_000] if extra is not None else "",
     )
 
 
-def _text(value: object) -> str:
+def text(row: Mapping[str, Any], key: str) -> str:
+    """A value of a row as text; "" where there is none."""
+    value = row.get(key)
     return "" if value is None else str(value)

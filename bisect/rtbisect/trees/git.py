@@ -254,18 +254,18 @@ class GitTree:
 
     def head(self, sha: str) -> CommitHead:
         """Subject, author and date of a commit; ConfigError when it is not there."""
-        form = "--format=%s%x00%an <%ae>%x00%ad"
-        done = self._git().try_(
-            "rev-list", "--no-commit-header", "--max-count=1", "--date=default", form,
-            full_sha(sha),
-        )  # fmt: skip
-        words = done.stdout.removesuffix("\n").split("\0")
-        if not done.ok or len(words) != 3:
-            raise self._missing(sha)
-        subject, author, date = words
+        subject, author, date = self._fields(sha, "%s%x00%an <%ae>%x00%ad")
         return CommitHead(
             sha, printable(subject, SUBJECT_LIMIT), printable(author), printable(date)
         )
+
+    def _fields(self, sha: str, form: str) -> list[str]:
+        """What git tells of a commit in this form, whose parts have a NUL between them."""
+        words = ("--no-commit-header", "--max-count=1", "--date=default", f"--format={form}")
+        done = self._git().try_("rev-list", *words, full_sha(sha))
+        if not done.ok:
+            raise self._missing(sha)
+        return done.stdout.removesuffix("\n").split("\0")
 
     def _missing(self, sha: str) -> ConfigError:
         where = self._settings.repo
@@ -273,15 +273,12 @@ class GitTree:
 
     def describe(self, sha: str) -> CommitText:
         git = self._git()
-        form = "--format=%H%x00%s%x00%an%x00%ae%x00%aI%x00%cn%x00%ce"
+        form = "%H%x00%s%x00%an%x00%ae%x00%aI%x00%cn%x00%ce"
         form += "".join(
             f"%x00%(trailers:key={key},valueonly,unfold,separator=%x1f)" for key in _TAGS
         )
         form += "%x00%b"
-        done = git.try_("rev-list", "--no-commit-header", "--max-count=1", form, full_sha(sha))
-        if not done.ok:
-            raise self._missing(sha)
-        words = done.stdout.removesuffix("\n").split("\0")
+        words = self._fields(sha, form)
         full_id, subject, author, email, date, committer, committer_email, *tags, body = words
         fixes, signed_off, links = map(_tag_values, tags)
         upstream = _UPSTREAM.search(body)

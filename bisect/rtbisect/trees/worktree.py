@@ -61,34 +61,23 @@ class Worktree:
     def _gitdir(self) -> Path | None:
         """Our store's folder for this worktree, None when it is missing or broken."""
         link = self.path / ".git"
+        target = "" if link.is_symlink() else _text(link)
         for gitdir in self._registered():
-            if link.is_file() and not link.is_symlink() and (gitdir / "HEAD").is_file():
-                target = link.read_text("utf-8", "surrogateescape").strip()
-                if target == f"gitdir: {gitdir}":
-                    return gitdir
+            if target == f"gitdir: {gitdir}" and (gitdir / "HEAD").is_file():
+                return gitdir
         return None
 
     def _registered(self) -> list[Path]:
         """Folders of our store that name this path."""
-        gitdirs = []
-        for gitdir in sorted((self.store.path / "worktrees").glob("*")):
-            back = gitdir / "gitdir"
-            if back.is_file():
-                target = back.read_text("utf-8", "surrogateescape").strip()
-                if target == str(self.path / ".git"):
-                    gitdirs.append(gitdir)
-        return gitdirs
+        link, known = str(self.path / ".git"), (self.store.path / "worktrees").glob("*")
+        return [gitdir for gitdir in sorted(known) if _text(gitdir / "gitdir") == link]
 
     def _ours(self) -> bool:
         """True when removing the folder destroys nothing of anybody else."""
         if not self.path.exists() or (self.path.is_dir() and not any(self.path.iterdir())):
             return True
-        if self._registered():
-            return True
-        link = self.path / ".git"
-        return link.is_file() and link.read_text("utf-8", "surrogateescape").startswith(
-            f"gitdir: {self.store.path}/worktrees/"
-        )
+        own = f"gitdir: {self.store.path}/worktrees/"
+        return bool(self._registered()) or _text(self.path / ".git").startswith(own)
 
     def _make(self, sha: str, fds: Sequence[int]) -> Path:
         if self.path.is_symlink() or not self._ours():
@@ -114,3 +103,8 @@ class Worktree:
     def _unlock(self, gitdir: Path) -> None:
         for stale in gitdir.glob("*.lock"):
             stale.unlink(missing_ok=True)
+
+
+def _text(file: Path) -> str:
+    """What a file of git's says, "" where there is none."""
+    return file.read_text("utf-8", "surrogateescape").strip() if file.is_file() else ""

@@ -49,8 +49,6 @@ class LavaRunSettings(LavaSettings):
     lava_root: Path
     #: Shared with everything that would disturb a boot.
     machine_lock: Path
-    #: QEMU's, in order; () means that the host is asked.
-    accelerators: tuple[str, ...] = ()
 
     @property
     def device_types(self) -> Path:
@@ -84,10 +82,7 @@ class LavaRunLab(LavaLab):
 
     def _facts(self) -> tuple[tuple[str, str], ...]:
         """Numbers under KVM and TCG do not mix."""
-        return (("accelerators", " ".join(self._accelerators())),)
-
-    def _accelerators(self) -> tuple[str, ...]:
-        return self.settings.accelerators or qemu_host.accelerators()
+        return (("accelerators", " ".join(qemu_host.accelerators())),)
 
     def preflight(self, request: RunRequest) -> None:
         """Let LAVA validate the job of `request` with files of ours; ConfigError with a hint.
@@ -168,7 +163,7 @@ class LavaRunLab(LavaLab):
             settings.lava_jobs,
             settings.device_types,
             request.device_type,
-            self._accelerators(),
+            qemu_host.accelerators(),
         )
         (folder / "job.yaml").write_text(
             job_definition.render_job(settings.lava_jobs, job), "utf-8"

@@ -8,6 +8,7 @@ asked for. The list is a file of the state directory, so that all campaigns ther
 from __future__ import annotations
 
 import json
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
@@ -17,8 +18,7 @@ from rtbisect.process.command import printable
 from rtbisect.store.artefacts import write_whole
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from contextlib import AbstractContextManager
+    from collections.abc import Iterator, Mapping
     from datetime import datetime
     from pathlib import Path
 
@@ -55,26 +55,21 @@ class Quarantine:
 
     def put(self, device: str, reason: str, now: datetime) -> None:
         """Put a device on the list; the first reason stays."""
-        with self._alone():
-            entries = dict(self.all())
-            entry = QuarantineEntry(printable(reason, _LONGEST), now.isoformat(timespec="seconds"))
+        entry = QuarantineEntry(printable(reason, _LONGEST), now.isoformat(timespec="seconds"))
+        with self._changed() as entries:
             entries.setdefault(device, entry)
-            self._write(entries)
 
     def release(self, device: str) -> bool:
         """Take a device off the list; whether it was on it."""
-        with self._alone():
+        with self._changed() as entries:
+            return entries.pop(device, None) is not None
+
+    @contextmanager
+    def _changed(self) -> Iterator[dict[str, QuarantineEntry]]:
+        """The list, which is written again; by one process at a time."""
+        lock = self._path.with_suffix(".lock")
+        with locks.hold(lock, wait_s=10.0, what="the list of quarantined devices"):
             entries = dict(self.all())
-            listed = entries.pop(device, None) is not None
-            self._write(entries)
-        return listed
-
-    def _alone(self) -> AbstractContextManager[int]:
-        return locks.hold(
-            self._path.with_suffix(".lock"), wait_s=10.0, what="the list of quarantined devices"
-        )
-
-    def _write(self, entries: Mapping[str, QuarantineEntry]) -> None:
-        self._path.parent.mkdir(parents=True, exist_ok=True)
-        text = json.dumps({name: asdict(entry) for name, entry in entries.items()}, indent=1) + "\n"
-        write_whole(self._path, text.encode())
+            yield entries
+            rows = {name: asdict(entry) for name, entry in entries.items()}
+            write_whole(self._path, (json.dumps(rows, indent=1) + "\n").encode())

@@ -118,16 +118,16 @@ class LavaRest:
 
     def whoami(self) -> str:
         """The user of the token; "" for nobody."""
-        return rest_types.text(self._object("GET", "system/whoami/"), "user")
+        return job_log.text(self._object("GET", "system/whoami/"), "user")
 
     def version(self) -> str:
         """Version of the server."""
-        return rest_types.text(self._object("GET", "system/version/"), "version")
+        return job_log.text(self._object("GET", "system/version/"), "version")
 
     def validate(self, definition: str) -> None:
         """ConfigError when the server calls the job invalid: it does so with status 200."""
         answer = self._object("POST", "jobs/validate/", {"definition": definition})
-        message = rest_types.text(answer, "message")
+        message = job_log.text(answer, "message")
         if not message.startswith("Job valid"):
             raise ConfigError(
                 f"{self.settings.url} refuses the job: {printable(message)}",
@@ -205,15 +205,15 @@ class LavaRest:
     def device_types(self) -> tuple[str, ...]:
         """Names of the types that this user sees."""
         return tuple(
-            sorted(rest_types.text(row, "name") for row in self._list("devicetypes/", {}, dict))
+            sorted(job_log.text(row, "name") for row in self._list("devicetypes/", {}, dict))
         )
 
     def _offline(self) -> set[str]:
         """Workers that are out of reach."""
         return {
-            rest_types.text(row, "hostname")
+            job_log.text(row, "hostname")
             for row in self._list("workers/", {}, dict)
-            if rest_types.text(row, "state") == "Offline"
+            if job_log.text(row, "state") == "Offline"
         }
 
     # --- one request, and a patient one ---

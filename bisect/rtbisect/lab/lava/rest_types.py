@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from rtbisect.errors import InfrastructureError
-from rtbisect.lab.job_log import CaseResult
+from rtbisect.lab.job_log import CaseResult, text
 from rtbisect.process.command import printable
 
 if TYPE_CHECKING:
@@ -101,12 +101,6 @@ class DeviceState:
         if self.offline:
             return f"{self.name}'s worker {self.worker} is offline"
         return f"{self.name} is quarantined ({self.shunned})" if self.shunned else ""
-
-
-def text(row: Mapping[str, Any], key: str) -> str:
-    """A value of a row as text; "" where there is none."""
-    value = row.get(key)
-    return "" if value is None else str(value)
 
 
 def job(row: Mapping[str, Any]) -> JobState:
