@@ -103,7 +103,11 @@ class PrivateServer:
         """Set the server up where it is not, and start what does not run."""
         _check()
         with self._alone():
-            self._folders()
+            for name in ("", "run", "worker", "lava"):
+                (self.folder / name).mkdir(parents=True, exist_ok=True)
+                (self.folder / name).chmod(0o755)
+            # Logs of LAVA's user, and the socket of its events.
+            shutil.chown(self.folder / "lava", LAVA, LAVA)
             self._database()
             self._configure()
             self._types()
@@ -151,13 +155,6 @@ class PrivateServer:
     def _alone(self) -> AbstractContextManager[int]:
         """One command at a time sets up, starts or stops."""
         return locks.hold(self.folder.parent / "lava-server.lock", what="the LAVA server")
-
-    def _folders(self) -> None:
-        for name in ("", "run", "worker", "lava"):
-            (self.folder / name).mkdir(parents=True, exist_ok=True)
-            (self.folder / name).chmod(0o755)
-        # Logs of LAVA's user, and the socket of its events.
-        shutil.chown(self.folder / "lava", LAVA, LAVA)
 
     def _database(self) -> None:
         data = self.folder / "database"

@@ -6,12 +6,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from rtbisect.config.schema import BuildConfigEntry
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     from rtbisect.config import yamlfile
-    from rtbisect.config.schema import SiteFile, VariantEntry
+    from rtbisect.config.schema import BuildDefaults, SiteFile, VariantEntry
 
 #: The lab on this machine.
 EMBEDDED = "lava-run://localhost/"
@@ -134,18 +136,17 @@ Reference = tuple["Mapping[str, object]", str, "yamlfile.Place", str]
 
 def _references(site: SiteFile, root: Path) -> Iterator[Reference]:
     """(known names, used name, place of the use, kind) of every reference."""
-    top: yamlfile.Place = ("build_configs_defaults",)
     at: yamlfile.Place
-    defaults = site.build_configs_defaults
-    yield from _variant_references(site, defaults.variants, (*top, "variants"))
-    if defaults.reference:
-        yield site.trees, defaults.reference.tree, (*top, "reference", "tree"), "tree"
-    for name, config in site.build_configs.items():
-        here: yamlfile.Place = ("build_configs", name)
-        yield site.trees, config.tree, (*here, "tree"), "tree"
-        yield from _variant_references(site, config.variants or {}, (*here, "variants"))
-        if config.reference:
-            yield site.trees, config.reference.tree, (*here, "reference", "tree"), "tree"
+    entries: dict[yamlfile.Place, BuildDefaults | BuildConfigEntry] = {
+        ("build_configs_defaults",): site.build_configs_defaults,
+        **{("build_configs", name): config for name, config in site.build_configs.items()},
+    }
+    for here, entry in entries.items():
+        if isinstance(entry, BuildConfigEntry):
+            yield site.trees, entry.tree, (*here, "tree"), "tree"
+        yield from _variant_references(site, entry.variants or {}, (*here, "variants"))
+        if entry.reference:
+            yield site.trees, entry.reference.tree, (*here, "reference", "tree"), "tree"
     for name, system in site.file_systems.items():
         yield site.file_system_types, system.type, ("file_systems", name, "type"), "type"
     for name, plan in site.test_plans.items():

@@ -6,6 +6,7 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
 from rtbisect.model.code import Build, BuildRequest, BuildStatus, Checkout, Function
@@ -57,24 +58,22 @@ class FakeBuilder:
     ) -> Build:
         """A build that is a function of the request and of what we were told."""
         self.requests.append(request)
+        built = partial(
+            Build,
+            revision=request.revision,
+            config_name=request.config_name,
+            variant=request.variant,
+        )
         if request.revision in self.raising:
             raise self.raising.pop(request.revision)
         if request.revision in self.failing:
-            return Build(
-                revision=request.revision,
-                config_name=request.config_name,
-                status=BuildStatus.FAILED,
-                first_error=self.failing[request.revision],
-                seconds=self.seconds,
-                variant=request.variant,
-            )
+            error = self.failing[request.revision]
+            return built(status=BuildStatus.FAILED, first_error=error, seconds=self.seconds)
         image = self.same_as.get(request.revision, request.revision)
         text = json.dumps([image, request.config_name, request.fragments, request.variant])
         reused = text in self._done and not request.fresh
         self._done.add(text)
-        return Build(
-            revision=request.revision,
-            config_name=request.config_name,
+        return built(
             status=BuildStatus.OK,
             signature=hashlib.sha256(text.encode()).hexdigest(),
             kernel=self._keep(f"kernel {text}"),
@@ -84,7 +83,6 @@ class FakeBuilder:
             release="6.12.0-fake",
             seconds=0.0 if reused else self.seconds,
             reused=reused,
-            variant=request.variant,
         )
 
     def _keep(self, text: str) -> str:

@@ -60,7 +60,22 @@ def build_id(lines: Sequence[str]) -> str:
 
 def files_of(lines: Sequence[str]) -> dict[str, bytes]:
     """Files of the one block on a console by "<window>/<file>"; BlockError otherwise."""
-    return _unpack(_block(lines))
+    # The hash proves that the device sent these bytes, not that they are harmless.
+    inflate = zlib.decompressobj(16 + zlib.MAX_WBITS)
+    try:
+        content = inflate.decompress(_block(lines), LARGEST_TAR)
+    except zlib.error as error:
+        raise BlockError(f"the block is no gzip: {error}") from None
+    if inflate.unconsumed_tail or not inflate.eof:
+        raise BlockError(f"the block is cut off or unpacks to over {LARGEST_TAR} bytes")
+    files: dict[str, bytes] = {}
+    try:
+        with tarfile.open(fileobj=io.BytesIO(content), mode="r:") as archive:
+            for member in archive:
+                _take(archive, member, files)
+    except (tarfile.TarError, ValueError, OverflowError, EOFError) as error:
+        raise BlockError(f"the block is no tar archive: {error}") from None
+    return files
 
 
 def _block(lines: Sequence[str]) -> bytes:
@@ -96,25 +111,6 @@ def _encoded(lines: Sequence[str]) -> str:
             raise BlockError(f"foreign text in the block: {printable(line, 100)}")
         parts.append(line)
     raise BlockError("the block has no end")
-
-
-def _unpack(data: bytes) -> dict[str, bytes]:
-    # The hash proves that the device sent these bytes, not that they are harmless.
-    inflate = zlib.decompressobj(16 + zlib.MAX_WBITS)
-    try:
-        content = inflate.decompress(data, LARGEST_TAR)
-    except zlib.error as error:
-        raise BlockError(f"the block is no gzip: {error}") from None
-    if inflate.unconsumed_tail or not inflate.eof:
-        raise BlockError(f"the block is cut off or unpacks to over {LARGEST_TAR} bytes")
-    files: dict[str, bytes] = {}
-    try:
-        with tarfile.open(fileobj=io.BytesIO(content), mode="r:") as archive:
-            for member in archive:
-                _take(archive, member, files)
-    except (tarfile.TarError, ValueError, OverflowError, EOFError) as error:
-        raise BlockError(f"the block is no tar archive: {error}") from None
-    return files
 
 
 def _take(archive: tarfile.TarFile, member: tarfile.TarInfo, files: dict[str, bytes]) -> None:

@@ -25,9 +25,10 @@ ALL = "*"
 
 HEAD = "# cpu kind count sum_ns median_ns max_ns source"
 _ROW = re.compile(
-    r"(?P<cpu>\d{1,5}) (?P<kind>irq|softirq|thread|nmi) (?P<count>\d{1,12}) (?P<sum>\d{1,18}) "
-    r"(?P<median>\d{1,18}) (?P<max>\d{1,18}) (?P<source>[!-~]{1,40})"
+    r"(?P<cpu>\d{1,5}) (?P<kind>irq|softirq|thread|nmi) (?P<count>\d{1,12}) "
+    r"(?P<sum_ns>\d{1,18}) (?P<median_ns>\d{1,18}) (?P<max_ns>\d{1,18}) (?P<source>[!-~]{1,40})"
 )
+_NUMBERS = ("cpu", "count", "sum_ns", "median_ns", "max_ns")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,15 +61,8 @@ def read(content: str) -> tuple[Interference, ...]:
         raise SuiteError("noise.txt does not begin with its head")
     rows: dict[tuple[int, str, str], Interference] = {}
     for match in matches("noise.txt", lines[1:], _ROW):
-        row = Interference(
-            cpu=int(match["cpu"]),
-            kind=match["kind"],
-            source=match["source"],
-            count=int(match["count"]),
-            sum_ns=int(match["sum"]),
-            median_ns=int(match["median"]),
-            max_ns=int(match["max"]),
-        )
+        numbers = {name: int(match[name]) for name in _NUMBERS}
+        row = Interference(kind=match["kind"], source=match["source"], **numbers)
         key = (row.cpu, row.kind, row.source)
         if key in rows:
             raise SuiteError(f"noise.txt has {row.kind} {row.source} of CPU {row.cpu} twice")

@@ -174,16 +174,14 @@ def read(content: str) -> list[NoiseSample]:
 
 
 def _parsed_sample(match: re.Match[str]) -> NoiseSample:
-    runtime, noise = int(match["runtime"]), int(match["noise"])
-    available = float(match["available"])
-    single = int(match["single"])
+    runtime, noise, single = (int(match[name]) for name in ("runtime", "noise", "single"))
     if runtime == 0:
         raise SuiteError(f"osnoise: a sample of CPU {match['cpu']} has no runtime")
     row = NoiseRow(
         label=f"CPU {match['cpu']}",
         runtime_us=runtime,
         noise_us=noise,
-        avail_percent=available,
+        avail_percent=float(match["available"]),
         max_single_us=single,
     )
     if fault := contradiction(row):

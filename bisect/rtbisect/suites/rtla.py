@@ -74,17 +74,6 @@ class TopRow:
     counts: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Histogram:
-    """Single noises of one CPU."""
-
-    cpu: int
-    #: Lower end of a bucket in us -> count.
-    buckets: dict[int, int]
-    #: Noises beyond the last bucket.
-    over: int
-
-
 def parse(files: Files, window: Window, watch: Watch) -> tuple[Measurement, ...]:
     """Figures of one sample per watched CPU and their means (maxima: the maximum). The histogram
     has to agree with itself; it stays among the raw files.
@@ -95,8 +84,7 @@ def parse(files: Files, window: Window, watch: Watch) -> tuple[Measurement, ...]
             raise SuiteError(f"rtla has no row of watched CPU {cpu}")
     check_watched(rows, watch, "rtla measured")
     # A CPU without any noise has no column: here missing is none.
-    histograms = read_hist(text(files, "hist.txt"))
-    check_watched({row.cpu for row in histograms}, watch, "rtla has a histogram of")
+    check_watched(read_hist(text(files, "hist.txt")), watch, "rtla has a histogram of")
     return tuple(of_cpus(NAME, window, {cpu: _figures(rows[cpu]) for cpu in watch}))
 
 
@@ -148,11 +136,6 @@ def _parsed_row(line: str) -> TopRow:
     numbers = {name: int(cell) for name, cell in cells.items()}
     counts = tuple(numbers.pop(name) for name in _COUNTS)
     row = TopRow(avail_percent=float(percent), counts=counts, **numbers)
-    _check_row(row)
-    return row
-
-
-def _check_row(row: TopRow) -> None:
     noise = NoiseRow(
         label="",
         runtime_us=row.runtime_us,
@@ -164,10 +147,13 @@ def _check_row(row: TopRow) -> None:
     )
     if row.periods == 0 or row.runtime_us == 0 or contradiction(noise):
         raise SuiteError(f"rtla: CPU {row.cpu} has figures that cannot be together")
+    return row
 
 
-def read_hist(content: str) -> tuple[Histogram, ...]:
-    """Histograms of `rtla osnoise hist`, one a CPU that had a noise; SuiteError otherwise."""
+def read_hist(content: str) -> tuple[int, ...]:
+    """CPUs that had a noise, by the histograms of `rtla osnoise hist`; SuiteError where these do
+    not add up.
+    """
     lines = _clean_lines(content)
     if lines[:2] != ["# RTLA osnoise histogram", "# Time unit is microseconds (us)"]:
         raise SuiteError("hist.txt is no histogram of rtla in us")
@@ -188,14 +174,11 @@ def read_hist(content: str) -> tuple[Histogram, ...]:
         table[label] = [int(value) for value in values]
     if not {"over:", "count:"} <= table.keys():
         raise SuiteError("hist.txt does not come to its end")
-    histograms = []
     for place, cpu in enumerate(cpus):
         buckets = {int(label): row[place] for label, row in table.items() if label.isdigit()}
-        over = table["over:"][place]
-        if sum(buckets.values()) + over != table["count:"][place]:
+        if sum(buckets.values()) + table["over:"][place] != table["count:"][place]:
             raise SuiteError(f"hist.txt: the buckets of CPU {cpu} do not add up")
-        histograms.append(Histogram(cpu, buckets, over))
-    return tuple(histograms)
+    return tuple(cpus)
 
 
 def _cpu_of_column(word: str) -> int:

@@ -40,10 +40,11 @@ FEWEST = 20
 
 HEAD = "# cpu context count sum_ns min_ns max_ns over_100us lower_ns:count ..."
 _ROW = re.compile(
-    r"(?P<cpu>\d{1,5}) (?P<context>irq|thread|user-ret) (?P<count>\d{1,12}) (?P<sum>\d{1,20}) "
-    r"(?P<min>\d{1,20}) (?P<max>\d{1,20}) (?P<over>\d{1,12})"
+    r"(?P<cpu>\d{1,5}) (?P<context>irq|thread|user-ret) (?P<count>\d{1,12}) "
+    r"(?P<sum_ns>\d{1,20}) (?P<min_ns>\d{1,20}) (?P<max_ns>\d{1,20}) (?P<over_100us>\d{1,12})"
     r"(?P<buckets>(?: \d{1,20}:\d{1,12}){1,512})"
 )
+_NUMBERS = ("cpu", "count", "sum_ns", "min_ns", "max_ns", "over_100us")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,7 +92,16 @@ def parse(files: Files, window: Window, watch: Watch) -> tuple[Measurement, ...]
             if row is None or row.count < FEWEST:
                 count = row.count if row else 0
                 raise SuiteError(f"timerlat has {count} {context} latencies of watched CPU {cpu}")
-        figures = {cpu: _figures(row, context, seconds) for cpu, row in cpu_rows.items() if row}
+        figures = {
+            cpu: {
+                (f"{context}_p50_us", "us"): row.quantile_ns(0.5) / 1000,
+                (f"{context}_p90_us", "us"): row.quantile_ns(0.9) / 1000,
+                (f"{context}_max_us", "us"): row.max_ns / 1000,
+                (f"{context}_over_100us_per_s", "1/s"): row.over_100us / seconds,
+            }
+            for cpu, row in cpu_rows.items()
+            if row
+        }
         measurements += of_cpus(NAME, window, figures)
     return (*measurements, *of_boot(NAME, window, "s", {"cpu_seconds": seconds * len(watch)}))
 
@@ -107,15 +117,6 @@ def _window_s(settings: Mapping[str, str]) -> float:
     return times[1] - times[0]
 
 
-def _figures(row: Latencies, context: str, seconds: float) -> dict[tuple[str, str], float]:
-    return {
-        (f"{context}_p50_us", "us"): row.quantile_ns(0.5) / 1000,
-        (f"{context}_p90_us", "us"): row.quantile_ns(0.9) / 1000,
-        (f"{context}_max_us", "us"): row.max_ns / 1000,
-        (f"{context}_over_100us_per_s", "1/s"): row.over_100us / seconds,
-    }
-
-
 def read(content: str) -> tuple[Latencies, ...]:
     """All rows; SuiteError when one cannot be, or the trace had lines of another kind."""
     lines = content.splitlines()
@@ -127,20 +128,8 @@ def read(content: str) -> tuple[Latencies, ...]:
     for match in matches("latency.txt", lines[1:-1], _ROW):
         bucket_texts = (pair.split(":") for pair in match["buckets"].split())
         buckets = tuple((int(lower), int(count)) for lower, count in bucket_texts)
-        count, total, least, most, over = (
-            int(match[name]) for name in ("count", "sum", "min", "max", "over")
-        )
-        cpu, context = int(match["cpu"]), match["context"]
-        row = Latencies(
-            cpu=cpu,
-            context=context,
-            count=count,
-            sum_ns=total,
-            min_ns=least,
-            max_ns=most,
-            over_100us=over,
-            buckets=buckets,
-        )
+        numbers = {name: int(match[name]) for name in _NUMBERS}
+        row = Latencies(context=match["context"], buckets=buckets, **numbers)
         _check_row(row, match[0])
         if (row.cpu, row.context) in rows:
             raise SuiteError(f"latency.txt has {row.context} of CPU {row.cpu} twice")

@@ -15,7 +15,7 @@ from rtbisect.process.command import printable
 from rtbisect.trees import mime
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
     from email.message import Message
 
 #: Patches of one series, and bytes of one of them.
@@ -82,15 +82,12 @@ def _series(data: bytes) -> tuple[Patch, ...]:
     return tuple(patch for _, patch in sorted(patches, key=lambda keyed: keyed[0]))
 
 
-def _mails(data: bytes) -> Iterable[Message]:
+def _mails(data: bytes) -> Iterator[Message]:
     if not data.startswith(b"From "):
         # A plain diff has no header: everything of it is text.
         plain = not re.match(rb"[A-Za-z-]{1,80}: ", data)
-        return [mime.parse(b"\n" + data if plain else data)]
-    return _of_mbox(data)
-
-
-def _of_mbox(data: bytes) -> Iterator[Message]:
+        yield mime.parse(b"\n" + data if plain else data)
+        return
     with tempfile.TemporaryDirectory(prefix="rtbisect-mbox-") as folder:
         place = Path(folder) / "mbox"
         place.write_bytes(data)

@@ -150,15 +150,12 @@ class Desk:
         if fetch := _FETCH.fullmatch(request.path):
             if request.method not in ("GET", "HEAD"):
                 return HttpAnswer(HTTPStatus.METHOD_NOT_ALLOWED)
-            return self._artefact(fetch[1], fetch[2])
+            word, sha256 = fetch.groups()
+            with self._lock:
+                offered = sha256 in self._offered
+            if offered and hmac.compare_digest(word, self.settings.word):
+                return HttpAnswer(HTTPStatus.OK, self.artefacts.root / sha256[:2] / sha256)
         return HttpAnswer(HTTPStatus.NOT_FOUND)
-
-    def _artefact(self, word: str, sha256: str) -> HttpAnswer:
-        with self._lock:
-            offered = sha256 in self._offered
-        if not offered or not hmac.compare_digest(word, self.settings.word):
-            return HttpAnswer(HTTPStatus.NOT_FOUND)
-        return HttpAnswer(HTTPStatus.OK, self.artefacts.root / sha256[:2] / sha256)
 
     def _note_call(self, key: str, token: str) -> bool:
         """A call arrived; False when nobody expects it or it does not know the job's key."""

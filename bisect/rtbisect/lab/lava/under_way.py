@@ -29,8 +29,6 @@ class JobUnderWay:
     """A job on a server, and the file that stands for it here."""
 
     key: str
-    #: A journal knows it, and `resume` may take it up again.
-    kept: bool
     path: Path
 
     def over(self) -> None:
@@ -55,7 +53,7 @@ class UnderWay:
                 if path.exists():
                     break
                 stack.close()
-            yield JobUnderWay(key, kept, path)
+            yield JobUnderWay(key, path)
 
     def left(self) -> Iterator[JobUnderWay]:
         """Entries that nobody holds; each is held while the caller looks at it."""
@@ -67,7 +65,7 @@ class UnderWay:
                     stack.enter_context(locks.hold(path))
                 except BusyError:
                     continue
-                yield JobUnderWay(path.stem, path.suffix == _KEPT, path)
+                yield JobUnderWay(path.stem, path)
 
 
 class BootNote:
