@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     Watch = tuple[int, ...]
     Parse = Callable[[Files, Window, Watch], tuple[Measurement, ...]]
     Tell = Callable[[Files, Window, Watch], tuple[FigureSource, ...]]
+    #: Of one CPU, by name and unit.
+    Figures = dict[tuple[str, str], float]
     Rate = Callable[[Mapping[str, float]], float | None]
 
 #: Units of all suites. A measurement has one of these or its suite is wrong.
@@ -199,9 +201,7 @@ def of_boot(
     )
 
 
-def of_cpus(
-    suite: str, window: Window, figures: Mapping[int, Mapping[tuple[str, str], float]]
-) -> list[Measurement]:
+def of_cpus(suite: str, window: Window, figures: Mapping[int, Figures]) -> list[Measurement]:
     """Figures (name and unit) of each CPU, all of which have the same ones; and before each those
     of the boot: their mean, or the largest where the name says `max_`.
     """

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from rtbisect.model.lab import Measurement, Window
-    from rtbisect.suites.base import Files, Watch
+    from rtbisect.suites.base import Figures, Files, Watch
 
 NAME = "osnoise"
 
@@ -138,9 +138,7 @@ def _check_settings(files: Files, watch: Watch) -> None:
     no_events_lost(settings, watch, "osnoise.txt")
 
 
-def _own_noise(
-    rows: tuple[noise.Interference, ...], cpu: int, runtime_us: int
-) -> dict[tuple[str, str], float]:
+def _own_noise(rows: tuple[noise.Interference, ...], cpu: int, runtime_us: int) -> Figures:
     """Microseconds of typical interference in a second of runtime, together and by kind."""
     rates = dict.fromkeys(("own", *noise.KINDS), 0.0)
     for row in rows:
@@ -190,7 +188,7 @@ def _parsed_sample(match: re.Match[str]) -> NoiseSample:
     return NoiseSample(int(match["cpu"]), runtime, noise, single, counts)
 
 
-def _figures(samples: list[NoiseSample]) -> dict[tuple[str, str], float]:
+def _figures(samples: list[NoiseSample]) -> Figures:
     n = len(samples)
     runtime = sum(sample.runtime_us for sample in samples)
     noise = sum(sample.noise_us for sample in samples)

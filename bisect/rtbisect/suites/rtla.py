@@ -20,7 +20,7 @@ from rtbisect.suites.identity import NoiseRow, contradiction
 
 if TYPE_CHECKING:
     from rtbisect.model.lab import Measurement
-    from rtbisect.suites.base import Files, Watch
+    from rtbisect.suites.base import Figures, Files, Watch
 
 NAME = "rtla"
 
@@ -88,7 +88,7 @@ def parse(files: Files, window: Window, watch: Watch) -> tuple[Measurement, ...]
     return tuple(of_cpus(NAME, window, {cpu: _figures(rows[cpu]) for cpu in watch}))
 
 
-def _figures(row: TopRow) -> dict[tuple[str, str], float]:
+def _figures(row: TopRow) -> Figures:
     figures = {
         ("runtime_us", "us"): row.runtime_us / row.periods,
         ("noise_us", "us"): row.noise_us / row.periods,

@@ -5,6 +5,7 @@ set of rules, measured from one form of log.
 
 from __future__ import annotations
 
+import gzip
 import os
 import time
 from abc import ABC, abstractmethod
@@ -13,16 +14,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rtbisect.errors import ConfigError, InfrastructureError
-from rtbisect.lab import initramfs, job_definition
+from rtbisect.lab import initramfs, job_definition, job_log
 from rtbisect.lab.classify import excerpt
 from rtbisect.lab.lava.verdict import verdict_on, with_evidence
 from rtbisect.model.lab import Run, RunStatus
 from rtbisect.model.ports import NoNote
+from rtbisect.process import command
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from rtbisect.lab.classify import Verdict
+    from rtbisect.lab.job_log import LavaLog
     from rtbisect.lab.lava.known_good import KnownGood
     from rtbisect.lab.lava.verdict import EndedJob
     from rtbisect.model.lab import DeviceType, RunRequest
@@ -120,6 +123,11 @@ class LavaLab(ABC):
             modules=offer(request.modules, "modules.tar.gz") if request.modules else None,
             timeouts=self._timeouts(request),
         )
+
+    def _keep_log(self, data: bytes) -> tuple[str, LavaLog]:
+        """Name of the artefact that keeps the log of a job, and what it says."""
+        artefact = self.artefacts.put_bytes(gzip.compress(data, mtime=0))
+        return artefact, job_log.parse(command.decode(data))
 
     def _with_stand_in(self, request: RunRequest) -> RunRequest:
         """A request that is only validated, with a file in the place of its kernel."""

@@ -166,7 +166,14 @@ class HttpServer:
     async def _send(self, writer: asyncio.StreamWriter, answer: HttpAnswer, *, body: bool) -> None:
         stream, size, status = _open_file(answer)
         try:
-            writer.write(_head(status, size))
+            head = (
+                f"HTTP/1.1 {status} {HTTPStatus(status).phrase}",
+                "Server: rtbisect",
+                "Content-Type: application/octet-stream",
+                f"Content-Length: {size}",
+                "Connection: close",
+            )
+            writer.write(("\r\n".join(head) + "\r\n\r\n").encode("ascii"))
             limits = self._limits
             async with asyncio.timeout(limits.request_s + size * body / limits.bytes_per_s):
                 await writer.drain()
@@ -198,17 +205,6 @@ def _open_file(answer: HttpAnswer) -> tuple[BinaryIO | None, int, int]:
     except OSError:
         return None, 0, HTTPStatus.NOT_FOUND
     return stream, os.fstat(stream.fileno()).st_size, answer.status
-
-
-def _head(status: int, size: int) -> bytes:
-    lines = [
-        f"HTTP/1.1 {status} {HTTPStatus(status).phrase}",
-        "Server: rtbisect",
-        "Content-Type: application/octet-stream",
-        f"Content-Length: {size}",
-        "Connection: close",
-    ]
-    return ("\r\n".join(lines) + "\r\n\r\n").encode("ascii")
 
 
 async def _read(reader: asyncio.StreamReader) -> HttpRequest:

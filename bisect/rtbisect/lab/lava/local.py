@@ -8,7 +8,6 @@ that `resume` can end it. QEMU hangs on lava-run's terminal and ends with it.
 
 from __future__ import annotations
 
-import gzip
 import os
 import re
 import shutil
@@ -140,14 +139,12 @@ class LavaRunLab(LavaLab):
                 shutil.rmtree(LAVA_SCRATCH / job_id, ignore_errors=True)
             oom_kills = qemu_host.oom_kills() - oom_kills
             data = job_log.read(log)
-        artefact = self.artefacts.put_bytes(gzip.compress(data, mtime=0))
+        artefact, parsed = self._keep_log(data)
         how = f"lava-run ended with {done.returncode}"
         if done.timed_out:
             how = "lava-run did not end within its own timeouts"
         starved = "this host ran out of memory while the job ran" if oom_kills else ""
-        return EndedJob(
-            log=job_log.parse(command.decode(data)), artefact=artefact, how=how, starved=starved
-        )
+        return EndedJob(log=parsed, artefact=artefact, how=how, starved=starved)
 
     def _write_job(self, request: RunRequest, folder: Path, key: str) -> None:
         """Job, device and links to the artefacts; the links have names that a log can show."""

@@ -7,7 +7,6 @@ job is never submitted twice for want of an answer, and one that outlived us is 
 
 from __future__ import annotations
 
-import gzip
 import time
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
@@ -16,7 +15,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from rtbisect.errors import ConfigError, InfrastructureError, RtbisectError
-from rtbisect.lab import job_definition, job_log
+from rtbisect.lab import job_definition
 from rtbisect.lab.lava import fair_use, rest_types
 from rtbisect.lab.lava.base import LavaLab, LavaSettings
 from rtbisect.lab.lava.fair_use import FairUse
@@ -24,7 +23,7 @@ from rtbisect.lab.lava.rest import GoneError
 from rtbisect.lab.lava.rest_types import NoAnswerError
 from rtbisect.lab.lava.under_way import BootNote, UnderWay
 from rtbisect.lab.lava.verdict import EndedJob
-from rtbisect.process import command, locks
+from rtbisect.process import locks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -183,8 +182,7 @@ class LavaServerLab(LavaLab):
     def _read_finished(self, state: JobState) -> EndedJob:
         """What a job that has finished tells."""
         job = state.job
-        data = self.rest.log(job)
-        artefact = self.artefacts.put_bytes(gzip.compress(data, mtime=0))
+        artefact, log = self._keep_log(self.rest.log(job))
         if state.cancelled:
             raise InfrastructureError(
                 f"job {job} of lab {self.settings.lab} was cancelled there",
@@ -192,7 +190,7 @@ class LavaServerLab(LavaLab):
                 retryable=False,
             )
         return EndedJob(
-            log=self._with_verdict(job_log.parse(command.decode(data)), job),
+            log=self._with_verdict(log, job),
             artefact=artefact,
             how=f"job {job} of lab {self.settings.lab} ended as {state.health}",
             device=state.device,
