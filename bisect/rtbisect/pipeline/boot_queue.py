@@ -10,6 +10,8 @@ values alone and on no clock, so a resumed campaign begins the same ones under t
 from __future__ import annotations
 
 import threading
+from collections import Counter, defaultdict
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -43,32 +45,6 @@ def in_turn(pair: tuple[str, str], turn: int) -> str:
     return pair[(turn + turn // 2) % 2]
 
 
-class _BegunBoot:
-    """A boot under way, in a thread that ends with the program."""
-
-    def __init__(self, ask: BootRequest, work: Callable[[], Run]) -> None:
-        self.ask = ask
-        self._work = work
-        self._run: Run | None = None
-        self._error: BaseException | None = None
-        self._thread = threading.Thread(target=self._do, daemon=True)
-        self._thread.start()
-
-    def result(self) -> Run:
-        """The run, or the error of the lab."""
-        self._thread.join()
-        if self._error is not None:
-            raise self._error
-        assert self._run is not None
-        return self._run
-
-    def _do(self) -> None:
-        try:
-            self._run = self._work()
-        except BaseException as error:  # noqa: BLE001  (raised where the boot is asked for)
-            self._error = error
-
-
 class BootQueue:
     """At most `width` boots at a time. `prepare(number, ask)` gives what carries a boot out; that
     may run in another thread.
@@ -79,7 +55,8 @@ class BootQueue:
     ) -> None:
         self._width = width
         self._prepare = prepare
-        self._waiting: list[_BegunBoot] = []
+        #: Begun and not yet asked for, the oldest first.
+        self._waiting: dict[BootRequest, list[Future[Run]]] = defaultdict(list)
         #: Boots that have begun, asked for or not.
         self.begun = 0
 
@@ -90,25 +67,28 @@ class BootQueue:
         if self._width <= 1:
             self.begun += 1
             return self._prepare(self.begun, ask)()
-        boot = self._same_boot(ask, self._waiting) or self._begin(ask)
-        self._waiting.remove(boot)
-        known, busy = list(self._waiting), 1
-        for guess in ahead:
-            if busy == self._width:
-                break
-            if begun := self._same_boot(guess, known):
-                known.remove(begun)
-            else:
-                self._begin(guess)
-            busy += 1
-        return boot.result()
+        same = self._waiting[ask]
+        run = same.pop(0) if same else self._begin(ask)
+        wanted: Counter[BootRequest] = Counter()
+        for guess in ahead[: self._width - 1]:
+            wanted[guess] += 1
+            if wanted[guess] > len(self._waiting[guess]):
+                self._waiting[guess].append(self._begin(guess))
+        return run.result()
 
-    @staticmethod
-    def _same_boot(ask: BootRequest, among: Sequence[_BegunBoot]) -> _BegunBoot | None:
-        return next((boot for boot in among if boot.ask == ask), None)
-
-    def _begin(self, ask: BootRequest) -> _BegunBoot:
+    def _begin(self, ask: BootRequest) -> Future[Run]:
+        """A boot in a thread that ends with the program: those of an executor are joined at its
+        end, so Ctrl-C would wait for every boot under way.
+        """
         self.begun += 1
-        boot = _BegunBoot(ask, self._prepare(self.begun, ask))
-        self._waiting.append(boot)
-        return boot
+        work = self._prepare(self.begun, ask)
+        run: Future[Run] = Future()
+
+        def carry_out() -> None:
+            try:
+                run.set_result(work())
+            except BaseException as error:  # noqa: BLE001  (raised where the boot is asked for)
+                run.set_exception(error)
+
+        threading.Thread(target=carry_out, daemon=True).start()
+        return run
