@@ -29,7 +29,7 @@ from rtbisect.model.command import CommandRequest
 from rtbisect.model.lab import RunStatus
 from rtbisect.search import engine
 from rtbisect.search.ancestry import Ancestry
-from rtbisect.search.simulate import rehearse
+from searchbench.simulate import rehearse
 
 #: A median wait in us, in steps of one tick.
 WAIT = next(t for t in load_thresholds(data("thresholds"), ("rcu",)) if t.key.name == "p50_us")

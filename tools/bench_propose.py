@@ -16,9 +16,9 @@ import time
 
 from rtbisect.search import engine
 from rtbisect.search.ancestry import Ancestry
-from rtbisect.search.simulate import events
 from searchbench.calibration import spec_of
 from searchbench.histories import history
+from searchbench.simulate import events
 from searchbench.world import Cell, world
 
 ROW = "{:<20} {:>7} {:>6} {:>9} {:>9} {:>9} {:>9} {:>8}"

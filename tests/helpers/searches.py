@@ -11,7 +11,7 @@ from rtbisect.model.code import Commit, CommitGraph
 from rtbisect.model.lab import RunStatus
 from rtbisect.search import engine
 from rtbisect.search.ancestry import Ancestry
-from rtbisect.search.simulate import rehearse
+from searchbench.simulate import rehearse
 
 SIZE = 30
 CULPRIT = 17

@@ -23,10 +23,10 @@ from rtbisect.pipeline.proof import most_boots
 from rtbisect.search import engine, verification
 from rtbisect.search.ancestry import candidates_between
 from rtbisect.search.likelihood import hypotheses, priors
-from rtbisect.search.simulate import rehearse
 from searchbench import bayesect
 from searchbench.calibration import MAX_BOOTS, calibrated, spec_of
 from searchbench.oracle import known_grids
+from searchbench.simulate import rehearse
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

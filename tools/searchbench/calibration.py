@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from rtbisect.model.campaign import Better, MetricKey, Scale, Threshold
 from rtbisect.search import engine
-from rtbisect.search.simulate import events
+from searchbench.simulate import events
 
 if TYPE_CHECKING:
     from searchbench.world import World

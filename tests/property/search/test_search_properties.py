@@ -9,7 +9,7 @@ from rtbisect.model.code import Commit, CommitGraph
 from rtbisect.model.lab import RunStatus
 from rtbisect.search import engine
 from rtbisect.search.ancestry import Ancestry
-from rtbisect.search.simulate import events, rehearse
+from searchbench.simulate import events, rehearse
 
 THRESHOLD = Threshold(
     key=MetricKey("suite", "metric", "on"),

@@ -20,8 +20,8 @@ from rtbisect.pipeline import bisect
 from rtbisect.program.worktree_run import TRAITS
 from rtbisect.search import engine, plan
 from rtbisect.search.ancestry import Ancestry
-from rtbisect.search.simulate import events, rehearse
 from rtbisect.search.wording import words_of
+from searchbench.simulate import events, rehearse
 
 #: A median wait in us, in steps of 1000 us.
 WAIT = next(t for t in thresholds() if (t.key.name, t.key.window) == ("p50_us", "rcu-off"))

@@ -9,7 +9,7 @@ from rtbisect.model.campaign import Observation, Outcome
 from rtbisect.model.code import Commit, CommitGraph
 from rtbisect.model.lab import RunStatus
 from rtbisect.search import engine
-from rtbisect.search.simulate import rehearse
+from searchbench.simulate import rehearse
 
 
 def test_calibration_builds_both_ends_and_boots_them_in_abba_order():

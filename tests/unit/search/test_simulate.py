@@ -16,7 +16,7 @@ from rtbisect.model.code import Commit, CommitGraph
 from rtbisect.model.lab import RunStatus
 from rtbisect.search import engine
 from rtbisect.search.ancestry import Ancestry
-from rtbisect.search.simulate import rehearse
+from searchbench.simulate import rehearse
 
 POOL = Path(__file__).parents[2] / "data" / "eventpoll-lock-tcg.csv"
 

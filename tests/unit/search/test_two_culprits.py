@@ -13,7 +13,7 @@ from rtbisect.model.code import Commit, CommitGraph
 from rtbisect.model.lab import RunStatus
 from rtbisect.search import engine, stop
 from rtbisect.search.predictive import contradictions
-from rtbisect.search.simulate import events, rehearse
+from searchbench.simulate import events, rehearse
 
 THRESHOLD = replace(
     RES,

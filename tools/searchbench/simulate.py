@@ -37,49 +37,26 @@ class LayoutWorld(World, Protocol):
 
 def events(state: SearchState, world: World, trial: engine.Trial, name: str) -> Iterator[Event]:
     """What the world answers to one proposed test; costs are those of the specification."""
-    spec = state.spec
-    if trial.layout:
-        yield from _layout_events(state, world, trial, name)
-        return
-    if not engine.knows_build(state, trial.revision):
-        signature = world.build(trial.revision)
-        ok = signature is not None
-        yield engine.Built(trial.revision, ok, signature or "", spec.build_cost_s)
-        if not ok:
-            return
-    if trial.boot:
-        status, value = world.boot(trial.revision)
-        observation = (
-            Observation(revision=trial.revision, run_id=name, value=value)
-            if status is RunStatus.COMPLETE
-            else None
-        )
-        yield engine.Booted(
-            revision=trial.revision,
-            run_id=name,
-            status=status,
-            observation=observation,
-            seconds=spec.boot_cost_s,
-        )
-
-
-def _layout_events(
-    state: SearchState, world: World, trial: engine.Trial, name: str
-) -> Iterator[Event]:
     spec, sha, layout = state.spec, trial.revision, trial.layout
-    if (sha, layout) not in state.ledger.views:
-        yield engine.Built(sha, True, "", spec.layout_cost_s or 0.0, layout)  # noqa: FBT003
-    status, value = cast("LayoutWorld", world).boot_layout(sha, layout)
-    observation = (
-        Observation(revision=sha, run_id=name, value=value)
-        if status is RunStatus.COMPLETE
-        else None
-    )
+    if layout:
+        if (sha, layout) not in state.ledger.views:
+            yield engine.Built(sha, True, "", spec.layout_cost_s or 0.0, layout)  # noqa: FBT003
+        status, value = cast("LayoutWorld", world).boot_layout(sha, layout)
+    else:
+        if not engine.knows_build(state, sha):
+            signature = world.build(sha)
+            yield engine.Built(sha, signature is not None, signature or "", spec.build_cost_s)
+            if signature is None:
+                return
+        if not trial.boot:
+            return
+        status, value = world.boot(sha)
+    complete = status is RunStatus.COMPLETE
     yield engine.Booted(
         revision=sha,
         run_id=name,
         status=status,
-        observation=observation,
+        observation=Observation(revision=sha, run_id=name, value=value) if complete else None,
         seconds=spec.boot_cost_s,
         layout=layout,
     )
