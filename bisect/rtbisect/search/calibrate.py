@@ -43,7 +43,7 @@ class Calibration:
     #: By how much `figure` is worse at the newer end, in badness (judge/scale.py).
     shift: float
     #: The ends differ the other way round.
-    swapped: bool
+    swapped: bool = False
     #: What of a boot the ends differ in.
     figure: Aspect = WHOLE
     #: All boots of both ends gave the same figure to the last digit.
@@ -98,10 +98,8 @@ def calibration_of(spec: SearchSpec, ledger: Ledger) -> Calibration:
     """The decision of the looks that are due. Each look uses the first boots of each side,
     so later boots (controls) never change what it said.
     """
-    boots = ledger.views
-    last = spec.calibrate_max
-    good = boots.get((spec.graph.older, 0), ())[:last]
-    bad = boots.get((spec.graph.newer, 0), ())[:last]
+    ends, last = (spec.graph.older, spec.graph.newer), spec.calibrate_max
+    good, bad = (ledger.views.get((end, 0), ())[:last] for end in ends)
     return decide(good, bad, _look_rule(spec))
 
 
@@ -123,14 +121,16 @@ class LookRule:
 
 def decide(good: tuple[Views, ...], bad: tuple[Views, ...], rule: LookRule) -> Calibration:
     """What the looks say about the boots of both ends in the order of their time."""
-    calibration = Calibration(reproduced=None, used=0, p=1.0, shift=0.0, swapped=False)
+    calibration = Calibration(reproduced=None, used=0, p=1.0, shift=0.0)
     for boots in rule.looks:
         if min(len(good), len(bad)) < boots:
             return replace(calibration, reproduced=None)
         calibration = _judge_look(good[:boots], bad[:boots], rule)
         if calibration.reproduced:
             return calibration
-        if _all_the_same(good[:boots], bad[:boots], rule):
+        # Every boot of both ends gave the same to the last digit: such a figure is not measured,
+        # and more boots do not change that. Shares and counts may well be 0 for long.
+        if not rule.mean and boots >= WIDER_FROM and len({*good[:boots], *bad[:boots]}) == 1:
             return replace(calibration, still=True)
     good_values, bad_values = [views[0] for views in good], [views[0] for views in bad]
     reverse = stats.rank_p(good_values, bad_values, alternative="less", seed=rule.seed)
@@ -138,38 +138,23 @@ def decide(good: tuple[Views, ...], bad: tuple[Views, ...], rule: LookRule) -> C
     return replace(calibration, swapped=swapped)
 
 
-def _all_the_same(good: Sequence[Views], bad: Sequence[Views], rule: LookRule) -> bool:
-    """Every boot of both ends gave the same to the last digit: such a figure is not measured, and
-    more boots do not change that. Shares and counts may well be 0 for long.
-    """
-    return not rule.mean and len(good) >= WIDER_FROM and len({*good, *bad}) == 1
-
-
 @lru_cache(maxsize=64)
 def _judge_look(good: tuple[Views, ...], bad: tuple[Views, ...], rule: LookRule) -> Calibration:
     """One look: reproduced or not."""
     good_values, bad_values = [views[0] for views in good], [views[0] for views in bad]
-    boots, shift = len(good), _shift(good_values, bad_values, rule)
+    shift = _shift(good_values, bad_values, rule)
     p = stats.rank_p(good_values, bad_values, alternative="greater", seed=rule.seed)
+    differ = Calibration(reproduced=True, used=len(good), p=p, shift=shift)
     if p <= SHIFT * rule.alpha:
         if shift >= rule.floor and shift > 0:
-            return Calibration(reproduced=True, used=boots, p=p, shift=shift, swapped=False)
+            return differ
         # Figures that are mostly 0, and sometimes not, differ although their medians do not.
         mean_shift = stats.mean(bad_values) - stats.mean(good_values)
         if shift == 0 and mean_shift >= rule.floor and mean_shift > 0 and not rule.mean:
-            return Calibration(
-                reproduced=True,
-                used=boots,
-                p=p,
-                shift=mean_shift,
-                swapped=False,
-                figure=Aspect(mean=True),
-            )
+            return replace(differ, shift=mean_shift, figure=Aspect(mean=True))
     for figure, size, figure_p in _other_figures(good, bad, rule):
-        return Calibration(
-            reproduced=True, used=boots, p=figure_p, shift=size, swapped=False, figure=figure
-        )
-    return Calibration(reproduced=False, used=boots, p=p, shift=shift, swapped=False)
+        return replace(differ, p=figure_p, shift=size, figure=figure)
+    return replace(differ, reproduced=False)
 
 
 def _shift(good: Sequence[float], bad: Sequence[float], rule: LookRule) -> float:

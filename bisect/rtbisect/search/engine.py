@@ -96,44 +96,41 @@ def propose(
         return _calibration_trials(state, free_hosts, free_builders)
     if (end := stop.end_to_recheck(state)) is not None:
         return (Trial(end, RECHECK_END),)
-    posterior = state.belief
-    finish = stop.stop_in_search(state, posterior)
+    finish = stop.stop_in_search(state)
     if finish is not None:
         return (finish,)
-    trials = _trials_before_naming(state, posterior, free_hosts, free_builders)
-    trials = trials or plan.choose(state, posterior, free_hosts, free_builders)
-    trials = trials or _trials_against_doubt(state, posterior)
-    if trials:
-        return trials
-    return (stop.exhausted(state, posterior),)
+    return (
+        _trials_before_naming(state, free_hosts, free_builders)
+        or plan.choose(state, free_hosts, free_builders)
+        or _trials_against_doubt(state)
+        or (stop.exhausted(state),)
+    )
 
 
-def _trials_before_naming(
-    state: SearchState, posterior: Posterior, hosts: int, builders: int
-) -> tuple[Trial, ...]:
+def _trials_before_naming(state: SearchState, hosts: int, builders: int) -> tuple[Trial, ...]:
     """What is due before a culprit that is likely enough is named."""
-    missing = stop.unbuilt_neighbours(state, posterior)
+    missing = stop.unbuilt_neighbours(state)
     if missing:
         return tuple(Trial(sha, "search", boot=False) for sha in missing[: max(1, builders)])
-    if posterior.none > NONE_AT_MOST:
+    if state.belief.none > NONE_AT_MOST:
         return ()
-    if (suspect := stop.second_culprit_probe(state, posterior)) is not None:
+    if (suspect := stop.second_culprit_probe(state)) is not None:
         return (Trial(suspect, "search"),)
-    if unbooted := stop.unbooted(state, posterior):
+    if unbooted := stop.unbooted(state):
         # A silent commit is booted as the kernel that it is taken to have.
         shas = dict.fromkeys(state.ledger.equal.stand_in(sha) for sha in unbooted)
         return tuple(Trial(sha, "search") for sha in list(shas)[: max(1, hosts)])
-    layouts = stop.layouts_due(state, posterior)[: max(1, hosts)]
+    layouts = stop.layouts_due(state)[: max(1, hosts)]
     return tuple(Trial(sha, "layout", layout=layout) for sha, layout in layouts)
 
 
-def _trials_against_doubt(state: SearchState, posterior: Posterior) -> tuple[Trial, ...]:
+def _trials_against_doubt(state: SearchState) -> tuple[Trial, ...]:
     """What still tells, when no test tells candidates apart: whether there is a regression at all,
     or a second culprit beside one that stands out.
     """
-    if (trial := plan.trial_against_none(state, posterior)) is not None:
+    if (trial := plan.trial_against_none(state)) is not None:
         return (trial,)
-    if (sha := stop.more_boots(state, posterior)) is not None:
+    if (sha := stop.more_boots(state)) is not None:
         return (Trial(state.ledger.equal.stand_in(sha), "search"),)
     return ()
 
@@ -142,21 +139,20 @@ def answer(state: SearchState) -> SearchAnswer:
     """What the log says. Before the search is over the outcome is inconclusive."""
     proposal = propose(state)[0]
     finish = proposal if isinstance(proposal, Finish) else None
-    outcome = finish.outcome if finish else Outcome.INCONCLUSIVE
-    reasons = (finish.reason,) if finish else ("the search is not over",)
+    so_far = SearchAnswer(
+        outcome=finish.outcome if finish else Outcome.INCONCLUSIVE,
+        culprit=None,
+        candidates=(),
+        confidence=0.0,
+        tested=_tested(state),
+        reasons=(finish.reason if finish else "the search is not over",),
+    )
     if not state.ends.reproduced or stop.stop_before_search(state) is not None:
-        return SearchAnswer(
-            outcome=outcome,
-            culprit=None,
-            candidates=(),
-            confidence=0.0,
-            tested=_tested(state),
-            reasons=reasons,
-        )
-    posterior = state.belief
+        return so_far
+    posterior, outcome = state.belief, so_far.outcome
     commits = state.spec.graph.commits
     if outcome is Outcome.CULPRIT_SET:
-        members = stop.culprit_set(state, posterior)
+        members = stop.culprit_set(state)
         confidence = float(posterior.commits[members].sum())
     else:
         members = _credible(posterior)
@@ -168,16 +164,16 @@ def answer(state: SearchState) -> SearchAnswer:
         confidence = 0.0
     if outcome in (Outcome.NOT_REPRODUCED, Outcome.LAYOUT_SENSITIVE):
         members = []
-    candidates = tuple((commits[i].sha, float(posterior.commits[i])) for i in members)
-    culprit = commits[posterior.best].sha if outcome is Outcome.CULPRIT else None
-    return SearchAnswer(
-        outcome=outcome, culprit=culprit, candidates=candidates, confidence=confidence,
-        tested=_tested(state), reasons=reasons,
+    return replace(
+        so_far,
+        culprit=commits[posterior.best].sha if outcome is Outcome.CULPRIT else None,
+        candidates=tuple((commits[i].sha, float(posterior.commits[i])) for i in members),
+        confidence=confidence,
         figure=state.ends.figure,
         between=state.two.between[0] if outcome is Outcome.MULTIPLE_CULPRITS else "",
         unlike=contradictions(posterior) if outcome is Outcome.CULPRIT else (),
         sure=finish is None or finish.sure,
-    )  # fmt: skip
+    )
 
 
 def confidence_after(
@@ -190,7 +186,7 @@ def confidence_after(
     """
     with_fresh = replace(state, events=(*state.events, *fresh))
     candidate = state.ancestry.index[culprit]
-    probability = stop.culprit_probability(with_fresh, with_fresh.belief, candidate)
+    probability = stop.culprit_probability(with_fresh, candidate)
     most_none = 1 - state.spec.confidence if rebuilt else NONE_AT_MOST
     return probability, probability >= state.spec.confidence and with_fresh.belief.none <= most_none
 

@@ -56,8 +56,10 @@ class EqualKernels:
         return dict(self.assumed)
 
     @cached_property
-    def _classes(self) -> tuple[tuple[str, ...], ...]:
-        """Revisions with the same kernel, by signature or as nothing touches it; built first."""
+    def kin(self) -> Mapping[str, tuple[str, ...]]:
+        """For each revision that has any: those with the same kernel, by signature or as nothing
+        touches it, itself too; built ones first.
+        """
         pairs = [(sha, twin) for group in self.twins for sha, twin in pairwise(group)]
         chain = _group_roots((*pairs, *self.assumed))
         members: dict[str, list[str]] = {}
@@ -65,12 +67,7 @@ class EqualKernels:
             members.setdefault(root, []).append(sha)
         built = self.signatures
         groups = (sorted(g, key=lambda sha: (sha not in built, sha)) for g in members.values())
-        return tuple(tuple(group) for group in groups)
-
-    @cached_property
-    def kin(self) -> Mapping[str, tuple[str, ...]]:
-        """The class of each revision that has one."""
-        return {sha: group for group in self._classes for sha in group}
+        return {sha: group for group in map(tuple, groups) for sha in group}
 
     def same_as(self, sha: str) -> tuple[str, ...]:
         """All revisions with the kernel of `sha`, at least itself; built ones first."""

@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections import Counter
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from rtbisect.model.code import SEARCH_LAYOUTS
 from rtbisect.model.lab import RunStatus
 from rtbisect.search.equal_kernels import EqualKernels
 from rtbisect.search.events import Booted, Built, Event, Reverted, Silent
@@ -23,30 +24,48 @@ FAILED_BOOTS = 3
 INVALID_RERUNS = 3
 
 
-@dataclass(frozen=True, kw_only=True)
 class Ledger:
-    """The events, summed up per revision."""
+    """The events, summed up per revision. A revision that booted was built."""
 
-    #: Signature of each revision that is built as it is configured; empty where it is not known.
-    signatures: Mapping[str, str]
-    build_failed: frozenset[str]
-    #: How the boots since the last valid one ended that did not reach the suites' end.
-    failed_boots: Mapping[str, tuple[RunStatus, ...]]
-    #: Runs since the last valid one that are no evidence, and none against the kernel.
-    invalid: Mapping[str, int]
-    #: Events of each kind, also those of other layouts and those that failed.
-    builds: int
-    boots: int
-    equal: EqualKernels
-    #: Of the valid boots in their order, by revision and layout, without what hosts add. A layout
-    #: that is built and has not booted has an empty entry.
-    views: Mapping[tuple[str, int], tuple[Views, ...]] = field(default_factory=dict)
-    #: Revisions that do not build or boot with another layout.
-    layouts_failed: frozenset[str] = frozenset()
-    #: Revisions that were given up for their invalid runs since the last valid one of any revision.
-    invalid_streak: int = 0
-    #: By their own shas, which no graph has.
-    reverts: Mapping[str, Reverted] = field(default_factory=dict)
+    def __init__(self, threshold: Threshold, events: tuple[Event, ...]) -> None:
+        self._threshold = threshold
+        #: Signature of each revision that is built as it is configured; empty where not known.
+        self.signatures: dict[str, str] = {}
+        self.build_failed: set[str] = set()
+        #: How the boots since the last valid one ended that did not reach the suites' end.
+        self.failed_boots: dict[str, list[RunStatus]] = {}
+        #: Runs since the last valid one that are no evidence, and none against the kernel.
+        self.invalid: dict[str, int] = {}
+        #: Events of each kind, also those of other layouts and those that failed.
+        self.builds = 0
+        self.boots = 0
+        #: Revisions that do not build or boot with another layout.
+        self.layouts_failed: set[str] = set()
+        #: Revisions given up for their invalid runs since the last valid one of any revision.
+        self.invalid_streak = 0
+        #: By their own shas, which no graph has.
+        self.reverts: dict[str, Reverted] = {}
+        #: Views and hosts of the valid boots, side by side.
+        self._views: dict[tuple[str, int], list[Views]] = {}
+        self._hosts: dict[tuple[str, int], list[str]] = {}
+        #: Boots in a row without evidence, of revisions in another layout.
+        self._barren: dict[tuple[str, int], int] = {}
+        silent = Silent(())
+        for event in events:
+            if isinstance(event, Silent):
+                silent = event
+            elif isinstance(event, Reverted):
+                self.reverts[event.revision] = event
+            elif isinstance(event, Built):
+                self._add_build(event)
+            else:
+                self._add_boot(event)
+        self.equal = EqualKernels(
+            self.signatures, frozenset(self.build_failed), silent.pairs, silent.shared
+        )
+        #: Of the valid boots in their order, by revision and layout, without what hosts add. A
+        #: layout that is built and has not booted has an empty entry.
+        self.views = without_hosts(threshold, self._views, self._hosts)
 
     @cached_property
     def values(self) -> Mapping[str, tuple[float, ...]]:
@@ -56,6 +75,17 @@ class Ledger:
             for (sha, layout), boots in self.views.items()
             if not layout
         }
+
+    @cached_property
+    def _layouts_built(self) -> Counter[str]:
+        return Counter(sha for sha, layout in self.views if layout)
+
+    def next_layout(self, sha: str) -> int:
+        """The number of the next layout of a revision to build; 0 where it has had enough of them,
+        or one has failed.
+        """
+        number = 1 + self._layouts_built[sha]
+        return 0 if number > SEARCH_LAYOUTS or sha in self.layouts_failed else number
 
     def built(self, sha: str) -> bool:
         return sha in self.signatures
@@ -83,66 +113,12 @@ class Ledger:
             if self.untestable(sha)
         )
 
-
-def ledger(threshold: Threshold, events: tuple[Event, ...]) -> Ledger:
-    """Sum up a log of builds and boots. A revision that booted was built."""
-    tally = _Tally(threshold=threshold)
-    for event in events:
-        if isinstance(event, Silent):
-            tally.silent, tally.shared = event.pairs, event.shared
-        elif isinstance(event, Reverted):
-            tally.reverts[event.revision] = event
-        elif isinstance(event, Built):
-            tally.built(event)
-        else:
-            tally.booted(event)
-    failed = frozenset(tally.build_failed)
-    return Ledger(
-        signatures=tally.signatures,
-        build_failed=failed,
-        failed_boots={sha: tuple(statuses) for sha, statuses in tally.failed.items()},
-        invalid=tally.invalid,
-        builds=tally.builds,
-        boots=tally.boots,
-        equal=EqualKernels(tally.signatures, failed, tally.silent, tally.shared),
-        views=without_hosts(threshold, tally.views, tally.hosts),
-        layouts_failed=frozenset(tally.layouts_failed),
-        invalid_streak=tally.given_up,
-        reverts=tally.reverts,
-    )
-
-
-@dataclass(kw_only=True)
-class _Tally:
-    """What the events say so far; what is not told here is as in Ledger."""
-
-    threshold: Threshold
-    signatures: dict[str, str] = field(default_factory=dict)
-    build_failed: set[str] = field(default_factory=set)
-    #: Views and hosts of the valid boots, side by side.
-    views: dict[tuple[str, int], list[Views]] = field(default_factory=dict)
-    hosts: dict[tuple[str, int], list[str]] = field(default_factory=dict)
-    #: `failed_boots`.
-    failed: dict[str, list[RunStatus]] = field(default_factory=dict)
-    invalid: dict[str, int] = field(default_factory=dict)
-    #: Of the last event Silent.
-    silent: tuple[tuple[str, str], ...] = ()
-    shared: Mapping[str, frozenset[int]] = field(default_factory=dict)
-    layouts_failed: set[str] = field(default_factory=set)
-    #: Boots in a row without evidence, of revisions in another layout.
-    barren: dict[tuple[str, int], int] = field(default_factory=dict)
-    #: `invalid_streak`.
-    given_up: int = 0
-    reverts: dict[str, Reverted] = field(default_factory=dict)
-    builds: int = 0
-    boots: int = 0
-
-    def built(self, event: Built) -> None:
+    def _add_build(self, event: Built) -> None:
         sha = event.revision
         self.builds += 1
         if event.layout:
             if event.ok:
-                self.views.setdefault((sha, event.layout), [])
+                self._views.setdefault((sha, event.layout), [])
             else:
                 self.layouts_failed.add(sha)
         elif event.ok:
@@ -151,31 +127,31 @@ class _Tally:
         elif sha not in self.signatures:
             self.build_failed.add(sha)
 
-    def booted(self, event: Booted) -> None:
+    def _add_boot(self, event: Booted) -> None:
         sha = event.revision
         self.boots += 1
-        boot_views = valid_views(self.threshold, event)
+        boot_views = valid_views(self._threshold, event)
         if boot_views is not None:
-            self.given_up = 0
+            self.invalid_streak = 0
             assert event.observation is not None
-            self.views.setdefault((sha, event.layout), []).append(boot_views)
-            self.hosts.setdefault((sha, event.layout), []).append(event.observation.host)
+            self._views.setdefault((sha, event.layout), []).append(boot_views)
+            self._hosts.setdefault((sha, event.layout), []).append(event.observation.host)
         if event.layout:
             key = (sha, event.layout)
-            self.barren[key] = 0 if boot_views else self.barren.get(key, 0) + 1
-            if self.barren[key] >= FAILED_BOOTS:
+            self._barren[key] = 0 if boot_views else self._barren.get(key, 0) + 1
+            if self._barren[key] >= FAILED_BOOTS:
                 self.layouts_failed.add(sha)
             return
         self.signatures.setdefault(sha, "")
         if boot_views is not None:
             self.invalid[sha] = 0
-            self.failed.pop(sha, None)
+            self.failed_boots.pop(sha, None)
         elif event.status in (RunStatus.BOOT_FAILED, RunStatus.HUNG, RunStatus.SKIPPED):
-            self.failed.setdefault(sha, []).append(event.status)
+            self.failed_boots.setdefault(sha, []).append(event.status)
         else:
             self.invalid[sha] = self.invalid.get(sha, 0) + 1
             # Counted once, by the run with which it is given up.
-            self.given_up += self.invalid[sha] == INVALID_RERUNS + 1
+            self.invalid_streak += self.invalid[sha] == INVALID_RERUNS + 1
 
 
 def valid_views(threshold: Threshold, event: Booted) -> Views | None:

@@ -9,13 +9,11 @@ about the noise counts as far as it tells hypotheses apart. See docs/search.md.
 from __future__ import annotations
 
 import math
-from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rtbisect.model.code import SEARCH_LAYOUTS
 from rtbisect.search.spec import NONE_AT_MOST, Trial
 
 if TYPE_CHECKING:
@@ -69,17 +67,15 @@ def information(good: Floats, bad: Floats, share: Floats) -> Floats:
     return np.maximum(bits, 0.0)
 
 
-def choose(
-    state: SearchState, posterior: Posterior, hosts: int, builders: int
-) -> tuple[Trial, ...]:
+def choose(state: SearchState, hosts: int, builders: int) -> tuple[Trial, ...]:
     """The next tests, best first: one a host, at most `builders` of them not yet built; then, where
     there are more builders than hosts, builds of what is likely wanted next. Empty when no test
     is useful or allowed.
     """
-    end = _control_end(state, posterior)
+    end = _control_end(state)
     if end is not None:
         return (Trial(end, "control"),)
-    picker = _Picker(state, posterior, max(1, builders))
+    picker = _Picker(state, max(1, builders))
     for _ in range(min(max(1, hosts), state.spec.max_boots - state.ledger.boots)):
         if not picker.pick():
             break
@@ -91,7 +87,7 @@ def choose(
 class _Picker:
     """Tests that run at the same time: each is worth what the ones before it leave open."""
 
-    def __init__(self, state: SearchState, posterior: Posterior, builders: int) -> None:
+    def __init__(self, state: SearchState, builders: int) -> None:
         spec, ledger = state.spec, state.ledger
         #: In the order in which they were picked, best first.
         self.picked: list[Trial] = []
@@ -110,9 +106,9 @@ class _Picker:
         #: Boots of each candidate (n,) for a second of cost, as far as it builds and boots.
         self._worth = (1 - failure_chance(state)) / (spec.boot_cost_s + build_cost_s)
         #: What the tests picked so far may say: hypotheses for each set of their answers.
-        self._groups = [_parts(posterior)]
+        self._groups = [_parts(state.belief)]
         #: Bits and layout of one more boot, by candidate.
-        self._repeats = _repeats(state, posterior)
+        self._repeats = _repeats(state, state.belief)
 
     def pick(self) -> bool:
         """Add the best test; False when none is useful."""
@@ -129,7 +125,7 @@ class _Picker:
         sha, place, bits = self._best_other_layout(fresh)
         cost = (self._state.spec.layout_cost_s or 0.0) + self._state.spec.boot_cost_s
         if bits / cost > gain[best] * self._worth[best] and bits >= USELESS_BITS:
-            number = 1 + sum(s == sha and n > 0 for s, n in self._state.ledger.views)
+            number = self._state.ledger.next_layout(sha)
             self._take(place, Trial(sha, "search", layout=number))
             return True
         if gain[best] < USELESS_BITS:
@@ -164,29 +160,32 @@ class _Picker:
         index, or the good end with -1), and bits of its boot; no bits where there is no such build.
         `fresh` (n,) are the bits of a boot of each candidate as a new kernel.
         """
-        spec, ledger = self._state.spec, self._state.ledger
         if not self._state.layouts or self._builders_left <= 0:
             return "", -1, 0.0
-        layouts_booted = Counter(sha for sha, layout in ledger.views if layout)
-        exhausted = {sha for sha, number in layouts_booted.items() if number >= SEARCH_LAYOUTS}
-        exhausted |= ledger.layouts_failed
+        good_bits = _gain_of_good(self._groups) * (not self.picked)
         options = [(self._shas[i], i, float(fresh[i])) for i in self._repeats]
-        options.append((spec.graph.older, -1, _gain_of_good(self._groups) * (not self.picked)))
-        options = [option for option in options if option[0] not in exhausted]
+        options.append((self._state.spec.graph.older, -1, good_bits))
+        options = [each for each in options if self._state.ledger.next_layout(each[0])]
         return max(options, key=lambda option: option[2], default=("", -1, 0.0))
 
 
 def _parts(posterior: Posterior) -> list[_Part]:
     """The likeliest patterns of sides one by one, the rest together, and no regression."""
     parts = [
-        _Part(cell.weights, 0.0, posterior.predict_good(cell), posterior.predict_bad(cell))
+        _Part(
+            cell.weights,
+            0.0,
+            posterior.predict(cell.grid.good, cell.good),
+            posterior.predict(cell.grid.bad, cell.bad),
+        )
         for cell in posterior.cells
     ]
     rest_weights = posterior.commits - sum(cell.weights for cell in posterior.cells)
     if float(rest_weights.sum()) > 0:
         parts.append(_Part(np.maximum(rest_weights, 0.0), 0.0, posterior.good, posterior.bad))
     if posterior.none > 0:
-        shared = posterior.predict_none()
+        assert posterior.none_grid is not None
+        shared = posterior.predict(posterior.none_grid.shared, posterior.shared)
         parts.append(_Part(np.zeros_like(posterior.commits), posterior.none, shared, shared))
     return parts
 
@@ -221,21 +220,26 @@ def _gain_of_good(groups: list[list[_Part]]) -> float:
         masses = [float(part.weights.sum()) + part.none for part in group]
         mass = sum(masses)
         if mass > 1e-9:
-            shares = [part_mass / mass for part_mass in masses]
-            mixed = sum(share * part.good for share, part in zip(shares, group, strict=True))
-            known_entropy = sum(
-                share * float(_entropy(p.good)) for share, p in zip(shares, group, strict=True)
-            )
-            total += mass * max(0.0, float(_entropy(np.asarray(mixed))) - known_entropy)
+            parts = zip(masses, group, strict=True)
+            total += mass * _bits_of([(part_mass / mass, part.good) for part_mass, part in parts])
     return total
 
 
-def trial_against_none(state: SearchState, posterior: Posterior) -> Trial | None:
+def _bits_of(weighted: list[tuple[float, Floats]]) -> float:
+    """Bits that a boot tells about which of these predictions, with their probabilities, is true:
+    the entropy of the boot less what it is once that is known.
+    """
+    mixed = sum(probability * density for probability, density in weighted)
+    known_entropy = sum(probability * float(_entropy(density)) for probability, density in weighted)
+    return max(0.0, float(_entropy(np.asarray(mixed))) - known_entropy)
+
+
+def trial_against_none(state: SearchState) -> Trial | None:
     """The boot that tells most a second about "no regression", also of a kernel whose side is not
     in question: one more of a kernel that has booted, or one of a layout that has not, however
     large the change is. None when that is not in question, or nothing tells.
     """
-    spec, ledger = state.spec, state.ledger
+    spec, ledger, posterior = state.spec, state.ledger, state.belief
     if posterior.none <= NONE_AT_MOST or ledger.boots >= spec.max_boots:
         return None
     weight = _cell_weights(posterior)
@@ -248,8 +252,7 @@ def trial_against_none(state: SearchState, posterior: Posterior) -> Trial | None
         groups = [_parts(posterior)]
         fresh = _gain(state, groups)
         for sha in state.related(posterior.best):
-            layout = 1 + sum(other == sha and number > 0 for other, number in ledger.views)
-            if layout > SEARCH_LAYOUTS or sha in ledger.layouts_failed:
+            if not (layout := ledger.next_layout(sha)):
                 continue
             index = state.ancestry.index.get(sha)
             bits = _gain_of_good(groups) if index is None else float(fresh[index])
@@ -299,7 +302,7 @@ def _repeats(state: SearchState, posterior: Posterior) -> dict[int, tuple[float,
 
 def _bits_of_one_more(posterior: Posterior, weight: Floats, kernel_number: int) -> float:
     """Bits that one more boot of a kernel tells about which of the cells is true, which have the
-    probabilities `weight` (c,): the entropy of the boot less what it is once the cell is known.
+    probabilities `weight` (c,).
     """
     weighted = [
         (float(probability), posterior.again(kernel_number, cell))
@@ -307,9 +310,7 @@ def _bits_of_one_more(posterior: Posterior, weight: Floats, kernel_number: int) 
     ]
     if posterior.none > SURE_SIDE:
         weighted.append((posterior.none, posterior.again(kernel_number, None)))
-    mixed = sum(probability * density for probability, density in weighted)
-    known_entropy = sum(probability * float(_entropy(density)) for probability, density in weighted)
-    return max(0.0, float(_entropy(np.asarray(mixed))) - known_entropy)
+    return _bits_of(weighted)
 
 
 def _split(group: list[_Part], side: Bools) -> list[list[_Part]]:
@@ -321,11 +322,11 @@ def _split(group: list[_Part], side: Bools) -> list[list[_Part]]:
     return [bad, good]
 
 
-def _control_end(state: SearchState, posterior: Posterior) -> str | None:
+def _control_end(state: SearchState) -> str | None:
     """The end to boot once more when boots tell little, so that its distribution is known
     better and a drift of the host shows; the end with fewer boots first.
     """
-    if capacity(posterior) >= STRONG_BITS:
+    if capacity(state.belief) >= STRONG_BITS:
         return None
     spec, values = state.spec, state.ledger.values
     good, bad = len(values[spec.graph.older]), len(values[spec.graph.newer])

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from rtbisect.search.calibrate import Calibration
     from rtbisect.search.ledger import Ledger
     from rtbisect.search.likelihood.features import Views
-    from rtbisect.search.likelihood.grids import Grids
+    from rtbisect.search.likelihood.grids import Grid, Grids
     from rtbisect.search.likelihood.hypotheses import LensLikelihood
     from rtbisect.search.spec import SearchSpec
 
@@ -104,12 +104,12 @@ class Posterior:
     @cached_property
     def good(self) -> Floats:
         """Predictive probabilities of a boot of a new good kernel, shape (b,)."""
-        return self._average([self.predict_good(cell) for cell in self.cells])
+        return self._average([self.predict(cell.grid.good, cell.good) for cell in self.cells])
 
     @cached_property
     def bad(self) -> Floats:
         """Predictive probabilities of a boot of a new bad kernel, shape (b,)."""
-        return self._average([self.predict_bad(cell) for cell in self.cells])
+        return self._average([self.predict(cell.grid.bad, cell.bad) for cell in self.cells])
 
     def _average(self, densities: list[Floats]) -> Floats:
         if not densities:
@@ -118,28 +118,12 @@ class Posterior:
         average: Floats = (mass / mass.sum()) @ np.array(densities)
         return average
 
-    def predict_good(self, cell: Cell) -> Floats:
+    def predict(self, side: Grid, node: Floats) -> Floats:
+        """Predictive probabilities of a boot of a new kernel of a side, given the weights of its
+        nodes (t, s, a); shape (b,).
+        """
         assert self.grid is not None
-        own = cell.grid is self.grid
-        return self._over_nodes(
-            cell.grid.fresh_good if own else cell.grid.good.fresh(self.grid.y), cell.good
-        )
-
-    def predict_bad(self, cell: Cell) -> Floats:
-        assert self.grid is not None
-        own = cell.grid is self.grid
-        return self._over_nodes(
-            cell.grid.fresh_bad if own else cell.grid.bad.fresh(self.grid.y), cell.bad
-        )
-
-    def predict_none(self) -> Floats:
-        assert self.grid is not None
-        assert self.none_grid is not None
-        own = self.none_grid is self.grid
-        density = self.grid.fresh_shared if own else self.none_grid.shared.fresh(self.grid.y)
-        return self._over_nodes(density, self.shared)
-
-    def _over_nodes(self, density: Floats, node: Floats) -> Floats:
+        density = self.grid.fresh(side)
         return self._probabilities(density.reshape(density.shape[0], -1) @ node.ravel())
 
     def _probabilities(self, density: Floats) -> Floats:

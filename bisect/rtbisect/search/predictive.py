@@ -34,28 +34,22 @@ def contradictions(posterior: Posterior) -> tuple[tuple[str, float], ...]:
     """Revisions whose boots lie where neither their side nor the noise puts them, given the
     likeliest commit, with p (two-sided, of the mean); ALPHA is shared by all kernels.
     """
-    if posterior.grid is None or not posterior.cells:
-        return ()
     cell = next((c for c in posterior.cells if c.weights[posterior.best] > 0), None)
     if cell is None:
         return ()
-    booted = [number for number, kernel in enumerate(posterior.kernels) if kernel.boots]
+    sides = zip(posterior.kernels, cell.sides, strict=True)
+    booted = [(kernel, bad) for kernel, bad in sides if kernel.boots]
     contradicted = []
-    for number in booted:
-        kernel = posterior.kernels[number]
-        bad = bool(cell.sides[number])
+    for kernel, bad in booted:
         side, node = (cell.grid.bad, cell.bad) if bad else (cell.grid.good, cell.good)
-        p = _kernel_p(side, node, (cell.grid, posterior.view), kernel.boots)
+        p = _kernel_p(side, node, cell.grid, posterior.view, kernel.boots)
         if p * len(booted) <= ALPHA:
             contradicted.append((kernel.shas[0], p))
     return tuple(contradicted)
 
 
-def _kernel_p(side: Grid, node: Floats, lens: tuple[Grids, int], boots: tuple[Views, ...]) -> float:
-    """The p of one kernel; `node` are the weights after all boots, also after its own. `lens` are
-    all grids and the view.
-    """
-    grids, view = lens
+def _kernel_p(side: Grid, node: Floats, grids: Grids, view: int, boots: tuple[Views, ...]) -> float:
+    """The p of one kernel; `node` are the weights after all boots, also after its own."""
     y = grids.y
     boots = tuple(boot for boot in boots if view < len(boot))
     if not boots:

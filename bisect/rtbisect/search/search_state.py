@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from rtbisect.judge.scale import shift_of
 from rtbisect.search.calibrate import calibration_of
-from rtbisect.search.ledger import Ledger, ledger
+from rtbisect.search.ledger import Ledger
 from rtbisect.search.posterior import posterior, side_of
 from rtbisect.search.two_culprits import TwoCulprits, weigh_pairs
 
@@ -33,7 +33,7 @@ class SearchState:
 
     @cached_property
     def ledger(self) -> Ledger:
-        return ledger(self.spec.threshold, self.events)
+        return Ledger(self.spec.threshold, self.events)
 
     def related(self, candidate: int) -> tuple[str, ...]:
         """A candidate (by its index) and its parents."""

@@ -13,7 +13,6 @@ from rtbisect.search.ledger import INVALID_RERUNS
 from rtbisect.search.spec import NONE_AT_MOST, Finish
 
 if TYPE_CHECKING:
-    from rtbisect.search.posterior import Posterior
     from rtbisect.search.search_state import SearchState
 
 #: Posterior of "no regression" at which the search stops without a culprit.
@@ -69,9 +68,9 @@ def _ends_alike(state: SearchState) -> Finish | None:
     """The looks at the ends are over without a difference, or the budget is."""
     ends, words = state.ends, state.spec.words
     boots_text = f"{ends.used}+{ends.used} {words.run}s of the ends"
+    p_text = f"(p = {ends.p:.2g}, at most {asked_p(state.spec):.2g} is asked)"
     if ends.reproduced is False:
-        reason = f"{boots_text} do not differ enough"
-        reason += f" (p = {ends.p:.2g}, at most {asked_p(state.spec):.2g} is asked)"
+        reason = f"{boots_text} do not differ enough {p_text}"
         if ends.still:
             reason = f"{boots_text} all gave the same figure"
         if ends.swapped:
@@ -79,38 +78,27 @@ def _ends_alike(state: SearchState) -> Finish | None:
             reason += " are the ends swapped?"
         return Finish(Outcome.NOT_REPRODUCED, reason)
     if ends.reproduced is None and state.ledger.boots >= state.spec.max_boots:
-        return Finish(
-            Outcome.INCONCLUSIVE, _alike_so_far(state) + _budget_text(state, "calibration")
-        )
+        alike = f"{boots_text} look alike {p_text}, and " if ends.used else ""
+        return Finish(Outcome.INCONCLUSIVE, alike + _budget_text(state, "calibration"))
     return None
 
 
-def _alike_so_far(state: SearchState) -> str:
-    """What the last look at the ends has said, where there was one."""
-    ends = state.ends
-    if not ends.used:
-        return ""
-    text = f"{ends.used}+{ends.used} {state.spec.words.run}s of the ends look alike"
-    text += f" (p = {ends.p:.2g},"
-    return f"{text} at most {asked_p(state.spec):.2g} is asked), and "
-
-
-def stop_in_search(state: SearchState, posterior: Posterior) -> Finish | None:
+def stop_in_search(state: SearchState) -> Finish | None:
     """Reasons to stop after the calibration."""
     spec, ledger = state.spec, state.ledger
-    if not posterior.possible:
+    if not state.belief.possible:
         return Finish(
             Outcome.INCONCLUSIVE, "no single commit agrees with the kernels that are equal"
         )
-    if posterior.none >= NONE_ENOUGH:
-        return _no_change(state, posterior)
-    if finish := _named_culprit(state, posterior):
+    if state.belief.none >= NONE_ENOUGH:
+        return _no_change(state)
+    if finish := _named_culprit(state):
         return finish
-    missing = unbuilt_neighbours(state, posterior)
-    layouts = [] if missing else layouts_due(state, posterior)
+    missing = unbuilt_neighbours(state)
+    layouts = [] if missing else layouts_due(state)
     no_build = ledger.builds >= spec.max_builds and bool(missing or layouts)
     no_boot = ledger.boots >= spec.max_boots and not missing
-    if no_boot and (finish := leading_culprit(state, posterior)):
+    if no_boot and (finish := leading_culprit(state)):
         return finish
     if no_build or no_boot:
         missing_text = f"; {missing[0][:12]} was not built" if missing else ""
@@ -120,11 +108,11 @@ def stop_in_search(state: SearchState, posterior: Posterior) -> Finish | None:
     return None
 
 
-def _named_culprit(state: SearchState, posterior: Posterior) -> Finish | None:
+def _named_culprit(state: SearchState) -> Finish | None:
     """One commit, or one of a few that no test tells apart, is likely enough; or two are."""
-    members = culprit_set(state, posterior)
-    mass = float(posterior.commits[members].sum())
-    sure = mass >= state.spec.confidence and posterior.none <= NONE_AT_MOST
+    members = culprit_set(state)
+    mass = float(state.belief.commits[members].sum())
+    sure = mass >= state.spec.confidence and state.belief.none <= NONE_AT_MOST
     if not sure:
         return two_culprits_finish(state) if state.ledger.boots % TWO_EVERY == 0 else None
     mass = min(mass, float(state.two.commits[members].sum()))
@@ -132,11 +120,7 @@ def _named_culprit(state: SearchState, posterior: Posterior) -> Finish | None:
         return two_culprits_finish(state)
     if len(members) > 1 or not _verifiable(state, members[0]):
         return Finish(Outcome.CULPRIT_SET, _set_reason(state, members, mass))
-    if (
-        unbuilt_neighbours(state, posterior)
-        or unbooted(state, posterior)
-        or layouts_due(state, posterior)
-    ):
+    if unbuilt_neighbours(state) or unbooted(state) or layouts_due(state):
         return None
     return Finish(Outcome.CULPRIT, _culprit_reason(state, members[0], mass))
 
@@ -151,22 +135,22 @@ def end_to_recheck(state: SearchState) -> str | None:
     return spec.graph.older
 
 
-def second_culprit_probe(state: SearchState, posterior: Posterior) -> str | None:
+def second_culprit_probe(state: SearchState) -> str | None:
     """The revision to boot again when a commit would be named but for a second culprit that
     cannot be ruled out: the one that might lie between the levels. None where many boots of it
     did not decide.
     """
-    members = culprit_set(state, posterior)
+    members = culprit_set(state)
     enough = state.spec.confidence
     if (
         state.ledger.boots >= state.spec.max_boots
-        or float(posterior.commits[members].sum()) < enough
+        or float(state.belief.commits[members].sum()) < enough
     ):
         return None
     if float(state.two.commits[members].sum()) >= enough:
         return None
     sha, _chance = state.two.between
-    kernel = next((kernel for kernel in posterior.kernels if sha in kernel.shas), None)
+    kernel = next((kernel for kernel in state.belief.kernels if sha in kernel.shas), None)
     return sha if kernel is not None and len(kernel.boots) < SUSPECT_BOOTS else None
 
 
@@ -181,63 +165,61 @@ def two_culprits_finish(state: SearchState) -> Finish | None:
     return Finish(Outcome.MULTIPLE_CULPRITS, f"{reason} {words.older} and {words.newer}")
 
 
-def exhausted(state: SearchState, posterior: Posterior) -> Finish:
+def exhausted(state: SearchState) -> Finish:
     """What is said when no further boot tells anything."""
     if finish := two_culprits_finish(state):
         return finish
-    if posterior.none >= NONE_LEFT:
-        return _no_change(state, posterior)
-    if finish := leading_culprit(state, posterior):
+    if state.belief.none >= NONE_LEFT:
+        return _no_change(state)
+    if finish := leading_culprit(state):
         return finish
     reason = "no test that is possible tells the remaining candidates apart"
     return Finish(Outcome.INCONCLUSIVE, reason)
 
 
-def leading_candidate(state: SearchState, posterior: Posterior) -> int | None:
+def leading_candidate(state: SearchState) -> int | None:
     """The candidate that stands out although it cannot be named: LEADING, alone, and it and its
     parents are built and can be compared. None where there is no such one.
     """
-    members = culprit_set(state, posterior)
-    if len(members) > 1 or float(posterior.commits[members[0]]) < LEADING:
+    members = culprit_set(state)
+    if len(members) > 1 or float(state.belief.commits[members[0]]) < LEADING:
         return None
     ready = all(state.ledger.built(sha) for sha in state.related(members[0]))
     return members[0] if ready and _verifiable(state, members[0]) else None
 
 
-def leading_culprit(state: SearchState, posterior: Posterior) -> Finish | None:
+def leading_culprit(state: SearchState) -> Finish | None:
     """The likeliest commit as a culprit that the proof has to make sure of."""
-    best = leading_candidate(state, posterior)
+    best = leading_candidate(state)
     if best is None:
         return None
     sha, words = state.spec.graph.commits[best].sha, state.spec.words
-    reason = (
-        f"{sha[:12]} with probability {culprit_probability(state, posterior, best):.3f}, and no"
-    )
-    reason += f" {words.change} with {posterior.none:.2g},"
+    reason = f"{sha[:12]} with probability {culprit_probability(state, best):.3f}, and no"
+    reason += f" {words.change} with {state.belief.none:.2g},"
     reason += f" after {state.ledger.boots} {words.run}s; the proof has to make sure"
     return Finish(Outcome.CULPRIT, reason, sure=False)
 
 
-def culprit_probability(state: SearchState, posterior: Posterior, candidate: int) -> float:
+def culprit_probability(state: SearchState, candidate: int) -> float:
     """The probability of a candidate (its index), also where another culprit is beside it."""
-    return min(float(posterior.commits[candidate]), float(state.two.commits[candidate]))
+    return min(float(state.belief.commits[candidate]), float(state.two.commits[candidate]))
 
 
-def more_boots(state: SearchState, posterior: Posterior) -> str | None:
+def more_boots(state: SearchState) -> str | None:
     """A revision to boot again, when only a second culprit keeps the likeliest commit from being
     named and its suspect was booted often enough: whether that lies between the levels is
     also a question of where good, bad, the commit and its parents lie.
     """
-    best = leading_candidate(state, posterior)
+    best = leading_candidate(state)
     enough = state.spec.confidence
     if best is None or state.ledger.boots >= state.spec.max_boots:
         return None
-    if float(posterior.commits[best]) < enough or float(state.two.commits[best]) >= enough:
+    if float(state.belief.commits[best]) < enough or float(state.two.commits[best]) >= enough:
         return None
     graph = state.spec.graph
     shas = dict.fromkeys((graph.older, *state.related(best), graph.newer))
     kernels = {
-        sha: kernel for kernel in posterior.kernels for sha in kernel.shas if not kernel.layout
+        sha: kernel for kernel in state.belief.kernels for sha in kernel.shas if not kernel.layout
     }
     boots = {sha: len(kernels[sha].boots) if sha in kernels else 0 for sha in shas}
     bootable = [
@@ -246,19 +228,19 @@ def more_boots(state: SearchState, posterior: Posterior) -> str | None:
     return min(bootable, key=lambda sha: boots[sha], default=None)
 
 
-def _family(state: SearchState, posterior: Posterior) -> tuple[str, ...]:
+def _family(state: SearchState) -> tuple[str, ...]:
     """A culprit that is likely enough, then its parents; nothing while no commit is."""
-    if float(posterior.commits[posterior.best]) < state.spec.confidence:
+    if float(state.belief.commits[state.belief.best]) < state.spec.confidence:
         return ()
-    return state.related(posterior.best)
+    return state.related(state.belief.best)
 
 
-def unbuilt_neighbours(state: SearchState, posterior: Posterior) -> list[str]:
+def unbuilt_neighbours(state: SearchState) -> list[str]:
     """Of a culprit that is likely enough: itself, its parents and everything that is only taken
     to be the same kernel, as far as nobody tried to build it and builds do not prove it. So the
     verification cannot fail late for a trivial reason, and no commit hides behind another one.
     """
-    family, ledger = _family(state, posterior), state.ledger
+    family, ledger = _family(state), state.ledger
     missing = [
         sha for sha in family if not ledger.equal.tried(sha) and sha not in ledger.equal.spanned
     ]
@@ -267,7 +249,7 @@ def unbuilt_neighbours(state: SearchState, posterior: Posterior) -> list[str]:
     return ledger.equal.to_prove(ledger.equal.same_as(family[0]))
 
 
-def unbooted(state: SearchState, posterior: Posterior) -> list[str]:
+def unbooted(state: SearchState) -> list[str]:
     """Of a culprit that is likely enough: itself and those parents that are candidates too, as far
     as their kernels never booted. A parent that cannot be tested makes a set of the culprit, not an
     open question.
@@ -275,14 +257,14 @@ def unbooted(state: SearchState, posterior: Posterior) -> list[str]:
     ledger = state.ledger
     return [
         sha
-        for sha in _family(state, posterior)
+        for sha in _family(state)
         if sha in state.ancestry.index
         and not any(ledger.views.get((twin, 0)) for twin in ledger.equal.same_as(sha))
         and not ledger.untestable(sha)
     ]
 
 
-def layouts_due(state: SearchState, posterior: Posterior) -> list[tuple[str, int]]:
+def layouts_due(state: SearchState) -> list[tuple[str, int]]:
     """Other layouts of a likely culprit and of its parents that have not booted, where there are
     such builds: two groups of builds that differ by luck do not go on doing so.
     """
@@ -290,57 +272,54 @@ def layouts_due(state: SearchState, posterior: Posterior) -> list[tuple[str, int
     return [
         (sha, layout)
         for layout in range(1, LAYOUTS + 1 if state.layouts else 1)
-        for sha in _family(state, posterior)
+        for sha in _family(state)
         if not ledger.views.get((sha, layout))
         and sha not in ledger.layouts_failed
         and not ledger.untestable(sha)
     ]
 
 
-def _no_change(state: SearchState, posterior: Posterior) -> Finish:
+def _no_change(state: SearchState) -> Finish:
     """Nothing regressed: by luck, or because builds of the same code differ as much."""
     words = state.spec.words
-    reason = f"no {words.change} has a probability of {posterior.none:.3f}"
+    reason = f"no {words.change} has a probability of {state.belief.none:.3f}"
     reason += f" after {state.ledger.boots} {words.run}s"
-    if posterior.layout >= NONE_ENOUGH:
+    if state.belief.layout >= NONE_ENOUGH:
         because = "builds differ as much as the ends do, whatever the code"
         return Finish(Outcome.LAYOUT_SENSITIVE, f"{reason}: {because}")
     return Finish(Outcome.NOT_REPRODUCED, reason)
 
 
-def culprit_set(state: SearchState, posterior: Posterior) -> list[int]:
+def culprit_set(state: SearchState) -> list[int]:
     """The likeliest set of candidates that no possible test tells apart, likeliest first.
 
     Two candidates are inseparable when every revision that can be tested descends from
     both or from neither. With everything testable each set is one commit. The parents
     of a culprit that cannot be verified against them belong to its set.
     """
-    ledger, ancestry = state.ledger, state.ancestry
-    commits = state.spec.graph.commits
+    ledger, ancestry, commits = state.ledger, state.ancestry, state.belief.commits
     untestable = ancestry.places(ledger.untestable_shas)
     if not untestable:
-        return [posterior.best]
+        return [state.belief.best]
     testable = np.ones(ancestry.size, dtype=np.bool_)
     testable[untestable] = False
     groups: dict[bytes, list[int]] = {}
     mass = 0.0
-    for i in (-posterior.commits).argsort(kind="stable")[:_COMPARED].tolist():
-        if mass >= _COMPARED_MASS * float(posterior.commits.sum()):
+    for i in (-commits).argsort(kind="stable")[:_COMPARED].tolist():
+        if mass >= _COMPARED_MASS * float(commits.sum()):
             break
-        mass += float(posterior.commits[i])
+        mass += float(commits[i])
         column = ancestry.descendants_or_self(i) & testable
         groups.setdefault(np.packbits(column).tobytes(), []).append(i)
-    best = max(groups.values(), key=lambda members: float(posterior.commits[members].sum()))
-    if len(best) == 1 and posterior.commits[best[0]] >= state.spec.confidence:
-        parents = [j for j in ancestry.parents[best[0]] if ledger.untestable(commits[j].sha)]
-        return best + parents
+    best = max(groups.values(), key=lambda members: float(commits[members].sum()))
+    if len(best) == 1 and commits[best[0]] >= state.spec.confidence:
+        return best + [j for j in ancestry.parents[best[0]] if not testable[j]]
     return best
 
 
 def _verifiable(state: SearchState, culprit: int) -> bool:
     """The culprit has parents, and it and all of them can be tested, as far as known."""
-    commit = state.spec.graph.commits[culprit]
-    family = (commit.sha, *commit.parents)
+    family = state.related(culprit)
     return len(family) > 1 and not any(state.ledger.untestable(sha) for sha in family)
 
 

@@ -61,7 +61,8 @@ def weigh_pairs(ledger: Ledger, ancestry: Ancestry, posterior: Posterior) -> Two
     sides = [side_of(ledger, ancestry, kernel.shas[0]) for kernel in posterior.kernels]
     pattern, member = patterns(np.array(sides, dtype=np.bool_))
     candidates = allowed(ancestry, ledger.equal.twins, ledger.equal.assumed)
-    counts = np.bincount(member[candidates], minlength=len(pattern)).astype(np.float64)
+    # How many candidates that count have each pattern (p,).
+    held = np.bincount(member[candidates], minlength=len(pattern)).astype(np.float64)
     values = [kernel.values(posterior.view) for kernel in posterior.kernels]
     levels = _Levels(
         np.array([posterior.grid.good.loglik(v) for v in values]),
@@ -70,21 +71,37 @@ def weigh_pairs(ledger: Ledger, ancestry: Ancestry, posterior: Posterior) -> Two
         posterior.grid,
         middle,
     )
-    return _weigh(ancestry, posterior, _Patterns(pattern, member, counts, candidates), levels)
-
-
-@dataclass(frozen=True, eq=False)
-class _Patterns:
-    """Candidates by the sides that they give the kernels."""
-
-    #: Each pattern of sides (p, k).
-    pattern: Bools
-    #: The pattern of each candidate (n,).
-    member: npt.NDArray[np.intp]
-    #: How many candidates that count have each pattern (p,).
-    held: Floats
-    #: Which candidates count (n,).
-    able: Bools
+    share = held / max(1, candidates.sum())
+    held_patterns = np.flatnonzero(share > 0)
+    first, second = (held_patterns[index] for index in np.triu_indices(held_patterns.size, 1))
+    level = _levels_of(pattern[first], pattern[second])
+    single = np.where(pattern[held_patterns], BOTH, GOOD)
+    alone = levels.evidence(single) + np.log((1 - TWO) * share[held_patterns])
+    # Two culprits with one pattern have no kernel between them: they say the same as a single one.
+    if not level.size:
+        return TwoCulprits(0.0, posterior.commits, ("", 0.0))
+    prior = np.log(2 * TWO * share[first] * share[second])
+    noise = {levels.noise(single[int(alone.argmax())])}
+    # With three levels the noise is smaller than with two: both are looked at.
+    guess = levels.screened(level, *next(iter(noise))) + prior
+    noise.add(levels.noise(level[int(guess.argmax())]))
+    rough = np.max([levels.screened(level, *node) for node in noise], axis=0) + prior
+    best = (-rough).argsort(kind="stable")[:_WEIGHED]
+    paired = levels.evidence(level[best]) + prior[best]
+    top = max(float(alone.max()), float(paired.max()))
+    alone, paired = np.exp(alone - top), np.exp(paired - top)
+    # "No regression" keeps its odds against a single culprit.
+    none = float(alone.sum()) / (1 - TWO) * posterior.none / max(1 - posterior.none, 1e-300)
+    total = float(alone.sum() + paired.sum()) + none
+    mass = np.zeros(len(held))
+    mass[held_patterns] = alone / total
+    for index in (first[best], second[best]):
+        np.add.at(mass, index, paired / total)
+    commits = np.where(candidates, (mass / np.maximum(held, 1))[member], 0.0)
+    between = (paired / total) @ ((level[best] == ONE) | (level[best] == OTHER))
+    return TwoCulprits(
+        float(paired.sum()) / total, commits, _surest_between(ancestry, posterior, between)
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,42 +144,6 @@ class _Levels:
         high = (level == BOTH) @ self.bad[:, t, s] + self.grid.bad.prior[t, s]
         evidence: Floats = logsumexp(low) + logsumexp(mid) + logsumexp(high)
         return evidence
-
-
-def _weigh(
-    ancestry: Ancestry, posterior: Posterior, parts: _Patterns, levels: _Levels
-) -> TwoCulprits:
-    share = parts.held / max(1, parts.able.sum())
-    held_patterns = np.flatnonzero(share > 0)
-    first, second = (held_patterns[index] for index in np.triu_indices(held_patterns.size, 1))
-    level = _levels_of(parts.pattern[first], parts.pattern[second])
-    single = np.where(parts.pattern[held_patterns], BOTH, GOOD)
-    alone = levels.evidence(single) + np.log((1 - TWO) * share[held_patterns])
-    # Two culprits with one pattern have no kernel between them: they say the same as a single one.
-    if not level.size:
-        return TwoCulprits(0.0, posterior.commits, ("", 0.0))
-    prior = np.log(2 * TWO * share[first] * share[second])
-    noise = {levels.noise(single[int(alone.argmax())])}
-    # With three levels the noise is smaller than with two: both are looked at.
-    guess = levels.screened(level, *next(iter(noise))) + prior
-    noise.add(levels.noise(level[int(guess.argmax())]))
-    rough = np.max([levels.screened(level, *node) for node in noise], axis=0) + prior
-    best = (-rough).argsort(kind="stable")[:_WEIGHED]
-    paired = levels.evidence(level[best]) + prior[best]
-    top = max(float(alone.max()), float(paired.max()))
-    alone, paired = np.exp(alone - top), np.exp(paired - top)
-    # "No regression" keeps its odds against a single culprit.
-    none = float(alone.sum()) / (1 - TWO) * posterior.none / max(1 - posterior.none, 1e-300)
-    total = float(alone.sum() + paired.sum()) + none
-    mass = np.zeros(len(parts.held))
-    mass[held_patterns] = alone / total
-    for index in (first[best], second[best]):
-        np.add.at(mass, index, paired / total)
-    commits = np.where(parts.able, (mass / np.maximum(parts.held, 1))[parts.member], 0.0)
-    between = (paired / total) @ ((level[best] == ONE) | (level[best] == OTHER))
-    return TwoCulprits(
-        float(paired.sum()) / total, commits, _surest_between(ancestry, posterior, between)
-    )
 
 
 def _levels_of(first: Bools, second: Bools) -> npt.NDArray[np.intp]:

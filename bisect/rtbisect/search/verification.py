@@ -20,7 +20,7 @@ from rtbisect.judge.verdict import effect_text, judge, smallest_p
 from rtbisect.model.campaign import Judgement, Level, Sample, Threshold, Verification
 from rtbisect.search.calibrate import looks
 from rtbisect.search.events import Booted, Built, Event
-from rtbisect.search.ledger import Ledger, ledger, valid_views
+from rtbisect.search.ledger import Ledger, valid_views
 from rtbisect.search.wording import GIT, SearchWords
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ class VerifyState:
 
     @cached_property
     def ledger(self) -> Ledger:
-        return ledger(self.spec.threshold, self.events)
+        return Ledger(self.spec.threshold, self.events)
 
     @cached_property
     def raw(self) -> dict[_Kernel, Sample]:
@@ -307,6 +307,9 @@ def _examine(state: VerifyState, check: _Check) -> _Check:
             note = f"{sha[:12]} does not build or run with another layout"
             return replace(check, verification=check.says("n/a", note))
     base, new = (state.raw.get(kernel, Sample(())) for kernel in check.kernels)
+    alpha = state.spec.look_alpha
+    if check.layout:
+        alpha = max(alpha, LAYOUT_ALPHA / len(check.looks))
     verification, late = None, False
     for look, boots in enumerate(check.looks):
         if min(base.n, new.n) < boots:
@@ -314,20 +317,13 @@ def _examine(state: VerifyState, check: _Check) -> _Check:
                 check, wanted=boots, late=late, verification=verification if late else None
             )
         pair = _first_boots(base, boots), _first_boots(new, boots)
-        verification = _verification(state.spec, check, *pair, _alpha_of_look(state.spec, check))
+        verification = _verification(state.spec, check, *pair, alpha)
         if verification.status != "undecided":
             break
         late = check.purpose == "revert" and (
             look > 0 or _intervals_disjoint(state.spec, check, *pair)
         )
     return replace(check, verification=verification)
-
-
-def _alpha_of_look(spec: VerifySpec, check: _Check) -> float:
-    """Alpha of one look of a check."""
-    return (
-        max(spec.look_alpha, LAYOUT_ALPHA / len(check.looks)) if check.layout else spec.look_alpha
-    )
 
 
 def _intervals_disjoint(spec: VerifySpec, check: _Check, base: Sample, new: Sample) -> bool:

@@ -18,7 +18,7 @@ from rtbisect.model.campaign import (
 )
 from rtbisect.model.lab import RunStatus
 from rtbisect.search.events import Booted
-from rtbisect.search.ledger import ledger
+from rtbisect.search.ledger import Ledger
 
 LIMIT = replace(
     RES, key=MetricKey("ipi", "res_per_s", "on"), scale=Scale.LINEAR, min_effect=2.0, floor=0.0
@@ -51,7 +51,7 @@ def test_a_search_hears_boots_without_what_their_hosts_add():
         )
         for n, (sha, host, value) in enumerate(boots)
     )
-    found = ledger(LIMIT, events)
+    found = Ledger(LIMIT, events)
     good, bad, middle = (found.values[sha] for sha in ("good", "bad", "middle"))
     assert max(good) - min(good) == pytest.approx(0.0, abs=1e-9)
     assert middle[0] == pytest.approx(good[0])
@@ -69,7 +69,7 @@ def test_a_search_hears_boots_without_what_their_hosts_add():
         )
         for n, v in enumerate(seen)
     )
-    assert ledger(shares, events).values["good"] == (0.0, 1.0)
+    assert Ledger(shares, events).values["good"] == (0.0, 1.0)
 
 
 def test_hosts_that_share_no_kernel_cannot_be_told_from_kernels():

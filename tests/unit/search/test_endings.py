@@ -106,12 +106,12 @@ def test_kernels_that_were_booted_often_leave_it_to_another_layout():
     state = replayed(engine, state.spec, (*state.events, *fresh({sha(n): 6e3 for n in (0, 3)}, 20)))
     state = replayed(engine, state.spec, (*state.events, *fresh({sha(n): 9e3 for n in (5, 8)}, 20)))
     far = replace(state, spec=replace(state.spec, max_boots=200, prior_none=1 - 1e-6))
-    test = plan.trial_against_none(far, far.belief)
+    test = plan.trial_against_none(far)
     assert (test.purpose, test.layout) == ("layout", 1)
     assert test.revision in (sha(4), sha(5))
     # Where there are no such builds, nothing is left to tell.
     none = replace(far, spec=replace(far.spec, layout_cost_s=None))
-    assert plan.trial_against_none(none, none.belief) is None
+    assert plan.trial_against_none(none) is None
 
 
 def fresh(levels, boots=6):

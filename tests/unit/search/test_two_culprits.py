@@ -148,7 +148,7 @@ def test_a_suspected_second_culprit_is_booted_again():
         state, world = engine.start(spec(60)), Steps((30,), step=1.0, seed=seed)
         while not isinstance(first := engine.propose(state)[0], engine.Finish):
             if first.boot and state.ends.reproduced:
-                again = stop.second_culprit_probe(state, state.belief)
+                again = stop.second_culprit_probe(state)
                 if again is not None and state.belief.none <= stop.NONE_AT_MOST:
                     suspected += 1
                     assert first == engine.Trial(again, "search")

@@ -142,7 +142,7 @@ def test_chances_follow_jeffreys():
 def test_counts_include_zero_and_predict_a_distribution():
     grids = count_grids(boots(*[0.0] * 10), boots(3.0, 5.0, 2.0, 4.0))
     assert np.isfinite(grids.good.loglik((0.0, 0.0, 0.0))).all()
-    total = grids.fresh_shared.sum(axis=0)
+    total = grids.fresh(grids.shared).sum(axis=0)
     small = grids.shared.rate < 8
     assert total[:, small] == pytest.approx(np.ones_like(total[:, small]), abs=0.1)
     low = grids.good.loglik((5.0,) * 10)[0, 0, 0]

@@ -155,27 +155,18 @@ def count_grids(good: tuple[Views, ...], bad: tuple[Views, ...], *, timed: bool 
     width = np.gradient(np.log(rate))
     weight = np.log(width / width.sum())
     prior = np.log(np.asarray(SHAPE_PRIOR))[:, None, None] + np.zeros((1, rate.size, 1))
-    none = np.zeros_like(prior)
     outlier = 1 / (3 * top + 10)
     shape = np.array([max(SHAPES[0], 10 * top), *SHAPES[1:]])
     y = np.unique(
         np.concatenate([np.arange(_SINGLE), np.round(np.geomspace(_SINGLE, 8 * top + 32, _BINS))])
     )
+    good_side = CountGrid(
+        shape=shape, rate=rate, prior=prior, outlier=outlier, exposure=usual, timed=timed
+    )
     return Grids(
-        good=CountGrid(
-            shape=shape, rate=rate, prior=prior, outlier=outlier, exposure=usual, timed=timed
-        ),
-        bad=CountGrid(
-            shape=shape, rate=rate, prior=none, outlier=outlier, exposure=usual, timed=timed
-        ),
-        shared=CountGrid(
-            shape=shape,
-            rate=rate,
-            prior=prior + weight[:, None],
-            outlier=outlier,
-            exposure=usual,
-            timed=timed,
-        ),
+        good=good_side,
+        bad=replace(good_side, prior=np.zeros_like(prior)),
+        shared=replace(good_side, prior=prior + weight[:, None]),
         couple=_rising(weight),
         y=y,
         layout=np.zeros(shape.size, bool),

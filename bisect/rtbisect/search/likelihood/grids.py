@@ -8,7 +8,7 @@ makes of them is its own affair: see `noise` and `counts`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
@@ -56,6 +56,8 @@ class Grids:
     #: Prior density of the axes a of good and bad together in units of the independent one (t, a,
     #: a): a regression is one that makes the bad side worse. None where there is none.
     ahead: Floats | None = None
+    #: What `fresh` has given before.
+    _fresh: dict[Grid, Floats] = field(default_factory=dict, repr=False)
 
     @cached_property
     def width(self) -> Floats:
@@ -63,17 +65,11 @@ class Grids:
         width: Floats = np.gradient(self.y)
         return width
 
-    @cached_property
-    def fresh_good(self) -> Floats:
-        return self.good.fresh(self.y)
-
-    @cached_property
-    def fresh_bad(self) -> Floats:
-        return self.bad.fresh(self.y)
-
-    @cached_property
-    def fresh_shared(self) -> Floats:
-        return self.shared.fresh(self.y)
+    def fresh(self, side: Grid) -> Floats:
+        """`side.fresh` at the values `y`; the side may be that of other grids."""
+        if side not in self._fresh:
+            self._fresh[side] = side.fresh(self.y)
+        return self._fresh[side]
 
 
 def normal(log: Floats, axes: int = 1) -> Floats:

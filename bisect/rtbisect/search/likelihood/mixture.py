@@ -95,15 +95,12 @@ def state_grids(
     span = float(both[-1] - both[0])
     effect = abs(float(np.median(bad_values) - np.median(good_values)))
     floor = max(effect_floor, effect, step(good_values, bad_values)) / RESOLUTION
-    best: tuple[float, States] | None = None
-    for count in range(2, min(MOST, both.size // 3) + 1):
-        states = _states(both, count, floor, 1 / (3 * max(span, floor)))
-        worth = _worth(states, both)
-        if best is None or worth > best[0]:
-            best = worth, states
-    if best is None:
+    outlier = 1 / (3 * max(span, floor))
+    counts = range(2, min(MOST, both.size // 3) + 1)
+    if not counts:
         return None
-    states = best[1]
+    fits = [_states(both, count, floor, outlier) for count in counts]
+    states = max(fits, key=lambda each: _worth(each, both))
     rng = np.random.default_rng(1)
     good_side, bad_side, shared = (
         StateGrid(states, *_nodes(states, np.asarray(values), rng))

@@ -100,10 +100,9 @@ class BootGrid:
     def loglik(self, values: Sequence[float]) -> Floats:
         """Log likelihood of all boots of one kernel under each node, shape (t, s, a)."""
         key = tuple(values)
-        log = self._logliks.get(key)
-        if log is None:
-            log = self._logliks[key] = self._loglik(key)
-        return log
+        if key not in self._logliks:
+            self._logliks[key] = self._loglik(key)
+        return self._logliks[key]
 
     def _loglik(self, values: tuple[float, ...]) -> Floats:
         log = np.zeros(self.shape)
@@ -166,13 +165,9 @@ class BootGrid:
         grid = np.linspace(-_BEND, _BEND, _U_NODES)
         at = centre + inner[:, None] * np.sinh(grid)
         width = _STEP * inner[:, None] * np.cosh(grid)
-        return OffsetNodes(at, self._loglik_at(y, at) + np.log(width), width, centre, inner)
-
-    def _loglik_at(self, y: Floats, at: Floats) -> Floats:
-        """Log likelihood of boots around the locations `at` (s, x) with scales (s,)."""
         z = (y[:, None, None] - at) / self.sigma[:, None]
-        log: Floats = np.log(self._mixed(z)).sum(axis=0)
-        return log
+        log = np.log(self._mixed(z)).sum(axis=0) + np.log(width)
+        return OffsetNodes(at, log, width, centre, inner)
 
     def _mixed(self, z: Floats) -> Floats:
         """Density of boots at distances `z` (..., s, x) in units of the scale."""
@@ -212,11 +207,10 @@ class BootGrid:
     def _without_offset(self, y: Floats) -> Floats:
         """Density of one boot of a kernel without an offset of its own, shape (b, t, s, a)."""
         key = y.tobytes()
-        density = self._flat_densities.get(key)
-        if density is None:
+        if key not in self._flat_densities:
             z = (y[:, None, None, None] - self.mu[:, None, :]) / self.sigma[:, None]
-            density = self._flat_densities[key] = student(z) / self.sigma[:, None]
-        return density
+            self._flat_densities[key] = student(z) / self.sigma[:, None]
+        return self._flat_densities[key]
 
     def _resolved(self, y: Floats, values: tuple[float, ...]) -> _Resolved:
         key = (values, y.tobytes())
