@@ -8,11 +8,14 @@ import hashlib
 import os
 import shutil
 import tempfile
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 from rtbisect.errors import InfrastructureError, InternalError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 def write_whole(place: Path, source: bytes | BinaryIO, mode: int = 0o644) -> None:
@@ -119,21 +122,12 @@ class ArtefactStore:
             raise InternalError(f"not the name of an artefact: {sha256[:80]!r}")
         return self.root / sha256[:2] / sha256
 
-    def _guard(self) -> _DiskGuard:
-        return _DiskGuard(self.root)
-
-
-class _DiskGuard:
-    """Turns a full or broken disk into a fault of the lab, with the place in it."""
-
-    def __init__(self, root: Path) -> None:
-        self.root = root
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, OSError):
+    @contextmanager
+    def _guard(self) -> Iterator[None]:
+        """Turns a full or broken disk into a fault of the lab, with the place in it."""
+        try:
+            yield
+        except OSError as error:
             raise InfrastructureError(
                 f"cannot keep an artefact in {self.root}: {error.strerror}",
                 "free disk space (8 GB are needed) and run `rtbisect resume`",

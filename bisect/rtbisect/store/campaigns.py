@@ -188,7 +188,18 @@ class CampaignStore:
         rows = self.database.rows(db.campaign, db.campaign.c.id == identity)
         if not rows:
             raise ConfigError(f"no campaign {identity!r} in {self.state}", "see `rtbisect status`")
-        return _record(rows[0])
+        row = rows[0]
+        return CampaignRecord(
+            id=identity,
+            kind=row["kind"],
+            request_json=row["request"],
+            state=row["state"],
+            created=row["created"],
+            result=_decoded(Result, row["result"], identity),
+            report=_decoded(Report, row["report"], identity),
+            note=row["note"],
+            summary=_decoded(Summary, row["summary"], identity),
+        )
 
     def open_one(self) -> CampaignRecord:
         """The newest unfinished campaign; ConfigError when all are done."""
@@ -270,17 +281,8 @@ class CampaignStore:
 
     def mark_checked(self, build_config: str, sha: str, level: str, now_iso: str) -> None:
         """Remember a checked revision."""
-        with self.database.write() as connection:
-            connection.execute(
-                sa.delete(db.seen).where(
-                    db.seen.c.build_config == build_config, db.seen.c.sha == sha
-                )
-            )
-            connection.execute(
-                sa.insert(db.seen).values(
-                    build_config=build_config, sha=sha, level=level, at=now_iso
-                )
-            )
+        row = {"build_config": build_config, "sha": sha, "level": level, "at": now_iso}
+        self.database.execute(sa.insert(db.seen).prefix_with("OR REPLACE").values(row))
 
 
 def _update(identity: str) -> sa.Update:
@@ -296,21 +298,6 @@ def _report_columns(report: Report | None) -> dict[str, Any]:
         "report_state": report.state,
         "message_id": report.message_id.strip("<>"),
     }
-
-
-def _record(row: dict[str, Any]) -> CampaignRecord:
-    name = row["id"]
-    return CampaignRecord(
-        id=name,
-        kind=row["kind"],
-        request_json=row["request"],
-        state=row["state"],
-        created=row["created"],
-        result=_decoded(Result, row["result"], name),
-        report=_decoded(Report, row["report"], name),
-        note=row["note"],
-        summary=_decoded(Summary, row["summary"], name),
-    )
 
 
 def _decoded(kind: type[T], text: str | None, campaign: str) -> T | None:

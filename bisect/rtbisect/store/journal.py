@@ -9,23 +9,23 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import sqlalchemy as sa
 
 from rtbisect.errors import InternalError
-from rtbisect.model.campaign import Summary
+from rtbisect.model.campaign import CampaignRequest, Result, Sought, Summary
 from rtbisect.model.code import Build
 from rtbisect.model.formats import format_of
 from rtbisect.model.lab import Run, RunStatus
+from rtbisect.model.report import Repaired
 from rtbisect.process import groups
-from rtbisect.store import codec, db, repairs
+from rtbisect.store import codec, db
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from rtbisect.model.ports import Note
-    from rtbisect.model.report import Repaired
 
 T = TypeVar("T")
 
@@ -76,7 +76,7 @@ class StoreJournal:
     def step(self, key: str, kind: type[T], effect: Callable[[Note], T]) -> T:
         """See ports.Journal. An open step's leftover process group is ended first."""
         name = format_of(kind).name
-        row = self._row(key)
+        row = next(iter(self._db.rows(db.step, self._this_step(key))), None)
         if row is not None and row["kind"] != name:
             raise InternalError(
                 f"step {key} of {self._campaign} was recorded as {row['kind']}",
@@ -102,17 +102,12 @@ class StoreJournal:
     def tell(self, line: str) -> None:
         """Keep one line of the story; lines that were told before the resume stay as they are."""
         self._lines_told += 1
-        number = self._lines_told
         with self._db.write() as connection:
-            known = connection.execute(
-                sa.select(db.story.c.n).where(
-                    db.story.c.campaign == self._campaign, db.story.c.n == number
-                )
-            ).scalar()
-            if known is None:
-                connection.execute(
-                    sa.insert(db.story).values(campaign=self._campaign, n=number, line=line)
-                )
+            connection.execute(
+                sa.insert(db.story)
+                .prefix_with("OR IGNORE")
+                .values(campaign=self._campaign, n=self._lines_told, line=line)
+            )
             self._touch(connection)
         self._heard("story")
 
@@ -127,10 +122,7 @@ class StoreJournal:
 
     def repaired_by(self, commit: str) -> tuple[Repaired, ...]:
         """See ports.Journal."""
-        return repairs.repaired_by(self._db, commit)
-
-    def _row(self, key: str) -> dict[str, Any] | None:
-        return next(iter(self._db.rows(db.step, self._this_step(key))), None)
+        return repaired_by(self._db, commit)
 
     def _start(self, key: str, kind: str, *, known: bool) -> None:
         now = self._clock()
@@ -255,3 +247,30 @@ def _decoded(kind: str, value: str) -> Build | Run | None:
     if kind == format_of(Run).name:
         return codec.from_stored(Run, value, f"a recorded {kind}")
     return None
+
+
+def repaired_by(database: db.Database, commit: str) -> tuple[Repaired, ...]:
+    """What campaigns that searched for a repair have proved this commit to repair, oldest first."""
+    query = sa.select(db.campaign.c.id, db.campaign.c.request, db.campaign.c.result).where(
+        db.campaign.c.state == "done", db.campaign.c.culprit == commit
+    )
+    repaired = []
+    for row in database.fetch(query.order_by(sa.text("rowid"))):
+        try:
+            request = codec.from_json(CampaignRequest, row["request"])
+            judgement = codec.from_json(Result, row["result"]).judgement
+        except ValueError:
+            # Made by another version: nothing is known of it.
+            continue
+        if request.sought is Sought.REPAIR and judgement is not None:
+            repaired.append(
+                Repaired(
+                    campaign=row["id"],
+                    metric=judgement.key,
+                    without=judgement.base,
+                    with_it=judgement.new,
+                    figure=judgement.figure,
+                    unit=judgement.unit,
+                )
+            )
+    return tuple(repaired)

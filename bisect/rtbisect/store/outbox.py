@@ -172,11 +172,7 @@ class Outbox:
         self._marks.mkdir(parents=True, exist_ok=True)
         mark.unlink(missing_ok=True)
         self._write(mail.message_id, trying=self._boot)
-
-        def before_end() -> None:
-            mark.touch()
-
-        return before_end
+        return mark.touch
 
     def sent(self, mail: OutMail, answer: str, refused: Sequence[str] = ()) -> OutMail:
         return self._end(mail, state=MailState.SENT, answer=answer, refused=tuple(refused))

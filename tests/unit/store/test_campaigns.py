@@ -16,8 +16,8 @@ from rtbisect.model.report import CommitText, Report, ReportState
 from rtbisect.store import codec
 from rtbisect.store.campaigns import CampaignStore
 from rtbisect.store.export import JournalStep, add_steps
+from rtbisect.store.journal import repaired_by
 from rtbisect.store.outbox import Outbox
-from rtbisect.store.repairs import repaired_by
 from rtbisect.store.replies import Replies
 
 REQUEST = CampaignRequest(
