@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
+from itertools import cycle
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -155,23 +156,12 @@ def _pair(row: Mapping[str, Any]) -> Pair:
 
 
 def _family(family: Mapping[str, Any]) -> list[Edit]:
-    """One edit a file; the wordings take turns."""
-    variants, anchor = family["variants"], family.get("before", "")
+    """One edit a rule and file; the wordings of a rule take turns."""
     edits = []
-    for index, file in enumerate(family["files"]):
-        row = variants[index % len(variants)]
-        if anchor:
-            # The anchor begins with the line end before it: the text goes after that.
-            lead = anchor[: len(anchor) - len(anchor.lstrip("\n"))]
-            change = Replacement(anchor, lead + row["add"].lstrip("\n") + anchor.lstrip("\n"))
-        else:
-            change = Replacement("", row["append"])
-        subject = row["subject"].format(stem=Path(file).stem)
-        edits.append(
-            Edit(
-                area=family["area"], file=file, subject=subject, body=row["body"], changes=(change,)
-            )
-        )
+    for rule in family["rules"]:
+        for file, wording in zip(family["files"], cycle(rule["wordings"]), strict=False):
+            words = {key: text.replace("{stem}", Path(file).stem) for key, text in wording.items()}
+            edits.append(_edit(words | {"changes": [rule | words]}, family["area"], file))
     return edits
 
 
