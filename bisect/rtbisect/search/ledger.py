@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -11,12 +12,12 @@ from rtbisect.model.code import SEARCH_LAYOUTS
 from rtbisect.model.lab import RunStatus
 from rtbisect.search.equal_kernels import EqualKernels
 from rtbisect.search.events import Booted, Built, Event, Reverted, Silent
-from rtbisect.search.likelihood.features import Views, views, without_hosts
+from rtbisect.search.likelihood.features import Kernel, Views, views, without_hosts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from rtbisect.model.campaign import Threshold
+    from rtbisect.model.campaign import Observation, Threshold
 
 #: Boots in a row that did not reach the suites' end, after which a revision is skipped.
 FAILED_BOOTS = 3
@@ -45,11 +46,11 @@ class Ledger:
         self.invalid_streak = 0
         #: By their own shas, which no graph has.
         self.reverts: dict[str, Reverted] = {}
-        #: Views and hosts of the valid boots, side by side.
-        self._views: dict[tuple[str, int], list[Views]] = {}
-        self._hosts: dict[tuple[str, int], list[str]] = {}
+        #: The valid boots in their order, by revision and layout, and their views.
+        self.observations: dict[Kernel, list[Observation]] = {}
+        self._views: dict[Kernel, list[Views]] = {}
         #: Boots in a row without evidence, of revisions in another layout.
-        self._barren: dict[tuple[str, int], int] = {}
+        self._barren: dict[Kernel, int] = {}
         silent = Silent(())
         for event in events:
             if isinstance(event, Silent):
@@ -63,9 +64,9 @@ class Ledger:
         self.equal = EqualKernels(
             self.signatures, frozenset(self.build_failed), silent.pairs, silent.shared
         )
-        #: Of the valid boots in their order, by revision and layout, without what hosts add. A
-        #: layout that is built and has not booted has an empty entry.
-        self.views = without_hosts(threshold, self._views, self._hosts)
+        #: Views of `observations` without what hosts add. A layout that is built and has not booted
+        #: has an empty entry.
+        self.views = without_hosts(threshold, self._views, self.observations)
 
     @cached_property
     def values(self) -> Mapping[str, tuple[float, ...]]:
@@ -129,17 +130,19 @@ class Ledger:
 
     def _add_boot(self, event: Booted) -> None:
         sha = event.revision
+        kernel = sha, event.layout
         self.boots += 1
-        boot_views = valid_views(self._threshold, event)
-        if boot_views is not None:
-            self.invalid_streak = 0
-            assert event.observation is not None
-            self._views.setdefault((sha, event.layout), []).append(boot_views)
-            self._hosts.setdefault((sha, event.layout), []).append(event.observation.host)
+        boot_views = None
+        if event.status is RunStatus.COMPLETE and event.observation is not None:
+            # A figure that is no number is no evidence.
+            with suppress(ValueError):
+                boot_views = views(self._threshold, event.observation)
+                self._views.setdefault(kernel, []).append(boot_views)
+                self.observations.setdefault(kernel, []).append(event.observation)
+                self.invalid_streak = 0
         if event.layout:
-            key = (sha, event.layout)
-            self._barren[key] = 0 if boot_views else self._barren.get(key, 0) + 1
-            if self._barren[key] >= FAILED_BOOTS:
+            self._barren[kernel] = 0 if boot_views else self._barren.get(kernel, 0) + 1
+            if self._barren[kernel] >= FAILED_BOOTS:
                 self.layouts_failed.add(sha)
             return
         self.signatures.setdefault(sha, "")
@@ -152,12 +155,3 @@ class Ledger:
             self.invalid[sha] = self.invalid.get(sha, 0) + 1
             # Counted once, by the run with which it is given up.
             self.invalid_streak += self.invalid[sha] == INVALID_RERUNS + 1
-
-
-def valid_views(threshold: Threshold, event: Booted) -> Views | None:
-    """Views of a boot; None when the boot is no evidence."""
-    try:
-        complete = event.status is RunStatus.COMPLETE and event.observation is not None
-        return views(threshold, event.observation) if complete and event.observation else None
-    except ValueError:
-        return None

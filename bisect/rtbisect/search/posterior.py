@@ -139,12 +139,15 @@ class Posterior:
         """
         assert self.grid is not None
         values, y = self.kernels[number].values(self.view), self.grid.y
+        side: Grid
         if cell is None:
             assert self.none_grid is not None
-            return self._probabilities(self.none_grid.shared.again(y, values, self.shared))
-        if cell.sides[number]:
-            return self._probabilities(cell.grid.bad.again(y, values, cell.bad))
-        return self._probabilities(cell.grid.good.again(y, values, cell.good))
+            side, node = self.none_grid.shared, self.shared
+        elif cell.sides[number]:
+            side, node = cell.grid.bad, cell.bad
+        else:
+            side, node = cell.grid.good, cell.good
+        return self._probabilities(side.again(y, values, node))
 
 
 def kernels(graph: CommitGraph, ledger: Ledger) -> tuple[Kernel, ...]:

@@ -20,13 +20,14 @@ from rtbisect.judge.verdict import effect_text, judge, smallest_p
 from rtbisect.model.campaign import Judgement, Level, Sample, Threshold, Verification
 from rtbisect.search.calibrate import looks
 from rtbisect.search.events import Booted, Built, Event
-from rtbisect.search.ledger import Ledger, valid_views
+from rtbisect.search.ledger import Ledger
 from rtbisect.search.wording import GIT, SearchWords
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from rtbisect.model.campaign import Observation
+    from rtbisect.search.likelihood.features import Kernel
 
 #: Name of the check with another code layout.
 LAYOUT = "layout"
@@ -113,16 +114,9 @@ class VerifyState:
         return Ledger(self.spec.threshold, self.events)
 
     @cached_property
-    def raw(self) -> dict[_Kernel, Sample]:
+    def raw(self) -> dict[Kernel, Sample]:
         """Valid values per kernel in `unit` with their hosts, in the order of the boots."""
-        observations: dict[_Kernel, list[Observation]] = {}
-        for event in self.events:
-            if isinstance(event, Booted) and valid_views(self.spec.threshold, event):
-                assert event.observation is not None
-                observations.setdefault((event.revision, event.layout), []).append(
-                    event.observation
-                )
-        return {kernel: _sample(booted) for kernel, booted in observations.items()}
+        return {kernel: _sample(seen) for kernel, seen in self.ledger.observations.items()}
 
     @cached_property
     def checks(self) -> tuple[_Check, ...]:
@@ -130,8 +124,6 @@ class VerifyState:
 
 
 Proposal: TypeAlias = Boot | Done
-#: A revision and its code layout.
-_Kernel: TypeAlias = tuple[str, int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,7 +148,7 @@ class _Check:
     verification: Verification | None = None
 
     @property
-    def kernels(self) -> tuple[_Kernel, _Kernel]:
+    def kernels(self) -> tuple[Kernel, Kernel]:
         return (self.base, self.layout), (self.new, self.layout)
 
     def says(self, status: str, note: str) -> Verification:
@@ -197,8 +189,8 @@ def coming(state: VerifyState, most: int, *, late: bool = False) -> tuple[Boot, 
     revision that needs one, in an order drawn from the seed, so that a drift of the host meets
     both sides alike.
     """
-    wanted: dict[_Kernel, int] = {}
-    purpose: dict[_Kernel, str] = {}
+    wanted: dict[Kernel, int] = {}
+    purpose: dict[Kernel, str] = {}
     unfinished = [check for check in state.checks if check.wanted]
     decisive = [check for check in unfinished if not check.late]
     for check in decisive or (unfinished if late else ()):

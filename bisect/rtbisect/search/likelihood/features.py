@@ -46,11 +46,14 @@ def views(threshold: Threshold, observation: Observation) -> Views:
 
 
 def without_hosts(
-    threshold: Threshold, boots: Mapping[Kernel, Sequence[Views]], hosts: Mapping[Kernel, list[str]]
+    threshold: Threshold,
+    boots: Mapping[Kernel, Sequence[Views]],
+    observations: Mapping[Kernel, Sequence[Observation]],
 ) -> dict[Kernel, tuple[Views, ...]]:
     """Views of boots by kernel, without what their hosts add to the whole; CPUs are compared within
     a boot. Shares and counts have no such part.
     """
+    hosts = {kernel: [each.host for each in seen] for kernel, seen in observations.items()}
     if blocks.one_block(*hosts.values()) or by_mean(threshold):
         return {kernel: tuple(kernel_boots) for kernel, kernel_boots in boots.items()}
     added = blocks.offsets(
