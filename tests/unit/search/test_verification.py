@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 import random
-from collections import Counter
 from dataclasses import replace
 
 import pytest
@@ -13,7 +12,6 @@ from rtbisect.model.campaign import (
     Level,
     Observation,
     Sample,
-    Scale,
 )
 from rtbisect.model.lab import RunStatus
 from rtbisect.search import verification
@@ -137,48 +135,6 @@ def test_boots_are_interleaved_in_an_order_of_the_seed():
 
 
 FAST, SLOW = ("rt01", 1.0), ("rt02", 5.0)
-
-
-SHARES = replace(
-    SPEC,
-    threshold=replace(RES, scale=Scale.LINEAR, statistic="fraction", min_effect=0.1),
-    endpoints=(Sample((0.0,) * 16), Sample((0.0, 0.0, 0.0, 1.0) * 4)),
-)
-
-
-def shares(spec, every):
-    """One boot of so many of a revision shows it, the last of them; None: no boot does."""
-    state, count = verification.start(spec), Counter()
-    while isinstance(due := verification.propose(state, late=True), verification.Boot):
-        count[due.revision] += 1
-        shows = bool(every[due.revision]) and count[due.revision] % every[due.revision] == 0
-        run = f"run{count.total()}"
-        seen = Observation(revision=due.revision, run_id=run, value=float(shows))
-        event = verification.Booted(
-            revision=due.revision,
-            run_id=run,
-            status=RunStatus.COMPLETE,
-            observation=seen,
-            seconds=1.0,
-        )
-        state = verification.apply(state, event)
-    return state, count
-
-
-def test_what_one_boot_of_four_shows_is_not_refuted_by_three():
-    state, _ = shares(SHARES, {"culprit": 1, "parent": None, "tip": None, "revert": None})
-    parent, revert = verification.verifications(state)
-    assert (parent.status, revert.status) == ("pass", "undecided")
-    assert revert.judgement.level is Level.UNDECIDED
-    assert verification.confirmed(state)
-
-
-def test_a_share_that_every_boot_shows_is_refuted_by_three_without_it():
-    ends = (Sample((0.0,) * 8), Sample((1.0,) * 8))
-    every = {"culprit": 1, "parent": None, "tip": None, "revert": None}
-    state, booted = shares(replace(SHARES, endpoints=ends), every)
-    assert (verification.verifications(state)[1].status, booted["revert"]) == ("fail", 3)
-    assert not verification.confirmed(state)
 
 
 def test_a_slow_host_is_no_culprit():
