@@ -47,6 +47,7 @@ from helpers.report_parts import (
 )
 from rtbisect.model.campaign import (
     Cause,
+    CheckStatus,
     Level,
     MetricKey,
     Outcome,
@@ -85,12 +86,14 @@ def rcu():
             ),
             Verification(
                 name="revert on tip",
-                status="n/a",
+                status=CheckStatus.ABSENT,
                 judgement=None,
                 note="it does not apply to the tip",
             ),
             Verification(
-                name="layout", status="pass", judgement=judged(RCU_LIMIT, SHORT_LAYOUT, LONG_LAYOUT)
+                name="layout",
+                status=CheckStatus.PASS,
+                judgement=judged(RCU_LIMIT, SHORT_LAYOUT, LONG_LAYOUT),
             ),
         ),
         table=(
@@ -157,7 +160,9 @@ def hang():
         verifications=(
             vs_parent(sha(23)[:12], "pass", judged(STALL_LIMIT, NONE, MANY)),
             Verification(
-                name="revert on tip", status="pass", judgement=judged(STALL_LIMIT, NONE, MANY_TIP)
+                name="revert on tip",
+                status=CheckStatus.PASS,
+                judgement=judged(STALL_LIMIT, NONE, MANY_TIP),
             ),
         ),
         table=(
@@ -220,7 +225,9 @@ def backport():
             verifications=(
                 vs_parent(sha(23)[:12], "pass", found),
                 Verification(
-                    name="revert on tip", status="pass", judgement=judged(ends, MANY_TIP, NONE)
+                    name="revert on tip",
+                    status=CheckStatus.PASS,
+                    judgement=judged(ends, MANY_TIP, NONE),
                 ),
             ),
             table=(
@@ -258,7 +265,9 @@ def _quiet_machine(campaign, title, limit, *, sides, tip, files):
         EPOLL, cause=Cause.KERNEL, metric=limit.key, judgement=found, origins=(), gates=GATES[:2],
         verifications=(
             vs_parent(sha(23)[:12], "pass", found),
-            Verification(name="revert on tip", status="pass", judgement=judged(limit, *tip)),
+            Verification(
+                name="revert on tip", status=CheckStatus.PASS, judgement=judged(limit, *tip)
+            ),
         ),
         table=(
             row("parent", "none", limit.key, limit.unit, sides[0]),

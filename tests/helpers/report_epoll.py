@@ -34,6 +34,7 @@ from helpers.report_parts import (
 )
 from rtbisect.model.campaign import (
     Cause,
+    CheckStatus,
     Gate,
     GateStatus,
     MetricKey,
@@ -91,7 +92,7 @@ EPOLL = Result(
         vs_parent(sha(23)[:12], "pass", EPOLL_PARENT),
         Verification(
             name="revert on tip",
-            status="pass",
+            status=CheckStatus.PASS,
             judgement=judged(RES_LIMIT, QUIET_TIP, LOUD_TIP),
             note="8+8 boots, ratio 7.06; takes back 98% of the shift between good and bad",
         ),

@@ -10,6 +10,7 @@ from pathlib import Path
 from rtbisect.judge.verdict import judge
 from rtbisect.model.campaign import (
     Better,
+    CheckStatus,
     MetricKey,
     Sample,
     Scale,
@@ -42,7 +43,7 @@ def vs_parent(parent, status, judgement=None, note="", **more):
     """The check of a culprit against one of its parents."""
     return Verification(
         name=f"culprit vs parent {parent}",
-        status=status,
+        status=CheckStatus(status),
         judgement=judgement,
         note=note,
         parent=parent,

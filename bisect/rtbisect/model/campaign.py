@@ -221,13 +221,34 @@ class TestedRevision:
     skipped: str = ""
 
 
+class CheckStatus(StrEnum):
+    """How a check ended; ABSENT: it could not be made."""
+
+    PASS = "pass"  # noqa: S105  (a status, not a password)
+    FAIL = "fail"
+    UNDECIDED = "undecided"
+    ABSENT = "n/a"
+
+
+class CheckName(StrEnum):
+    """The checks that are there once; one against a parent tells that in `Verification.parent`."""
+
+    #: Culprit and parent in kernels with another code layout.
+    LAYOUT = "layout"
+    REVERT = "revert on tip"
+    #: Nothing after the culprit takes a part of it back.
+    KEPT = "kept until the bad end"
+    #: All tested revisions agree with the answer.
+    PREDICTION = "prediction"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verification:
     """One check after the search."""
 
+    #: A `CheckName`, or a sentence with the parent.
     name: str
-    #: "pass", "fail", "undecided" or "n/a".
-    status: str
+    status: CheckStatus
     #: None where nothing was compared.
     judgement: Judgement | None
     #: For a person.

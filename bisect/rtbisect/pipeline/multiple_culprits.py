@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from rtbisect.model.campaign import Outcome, Verification
+from rtbisect.model.campaign import CheckName, CheckStatus, Outcome, Verification
 from rtbisect.pipeline import proof
 from rtbisect.pipeline.search_loop import result_of, search, unanswered
 from rtbisect.search.ancestry import Ancestry, candidates_between
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from rtbisect.search.engine import SearchAnswer
     from rtbisect.search.wording import SearchWords
 
-#: Name of the check that all tested revisions agree with the answer.
-PREDICTION = "prediction"
 #: How often a part is divided again. A range with more culprits is told of as far as that.
 DEEPEST = 3
 
@@ -65,13 +63,13 @@ def with_prediction_check(result: Result, answer: SearchAnswer, words: SearchWor
         for sha, p in answer.unlike
         if sha == result.culprit
     ]
-    taken_back = [check.note for check in result.verifications if check.name == proof.KEPT]
+    taken_back = [check.note for check in result.verifications if check.name == CheckName.KEPT]
     note = "; ".join(notes) or "all tested revisions lie where this commit puts them"
     if taken_back and not notes:
         note = f"not of the {words.newer} end"
     check = Verification(
-        name=PREDICTION,
-        status="undecided" if notes or taken_back else "pass",
+        name=CheckName.PREDICTION,
+        status=CheckStatus.UNDECIDED if notes or taken_back else CheckStatus.PASS,
         judgement=None,
         note=note,
     )

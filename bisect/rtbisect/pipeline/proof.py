@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 from rtbisect.judge.scale import all_badness, centre, shift_of
 from rtbisect.judge.verdict import judge
 from rtbisect.model.campaign import (
+    CheckName,
+    CheckStatus,
     Level,
     Outcome,
     Result,
@@ -45,8 +47,6 @@ if TYPE_CHECKING:
 MOST_BOOTS = 26
 MOST_TIMES = 3
 FEW_BOOTS = 10
-#: Name of the check that the bad end is as bad as the culprit.
-KEPT = "kept until the bad end"
 
 
 def most_boots(needed: int) -> int:
@@ -135,7 +135,7 @@ class _Proof:
     ) -> Result:
         """The result where fresh boots do not bear out what the search named."""
         unproved = self._so_far(state, checks)
-        refuted = any(check.status == "fail" for check in checks)
+        refuted = any(check.status is CheckStatus.FAIL for check in checks)
         only_layout = verification.follows_layout(checks)
         return replace(
             unproved,
@@ -187,8 +187,11 @@ def _kept_until_end(
     readable = searched.for_reader(judgement)
     note = f"{bad[:12]} is better than {culprit[:12]} again, {readable.reason}: a commit"
     note += " between them takes back a part of what this one does"
-    effects.tell(f"verify: {KEPT}: undecided {note}")
-    return (Verification(name=KEPT, status="undecided", judgement=readable, note=note),)
+    kept = Verification(
+        name=CheckName.KEPT, status=CheckStatus.UNDECIDED, judgement=readable, note=note
+    )
+    effects.tell(f"verify: {kept.name}: {kept.status} {note}")
+    return (kept,)
 
 
 def _spec(  # noqa: PLR0913  (what a verification is about)
@@ -262,8 +265,10 @@ def _revert(effects: Steps, tip: str, culprit: str) -> tuple[str | None, str]:
 
 def _unproved_reason(culprit: str, checks: Sequence[Verification], words: SearchWords) -> str:
     """Why a culprit of the search is not named: refuted by a check, or not decided by it."""
-    failed = [check for check in checks if check.status == "fail"]
-    first = next(iter(failed or [check for check in checks if check.status == "undecided"]))
+    failed = [check for check in checks if check.status is CheckStatus.FAIL]
+    first = next(
+        iter(failed or [check for check in checks if check.status is CheckStatus.UNDECIDED])
+    )
     verb = "refuted" if failed else "not confirmed"
     text = f"the search named {culprit[:12]}, which is {verb} by fresh {words.run}s"
     return f"{text}: {first.name}: {first.note}"

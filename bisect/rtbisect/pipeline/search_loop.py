@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from rtbisect.model.campaign import Cause, Outcome, Result
+from rtbisect.model.campaign import Cause, CheckName, CheckStatus, Outcome, Result
 from rtbisect.model.code import layout_variant
 from rtbisect.pipeline.boot_queue import BootRequest
 from rtbisect.pipeline.wording import duration, worded
@@ -193,8 +193,8 @@ def probability_with_proof(
         for event in state.events
         if isinstance(event, engine.Built | engine.Booted) and event.revision in known
     )
-    borne_out = {check.name for check in checks if check.status == "pass"}
-    rebuilt = not borne_out.isdisjoint((verification.LAYOUT, verification.REVERT))
+    borne_out = {check.name for check in checks if check.status is CheckStatus.PASS}
+    rebuilt = not borne_out.isdisjoint((CheckName.LAYOUT, CheckName.REVERT))
     return engine.confidence_after(search_end.state, spec.culprit, events, rebuilt=rebuilt)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from rtbisect.judge.gates.aa import NAME as AA
 from rtbisect.judge.gates.boot_gates import HANGS, against, still_right_name
-from rtbisect.model.campaign import GateStatus
+from rtbisect.model.campaign import CheckName, CheckStatus, GateStatus
 from rtbisect.report.averages import limit_of, metric_name
 from rtbisect.report.distribution import boots_by, is_finding
 from rtbisect.report.headline_figure import claim, effect_text, medians, test_name
@@ -151,8 +151,8 @@ def context(report: ReportInput, bot: Bot, log: str, detail: Detail) -> dict[str
         "origins": origin_table(report, detail.origins),
         "notes": _notes(result.verifications) if detail.notes else (),
         "still": _still(report) if detail.shown else "",
-        "revert": _check(result.verifications, "revert"),
-        "layout": _check(result.verifications, "layout"),
+        "revert": _status(result.verifications, CheckName.REVERT),
+        "layout": _status(result.verifications, CheckName.LAYOUT),
         "brings_back": brings_back(report)[: None if detail.shown else 1],
         "shown": _shown(report, _SHOWN if detail.shown else (AA,)),
         "reasons": _reasons(report, detail.reasons),
@@ -295,13 +295,8 @@ def _notes(checks: tuple[Verification, ...]) -> tuple[str, ...]:
     return tuple(f"{foreign(check.name, 30)}: {foreign(check.note, 200)}" for check in noted[:5])
 
 
-def _check(checks: tuple[Verification, ...], name: str) -> str:
-    """Status of the first check whose name begins with `name`: the words of search.verification
-    (pass, fail, undecided, n/a), or `absent`.
-    """
-    first = next((check for check in checks if check.name.lower().startswith(name)), None)
-    known = ("pass", "fail", "undecided")
-    return first.status if first is not None and first.status in known else "absent"
+def _status(checks: tuple[Verification, ...], name: CheckName) -> CheckStatus:
+    return next((check.status for check in checks if check.name == name), CheckStatus.ABSENT)
 
 
 def _reasons(report: ReportInput, count: int) -> tuple[str, ...]:

@@ -17,7 +17,15 @@ from rtbisect.errors import ConfigError
 from rtbisect.judge import recovery, stats
 from rtbisect.judge.scale import effect_floor
 from rtbisect.judge.verdict import effect_text, judge, smallest_p
-from rtbisect.model.campaign import Judgement, Level, Sample, Threshold, Verification
+from rtbisect.model.campaign import (
+    CheckName,
+    CheckStatus,
+    Judgement,
+    Level,
+    Sample,
+    Threshold,
+    Verification,
+)
 from rtbisect.search.calibrate import looks
 from rtbisect.search.events import Booted, Built, Event
 from rtbisect.search.ledger import Ledger
@@ -29,10 +37,12 @@ if TYPE_CHECKING:
     from rtbisect.model.campaign import Observation
     from rtbisect.search.likelihood.features import Kernel
 
-#: Name of the check with another code layout.
-LAYOUT = "layout"
-#: Name of the check that the culprit taken back makes the tip good again.
-REVERT = "revert on tip"
+#: What a comparison says of the culprit, whose side should be the worse.
+_STATUS = {
+    Level.REGRESSED: CheckStatus.PASS,
+    Level.PASS: CheckStatus.FAIL,
+    Level.UNDECIDED: CheckStatus.UNDECIDED,
+}
 #: Alpha of the comparison with another code layout, for all its looks: it repeats what the one with
 #: the parent has shown, and a regression that is not seen twice is none.
 LAYOUT_ALPHA = 0.05
@@ -151,7 +161,7 @@ class _Check:
     def kernels(self) -> tuple[Kernel, Kernel]:
         return (self.base, self.layout), (self.new, self.layout)
 
-    def says(self, status: str, note: str) -> Verification:
+    def says(self, status: CheckStatus, note: str) -> Verification:
         """How the check stands, without figures."""
         parent = self.base[:12] if self.purpose == "verify" else ""
         return Verification(name=self.name, status=status, judgement=None, note=note, parent=parent)
@@ -212,21 +222,29 @@ def coming(state: VerifyState, most: int, *, late: bool = False) -> tuple[Boot, 
 
 
 def verifications(state: VerifyState) -> tuple[Verification, ...]:
-    """Every check; status is pass, fail, undecided or n/a."""
+    """Every check with its status."""
     checks = [
-        check.verification or check.says("undecided", f"more {state.spec.words.run}s are due")
+        check.verification
+        or check.says(CheckStatus.UNDECIDED, f"more {state.spec.words.run}s are due")
         for check in state.checks
     ]
     if state.spec.revert is None:
         checks.append(
-            Verification(name=REVERT, status="n/a", judgement=None, note=state.spec.no_revert)
+            Verification(
+                name=CheckName.REVERT,
+                status=CheckStatus.ABSENT,
+                judgement=None,
+                note=state.spec.no_revert,
+            )
         )
     return tuple(checks)
 
 
 def incomplete(checks: Iterable[Verification]) -> bool:
     """The culprit is worse than its parents, and explains too little of what the ends differ in."""
-    return any(check.status == "pass" and check.parent and check.short for check in checks)
+    return any(
+        check.status is CheckStatus.PASS and check.parent and check.short for check in checks
+    )
 
 
 def confirmed(state: VerifyState) -> bool:
@@ -235,16 +253,20 @@ def confirmed(state: VerifyState) -> bool:
         return False
     checks = verifications(state)
     parents = checks[: len(state.spec.parents)]
-    if state.spec.layout and any(v.name == LAYOUT and v.status == "undecided" for v in checks):
+    if state.spec.layout and any(
+        v.name == CheckName.LAYOUT and v.status is CheckStatus.UNDECIDED for v in checks
+    ):
         return False
-    return all(v.status == "pass" for v in parents) and all(v.status != "fail" for v in checks)
+    return all(v.status is CheckStatus.PASS for v in parents) and all(
+        v.status is not CheckStatus.FAIL for v in checks
+    )
 
 
 def follows_layout(checks: Iterable[Verification]) -> bool:
     """The effect is gone in kernels with another code layout, and nothing else contradicts it."""
     status = {check.name: check.status for check in checks}
-    gone = status.pop(LAYOUT, "") == "fail"
-    return gone and "fail" not in status.values()
+    gone = status.pop(CheckName.LAYOUT, None) is CheckStatus.FAIL
+    return gone and CheckStatus.FAIL not in status.values()
 
 
 def _planned_checks(spec: VerifySpec) -> list[_Check]:
@@ -261,7 +283,7 @@ def _planned_checks(spec: VerifySpec) -> list[_Check]:
     if spec.layout:
         checks.append(
             _Check(
-                name=LAYOUT,
+                name=CheckName.LAYOUT,
                 base=spec.parents[0],
                 new=spec.culprit,
                 purpose="layout",
@@ -275,7 +297,11 @@ def _planned_checks(spec: VerifySpec) -> list[_Check]:
         revert_looks = (spec.revert_boots, *looks(second_look, spec.boots_max)[:2])
         checks.append(
             _Check(
-                name=REVERT, base=spec.revert, new=spec.tip, purpose="revert", looks=revert_looks
+                name=CheckName.REVERT,
+                base=spec.revert,
+                new=spec.tip,
+                purpose="revert",
+                looks=revert_looks,
             )
         )
     return checks
@@ -294,10 +320,10 @@ def _examine(state: VerifyState, check: _Check) -> _Check:
     for sha in (check.base, check.new):
         if reason := state.ledger.untestable(sha):
             note = f"{sha[:12]} {reason}"
-            return replace(check, verification=check.says("undecided", note))
+            return replace(check, verification=check.says(CheckStatus.UNDECIDED, note))
         if check.layout and sha in state.ledger.layouts_failed:
             note = f"{sha[:12]} does not build or run with another layout"
-            return replace(check, verification=check.says("n/a", note))
+            return replace(check, verification=check.says(CheckStatus.ABSENT, note))
     base, new = (state.raw.get(kernel, Sample(())) for kernel in check.kernels)
     alpha = state.spec.look_alpha
     if check.layout:
@@ -310,7 +336,7 @@ def _examine(state: VerifyState, check: _Check) -> _Check:
             )
         pair = _first_boots(base, boots), _first_boots(new, boots)
         verification = _verification(state.spec, check, *pair, alpha)
-        if verification.status != "undecided":
+        if verification.status is not CheckStatus.UNDECIDED:
             break
         late = check.purpose == "revert" and (
             look > 0 or _intervals_disjoint(state.spec, check, *pair)
@@ -322,7 +348,7 @@ def _intervals_disjoint(spec: VerifySpec, check: _Check, base: Sample, new: Samp
     """The boots so far are as far apart as so few can be: they do not contradict the culprit, and
     that they pass is told by the boots that follow, which a culprit that falls never costs.
     """
-    return _verification(spec, check, base, new, smallest_p(base, new)).status == "pass"
+    return _verification(spec, check, base, new, smallest_p(base, new)).status is CheckStatus.PASS
 
 
 def _sample(observations: Sequence[Observation]) -> Sample:
@@ -342,11 +368,9 @@ def _verification(
     is_revert = check.purpose == "revert"
     judgement = _judged(spec, (base, new), alpha)
     share = recovery.share(spec.threshold, spec.endpoints, (base, new))
-    status = {Level.REGRESSED: "pass", Level.PASS: "fail", Level.UNDECIDED: "undecided"}[
-        judgement.level
-    ]
-    if is_revert and status == "pass" and share is not None and share < REVERT_RECOVERY:
-        status = "undecided"
+    status = _STATUS[judgement.level]
+    if is_revert and status is CheckStatus.PASS and share is not None and share < REVERT_RECOVERY:
+        status = CheckStatus.UNDECIDED
     short = (
         share is not None
         and share < recovery.FULL

@@ -14,7 +14,15 @@ from helpers.report_cases import STORY, hang, rcu, two_modes
 from helpers.report_epoll import EPOLL, epoll
 from helpers.report_parts import BOARD, TEMPLATES
 from helpers.report_parts import settings as site
-from rtbisect.model.campaign import Cause, Gate, GateStatus, Outcome, Sample, Verification
+from rtbisect.model.campaign import (
+    Cause,
+    CheckStatus,
+    Gate,
+    GateStatus,
+    Outcome,
+    Sample,
+    Verification,
+)
 from rtbisect.report.campaign_log import appendix, story
 from rtbisect.report.draft import MAX_BYTES, MAX_LINES, DraftMailer, marks
 from rtbisect.report.headline_figure import claim
@@ -176,7 +184,9 @@ def test_the_longest_report_fits(failing, case):
     long = "word " * 400
     rows = tuple(replace(row, kernel=f"kernel {i}") for i, row in enumerate(EPOLL.table * 4))
     checks = EPOLL.verifications + tuple(
-        Verification(name=f"check {i}", status="pass", judgement=EPOLL.judgement, note=long)
+        Verification(
+            name=f"check {i}", status=CheckStatus.PASS, judgement=EPOLL.judgement, note=long
+        )
         for i in range(9)
     )
     whole = case()

@@ -8,7 +8,7 @@ import pytest
 
 import rtbisect.cli.app  # noqa: F401  (all that is kept is known once it is imported)
 from helpers.campaigns import ROOT
-from helpers.kept_samples import enumerations, filled
+from helpers.kept_samples import enumerations, filled, recorded
 from rtbisect.errors import InternalError
 from rtbisect.model import formats
 from rtbisect.model.campaign import Better, Sought
@@ -31,7 +31,7 @@ each_kind = pytest.mark.parametrize(("kind", "form"), KEPT, ids=NAMES)
 
 
 def sample(form, version):
-    return (SAMPLES / f"{form.name}-{version}.json").read_text(encoding="utf-8")
+    return recorded(SAMPLES / f"{form.name}-{version}.json")
 
 
 @each_kind
@@ -62,6 +62,26 @@ def test_no_value_of_an_enumeration_is_gone():
     told = json.loads((SAMPLES / "enumerations.json").read_text(encoding="utf-8"))
     now = {each.value for kind, _ in KEPT for found in enumerations(kind) for each in found}
     assert {value for values in told.values() for value in values} <= now
+
+
+@pytest.mark.parametrize(
+    ("name", "place", "words"),
+    [("Result", "verifications[0].status", ["pass", "fail", "undecided", "n/a"])],
+)
+def test_what_was_text_is_written_as_it_was(name, place, words):
+    """An enumeration took its place without a new version."""
+    kind, form = next(kept for kept in KEPT if kept[1].name == name)
+    text = (SAMPLES / f"{name}-{form.version}.json").read_text(encoding="utf-8")
+    for word in words:
+        told = text.replace(f'"it.{place}"', f'"{word}"')
+        assert told != text
+        assert codec.to_json(kind, codec.from_json(kind, told)) == compact(told)
+    with pytest.raises(ValueError, match="Input should be"):
+        codec.from_json(kind, text)
+
+
+def compact(text):
+    return json.dumps(json.loads(text), separators=(",", ":"))
 
 
 def test_every_format_has_a_name_of_its_own():
@@ -127,7 +147,7 @@ def test_a_class_that_is_not_marked_has_no_format(thing):
 
 @pytest.mark.parametrize("sought", Sought)
 def test_a_first_set_up_of_a_repair_had_its_thresholds_turned(sought):
-    told = json.loads((SAMPLES / "Setup-1.json").read_text(encoding="utf-8"))
+    told = json.loads(recorded(SAMPLES / "Setup-1.json"))
     if sought is Sought.REPAIR:
         told["request"]["extra"].append(["find_fix", "1"])
     (kept,) = told["thresholds"]
@@ -139,7 +159,7 @@ def test_a_first_set_up_of_a_repair_had_its_thresholds_turned(sought):
 
 def test_a_command_of_the_first_version_has_no_part_for_kernels():
     """It was dressed as a device without a template."""
-    told = json.loads((SAMPLES / "Setup-1.json").read_text(encoding="utf-8"))
+    told = json.loads(recorded(SAMPLES / "Setup-1.json"))
     whole = codec.from_plain(Setup, told)
     told["device"]["template"] = ""
     assert codec.from_plain(Setup, told) == replace(whole, kernel=None)
@@ -148,7 +168,7 @@ def test_a_command_of_the_first_version_has_no_part_for_kernels():
 @pytest.mark.parametrize("name", ["Result", "ReportInput"])
 def test_of_a_check_of_the_first_version_its_name_tells_the_parent(name):
     kind = next(kind for kind, form in KEPT if form.name == name)
-    told = json.loads((SAMPLES / f"{name}-1.json").read_text(encoding="utf-8"))
+    told = json.loads(recorded(SAMPLES / f"{name}-1.json"))
     checks = told.get("result", told)["verifications"]
     checks[:] = [
         checks[0] | {"name": each} for each in ("culprit vs parent 0a1b2c3d4e5f", "layout")

@@ -12,7 +12,15 @@ from helpers.report_epoll import EPOLL, GATES, culprit_set, epoll, nothing
 from helpers.report_parts import BOARD, RES_LIMIT, on_board, settings
 from rtbisect.errors import ConfigError
 from rtbisect.judge.gates.boot_gates import failed, passed
-from rtbisect.model.campaign import Cause, Level, Outcome, Scale, Sought, Verification
+from rtbisect.model.campaign import (
+    Cause,
+    CheckStatus,
+    Level,
+    Outcome,
+    Scale,
+    Sought,
+    Verification,
+)
 from rtbisect.model.report import HostPart
 from rtbisect.report.draft import DETAILS, DraftMailer, check_mailable, template_name
 from rtbisect.report.lint.mail import BANNER
@@ -100,9 +108,8 @@ def test_sentences_need_their_rows(mailer):
     ],
 )
 def test_revert_sentence_follows_the_status(mailer, status, sentence):
-    result = replace(
-        EPOLL, verifications=(Verification(name="revert on tip", status=status, judgement=None),)
-    )
+    check = Verification(name="revert on tip", status=CheckStatus(status), judgement=None)
+    result = replace(EPOLL, verifications=(check,))
     assert sentence in " ".join(body(mailer, replace(epoll(), result=result)).split())
 
 

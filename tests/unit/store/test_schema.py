@@ -16,7 +16,7 @@ from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 
-from helpers import old_stores
+from helpers import kept_samples, old_stores
 from helpers.campaigns import ROOT
 from rtbisect.campaign.fingerprint import (
     Fingerprint,
@@ -147,9 +147,10 @@ def test_what_an_older_store_has_told_is_found(tmp_path):
     """A report that has left is asked for by the commit that the file beside it names."""
     place, folder = put("proof", tmp_path, 3), tmp_path / "reports/bisect-1"
     folder.mkdir(parents=True)
-    shutil.copy(FORMATS / "ReportInput-1.json", folder / "input.json")
+    text = kept_samples.recorded(FORMATS / "ReportInput-1.json")
+    (folder / "input.json").write_text(text, encoding="utf-8")
     request, result, report = (
-        json.loads((FORMATS / f"{name}-1.json").read_text())
+        json.loads(kept_samples.recorded(FORMATS / f"{name}-1.json"))
         for name in ("CampaignRequest", "Result", "Report")
     )
     report |= {"state": "sent", "path": str(folder / "report.eml"), "message_id": "m@example.org"}
