@@ -31,7 +31,7 @@ from rtbisect.judge.gates import aa
 from rtbisect.judge.gates.campaign_gates import GateInput, examine
 from rtbisect.judge.samples import sample
 from rtbisect.lab.windows import ALL_WINDOWS
-from rtbisect.model.campaign import Better, MetricKey, Scale
+from rtbisect.model.campaign import Better, MetricKey, Role, Scale
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -113,7 +113,7 @@ def trips(runs: Sequence[Run], limits: Sequence[Threshold]) -> None:
     rng = random.Random(1)
     found: dict[str, Counter[str]] = defaultdict(Counter)
     for limit in limits:
-        if limit.role != "primary":
+        if limit.role is not Role.PRIMARY:
             continue
         for _ in range(HALVES):
             mixed = rng.sample(list(runs), len(runs))

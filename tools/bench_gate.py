@@ -29,8 +29,10 @@ from rtbisect.model.campaign import (
     Level,
     MetricKey,
     Observation,
+    Role,
     Sample,
     Scale,
+    Statistic,
     Threshold,
 )
 from rtbisect.model.lab import RunStatus
@@ -73,11 +75,11 @@ def threshold(scale: Scale) -> Threshold:
         unit="",
         better=Better.LOWER,
         scale=scale,
-        statistic="median",
+        statistic=Statistic.MEDIAN,
         min_effect=1.0 if scale is Scale.LOG else 0.0,
         limit=None,
         floor=0.5,
-        role="primary",
+        role=Role.PRIMARY,
         control=None,
         reason="",
     )

@@ -16,7 +16,9 @@ from rtbisect.model.campaign import (
     CampaignRequest,
     Limits,
     MetricKey,
+    Role,
     Scale,
+    Statistic,
     Threshold,
 )
 from rtbisect.model.code import BuildRequest, Commit, CommitGraph
@@ -37,11 +39,11 @@ RES = Threshold(
     unit="1/s",
     better=Better.LOWER,
     scale=Scale.LOG,
-    statistic="median",
+    statistic=Statistic.MEDIAN,
     min_effect=1.5,
     limit=None,
     floor=0.5,
-    role="primary",
+    role=Role.PRIMARY,
     control=None,
     reason="",
 )

@@ -60,7 +60,11 @@ def plain(kind, path, default):
 
 #: What was plain text when the first samples were written and is a word of an enumeration today, by
 #: the end of its place: a word that programs of then had there, too.
-WORDS = {"verifications[0].status": "undecided"}
+WORDS = {
+    "verifications[0].status": "undecided",
+    "thresholds[0].statistic": "count",
+    "thresholds[0].role": "guard",
+}
 
 
 def recorded(place):

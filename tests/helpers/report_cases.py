@@ -52,9 +52,11 @@ from rtbisect.model.campaign import (
     MetricKey,
     Outcome,
     Result,
+    Role,
     Sample,
     Scale,
     Sought,
+    Statistic,
     Summary,
     TestedRevision,
     Verification,
@@ -140,8 +142,8 @@ def rcu():
 
 STALL = MetricKey("stall", "frozen_periods", "stall")
 STALL_LIMIT = replace(
-    RES_LIMIT, key=STALL, unit="1", scale=Scale.LINEAR, statistic="fraction", min_effect=0.2,
-    floor=0.0, control=None,
+    RES_LIMIT, key=STALL, unit="1", scale=Scale.LINEAR, statistic=Statistic.FRACTION,
+    min_effect=0.2, floor=0.0, control=None,
     title="boots in which nr_periods of a cgroup's cpu.stat stood still for 1.5 s",
 )  # fmt: skip
 MANY = Sample((1.0, 0.0, 1.0, 1.0, 0.0, 1.0, 1.0, 0.0, 1.0, 1.0, 0.0, 1.0))
@@ -285,7 +287,7 @@ def _quiet_machine(campaign, title, limit, *, sides, tip, files):
 
 
 def ipi_storm():
-    limit = replace(RES_OFF_LIMIT, role="primary")
+    limit = replace(RES_OFF_LIMIT, role=Role.PRIMARY)
     return _quiet_machine(
         "storm-0010", "sched/isolation: Kick isolated CPUs at each tick of the first one", limit,
         sides=(IDLE, LOUD), tip=(IDLE_TIP, LOUD_TIP),
@@ -314,7 +316,7 @@ def two_modes():
     half_tip = Sample((*high[:5], *low, *high[5:], 61.9))
     quiet = Sample((*QUIET.values, *QUIET_ENDS.values))
     quiet_tip = Sample((*QUIET_TIP.values, *QUIET_NO_RT.values))
-    limit = replace(RES_OFF_LIMIT, role="primary")
+    limit = replace(RES_OFF_LIMIT, role=Role.PRIMARY)
     return _quiet_machine(
         "modes-0014", "sched: Choose the housekeeping CPU by the phase of the tick", limit,
         sides=(quiet, half), tip=(quiet_tip, half_tip),

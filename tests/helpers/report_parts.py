@@ -12,8 +12,10 @@ from rtbisect.model.campaign import (
     Better,
     CheckStatus,
     MetricKey,
+    Role,
     Sample,
     Scale,
+    Statistic,
     TableRow,
     Threshold,
     Verification,
@@ -94,16 +96,16 @@ RES_LIMIT = Threshold(
     unit="1/s",
     better=Better.LOWER,
     scale=Scale.LOG,
-    statistic="median",
+    statistic=Statistic.MEDIAN,
     min_effect=1.5,
     limit=None,
     floor=0.5,
-    role="primary",
+    role=Role.PRIMARY,
     control=RES_OFF,
     reason="reschedule IPIs wake what should sleep",
     title="rescheduling interrupts a second, mean of the watched CPUs, row RES of /proc/interrupts",
 )
-RES_OFF_LIMIT = replace(RES_LIMIT, key=RES_OFF, role="guard", limit=10.0, control=None)
+RES_OFF_LIMIT = replace(RES_LIMIT, key=RES_OFF, role=Role.GUARD, limit=10.0, control=None)
 RCU_LIMIT = replace(
     RES_LIMIT, key=RCU, unit="ms", scale=Scale.LINEAR, min_effect=0.8, control=None,
     title="median duration of synchronize_rcu() over the calls of a boot",

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from rtbisect.model.campaign import Better, MetricKey, Scale, Threshold
+from rtbisect.model.campaign import Better, MetricKey, Role, Scale, Statistic, Threshold
 from rtbisect.search import engine
 from searchbench.simulate import events
 
@@ -18,15 +18,15 @@ THRESHOLD = Threshold(
     unit="sd",
     better=Better.LOWER,
     scale=Scale.LINEAR,
-    statistic="median",
+    statistic=Statistic.MEDIAN,
     min_effect=0.25,
     limit=None,
     floor=0.0,
-    role="primary",
+    role=Role.PRIMARY,
     control=None,
     reason="",
 )
-COUNTS = replace(THRESHOLD, statistic="count", unit="1")
+COUNTS = replace(THRESHOLD, statistic=Statistic.COUNT, unit="1")
 #: Boots a side that the last look has.
 CALIBRATION = 64
 MAX_BOOTS = 500

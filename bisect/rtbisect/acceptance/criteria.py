@@ -14,7 +14,7 @@ from rtbisect.judge.gates import aa
 from rtbisect.judge.samples import sample
 from rtbisect.judge.scale import all_badness, by_mean, effect_floor, unit_behind
 from rtbisect.lab.lava.claims import LabClaim
-from rtbisect.model.campaign import Scale
+from rtbisect.model.campaign import Role, Scale
 from rtbisect.model.lab import RunStatus
 
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ def _spread(threshold: Threshold, good: Sequence[Run]) -> LabClaim:
     figure that is only shown, and decides nothing, the spread is told.
     """
     name = f"spread of {threshold.key}"
-    decides = threshold.role != "shown"
+    decides = threshold.role is not Role.SHOWN
     boots = sample(good, threshold.key)
     values = boots.values
     if len(values) < aa.FEWEST:

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from rtbisect.config import yamlfile
 from rtbisect.config.schema import MetricEntry, ThresholdsFile
 from rtbisect.errors import ConfigError
-from rtbisect.model.campaign import Better, MetricKey, Scale, Threshold
+from rtbisect.model.campaign import Better, MetricKey, Role, Scale, Statistic, Threshold
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -40,11 +40,11 @@ def _threshold(suite: str, entry: MetricEntry) -> Threshold:
         unit=entry.unit,
         better=Better(entry.better),
         scale=Scale(entry.scale),
-        statistic=entry.statistic,
+        statistic=Statistic(entry.statistic),
         min_effect=entry.min_effect,
         limit=entry.limit,
         floor=entry.floor,
-        role=entry.role,
+        role=Role(entry.role),
         control=MetricKey(suite, control.name, control.window) if control else None,
         reason=entry.reason,
         exposure=MetricKey(suite, entry.exposure, entry.window) if entry.exposure else None,
@@ -61,7 +61,7 @@ def choose_threshold(
         known = ", ".join(sorted({t.key.suite for t in thresholds}))
         raise ConfigError(f"unknown suite {suite!r}", f"there are: {known}")
     if metric is None:
-        return next((t for t in of_suite if t.role == "primary"), of_suite[0])
+        return next((t for t in of_suite if t.role is Role.PRIMARY), of_suite[0])
     for threshold in of_suite:
         if metric in (threshold.key.name, f"{threshold.key.name}@{threshold.key.window}"):
             return threshold

@@ -8,20 +8,12 @@ from typing import TYPE_CHECKING
 
 from rtbisect.errors import ConfigError
 from rtbisect.judge import stats
-from rtbisect.model.campaign import Better, Scale
+from rtbisect.model.campaign import Better, Scale, Statistic
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rtbisect.model.campaign import Threshold
-
-
-#: Statistics of a threshold that are no location: the share of runs that fail, and events (tails
-#: as numbers of values beyond a limit).
-FRACTION = "fraction"
-COUNT = "count"
-#: A location by the mean: where the medians of both sides are the same number.
-MEAN = "mean"
 
 
 def badness(threshold: Threshold, value: float) -> float:
@@ -37,7 +29,7 @@ def badness(threshold: Threshold, value: float) -> float:
         value = math.log(value + threshold.floor)
     if threshold.better is Better.LOWER:
         return value
-    return 1 - value if threshold.statistic == FRACTION else -value
+    return 1 - value if threshold.statistic is Statistic.FRACTION else -value
 
 
 def all_badness(threshold: Threshold, values: Sequence[float]) -> tuple[float, ...]:
@@ -66,12 +58,12 @@ def unit_behind(threshold: Threshold) -> str:
 
 def counted(threshold: Threshold) -> bool:
     """Whether boots are numbers of events, of which more are worse."""
-    return threshold.statistic == COUNT and threshold.better is Better.LOWER
+    return threshold.statistic is Statistic.COUNT and threshold.better is Better.LOWER
 
 
 def by_mean(threshold: Threshold) -> bool:
     """Whether the middle of boots is their mean."""
-    return threshold.statistic in (FRACTION, COUNT, MEAN)
+    return threshold.statistic is not Statistic.MEDIAN
 
 
 def effect_floor(threshold: Threshold) -> float:
@@ -95,7 +87,7 @@ def shift_of(threshold: Threshold, good: Sequence[float], share: float) -> float
     """The shift of badness that is `share` of the level of `good` (badness of boots); 0 for pass
     and fail, which have no such level.
     """
-    if threshold.statistic == FRACTION:
+    if threshold.statistic is Statistic.FRACTION:
         return 0.0
     if threshold.scale is Scale.LOG or not good or math.isinf(share):
         return math.log1p(share)

@@ -17,7 +17,7 @@ from rtbisect.judge.scale import (
     effect_of,
     unit_behind,
 )
-from rtbisect.model.campaign import Better, Judgement, Level, Scale, Sought
+from rtbisect.model.campaign import Better, Judgement, Level, Role, Scale, Sought
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -115,7 +115,7 @@ def judge_all(
     Guards and shown metrics keep their own p: they warn and never decide alone.
     """
     judgements = [judge(threshold, base, new, alpha=alpha) for threshold, base, new in pairs]
-    primary = [i for i, (threshold, _, _) in enumerate(pairs) if threshold.role == "primary"]
+    primary = [i for i, (threshold, _, _) in enumerate(pairs) if threshold.role is Role.PRIMARY]
     adjusted = stats.holm([judgements[i].p for i in primary])
     for index, p in zip(primary, adjusted, strict=True):
         if judgements[index].level is Level.REGRESSED and p > alpha:
@@ -141,7 +141,7 @@ def improved(
     """
     if sought is Sought.REPAIR:
         return ()
-    limits = {judgement.key: judgement for judgement in thresholds if judgement.role == "primary"}
+    limits = {limit.key: limit for limit in thresholds if limit.role is Role.PRIMARY}
     pairs = [
         (limits[judgement.key].toward(Sought.REPAIR), judgement.base, judgement.new)
         for judgement in judgements

@@ -76,6 +76,28 @@ class Scale(StrEnum):
     LINEAR = "linear"
 
 
+class Statistic(StrEnum):
+    """What one boot says of a metric."""
+
+    MEDIAN = "median"
+    #: The share of runs that fail.
+    FRACTION = "fraction"
+    #: A rate of events: tails as numbers of values beyond a limit.
+    COUNT = "count"
+    #: A location by the mean, where the medians of both sides are the same number; in no file.
+    MEAN = "mean"
+
+
+class Role(StrEnum):
+    """What a metric is for."""
+
+    #: It may start a search.
+    PRIMARY = "primary"
+    #: It is judged beside the primary ones.
+    GUARD = "guard"
+    SHOWN = "shown"
+
+
 class Level(StrEnum):
     """Verdict of a judgement."""
 
@@ -106,8 +128,7 @@ class Threshold:
     better: Better
     #: Ratios are compared on LOG, differences on LINEAR.
     scale: Scale
-    #: Of a boot: "median", "fraction" or "count"; a count is a rate of events.
-    statistic: str
+    statistic: Statistic
     #: The smallest change that counts: a ratio on LOG (1.5 = 50% worse), a difference in `unit` on
     #: LINEAR.
     min_effect: float
@@ -115,8 +136,7 @@ class Threshold:
     limit: float | None
     #: Added before the logarithm, so that zero counts stay finite; in `unit`.
     floor: float
-    #: "primary", "guard" or "shown".
-    role: str
+    role: Role
     #: The same figure without the workload; None where the metric is not taken under one.
     control: MetricKey | None
     #: Why these numbers, for a person.

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from rtbisect.errors import ConfigError
-from rtbisect.model.campaign import Better, MetricKey, Scale, Threshold
+from rtbisect.model.campaign import Better, MetricKey, Role, Scale, Statistic, Threshold
 
 if TYPE_CHECKING:
     from rtbisect.model.campaign import CampaignRequest, Sought
@@ -91,11 +91,11 @@ class CommandRequest:
             unit="",
             better=Better(self.better),
             scale=Scale.LOG if by_ratio else Scale.LINEAR,
-            statistic="fraction" if self.pass_fail else "median",
+            statistic=Statistic.FRACTION if self.pass_fail else Statistic.MEDIAN,
             min_effect=SMALLEST_SHARE if self.pass_fail else (self.ratio or 0.0),
             limit=None,
             floor=0.0,
-            role="primary",
+            role=Role.PRIMARY,
             control=None,
             reason="asked on the command line",
         )

@@ -14,6 +14,7 @@ from rtbisect.model.campaign import (
     Level,
     Outcome,
     Result,
+    Role,
     Sample,
     Threshold,
 )
@@ -120,5 +121,5 @@ def chosen_threshold(setup: Setup) -> Threshold:
     request = setup.request
     of_suite = [t for t in setup.judged if t.key.suite == request.suite]
     named = [t for t in of_suite if request.metric in (t.key.name, f"{t.key.name}@{t.key.window}")]
-    primary = [t for t in of_suite if t.role == "primary"]
+    primary = [t for t in of_suite if t.role is Role.PRIMARY]
     return (named or primary or of_suite)[0]

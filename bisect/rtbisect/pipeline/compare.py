@@ -12,7 +12,7 @@ from rtbisect.judge import blocks, stats
 from rtbisect.judge.samples import figure, sample
 from rtbisect.judge.scale import all_badness
 from rtbisect.judge.verdict import judge_all
-from rtbisect.model.campaign import Judgement, Level
+from rtbisect.model.campaign import Judgement, Level, Role
 from rtbisect.pipeline import factor_table
 from rtbisect.pipeline.boot_queue import BootRequest, in_turn
 from rtbisect.pipeline.wording import worded
@@ -148,7 +148,7 @@ def _boots_to_come(
 
 def _tell_figures(effects: Steps, side: str, run: Run) -> None:
     """The primary figures of a boot, for the story."""
-    primary = [t for t in effects.setup.judged if t.role == "primary"]
+    primary = [t for t in effects.setup.judged if t.role is Role.PRIMARY]
     texts = [
         f"{t.key.suite}.{t.key.name} {worded(t, value)}"
         for t in primary
@@ -162,17 +162,17 @@ def _judge(setup: Setup, base: list[Run], new: list[Run], alpha: float) -> tuple
     pairs = [
         (t, sample(base, t.key), sample(new, t.key))
         for t in setup.judged
-        if t.role in ("primary", "guard")
+        if t.role is not Role.SHOWN
     ]
     # A guard may be absent; a primary metric without figures is an open question.
     return judge_all(
-        [pair for pair in pairs if pair[0].role == "primary" or (pair[1].n and pair[2].n)],
+        [pair for pair in pairs if pair[0].role is Role.PRIMARY or (pair[1].n and pair[2].n)],
         alpha=alpha,
     )
 
 
 def _primary(setup: Setup, judgements: tuple[Judgement, ...]) -> list[Judgement]:
-    keys = {t.key for t in setup.judged if t.role == "primary"}
+    keys = {t.key for t in setup.judged if t.role is Role.PRIMARY}
     return [j for j in judgements if j.key in keys]
 
 

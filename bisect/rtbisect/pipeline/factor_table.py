@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from rtbisect.judge.samples import sample
 from rtbisect.judge.scale import by_mean
-from rtbisect.model.campaign import MetricKey, TableRow, Threshold
+from rtbisect.model.campaign import MetricKey, Role, TableRow, Threshold
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -96,6 +96,6 @@ def _metrics(
     loaded = beside(threshold, control) if control else None
     same = [t for t in thresholds if t.key == loaded]
     same += [t for t in thresholds if (t.key.suite, t.key.name) == (key.suite, key.name)]
-    primary = [t for t in thresholds if t.role == "primary" and t.key.suite != key.suite]
+    primary = [t for t in thresholds if t.role is Role.PRIMARY and t.key.suite != key.suite]
     others = {t.key: t for t in same + primary if t.key not in shown}
     return first, list(others.values())

@@ -9,7 +9,7 @@ from statistics import fmean, median
 from typing import TYPE_CHECKING
 
 from rtbisect.judge import scale
-from rtbisect.model.campaign import Scale
+from rtbisect.model.campaign import Scale, Statistic
 from rtbisect.report.text import foreign, number, unit_text
 from rtbisect.suites.base import find
 
@@ -39,7 +39,7 @@ def limit_of(report: ReportInput, judgement: Judgement) -> Threshold | None:
     limit = threshold_of(report, judgement.key)
     if limit is None or not judgement.figure:
         return limit
-    statistic = scale.MEAN if judgement.mean else limit.statistic
+    statistic = Statistic.MEAN if judgement.mean else limit.statistic
     return replace(limit, unit=judgement.unit, statistic=statistic)
 
 

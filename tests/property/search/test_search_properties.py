@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from helpers.depth import deep
 from helpers.searches import replayed
-from rtbisect.model.campaign import Better, MetricKey, Outcome, Scale, Threshold
+from rtbisect.model.campaign import Better, MetricKey, Outcome, Role, Scale, Statistic, Threshold
 from rtbisect.model.code import Commit, CommitGraph
 from rtbisect.model.lab import RunStatus
 from rtbisect.search import engine
@@ -16,11 +16,11 @@ THRESHOLD = Threshold(
     unit="us",
     better=Better.LOWER,
     scale=Scale.LOG,
-    statistic="median",
+    statistic=Statistic.MEDIAN,
     min_effect=1.5,
     limit=None,
     floor=0.0,
-    role="primary",
+    role=Role.PRIMARY,
     control=None,
     reason="",
 )

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from rtbisect.acceptance import criteria
-from rtbisect.model.campaign import Better, MetricKey, Scale, Threshold
+from rtbisect.model.campaign import Better, MetricKey, Role, Scale, Statistic, Threshold
 from rtbisect.model.lab import DeviceType, Measurement, Run, RunStatus
 
 KIND = DeviceType(
@@ -24,11 +24,11 @@ RATE = Threshold(
     unit="1/s",
     better=Better.LOWER,
     scale=Scale.LOG,
-    statistic="median",
+    statistic=Statistic.MEDIAN,
     min_effect=1.5,
     limit=None,
     floor=1.0,
-    role="primary",
+    role=Role.PRIMARY,
     control=None,
     reason="r",
 )
@@ -110,7 +110,7 @@ def test_a_host_that_drifts_is_told():
 
 
 def test_a_figure_that_decides_nothing_refuses_no_host():
-    shown = replace(RATE, role="shown")
+    shown = replace(RATE, role=Role.SHOWN)
     for values in ((10, 30, 4, 22, 9, 17), (10.0,) * 6 + (25.0,) * 6):
         found = told(boots(values), shown)[f"spread of {KEY}"]
         assert found.holds is None

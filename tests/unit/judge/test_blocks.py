@@ -9,13 +9,7 @@ import pytest
 from helpers.campaigns import RES
 from rtbisect.judge import blocks, stats
 from rtbisect.judge.verdict import judge
-from rtbisect.model.campaign import (
-    Level,
-    MetricKey,
-    Observation,
-    Sample,
-    Scale,
-)
+from rtbisect.model.campaign import Level, MetricKey, Observation, Sample, Scale, Statistic
 from rtbisect.model.lab import RunStatus
 from rtbisect.search.events import Booted
 from rtbisect.search.ledger import Ledger
@@ -57,7 +51,7 @@ def test_a_search_hears_boots_without_what_their_hosts_add():
     assert middle[0] == pytest.approx(good[0])
     assert bad[0] - good[0] == pytest.approx(2.0)
     # Shares of failures have no such part.
-    shares = replace(LIMIT, statistic="fraction")
+    shares = replace(LIMIT, statistic=Statistic.FRACTION)
     seen = [0.0, 1.0]
     events = tuple(
         Booted(

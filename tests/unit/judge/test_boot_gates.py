@@ -11,7 +11,17 @@ from hypothesis import strategies as st
 
 from rtbisect.judge.gates import aa, boot_gates, reachability
 from rtbisect.judge.verdict import judge
-from rtbisect.model.campaign import Better, GateStatus, Level, MetricKey, Sample, Scale, Threshold
+from rtbisect.model.campaign import (
+    Better,
+    GateStatus,
+    Level,
+    MetricKey,
+    Role,
+    Sample,
+    Scale,
+    Statistic,
+    Threshold,
+)
 from rtbisect.model.code import Function
 from rtbisect.model.lab import Measurement
 from rtbisect.suites.identity import NoiseRow, contradiction
@@ -72,11 +82,11 @@ def threshold(**changes):
         "unit": "us",
         "better": Better.LOWER,
         "scale": Scale.LINEAR,
-        "statistic": "median",
+        "statistic": Statistic.MEDIAN,
         "min_effect": 10.0,
         "limit": None,
         "floor": 0.0,
-        "role": "primary",
+        "role": Role.PRIMARY,
         "control": None,
         "reason": "a published table",
     }
@@ -287,8 +297,8 @@ def test_a_culprit_is_reached_not_reached_or_unknown(changed, ran, refused, stat
 
 RATE = Threshold(
     key=MetricKey("ipi", "res_per_s", "pf-on"), unit="1/s", better=Better.LOWER, scale=Scale.LOG,
-    statistic="median", min_effect=1.5, limit=None, floor=0.5, role="primary", control=None,
-    reason="r",
+    statistic=Statistic.MEDIAN, min_effect=1.5, limit=None, floor=0.5, role=Role.PRIMARY,
+    control=None, reason="r",
 )  # fmt: skip
 SLOWNESS = replace(
     RATE, key=MetricKey("rcu", "p50_us", "rcu-off"), unit="us", scale=Scale.LINEAR,
@@ -336,7 +346,7 @@ def test_what_hosts_add_is_neither_drift_nor_luck():
 
 
 def test_shares_of_one_side_say_too_little_of_luck():
-    share = replace(RATE, statistic="fraction", scale=Scale.LINEAR)
+    share = replace(RATE, statistic=Statistic.FRACTION, scale=Scale.LINEAR)
     gate = same_kernel(share, [0.0, 0.0, 0.0, 1.0, 1.0, 1.0], [1.0] * 6)
     assert gate.status is GateStatus.ABSENT
 

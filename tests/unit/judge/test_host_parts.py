@@ -7,7 +7,7 @@ import pytest
 
 from helpers.report_parts import RES_LIMIT
 from rtbisect.judge import blocks
-from rtbisect.model.campaign import Better, Scale
+from rtbisect.model.campaign import Better, Scale, Statistic
 
 #: Two kernels on two hosts; rt02 tells a quarter more of each.
 BOOTS = [
@@ -16,7 +16,9 @@ BOOTS = [
     for host in ("rt01", "rt02")
     for _boot in range(3)
 ]
-LOG = replace(RES_LIMIT, scale=Scale.LOG, floor=0.0, better=Better.LOWER, statistic="median")
+LOG = replace(
+    RES_LIMIT, scale=Scale.LOG, floor=0.0, better=Better.LOWER, statistic=Statistic.MEDIAN
+)
 
 
 def test_a_ratio_on_the_log_scale():
@@ -41,7 +43,7 @@ def test_a_difference_on_the_linear_scale():
 def test_hosts_that_nobody_can_tell_from_kernels():
     apart = [boot for boot in BOOTS if (boot[0] == "good") == (boot[1] == "rt01")]
     assert [(host.boots, host.adds) for host in blocks.host_parts(LOG, apart)] == [(3, None)] * 2
-    means = replace(LOG, statistic="mean")
+    means = replace(LOG, statistic=Statistic.MEAN)
     assert [host.adds for host in blocks.host_parts(means, BOOTS)] == [None] * 2
 
 

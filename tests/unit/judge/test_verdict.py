@@ -9,7 +9,7 @@ from helpers.campaigns import RES
 from rtbisect.errors import ConfigError
 from rtbisect.judge.scale import badness, effect_of
 from rtbisect.judge.verdict import effect_text, judge, judge_all
-from rtbisect.model.campaign import Better, Level, MetricKey, Sample, Scale
+from rtbisect.model.campaign import Better, Level, MetricKey, Role, Sample, Scale, Statistic
 
 POOL = Path(__file__).parents[2] / "data" / "eventpoll-lock-tcg.csv"
 
@@ -40,7 +40,7 @@ def test_one_stray_boot_of_the_base_takes_nothing_back():
     linear = replace(RES, scale=Scale.LINEAR, min_effect=1.0, floor=0.0)
     assert judge(linear, base, new).level is Level.REGRESSED
     # By its mean it is another question.
-    assert judge(replace(linear, statistic="mean"), base, new).level is not Level.REGRESSED
+    assert judge(replace(linear, statistic=Statistic.MEAN), base, new).level is not Level.REGRESSED
 
 
 def test_an_improvement_passes():
@@ -103,7 +103,7 @@ def test_no_boots_are_undecided():
 def test_holm_counts_the_primary_metrics_only():
     base, new = Sample((1, 1.1, 1.2, 1.3, 1.4, 1.5)), Sample((9, 9.1, 9.2, 9.3, 9.4, 9.5))
     other = replace(RES, key=MetricKey("interrupts", "iwi", "on"))
-    guard = replace(other, role="guard")
+    guard = replace(other, role=Role.GUARD)
     alone = judge_all([(RES, base, new), (guard, base, new)], alpha=0.0015)
     assert [j.level for j in alone] == [Level.REGRESSED, Level.REGRESSED]
     assert alone[0].p == 1 / 924

@@ -8,7 +8,7 @@ import pytest
 
 import rtbisect.cli.app  # noqa: F401  (all that is kept is known once it is imported)
 from helpers.campaigns import ROOT
-from helpers.kept_samples import enumerations, filled, recorded
+from helpers.kept_samples import WORDS, enumerations, filled, recorded
 from rtbisect.errors import InternalError
 from rtbisect.model import formats
 from rtbisect.model.campaign import Better, Sought
@@ -66,12 +66,18 @@ def test_no_value_of_an_enumeration_is_gone():
 
 @pytest.mark.parametrize(
     ("name", "place", "words"),
-    [("Result", "verifications[0].status", ["pass", "fail", "undecided", "n/a"])],
+    [
+        ("Result", "verifications[0].status", ["pass", "fail", "undecided", "n/a"]),
+        ("Setup", "thresholds[0].statistic", ["median", "fraction", "count"]),
+        ("Setup", "thresholds[0].role", ["primary", "guard", "shown"]),
+    ],
 )
 def test_what_was_text_is_written_as_it_was(name, place, words):
     """An enumeration took its place without a new version."""
     kind, form = next(kept for kept in KEPT if kept[1].name == name)
     text = (SAMPLES / f"{name}-{form.version}.json").read_text(encoding="utf-8")
+    for other in WORDS.keys() - {place}:
+        text = text.replace(f'"it.{other}"', f'"{WORDS[other]}"')
     for word in words:
         told = text.replace(f'"it.{place}"', f'"{word}"')
         assert told != text

@@ -9,7 +9,7 @@ from helpers.campaigns import World, boots, line_of, scaled, sha, world
 from helpers.scenarios import History
 from rtbisect.cli.check import exit_of_check
 from rtbisect.lab.fake import FakeLab
-from rtbisect.model.campaign import CampaignRequest, Level, Outcome, Scale
+from rtbisect.model.campaign import CampaignRequest, Level, Outcome, Scale, Statistic
 from rtbisect.model.lab import RunStatus
 from rtbisect.pipeline import check
 
@@ -75,7 +75,9 @@ def test_try_takes_the_mean_of_shares(tmp_path):
         kind="try", site="s", tree="t", older=sha(2), newer=sha(2), suite="ipi"
     )
     setup, parts = World(tmp_path, line_of(8), FakeLab(draw), request=request).open()
-    shares = tuple(replace(t, statistic="fraction", scale=Scale.LINEAR) for t in setup.thresholds)
+    shares = tuple(
+        replace(t, statistic=Statistic.FRACTION, scale=Scale.LINEAR) for t in setup.thresholds
+    )
     result = check.try_revision(replace(setup, thresholds=shares), parts, 0.2, 10)
     assert result.judgements[0].level is Level.REGRESSED
     assert "mean of 10 boots 0.3, limit 0.2" in result.reasons[0]

@@ -6,7 +6,6 @@ from dataclasses import replace
 import pytest
 
 from helpers.campaigns import World, boots, line_of, sha
-from rtbisect.judge.scale import FRACTION
 from rtbisect.lab.fake import FakeLab
 from rtbisect.model.campaign import (
     Better,
@@ -14,8 +13,10 @@ from rtbisect.model.campaign import (
     Limits,
     MetricKey,
     Outcome,
+    Role,
     Scale,
     Sought,
+    Statistic,
     Threshold,
 )
 from rtbisect.model.command import GIVEN, CommandRequest
@@ -29,18 +30,18 @@ WAIT = Threshold(
     unit="us",
     better=Better.LOWER,
     scale=Scale.LINEAR,
-    statistic="median",
+    statistic=Statistic.MEDIAN,
     min_effect=300.0,
     limit=None,
     floor=0.0,
-    role="primary",
+    role=Role.PRIMARY,
     control=None,
     reason="",
 )
 RATIO = replace(WAIT, scale=Scale.LOG, min_effect=1.2)
 #: Shares take many runs to tell apart.
 LIMITS = Limits(calibrate_max=40, max_boots=300)
-FAILS = replace(WAIT, unit="1", statistic=FRACTION, min_effect=0.2)
+FAILS = replace(WAIT, unit="1", statistic=Statistic.FRACTION, min_effect=0.2)
 
 
 def waits(request, random):

@@ -11,7 +11,7 @@ from helpers.report_epoll import EPOLL, epoll
 from helpers.report_parts import RES_LIMIT, settings, vs_parent
 from rtbisect.errors import ConfigError
 from rtbisect.judge.scale import badness
-from rtbisect.model.campaign import Better, Judgement, Level, Sample, Scale
+from rtbisect.model.campaign import Better, Judgement, Level, Sample, Scale, Statistic
 from rtbisect.report.averages import spread
 from rtbisect.report.draft import DraftMailer, check_mailable
 from rtbisect.report.headline_figure import test_name as name_of_test
@@ -147,7 +147,9 @@ def test_shares_are_told_as_means(mailer):
     """Nine of 26 boots against none: the median of both is 0."""
     key = EPOLL.metric
     share = tuple(
-        replace(t, statistic="fraction", scale=Scale.LINEAR, unit="1") if t.key == key else t
+        replace(t, statistic=Statistic.FRACTION, scale=Scale.LINEAR, unit="1")
+        if t.key == key
+        else t
         for t in epoll().thresholds
     )
     none, some = Sample((0.0,) * 26), Sample((1.0,) * 9 + (0.0,) * 17)
@@ -238,5 +240,5 @@ def test_the_test_is_called_what_it_is():
     hosts = tuple(f"h{n % 2}" for n in range(found.base.n))
     two = replace(found, base=replace(found.base, hosts=hosts))
     assert name_of_test(limit, two) == "one-sided rank test within hosts"
-    share = replace(limit, statistic="fraction")
+    share = replace(limit, statistic=Statistic.FRACTION)
     assert name_of_test(share, found) == "one-sided permutation test of means"

@@ -19,6 +19,7 @@ from rtbisect.model.campaign import (
     Outcome,
     Scale,
     Sought,
+    Statistic,
     Verification,
 )
 from rtbisect.model.report import HostPart
@@ -218,7 +219,7 @@ def test_checks_are_told_whole_and_without_medians_if_need_be(mailer):
     assert re.search(r"check +status +effect", wide)
     assert of(EPOLL.verifications[0]) in fitting
     assert of(rcu().result.verifications[0]) in wide
-    shares = replace(RES_LIMIT, scale=Scale.LINEAR, statistic="fraction", unit="1")
+    shares = replace(RES_LIMIT, scale=Scale.LINEAR, statistic=Statistic.FRACTION, unit="1")
     assert re.search(
         r"check +status +means +effect", body(mailer, replace(epoll(), thresholds=(shares,)))
     )

@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import nbinom
 
 from helpers.searches import CULPRIT, boots_until_the_end, chain, spec
-from rtbisect.model.campaign import Better, Observation, Outcome, Scale
+from rtbisect.model.campaign import Better, Observation, Outcome, Scale, Statistic
 from rtbisect.search.likelihood.counts import CONTAMINATION, count_grids
 from rtbisect.search.likelihood.features import views
 from rtbisect.search.predictive import contradictions
@@ -16,7 +16,7 @@ from rtbisect.search.predictive import contradictions
 TAIL = replace(
     spec(chain(2)).threshold,
     scale=Scale.LINEAR,
-    statistic="count",
+    statistic=Statistic.COUNT,
     min_effect=0.01,
     floor=0.0,
 )
@@ -77,7 +77,7 @@ def test_an_exposure_belongs_to_counts_of_which_more_are_worse():
     seen = Observation(revision="good", run_id="run", value=0.5, exposure=60.0)
     assert views(TAIL, seen) == (0.5, 60.0)
     assert views(replace(TAIL, better=Better.HIGHER), seen) == (-0.5,)
-    assert views(replace(TAIL, statistic="median"), seen) == (0.5,)
+    assert views(replace(TAIL, statistic=Statistic.MEDIAN), seen) == (0.5,)
 
 
 @pytest.mark.parametrize(("low", "high"), [(20, 32), (1000, 1150), (10_000, 10_800)])

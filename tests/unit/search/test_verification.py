@@ -8,11 +8,7 @@ from helpers.campaigns import RES
 from helpers.searches import replayed
 from rtbisect.errors import ConfigError
 from rtbisect.judge import recovery, stats
-from rtbisect.model.campaign import (
-    Level,
-    Observation,
-    Sample,
-)
+from rtbisect.model.campaign import Level, Observation, Sample
 from rtbisect.model.lab import RunStatus
 from rtbisect.search import verification
 

@@ -5,14 +5,14 @@ from collections import Counter
 from dataclasses import replace
 
 from helpers.campaigns import RES
-from rtbisect.model.campaign import Level, Observation, Sample, Scale
+from rtbisect.model.campaign import Level, Observation, Sample, Scale, Statistic
 from rtbisect.model.lab import RunStatus
 from rtbisect.search import verification
 
 SHARES = verification.VerifySpec(
     culprit="culprit",
     parents=("parent",),
-    threshold=replace(RES, scale=Scale.LINEAR, statistic="fraction", min_effect=0.1),
+    threshold=replace(RES, scale=Scale.LINEAR, statistic=Statistic.FRACTION, min_effect=0.1),
     seed=3,
     revert="revert",
     tip="tip",

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from rtbisect.judge import sources
 from rtbisect.judge.gates import aa, boot_gates, machine_health, reachability
 from rtbisect.judge.samples import sample
-from rtbisect.judge.scale import FRACTION
+from rtbisect.model.campaign import Statistic
 from rtbisect.suites.base import RAN, REFUSED, counts_functions, every, find
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def examine(given: GateInput) -> tuple[Gate, ...]:
             boot_gates.varies(
                 f"{key} of {name}",
                 figures_of.values,
-                fraction=given.threshold.statistic == FRACTION,
+                fraction=given.threshold.statistic is Statistic.FRACTION,
             )
             for name, figures_of in zip(("the parent", "the culprit"), figures, strict=True)
         ),

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from rtbisect.judge import blocks
-from rtbisect.judge.scale import MEAN, badness, by_mean, counted, effect_floor
+from rtbisect.judge.scale import badness, by_mean, counted, effect_floor
 from rtbisect.judge.verdict import effect_text
-from rtbisect.model.campaign import Better, Observation, Sample, Scale, Threshold
+from rtbisect.model.campaign import Better, Observation, Sample, Scale, Statistic, Threshold
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -110,7 +110,7 @@ class Aspect:
             unit="log" if threshold.scale is Scale.LOG else threshold.unit,
             better=Better.LOWER,
             scale=Scale.LINEAR,
-            statistic=MEAN if self.mean else threshold.statistic,
+            statistic=Statistic.MEAN if self.mean else threshold.statistic,
             min_effect=effect_floor(threshold),
             limit=None,
             floor=0.0,

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rtbisect.judge.scale import FRACTION, counted, effect_floor
-from rtbisect.model.campaign import Better, Scale
+from rtbisect.judge.scale import counted, effect_floor
+from rtbisect.model.campaign import Better, Scale, Statistic
 from rtbisect.search.likelihood.counts import CountGrid, chance_grids, count_grids
 from rtbisect.search.likelihood.features import common
 from rtbisect.search.likelihood.grids import logsumexp, normal
@@ -142,7 +142,7 @@ def lenses(
     `every` kernel's boots only matters whether all are small numbers of something; `shifted`: the
     ends differ in their level.
     """
-    if threshold.statistic == FRACTION:
+    if threshold.statistic is Statistic.FRACTION:
         return (Lens(0, 0.0, 0.0, chance_grids()),)
     if counted(threshold):
         return (Lens(0, 0.0, 0.0, count_grids(good, bad)),)
