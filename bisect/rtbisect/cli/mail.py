@@ -17,10 +17,10 @@ from rtbisect.errors import ConfigError, Exit
 from rtbisect.mail import accounts, approve
 from rtbisect.mail.poll import Stores
 from rtbisect.mail.poll import poll as poll_replies
-from rtbisect.mail.report_state import REPORT, follow_outbox, withdrawn
+from rtbisect.mail.report_state import follow_outbox, withdrawn
 from rtbisect.mail.send import send_due
 from rtbisect.mail.transport.inbox import ImapBox
-from rtbisect.model.mail import MailState
+from rtbisect.model.mail import MailKind, MailState
 from rtbisect.store.replies import Replies, ReplyState
 
 if TYPE_CHECKING:
@@ -92,7 +92,11 @@ def decide(output: Output, message_id: str, what: str, why: str) -> int:
     with outbox.sender():
         outbox.settle()
         undecided = outbox.get(message_id)
-        if what == "again" and undecided.kind == REPORT and withdrawn(outbox, undecided.campaign):
+        if (
+            what == "again"
+            and undecided.kind is MailKind.REPORT
+            and withdrawn(outbox, undecided.campaign)
+        ):
             raise ConfigError(f"{message_id} was withdrawn", "it is not sent behind that")
         decided = outbox.decide(undecided, state, f"a person: {why[:200]}")
     follow_outbox(output.store, outbox)

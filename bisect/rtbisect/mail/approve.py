@@ -22,8 +22,8 @@ from rtbisect.evidence.bundle import SUMS
 from rtbisect.evidence.kernels import SCRIPT
 from rtbisect.mail.accounts import rules_of
 from rtbisect.mail.recipients import in_words, plain_name
-from rtbisect.mail.report_state import REPORT, follow_outbox
-from rtbisect.model.mail import OutMail
+from rtbisect.mail.report_state import follow_outbox
+from rtbisect.model.mail import MailKind, OutMail
 from rtbisect.model.report import ReportInput, ReportState
 from rtbisect.report.draft import check_mailable
 from rtbisect.report.input_file import read_input
@@ -163,7 +163,7 @@ def _out_mail(  # noqa: PLR0913  (a mail, and all that it is held against)
     return OutMail(
         message_id=message_id,
         campaign=campaign,
-        kind=REPORT,
+        kind=MailKind.REPORT,
         sender=site.ours.bot.address,
         recipients=tuple(people),
         text=data.decode("ascii"),

@@ -14,7 +14,7 @@ from rtbisect.config.thresholds import load_thresholds
 from rtbisect.errors import ConfigError, InternalError
 from rtbisect.judge.verdict import improved
 from rtbisect.model.campaign import Outcome
-from rtbisect.model.mail import MailState, OutMail
+from rtbisect.model.mail import MailKind, MailState, OutMail
 from rtbisect.model.report import ReportState
 from rtbisect.report.message import Envelope, own_id
 from rtbisect.report.text import TABLE, cut, foreign
@@ -141,7 +141,7 @@ def write_digest(state: Path, site: Site, contents: Digest, *, lab_only: bool, b
     operator = str(site.ours.operator)
     mailer = assemble.mailer_of(state, site, operator)
     now = assemble.SystemClock().now_iso()
-    kind = "infrastructure" if lab_only else "digest"
+    kind = MailKind.INFRASTRUCTURE if lab_only else MailKind.DIGEST
     counts = contents.counts
     counts_text = f"paused {counts['paused']}, in quarantine {counts['devices']}"
     if not lab_only:

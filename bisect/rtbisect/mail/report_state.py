@@ -12,19 +12,17 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from rtbisect.errors import InternalError
-from rtbisect.model.mail import MailState
+from rtbisect.model.mail import MailKind, MailState
 from rtbisect.model.report import ReportState
 
 if TYPE_CHECKING:
     from rtbisect.store.campaigns import CampaignStore
     from rtbisect.store.outbox import Outbox
 
-REPORT, WITHDRAWAL = "report", "withdrawal"
-
 
 def follow_outbox(campaigns: CampaignStore, outbox: Outbox) -> None:
     """Make the states of all reports agree with the outbox."""
-    for name, state, mail, taken_back in outbox.reports(REPORT, WITHDRAWAL):
+    for name, state, mail, taken_back in outbox.reports():
         # What another version made stays as it is.
         with suppress(InternalError):
             if taken_back:
@@ -40,7 +38,7 @@ def follow_outbox(campaigns: CampaignStore, outbox: Outbox) -> None:
 
 def withdrawn(outbox: Outbox, campaign: str) -> bool:
     """Whether the report of a campaign is taken back, or about to be."""
-    return bool(outbox.of_campaign(campaign, WITHDRAWAL))
+    return bool(outbox.of_campaign(campaign, MailKind.WITHDRAWAL))
 
 
 def _agreed(state: ReportState, mail: MailState | None) -> ReportState:

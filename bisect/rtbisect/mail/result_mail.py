@@ -16,9 +16,9 @@ from rtbisect.errors import ConfigError
 from rtbisect.mail.accounts import rules_of
 from rtbisect.mail.approve import approver, check_gates, check_lint
 from rtbisect.mail.recipients import plain_name
-from rtbisect.mail.report_state import REPORT, withdrawn
+from rtbisect.mail.report_state import withdrawn
 from rtbisect.model.campaign import Level, Sought
-from rtbisect.model.mail import MailState, OutMail, Recipient
+from rtbisect.model.mail import MailKind, MailState, OutMail, Recipient
 from rtbisect.model.report import ReportState
 from rtbisect.report.draft import check_mailable
 from rtbisect.report.input_file import read_input
@@ -34,8 +34,6 @@ if TYPE_CHECKING:
 
     from rtbisect.config.site_file import Site
     from rtbisect.store.campaigns import CampaignRecord, CampaignStore
-
-KIND = "result"
 
 #: Reports that somebody has, and that are neither mended nor taken back.
 OPEN = (ReportState.SENT, ReportState.ANSWERED, ReportState.RETESTED)
@@ -83,10 +81,10 @@ def write_answer_mail(state: Path, record: CampaignRecord, check: str, by: str) 
         subject=header_text(str(draft["Subject"]), 150),
         date=now,
         # The same answer, so that it is not queued twice.
-        message_id=own_id(f"{record.id}.{check}.{KIND}", mailer.bot),
+        message_id=own_id(f"{record.id}.{check}.{MailKind.RESULT}", mailer.bot),
         parent=asking_id if asking_id.isascii() else sent.message_id,
         thread=(sent.message_id,),
-        marks=(("Campaign", record.id), ("Kind", KIND), ("Reviewed-By", reviewer)),
+        marks=(("Campaign", record.id), ("Kind", MailKind.RESULT), ("Reviewed-By", reviewer)),
     )
     body = _body(folder, check, draft)
     body += "\n\n" + wrap(
@@ -97,7 +95,7 @@ def write_answer_mail(state: Path, record: CampaignRecord, check: str, by: str) 
     return OutMail(
         message_id=f"<{headers.message_id}>",
         campaign=record.id,
-        kind=KIND,
+        kind=MailKind.RESULT,
         sender=sent.sender,
         recipients=tuple(parseaddr(each)[1] for each in (*to, *cc)),
         text=text,
@@ -108,7 +106,7 @@ def write_answer_mail(state: Path, record: CampaignRecord, check: str, by: str) 
 
 def report_as_sent(state: Path, campaign: str) -> OutMail:
     """The report of a campaign as it left; one in doubt may have. ConfigError where none has."""
-    for mail in Outbox(state).of_campaign(campaign, REPORT):
+    for mail in Outbox(state).of_campaign(campaign, MailKind.REPORT):
         if mail.state in (MailState.SENT, MailState.IN_DOUBT):
             return mail
     raise ConfigError(

@@ -12,9 +12,9 @@ from rtbisect.campaign import assemble
 from rtbisect.config.site_file import load_site
 from rtbisect.errors import ConfigError
 from rtbisect.mail.approve import approver, check_lint
-from rtbisect.mail.report_state import WITHDRAWAL, withdrawn
+from rtbisect.mail.report_state import withdrawn
 from rtbisect.mail.result_mail import report_as_sent
-from rtbisect.model.mail import OutMail
+from rtbisect.model.mail import MailKind, OutMail
 from rtbisect.report.draft import keep
 from rtbisect.report.input_file import read_input
 from rtbisect.report.message import Envelope, own_id
@@ -54,11 +54,11 @@ def write_withdrawal(state: Path, record: CampaignRecord, by: str, why: str) -> 
         },
     )
     check_lint(text.encode(), "say it in other words")
-    keep(folder / f"{WITHDRAWAL}.eml", text)
+    keep(folder / f"{MailKind.WITHDRAWAL}.eml", text)
     return OutMail(
         message_id=f"<{headers.message_id}>",
         campaign=record.id,
-        kind=WITHDRAWAL,
+        kind=MailKind.WITHDRAWAL,
         sender=sent.sender,
         recipients=sent.recipients,
         text=text,
@@ -77,10 +77,12 @@ def _headers(record: CampaignRecord, sent: OutMail, bot: Bot, now: str) -> Envel
         subject=header_text(f"Re: {report['Subject']}", 150),
         date=now,
         # Of one report there is one: two sessions that withdraw it make the same.
-        message_id=own_id(f"{sent.message_id.strip('<>').split('@')[0]}.{WITHDRAWAL}", bot),
+        message_id=own_id(
+            f"{sent.message_id.strip('<>').split('@')[0]}.{MailKind.WITHDRAWAL}", bot
+        ),
         parent=sent.message_id,
         thread=tuple(str(report["References"] or "").split()),
-        marks=(("Campaign", record.id), ("Kind", WITHDRAWAL)),
+        marks=(("Campaign", record.id), ("Kind", MailKind.WITHDRAWAL)),
     )
 
 

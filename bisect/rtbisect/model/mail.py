@@ -66,14 +66,25 @@ class MailState(StrEnum):
     HELD = "held"
 
 
+class MailKind(StrEnum):
+    """What a mail of ours is. What people get: a report, one taken back, the answer to a test. What
+    the operator of a site gets: all that happened, or the part of it that is about the lab.
+    """
+
+    REPORT = "report"
+    WITHDRAWAL = "withdrawal"
+    RESULT = "result"
+    DIGEST = "digest"
+    INFRASTRUCTURE = "infrastructure"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutMail:
     """A mail that a person has approved."""
 
     message_id: str
     campaign: str
-    #: "report", "withdrawal", ...
-    kind: str
+    kind: MailKind
     #: The envelope.
     sender: str
     recipients: tuple[str, ...]

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import sqlalchemy as sa
 
 from rtbisect.errors import ConfigError
-from rtbisect.model.mail import MailState, OutMail
+from rtbisect.model.mail import MailKind, MailState, OutMail
 from rtbisect.model.report import ReportState
 from rtbisect.process import locks
 from rtbisect.store import db
@@ -104,25 +104,25 @@ class Outbox:
             raise ConfigError(f"no mail {message_id!r} in the outbox", "see `rtbisect mail list`")
         return mails[0]
 
-    def of_campaign(self, campaign: str, kind: str | None = None) -> tuple[OutMail, ...]:
+    def of_campaign(self, campaign: str, kind: MailKind | None = None) -> tuple[OutMail, ...]:
         """The mails of a campaign, oldest first; with `kind` those alone."""
         condition = table.c.campaign == campaign
         return self._mails(condition if kind is None else sa.and_(condition, table.c.kind == kind))
 
-    def reports(self, kind: str, withdrawal: str) -> tuple[MailedReport, ...]:
-        """The reports that may have to move, by their mails of these kinds; none of which another
+    def reports(self) -> tuple[MailedReport, ...]:
+        """The reports that may have to move, by their mails; none of which another
         version says what this one does not know. Of a draft without a mail there is nothing to say,
         and one that has left moves by a withdrawal alone.
         """
         mail, withdrawing = table.alias(), table.alias()
         name, state = db.campaign.c.id, db.campaign.c.report_state
-        of_kind = sa.and_(mail.c.campaign == name, mail.c.kind == kind)
+        of_kind = sa.and_(mail.c.campaign == name, mail.c.kind == MailKind.REPORT)
         query = (
             sa.select(name, state, mail.c.state.label("mail"), withdrawing.c.state.label("back"))
             .outerjoin_from(db.campaign, mail, of_kind)
             .outerjoin(
                 withdrawing,
-                sa.and_(withdrawing.c.campaign == name, withdrawing.c.kind == withdrawal),
+                sa.and_(withdrawing.c.campaign == name, withdrawing.c.kind == MailKind.WITHDRAWAL),
             )
             .where(
                 state.in_(tuple(ReportState)),
@@ -236,7 +236,7 @@ class Outbox:
 
 def _mail(row: dict[str, Any]) -> OutMail:
     values = {name: row[name] for name in OutMail.__slots__}
-    values["state"] = MailState(values["state"])
+    values["kind"], values["state"] = MailKind(values["kind"]), MailState(values["state"])
     for name in ("recipients", "refused"):
         values[name] = tuple(json.loads(values[name]))
     return OutMail(**values)

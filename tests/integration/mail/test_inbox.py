@@ -13,7 +13,7 @@ from rtbisect.mail.poll import Stores, poll
 from rtbisect.mail.transport import inbox as post
 from rtbisect.mail.transport.inbox import Maildir
 from rtbisect.model.campaign import Cause, Outcome, Result
-from rtbisect.model.mail import OutMail
+from rtbisect.model.mail import MailKind, OutMail
 from rtbisect.model.report import Report, ReportState
 from rtbisect.store.campaigns import CampaignStore
 from rtbisect.store.outbox import Outbox
@@ -43,7 +43,7 @@ def stores(tmp_path):
         OutMail(
             message_id="<r1@lab.example.org>",
             campaign="bisect-1",
-            kind="report",
+            kind=MailKind.REPORT,
             sender="b@example.org",
             recipients=(),
             text="",
@@ -224,7 +224,7 @@ def test_a_thread_stays_with_the_first_mail_of_a_name(tmp_path, box, stores):
         OutMail(
             message_id="<r2@lab.example.org>",
             campaign="bisect-2",
-            kind="report",
+            kind=MailKind.REPORT,
             sender="b@example.org",
             recipients=(),
             text="",
@@ -289,7 +289,7 @@ def test_a_stranger_cannot_move_a_thread(tmp_path, box, stores):
         OutMail(
             message_id="<r2@lab.example.org>",
             campaign="bisect-2",
-            kind="report",
+            kind=MailKind.REPORT,
             sender="b@example.org",
             recipients=(),
             text="",

@@ -18,7 +18,7 @@ from rtbisect.errors import BusyError, ConfigError
 from rtbisect.mail.send import send_due
 from rtbisect.mail.transport.local import FileTransport, MboxTransport, SendmailTransport
 from rtbisect.mail.transport.smtp import SmtpSettings, SmtpTransport
-from rtbisect.model.mail import MailState, OutMail
+from rtbisect.model.mail import MailKind, MailState, OutMail
 from rtbisect.process import command
 from rtbisect.store import outbox as store
 from rtbisect.store.outbox import Outbox
@@ -42,7 +42,7 @@ The end.
 def mail(number=1):
     identity = f"<mail-{number}@lab.example.org>"
     return OutMail(
-        message_id=identity, campaign=f"bisect-{number}", kind="regression",
+        message_id=identity, campaign=f"bisect-{number}", kind=MailKind.REPORT,
         sender="rtbisect@lab.example.org",
         recipients=("first@example.org", "second@example.org"), text=TEXT.format(identity),
         approved_by="A Person", approved_at="2026",

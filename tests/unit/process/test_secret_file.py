@@ -8,13 +8,13 @@ from rtbisect.lab.bmc import Bmc, BmcSettings
 from rtbisect.lab.lava.rest import LavaRest, RestSettings
 from rtbisect.mail.transport.inbox import ImapBox, ImapSettings
 from rtbisect.mail.transport.smtp import SmtpSettings, SmtpTransport
-from rtbisect.model.mail import OutMail
+from rtbisect.model.mail import MailKind, OutMail
 from rtbisect.process.secret_file import check_secret, read_secret
 
 MAIL = OutMail(
     message_id="<a@example.org>",
     campaign="c",
-    kind="report",
+    kind=MailKind.REPORT,
     sender="b@example.org",
     recipients=("x@example.org",),
     text="",

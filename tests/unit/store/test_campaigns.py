@@ -11,7 +11,7 @@ from rtbisect.mail.digest import digest
 from rtbisect.mail.poll import KeptThreads, Stores
 from rtbisect.mail.report_state import follow_outbox
 from rtbisect.model.campaign import CampaignRequest, Cause, Outcome, Result
-from rtbisect.model.mail import MailState, OutMail
+from rtbisect.model.mail import MailKind, MailState, OutMail
 from rtbisect.model.report import CommitText, Report, ReportState
 from rtbisect.store import codec
 from rtbisect.store.campaigns import CampaignStore
@@ -66,7 +66,7 @@ def ended(store, culprit, state=ReportState.SENT, *, told=None):
     return name
 
 
-def mail(name, state=MailState.SENT, kind="report"):
+def mail(name, state=MailState.SENT, kind=MailKind.REPORT):
     return OutMail(
         message_id=f"<{name}.{kind}@lab.example.org>", campaign=name, kind=kind,
         sender="bot@lab.example.org", recipients=(), text="", approved_by="Ada", approved_at="now",
@@ -177,7 +177,7 @@ def test_what_another_version_made_is_followed_no_further(store):
     with store.database.write() as connection:
         connection.exec_driver_sql("UPDATE campaign SET report = '{}' WHERE id = ?", (other,))
     outbox = Outbox(store.state)
-    outbox.put(mail(name, kind="withdrawal"))
+    outbox.put(mail(name, kind=MailKind.WITHDRAWAL))
     follow_outbox(store, outbox)
     assert reports(store) == {other: ReportState.WITHDRAWN, name: ReportState.WITHDRAWN}
     with pytest.raises(InternalError, match=f"campaign {other} cannot be read"):
