@@ -32,6 +32,7 @@ from rtbisect.model.code import Build
 from rtbisect.model.lab import Run, RunRequest
 from rtbisect.model.ports import KeptNote
 from rtbisect.pipeline.boot_queue import BootQueue, BootRequest
+from rtbisect.search.spec import BootPurpose
 from rtbisect.store.artefacts import ArtefactStore
 from rtbisect.store.campaigns import CampaignStore
 from rtbisect.store.journal import recorded
@@ -116,7 +117,7 @@ def two_devices(served: LavaServerLab, request: RunRequest, boots: int) -> None:
         return run
 
     together = BootQueue(served.width(request.device_type), prepare)
-    asks = [BootRequest(sha="bench", purpose="bench")] * boots
+    asks = [BootRequest(sha="bench", purpose=BootPurpose.SEARCH)] * boots
     for number, ask in enumerate(asks):
         together.take(ask, asks[number + 1 :])
     rows = [served.rest.job(job) for job in jobs]

@@ -14,6 +14,7 @@ from rtbisect.judge.sources import origins
 from rtbisect.model.campaign import Cause, MetricKey, Sample, Threshold
 from rtbisect.pipeline import factor_table
 from rtbisect.pipeline.without_rt import without_rt
+from rtbisect.search.spec import BootPurpose
 from rtbisect.suites.base import counts_functions
 
 if TYPE_CHECKING:
@@ -112,7 +113,9 @@ def cause_of(
         return first_answer
     effects.tell(f"cause: {first_answer[1]}; more boots of both kernels")
     missing = CAUSE_BOOTS - min(sum(run.complete for run in fresh[sha]) for sha in pair)
-    for run in effects.in_turn(pair, "cause", min(2 * max(0, missing), effects.budget.boots_left)):
+    for run in effects.in_turn(
+        pair, BootPurpose.CAUSE, min(2 * max(0, missing), effects.budget.boots_left)
+    ):
         fresh[run.revision].append(run)
     return judge_cause()
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from rtbisect.model.lab import Run
+    from rtbisect.search.spec import BootPurpose
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,7 +30,7 @@ class BootRequest:
 
     sha: str
     #: For the story: verify, search, base, ...
-    purpose: str = field(compare=False)
+    purpose: BootPurpose = field(compare=False)
     #: For the story: the expected number of boots after this one.
     left: int = field(default=0, compare=False)
     #: As in Steps.build.

@@ -23,6 +23,7 @@ from rtbisect.pipeline.compare import MAX_BARREN, PASS_CONFIDENCE, Comparison, c
 from rtbisect.pipeline.search_loop import unanswered
 from rtbisect.pipeline.steps import Steps
 from rtbisect.pipeline.wording import worded
+from rtbisect.search.spec import BootPurpose
 
 if TYPE_CHECKING:
     from rtbisect.model.lab import Run
@@ -69,7 +70,7 @@ def try_revision(setup: Setup, ports: Ports, limit: float, boots: int) -> Result
     valid = barren = 0
     while valid < boots and barren < MAX_BARREN:
         asks = [
-            BootRequest(sha=sha, purpose="try", left=left)
+            BootRequest(sha=sha, purpose=BootPurpose.TRY, left=left)
             for left in reversed(range(boots - valid))
         ]
         run = effects.boot(asks[0], asks[1:])

@@ -16,6 +16,7 @@ from rtbisect.model.campaign import Judgement, Level, Role
 from rtbisect.pipeline import factor_table
 from rtbisect.pipeline.boot_queue import BootRequest, in_turn
 from rtbisect.pipeline.wording import worded
+from rtbisect.search.spec import BootPurpose
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -139,7 +140,9 @@ def _boots_to_come(
             left[sha] -= 1
             asks.append(
                 BootRequest(
-                    sha=sha, purpose=BASE if sha == pair[0] else TIP, left=total - len(asks) - 1
+                    sha=sha,
+                    purpose=BootPurpose.BASE if sha == pair[0] else BootPurpose.TIP,
+                    left=total - len(asks) - 1,
                 )
             )
             next_turn = next_turn or turn

@@ -15,6 +15,7 @@ from rtbisect.model.command import GIVEN
 from rtbisect.pipeline.boot_queue import BootRequest
 from rtbisect.pipeline.compare import Comparison, compare, worst
 from rtbisect.pipeline.wording import command_line
+from rtbisect.search.spec import BootPurpose
 
 if TYPE_CHECKING:
     from rtbisect.pipeline.steps import Steps
@@ -54,14 +55,16 @@ def judge_given_end(effects: Steps, threshold: Threshold, result: Result) -> Res
     boots = min(effects.setup.limits.verify_boots, effects.budget.boots_left)
     if effects.evidence().get(newer):
         asks = [
-            BootRequest(sha=given_end, purpose="given", left=left)
+            BootRequest(sha=given_end, purpose=BootPurpose.GIVEN, left=left)
             for left in reversed(range(boots))
         ]
         list(effects.boot_all(asks))
     else:
         # Two kernels that are the same were not booted.
         list(
-            effects.in_turn((given_end, newer), "given", min(2 * boots, effects.budget.boots_left))
+            effects.in_turn(
+                (given_end, newer), BootPurpose.GIVEN, min(2 * boots, effects.budget.boots_left)
+            )
         )
     runs = effects.evidence()
     sides = (sample(runs.get(sha, []), threshold.key) for sha in (given_end, newer))

@@ -11,6 +11,7 @@ from rtbisect.model.code import layout_variant
 from rtbisect.pipeline.boot_queue import BootRequest
 from rtbisect.pipeline.wording import duration, worded
 from rtbisect.search import engine, verification
+from rtbisect.search.spec import BootPurpose
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -151,7 +152,9 @@ def _boot_events(
             continue
         # A boot that was taken before says nothing of what measures now.
         has_spare = (
-            not trial.layout and trial.purpose != engine.RECHECK_END and bool(spare.get(sha))
+            not trial.layout
+            and trial.purpose is not BootPurpose.RECHECK_END
+            and bool(spare.get(sha))
         )
         ask = BootRequest(sha=sha, purpose=trial.purpose, left=boots_left, layout=trial.layout)
         requests.append((ask, spare[sha].pop(0) if has_spare else None))

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from rtbisect.model.campaign import Threshold
     from rtbisect.model.ports import Note, Ports
     from rtbisect.model.setup import Setup
+    from rtbisect.search.spec import BootPurpose
     from rtbisect.search.wording import SearchWords
 
 
@@ -197,7 +198,7 @@ class Steps:
         return run
 
     def in_turn(
-        self, pair: tuple[str, str], purpose: str, boots: int, layout: int = 0
+        self, pair: tuple[str, str], purpose: BootPurpose, boots: int, layout: int = 0
     ) -> Iterator[Run]:
         """Boots of two kernels in turn."""
         return self.boot_all(

@@ -14,13 +14,14 @@ from rtbisect.judge.verdict import judge
 from rtbisect.model.campaign import Level
 from rtbisect.model.code import WITHOUT_RT
 from rtbisect.pipeline.factor_table import control_of, rows
+from rtbisect.search.spec import BootPurpose
 
 if TYPE_CHECKING:
     from rtbisect.model.campaign import TableRow, Threshold
     from rtbisect.model.lab import Run
     from rtbisect.pipeline.steps import Steps
 
-_PURPOSE = "without PREEMPT_RT"
+_WITHOUT = BootPurpose.WITHOUT_RT.value
 
 
 def without_rt(
@@ -36,15 +37,15 @@ def without_rt(
     pair = (parent, culprit)
     for sha in pair:
         if not effects.build(sha, WITHOUT_RT).ok:
-            return (), f"{_PURPOSE} {sha[:12]} does not build, so nobody knows who is concerned"
+            return (), f"{_WITHOUT} {sha[:12]} does not build, so nobody knows who is concerned"
     runs: dict[str, list[Run]] = {sha: [] for sha in pair}
-    for run in effects.in_turn(pair, _PURPOSE, boots, WITHOUT_RT):
+    for run in effects.in_turn(pair, BootPurpose.WITHOUT_RT, boots, WITHOUT_RT):
         runs[run.revision].append(run)
     judgement = judge(threshold, *(sample(runs[sha], threshold.key) for sha in pair))
     sentence = {
-        Level.REGRESSED: f"{_PURPOSE} the kernels differ too: {judgement.reason}",
-        Level.PASS: f"{_PURPOSE} the kernels do not differ: {judgement.reason}",
-    }.get(judgement.level, f"{_PURPOSE} the boots do not decide: {judgement.reason}")
+        Level.REGRESSED: f"{_WITHOUT} the kernels differ too: {judgement.reason}",
+        Level.PASS: f"{_WITHOUT} the kernels do not differ: {judgement.reason}",
+    }.get(judgement.level, f"{_WITHOUT} the boots do not decide: {judgement.reason}")
     effects.tell(f"factor: {sentence}")
     control = control_of(setup.judged, threshold)
     metrics = (threshold, *([control] if control else []))

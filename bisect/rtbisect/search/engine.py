@@ -22,7 +22,7 @@ from rtbisect.search.predictive import contradictions
 from rtbisect.search.search_state import SearchState
 from rtbisect.search.spec import (
     NONE_AT_MOST,
-    RECHECK_END,
+    BootPurpose,
     Finish,
     Forecast,
     Proposal,
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from rtbisect.search.posterior import Posterior
 
 __all__ = [
-    "RECHECK_END",
     "Booted",
     "Built",
     "Event",
@@ -95,7 +94,7 @@ def propose(
     if state.ends.reproduced is None:
         return _calibration_trials(state, free_hosts, free_builders)
     if (end := stop.end_to_recheck(state)) is not None:
-        return (Trial(end, RECHECK_END),)
+        return (Trial(end, BootPurpose.RECHECK_END),)
     finish = stop.stop_in_search(state)
     if finish is not None:
         return (finish,)
@@ -111,17 +110,19 @@ def _trials_before_naming(state: SearchState, hosts: int, builders: int) -> tupl
     """What is due before a culprit that is likely enough is named."""
     missing = stop.unbuilt_neighbours(state)
     if missing:
-        return tuple(Trial(sha, "search", boot=False) for sha in missing[: max(1, builders)])
+        return tuple(
+            Trial(sha, BootPurpose.SEARCH, boot=False) for sha in missing[: max(1, builders)]
+        )
     if state.belief.none > NONE_AT_MOST:
         return ()
     if (suspect := stop.second_culprit_probe(state)) is not None:
-        return (Trial(suspect, "search"),)
+        return (Trial(suspect, BootPurpose.SEARCH),)
     if unbooted := stop.unbooted(state):
         # A silent commit is booted as the kernel that it is taken to have.
         shas = dict.fromkeys(state.ledger.equal.stand_in(sha) for sha in unbooted)
-        return tuple(Trial(sha, "search") for sha in list(shas)[: max(1, hosts)])
+        return tuple(Trial(sha, BootPurpose.SEARCH) for sha in list(shas)[: max(1, hosts)])
     layouts = stop.layouts_due(state)[: max(1, hosts)]
-    return tuple(Trial(sha, "layout", layout=layout) for sha, layout in layouts)
+    return tuple(Trial(sha, BootPurpose.LAYOUT, layout=layout) for sha, layout in layouts)
 
 
 def _trials_against_doubt(state: SearchState) -> tuple[Trial, ...]:
@@ -131,7 +132,7 @@ def _trials_against_doubt(state: SearchState) -> tuple[Trial, ...]:
     if (trial := plan.trial_against_none(state)) is not None:
         return (trial,)
     if (sha := stop.more_boots(state)) is not None:
-        return (Trial(state.ledger.equal.stand_in(sha), "search"),)
+        return (Trial(state.ledger.equal.stand_in(sha), BootPurpose.SEARCH),)
     return ()
 
 
@@ -227,9 +228,12 @@ def _calibration_trials(state: SearchState, hosts: int, builders: int) -> tuple[
     graph = state.spec.graph
     unbuilt = [sha for sha in (graph.older, graph.newer) if not knows_build(state, sha)]
     if unbuilt:
-        return tuple(Trial(sha, "calibrate", boot=False) for sha in unbuilt[: max(1, builders)])
+        return tuple(
+            Trial(sha, BootPurpose.CALIBRATE, boot=False) for sha in unbuilt[: max(1, builders)]
+        )
     return tuple(
-        Trial(sha, "calibrate") for sha in ends_due(state.spec, state.ledger, max(1, hosts))
+        Trial(sha, BootPurpose.CALIBRATE)
+        for sha in ends_due(state.spec, state.ledger, max(1, hosts))
     )
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rtbisect.search.spec import NONE_AT_MOST, Trial
+from rtbisect.search.spec import NONE_AT_MOST, BootPurpose, Trial
 
 if TYPE_CHECKING:
     from rtbisect.search.ancestry import Bools, Floats
@@ -74,7 +74,7 @@ def choose(state: SearchState, hosts: int, builders: int) -> tuple[Trial, ...]:
     """
     end = _control_end(state)
     if end is not None:
-        return (Trial(end, "control"),)
+        return (Trial(end, BootPurpose.CONTROL),)
     picker = _Picker(state, max(1, builders))
     for _ in range(min(max(1, hosts), state.spec.max_boots - state.ledger.boots)):
         if not picker.pick():
@@ -126,12 +126,12 @@ class _Picker:
         cost = (self._state.spec.layout_cost_s or 0.0) + self._state.spec.boot_cost_s
         if bits / cost > gain[best] * self._worth[best] and bits >= USELESS_BITS:
             number = self._state.ledger.next_layout(sha)
-            self._take(place, Trial(sha, "search", layout=number))
+            self._take(place, Trial(sha, BootPurpose.SEARCH, layout=number))
             return True
         if gain[best] < USELESS_BITS:
             return False
         sha, built = self._state.ledger.equal.stand_in(self._shas[best]), bool(self._built[best])
-        self._take(best, Trial(sha, "search", boot=built, layout=layout.get(best, 0)))
+        self._take(best, Trial(sha, BootPurpose.SEARCH, boot=built, layout=layout.get(best, 0)))
         return True
 
     def build_ahead(self) -> None:
@@ -256,7 +256,7 @@ def trial_against_none(state: SearchState) -> Trial | None:
                 continue
             index = state.ancestry.index.get(sha)
             bits = _gain_of_good(groups) if index is None else float(fresh[index])
-            trials.append((bits, spec.layout_cost_s, Trial(sha, "layout", layout=layout)))
+            trials.append((bits, spec.layout_cost_s, Trial(sha, BootPurpose.LAYOUT, layout=layout)))
     useful = [trial for trial in trials if trial[0] >= USELESS_BITS]
     if not useful:
         return None
@@ -268,8 +268,10 @@ def _one_more_boot(state: SearchState, kernel: Kernel) -> Trial:
     ends = (state.spec.graph.older, state.spec.graph.newer)
     end = next((sha for sha in ends if sha in kernel.shas and not kernel.layout), None)
     if end is not None:
-        return Trial(end, "control")
-    return Trial(state.ledger.equal.stand_in(kernel.shas[0]), "search", layout=kernel.layout)
+        return Trial(end, BootPurpose.CONTROL)
+    return Trial(
+        state.ledger.equal.stand_in(kernel.shas[0]), BootPurpose.SEARCH, layout=kernel.layout
+    )
 
 
 def _cell_weights(posterior: Posterior) -> Floats:

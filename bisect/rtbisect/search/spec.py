@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import TYPE_CHECKING, TypeAlias
 
 from rtbisect.search.likelihood.features import WHOLE, Aspect
@@ -15,11 +16,30 @@ if TYPE_CHECKING:
     from rtbisect.model.code import CommitGraph
 
 
-#: Purpose of a boot of an end that says whether anything can be measured at all.
-RECHECK_END = "again"
 #: A commit is named only below this probability of "no regression": a culprit that is none
 #: costs a maintainer's time, the wrong one of two neighbours only a look.
 NONE_AT_MOST = 0.01
+
+
+class BootPurpose(StrEnum):
+    """What a boot is for, as it is told. Those of a search, of a proof, and of a comparison."""
+
+    CALIBRATE = "calibrate"
+    SEARCH = "search"
+    #: A kernel is measured again that nothing is unsure of: has the machine changed?
+    CONTROL = "control"
+    LAYOUT = "layout"
+    #: Of an end: can anything be measured at all?
+    RECHECK_END = "again"
+    VERIFY = "verify"
+    REVERT = "revert"
+    CAUSE = "cause"
+    WITHOUT_RT = "without PREEMPT_RT"
+    #: Of the end that a merge base stands for.
+    GIVEN = "given"
+    BASE = "base"
+    TIP = "tip"
+    TRY = "try"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,8 +79,7 @@ class Trial:
     """Build `revision` if that has not been tried, then boot it once if `boot` says so."""
 
     revision: str
-    #: calibrate, search, control, layout or RECHECK_END.
-    purpose: str
+    purpose: BootPurpose
     #: A revision that is not built yet is proposed without a boot: a kernel that equals a known one
     #: needs none. A caller that boots it all the same does no harm.
     boot: bool = True

@@ -29,6 +29,7 @@ from rtbisect.model.campaign import (
 from rtbisect.search.calibrate import looks
 from rtbisect.search.events import Booted, Built, Event
 from rtbisect.search.ledger import Ledger
+from rtbisect.search.spec import BootPurpose
 from rtbisect.search.wording import GIT, SearchWords
 
 if TYPE_CHECKING:
@@ -98,8 +99,7 @@ class Boot:
     """Boot `revision` once more (build it if needed)."""
 
     revision: str
-    #: verify, revert or layout.
-    purpose: str
+    purpose: BootPurpose
     #: Boots that are due in all, this one included, if nothing asks for a second look.
     left: int = 1
     #: Other than 0: build it with that layout.
@@ -145,7 +145,7 @@ class _Check:
     base: str
     new: str
     #: As in Boot.
-    purpose: str
+    purpose: BootPurpose
     #: Boots a side at each look, ascending.
     looks: tuple[int, ...]
     #: Of both kernels.
@@ -163,7 +163,7 @@ class _Check:
 
     def says(self, status: CheckStatus, note: str) -> Verification:
         """How the check stands, without figures."""
-        parent = self.base[:12] if self.purpose == "verify" else ""
+        parent = self.base[:12] if self.purpose is BootPurpose.VERIFY else ""
         return Verification(name=self.name, status=status, judgement=None, note=note, parent=parent)
 
 
@@ -200,7 +200,7 @@ def coming(state: VerifyState, most: int, *, late: bool = False) -> tuple[Boot, 
     both sides alike.
     """
     wanted: dict[Kernel, int] = {}
-    purpose: dict[Kernel, str] = {}
+    purpose: dict[Kernel, BootPurpose] = {}
     unfinished = [check for check in state.checks if check.wanted]
     decisive = [check for check in unfinished if not check.late]
     for check in decisive or (unfinished if late else ()):
@@ -275,7 +275,7 @@ def _planned_checks(spec: VerifySpec) -> list[_Check]:
             name=f"culprit vs parent {sha[:12]}",
             base=sha,
             new=spec.culprit,
-            purpose="verify",
+            purpose=BootPurpose.VERIFY,
             looks=spec.looks,
         )
         for sha in spec.parents
@@ -286,7 +286,7 @@ def _planned_checks(spec: VerifySpec) -> list[_Check]:
                 name=CheckName.LAYOUT,
                 base=spec.parents[0],
                 new=spec.culprit,
-                purpose="layout",
+                purpose=BootPurpose.LAYOUT,
                 looks=spec.looks,
                 layout=spec.layout,
             )
@@ -300,7 +300,7 @@ def _planned_checks(spec: VerifySpec) -> list[_Check]:
                 name=CheckName.REVERT,
                 base=spec.revert,
                 new=spec.tip,
-                purpose="revert",
+                purpose=BootPurpose.REVERT,
                 looks=revert_looks,
             )
         )
@@ -338,7 +338,7 @@ def _examine(state: VerifyState, check: _Check) -> _Check:
         verification = _verification(state.spec, check, *pair, alpha)
         if verification.status is not CheckStatus.UNDECIDED:
             break
-        late = check.purpose == "revert" and (
+        late = check.purpose is BootPurpose.REVERT and (
             look > 0 or _intervals_disjoint(state.spec, check, *pair)
         )
     return replace(check, verification=verification)
@@ -365,7 +365,7 @@ def _first_boots(sample: Sample, boots: int) -> Sample:
 def _verification(
     spec: VerifySpec, check: _Check, base: Sample, new: Sample, alpha: float
 ) -> Verification:
-    is_revert = check.purpose == "revert"
+    is_revert = check.purpose is BootPurpose.REVERT
     judgement = _judged(spec, (base, new), alpha)
     share = recovery.share(spec.threshold, spec.endpoints, (base, new))
     status = _STATUS[judgement.level]
