@@ -18,7 +18,7 @@ from rtbisect.lab import inventory
 from rtbisect.lab.lava.claims import LabClaim, claims, first_claims
 from rtbisect.lab.lava.remote import LavaServerLab
 from rtbisect.lab.lava.rest import LavaRest, RestSettings
-from rtbisect.model.campaign import CampaignRequest
+from rtbisect.model.campaign import CampaignKind, CampaignRequest
 from rtbisect.model.ports import NoNote
 from rtbisect.process.command import printable
 from rtbisect.store.artefacts import ArtefactStore
@@ -125,7 +125,9 @@ def _site_and_setup(place: Path, tree: str | None) -> tuple[Site, Setup]:
     return site, setup_of(
         site,
         target,
-        CampaignRequest(kind="check", site=str(place), tree=target.name, older="", newer=""),
+        CampaignRequest(
+            kind=CampaignKind.CHECK, site=str(place), tree=target.name, older="", newer=""
+        ),
     )
 
 

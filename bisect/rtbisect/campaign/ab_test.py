@@ -16,6 +16,7 @@ from rtbisect.config.site_file import load_site
 from rtbisect.errors import ConfigError, InfrastructureError
 from rtbisect.judge.verdict import judge
 from rtbisect.model.campaign import (
+    CampaignKind,
     CampaignRequest,
     Judgement,
     Level,
@@ -140,7 +141,12 @@ def _check_same_machine(
 
 def _check_request(request: CampaignRequest, base: str, new: str, seed: int) -> CampaignRequest:
     return CampaignRequest(
-        kind="check", site=request.site, tree=request.tree, older=base, newer=new, seed=seed
+        kind=CampaignKind.CHECK,
+        site=request.site,
+        tree=request.tree,
+        older=base,
+        newer=new,
+        seed=seed,
     )
 
 

@@ -13,7 +13,7 @@ from rtbisect.errors import ConfigError
 from rtbisect.kernel.config_check import most_cpus
 from rtbisect.lab.profile import host_profile
 from rtbisect.lab.windows import explaining, of_suites
-from rtbisect.model.campaign import CampaignRequest, Limits
+from rtbisect.model.campaign import CampaignKind, CampaignRequest, Limits
 from rtbisect.model.code import BuildRequest
 from rtbisect.model.lab import OF_SITE, DeviceType, RunRequest, Window
 from rtbisect.model.setup import KernelSetup, Setup
@@ -107,7 +107,9 @@ def check_target(site: Site, target: BuildTarget) -> PlannedJob:
     setup_of(
         site,
         target,
-        CampaignRequest(kind="check", site=str(site.path), tree=target.name, older="", newer=""),
+        CampaignRequest(
+            kind=CampaignKind.CHECK, site=str(site.path), tree=target.name, older="", newer=""
+        ),
     )
     return site.job(target)
 

@@ -15,7 +15,7 @@ from rtbisect.campaign.trees import command_tree, head_of, tree_of
 from rtbisect.config.paths import data
 from rtbisect.config.thresholds import choose_threshold, load_thresholds
 from rtbisect.errors import ConfigError
-from rtbisect.model.campaign import CampaignRequest
+from rtbisect.model.campaign import CampaignKind, CampaignRequest
 from rtbisect.process.command import printable
 from rtbisect.store.db import make_folder
 from rtbisect.trees.plumbing import FULL_SHA, Git
@@ -193,7 +193,13 @@ def _thresholds(site: Site, target: BuildTarget) -> tuple[Threshold, ...]:
 def check_limit(site: Site, tree: str, suite: str, metric: str | None) -> None:
     """ConfigError when the thresholds have no limit to judge one revision by."""
     request = CampaignRequest(
-        kind="try", site=str(site.path), tree=tree, older="", newer="", suite=suite, metric=metric
+        kind=CampaignKind.TRY,
+        site=str(site.path),
+        tree=tree,
+        older="",
+        newer="",
+        suite=suite,
+        metric=metric,
     )
     limit_of(_thresholds(site, site.target(tree)), request)
 

@@ -11,7 +11,7 @@ from rtbisect.campaign import assemble, resolve
 from rtbisect.campaign.fingerprint import SetupChangedError, keep_setup
 from rtbisect.config.site_file import SiteFiles
 from rtbisect.errors import InternalError, MisaskedError, RtbisectError
-from rtbisect.model.campaign import CampaignRequest, Level, Outcome, Result
+from rtbisect.model.campaign import CampaignKind, CampaignRequest, Level, Outcome, Result
 from rtbisect.pipeline import bisect, check
 from rtbisect.pipeline.search_loop import unanswered
 from rtbisect.process.command import one_line
@@ -133,9 +133,9 @@ def _run_pipeline(
     request: CampaignRequest, setup: Setup, parts: Ports
 ) -> tuple[Result, Report | None]:
     """Carry a campaign out."""
-    if request.kind == "check":
+    if request.kind == CampaignKind.CHECK:
         return check.check(setup, parts), None
-    if request.kind == "try":
+    if request.kind == CampaignKind.TRY:
         limit = resolve.limit_of(setup.thresholds, request)
         boots = int(dict(request.extra)["boots"])
         return check.try_revision(setup, parts, limit, boots), None

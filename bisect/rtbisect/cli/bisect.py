@@ -21,7 +21,7 @@ from rtbisect.cli.options import (
     suite_option,
 )
 from rtbisect.cli.output import PlainProgress
-from rtbisect.model.campaign import CampaignRequest, Sought
+from rtbisect.model.campaign import CampaignKind, CampaignRequest, Sought
 from rtbisect.model.command import GIVEN
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def bisect(
     )
     extra = ((GIVEN, given),) if given else ()
     request = CampaignRequest(
-        kind="bisect",
+        kind=CampaignKind.BISECT,
         site=str(loaded.path),
         tree=tree,
         older=older,

@@ -12,7 +12,7 @@ from rtbisect.cli.options import json_option, seed_option, site_option, site_pat
 from rtbisect.cli.output import PlainProgress
 from rtbisect.cli.result import answer_of, exit_of, headline
 from rtbisect.errors import Exit
-from rtbisect.model.campaign import CampaignRequest, Judgement, Outcome, Result
+from rtbisect.model.campaign import CampaignKind, CampaignRequest, Judgement, Outcome, Result
 from rtbisect.pipeline.compare import BASE, TIP
 from rtbisect.report.averages import centre_of, spread
 from rtbisect.report.text import Column, table
@@ -51,7 +51,7 @@ def check(
     loaded = output.sites.at(site_path(site))
     good, bad = resolve.base_and_tip(output.state, loaded, tree, base, tip)
     request = CampaignRequest(
-        kind="check", site=str(loaded.path), tree=tree, older=good, newer=bad, seed=seed
+        kind=CampaignKind.CHECK, site=str(loaded.path), tree=tree, older=good, newer=bad, seed=seed
     )
     record = session.start(output.state, request, PlainProgress(), output.sites)
     return conclude(output, record)

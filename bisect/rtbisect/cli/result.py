@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 from rtbisect.campaign.session import level_of
 from rtbisect.cli import commits
 from rtbisect.errors import Exit
-from rtbisect.model.campaign import Outcome, Result, Summary
-from rtbisect.model.command import RUN
+from rtbisect.model.campaign import CampaignKind, Outcome, Result, Summary
 from rtbisect.pipeline.wording import duration
 
 if TYPE_CHECKING:
@@ -88,19 +87,19 @@ def text_of(record: CampaignRecord, summary: Summary, heads: Sequence[CommitHead
         f"  {check.name}: {check.status} {check.note}".rstrip() for check in result.verifications
     ]
     costs = f"{summary.skipped} skipped, {duration(summary.wall_s)}"
-    if record.kind == RUN:
+    if record.kind == CampaignKind.RUN:
         lines.append(f"  {summary.boots} runs, {costs}")
     else:
         lines.append(f"  {summary.builds} builds, {summary.boots} boots, {costs}")
     if record.report:
-        left = "bisect log" if record.kind == RUN else "draft"
+        left = "bisect log" if record.kind == CampaignKind.RUN else "draft"
         lines.append(f"  {left}: {record.report.path}")
     return "\n".join(lines)
 
 
 def headline(record: CampaignRecord, result: Result) -> str:
     """One line: what was found."""
-    if record.kind in ("check", "try"):
+    if record.kind in (CampaignKind.CHECK, CampaignKind.TRY):
         # They compare and do not search: there is a level, and no commit to name.
         return f"{record.id}: {level_of(result)}"
     words = f"{record.id}: {result.outcome.value}"
@@ -110,7 +109,7 @@ def headline(record: CampaignRecord, result: Result) -> str:
         words += " " + " ".join(sha[:12] for sha, _ in result.candidates[:8])
     details = [f"confidence {result.confidence:.3f}"] if result.confidence else []
     # Of any command there is no cause to tell.
-    details += [] if record.kind == RUN else [f"cause {result.cause.value}"]
+    details += [] if record.kind == CampaignKind.RUN else [f"cause {result.cause.value}"]
     return f"{words} ({', '.join(details)})" if details else words
 
 

@@ -11,6 +11,7 @@ from rtbisect.campaign import session
 from rtbisect.cli import check, result, tryrev
 from rtbisect.cli.options import json_option
 from rtbisect.cli.output import PlainProgress
+from rtbisect.model.campaign import CampaignKind
 from rtbisect.process import plugins
 
 if TYPE_CHECKING:
@@ -28,9 +29,9 @@ def resume(output: Output, campaign: str | None) -> int:
     done again. The exit code is that of the command that started the campaign.
     """
     record = session.go_on(output.state, campaign, PlainProgress(), output.sites)
-    if record.kind == "check":
+    if record.kind == CampaignKind.CHECK:
         return check.conclude(output, record)
-    if record.kind == "try":
+    if record.kind == CampaignKind.TRY:
         return tryrev.conclude(output, record)
     for entry in plugins.plugins(plugins.CAMPAIGNS):
         if record.kind == entry.name:

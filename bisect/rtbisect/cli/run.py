@@ -14,8 +14,8 @@ from rtbisect.cli import result
 from rtbisect.cli.options import bad_option, find_fix_option, good_option, json_option, seed_option
 from rtbisect.cli.output import PlainProgress
 from rtbisect.errors import ConfigError
-from rtbisect.model.campaign import Better, CampaignRequest, Sought
-from rtbisect.model.command import GIVEN, RUN, SUITE, CommandRequest
+from rtbisect.model.campaign import Better, CampaignKind, CampaignRequest, Sought
+from rtbisect.model.command import GIVEN, SUITE, CommandRequest
 
 if TYPE_CHECKING:
     from rtbisect.cli.output import Output
@@ -107,7 +107,7 @@ def run(
     )
     _check_options(measured)
     request = CampaignRequest(
-        kind=RUN,
+        kind=CampaignKind.RUN,
         site="",
         tree=repository,
         older=older,

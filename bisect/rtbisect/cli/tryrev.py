@@ -20,7 +20,7 @@ from rtbisect.cli.options import (
 from rtbisect.cli.output import PlainProgress
 from rtbisect.cli.result import answer_of
 from rtbisect.errors import ConfigError
-from rtbisect.model.campaign import CampaignRequest, Level
+from rtbisect.model.campaign import CampaignKind, CampaignRequest, Level
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -80,7 +80,7 @@ def try_revision(
         resolve.check_limit(loaded, tree, suite, metric)
     extra = (("boots", str(boots)), *((("limit", repr(limit)),) if limit is not None else ()))
     request = CampaignRequest(
-        kind="try",
+        kind=CampaignKind.TRY,
         site=str(loaded.path),
         tree=tree,
         older=sha,

@@ -15,7 +15,7 @@ from rtbisect.cli.options import json_option, seed_option, site_option, site_pat
 from rtbisect.cli.output import Output, PlainProgress, keep_traceback
 from rtbisect.config.site_file import SiteFiles, load_site
 from rtbisect.errors import Exit, InternalError, RtbisectError
-from rtbisect.model.campaign import CampaignRequest, Level, Outcome
+from rtbisect.model.campaign import CampaignKind, CampaignRequest, Level, Outcome
 from rtbisect.process.command import one_line
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def _watch_target(output: Output, path: Path, name: str, seed: int) -> dict[str,
         if good == bad:
             return row | {"level": "unchanged", "exit": int(Exit.ANSWERED)}
         request = CampaignRequest(
-            kind="check", site=str(path), tree=name, older=good, newer=bad, seed=seed
+            kind=CampaignKind.CHECK, site=str(path), tree=name, older=good, newer=bad, seed=seed
         )
         return row | _check_and_bisect(output, row, request, sites)
     except RtbisectError as error:
@@ -106,7 +106,7 @@ def _check_and_bisect(
     note = ""
     if code == Exit.REGRESSED:
         search = session.once(
-            output.state, replace(request, kind="bisect"), PlainProgress(), sites=sites
+            output.state, replace(request, kind=CampaignKind.BISECT), PlainProgress(), sites=sites
         )
         row["campaigns"].append(search.id)
         note = result.headline(search, search.result) if search.result else ""

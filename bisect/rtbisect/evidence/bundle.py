@@ -116,7 +116,7 @@ def write_bundle(state: Path, record: CampaignRecord, folder: Path) -> tuple[Pat
     """Fill `folder` (made here, and not there before) with the evidence of a finished campaign;
     gives its files. ConfigError where the campaign cannot be judged again as it was.
     """
-    if record.result is None or (request := record.request).kind in ("check", "try"):
+    if record.result is None or not (request := record.request).searches:
         raise ConfigError(
             f"campaign {record.id} has no answer of a search", "see `rtbisect status`"
         )

@@ -14,6 +14,7 @@ from rtbisect.config.site_file import load_site
 from rtbisect.errors import ConfigError
 from rtbisect.mail import result_mail
 from rtbisect.mail.transport.fetch import fetch, is_address
+from rtbisect.model.campaign import CampaignKind
 from rtbisect.model.command import FOREIGN, GIVEN
 from rtbisect.store import codec
 from rtbisect.store.campaigns import CampaignStore
@@ -128,4 +129,6 @@ def _bisection_request(
     # Nothing of the merge base of the search that was reported.
     extra = tuple(pair for pair in request.extra if pair[0] != GIVEN)
     extra = (*extra, (GIVEN, given)) if given else extra
-    return replace(request, kind="bisect", older=older, newer=newer, repo="", extra=extra)
+    return replace(
+        request, kind=CampaignKind.BISECT, older=older, newer=newer, repo="", extra=extra
+    )

@@ -45,6 +45,20 @@ class Better(StrEnum):
     HIGHER = "higher"
 
 
+class CampaignKind(StrEnum):
+    """What a campaign is, by the command that asks; plug-ins have kinds of their own beside these
+    (`process/plugins.py`), which search as `bisect` does.
+    """
+
+    BISECT = "bisect"
+    #: Two ends are compared.
+    CHECK = "check"
+    #: One revision is judged.
+    TRY = "try"
+    #: A search that measures any command.
+    RUN = "run"
+
+
 class Sought(StrEnum):
     """The change that a campaign searches between its older and its newer end."""
 
@@ -438,7 +452,7 @@ def untoward(thresholds: list[dict[str, Any]], sought: str) -> list[dict[str, An
 class CampaignRequest:
     """What was asked, complete enough to resume it: kept with the campaign as JSON."""
 
-    #: The command that asked, or a kind of a plugin.
+    #: A `CampaignKind`, or a kind of a plug-in.
     kind: str
     #: Path of the site file; "" where a command is measured.
     site: str
@@ -457,3 +471,8 @@ class CampaignRequest:
     #: Path or URL of the tree when the campaign was made.
     repo: str = ""
     sought: Sought = Sought.REGRESSION
+
+    @property
+    def searches(self) -> bool:
+        """A range is searched; else two ends are compared, or one revision is judged."""
+        return self.kind not in (CampaignKind.CHECK, CampaignKind.TRY)

@@ -13,8 +13,6 @@ from rtbisect.model.campaign import Better, MetricKey, Role, Scale, Statistic, T
 if TYPE_CHECKING:
     from rtbisect.model.campaign import CampaignRequest, Sought
 
-#: Kind of such a campaign.
-RUN = "run"
 #: Suite, window and default name of a command's figure.
 SUITE, WINDOW, VALUE = "command", "run", "value"
 

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rtbisect.judge.scale import unit_behind
-from rtbisect.model.command import RUN, CommandRequest
+from rtbisect.model.campaign import CampaignKind
+from rtbisect.model.command import CommandRequest
 
 if TYPE_CHECKING:
     from rtbisect.model.campaign import CampaignRequest, MetricKey, Threshold
@@ -34,7 +35,7 @@ def command_line(request: CampaignRequest, metric: MetricKey | None) -> str:
     """
     good, bad = request.sought.ends(request.older, request.newer)
     ends = ["--good", good, "--bad", bad]
-    if request.kind == RUN:
+    if request.kind == CampaignKind.RUN:
         place = ["--repo", request.repo] if request.repo else []
         options = CommandRequest.of(request).words(request.sought)
         return shlex.join(["rtbisect", "run", *place, *ends, *options])

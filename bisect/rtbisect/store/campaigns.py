@@ -35,7 +35,7 @@ class CampaignRecord:
     """A campaign as it stands in the store."""
 
     id: str
-    #: Of the request: "bisect", "check", "run", ...; the id begins with it.
+    #: Of the request; the id begins with it.
     kind: str
     #: What was asked, as it is kept.
     request_json: str
