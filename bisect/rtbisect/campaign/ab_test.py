@@ -25,7 +25,7 @@ from rtbisect.model.campaign import (
     Threshold,
     with_sought,
 )
-from rtbisect.model.command import FOREIGN
+from rtbisect.model.command import Extra
 from rtbisect.model.formats import kept_as
 from rtbisect.pipeline.compare import BASE, TIP
 from rtbisect.report import ab_table
@@ -78,7 +78,7 @@ def of_patch(state: Path, record: CampaignRecord, mail: bytes, seed: int = 0) ->
     patched = trees.tree_of(state, site.target(request.tree)).apply(base, patches)
     title = foreign(patches[-1].title, 60)
     more = f" and {len(patches) - 1} more patches" if len(patches) > 1 else ""
-    question = replace(_check_request(request, base, patched, seed), extra=((FOREIGN, patched),))
+    question = _check_request(request, base, patched, seed, sent=True)
     return Question(question, f'The patch "{title}"{more}')
 
 
@@ -93,9 +93,7 @@ def of_revision(state: Path, record: CampaignRecord, revision: str = "", seed: i
     sha = tree.resolve(revision) if revision else trees.head_of(tree, target)
     if sha == base:
         raise ConfigError(f"{short(sha)} is what the report was about", "give another revision")
-    question = _check_request(request, base, sha, seed)
-    if tree.foreign(sha):
-        question = replace(question, extra=((FOREIGN, sha),))
+    question = _check_request(request, base, sha, seed, sent=tree.foreign(sha))
     return Question(question, f"Revision {foreign(revision or target.branch, 60)}", not revision)
 
 
@@ -139,7 +137,10 @@ def _check_same_machine(
             )
 
 
-def _check_request(request: CampaignRequest, base: str, new: str, seed: int) -> CampaignRequest:
+def _check_request(
+    request: CampaignRequest, base: str, new: str, seed: int, *, sent: bool
+) -> CampaignRequest:
+    """A comparison; `sent` says that the newer one is a patch which somebody has sent."""
     return CampaignRequest(
         kind=CampaignKind.CHECK,
         site=request.site,
@@ -147,6 +148,7 @@ def _check_request(request: CampaignRequest, base: str, new: str, seed: int) -> 
         older=base,
         newer=new,
         seed=seed,
+        extra=Extra(foreign=new if sent else "").pairs,
     )
 
 

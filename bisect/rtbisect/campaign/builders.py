@@ -11,7 +11,7 @@ from rtbisect.kernel.bounds import Bounds
 from rtbisect.kernel.kbuild import KernelBuilder
 from rtbisect.kernel.settings import BuildSettings
 from rtbisect.kernel.workspace import remove
-from rtbisect.model.command import FOREIGN
+from rtbisect.model.command import Extra
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -53,7 +53,7 @@ def of_setup(
 ) -> IsolatedBuilder:
     """The builder of a campaign; `foreign` tells which revisions of its tree somebody has sent."""
     boot_line = setup.booted.profile.boot_line
-    sent = dict(setup.request.extra).get(FOREIGN)
+    sent = Extra.of(setup.request).foreign
 
     def theirs(revision: str) -> KernelBuilder:
         root = own_folder(state / "build-foreign", revision)

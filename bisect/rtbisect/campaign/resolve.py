@@ -16,6 +16,7 @@ from rtbisect.config.paths import data
 from rtbisect.config.thresholds import choose_threshold, load_thresholds
 from rtbisect.errors import ConfigError
 from rtbisect.model.campaign import CampaignKind, CampaignRequest
+from rtbisect.model.command import Extra
 from rtbisect.process.command import printable
 from rtbisect.store.db import make_folder
 from rtbisect.trees.plumbing import FULL_SHA, Git
@@ -206,9 +207,9 @@ def check_limit(site: Site, tree: str, suite: str, metric: str | None) -> None:
 
 def limit_of(thresholds: tuple[Threshold, ...], request: CampaignRequest) -> float:
     """The limit of `try`: given with the request, else that of the thresholds."""
-    given = dict(request.extra).get("limit")
+    given = Extra.of(request).limit
     if given is not None:
-        return float(given)
+        return given
     threshold = choose_threshold(thresholds, request.suite or DEFAULT_SUITE, request.metric)
     if threshold.limit is None:
         raise ConfigError(f"{threshold.key} has no limit", "give one with --limit")

@@ -12,6 +12,7 @@ from rtbisect.campaign.fingerprint import SetupChangedError, keep_setup
 from rtbisect.config.site_file import SiteFiles
 from rtbisect.errors import InternalError, MisaskedError, RtbisectError
 from rtbisect.model.campaign import CampaignKind, CampaignRequest, Level, Outcome, Result
+from rtbisect.model.command import Extra
 from rtbisect.pipeline import bisect, check
 from rtbisect.pipeline.search_loop import unanswered
 from rtbisect.process.command import one_line
@@ -137,8 +138,7 @@ def _run_pipeline(
         return check.check(setup, parts), None
     if request.kind == CampaignKind.TRY:
         limit = resolve.limit_of(setup.thresholds, request)
-        boots = int(dict(request.extra)["boots"])
-        return check.try_revision(setup, parts, limit, boots), None
+        return check.try_revision(setup, parts, limit, Extra.of(request).boots), None
     return bisect.bisect(setup, parts)
 
 

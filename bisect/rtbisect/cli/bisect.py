@@ -22,7 +22,7 @@ from rtbisect.cli.options import (
 )
 from rtbisect.cli.output import PlainProgress
 from rtbisect.model.campaign import CampaignKind, CampaignRequest, Sought
-from rtbisect.model.command import GIVEN
+from rtbisect.model.command import Extra
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -66,7 +66,6 @@ def bisect(
     older, newer, given = resolve.ends_of_tree(
         output.state, loaded, tree, *sought.ends(good, bad), suite, metric
     )
-    extra = ((GIVEN, given),) if given else ()
     request = CampaignRequest(
         kind=CampaignKind.BISECT,
         site=str(loaded.path),
@@ -76,7 +75,7 @@ def bisect(
         suite=suite,
         metric=metric,
         seed=seed,
-        extra=extra,
+        extra=Extra(given=given).pairs,
         sought=sought,
     )
     record = session.start(output.state, request, PlainProgress(), output.sites)

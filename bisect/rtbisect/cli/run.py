@@ -15,7 +15,7 @@ from rtbisect.cli.options import bad_option, find_fix_option, good_option, json_
 from rtbisect.cli.output import PlainProgress
 from rtbisect.errors import ConfigError
 from rtbisect.model.campaign import Better, CampaignKind, CampaignRequest, Sought
-from rtbisect.model.command import GIVEN, SUITE, CommandRequest
+from rtbisect.model.command import SUITE, CommandRequest, Extra
 
 if TYPE_CHECKING:
     from rtbisect.cli.output import Output
@@ -115,7 +115,7 @@ def run(
         suite=SUITE,
         metric=metric or None,
         seed=seed,
-        extra=(*measured.extra(), *([(GIVEN, given)] if given else [])),
+        extra=Extra(others=measured.extra(), given=given).pairs,
         repo=repository,
         sought=sought,
     )

@@ -21,6 +21,7 @@ from rtbisect.cli.output import PlainProgress
 from rtbisect.cli.result import answer_of
 from rtbisect.errors import ConfigError
 from rtbisect.model.campaign import CampaignKind, CampaignRequest, Level
+from rtbisect.model.command import Extra
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -78,7 +79,6 @@ def try_revision(
     suite = suite or resolve.DEFAULT_SUITE
     if limit is None:
         resolve.check_limit(loaded, tree, suite, metric)
-    extra = (("boots", str(boots)), *((("limit", repr(limit)),) if limit is not None else ()))
     request = CampaignRequest(
         kind=CampaignKind.TRY,
         site=str(loaded.path),
@@ -88,7 +88,7 @@ def try_revision(
         suite=suite,
         metric=metric,
         seed=seed,
-        extra=extra,
+        extra=Extra(boots=boots, limit=limit).pairs,
     )
     record = session.start(output.state, request, PlainProgress(), output.sites)
     return conclude(output, record)

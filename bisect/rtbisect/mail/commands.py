@@ -15,7 +15,7 @@ from rtbisect.errors import ConfigError
 from rtbisect.mail import result_mail
 from rtbisect.mail.transport.fetch import fetch, is_address
 from rtbisect.model.campaign import CampaignKind
-from rtbisect.model.command import FOREIGN, GIVEN
+from rtbisect.model.command import Extra
 from rtbisect.store import codec
 from rtbisect.store.campaigns import CampaignStore
 from rtbisect.store.replies import ReplyState
@@ -74,7 +74,7 @@ def _carry_out_one(
         answer = ab_test.write_answer(state, record, question, campaign, reply.message_id)
     except ConfigError as error:
         # A patch that the configuration does not survive stays one; what the site lacks does not.
-        if FOREIGN not in dict(question.request.extra):
+        if not Extra.of(question.request).foreign:
             raise
         return f"{name}: {error.message}"
     result_mail.note_test(store, record, answer.level, newest=question.newest)
@@ -127,8 +127,7 @@ def _bisection_request(
     if any(tree.foreign(sha) for sha in (older, newer, given) if sha):
         raise ConfigError("an end is a patch that somebody has sent", "ask for a test of it")
     # Nothing of the merge base of the search that was reported.
-    extra = tuple(pair for pair in request.extra if pair[0] != GIVEN)
-    extra = (*extra, (GIVEN, given)) if given else extra
+    extra = replace(Extra.of(request), given=given).pairs
     return replace(
         request, kind=CampaignKind.BISECT, older=older, newer=newer, repo="", extra=extra
     )

@@ -466,7 +466,7 @@ class CampaignRequest:
     #: As `name` or `name@window`; None is the primary one of the suite.
     metric: str | None = None
     seed: int = 0
-    #: What only the asking command needs, as the demo's seed: pairs of name and value.
+    #: What only the asking command needs, pairs of name and value: see `model/command.py`.
     extra: tuple[tuple[str, str], ...] = ()
     #: Path or URL of the tree when the campaign was made.
     repo: str = ""

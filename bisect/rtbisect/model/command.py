@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A campaign of any command: what `rtbisect run` was asked, kept so that it can be resumed."""
+"""What only some commands ask, kept in `extra` of a request: any command of `rtbisect run`, a merge
+base in the place of an end, a patch that somebody has sent, the boots and the limit of `try`.
+"""
 
 from __future__ import annotations
 
@@ -21,12 +23,41 @@ SUITE, WINDOW, VALUE = "command", "run", "value"
 SMALLEST_SHARE = 0.2
 
 
-#: What `extra` of a campaign says when the older end is a merge base: the revision that was asked.
-GIVEN = "given"
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Extra:
+    """`CampaignRequest.extra` read and written. A field at its default is not kept; the others are
+    kept by their names.
+    """
 
+    #: Of `try`: the boots, and the limit in the metric's unit where that of the thresholds is not
+    #: taken.
+    boots: int = 0
+    limit: float | None = None
+    #: The end that was asked for, where a merge base took its place.
+    given: str = ""
+    #: The revision that is a patch which somebody has sent.
+    foreign: str = ""
+    #: What is of no concern here: a `CommandRequest`, what a plug-in keeps.
+    others: tuple[tuple[str, str], ...] = ()
 
-#: What `extra` of a campaign says when one of its revisions is a patch that somebody has sent.
-FOREIGN = "foreign"
+    @classmethod
+    def of(cls, request: CampaignRequest) -> Extra:
+        kept = dict(request.extra)
+        limit = kept.pop("limit", None)
+        return cls(
+            boots=int(kept.pop("boots", 0)),
+            limit=None if limit is None else float(limit),
+            given=kept.pop("given", ""),
+            foreign=kept.pop("foreign", ""),
+            others=tuple(kept.items()),
+        )
+
+    @property
+    def pairs(self) -> tuple[tuple[str, str], ...]:
+        """As kept."""
+        limit = "" if self.limit is None else repr(self.limit)
+        named = ("boots", str(self.boots or "")), ("limit", limit), ("given", self.given)
+        return *self.others, *(pair for pair in (*named, ("foreign", self.foreign)) if pair[1])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

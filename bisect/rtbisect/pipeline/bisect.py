@@ -18,7 +18,7 @@ from rtbisect.model.campaign import (
     Outcome,
     Result,
 )
-from rtbisect.model.command import GIVEN
+from rtbisect.model.command import Extra
 from rtbisect.model.lab import RunStatus
 from rtbisect.pipeline import merge_base, multiple_culprits, proof
 from rtbisect.pipeline.check import chosen_threshold, passed_confidence
@@ -102,7 +102,7 @@ def _tell_range(effects: Steps, graph: CommitGraph) -> None:
     request, words = effects.setup.request, effects.words
     ends = f"{request.older[:12]} ({words.older}) and {request.newer[:12]} ({words.newer})"
     effects.tell(f"{len(graph)} candidates between {ends}")
-    if given_end := dict(request.extra).get(GIVEN):
+    if given_end := Extra.of(request).given:
         text = f"{words.older} {given_end[:12]} is no ancestor of {words.newer}"
         effects.tell(f"{text}; their merge base takes its place")
 

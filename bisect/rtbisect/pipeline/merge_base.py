@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from rtbisect.judge.samples import sample
 from rtbisect.judge.verdict import judge
 from rtbisect.model.campaign import Level, MetricKey, Outcome, Result, Threshold
-from rtbisect.model.command import GIVEN
+from rtbisect.model.command import Extra
 from rtbisect.pipeline.boot_queue import BootRequest
 from rtbisect.pipeline.compare import Comparison, compare, worst
 from rtbisect.pipeline.wording import command_line
@@ -25,8 +25,8 @@ def compare_given_end(effects: Steps, ends: Comparison) -> Comparison:
     """Where a merge base took the place of the good end and nothing regressed since: the end that
     was asked compared with the bad one, on all suites. What changed there is to be found elsewhere.
     """
-    given_end = dict(effects.setup.request.extra).get(GIVEN)
-    if given_end is None or ends.level is not Level.PASS:
+    given_end = Extra.of(effects.setup.request).given
+    if not given_end or ends.level is not Level.PASS:
         return ends
     if effects.budget.boots_left < 2 * effects.setup.limits.calibrate_min:
         text = f"no boots are left to compare {given_end[:12]}, which the merge base stands for"
@@ -48,8 +48,8 @@ def compare_given_end(effects: Steps, ends: Comparison) -> Comparison:
 
 def judge_given_end(effects: Steps, threshold: Threshold, result: Result) -> Result:
     """The same for one metric."""
-    given_end = dict(effects.setup.request.extra).get(GIVEN)
-    if given_end is None or not effects.build(given_end).ok:
+    given_end = Extra.of(effects.setup.request).given
+    if not given_end or not effects.build(given_end).ok:
         return result
     newer = effects.setup.request.newer
     boots = min(effects.setup.limits.verify_boots, effects.budget.boots_left)

@@ -17,7 +17,6 @@ from rtbisect.config.site_file import load_site
 from rtbisect.errors import ConfigError
 from rtbisect.mail import commands as asked_by_mail
 from rtbisect.model.campaign import CampaignRequest
-from rtbisect.model.command import GIVEN
 
 
 @pytest.mark.parametrize(
@@ -144,9 +143,9 @@ def test_a_search_that_a_reply_asks_for_has_the_merge_base_of_its_own_ends(cli, 
         tree="rt",
         older="a",
         newer="b",
-        extra=((GIVEN, "f" * 40),),
+        extra=(("given", "f" * 40),),
     )
-    for ends, extra in (("side main", ((GIVEN, shas["s"]),)), ("v1 main", ())):
+    for ends, extra in (("side main", (("given", shas["s"]),)), ("v1 main", ())):
         found = asked_by_mail._bisection_request(cli.state, load_site(cli.site), reported, ends)
         assert (found.older, found.newer, found.extra) == (shas["b"], shas["d"], extra)
 

@@ -18,7 +18,6 @@ from rtbisect.judge.verdict import improved
 from rtbisect.kernel.fake import FakeBuilder
 from rtbisect.lab.fake import FakeLab
 from rtbisect.model.campaign import CampaignRequest, Cause, Limits, Outcome, Sought
-from rtbisect.model.command import GIVEN
 from rtbisect.model.lab import RunStatus
 from rtbisect.pipeline import bisect
 from rtbisect.search import engine
@@ -118,7 +117,7 @@ def test_a_merge_base_that_is_bad_is_no_answer(tmp_path, suite, same):
         older=graph.older,
         newer=graph.newer,
         suite=suite,
-        extra=((GIVEN, given),),
+        extra=(("given", given),),
     )
     builder = FakeBuilder(same_as={sha(n): sha(0) for n in range(1, 4)} if same else {})
     here = World(
@@ -139,7 +138,7 @@ def test_a_merge_base_that_stands_for_its_like_changes_no_answer(tmp_path):
         tree="t",
         older=graph.older,
         newer=graph.newer,
-        extra=((GIVEN, given),),
+        extra=(("given", given),),
     )
     here = World(tmp_path, graph, FakeLab(boots(None)), FakeBuilder(), {("", ""): given}, request)
     result, report = bisect.bisect(*here.open())

@@ -19,7 +19,7 @@ from rtbisect.model.campaign import (
     Statistic,
     Threshold,
 )
-from rtbisect.model.command import GIVEN, CommandRequest
+from rtbisect.model.command import CommandRequest
 from rtbisect.model.lab import Measurement
 from rtbisect.pipeline import bisect
 
@@ -155,7 +155,7 @@ def test_a_merge_base_that_is_fixed_is_no_answer(tmp_path, suite):
     request = CampaignRequest(
         kind="bisect", site="site.yaml", tree="t", older=graph.older, newer=graph.newer,
         suite=suite,
-        extra=((GIVEN, given),), sought=Sought.REPAIR,
+        extra=(("given", given),), sought=Sought.REPAIR,
     )  # fmt: skip
 
     def draw(asked, random):

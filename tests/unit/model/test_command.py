@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a request keeps for its command alone is written as it has always been."""
+
+from dataclasses import replace
+
+import pytest
+
+from rtbisect.model.campaign import CampaignKind, CampaignRequest
+from rtbisect.model.command import CommandRequest, Extra
+
+REQUEST = CampaignRequest(kind=CampaignKind.TRY, site="", tree="rt", older="a", newer="b")
+COMMAND = CommandRequest(argv=("make", "test")).extra()
+
+
+@pytest.mark.parametrize(
+    ("extra", "pairs"),
+    [
+        (Extra(), ()),
+        (Extra(boots=3), (("boots", "3"),)),
+        (Extra(boots=3, limit=0.0), (("boots", "3"), ("limit", "0.0"))),
+        (Extra(boots=12, limit=1e-07), (("boots", "12"), ("limit", "1e-07"))),
+        (Extra(given="f" * 40), (("given", "f" * 40),)),
+        (Extra(foreign="e" * 40), (("foreign", "e" * 40),)),
+        (Extra(others=COMMAND, given="f" * 40), (*COMMAND, ("given", "f" * 40))),
+        (Extra(others=(("truth", "/t.json"),)), (("truth", "/t.json"),)),
+    ],
+)
+def test_what_a_command_asks_is_kept_by_name(extra, pairs):
+    assert extra.pairs == pairs
+    assert Extra.of(replace(REQUEST, extra=pairs)) == extra
+
+
+def test_another_end_takes_the_place_of_the_one_that_was_given():
+    asked = replace(REQUEST, extra=(("given", "a" * 40), ("truth", "/t.json")))
+    assert replace(Extra.of(asked), given="").pairs == (("truth", "/t.json"),)
+    later = (("truth", "/t.json"), ("given", "b" * 40))
+    assert replace(Extra.of(asked), given="b" * 40).pairs == later
