@@ -5,7 +5,6 @@ same from boot to boot? Told claim by claim from boots of one kernel.
 
 from __future__ import annotations
 
-import re
 import statistics
 from typing import TYPE_CHECKING
 
@@ -15,6 +14,7 @@ from rtbisect.judge.samples import sample
 from rtbisect.judge.scale import all_badness, by_mean, effect_floor, unit_behind
 from rtbisect.lab.lava.claims import LabClaim
 from rtbisect.model.campaign import Role, Scale
+from rtbisect.model.facts import Facts
 from rtbisect.model.lab import RunStatus
 
 if TYPE_CHECKING:
@@ -22,9 +22,6 @@ if TYPE_CHECKING:
 
     from rtbisect.model.campaign import Threshold
     from rtbisect.model.lab import DeviceType, Run
-
-    #: What the guests told, a boot each.
-    Facts = Sequence[dict[str, str]]
 
 #: A boot that takes so many times the median one has met something.
 _SLOW = 1.5
@@ -44,7 +41,7 @@ def claims(
     yield _boots(runs)
     if not good:
         return
-    facts = [dict(run.facts) for run in good]
+    facts = [Facts.of(run) for run in good]
     yield _boot_time(good)
     yield _equal_everywhere("SMT", facts, "smt_active", "1" if kind.threads > 1 else "0")
     yield _equal_everywhere("clock source", facts, "clocksource", "tsc")
@@ -75,20 +72,20 @@ def _boot_time(good: Sequence[Run]) -> LabClaim:
     return LabClaim("boot time", holds=most <= _SLOW * middle, said=text)
 
 
-def _equal_everywhere(name: str, facts: Facts, key: str, wanted: str) -> LabClaim:
+def _equal_everywhere(name: str, facts: Sequence[Facts], key: str, wanted: str) -> LabClaim:
     values = _values(facts, key)
     holds = None if values == [""] else values == [wanted]
     return LabClaim(name, holds=holds, said=f"{key} is {_worded(values)}, wanted {wanted}")
 
 
-def _isolation(facts: Facts) -> LabClaim:
+def _isolation(facts: Sequence[Facts]) -> LabClaim:
     wanted = _values(facts, "isolated_asked")
     values = _values(facts, "isolated", "nohz_full")
     text = f"isolated and nohz_full are {_worded(values)}, asked was {_worded(wanted)}"
     return LabClaim("isolation", holds=values == wanted, said=text)
 
 
-def _governor(facts: Facts) -> LabClaim:
+def _governor(facts: Sequence[Facts]) -> LabClaim:
     governors = _values(facts, "governor")
     holds = None if governors == [""] else governors == ["performance"]
     return LabClaim(
@@ -96,29 +93,28 @@ def _governor(facts: Facts) -> LabClaim:
     )
 
 
-def _idle(facts: Facts) -> LabClaim:
+def _idle(facts: Sequence[Facts]) -> LabClaim:
     """Deep idle states wake late. Which ones are right is the site's choice, so they are told."""
     words = [f"{key} {_worded(_values(facts, key))}"
              for key in ("cpuidle_driver", "max_cstate")]  # fmt: skip
     return LabClaim("idle states", holds=None, said=", ".join(words))
 
 
-def _never_counts(name: str, facts: Facts, key: str) -> LabClaim:
+def _never_counts(name: str, facts: Sequence[Facts], key: str) -> LabClaim:
     """A counter that must not move while a boot measures."""
     steps = []
     for of_boot in facts:
-        before, after = of_boot.get(f"{key}_before", ""), of_boot.get(f"{key}_after", "")
-        if not all(re.fullmatch(r"[0-9]{1,18}", count) for count in (before, after)):
+        if (counts := of_boot.counts(key)) is None:
             return LabClaim(name, holds=None, said="this machine does not tell")
-        steps.append(int(after) - int(before))
+        steps.append(counts[1] - counts[0])
     text = f"{sum(steps)} in {len(steps)} boots"
     return LabClaim(name, holds=not any(steps), said=text)
 
 
-def _one_machine(facts: Facts) -> LabClaim:
+def _one_machine(facts: Sequence[Facts]) -> LabClaim:
     values = {key: _values(facts, key) for key in _SAME}
     differences = [f"{key} is {_worded(told)}" for key, told in values.items() if len(told) > 1]
-    model = f"{facts[0].get('cpu_model', '')}, microcode {facts[0].get('microcode', '')}"
+    model = f"{facts[0].text('cpu_model')}, microcode {facts[0].text('microcode')}"
     return LabClaim("one machine", holds=not differences, said="; ".join(differences) or model)
 
 
@@ -147,9 +143,9 @@ def _spread(threshold: Threshold, good: Sequence[Run]) -> LabClaim:
     return LabClaim(name, holds=luck < effect_floor(threshold) if decides else None, said=text)
 
 
-def _values(facts: Facts, *keys: str) -> list[str]:
+def _values(facts: Sequence[Facts], *keys: str) -> list[str]:
     """What boots tell under these keys; "" where one of them tells nothing."""
-    return sorted({each.get(key, "") for each in facts for key in keys})
+    return sorted({each.text(key) for each in facts for key in keys})
 
 
 def _worded(values: Sequence[str]) -> str:

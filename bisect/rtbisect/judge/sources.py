@@ -10,6 +10,7 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from rtbisect.model.campaign import Origin
+from rtbisect.model.facts import Facts
 from rtbisect.suites.base import every, find
 
 if TYPE_CHECKING:
@@ -24,9 +25,6 @@ if TYPE_CHECKING:
 #: Sources that are named: so many, and none that makes less than this share.
 MOST = 5
 LEAST = 0.01
-
-#: How the fact begins that tells why a window that explains failed.
-UNEXPLAINED = "unexplained_"
 
 
 def kinds_of(key: MetricKey) -> tuple[str, ...]:
@@ -127,5 +125,5 @@ def _mean(
 
 def _window_ended(run: Run, windows: Collection[str]) -> bool:
     """Whether a boot ran a window to its end; lab/measurements.py tells which it did not."""
-    failed = {fact.removeprefix(UNEXPLAINED) for fact, _why in run.facts}
+    failed = Facts.of(run).unexplained
     return run.complete and not run.hung and bool(set(run.window_order) & set(windows) - failed)

@@ -14,8 +14,6 @@ from typing import TYPE_CHECKING
 
 from rtbisect.errors import ConfigError
 from rtbisect.judge.gates import boot_gates, machine_health
-from rtbisect.judge.gates.campaign_gates import RAW
-from rtbisect.judge.sources import UNEXPLAINED
 from rtbisect.lab import console_block
 from rtbisect.lab.job_definition import (
     LONGEST_WINDOW,
@@ -24,6 +22,7 @@ from rtbisect.lab.job_definition import (
     has_smt,
 )
 from rtbisect.lab.profile import parse_cpus
+from rtbisect.model.facts import RAW, UNEXPLAINED, Facts
 from rtbisect.process.command import printable
 from rtbisect.suites import base, reported
 
@@ -73,7 +72,7 @@ def evidence(request: RunRequest, log: LavaLog) -> BootEvidence:
     _check_facts(request, facts)
     # The kernel also warns of what such a suite finds, behind all windows that measure.
     warned = any(_found_failure(window, files) for window in request.windows)
-    if sick := machine_health.health_fault(facts, machine_health.WARNED if warned else 0):
+    if sick := machine_health.health_fault(Facts(facts), machine_health.WARNED if warned else 0):
         raise InvalidBoot(sick)
     ran = files.get("order.txt", b"").decode("ascii", "replace").split()
     wanted = [window.name for window in request.windows]

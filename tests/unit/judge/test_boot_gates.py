@@ -23,6 +23,7 @@ from rtbisect.model.campaign import (
     Threshold,
 )
 from rtbisect.model.code import Function
+from rtbisect.model.facts import Facts
 from rtbisect.model.lab import Measurement
 from rtbisect.suites.identity import NoiseRow, contradiction
 
@@ -214,14 +215,14 @@ def test_raw_files_and_values_that_repeat_are_refused():
 @pytest.mark.parametrize(
     ("asked", "said"),
     [
-        ({"facts": {"hypervisor": "1"}}, "virtual"),
-        ({"facts": {"dmi_vendor": "QEMU"}}, "made by QEMU"),
+        ({"facts": Facts({"hypervisor": "1"})}, "virtual"),
+        ({"facts": Facts({"dmi_vendor": "QEMU"})}, "made by QEMU"),
         ({"emulated": True}, "emulator"),
         ({"synthetic": True}, "ours"),
     ],
 )
 def test_what_is_not_for_a_list(asked, said):
-    usual = {"emulated": False, "synthetic": False, "facts": {"hypervisor": "0"}}
+    usual = {"emulated": False, "synthetic": False, "facts": Facts({"hypervisor": "0"})}
     assert boot_gates.origin(**usual).ok
     gate = boot_gates.origin(**(usual | asked))
     assert not gate.ok

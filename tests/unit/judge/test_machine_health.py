@@ -3,6 +3,7 @@ import pytest
 
 from rtbisect.judge.gates.machine_health import WARNED, health_fault, steady, unseen
 from rtbisect.model.campaign import GateStatus
+from rtbisect.model.facts import Facts
 
 WELL = {
     "throttled_before": "3",
@@ -19,19 +20,20 @@ WELL = {
 
 
 def test_a_machine_whose_counters_stand_still_is_well():
-    assert health_fault(WELL) == ""
-    assert health_fault({}) == ""
-    assert steady([WELL, WELL]).status is GateStatus.PASS
+    assert health_fault(Facts(WELL)) == ""
+    assert health_fault(Facts({})) == ""
+    assert steady([Facts(WELL)] * 2).status is GateStatus.PASS
 
 
 @pytest.mark.parametrize("name", ["throttled", "machine_checks", "smi", "tainted", "clocksource"])
 def test_what_nobody_counts_is_no_pass(name):
     """An empty field and one that is missing say the same."""
     for told in ({}, {f"{name}_before": "", f"{name}_after": ""}):
-        boot = {key: value for key, value in WELL.items() if not key.startswith(name)} | told
+        others = {key: value for key, value in WELL.items() if not key.startswith(name)}
+        boot = Facts(others | told)
         assert health_fault(boot) == ""
         assert unseen(boot) == (name,)
-        gate = steady([WELL, boot])
+        gate = steady([Facts(WELL), boot])
         assert gate.status is GateStatus.ABSENT
         assert name in gate.reason
     assert steady([]).status is GateStatus.ABSENT
@@ -39,14 +41,14 @@ def test_what_nobody_counts_is_no_pass(name):
 
 def test_a_module_of_ours_is_no_taint():
     # Out of tree, and not signed where modules are.
-    assert health_fault(WELL | {"tainted_after": "4096"}) == ""
-    assert health_fault(WELL | {"tainted_after": "12288"}) == ""
-    assert health_fault(WELL | {"tainted_before": "512", "tainted_after": "4608"}) == ""
+    assert health_fault(Facts(WELL | {"tainted_after": "4096"})) == ""
+    assert health_fault(Facts(WELL | {"tainted_after": "12288"})) == ""
+    assert health_fault(Facts(WELL | {"tainted_before": "512", "tainted_after": "4608"})) == ""
 
 
 def test_a_warning_that_something_explains_is_none():
-    assert health_fault(WELL | {"tainted_after": "512"}, WARNED) == ""
-    assert "bit 2" in health_fault(WELL | {"tainted_after": "516"}, WARNED)
+    assert health_fault(Facts(WELL | {"tainted_after": "512"}), WARNED) == ""
+    assert "bit 2" in health_fault(Facts(WELL | {"tainted_after": "516"}), WARNED)
 
 
 @pytest.mark.parametrize(
@@ -67,4 +69,4 @@ def test_a_warning_that_something_explains_is_none():
     ],
 )
 def test_a_sick_machine_is_told(changes, said):
-    assert said in health_fault(WELL | changes)
+    assert said in health_fault(Facts(WELL | changes))

@@ -16,6 +16,7 @@ from rtbisect.lab import console_block, initramfs, qemu_script, windows
 from rtbisect.lab.job_definition import PREFLIGHT_CASES, SCRIPT, command_of, expected_cases
 from rtbisect.lab.measurements import facts_of
 from rtbisect.lab.profile import host_profile
+from rtbisect.model.facts import Facts
 from rtbisect.model.lab import Window
 from rtbisect.report.machine_facts import TOLD_FACTS
 from rtbisect.suites import base, osnoise, rcutorture, sampled
@@ -87,7 +88,9 @@ def test_what_the_device_prints_is_what_is_read(tmp_path, profile):
     facts = facts_of(files)
     assert console_block.build_id(log.console) == facts["build_id"]
     counted = {
-        f"{name}_{when}" for name in machine_health.unseen({})[:-1] for when in ("before", "after")
+        f"{name}_{when}"
+        for name in machine_health.unseen(Facts({}))[:-1]
+        for when in ("before", "after")
     }
     explain = {name for name in PREFLIGHT_CASES.values() if name}
     others = {"cmdline", "clocksource_after", "hypervisor", "dmi_vendor", "cpu_model"}

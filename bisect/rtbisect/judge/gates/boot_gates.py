@@ -16,6 +16,7 @@ from rtbisect.suites.base import find
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from rtbisect.model.facts import Facts
     from rtbisect.model.lab import Measurement
 
 #: Two instruments that count the same interrupts: their rates lie within this factor, or within so
@@ -149,16 +150,15 @@ def varies(figure: str, values: Sequence[float], *, fraction: bool = False) -> G
     return passed(name, f"{figure}: {len(set(values))} values in {len(values)} boots")
 
 
-def origin(*, emulated: bool, synthetic: bool, facts: Mapping[str, str]) -> Gate:
+def origin(*, emulated: bool, synthetic: bool, facts: Facts) -> Gate:
     """G15: data of an emulator, or of a workload of ours, are for the operator alone. `facts` are
     facts of the guest: what the device itself says counts more than what the site file says of it.
     """
     name = ORIGIN
-    if facts.get("hypervisor") == "1":
+    if facts.virtual:
         return failed(name, "the CPU says that it is virtual")
-    vendor = facts.get("dmi_vendor", "")
-    if vendor.lower().startswith(("qemu", "bochs")):
-        return failed(name, f"the machine is made by {vendor}")
+    if facts.vendor.lower().startswith(("qemu", "bochs")):
+        return failed(name, f"the machine is made by {facts.vendor}")
     if emulated:
         return failed(name, "the device type is an emulator")
     if synthetic:

@@ -11,6 +11,7 @@ from rtbisect.judge import sources
 from rtbisect.judge.gates import aa, boot_gates, machine_health, reachability
 from rtbisect.judge.samples import sample
 from rtbisect.model.campaign import Statistic
+from rtbisect.model.facts import Facts
 from rtbisect.suites.base import RAN, REFUSED, counts_functions, every, find
 
 if TYPE_CHECKING:
@@ -18,9 +19,6 @@ if TYPE_CHECKING:
 
     from rtbisect.model.campaign import Gate, Sample, Threshold
     from rtbisect.model.lab import Run, Window
-
-#: The fact of a boot that its raw files are told by (lab/measurements.py).
-RAW = "raw_sha256"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,14 +55,14 @@ def examine(given: GateInput) -> tuple[Gate, ...]:
     )
     both = (*parent, *culprit)
     figures = sample(parent, key), sample(culprit, key)
-    facts = dict(both[-1].facts) if both else {}
-    hashes = {run.run_id: dict(run.facts).get(RAW, "") for run in both}
+    told = [(run.run_id, Facts.of(run)) for run in both]
+    # A boot that hung has no facts of its end.
+    ended = [(run, facts) for run, facts in told if facts.raw_sha256]
     gates = [
         _hang_gate(given),
-        # A boot that hung has no facts of its end.
-        machine_health.steady([dict(run.facts) for run in both if RAW in dict(run.facts)]),
+        machine_health.steady([facts for _, facts in ended]),
         *_guard_gate(given, both),
-        boot_gates.raw_data_differ({run: digest for run, digest in hashes.items() if digest}),
+        boot_gates.raw_data_differ({run: facts.raw_sha256 for run, facts in ended}),
         *(
             boot_gates.varies(
                 f"{key} of {name}",
@@ -77,7 +75,9 @@ def examine(given: GateInput) -> tuple[Gate, ...]:
         if given.part
         else aa.same_kernel(given.threshold, *figures),
         boot_gates.origin(
-            emulated=given.emulated, synthetic=window is not None and window.synthetic, facts=facts
+            emulated=given.emulated,
+            synthetic=window is not None and window.synthetic,
+            facts=told[-1][1] if told else Facts({}),
         ),
         boot_gates.dose(
             *(_events(side, key.window) for side in (parent, culprit)),
