@@ -15,7 +15,6 @@ from rtbisect.campaign.trees import command_tree, head_of, tree_of
 from rtbisect.config.paths import data
 from rtbisect.config.thresholds import choose_threshold, load_thresholds
 from rtbisect.errors import ConfigError
-from rtbisect.model.campaign import CampaignKind, CampaignRequest
 from rtbisect.model.command import Extra
 from rtbisect.process.command import printable
 from rtbisect.store.db import make_folder
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 
     from rtbisect.config.kernelci import BuildTarget
     from rtbisect.config.site_file import Site
-    from rtbisect.model.campaign import Threshold
+    from rtbisect.model.campaign import CampaignRequest, Threshold
     from rtbisect.trees.git import GitTree
 
 #: Revisions that depend on the checkout that one stands in.
@@ -193,16 +192,7 @@ def _thresholds(site: Site, target: BuildTarget) -> tuple[Threshold, ...]:
 
 def check_limit(site: Site, tree: str, suite: str, metric: str | None) -> None:
     """ConfigError when the thresholds have no limit to judge one revision by."""
-    request = CampaignRequest(
-        kind=CampaignKind.TRY,
-        site=str(site.path),
-        tree=tree,
-        older="",
-        newer="",
-        suite=suite,
-        metric=metric,
-    )
-    limit_of(_thresholds(site, site.target(tree)), request)
+    _own_limit(_thresholds(site, site.target(tree)), suite, metric)
 
 
 def limit_of(thresholds: tuple[Threshold, ...], request: CampaignRequest) -> float:
@@ -210,7 +200,11 @@ def limit_of(thresholds: tuple[Threshold, ...], request: CampaignRequest) -> flo
     given = Extra.of(request).limit
     if given is not None:
         return given
-    threshold = choose_threshold(thresholds, request.suite or DEFAULT_SUITE, request.metric)
+    return _own_limit(thresholds, request.suite or DEFAULT_SUITE, request.metric)
+
+
+def _own_limit(thresholds: tuple[Threshold, ...], suite: str, metric: str | None) -> float:
+    threshold = choose_threshold(thresholds, suite, metric)
     if threshold.limit is None:
         raise ConfigError(f"{threshold.key} has no limit", "give one with --limit")
     return threshold.limit

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rtbisect.report.averages import metric_name
-from rtbisect.report.distribution import boots_by
+from rtbisect.report.headline_figure import boots_by
 from rtbisect.report.posterior import bars, probability
 from rtbisect.report.template_values import cost
 from rtbisect.report.text import TABLE, ascii_line, cut, foreign, wrap

@@ -17,9 +17,10 @@ from rtbisect.report.averages import (
     middle,
     middle_word,
     of_boots,
+    overlap,
     suffix,
 )
-from rtbisect.report.text import foreign, number
+from rtbisect.report.text import foreign, histogram, number
 from rtbisect.report.wording import words_of
 
 if TYPE_CHECKING:
@@ -109,6 +110,34 @@ def headline(report: ReportInput) -> tuple[Judgement, str, str] | None:
     if report.result.judgement is not None:
         return report.result.judgement, *words_of(report).ends
     return None
+
+
+def boots_by(report: ReportInput) -> tuple[str, tuple[str, ...]]:
+    """Title and lines of a histogram of the boots on both sides of the headline; no lines where
+    there is no headline.
+    """
+    opening = headline(report)
+    if opening is None:
+        return "", ()
+    judgement, base_name, new_name = opening
+    drawn = histogram(
+        judgement.base.values,
+        judgement.new.values,
+        judged_unit(report, judgement),
+        (base_name, new_name),
+    )
+    return f"Boots by {judged_name(judgement)}", drawn
+
+
+def is_finding(report: ReportInput) -> bool:
+    """Whether the shape says more than middle and range do: boots of one side lie among those of
+    the other. Of a figure that a boot has or has not the counts say all.
+    """
+    opening = headline(report)
+    if opening is None or of_boots(opening[0].key):
+        return False
+    base, new = opening[0].base, opening[0].new
+    return bool(base.values and new.values) and overlap(base, new)
 
 
 def claim(report: ReportInput) -> HeadlineClaim | None:

@@ -8,15 +8,20 @@ from typing import TYPE_CHECKING, Any
 
 from rtbisect.judge.gates.aa import NAME as AA
 from rtbisect.judge.gates.boot_gates import HANGS, against, still_right_name
-from rtbisect.model.campaign import CheckName, CheckStatus, GateStatus
-from rtbisect.report.averages import limit_of, metric_name
-from rtbisect.report.distribution import boots_by, is_finding
-from rtbisect.report.headline_figure import claim, effect_text, medians, test_name
+from rtbisect.model.campaign import CheckName, CheckStatus, GateStatus, MetricKey, Sample
+from rtbisect.report.averages import boots_with, limit_of, metric_name, spread, threshold_of
+from rtbisect.report.headline_figure import (
+    boots_by,
+    claim,
+    effect_text,
+    is_finding,
+    medians,
+    test_name,
+)
 from rtbisect.report.machine_facts import machine_rows
 from rtbisect.report.policy import Obstacle, better, held_back, mailable, stands_still
 from rtbisect.report.posterior import probability, rows
 from rtbisect.report.reproduce import boots_alone, reproduce
-from rtbisect.report.reverts import brings_back
 from rtbisect.report.tables import (
     MAX_FACTORS,
     MAX_ROWS,
@@ -34,11 +39,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from rtbisect.model.campaign import Summary, Verification
-    from rtbisect.model.report import CommitText, ReportInput
+    from rtbisect.model.report import CommitText, Repaired, ReportInput
     from rtbisect.report.headline_figure import HeadlineClaim
 
 #: Inline bisect logs are at most this long.
 LOG_LINES = 40
+#: Fixes: tags and measurements of what a revert brings back that are told, each.
+_TOLD_REPAIRS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +160,7 @@ def context(report: ReportInput, bot: Bot, log: str, detail: Detail) -> dict[str
         "still": _still(report) if detail.shown else "",
         "revert": _status(result.verifications, CheckName.REVERT),
         "layout": _status(result.verifications, CheckName.LAYOUT),
-        "brings_back": brings_back(report)[: None if detail.shown else 1],
+        "brings_back": _brings_back(report)[: None if detail.shown else 1],
         "shown": _shown(report, _SHOWN if detail.shown else (AA,)),
         "reasons": _reasons(report, detail.reasons),
         # 0 is no confidence in anything: there is nothing to be sure of.
@@ -309,3 +316,35 @@ def _reasons(report: ReportInput, count: int) -> tuple[str, ...]:
         if not (elsewhere and reason.startswith(elsewhere))
     ]
     return tuple(foreign(reason, 200) for reason in reasons[:count])
+
+
+def _brings_back(report: ReportInput) -> tuple[str, ...]:
+    """What a revert of the culprit would bring back, in sentences: by measurements, then by its own
+    words; one that says so where nothing is known.
+    """
+    sentences = tuple(_repaired(report, each) for each in report.repaired[-_TOLD_REPAIRS:])
+    tags = report.culprit.fixes[:_TOLD_REPAIRS] if report.culprit else ()
+    sentences += tuple(
+        f"The commit says that it repairs {foreign(tag, 80)}: a revert brings that back."
+        for tag in tags
+    )
+    unknown = "What a revert brings back is not known: the commit names nothing that it repairs,"
+    return sentences or (f"{unknown} and no campaign here found anything.",)
+
+
+def _repaired(report: ReportInput, known: Repaired) -> str:
+    limit = threshold_of(report, known.metric)
+    unit = known.unit if known.figure else limit.unit if limit else ""
+    name = f"{metric_name(known.metric)} {foreign(known.figure, 80)}".rstrip()
+    base, new = (_level(known.metric, each, unit) for each in (known.without, known.with_it))
+    return (
+        f"A revert brings back what the commit repairs: {name} is {base} "
+        f"without the commit and {new} with it (campaign {foreign(known.campaign, 40)})."
+    )
+
+
+def _level(metric: MetricKey, sample: Sample, unit: str) -> str:
+    """A median with its range; of a figure of boots those that have it."""
+    if share := boots_with(metric, sample):
+        return f"seen in {share}"
+    return f"{spread(sample, unit)} ({sample.n} boots)"
