@@ -11,7 +11,14 @@ from rtbisect.campaign import assemble, resolve
 from rtbisect.campaign.fingerprint import SetupChangedError, keep_setup
 from rtbisect.config.site_file import SiteFiles
 from rtbisect.errors import InternalError, MisaskedError, RtbisectError
-from rtbisect.model.campaign import CampaignKind, CampaignRequest, Level, Outcome, Result
+from rtbisect.model.campaign import (
+    CampaignKind,
+    CampaignRequest,
+    CampaignState,
+    Level,
+    Outcome,
+    Result,
+)
 from rtbisect.model.command import Extra
 from rtbisect.pipeline import bisect, check
 from rtbisect.pipeline.search_loop import unanswered
@@ -53,7 +60,7 @@ def go_on(
     store = CampaignStore(state)
     with store.writer():
         record = store.open_one() if identity is None else store.get(identity)
-        if record.state == "done":
+        if record.state is CampaignState.DONE:
             return record
         request = record.request
         end_leftovers(store.database, record.id)
@@ -76,7 +83,7 @@ def once(
     for identity in reversed(store.of_request(request)):
         with suppress(InternalError):
             record = store.get(identity)
-            if record.state != "done":
+            if record.state is not CampaignState.DONE:
                 try:
                     return go_on(state, identity, progress, sites)
                 except SetupChangedError:
@@ -148,8 +155,8 @@ def _pause_note(error: BaseException) -> str:
     return one_line(str(error)) or type(error).__name__
 
 
-def level_of(result: Result) -> str:
-    """What a comparison says: pass, regressed or undecided."""
+def level_of(result: Result) -> Level:
+    """What a comparison says."""
     if result.outcome is Outcome.INCONCLUSIVE:
-        return Level.UNDECIDED.value
-    return (Level.REGRESSED if result.outcome is Outcome.CULPRIT_SET else Level.PASS).value
+        return Level.UNDECIDED
+    return Level.REGRESSED if result.outcome is Outcome.CULPRIT_SET else Level.PASS

@@ -11,6 +11,7 @@ import click
 from rtbisect.cli import result
 from rtbisect.cli.options import json_option
 from rtbisect.errors import InternalError
+from rtbisect.model.campaign import CampaignState
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -53,8 +54,8 @@ def _row(store: CampaignStore, name: str, *, running: bool) -> tuple[dict[str, A
     """
     try:
         record = store.get(name)
-        if record.state == "running" and not running:
-            record = replace(record, state="paused")
+        if record.state is CampaignState.RUNNING and not running:
+            record = replace(record, state=CampaignState.PAUSED)
         row = result.answer_of(store, record)
         line = result.text_of(record, store.summary(record))
     except InternalError as error:

@@ -101,7 +101,7 @@ def _check_and_bisect(
     record = session.once(output.state, request, PlainProgress(), sites=sites)
     row["campaigns"].append(record.id)
     code = check.exit_of_check(record.result)
-    level = session.level_of(record.result) if record.result else Level.UNDECIDED.value
+    level = session.level_of(record.result) if record.result else Level.UNDECIDED
     remembered = level
     note = ""
     if code == Exit.REGRESSED:
@@ -112,7 +112,7 @@ def _check_and_bisect(
         note = result.headline(search, search.result) if search.result else ""
         if search.result is None or search.result.outcome not in DRAFTED:
             # No draft tells it: the next tip is again compared with the last one that passed.
-            remembered = Level.UNDECIDED.value
+            remembered = Level.UNDECIDED
     store = output.store
     store.mark_checked(request.tree, request.newer, remembered, assemble.SystemClock().now_iso())
     return {"level": level, "exit": code, "note": note}
@@ -124,4 +124,4 @@ def _judged_tips(levels: Mapping[str, str]) -> list[str]:
     A regression that was told is part of the base from then on, so that every later tip does
     not tell it again.
     """
-    return [sha for sha, level in levels.items() if level in ("pass", "regressed")]
+    return [sha for sha, level in levels.items() if level in (Level.PASS, Level.REGRESSED)]

@@ -59,6 +59,16 @@ class CampaignKind(StrEnum):
     RUN = "run"
 
 
+class CampaignState(StrEnum):
+    """Where a campaign stands."""
+
+    #: Kept so also while no process works on it.
+    RUNNING = "running"
+    #: Told where no process works on it, never kept.
+    PAUSED = "paused"
+    DONE = "done"
+
+
 class Sought(StrEnum):
     """The change that a campaign searches between its older and its newer end."""
 

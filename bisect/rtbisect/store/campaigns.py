@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import sqlalchemy as sa
 
 from rtbisect.errors import ConfigError, InternalError
-from rtbisect.model.campaign import CampaignRequest, Result, Summary
+from rtbisect.model.campaign import CampaignRequest, CampaignState, Result, Summary
 from rtbisect.model.report import Report, ReportState
 from rtbisect.process import locks
 from rtbisect.store import codec, db, schema
@@ -39,8 +39,7 @@ class CampaignRecord:
     kind: str
     #: What was asked, as it is kept.
     request_json: str
-    #: "running", also where it is paused, or "done".
-    state: str
+    state: CampaignState
     #: ISO 8601.
     created: str
     result: Result | None
@@ -126,7 +125,7 @@ class CampaignStore:
                     kind=kind,
                     request=request_json,
                     request_digest=_digest(request_json),
-                    state="running",
+                    state=CampaignState.RUNNING,
                     created=now_iso,
                 )
             )
@@ -142,7 +141,7 @@ class CampaignStore:
             ended_s = connection.execute(last_step).scalar()
             connection.execute(
                 _update(identity).values(
-                    state="done",
+                    state=CampaignState.DONE,
                     note="",
                     result=codec.to_json(Result, result),
                     culprit=result.culprit or "",
@@ -193,7 +192,7 @@ class CampaignStore:
             id=identity,
             kind=row["kind"],
             request_json=row["request"],
-            state=row["state"],
+            state=CampaignState(row["state"]),
             created=row["created"],
             result=_decoded(Result, row["result"], identity),
             report=_decoded(Report, row["report"], identity),
@@ -217,7 +216,7 @@ class CampaignStore:
 
     def unfinished(self) -> tuple[str, ...]:
         """Those that run or are paused."""
-        return self._names(db.campaign.c.state == "running")
+        return self._names(db.campaign.c.state == CampaignState.RUNNING)
 
     def ended_since(self, since: datetime) -> tuple[str, ...]:
         """Those whose last step has ended since."""

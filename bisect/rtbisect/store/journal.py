@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeVar
 import sqlalchemy as sa
 
 from rtbisect.errors import InternalError
-from rtbisect.model.campaign import CampaignRequest, Result, Sought, Summary
+from rtbisect.model.campaign import CampaignRequest, CampaignState, Result, Sought, Summary
 from rtbisect.model.code import Build
 from rtbisect.model.formats import format_of
 from rtbisect.model.lab import Run, RunStatus
@@ -252,7 +252,7 @@ def _decoded(kind: str, value: str) -> Build | Run | None:
 def repaired_by(database: db.Database, commit: str) -> tuple[Repaired, ...]:
     """What campaigns that searched for a repair have proved this commit to repair, oldest first."""
     query = sa.select(db.campaign.c.id, db.campaign.c.request, db.campaign.c.result).where(
-        db.campaign.c.state == "done", db.campaign.c.culprit == commit
+        db.campaign.c.state == CampaignState.DONE, db.campaign.c.culprit == commit
     )
     repaired = []
     for row in database.fetch(query.order_by(sa.text("rowid"))):
