@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from rtbisect.errors import RtbisectError
 from rtbisect.mail import auth_results, dkim, reply_text
-from rtbisect.mail.reply_text import ABOUT, ReplyCommand
+from rtbisect.mail.reply_text import ABOUT, Asked, ReplyCommand
 from rtbisect.process.command import printable
 from rtbisect.trees import mime
 
@@ -146,7 +146,7 @@ def _read(
     commands = reply_text.commands_in(text) if not ignored else ()
     is_fix = not commands and not ignored and reply_text.mends(text, threads.mends(campaign))
     if is_fix:
-        commands = (ReplyCommand("test", ""),)
+        commands = (ReplyCommand(Asked.TEST, ""),)
     if cover is not None and commands:
         # The tags of a patch say themselves what it mends.
         signed_campaign = campaign if is_fix else _signed_campaign(mail, text, threads, cover)

@@ -13,6 +13,7 @@ from rtbisect.campaign.ab_test import Question
 from rtbisect.config.site_file import load_site
 from rtbisect.errors import ConfigError
 from rtbisect.mail import result_mail
+from rtbisect.mail.reply_text import Asked
 from rtbisect.mail.transport.fetch import fetch, is_address
 from rtbisect.model.campaign import CampaignKind
 from rtbisect.model.command import Extra
@@ -52,7 +53,7 @@ def _carry_out_one(
     the reply stays.
     """
     position, name, _argument = command
-    if name in ("invalid", "dup"):
+    if name in (Asked.INVALID, Asked.DUP):
         return f"{name}: for you to decide, `rtbisect report withdraw {reply.campaign}`"
     store = CampaignStore(state)
     record = store.get(reply.campaign)
@@ -69,7 +70,7 @@ def _carry_out_one(
         replies.keep_question(reply.key, position, codec.to_json(Question, question).encode())
     try:
         campaign = session.once(state, question.request, progress, again=False)
-        if name == "bisect":
+        if name == Asked.BISECT:
             return f"bisect: campaign {campaign.id}"
         answer = ab_test.write_answer(state, record, question, campaign, reply.message_id)
     except ConfigError as error:
@@ -99,16 +100,16 @@ def _question_of(
     position, name, argument = command
     # A question of its own: an equal one of another reply has boots of its own.
     seed = int(hashlib.sha256(f"{thread.reply.key} {position}".encode()).hexdigest()[:7], 16)
-    if name == "bisect":
+    if name == Asked.BISECT:
         request = _bisection_request(state, thread.site, thread.record.request, argument)
         return Question(replace(request, seed=seed), "")
-    if name == "test" and is_address(argument):
+    if name == Asked.TEST and is_address(argument):
         mail = fetch(argument, thread.site.ours.mail.commands.archives)
-    elif name == "test" and not argument:
+    elif name == Asked.TEST and not argument:
         mail = replies.mail(thread.reply.key).read_bytes()
     else:
         # `retest` is of the branch, whatever is written behind it.
-        revision = argument if name == "test" else ""
+        revision = argument if name == Asked.TEST else ""
         return ab_test.of_revision(state, thread.record, revision, seed)
     return ab_test.of_patch(state, thread.record, mail, seed)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from rtbisect.process.command import CHARSETS, printable
@@ -13,8 +14,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from email.message import Message
 
-#: What a reply may ask for; the words behind are its argument.
-COMMANDS = ("test", "bisect", "retest", "invalid", "dup")
 #: Says which report a command is about; the word behind is its Message-ID or its campaign.
 ABOUT = "for"
 
@@ -27,12 +26,21 @@ _LONGEST = 300
 _LONGEST_LINE = 2000
 
 
+class Asked(StrEnum):
+    """What a reply may ask for; the words behind are its argument."""
+
+    TEST = "test"
+    BISECT = "bisect"
+    RETEST = "retest"
+    INVALID = "invalid"
+    DUP = "dup"
+
+
 @dataclass(frozen=True, slots=True)
 class ReplyCommand:
     """A command that a line of a reply gives."""
 
-    #: One of COMMANDS.
-    name: str
+    name: Asked
     #: The words behind it, printable, "" for none.
     argument: str
 
@@ -69,8 +77,11 @@ def lines(text: str) -> list[str]:
 
 def commands_in(text: str) -> tuple[ReplyCommand, ...]:
     """Commands that ask for something."""
+    names = tuple(Asked)
     commands = [
-        ReplyCommand(name, argument) for name, argument in command_lines(text) if name in COMMANDS
+        ReplyCommand(Asked(name), argument)
+        for name, argument in command_lines(text)
+        if name in names
     ]
     return tuple(commands[:_MOST])
 
