@@ -13,7 +13,6 @@ from rtbisect.judge.samples import sample
 from rtbisect.judge.sources import origins
 from rtbisect.model.campaign import Cause, MetricKey, Sample, Threshold
 from rtbisect.pipeline import factor_table
-from rtbisect.pipeline.without_rt import without_rt
 from rtbisect.search.spec import BootPurpose
 from rtbisect.suites.base import counts_functions
 
@@ -69,7 +68,7 @@ def attribute(  # noqa: PLR0913  (what was searched, and what was found)
     effects.tell(f"cause: {cause.value}: {reason}")
     gates = gates_of(effects, host, threshold, parents, culprit, fresh, figure)
     made_of = origins_of(effects, threshold.key, parents, culprit, fresh)
-    rows, concerns = without_rt(effects, threshold, parents[0], culprit)
+    rows, concerns = factor_table.without_rt(effects, threshold, parents[0], culprit)
     reasons = tuple(text for text in (reason, concerns and f"{prefix}{concerns}") if text)
     return Attribution(cause, gates, made_of, rows, (*reasons, *objections(gates)))
 

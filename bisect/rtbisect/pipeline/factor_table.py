@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The factor table of a report: kernels by levels of the workload."""
+"""The factor table of a report: kernels by levels of the workload, and without PREEMPT_RT."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING
 
 from rtbisect.judge.samples import sample
 from rtbisect.judge.scale import by_mean
-from rtbisect.model.campaign import MetricKey, Role, TableRow, Threshold
+from rtbisect.judge.verdict import judge
+from rtbisect.model.campaign import Level, MetricKey, Role, TableRow, Threshold
+from rtbisect.model.code import WITHOUT_RT
+from rtbisect.search.spec import BootPurpose
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -16,6 +19,8 @@ if TYPE_CHECKING:
     from rtbisect.model.lab import Run
     from rtbisect.model.subject import Traits
     from rtbisect.pipeline.steps import Steps
+
+_NO_RT = BootPurpose.WITHOUT_RT.value
 
 
 def control_of(thresholds: Sequence[Threshold], threshold: Threshold) -> Threshold | None:
@@ -99,3 +104,34 @@ def _metrics(
     primary = [t for t in thresholds if t.role is Role.PRIMARY and t.key.suite != key.suite]
     others = {t.key: t for t in same + primary if t.key not in shown}
     return first, list(others.values())
+
+
+def without_rt(
+    effects: Steps, threshold: Threshold, parent: str, culprit: str
+) -> tuple[tuple[TableRow, ...], str]:
+    """Is the effect there in a configuration without PREEMPT_RT? It says whom the change concerns,
+    and decides nothing. The rows, and the sentence for the report; ((), "") when it is not asked,
+    or the budget has no boot left.
+    """
+    setup = effects.setup
+    boots = 2 * min(setup.limits.without_rt_boots, effects.budget.boots_left // 2)
+    if not boots:
+        return (), ""
+    pair = (parent, culprit)
+    for sha in pair:
+        if not effects.build(sha, WITHOUT_RT).ok:
+            return (), f"{_NO_RT} {sha[:12]} does not build, so nobody knows who is concerned"
+    runs: dict[str, list[Run]] = {sha: [] for sha in pair}
+    for run in effects.in_turn(pair, BootPurpose.WITHOUT_RT, boots, WITHOUT_RT):
+        runs[run.revision].append(run)
+    judgement = judge(threshold, *(sample(runs[sha], threshold.key) for sha in pair))
+    sentence = {
+        Level.REGRESSED: f"{_NO_RT} the kernels differ too: {judgement.reason}",
+        Level.PASS: f"{_NO_RT} the kernels do not differ: {judgement.reason}",
+    }.get(judgement.level, f"{_NO_RT} the boots do not decide: {judgement.reason}")
+    effects.tell(f"factor: {sentence}")
+    control = control_of(setup.judged, threshold)
+    metrics = (threshold, *([control] if control else []))
+    kernels = tuple(zip(("parent, no RT", "culprit, no RT"), pair, strict=True))
+    wanted = ((metric, kernel) for metric in metrics for kernel in kernels)
+    return rows(effects.traits, wanted, runs), sentence
