@@ -10,7 +10,15 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from rtbisect.errors import ConfigError
-from rtbisect.model.campaign import Better, MetricKey, Role, Scale, Statistic, Threshold
+from rtbisect.model.campaign import (
+    Better,
+    CampaignKind,
+    MetricKey,
+    Role,
+    Scale,
+    Statistic,
+    Threshold,
+)
 
 if TYPE_CHECKING:
     from rtbisect.model.campaign import CampaignRequest, Sought
@@ -42,11 +50,18 @@ class Extra:
 
     @classmethod
     def of(cls, request: CampaignRequest) -> Extra:
+        """ConfigError where it is damaged."""
         kept = dict(request.extra)
-        limit = kept.pop("limit", None)
+        # Of a plug-in these names are its own.
+        of_try = request.kind == CampaignKind.TRY
+        try:
+            boots = int(kept.pop("boots")) if of_try else 0
+            limit = float(kept.pop("limit")) if of_try and "limit" in kept else None
+        except (KeyError, ValueError) as error:
+            raise ConfigError("what this campaign kept cannot be read", "start it again") from error
         return cls(
-            boots=int(kept.pop("boots", 0)),
-            limit=None if limit is None else float(limit),
+            boots=boots,
+            limit=limit,
             given=kept.pop("given", ""),
             foreign=kept.pop("foreign", ""),
             others=tuple(kept.items()),

@@ -263,9 +263,11 @@ class GitTree:
         """What git tells of a commit in this form, whose parts have a NUL between them."""
         words = ("--no-commit-header", "--max-count=1", "--date=default", f"--format={form}")
         done = self._git().try_("rev-list", *words, full_sha(sha))
-        if not done.ok:
+        fields = done.stdout.removesuffix("\n").split("\0")
+        # Of what is no commit git says nothing, and no fault.
+        if not done.ok or len(fields) != 1 + form.count("%x00"):
             raise self._missing(sha)
-        return done.stdout.removesuffix("\n").split("\0")
+        return fields
 
     def _missing(self, sha: str) -> ConfigError:
         where = self._settings.repo

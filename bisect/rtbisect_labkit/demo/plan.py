@@ -54,7 +54,7 @@ class PlannedCommit:
 class Plan:
     """A history as it is drawn."""
 
-    #: Differs for other arguments of `plan` and does not tell the kind.
+    #: Differs for other arguments of `plan` and other histories, and does not tell the kind.
     name: str
     seed: int
     #: Merges included.
@@ -114,8 +114,10 @@ def plan(
     steps = _dress(rng, line, parents)
     culprit = [i for i, item in enumerate(line) if item and item.culprit]
     unsure = tuple(i for i, item in enumerate(line) if item and item.in_set)
+    # Of the steps, too: another version of the edits draws another history.
+    digest = hashlib.sha256(f"{arguments} {steps}".encode()).hexdigest()
     return Plan(
-        name=f"{seed}-{commits}-{hashlib.sha256(arguments.encode()).hexdigest()[:6]}",
+        name=f"{seed}-{commits}-{digest[:6]}",
         seed=seed,
         commits=commits,
         kind=drawn,

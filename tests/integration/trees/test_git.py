@@ -201,6 +201,9 @@ def test_describe(repo, make):
     assert tree.describe(bad).files == ("s.c",)
     with pytest.raises(ConfigError, match="is not in"):
         tree.describe("0" * 40)
+    no_commit = repo("rev-parse", f"{one}^{{tree}}")
+    with pytest.raises(ConfigError, match="is not in"):
+        tree.head(no_commit)
     with pytest.raises(ConfigError, match="is not in"):
         tree.checkout("0" * 40)
 

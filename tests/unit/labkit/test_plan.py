@@ -2,6 +2,7 @@
 """Demo histories as plans, their table of changes, their people and their truth."""
 
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -314,3 +315,11 @@ def test_cases_that_plant_the_same_commit_have_the_same_history():
     assert (one.steps, one.culprit) == (other.steps, other.culprit)
     assert one.name != other.name
     assert plan(5, 64, "rcu-latency").steps != one.steps
+
+
+def test_a_history_of_other_edits_has_another_name():
+    """A campaign of an older program keeps its history, and the truth that lies beside it."""
+    table = load_catalogue()
+    other = plan(7, catalogue=replace(table, harmless=table.harmless[::-1]))
+    assert other.steps != plan(7).steps
+    assert other.name != plan(7).name

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from rtbisect.errors import ConfigError
 from rtbisect.model.campaign import CampaignKind, CampaignRequest
 from rtbisect.model.command import CommandRequest, Extra
 
@@ -27,11 +28,25 @@ COMMAND = CommandRequest(argv=("make", "test")).extra()
 )
 def test_what_a_command_asks_is_kept_by_name(extra, pairs):
     assert extra.pairs == pairs
-    assert Extra.of(replace(REQUEST, extra=pairs)) == extra
+    kind = CampaignKind.TRY if extra.boots else CampaignKind.BISECT
+    assert Extra.of(replace(REQUEST, kind=kind, extra=pairs)) == extra
+
+
+def test_what_a_plug_in_keeps_is_left_as_it_is():
+    pairs = (("boots", "many"), ("limit", "80%"))
+    assert Extra.of(replace(REQUEST, kind="soak", extra=pairs)).pairs == pairs
+
+
+@pytest.mark.parametrize("pairs", [(), (("boots", "x"),), (("boots", "3"), ("limit", ""))])
+def test_a_damaged_request_is_one_line(pairs):
+    with pytest.raises(ConfigError, match="cannot be read"):
+        Extra.of(replace(REQUEST, extra=pairs))
 
 
 def test_another_end_takes_the_place_of_the_one_that_was_given():
-    asked = replace(REQUEST, extra=(("given", "a" * 40), ("truth", "/t.json")))
+    asked = replace(
+        REQUEST, kind=CampaignKind.BISECT, extra=(("given", "a" * 40), ("truth", "/t.json"))
+    )
     assert replace(Extra.of(asked), given="").pairs == (("truth", "/t.json"),)
     later = (("truth", "/t.json"), ("given", "b" * 40))
     assert replace(Extra.of(asked), given="b" * 40).pairs == later
