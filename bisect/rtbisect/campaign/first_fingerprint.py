@@ -9,6 +9,7 @@ of then had no say in them. Change nothing but the attributes that values are re
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 from rtbisect.model.campaign import Better, Limits, MetricKey, Scale, Threshold
@@ -16,7 +17,7 @@ from rtbisect.model.code import BuildRequest
 from rtbisect.model.lab import DeviceType, HostProfile, Window
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
 #: The parts of then, in their order: of a set-up, and of what boots must have in common.
 MACHINE = ("build", "device", "profile", "windows", "window_ms", "rcu_calls")
@@ -85,136 +86,61 @@ def _plain(value: Any) -> Any:
     return value
 
 
+#: Today's classes with their names and fields of then, in the order of then.
+_FIELDS: Mapping[type, tuple[str, tuple[str, ...]]] = {
+    BuildRequest: (
+        "BuildRequest",
+        ("revision", "config_name", "base", "fragments", "modules", "variant", "fresh"),
+    ),
+    DeviceType: (
+        "DeviceType",
+        (
+            *("name", "template", "sockets", "cores", "threads", "memory_mib", "emulated"),
+            *("cpu_model", "boot", "boot_s"),
+        ),
+    ),
+    HostProfile: (
+        "HostProfile",
+        (
+            *("name", "housekeeping", "isolated", "watch", "boot_line", "isolates", "smt"),
+            "fifo",
+        ),
+    ),
+    Window: (
+        "Window",
+        (
+            *("name", "suites", "workload", "synthetic", "nominal_events_per_s", "instrument"),
+            *("explains", "asked", "least_s"),
+        ),
+    ),
+    MetricKey: ("MetricKey", ("suite", "name", "window")),
+    Threshold: (
+        "Threshold",
+        (
+            *("key", "unit", "better", "scale", "statistic", "min_effect", "limit", "floor"),
+            *("role", "control", "reason", "exposure", "title"),
+        ),
+    ),
+    Limits: (
+        "Limits",
+        (
+            *("confidence", "calibrate_min", "calibrate_max", "max_boots", "max_builds"),
+            *("verify_boots", "revert_boots", "layout_below", "without_rt_boots"),
+        ),
+    ),
+}
+
+#: Members that were written as such; of the others the value was.
+_MEMBERS: Mapping[type, str] = {Better: "Better", Scale: "Scale"}
+
+
 def _old(value: Any) -> Any:
     if isinstance(value, tuple):
         return tuple(_old(part) for part in value)
-    makers: dict[type, Callable[[Any], _Old]] = {
-        BuildRequest: _build,
-        DeviceType: _device,
-        HostProfile: _profile,
-        Window: _window,
-        MetricKey: _key,
-        Threshold: _threshold,
-        Limits: _limits,
-    }
-    maker = makers.get(type(value))
-    return maker(value) if maker else value
-
-
-def _build(value: BuildRequest) -> _Old:
-    return _Old(
-        "BuildRequest",
-        (
-            ("revision", value.revision),
-            ("config_name", value.config_name),
-            ("base", value.base),
-            ("fragments", value.fragments),
-            ("modules", value.modules),
-            ("variant", value.variant),
-            ("fresh", value.fresh),
-        ),
-    )
-
-
-def _device(value: DeviceType) -> _Old:
-    return _Old(
-        "DeviceType",
-        (
-            ("name", value.name),
-            ("template", value.template),
-            ("sockets", value.sockets),
-            ("cores", value.cores),
-            ("threads", value.threads),
-            ("memory_mib", value.memory_mib),
-            ("emulated", value.emulated),
-            ("cpu_model", value.cpu_model),
-            ("boot", value.boot),
-            ("boot_s", value.boot_s),
-        ),
-    )
-
-
-def _profile(value: HostProfile) -> _Old:
-    return _Old(
-        "HostProfile",
-        (
-            ("name", value.name),
-            ("housekeeping", value.housekeeping),
-            ("isolated", value.isolated),
-            ("watch", value.watch),
-            ("boot_line", value.boot_line),
-            ("isolates", value.isolates),
-            ("smt", value.smt),
-            ("fifo", value.fifo),
-        ),
-    )
-
-
-def _window(value: Window) -> _Old:
-    return _Old(
-        "Window",
-        (
-            ("name", value.name),
-            ("suites", value.suites),
-            ("workload", value.workload),
-            ("synthetic", value.synthetic),
-            ("nominal_events_per_s", value.nominal_events_per_s),
-            ("instrument", value.instrument),
-            ("explains", value.explains),
-            ("asked", value.asked),
-            ("least_s", value.least_s),
-        ),
-    )
-
-
-def _key(value: MetricKey) -> _Old:
-    return _Old(
-        "MetricKey",
-        (("suite", value.suite), ("name", value.name), ("window", value.window)),
-    )
-
-
-def _better(value: Better) -> _OldMember:
-    return _OldMember("Better", value.value)
-
-
-def _scale(value: Scale) -> _OldMember:
-    return _OldMember("Scale", value.value)
-
-
-def _threshold(value: Threshold) -> _Old:
-    return _Old(
-        "Threshold",
-        (
-            ("key", _old(value.key)),
-            ("unit", value.unit),
-            ("better", _better(value.better)),
-            ("scale", _scale(value.scale)),
-            ("statistic", value.statistic.value),
-            ("min_effect", value.min_effect),
-            ("limit", value.limit),
-            ("floor", value.floor),
-            ("role", value.role.value),
-            ("control", _old(value.control)),
-            ("reason", value.reason),
-            ("exposure", _old(value.exposure)),
-            ("title", value.title),
-        ),
-    )
-
-
-def _limits(value: Limits) -> _Old:
-    return _Old(
-        "Limits",
-        (
-            ("confidence", value.confidence),
-            ("calibrate_min", value.calibrate_min),
-            ("calibrate_max", value.calibrate_max),
-            ("max_boots", value.max_boots),
-            ("max_builds", value.max_builds),
-            ("verify_boots", value.verify_boots),
-            ("revert_boots", value.revert_boots),
-            ("layout_below", value.layout_below),
-            ("without_rt_boots", value.without_rt_boots),
-        ),
-    )
+    if isinstance(value, Enum):
+        member = _MEMBERS.get(type(value))
+        return _OldMember(member, value.value) if member else value.value
+    if type(value) not in _FIELDS:
+        return value
+    name, fields = _FIELDS[type(value)]
+    return _Old(name, tuple((each, _old(getattr(value, each))) for each in fields))
