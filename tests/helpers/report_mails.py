@@ -9,9 +9,9 @@ from helpers.report_parts import OPERATOR, QUIET, on_board, row, sha
 from rtbisect.model.campaign import MetricKey, Sample
 from rtbisect.model.mail import Recipient, Recipients
 from rtbisect.report.ab_table import compared
+from rtbisect.report.draft import Public
 from rtbisect.report.lint.tags import REGRESSIONS
 from rtbisect.report.message import Envelope
-from rtbisect.report.public import Public
 from rtbisect.report.template_values import Bot, commit_view, symptom_of
 
 _DATE = "2026-01-31T10:20:30+00:00"

@@ -20,8 +20,7 @@ from rtbisect.model.ports import Ports
 from rtbisect.model.setup import Setup
 from rtbisect.process import locks
 from rtbisect.program import worktree_run
-from rtbisect.report.command_log import LogKeeper
-from rtbisect.report.draft import DraftMailer, ReportSettings
+from rtbisect.report.draft import DraftMailer, LogKeeper, ReportSettings
 from rtbisect.store.artefacts import ArtefactStore, sweep
 from rtbisect.store.db import make_folder
 

@@ -13,11 +13,10 @@ from rtbisect.kernel.maintainers import MaintainerLines, maintainers
 from rtbisect.mail.accounts import rules_of
 from rtbisect.mail.approve import PUBLIC, RECIPIENTS, approver, check_gates, load_draft
 from rtbisect.mail.recipients import propose
-from rtbisect.report.draft import check_mailable, keep
+from rtbisect.report.draft import Public, check_mailable, keep
 from rtbisect.report.lint.rules import lint
 from rtbisect.report.lint.tags import PAGE
 from rtbisect.report.policy import Purpose, purpose_of
-from rtbisect.report.public import Public
 from rtbisect.report.template_values import symptom_of
 from rtbisect.report.text import foreign
 

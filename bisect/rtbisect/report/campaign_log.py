@@ -70,13 +70,13 @@ def _ending(result: Result, summary: Summary) -> list[str]:
     return ending
 
 
-def appendix(report: ReportInput) -> str:
-    """What stands behind the story: posterior over commits, boots of both sides."""
+def appendix(report: ReportInput, *, boots: bool = True) -> str:
+    """What stands behind the story: posterior over commits, `boots` of both sides."""
     parts: list[str] = []
     if report.result.candidates:
         parts += ["", "Posterior over commits", ""]
         parts += bars(report.result.candidates, report.graph)
-    title, drawn = boots_by(report)
+    title, drawn = boots_by(report) if boots else ("", ())
     if drawn:
         parts += ["", title, "", *drawn]
     return "\n".join(parts) + "\n" if parts else ""

@@ -1,18 +1,24 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Drafts in a folder a campaign; this adapter sends nothing, ever."""
+"""Drafts in a folder a campaign, and the answer of one that writes no mail; these adapters send
+nothing, ever.
+"""
 
 from __future__ import annotations
 
 import json
 import re
 from dataclasses import asdict, dataclass, replace
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, TemplateError
 
 from rtbisect.errors import ConfigError, InfrastructureError, InternalError
 from rtbisect.model.campaign import Outcome, Sought
+from rtbisect.model.command import NO_KERNEL
 from rtbisect.model.report import Report, ReportState
-from rtbisect.report.campaign_log import appendix, story
-from rtbisect.report.headline_figure import claim
+from rtbisect.report.campaign_log import appendix
+from rtbisect.report.campaign_log import story as log_of_story
 from rtbisect.report.input_file import INPUT, input_json
 from rtbisect.report.kcidb import kcidb_json
 from rtbisect.report.lint.form import MAX_BYTES, MAX_LINES
@@ -20,7 +26,6 @@ from rtbisect.report.message import Envelope, guard, message, own_id, subject
 from rtbisect.report.pictures import draw
 from rtbisect.report.policy import better, mailable, stands_still
 from rtbisect.report.template_values import Bot, Detail, banner, context
-from rtbisect.report.templates import Templates
 from rtbisect.report.text import ascii_line, short, wrap
 from rtbisect.report.wording import words_of
 from rtbisect.search.bisect_log import bisect_log
@@ -31,34 +36,33 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    from rtbisect.model.mail import Recipients
     from rtbisect.model.report import ReportInput
-    from rtbisect.report.public import Public
 
-_LEAST = Detail(
-    log=False,
-    facts=False,
-    notes=False,
-    shown=False,
-    origins=2,
-    candidates=2,
-    reasons=1,
-    alone=False,
-    console=8,
-    shape=False,
-)
-
-#: From everything down to what must be said; the first that fits is taken.
-DETAILS = (
-    Detail(),
-    Detail(log=False),
-    Detail(log=False, facts=False),
-    Detail(log=False, facts=False, notes=False),
-    Detail(log=False, facts=False, notes=False, origins=3, candidates=3),
-    Detail(log=False, facts=False, notes=False, origins=3, candidates=3, reasons=2, console=12),
-    _LEAST,
+#: What is taken back, step by step.
+_LESS: tuple[dict[str, Any], ...] = (
+    {"log": False},
+    {"facts": False},
+    {"notes": False},
+    {"origins": 3, "candidates": 3},
+    {"reasons": 2, "console": 12},
+    {
+        "shown": False,
+        "alone": False,
+        "shape": False,
+        "origins": 2,
+        "candidates": 2,
+        "reasons": 1,
+        "console": 8,
+    },
     # Of the longest ones.
-    replace(_LEAST, console=4, title=False, rows=4, factors=8),
+    {"console": 4, "title": False, "rows": 4, "factors": 8},
 )
+#: From everything down to what must be said; the first that fits is taken.
+DETAILS = tuple(accumulate(_LESS, lambda detail, less: replace(detail, **less), initial=Detail()))
+
+#: Readers of result.json know these keys.
+_NO_HOST = {name: NO_KERNEL[name] for name in ("device", "profile")}
 
 _CAMPAIGN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
@@ -82,6 +86,61 @@ class ReportSettings:
     kcidb: tuple[str, Path] | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Public:
+    """A mail to other people beside the report that it is of."""
+
+    recipients: Recipients
+    #: Who has read the mail and answers for it: `Name <user@host>`.
+    approver: str
+    #: ISO 8601.
+    date: str
+    #: The address where its data are published, with a slash at its end; "" for nowhere.
+    evidence: str = ""
+    #: Whom it hurts, a sentence: only with it, and the kernel as the cause, the mail is a
+    #: [REGRESSION].
+    use_case: str = ""
+    #: The mainline commit for regzbot, "" for none, and the title of the regression there.
+    introduced: str = ""
+    title: str = ""
+    #: Pages for regzbot: threads with a fix that it has to watch, and what else belongs to it.
+    monitored: tuple[str, ...] = ()
+    linked: tuple[str, ...] = ()
+    #: Replies may ask for tests.
+    commands: bool = False
+
+
+class Templates:
+    """The templates of a folder; with `markup` all that is printed is escaped."""
+
+    def __init__(self, folder: Path, *, markup: bool = False) -> None:
+        self._folder = folder
+        self._environment = Environment(
+            loader=FileSystemLoader(folder),
+            undefined=StrictUndefined,
+            autoescape=markup,  # noqa: S701  (mails have no markup to escape)
+            trim_blocks=True,
+            lstrip_blocks=True,
+            keep_trailing_newline=True,
+        )
+        self._environment.filters["prose"] = wrap
+        self._environment.filters["bullet"] = _bullet
+
+    def rendered(self, template: str, values: Mapping[str, Any]) -> str:
+        """A template with its values; ConfigError where it is missing, or asks for others."""
+        try:
+            return self._environment.get_template(template).render(values)
+        except TemplateError as error:
+            raise ConfigError(
+                f"template {template} in {self._folder} does not work: {error}",
+                "take the one that comes with rtbisect",
+            ) from error
+
+
+def _bullet(text: str) -> str:
+    return wrap(text, first="- ", rest="  ")
+
+
 class DraftMailer:
     """Implements ports.Mailer: renders a draft and keeps it as files."""
 
@@ -103,16 +162,14 @@ class DraftMailer:
         headers = Envelope(
             bot=self.bot,
             to=(report.operator or self.settings.operator,),
-            subject=subject(report, claim(report), mailable=mailable(report)),
+            subject=subject(report),
             date=report.date,
             message_id=report.message_id,
             marks=(*marks(report), ("State", "draft")),
         )
         eml = message(headers, body)
         campaign_log = self._campaign_log(report, story, folder)
-        keep(folder / "bisect.log", log)
-        keep(folder / "campaign.log", campaign_log)
-        keep(folder / "result.json", result_json(report))
+        kept = _keep_logs(report, folder, log, campaign_log)
         keep(folder / INPUT, input_json(report))
         if self.settings.kcidb is not None:
             origin, spool = self.settings.kcidb
@@ -120,15 +177,7 @@ class DraftMailer:
             keep(_make_folder(spool) / f"{report.campaign}.json", kcidb_json(report, origin), 0o644)
         # The mail comes last: where it is, everything that it names is there too.
         keep(folder / "report.eml", eml)
-        return Report(
-            campaign=report.campaign,
-            state=ReportState.DRAFT,
-            message_id=report.message_id,
-            eml=eml,
-            path=str(folder / "report.eml"),
-            bisect_log=log,
-            story=campaign_log,
-        )
+        return replace(kept, eml=eml, path=str(folder / "report.eml"))
 
     def public(self, report: ReportInput, public: Public) -> str:
         """The mail for other people, as a person may approve it; ConfigError where the report is
@@ -139,7 +188,7 @@ class DraftMailer:
             bot=self.bot,
             to=tuple(map(str, public.recipients.to)),
             cc=tuple(map(str, public.recipients.cc)),
-            subject=subject(report, claim(report), mailable=True, marked=bool(public.use_case)),
+            subject=subject(report, marked=bool(public.use_case)),
             date=public.date,
             message_id=report.message_id,
             parent=public.recipients.parent,
@@ -173,13 +222,13 @@ class DraftMailer:
             self.pages.rendered(template_name(report), values), commands=public is not None
         )
 
-    def _campaign_log(self, report: ReportInput, story_text: str, folder: Path) -> str:
+    def _campaign_log(self, report: ReportInput, story: str, folder: Path) -> str:
         question = (
             f"Which commit of {report.tree} in {short(report.older)}..{short(report.newer)} "
             f"({len(report.graph)} commits) changed the figure on {report.host.device.name} "
             f"with {report.config_name}?"
         )
-        text = story(story_text.splitlines(), report.result, report.summary, question)
+        text = log_of_story(story.splitlines(), report.result, report.summary, question)
         text += appendix(report)
         if self.settings.plots:
             try:
@@ -189,6 +238,39 @@ class DraftMailer:
             names = ", ".join(path.name for path in plots.files)
             text += "\n" + wrap(plots.note or f"Plots: {names}") + "\n"
         return text
+
+
+class LogKeeper:
+    """Implements ports.Mailer for `rtbisect run`: nothing to send, the answer in files."""
+
+    def __init__(self, out_dir: Path) -> None:
+        self.out_dir = out_dir
+
+    def draft(self, report: ReportInput, story: str) -> Report:
+        """Keep the logs; `path` of the report is that of bisect.log."""
+        question = f"Which of {len(report.graph)} commits of {report.repo} changed the figure?"
+        text = log_of_story(story.splitlines(), report.result, report.summary, question)
+        text += appendix(report, boots=False)
+        folder = folder_of(self.out_dir, report.campaign)
+        return _keep_logs(report, folder, bisect_log_of(report), text, **_NO_HOST)
+
+
+def _keep_logs(
+    report: ReportInput, folder: Path, log: str, campaign_log: str, **replacements: Any
+) -> Report:
+    """Keep campaign.log, result.json and last bisect.log, which the report leads to."""
+    keep(folder / "campaign.log", campaign_log)
+    keep(folder / "result.json", result_json(report, **replacements))
+    keep(folder / "bisect.log", log)
+    return Report(
+        campaign=report.campaign,
+        state=ReportState.DRAFT,
+        message_id=report.message_id,
+        eml="",
+        path=str(folder / "bisect.log"),
+        bisect_log=log,
+        story=campaign_log,
+    )
 
 
 def check_mailable(report: ReportInput) -> None:
@@ -265,8 +347,8 @@ def bisect_log_of(report: ReportInput) -> str:
 
 
 def result_json(report: ReportInput, **replacements: Any) -> str:
-    """Everything that the mail was written from but the graph, which the log tells; `others` stand
-    in the place of what the report has under their names.
+    """Everything that the mail was written from but the graph, which the log tells; `replacements`
+    stand in the place of what the report has under their names.
     """
     document: dict[str, Any] = asdict(report) | replacements
     graph, sought = report.graph, document.pop("sought")

@@ -14,13 +14,13 @@ from email.utils import parseaddr
 from typing import TYPE_CHECKING
 
 from rtbisect.errors import ConfigError, InternalError
-from rtbisect.report.policy import better
+from rtbisect.report.headline_figure import claim
+from rtbisect.report.policy import better, mailable
 from rtbisect.report.text import ascii_line, header_text, short
 from rtbisect.report.wording import words_of
 
 if TYPE_CHECKING:
     from rtbisect.model.report import ReportInput
-    from rtbisect.report.headline_figure import HeadlineClaim
     from rtbisect.report.template_values import Bot
 
 
@@ -119,9 +119,7 @@ def date(text: str) -> datetime:
     return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
 
 
-def subject(
-    report: ReportInput, claim: HeadlineClaim | None, *, mailable: bool, marked: bool = True
-) -> str:
+def subject(report: ReportInput, *, marked: bool = True) -> str:
     """Culprit title and symptom; `[REGRESSION]` only for a mailable one of the kernel's own, and
     where `marked` says that it hurts somebody.
     """
@@ -131,9 +129,10 @@ def subject(
         answered = f"{answer} in {short(report.older)}..{short(report.newer)}"
         metric = f"{result.metric.suite}.{result.metric.name}" if result.metric else report.tree
         return header_text(f"[internal] {answered}: {metric}")
-    symptom = claim.symptom if claim is not None else str(result.metric or "not measured")
+    headline = claim(report)
+    symptom = headline.symptom if headline else str(result.metric or "not measured")
     words, mark = words_of(report), "[internal] "
-    if mailable:
+    if mailable(report):
         mark = words.hurting_mark if result.cause == "kernel" and marked else words.mark
     room = 130 - len(mark) - len(symptom)
     return header_text(f"{mark}{header_text(report.culprit.subject, room)}: {symptom}", 140)

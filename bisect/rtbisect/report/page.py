@@ -5,10 +5,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rtbisect.report.draft import bisect_log_of
+from rtbisect.report.draft import Templates, bisect_log_of
 from rtbisect.report.pictures import draw_page
 from rtbisect.report.template_values import Bot, Detail, context
-from rtbisect.report.templates import Templates
 from rtbisect.store.artefacts import write_whole
 
 if TYPE_CHECKING:

@@ -25,7 +25,6 @@ from rtbisect.model.campaign import (
 )
 from rtbisect.report.campaign_log import appendix, story
 from rtbisect.report.draft import MAX_BYTES, MAX_LINES, DraftMailer, marks
-from rtbisect.report.headline_figure import claim
 from rtbisect.report.message import Envelope, message, subject
 from rtbisect.report.policy import mailable
 from rtbisect.report.text import histogram
@@ -117,7 +116,7 @@ def reports(draw):
 
 def rendered(report, log_lines):
     body = MAILER.body(report, "# comment that says nothing\n" * log_lines)
-    title = subject(report, claim(report), mailable=mailable(report))
+    title = subject(report)
     headers = Envelope(
         bot=MAILER.bot,
         to=(report.operator,),
