@@ -218,6 +218,11 @@ class Judgement:
     #: Means were compared and no medians.
     mean: bool = False
 
+    @property
+    def two_sided(self) -> bool:
+        """Whether both sides have boots that tell the figure."""
+        return bool(self.base.values and self.new.values)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Observation:

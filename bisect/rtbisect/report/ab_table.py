@@ -81,7 +81,7 @@ def context(report: ReportInput, test: AbTest) -> dict[str, Any]:
         "new_short": short(test.new),
         "base_sha": test.base,
         "new_sha": test.new,
-        "effect": effect_text(report, judgement) if judgement.base.n and judgement.new.n else "",
+        "effect": effect_text(report, judgement) if judgement.two_sided else "",
         "boots": f"{judgement.base.n} + {judgement.new.n} boots",
         "test": test_name(limit, judgement),
         "p": f"{judgement.p:.2g}",

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from rtbisect.judge import scale
 from rtbisect.model.campaign import Scale, Statistic
-from rtbisect.report.text import foreign, number, unit_text
+from rtbisect.report.text import foreign, number, suffix
 from rtbisect.suites.base import find
 
 if TYPE_CHECKING:
@@ -124,9 +124,3 @@ def has_share(key: MetricKey, sample: Sample) -> bool:
 def boots_with(key: MetricKey, sample: Sample) -> str:
     """How many boots have a figure of boots; "" for any other, and where none was measured."""
     return f"{sum(sample.values):.0f} of {sample.n} boots" if has_share(key, sample) else ""
-
-
-def suffix(unit: str) -> str:
-    """A unit behind a number."""
-    text = unit_text(unit)
-    return f" {text}" if text and not text.startswith("/") else text

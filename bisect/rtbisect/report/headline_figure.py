@@ -18,9 +18,8 @@ from rtbisect.report.averages import (
     middle_word,
     of_boots,
     overlap,
-    suffix,
 )
-from rtbisect.report.text import foreign, histogram, number
+from rtbisect.report.text import foreign, histogram, number, suffix
 from rtbisect.report.wording import words_of
 
 if TYPE_CHECKING:
@@ -84,7 +83,7 @@ def _added(judgement: Judgement, limit: Threshold) -> str:
     """What ratios are formed with, where a reader who divides the medians gets another one: the
     floor keeps figures near nothing from making large ratios.
     """
-    if not limit.floor or not judgement.base.values or not judgement.new.values:
+    if not limit.floor or not judgement.two_sided:
         return ""
     base, new = (centre(side, limit) for side in (judgement.base, judgement.new))
     if base > 0 and abs(judgement.effect * base - new) <= _SAME * abs(new):
@@ -136,8 +135,7 @@ def is_finding(report: ReportInput) -> bool:
     opening = headline(report)
     if opening is None or of_boots(opening[0].key):
         return False
-    base, new = opening[0].base, opening[0].new
-    return bool(base.values and new.values) and overlap(base, new)
+    return opening[0].two_sided and overlap(opening[0].base, opening[0].new)
 
 
 def claim(report: ReportInput) -> HeadlineClaim | None:
@@ -148,10 +146,8 @@ def claim(report: ReportInput) -> HeadlineClaim | None:
     limit = limit_of(report, judgement)
     unit = judged_unit(report, judgement)
     base, new = judgement.base, judgement.new
-    measured = bool(base.values and new.values)
-    before = centre(base, limit) if measured else 0.0
-    after = centre(new, limit) if measured else 0.0
-    if not measured:
+    before, after = (centre(side, limit) if judgement.two_sided else 0.0 for side in (base, new))
+    if not judgement.two_sided:
         verb = "was not measured on both sides"
     elif after == before:
         verb = "stays"
@@ -184,9 +180,9 @@ def claim(report: ReportInput) -> HeadlineClaim | None:
     )
 
 
-def medians(report: ReportInput, judgement: Judgement | None) -> str:
+def medians(report: ReportInput, judgement: Judgement) -> str:
     """Both middles with the unit, `-` where a side was not measured."""
-    if judgement is None or not (judgement.base.values and judgement.new.values):
+    if not judgement.two_sided:
         return "-"
     if of_boots(judgement.key):
         base, new = (f"{sum(s.values):.0f}/{s.n}" for s in (judgement.base, judgement.new))

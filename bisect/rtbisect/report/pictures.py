@@ -68,7 +68,7 @@ def draw(report: ReportInput, folder: Path, loader: Callable[[], Any | None] = l
     if report.result.candidates:
         files.append(_save(_posterior(figure, report), folder / "posterior.png"))
     opening = headline(report)
-    if opening is not None and opening[0].base.values and opening[0].new.values:
+    if opening is not None and opening[0].two_sided:
         files.append(_save(_boots(figure, report, *opening), folder / "boots.png"))
     return Plots(tuple(files), "" if files else "plots skipped: nothing was measured")
 

@@ -121,7 +121,7 @@ def _obstacle_of_data(report: ReportInput) -> Obstacle | None:
     if report.result.outcome is not Outcome.CULPRIT:
         return None
     opening = headline(report)
-    if opening is None or not (opening[0].base.values and opening[0].new.values):
+    if opening is None or not opening[0].two_sided:
         return Obstacle.NOT_MEASURED
     return Obstacle.NO_CONSOLE if stands_still(report) and not report.excerpt else None
 

@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The tables of a mail: kernels by workload, checks, origins, ends."""
+"""The figures of a mail: tables of kernels by workload, of checks, origins and ends, and what the
+workload shows.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rtbisect.model.campaign import Level, Scale
@@ -12,12 +15,22 @@ from rtbisect.report.averages import (
     limit_of,
     metric_name,
     of_boots,
+    overlap,
     spread,
-    suffix,
     threshold_of,
 )
 from rtbisect.report.headline_figure import medians
-from rtbisect.report.text import TABLE, Column, foreign, grouped, many, number, table, unit_text
+from rtbisect.report.text import (
+    TABLE,
+    Column,
+    foreign,
+    grouped,
+    many,
+    number,
+    suffix,
+    table,
+    unit_text,
+)
 from rtbisect.report.wording import words_of
 
 if TYPE_CHECKING:
@@ -28,14 +41,8 @@ if TYPE_CHECKING:
 
 #: Rows that a mail prints of the checks and of the ends, and lines of the factor table.
 MAX_ROWS = 8
-
-
 MAX_ENDS = 12
-
-
 MAX_FACTORS = 12
-
-
 #: Characters of a line of functions.
 MAX_SOURCE = 48
 
@@ -111,17 +118,15 @@ def check_table(report: ReportInput, most: int = MAX_ROWS) -> tuple[str, ...]:
         Column("p", right=True),
         Column("n", right=True),
     )
-    rows = [
-        (
-            _label(check),
-            check.status,
-            medians(report, check.judgement),
-            _effect(report, check.judgement),
-            *_p_and_boots(check.judgement),
-        )
-        for check in checks
-    ]
+    rows = [(_label(check), check.status, *_figures(report, check.judgement)) for check in checks]
     return table(columns, rows)
+
+
+def _figures(report: ReportInput, judgement: Judgement | None) -> tuple[str, ...]:
+    """Medians, effect with interval, p, boots; each `-` where there is none."""
+    if judgement is None:
+        return ("-",) * 4
+    return medians(report, judgement), _effect(report, judgement), *_p_and_boots(judgement)
 
 
 def _middles_word(limits: Sequence[Threshold | None]) -> str:
@@ -193,10 +198,10 @@ def ends_table(report: ReportInput) -> tuple[str, ...]:
     return (*lines, f"  {many(left, 'more metric')} in result.json") if left > 0 else lines
 
 
-def _effect(report: ReportInput, judgement: Judgement | None) -> str:
+def _effect(report: ReportInput, judgement: Judgement) -> str:
     """Ratio, or difference with its unit, and the interval; `-` when not measured."""
-    limit = limit_of(report, judgement) if judgement is not None else None
-    if judgement is None or limit is None or not (judgement.base.values and judgement.new.values):
+    limit = limit_of(report, judgement)
+    if limit is None or not judgement.two_sided:
         return "-"
     effect, low, high = (
         number(value, whole=False) for value in (judgement.effect, *judgement.interval)
@@ -204,8 +209,64 @@ def _effect(report: ReportInput, judgement: Judgement | None) -> str:
     return f"{effect} [{low}..{high}]{suffix(limit.unit) if limit.scale is Scale.LINEAR else ''}"
 
 
-def _p_and_boots(judgement: Judgement | None) -> tuple[str, str]:
+def _p_and_boots(judgement: Judgement) -> tuple[str, str]:
     """The p value and the boots of both sides."""
-    if judgement is None:
-        return "-", "-"
     return f"{judgement.p:.2g}", f"{judgement.base.n}+{judgement.new.n}"
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """Parent and culprit under one level of the workload, as printed."""
+
+    workload: str
+    metric: str
+    #: The figure of the parent and of the culprit, with the range of the boots.
+    base: str
+    new: str
+    #: Whether those ranges overlap, as what follows; "" where they say nothing.
+    apart: str
+
+
+def side(report: ReportInput, *, loaded: bool) -> Side | None:
+    """Parent against culprit with the workload on (`loaded`) or off, from the factor table.
+
+    None unless both kernels were measured in the same window. The searched window goes
+    first, then that of its control, then others of the same figure.
+    """
+    key = report.result.metric
+    if key is None:
+        return None
+    limit = threshold_of(report, key)
+    control = limit.control if limit else None
+    unloaded = control.window if control else ""
+    same_figure = [
+        row.metric
+        for row in report.result.table
+        if (row.metric.suite, row.metric.name) == (key.suite, key.name)
+    ]
+    for wanted in (key, control, *same_figure):
+        row_of = {
+            row.kernel: row
+            for row in reversed(report.result.table)
+            if row.metric == wanted and row.sample.values
+            if (row.workload != "none" and row.window != unloaded) == loaded
+        }
+        base, new = row_of.get("parent"), row_of.get("culprit")
+        if base is not None and new is not None:
+            overlaps = "" if overlap(base.sample, new.sample) else "do not "
+            return Side(
+                workload=foreign(base.workload, 40),
+                metric=metric_name(base.metric),
+                base=_level(base),
+                new=_level(new),
+                apart=""
+                if of_boots(base.metric)
+                else f"; the ranges of the boots {overlaps}overlap",
+            )
+    return None
+
+
+def _level(row: TableRow) -> str:
+    """As printed; of a figure of boots how many have it."""
+    share = boots_with(row.metric, row.sample)
+    return f"seen in {share}" if share else spread(row.sample, row.unit, mean=row.mean)

@@ -18,10 +18,9 @@ from rtbisect.report.headline_figure import (
     medians,
     test_name,
 )
-from rtbisect.report.machine_facts import machine_rows
 from rtbisect.report.policy import Obstacle, better, held_back, mailable, stands_still
 from rtbisect.report.posterior import probability, rows
-from rtbisect.report.reproduce import boots_alone, reproduce
+from rtbisect.report.reproduce import boots_alone, machine_rows, reproduce
 from rtbisect.report.tables import (
     MAX_FACTORS,
     MAX_ROWS,
@@ -29,10 +28,10 @@ from rtbisect.report.tables import (
     ends_table,
     factor_table,
     origin_table,
+    side,
 )
 from rtbisect.report.text import TABLE, ascii_line, foreign, many, short, wrap
 from rtbisect.report.wording import words_of
-from rtbisect.report.workload import side
 from rtbisect.suites.base import every
 
 if TYPE_CHECKING:
@@ -128,6 +127,7 @@ def context(report: ReportInput, bot: Bot, log: str, detail: Detail) -> dict[str
     """All names of the templates; every string is one line of ASCII or ready lines."""
     result, words = report.result, words_of(report)
     lines = log.splitlines()
+    statuses = {check.name: check.status for check in reversed(result.verifications)}
     return {
         "banner": banner(report),
         "objections": _objections(report),
@@ -158,8 +158,8 @@ def context(report: ReportInput, bot: Bot, log: str, detail: Detail) -> dict[str
         "origins": origin_table(report, detail.origins),
         "notes": _notes(result.verifications) if detail.notes else (),
         "still": _still(report) if detail.shown else "",
-        "revert": _status(result.verifications, CheckName.REVERT),
-        "layout": _status(result.verifications, CheckName.LAYOUT),
+        "revert": statuses.get(CheckName.REVERT, CheckStatus.ABSENT),
+        "layout": statuses.get(CheckName.LAYOUT, CheckStatus.ABSENT),
         "brings_back": _brings_back(report)[: None if detail.shown else 1],
         "shown": _shown(report, _SHOWN if detail.shown else (AA,)),
         "reasons": _reasons(report, detail.reasons),
@@ -170,7 +170,7 @@ def context(report: ReportInput, bot: Bot, log: str, detail: Detail) -> dict[str
         "cost": cost(report.summary),
         "reproduce": reproduce(report),
         "alone": boots_alone(report) if detail.alone else (),
-        "log": log_inline(lines) if detail.log and len(lines) <= LOG_LINES else (),
+        "log": _inline(lines) if detail.log and len(lines) <= LOG_LINES else (),
         "log_count": len(lines),
     }
 
@@ -253,9 +253,9 @@ def _objections(report: ReportInput) -> tuple[str, ...]:
     return tuple(lines)
 
 
-def log_inline(lines: list[str]) -> tuple[str, ...]:
+def _inline(lines: list[str]) -> tuple[str, ...]:
     """The commands of a bisect log with its comments cut: they are for the reader only."""
-    return tuple("  " + foreign(line, 74) for line in lines)
+    return tuple(f"  {foreign(line, 74)}" for line in lines)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -300,10 +300,6 @@ def commit_view(commit: CommitText) -> CommitView:
 def _notes(checks: tuple[Verification, ...]) -> tuple[str, ...]:
     noted = [check for check in checks if check.note]
     return tuple(f"{foreign(check.name, 30)}: {foreign(check.note, 200)}" for check in noted[:5])
-
-
-def _status(checks: tuple[Verification, ...], name: CheckName) -> CheckStatus:
-    return next((check.status for check in checks if check.name == name), CheckStatus.ABSENT)
 
 
 def _reasons(report: ReportInput, count: int) -> tuple[str, ...]:

@@ -99,6 +99,12 @@ def unit_text(unit: str) -> str:
     return _UNITS.get(plain, plain)
 
 
+def suffix(unit: str) -> str:
+    """A unit behind a number."""
+    text = unit_text(unit)
+    return f" {text}" if text and not text.startswith("/") else text
+
+
 def many(count: int, noun: str) -> str:
     """`1 boot`, `2 boots`."""
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
@@ -120,8 +126,7 @@ def number(value: float, unit: str = "", *, sign: bool = False, whole: bool = Tr
         digits = f"{value:.3g}"
     if sign and value > 0:
         digits = f"+{digits}"
-    suffix = unit_text(unit)
-    return digits + (suffix if suffix.startswith("/") or not suffix else f" {suffix}")
+    return digits + suffix(unit)
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from rtbisect.lab.measurements import facts_of
 from rtbisect.lab.profile import host_profile
 from rtbisect.model.facts import Facts
 from rtbisect.model.lab import Window
-from rtbisect.report.machine_facts import TOLD_FACTS
+from rtbisect.report.reproduce import TOLD_FACTS
 from rtbisect.suites import base, osnoise, rcutorture, sampled
 
 QUIET = Window(name="quiet", suites=("quiet",))
