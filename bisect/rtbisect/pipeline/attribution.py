@@ -46,29 +46,28 @@ class Attribution(NamedTuple):
     reasons: tuple[str, ...]
 
 
-def attribute(  # noqa: PLR0913  (what was searched, and what was found)
+def attribute(
     effects: Steps,
     threshold: Threshold,
-    parents: Sequence[str],
-    culprit: str,
+    pair: tuple[str, str],
     fresh: dict[str, list[Run]],
     figure: str = "",
 ) -> Attribution:
-    """The cause, the gates, the sources and the factor PREEMPT_RT of a culprit; boots that this
-    takes of the same kernels are added to `fresh`. All that is about the whole figure, also where
-    the culprit was found in a part of it, `figure`. Without a host there is no kernel to blame, no
-    workload to tell apart and no instrument.
+    """The cause, the gates, the sources and the factor PREEMPT_RT of a `pair`, a parent and its
+    culprit; boots that this takes of these kernels are added to `fresh`. All that is about the
+    whole figure, also where the culprit was found in a part of it, `figure`. Without a host there
+    is no kernel to blame, no workload to tell apart and no instrument.
     """
     host = effects.traits.host
     if host is None:
         return Attribution(Cause.NONE, (), (), (), ())
-    cause, reason = cause_of(effects, threshold, parents, culprit, fresh)
+    cause, reason = cause_of(effects, threshold, pair, fresh)
     prefix = f"the commit was found {figure}; of the whole figure: " if figure else ""
     reason = f"{prefix}{reason}"
     effects.tell(f"cause: {cause.value}: {reason}")
-    gates = gates_of(effects, host, threshold, parents, culprit, fresh, figure)
-    made_of = origins_of(effects, threshold.key, parents, culprit, fresh)
-    rows, concerns = factor_table.without_rt(effects, threshold, parents[0], culprit)
+    gates = gates_of(effects, host, threshold, pair, fresh, figure)
+    made_of = origins_of(effects, threshold.key, pair, fresh)
+    rows, concerns = factor_table.without_rt(effects, threshold, pair)
     reasons = tuple(text for text in (reason, concerns and f"{prefix}{concerns}") if text)
     return Attribution(cause, gates, made_of, rows, (*reasons, *objections(gates)))
 
@@ -76,15 +75,13 @@ def attribute(  # noqa: PLR0913  (what was searched, and what was found)
 def cause_of(
     effects: Steps,
     threshold: Threshold,
-    parents: Sequence[str],
-    culprit: str,
+    pair: tuple[str, str],
     fresh: dict[str, list[Run]],
 ) -> tuple[Cause, str]:
     """The workload factor: the same boots, with the workload and without it. Where they do not
     decide it, both kernels get more boots once; these are added to `fresh`.
     """
     control = factor_table.control_of(effects.setup.judged, threshold)
-    pair = (parents[0], culprit)
     windows = {window.name: window for window in effects.traits.windows}
     window = windows.get(threshold.key.window)
     instrument = window.instrument if window else ""
@@ -122,13 +119,12 @@ def cause_of(
 def origins_of(
     effects: Steps,
     key: MetricKey,
-    parents: Sequence[str],
-    culprit: str,
+    pair: tuple[str, str],
     fresh: Mapping[str, list[Run]],
 ) -> tuple[Origin, ...]:
     """What the change of the figure is made of, by the fresh boots of a culprit and its parent."""
     windows = {key.window, *(w.name for w in effects.traits.explaining_of(key.window))}
-    sides = [fresh.get(sha, []) for sha in (parents[0], culprit)]
+    sides = [fresh.get(sha, []) for sha in pair]
     values_by_side = [sample(side, key).values for side in sides]
     base, new = (statistics.median(values) if values else 0.0 for values in values_by_side)
     if base == new:  # a part of the figure was judged, and the whole stands still
@@ -141,13 +137,13 @@ def origins_of(
     return sources
 
 
-def probes_of(effects: Steps, parents: Sequence[str], culprit: str) -> tuple[str, ...]:
+def probes_of(effects: Steps, pair: tuple[str, str]) -> tuple[str, ...]:
     """Functions that the culprit changes, as many as one boot counts; none where no window does."""
     if not any(map(counts_functions, effects.traits.explaining)):
         return ()
-    functions = effects.changed(parents[0], culprit).functions or ()
+    functions = effects.changed(pair).functions or ()
     names = tuple(function.name for function in functions)
-    effects.tell(f"{culprit[:12]} changes the code of {_functions_text(names)}")
+    effects.tell(f"{pair[1][:12]} changes the code of {_functions_text(names)}")
     return names[:MOST_PROBES]
 
 
@@ -164,15 +160,12 @@ def gates_of(  # noqa: PLR0913  (as above)
     effects: Steps,
     host: KernelSetup,
     threshold: Threshold,
-    parents: Sequence[str],
-    culprit: str,
+    pair: tuple[str, str],
     fresh: Mapping[str, list[Run]],
     figure: str,
 ) -> tuple[Gate, ...]:
     """What the trust gates say of the fresh boots of a culprit and its parent."""
-    parent_runs, culprit_runs = (tuple(fresh.get(sha, ())) for sha in (parents[0], culprit))
-    files = effects.ports.tree.describe(culprit).files
-    changed = effects.changed(parents[0], culprit)
+    parent_runs, culprit_runs = (tuple(fresh.get(sha, ())) for sha in pair)
     gates = examine(
         GateInput(
             threshold=threshold,
@@ -180,8 +173,8 @@ def gates_of(  # noqa: PLR0913  (as above)
             emulated=host.device.emulated,
             parent=parent_runs,
             culprit=culprit_runs,
-            files=files,
-            changed=changed,
+            files=effects.ports.tree.describe(pair[1]).files,
+            changed=effects.changed(pair),
             explaining=effects.traits.explaining_of(threshold.key.window),
             isolates=host.profile.isolates,
             part=figure,

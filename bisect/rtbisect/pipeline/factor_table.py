@@ -39,18 +39,17 @@ def beside(threshold: Threshold, control: Threshold) -> MetricKey:
     return replace(control.key, window=threshold.key.window)
 
 
-def table(  # noqa: PLR0913  (the factors of the table)
+def table(
     effects: Steps,
     threshold: Threshold,
-    parents: Sequence[str],
-    culprit: str,
+    pair: tuple[str, str],
     revert: str | None,
     fresh: Mapping[str, list[Run]],
 ) -> tuple[TableRow, ...]:
     """Kernel x workload: the searched metric, its control, the same under another dose, and the
     other judged metrics.
     """
-    kernels = [("parent", parents[0]), ("culprit", culprit)]
+    kernels = list(zip(("parent", "culprit"), pair, strict=True))
     if revert is not None:
         kernels.append(("tip+revert", revert))
     first, others = _metrics(effects.setup.judged, threshold)
@@ -107,7 +106,7 @@ def _metrics(
 
 
 def without_rt(
-    effects: Steps, threshold: Threshold, parent: str, culprit: str
+    effects: Steps, threshold: Threshold, pair: tuple[str, str]
 ) -> tuple[tuple[TableRow, ...], str]:
     """Is the effect there in a configuration without PREEMPT_RT? It says whom the change concerns,
     and decides nothing. The rows, and the sentence for the report; ((), "") when it is not asked,
@@ -117,7 +116,6 @@ def without_rt(
     boots = 2 * min(setup.limits.without_rt_boots, effects.budget.boots_left // 2)
     if not boots:
         return (), ""
-    pair = (parent, culprit)
     for sha in pair:
         if not effects.build(sha, WITHOUT_RT).ok:
             return (), f"{_NO_RT} {sha[:12]} does not build, so nobody knows who is concerned"

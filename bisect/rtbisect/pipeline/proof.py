@@ -7,6 +7,7 @@ What fails here is not mailed: a culprit that does not hold on fresh boots becom
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -26,20 +27,24 @@ from rtbisect.model.campaign import (
 from rtbisect.model.code import PROOF_LAYOUT
 from rtbisect.model.lab import RunStatus
 from rtbisect.pipeline import factor_table
-from rtbisect.pipeline.attribution import Attribution, attribute
-from rtbisect.pipeline.proof_loop import SearchedFigure, carry_out, tell_checks
+from rtbisect.pipeline.attribution import Attribution, attribute, probes_of
+from rtbisect.pipeline.boot_queue import BootRequest
 from rtbisect.pipeline.search_loop import probability_with_proof
+from rtbisect.pipeline.wording import worded
 from rtbisect.search import verification
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
+    from rtbisect.model.campaign import Judgement, Observation
     from rtbisect.model.code import CommitGraph
     from rtbisect.model.lab import Run
     from rtbisect.pipeline.search_loop import SearchEnd
     from rtbisect.pipeline.steps import Steps
-    from rtbisect.search.wording import SearchWords
+    from rtbisect.search.likelihood.features import Aspect
 
+#: Boots of a culprit and of each parent that also tell where the figure comes from.
+EXPLAINED_BOOTS = 3
 
 #: Boots a side at the last look of a verification; and so many times what the ends took, where that
 #: is more than their first looks. Of regressions of two standard deviations, which one look in
@@ -72,36 +77,64 @@ def prove(  # noqa: PLR0913  (what was searched, and what was found)
     assert culprit is not None
     parents = graph.parents_of(culprit)
     range_ends = ends or (graph.older, graph.newer)
-    revert, no_revert = _revert(effects, range_ends[1], culprit)
     searched = SearchedFigure(threshold, search_end.answer.figure)
-    spec = _spec(effects, range_ends, searched, search_end, parents, revert, no_revert)
-    proof = _Proof(effects=effects, graph=graph, searched=searched, spec=spec, result=result)
+    spec = _spec(effects, range_ends, searched, search_end, parents)
+    proof = _Proof(
+        effects=effects,
+        graph=graph,
+        searched=searched,
+        result=result,
+        state=verification.start(spec),
+    )
     sure = search_end.answer.sure
-    state = carry_out(effects, searched, verification.start(spec), proof.fresh, late=not sure)
-    checks = tell_checks(effects, state)
-    if not verification.confirmed(state):
-        reason = _unproved_reason(culprit, checks, effects.words)
-        return proof.denied(state, checks, reason, *_budget_note(effects, state))
+    proof.carry_out(late=not sure)
+    if not verification.confirmed(proof.state):
+        return proof.denied(proof.unproved_reason(), *proof.budget_note())
     if not sure:
-        probability, enough = probability_with_proof(search_end, state, checks)
+        probability, enough = probability_with_proof(search_end, proof.state, proof.checks)
         runs = f"{effects.words.run}s"
         reason = (
             f"{culprit[:12]} has a probability of {probability:.3f} with the {runs} of the proof"
         )
         if not enough:
-            return proof.denied(state, checks, reason)
+            return proof.denied(reason)
         proof.result = replace(result, confidence=probability, reasons=(reason, *result.reasons))
     kept_checks = _kept_until_end(
         effects, searched, (culprit, range_ends[1]), proof.fresh.get(culprit, ())
     )
-    attribution = attribute(effects, threshold, parents, culprit, proof.fresh, str(searched.figure))
+    pair = (parents[0], culprit)
+    attribution = attribute(effects, threshold, pair, proof.fresh, str(searched.figure))
     # The last boots of the budget: the culprit stands without them.
-    state = carry_out(effects, searched, state, proof.fresh, late=True)
-    checks = tell_checks(effects, state, checks)
-    if not verification.confirmed(state):
-        return proof.denied(state, checks, _unproved_reason(culprit, checks, effects.words))
-    late_notes = _budget_note(effects, state, late=True)
-    return proof.believed(state, (*checks, *kept_checks), attribution, late_notes)
+    proof.carry_out(late=True)
+    if not verification.confirmed(proof.state):
+        return proof.denied(proof.unproved_reason())
+    late_notes = proof.budget_note(late=True)
+    proof.checks += kept_checks
+    return proof.believed(attribution, late_notes)
+
+
+@dataclass(frozen=True, slots=True)
+class SearchedFigure:
+    """The searched metric and what of it the ends differ in."""
+
+    threshold: Threshold
+    figure: Aspect
+
+    def observe(self, effects: Steps, run: Run) -> Observation | None:
+        observation = effects.observe(run, self.threshold)
+        return (
+            None if observation is None else self.figure.observation_of(self.threshold, observation)
+        )
+
+    def for_reader(self, judgement: Judgement) -> Judgement:
+        """A judgement with its numbers as a reader knows them."""
+        return self.figure.for_reader(self.threshold, judgement)
+
+    def sample(self, effects: Steps, runs: Iterable[Run]) -> Sample:
+        observations = (self.observe(effects, run) for run in runs)
+        return Sample(
+            tuple(observation.value for observation in observations if observation is not None)
+        )
 
 
 @dataclass(kw_only=True)
@@ -111,32 +144,78 @@ class _Proof:
     effects: Steps
     graph: CommitGraph
     searched: SearchedFigure
-    spec: verification.VerifySpec
     #: What the search says of it.
     result: Result
+    #: What is verified, and how far that is.
+    state: verification.VerifyState
+    #: As a reader knows them, after the boots so far.
+    checks: tuple[Verification, ...] = ()
     #: Boots of the proof, by revision in their order.
     fresh: dict[str, list[Run]] = field(default_factory=dict)
 
-    def _so_far(self, state: verification.VerifyState, checks: tuple[Verification, ...]) -> Result:
-        """The result with these checks and all boots so far."""
-        spec = self.spec
+    def carry_out(self, *, late: bool) -> None:
+        """Boot what the verification asks for; what the checks say then that they did not say
+        before is told.
+        """
+        effects, state, spec = self.effects, self.state, self.state.spec
+        probes = probes_of(effects, (spec.parents[0], spec.culprit))
+        while not isinstance(step := verification.propose(state, late=late), verification.Done):
+            if not effects.budget.boots_left:
+                break
+            if step.layout and not (build := effects.build(step.revision, step.layout)).ok:
+                failed = verification.Built(
+                    step.revision, ok=False, signature="", seconds=build.seconds, layout=step.layout
+                )
+                state = verification.apply(state, failed)
+                continue
+            begun = Counter({sha: len(runs) for sha, runs in self.fresh.items()})
+            ahead = []
+            for coming in verification.coming(state, effects.width, late=late):
+                explained = begun[coming.revision] < EXPLAINED_BOOTS
+                explain = self.searched.threshold.key.window if explained else ""
+                ahead.append(_boot_request(spec, coming, explain, probes))
+                begun[coming.revision] += not coming.layout
+            run = effects.boot(ahead[0], ahead[1:])
+            if not step.layout:
+                self.fresh.setdefault(step.revision, []).append(run)
+            observation = self.searched.observe(effects, run)
+            if observation is not None:
+                label = f"{step.purpose} {step.revision[:12]}: {spec.threshold.key}"
+                effects.tell(f"{label} = {worded(spec.threshold, observation.value)}")
+            state = verification.apply(
+                state,
+                verification.Booted(
+                    revision=run.revision,
+                    run_id=run.run_id,
+                    status=run.status,
+                    observation=observation,
+                    seconds=run.seconds,
+                    layout=step.layout,
+                ),
+            )
+        told, self.state, self.checks = self.checks, state, verification.verifications(state)
+        for check in self.checks:
+            if check not in told:
+                effects.tell(f"verify: {check.name}: {check.status} {check.note}".rstrip())
+
+    def _so_far(self) -> Result:
+        """The result with the checks and all boots so far."""
+        spec = self.state.spec
         return replace(
             self.result,
-            tested=tuple(_with_fresh_boots(item, state) for item in self.result.tested),
-            verifications=checks,
+            tested=tuple(_with_fresh_boots(item, self.state) for item in self.result.tested),
+            verifications=self.checks,
             table=factor_table.table(
-                self.effects, self.searched.threshold, spec.parents, spec.culprit, spec.revert,
+                self.effects, self.searched.threshold, (spec.parents[0], spec.culprit), spec.revert,
                 self.fresh,
             ),
         )  # fmt: skip
 
-    def denied(
-        self, state: verification.VerifyState, checks: tuple[Verification, ...], *reasons: str
-    ) -> Result:
+    def denied(self, *reasons: str) -> Result:
         """The result where fresh boots do not bear out what the search named."""
-        unproved = self._so_far(state, checks)
-        refuted = any(check.status is CheckStatus.FAIL for check in checks)
-        only_layout = verification.follows_layout(checks)
+        unproved = self._so_far()
+        refuted = any(check.status is CheckStatus.FAIL for check in self.checks)
+        only_layout = verification.follows_layout(self.checks)
         return replace(
             unproved,
             outcome=Outcome.LAYOUT_SENSITIVE if only_layout else Outcome.INCONCLUSIVE,
@@ -148,16 +227,10 @@ class _Proof:
             reasons=(*reasons, *unproved.reasons),
         )
 
-    def believed(
-        self,
-        state: verification.VerifyState,
-        checks: tuple[Verification, ...],
-        attribution: Attribution,
-        late_notes: tuple[str, ...],
-    ) -> Result:
+    def believed(self, attribution: Attribution, late_notes: tuple[str, ...]) -> Result:
         """The result where they do, with the cause and all that its boots say."""
-        proved = self._so_far(state, checks)
-        merge = len(self.spec.parents) > 1
+        proved = self._so_far()
+        merge = len(self.state.spec.parents) > 1
         return replace(
             proved,
             gates=attribution.gates,
@@ -165,9 +238,42 @@ class _Proof:
             table=(*proved.table, *attribution.without_rt),
             outcome=Outcome.MERGE_CULPRIT if merge else Outcome.CULPRIT,
             cause=attribution.cause,
-            judgement=next((c.judgement for c in checks if c.judgement), proved.judgement),
+            judgement=next((c.judgement for c in self.checks if c.judgement), proved.judgement),
             reasons=(*proved.reasons, *attribution.reasons, *late_notes),
         )
+
+    def unproved_reason(self) -> str:
+        """Why a culprit of the search is not named: refuted by a check, or not decided by it."""
+        failed = [check for check in self.checks if check.status is CheckStatus.FAIL]
+        first = next(
+            iter(failed or [each for each in self.checks if each.status is CheckStatus.UNDECIDED])
+        )
+        verb = "refuted" if failed else "not confirmed"
+        text = f"the search named {self.state.spec.culprit[:12]}, which is {verb} by fresh"
+        return f"{text} {self.effects.words.run}s: {first.name}: {first.note}"
+
+    def budget_note(self, *, late: bool = False) -> tuple[str, ...]:
+        """What is said where the budget has ended the proof, or its `late` boots."""
+        if isinstance(verification.propose(self.state, late=late), verification.Done):
+            return ()
+        when = "before the revert was decided" if late else "during the proof"
+        budget = f"{self.effects.setup.limits.max_boots} {self.effects.words.run}s"
+        return (f"the budget of {budget} ended {when}",)
+
+
+def _boot_request(
+    spec: verification.VerifySpec, step: verification.Boot, explain: str, probes: tuple[str, ...]
+) -> BootRequest:
+    """The boot of a step; those of the culprit and its parents, as they are built, also explain."""
+    compared = step.revision in (spec.culprit, *spec.parents) and not step.layout
+    return BootRequest(
+        sha=step.revision,
+        purpose=step.purpose,
+        left=step.left,
+        layout=step.layout,
+        explain=explain if compared else "",
+        probes=probes if compared and explain and step.revision == spec.culprit else (),
+    )
 
 
 def _kept_until_end(
@@ -194,17 +300,16 @@ def _kept_until_end(
     return (kept,)
 
 
-def _spec(  # noqa: PLR0913  (what a verification is about)
+def _spec(
     effects: Steps,
     range_ends: tuple[str, str],
     searched: SearchedFigure,
     search_end: SearchEnd,
     parents: tuple[str, ...],
-    revert: str | None,
-    no_revert: str,
 ) -> verification.VerifySpec:
     culprit = search_end.answer.culprit
     assert culprit is not None
+    revert, no_revert = _revert(effects, range_ends[1], culprit)
     boots = effects.evidence()
     ends = [searched.sample(effects, boots.get(end, ())) for end in range_ends]
     needed = min(end.n for end in ends)
@@ -241,17 +346,6 @@ def _layout(
     return PROOF_LAYOUT if small or whatever else 0
 
 
-def _budget_note(
-    effects: Steps, state: verification.VerifyState, *, late: bool = False
-) -> tuple[str, ...]:
-    """What is said where the budget has ended the proof, or its `late` boots."""
-    if isinstance(verification.propose(state, late=late), verification.Done):
-        return ()
-    when = "before the revert was decided" if late else "during the proof"
-    budget = f"{effects.setup.limits.max_boots} {effects.words.run}s"
-    return (f"the budget of {budget} ended {when}",)
-
-
 def _revert(effects: Steps, tip: str, culprit: str) -> tuple[str | None, str]:
     """A revert that can be booted, or None with the reason."""
     revert = effects.revert(tip, culprit)
@@ -261,17 +355,6 @@ def _revert(effects: Steps, tip: str, culprit: str) -> tuple[str | None, str]:
     if not effects.build(revert).ok:
         return None, "the revert applies to the tip but does not build"
     return revert, ""
-
-
-def _unproved_reason(culprit: str, checks: Sequence[Verification], words: SearchWords) -> str:
-    """Why a culprit of the search is not named: refuted by a check, or not decided by it."""
-    failed = [check for check in checks if check.status is CheckStatus.FAIL]
-    first = next(
-        iter(failed or [check for check in checks if check.status is CheckStatus.UNDECIDED])
-    )
-    verb = "refuted" if failed else "not confirmed"
-    text = f"the search named {culprit[:12]}, which is {verb} by fresh {words.run}s"
-    return f"{text}: {first.name}: {first.note}"
 
 
 def _with_fresh_boots(revision: TestedRevision, state: verification.VerifyState) -> TestedRevision:

@@ -160,21 +160,22 @@ class Steps:
             )
         return build
 
-    def changed(self, parent: str, culprit: str) -> Changed:
-        """What a commit changes in the kernel, by both builds; compared once."""
-        pair = (parent, culprit)
+    def changed(self, pair: tuple[str, str]) -> Changed:
+        """What a commit changes in the kernel of its parent, the first of the two, by both builds;
+        compared once.
+        """
         if pair not in self._changed:
-            self._changed[pair] = self._compare_builds(parent, culprit)
+            self._changed[pair] = self._compare_builds(*pair)
         return self._changed[pair]
 
     def _compare_builds(self, parent: str, culprit: str) -> Changed:
-        builds = [self.build(sha) for sha in (parent, culprit)]
-        if not all(build.ok for build in builds):
+        before, after = self.build(parent), self.build(culprit)
+        if not (before.ok and after.ok):
             return Changed()
-        files = self.ports.subject.files(builds[1])
+        files = self.ports.subject.files(after)
         touched = self.ports.tree.describe(culprit).files
         built = not files.isdisjoint(touched) if files and touched else None
-        return Changed(self.ports.subject.changed(*builds), built)
+        return Changed(self.ports.subject.changed(before, after), built)
 
     def boot(self, ask: BootRequest, ahead: Sequence[BootRequest] = ()) -> Run:
         """One fresh boot of a built revision. `ahead` are boots that will likely be asked for after
