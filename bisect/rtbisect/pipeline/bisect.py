@@ -14,14 +14,13 @@ from rtbisect.judge.verdict import improved
 from rtbisect.model.campaign import (
     Cause,
     Judgement,
-    Level,
     Outcome,
     Result,
 )
 from rtbisect.model.command import Extra
 from rtbisect.model.lab import RunStatus
 from rtbisect.pipeline import merge_base, multiple_culprits, proof
-from rtbisect.pipeline.check import chosen_threshold, passed_confidence
+from rtbisect.pipeline.check import chosen_threshold, result_of_ends
 from rtbisect.pipeline.compare import Comparison, compare, worst
 from rtbisect.pipeline.report_input import draft_report
 from rtbisect.pipeline.search_loop import result_of, search
@@ -91,7 +90,7 @@ def _without_search(
     effects: Steps, graph: CommitGraph, ends: Comparison
 ) -> tuple[Result, Report | None]:
     """Nothing to search: silence, but a line to the operator where figures got better."""
-    result, setup = _undecided_or_pass(ends, ends.judgements), effects.setup
+    result, setup = result_of_ends(ends), effects.setup
     better = improved(ends.judgements, setup.thresholds, setup.request.sought)
     if result.outcome is not Outcome.NO_REGRESSION or not better:
         return result, None
@@ -121,24 +120,6 @@ def _last_fault(effects: Steps) -> tuple[str, ...]:
     """What was wrong with the last boot, when it was no evidence."""
     last = effects.runs[-1:]
     return tuple(run.reason for run in last if run.status is RunStatus.INVALID and run.reason)
-
-
-def _undecided_or_pass(ends: Comparison, judgements: tuple[Judgement, ...]) -> Result:
-    """Nothing regressed, or nothing could be decided: no search."""
-    outcome = Outcome.INCONCLUSIVE
-    if ends.level is Level.PASS:
-        outcome = Outcome.NOOP if ends.same else Outcome.NO_REGRESSION
-    return Result(
-        outcome=outcome,
-        cause=Cause.NONE,
-        culprit=None,
-        candidates=(),
-        confidence=passed_confidence(ends),
-        metric=None,
-        judgement=None,
-        reasons=(ends.reason, *(f"{j.key}: {j.level.value}: {j.reason}" for j in judgements)),
-        judgements=judgements,
-    )
 
 
 def _outcome_line(effects: Steps, result: Result) -> str:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rtbisect.judge.samples import sample
@@ -35,26 +36,31 @@ def check(setup: Setup, ports: Ports) -> Result:
     """Compare the newer end (the tip) with the older one (the base) on all suites."""
     effects = Steps(setup=setup, ports=ports)
     ends = compare(effects, setup.request.older, setup.request.newer)
-    outcome = {
-        Level.PASS: Outcome.NOOP if ends.same else Outcome.NO_REGRESSION,
-        Level.REGRESSED: Outcome.CULPRIT_SET,
-        Level.UNDECIDED: Outcome.INCONCLUSIVE,
-    }[ends.level]
-    reasons = (ends.reason, *(f"{j.key}: {j.level.value}: {j.reason}" for j in ends.judgements))
+    result, judgement = result_of_ends(ends), worst(setup, ends.judgements)
     if ends.level is Level.REGRESSED:
-        reasons = (*reasons, "the range was not searched: `rtbisect bisect` finds the commit")
-    worst_judgement = worst(setup, ends.judgements)
+        search_hint = "the range was not searched: `rtbisect bisect` finds the commit"
+        result = replace(result, reasons=(*result.reasons, search_hint))
+    key = judgement.key if judgement else None
+    return replace(result, metric=key, judgement=judgement, table=ends.table)
+
+
+def result_of_ends(ends: Comparison) -> Result:
+    """What a comparison of two revisions says, as an answer without a search."""
+    passed = ends.level is Level.PASS
     return Result(
-        outcome=outcome,
+        outcome={
+            Level.PASS: Outcome.NOOP if ends.same else Outcome.NO_REGRESSION,
+            Level.REGRESSED: Outcome.CULPRIT_SET,
+            Level.UNDECIDED: Outcome.INCONCLUSIVE,
+        }[ends.level],
         cause=Cause.NONE,
         culprit=None,
         candidates=(),
-        confidence=passed_confidence(ends),
-        metric=worst_judgement.key if worst_judgement else None,
-        judgement=worst_judgement,
-        reasons=reasons,
+        confidence=(1.0 if ends.same else PASS_CONFIDENCE) if passed else 0.0,
+        metric=None,
+        judgement=None,
+        reasons=(ends.reason, *(f"{j.key}: {j.level.value}: {j.reason}" for j in ends.judgements)),
         judgements=ends.judgements,
-        table=ends.table,
     )
 
 
@@ -84,12 +90,11 @@ def try_revision(setup: Setup, ports: Ports, limit: float, boots: int) -> Result
     middle = centre(threshold, values.values)
     word = "mean" if by_mean(threshold) else "median"
     beyond = middle > limit if threshold.better is Better.LOWER else middle < limit
-    level = Level.REGRESSED if beyond else Level.PASS
     counted = "1 boot" if boots == 1 else f"{boots} boots"
     reason = f"{word} of {counted} {worded(threshold, middle)}, limit {limit:.4g}"
     judgement = Judgement(
         key=threshold.key,
-        level=level,
+        level=Level.REGRESSED if beyond else Level.PASS,
         base=Sample(()),
         new=values,
         effect=middle,
@@ -97,24 +102,12 @@ def try_revision(setup: Setup, ports: Ports, limit: float, boots: int) -> Result
         p=1.0,
         reason=reason,
     )
-    return Result(
-        outcome=Outcome.NO_REGRESSION if level is Level.PASS else Outcome.CULPRIT_SET,
-        cause=Cause.NONE,
-        culprit=None,
-        candidates=(),
-        confidence=0.0,
-        metric=threshold.key,
+    return replace(
+        unanswered(threshold, f"{threshold.key}: {reason}"),
+        outcome=Outcome.CULPRIT_SET if beyond else Outcome.NO_REGRESSION,
         judgement=judgement,
-        reasons=(f"{threshold.key}: {reason}",),
         judgements=(judgement,),
     )
-
-
-def passed_confidence(ends: Comparison) -> float:
-    """How sure it is that nothing regressed; 0 where that is not the answer."""
-    if ends.level is not Level.PASS:
-        return 0.0
-    return 1.0 if ends.same else PASS_CONFIDENCE
 
 
 def chosen_threshold(setup: Setup) -> Threshold:

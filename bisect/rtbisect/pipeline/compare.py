@@ -72,18 +72,15 @@ def compare(effects: Steps, base: str, new: str) -> Comparison:
     if effects.builds[base].signature == effects.builds[new].signature:
         return Comparison((), Level.PASS, SAME, same=True)
     runs: dict[str, list[Run]] = {base: [], new: []}
-    judgements: tuple[Judgement, ...] = ()
-    looks = sorted({limits.calibrate_min, limits.calibrate_max})
-    for look in looks:
+    for look in sorted({limits.calibrate_min, limits.calibrate_max}):
         barren, reached = _boot_for_look(effects, runs, (base, new), look)
         if barren:
             return Comparison((), Level.UNDECIDED, barren)
-        judgements = _judge(effects.setup, runs[base], runs[new], ALPHA / LOOKS)
+        judgements = _judge(effects.setup, runs[base], runs[new])
         level = _overall(effects.setup, judgements)
         effects.tell(f"look at {reached}+{reached} boots: {level.value}")
         if level is not Level.UNDECIDED:
             break
-    level = _overall(effects.setup, judgements)
     wanted = [(t, side) for t in effects.setup.judged for side in ((BASE, base), (TIP, new))]
     table = factor_table.rows(effects.traits, wanted, runs)
     return Comparison(judgements, level, f"{reached}+{reached} boots compared", table=table)
@@ -112,7 +109,9 @@ def _boot_both(effects: Steps, runs: dict[str, list[Run]], base: str, new: str, 
     barren_in_a_row = dict.fromkeys(runs, 0)
     turn = len(runs[base]) + len(runs[new])
     while True:
-        missing = {sha: max(0, want - _valid(runs[sha])) for sha in (base, new)}
+        missing = {
+            sha: max(0, want - sum(run.complete for run in runs[sha])) for sha in (base, new)
+        }
         asks, next_turn = _boots_to_come(missing, (base, new), turn)
         if not asks:
             return ""
@@ -161,7 +160,7 @@ def _tell_figures(effects: Steps, side: str, run: Run) -> None:
         effects.tell(f"{side} {run.revision[:12]}: {', '.join(texts)}")
 
 
-def _judge(setup: Setup, base: list[Run], new: list[Run], alpha: float) -> tuple[Judgement, ...]:
+def _judge(setup: Setup, base: list[Run], new: list[Run]) -> tuple[Judgement, ...]:
     pairs = [
         (t, sample(base, t.key), sample(new, t.key))
         for t in setup.judged
@@ -170,7 +169,7 @@ def _judge(setup: Setup, base: list[Run], new: list[Run], alpha: float) -> tuple
     # A guard may be absent; a primary metric without figures is an open question.
     return judge_all(
         [pair for pair in pairs if pair[0].role is Role.PRIMARY or (pair[1].n and pair[2].n)],
-        alpha=alpha,
+        alpha=ALPHA / LOOKS,
     )
 
 
@@ -192,19 +191,12 @@ def worst(setup: Setup, judgements: tuple[Judgement, ...]) -> Judgement | None:
     """
     thresholds = {t.key: t for t in setup.judged}
     regressed = [j for j in _primary(setup, judgements) if j.level is Level.REGRESSED]
-    best = sorted(regressed, key=lambda j: (j.p, -_separation(thresholds[j.key], j)))
-    return best[0] if best else None
+    return min(regressed, key=lambda j: (j.p, -_separation(thresholds[j.key], j)), default=None)
 
 
 def _separation(threshold: Threshold, judgement: Judgement) -> float:
     """Distance of both sides in units of their spread, on the scale of the threshold."""
-    base, new = (
-        all_badness(threshold, judgement.base.values),
-        all_badness(threshold, judgement.new.values),
-    )
+    sides = (judgement.base, judgement.new)
+    base, new = (all_badness(threshold, side.values) for side in sides)
     spread = math.hypot(statistics.pstdev(base), statistics.pstdev(new))
     return abs(statistics.median(new) - statistics.median(base)) / max(spread, 1e-9)
-
-
-def _valid(runs: list[Run]) -> int:
-    return sum(1 for run in runs if run.complete)

@@ -12,7 +12,6 @@ from rtbisect.judge.samples import sample
 from rtbisect.judge.verdict import judge
 from rtbisect.model.campaign import Level, MetricKey, Outcome, Result, Threshold
 from rtbisect.model.command import Extra
-from rtbisect.pipeline.boot_queue import BootRequest
 from rtbisect.pipeline.compare import Comparison, compare, worst
 from rtbisect.pipeline.wording import command_line
 from rtbisect.search.spec import BootPurpose
@@ -30,20 +29,18 @@ def compare_given_end(effects: Steps, ends: Comparison) -> Comparison:
         return ends
     if effects.budget.boots_left < 2 * effects.setup.limits.calibrate_min:
         text = f"no boots are left to compare {given_end[:12]}, which the merge base stands for"
-        return replace(ends, reason=f"{ends.reason}; {text}")
-    effects.tell(f"the merge base is like the other end; is {given_end[:12]}, which it stands for?")
-    comparison = compare(effects, given_end, effects.setup.request.newer)
-    worst_judgement = worst(effects.setup, comparison.judgements)
-    if comparison.level is Level.PASS:
-        return ends
-    if worst_judgement is None:
+    else:
+        effects.tell(
+            f"the merge base is like the other end; is {given_end[:12]}, which it stands for?"
+        )
+        comparison = compare(effects, given_end, effects.setup.request.newer)
+        if comparison.level is Level.PASS:
+            return ends
+        if judgement := worst(effects.setup, comparison.judgements):
+            reason = _other_branch_text(effects, given_end, judgement.key)
+            return replace(comparison, level=Level.UNDECIDED, reason=reason)
         text = f"whether {given_end[:12]} differs is open: {comparison.reason}"
-        return replace(ends, reason=f"{ends.reason}; {text}")
-    return replace(
-        comparison,
-        level=Level.UNDECIDED,
-        reason=_other_branch_text(effects, given_end, worst_judgement.key),
-    )
+    return replace(ends, reason=f"{ends.reason}; {text}")
 
 
 def judge_given_end(effects: Steps, threshold: Threshold, result: Result) -> Result:
@@ -52,20 +49,11 @@ def judge_given_end(effects: Steps, threshold: Threshold, result: Result) -> Res
     if not given_end or not effects.build(given_end).ok:
         return result
     newer = effects.setup.request.newer
-    boots = min(effects.setup.limits.verify_boots, effects.budget.boots_left)
-    if effects.evidence().get(newer):
-        asks = [
-            BootRequest(sha=given_end, purpose=BootPurpose.GIVEN, left=left)
-            for left in reversed(range(boots))
-        ]
-        list(effects.boot_all(asks))
-    else:
-        # Two kernels that are the same were not booted.
-        list(
-            effects.in_turn(
-                (given_end, newer), BootPurpose.GIVEN, min(2 * boots, effects.budget.boots_left)
-            )
-        )
+    wanted, left = effects.setup.limits.verify_boots, effects.budget.boots_left
+    # Of two kernels that are the same none was booted: then the newer end is booted here, too.
+    pair = (given_end, given_end if effects.evidence().get(newer) else newer)
+    boots = min(wanted * len(set(pair)), left)
+    list(effects.in_turn(pair, BootPurpose.GIVEN, boots))
     runs = effects.evidence()
     sides = (sample(runs.get(sha, []), threshold.key) for sha in (given_end, newer))
     if judge(threshold, *sides).level is not Level.REGRESSED:

@@ -79,10 +79,9 @@ def _host_parts(effects: Steps, result: Result) -> tuple[HostPart, ...]:
     threshold = next((t for t in effects.setup.judged if t.key == result.metric), None)
     if threshold is None:
         return ()
-    figures = ((run, figure(run, threshold.key)) for run in effects.runs if run.complete)
     boots = [
         (f"{run.revision} {run.layout}", run.device, value)
-        for run, value in figures
-        if value is not None
+        for run in effects.runs
+        if (value := figure(run, threshold.key)) is not None
     ]
     return host_parts(threshold, boots)

@@ -71,8 +71,11 @@ def search(
                 effects.tell(f"search ends: {proposal.outcome.value}: {proposal.reason}")
                 return SearchEnd(engine.answer(state), state)
             trials.append(proposal)
-            if (build_event := _build_event(effects, state, proposal)) is not None:
-                state = _with_silent_commits(effects, engine.apply(state, build_event))
+            sha, layout = proposal.revision, proposal.layout
+            build = effects.build(sha, layout)
+            if not engine.knows_build(state, sha, layout):
+                built = engine.Built(sha, build.ok, build.signature, build.seconds, layout)
+                state = _with_silent_commits(effects, engine.apply(state, built))
         for event in _boot_events(effects, state, trials, threshold, spare):
             state = engine.apply(state, event)
 
@@ -121,17 +124,6 @@ def _with_silent_commits(effects: Steps, state: engine.SearchState) -> engine.Se
     """The state with the commits that no build so far sees; every build may see more."""
     silent = effects.silent(state.spec.graph)
     return state if silent.pairs == state.ledger.equal.silent else engine.apply(state, silent)
-
-
-def _build_event(
-    effects: Steps, state: engine.SearchState, trial: engine.Trial
-) -> engine.Built | None:
-    """The build of a proposed test, when the search has not heard of it."""
-    sha, layout = trial.revision, trial.layout
-    build = effects.build(sha, layout)
-    if engine.knows_build(state, sha, layout):
-        return None
-    return engine.Built(sha, build.ok, build.signature, build.seconds, layout)
 
 
 def _boot_events(
