@@ -31,7 +31,6 @@ from rtbisect.evidence.replay import (
     ReplayedSubject,
     ReplayedTree,
     Silence,
-    place_in,
 )
 from rtbisect.model.campaign import Outcome, Result
 from rtbisect.model.code import Build, CommitGraph
@@ -200,9 +199,7 @@ def _fill_folder(
     }
     _write(place / _MANIFEST, json.dumps(manifest, indent=1, sort_keys=True))
     _write(place / _SETUP, json.dumps(codec.to_plain(Setup, evidence.setup), indent=1))
-    lines = (
-        json.dumps(step.as_row(), sort_keys=True) for step in steps_of(store.database, record.id)
-    )
+    lines = (json.dumps(step.as_row(), sort_keys=True) for step in evidence.steps)
     _write(place / _JOURNAL, "".join(f"{line}\n" for line in lines))
     _write(place / _ANSWERS, codec.to_json(Answers, evidence.answers))
     if record.report is not None:
@@ -331,7 +328,10 @@ def check_sums(folder: Path) -> None:
 
 
 def _read(folder: Path, name: str) -> bytes:
-    place = place_in(folder, name)
+    """A file of a bundle; ConfigError where it is no plain file right there, or too large."""
+    place = folder / name
+    if place.is_symlink() or not place.is_file() or place.parent.resolve() != folder.resolve():
+        raise ConfigError(f"{folder} has no file {name}", "it is no bundle, or not a whole one")
     try:
         with gzip.open(place) if name.endswith(".gz") else place.open("rb") as file:
             data = file.read(_MOST_BYTES + 1)

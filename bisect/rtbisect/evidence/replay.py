@@ -18,7 +18,6 @@ from rtbisect.model.report import CommitText  # noqa: TC001
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from pathlib import Path
 
     from rtbisect.model.code import Build, Commit
     from rtbisect.model.lab import Run
@@ -53,11 +52,22 @@ def _refuse(missing: str) -> NoReturn:
     )
 
 
-class RecordingTree:
+class _IdleTree:
+    """What a tree is in a finished campaign: nothing else is asked."""
+
+    def __init__(self, answers: Answers) -> None:
+        self._answers = answers
+
+    def __getattr__(self, name: str) -> Any:
+        _refuse(f"what the tree is asked ({name})")
+
+
+class RecordingTree(_IdleTree):
     """ports.Tree that keeps what the real one answers; it does nothing else."""
 
     def __init__(self, tree: Tree, answers: Answers) -> None:
-        self._tree, self._answers = tree, answers
+        super().__init__(answers)
+        self._tree = tree
 
     def changes(self, commits: Sequence[Commit]) -> Mapping[str, tuple[Change, ...]]:
         changes = self._tree.changes(commits)
@@ -67,9 +77,6 @@ class RecordingTree:
     def describe(self, sha: str) -> CommitText:
         self._answers.described[sha] = self._tree.describe(sha)
         return self._answers.described[sha]
-
-    def __getattr__(self, name: str) -> Any:
-        _refuse(f"what the tree is asked ({name})")
 
 
 class _IdleSubject:
@@ -109,11 +116,8 @@ class RecordingSubject(_IdleSubject):
         return functions
 
 
-class ReplayedTree:
+class ReplayedTree(_IdleTree):
     """ports.Tree that answers from what was kept."""
-
-    def __init__(self, answers: Answers) -> None:
-        self._answers = answers
 
     def changes(self, commits: Sequence[Commit]) -> Mapping[str, tuple[Change, ...]]:
         known = self._answers.changes
@@ -123,9 +127,6 @@ class ReplayedTree:
         if sha not in self._answers.described:
             _refuse(f"the text of commit {sha[:12]}")
         return self._answers.described[sha]
-
-    def __getattr__(self, name: str) -> Any:
-        _refuse(f"what the tree is asked ({name})")
 
 
 class ReplayedSubject(_IdleSubject):
@@ -153,11 +154,3 @@ class Silence:
 
     def step(self, what: str, done: int, total: int, left_s: float | None) -> None:
         """Nothing is shown."""
-
-
-def place_in(folder: Path, name: str) -> Path:
-    """A file of a bundle; ConfigError where it is no plain file right there."""
-    place = folder / name
-    if place.is_symlink() or not place.is_file() or place.parent.resolve() != folder.resolve():
-        raise ConfigError(f"{folder} has no file {name}", "it is no bundle, or not a whole one")
-    return place
