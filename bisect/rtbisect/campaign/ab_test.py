@@ -73,8 +73,7 @@ def of_patch(state: Path, record: CampaignRecord, mail: bytes, seed: int = 0) ->
     ConfigError where they do not apply.
     """
     patches = patches_of(mail)
-    request = record.request
-    site, base = _site_and_base(state, record, request)
+    site, base, request = _site_and_base(state, record)
     patched = trees.tree_of(state, site.target(request.tree)).apply(base, patches)
     title = foreign(patches[-1].title, 60)
     more = f" and {len(patches) - 1} more patches" if len(patches) > 1 else ""
@@ -86,8 +85,7 @@ def of_revision(state: Path, record: CampaignRecord, revision: str = "", seed: i
     """A revision of the tree, "" for the head of its branch, against the one that a report calls
     bad (of a repair: broken).
     """
-    request = record.request
-    site, base = _site_and_base(state, record, request)
+    site, base, request = _site_and_base(state, record)
     target = site.target(request.tree)
     tree = trees.tree_of(state, target)
     sha = tree.resolve(revision) if revision else trees.head_of(tree, target)
@@ -97,18 +95,17 @@ def of_revision(state: Path, record: CampaignRecord, revision: str = "", seed: i
     return Question(question, f"Revision {foreign(revision or target.branch, 60)}", not revision)
 
 
-def _site_and_base(
-    state: Path, record: CampaignRecord, request: CampaignRequest
-) -> tuple[Site, str]:
-    """The site as it is, and the revision that has what the report is about; ConfigError or
-    InfrastructureError where nothing can be tested.
+def _site_and_base(state: Path, record: CampaignRecord) -> tuple[Site, str, CampaignRequest]:
+    """The site as it is, the revision that has what the report is about, and what was asked then;
+    ConfigError or InfrastructureError where nothing can be tested.
     """
+    request = record.request
     report = read_input(record.draft().folder)
     _searched_threshold(report)
     site = load_site(Path(request.site))
     _check_same_machine(state, report, site, request)
     _, bad = report.sought.ends(report.older, report.newer)
-    return site, bad
+    return site, bad, request
 
 
 def _check_same_machine(

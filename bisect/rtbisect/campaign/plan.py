@@ -28,9 +28,9 @@ def setup_of(site: Site, target: BuildTarget, request: CampaignRequest) -> Setup
     """What a campaign on a target works with; ConfigError when its plan does not fit."""
     planned = site.job(target)
     suites = tuple(planned.params.suites)
-    limits = load_thresholds(data("thresholds"), suites)
+    thresholds = load_thresholds(data("thresholds"), suites)
     windows = _windows_beside(
-        site, planned, of_suites(suites, ((t.key.suite, t.key.window) for t in limits))
+        site, planned, of_suites(suites, ((t.key.suite, t.key.window) for t in thresholds))
     )
     if not windows:
         raise ConfigError(
@@ -57,7 +57,7 @@ def setup_of(site: Site, target: BuildTarget, request: CampaignRequest) -> Setup
             window_ms=planned.params.window_ms,
             rcu_calls=planned.params.rcu_calls,
         ),
-        thresholds=limits,
+        thresholds=thresholds,
         limits=Limits(**site.ours.campaign.model_dump()),
         operator=str(site.ours.operator),
     )
