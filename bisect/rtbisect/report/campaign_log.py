@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from rtbisect.report.averages import metric_name
 from rtbisect.report.headline_figure import boots_by
-from rtbisect.report.posterior import bars, probability
+from rtbisect.report.posterior import probability, rows
 from rtbisect.report.template_values import cost
 from rtbisect.report.text import TABLE, ascii_line, cut, foreign, wrap
 
@@ -75,7 +75,7 @@ def appendix(report: ReportInput, *, boots: bool = True) -> str:
     parts: list[str] = []
     if report.result.candidates:
         parts += ["", "Posterior over commits", ""]
-        parts += bars(report.result.candidates, report.graph)
+        parts += rows(report.result.candidates, report.graph, 12, width=20)
     title, drawn = boots_by(report) if boots else ("", ())
     if drawn:
         parts += ["", title, "", *drawn]

@@ -103,9 +103,9 @@ def _rows(report: ReportInput) -> Iterator[_Row]:
             status = verdict if row.metric == result.metric else "DONE"
             yield _Row(sha, row.metric, row.unit, row.sample, status, row.mean)
     for judgement in result.judgements:
-        unit = next((t.unit for t in report.thresholds if t.key == judgement.key), judgement.unit)
         if not judgement.figure:
-            mean = by_mean(threshold_of(report, judgement.key))
+            limit = threshold_of(report, judgement.key)
+            unit, mean = limit.unit if limit else judgement.unit, by_mean(limit)
             old, new = report.sought.ends("PASS", _STATUS[judgement.level])
             yield _Row(report.older, judgement.key, unit, judgement.base, old, mean)
             yield _Row(report.newer, judgement.key, unit, judgement.new, new, mean)

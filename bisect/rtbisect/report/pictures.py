@@ -12,6 +12,7 @@ from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from rtbisect.judge.samples import figure as figure_of
+from rtbisect.model.campaign import MetricKey
 from rtbisect.report.averages import (
     centre,
     judged_name,
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from rtbisect.model.campaign import Judgement, MetricKey
+    from rtbisect.model.campaign import Judgement
     from rtbisect.model.lab import Run
     from rtbisect.model.report import ReportInput
 
@@ -80,6 +81,12 @@ def _save(figure: Any, path: Path) -> Path:
     return part.replace(path)
 
 
+def _empty(figure_class: Any, width: float, height: float) -> tuple[Any, Any]:
+    """A figure of so many inches, and its axes."""
+    figure = figure_class(figsize=(width, height), layout="constrained")
+    return figure, figure.add_subplot()
+
+
 def _posterior(figure_class: Any, report: ReportInput) -> Any:
     shown, left, mass = top(report.result.candidates, 12)
     subjects = {commit.sha: commit.subject for commit in report.graph.commits}
@@ -88,8 +95,7 @@ def _posterior(figure_class: Any, report: ReportInput) -> Any:
     if left:
         labels.append(f"{many(left, 'more commit')} together")
         values.append(mass)
-    figure = figure_class(figsize=(9, 1.6 + 0.32 * len(values)), layout="constrained")
-    axes = figure.add_subplot()
+    figure, axes = _empty(figure_class, 9, 1.6 + 0.32 * len(values))
     places = range(len(values))
     axes.barh(places, values, color=_COLOURS[0])
     axes.set_yticks(places, labels, fontsize=8, family="monospace")
@@ -104,8 +110,7 @@ def _posterior(figure_class: Any, report: ReportInput) -> Any:
 
 def _boots(figure_class: Any, report: ReportInput, judgement: Judgement, *names: str) -> Any:
     limit = limit_of(report, judgement)
-    figure = figure_class(figsize=(7, 2.6), layout="constrained")
-    axes = figure.add_subplot()
+    figure, axes = _empty(figure_class, 7, 2.6)
     for row, sample in enumerate((judgement.base, judgement.new)):
         places = [row + shift for shift in _spread_out(len(sample.values))]
         axes.plot(sample.values, places, "o", ms=5, alpha=0.7, color=_COLOURS[row])
@@ -169,8 +174,7 @@ def _trend(figure_class: Any, report: ReportInput, key: MetricKey, boots: Sequen
     """
     before, after = words_of(report).kernels
     bad = {row.sha: row.probability_bad for row in report.result.tested}
-    figure = figure_class(figsize=(9, 3.2), layout="constrained")
-    axes = figure.add_subplot()
+    figure, axes = _empty(figure_class, 9, 3.2)
     for label, colour, belongs in (
         (before, _COLOURS[0], lambda p: p is not None and p < 0.5),
         (after, _COLOURS[1], lambda p: p is not None and p >= 0.5),
@@ -201,15 +205,10 @@ def _cpus(figure_class: Any, report: ReportInput, key: MetricKey, runs: Sequence
     by_sha: dict[str, dict[int, list[float]]] = {}
     for run in runs:
         for measurement in run.measurements:
-            same = (measurement.suite, measurement.name, measurement.window) == (
-                key.suite,
-                key.name,
-                key.window,
-            )
-            if same and measurement.cpu is not None and math.isfinite(measurement.value):
-                by_sha.setdefault(run.revision, {}).setdefault(measurement.cpu, []).append(
-                    measurement.value
-                )
+            of_metric = MetricKey(measurement.suite, measurement.name, measurement.window) == key
+            if of_metric and measurement.cpu is not None and math.isfinite(measurement.value):
+                of_cpu = by_sha.setdefault(run.revision, {})
+                of_cpu.setdefault(measurement.cpu, []).append(measurement.value)
     if not by_sha:
         return None
     order = {commit.sha: n for n, commit in enumerate(report.graph.commits, 1)}
@@ -222,10 +221,7 @@ def _cpus(figure_class: Any, report: ReportInput, key: MetricKey, runs: Sequence
         [median(by_sha[sha][cpu]) if cpu in by_sha[sha] else math.nan for cpu in cpus]
         for sha in shown
     ]
-    figure = figure_class(
-        figsize=(2.8 + 0.5 * len(cpus), 1.4 + 0.3 * len(shown)), layout="constrained"
-    )
-    axes = figure.add_subplot()
+    figure, axes = _empty(figure_class, 2.8 + 0.5 * len(cpus), 1.4 + 0.3 * len(shown))
     drawn = axes.imshow(grid, aspect="auto", cmap="cividis")
     axes.set_xticks(range(len(cpus)), [str(cpu) for cpu in cpus])
     labels = [f"{sha[:12]} {role(report, sha)}".rstrip() for sha in shown]
@@ -245,5 +241,4 @@ def _plain(text: str) -> str:
 
 
 def _bare(axes: Any) -> None:
-    for name in ("top", "right"):
-        axes.spines[name].set_visible(False)
+    axes.spines[["top", "right"]].set_visible(False)

@@ -33,21 +33,12 @@ def top(
     return tuple(order[:count]), len(order[count:]), sum(p for _, p in order[count:])
 
 
-def bars(candidates: Sequence[tuple[str, float]], graph: CommitGraph) -> tuple[str, ...]:
-    """One line a commit: id, probability, bar, subject; the rest as one line."""
-    return _lines(candidates, graph, 12, width=20)
-
-
 def rows(
-    candidates: Sequence[tuple[str, float]], graph: CommitGraph, count: int = 5
+    candidates: Sequence[tuple[str, float]], graph: CommitGraph, count: int = 5, width: int = 0
 ) -> tuple[str, ...]:
-    """As `bars`, without bars: for the mail."""
-    return _lines(candidates, graph, count, width=0)
-
-
-def _lines(
-    candidates: Sequence[tuple[str, float]], graph: CommitGraph, count: int, width: int
-) -> tuple[str, ...]:
+    """One line a commit: id, probability, a bar of `width` columns at most, subject; what is left
+    beside `count` of them as one line.
+    """
     subjects = {commit.sha: commit.subject for commit in graph.commits}
     shown, left, mass = top(candidates, count)
     lines = []

@@ -11,7 +11,7 @@ from helpers.report_parts import settings, sha
 from rtbisect.report.campaign_log import appendix, story
 from rtbisect.report.draft import DraftMailer
 from rtbisect.report.pictures import draw
-from rtbisect.report.posterior import bars, probability, rows, top
+from rtbisect.report.posterior import probability, rows, top
 
 
 def test_story_is_numbered_and_ends_with_the_answer():
@@ -50,7 +50,7 @@ def test_nothing_told_is_said():
 
 def test_bars_show_the_likeliest_first_and_count_the_rest():
     many = tuple((sha(i), 0.05) for i in range(2, 22))
-    lines = bars(((sha(30), 0.4), *many), epoll().graph)
+    lines = rows(((sha(30), 0.4), *many), epoll().graph, 12, width=20)
     assert len(lines) == 13
     assert lines[0].startswith(f"  {sha(30)[:12]}   0.400  ########  ")
     assert lines[-1] == "  9 more commits with 0.450 together"
