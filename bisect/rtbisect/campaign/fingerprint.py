@@ -11,7 +11,7 @@ import hashlib
 import json
 from dataclasses import dataclass, fields, is_dataclass, replace
 from enum import Enum
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from rtbisect.campaign import first_fingerprint
 from rtbisect.errors import ConfigError, InternalError
@@ -37,6 +37,8 @@ FOR_READERS = frozenset({"reason", "title"})
 class Fingerprint:
     """What the figures of a campaign depend on."""
 
+    #: The parts that version 1 knew.
+    first_parts: ClassVar[tuple[str, ...]] = first_fingerprint.SETUP
     #: Of Python's own notation, in hex: all that version 1 kept; "" in later ones.
     sha256: str = ""
     #: That of the campaign's beginning.
@@ -46,15 +48,18 @@ class Fingerprint:
 
     def fits(self, parts: Mapping[str, Any]) -> bool:
         """Whether these parts are those that it was made of, as far as it knows them."""
-        if not self.document:
-            return self.sha256 == _version_1_hash(type(self), parts)
-        return _unchanged(json.loads(self.document), json.loads(document(parts)))
+        if self.document:
+            return _unchanged(json.loads(self.document), json.loads(document(parts)))
+        text = first_fingerprint.text(self.first_parts, parts)
+        return self.sha256 == hashlib.sha256(text.encode()).hexdigest()
 
 
 @kept_as("Machine")
 @dataclass(frozen=True, slots=True)
 class MachineFingerprint(Fingerprint):
     """What boots of two campaigns have to have in common to be compared."""
+
+    first_parts: ClassVar[tuple[str, ...]] = first_fingerprint.MACHINE
 
 
 T = TypeVar("T", bound=Fingerprint)
@@ -73,7 +78,7 @@ def with_document(kept: T, parts: Mapping[str, Any]) -> T:
         return kept
     if not kept.fits(parts):
         raise InternalError("a fingerprint is lifted only where it fits")
-    known = first_fingerprint.known(_version_1_names(type(kept)), parts)
+    known = first_fingerprint.known(kept.first_parts, parts)
     return replace(kept, document=_canonical(known))
 
 
@@ -109,15 +114,6 @@ def _unchanged(kept: Any, now: Any) -> bool:
     if isinstance(kept, list) and isinstance(now, list):
         return len(kept) == len(now) and all(map(_unchanged, kept, now))
     return bool(kept == now)
-
-
-def _version_1_names(kind: type[Fingerprint]) -> tuple[str, ...]:
-    return first_fingerprint.MACHINE if kind is MachineFingerprint else first_fingerprint.SETUP
-
-
-def _version_1_hash(kind: type[Fingerprint], parts: Mapping[str, Any]) -> str:
-    text = first_fingerprint.text(_version_1_names(kind), parts)
-    return hashlib.sha256(text.encode()).hexdigest()
 
 
 class SetupChangedError(ConfigError):
