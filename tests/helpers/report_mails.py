@@ -5,17 +5,16 @@ from __future__ import annotations
 
 from helpers.report_cases import backport, hang, rcu
 from helpers.report_epoll import epoll
-from helpers.report_parts import OPERATOR, QUIET, on_board, row, sha
+from helpers.report_parts import BOT, OPERATOR, QUIET, on_board, row, sha
 from rtbisect.model.campaign import MetricKey, Sample
 from rtbisect.model.mail import Recipient, Recipients
 from rtbisect.report.ab_table import compared
 from rtbisect.report.draft import Public
 from rtbisect.report.lint.tags import REGRESSIONS
 from rtbisect.report.message import Envelope
-from rtbisect.report.template_values import Bot, commit_view, symptom_of
+from rtbisect.report.template_values import commit_view, symptom_of
 
 _DATE = "2026-01-31T10:20:30+00:00"
-_BOT = Bot("rtbisect", "rtbisect@lab.example.org", "https://lists.example.org/r/")
 _LAB = {
     "paused": ("  bisect-8: lab ours: no device fits, because board-2 is in quarantine",),
     "devices": ("  board-2: its BMC does not answer",),
@@ -47,7 +46,7 @@ def _answer(name, **told):
     return (
         "ab_result.txt.j2",
         Envelope(
-            bot=_BOT, to=(OPERATOR,), subject="Re: rcu: Delay the first scan: test result",
+            bot=BOT, to=(OPERATOR,), subject="Re: rcu: Delay the first scan: test result",
             date=_DATE,
             message_id=f"{name}.1@lab.example.org", parent="<fix@kernel.example.org>",
             marks=(("Campaign", "rcu-0002"), ("Kind", "result"), ("State", "draft")),
@@ -82,7 +81,7 @@ NOTICES = {
     "digest": (
         "digest.txt.j2",
         Envelope(
-            bot=_BOT, to=(OPERATOR,),
+            bot=BOT, to=(OPERATOR,),
             subject="[internal] digest: ended 2, drafts 1, paused 1, in quarantine 1",
             date=_DATE, message_id="digest.1@lab.example.org", marks=(("Kind", "digest"),),
         ),
@@ -100,7 +99,7 @@ NOTICES = {
     "infrastructure": (
         "infrastructure.txt.j2",
         Envelope(
-            bot=_BOT, to=(OPERATOR,),
+            bot=BOT, to=(OPERATOR,),
             subject="[internal] infrastructure: paused 1, in quarantine 1",
             date=_DATE, message_id="lab.1@lab.example.org", marks=(("Kind", "infrastructure"),),
         ),
@@ -109,7 +108,7 @@ NOTICES = {
     "withdrawal": (
         "withdrawal.txt.j2",
         Envelope(
-            bot=_BOT, to=("Zo <zo@kernel.example.org>",),
+            bot=BOT, to=("Zo <zo@kernel.example.org>",),
             subject="Re: [REGRESSION] rcu: Delay the first scan",
             date=_DATE, message_id="rcu-0002.withdrawal@lab.example.org", cc=(REGRESSIONS,),
             parent="<rcu-0002.1@lab.example.org>", thread=("<patch@kernel.example.org>",),

@@ -23,16 +23,20 @@ from rtbisect.model.campaign import (
 from rtbisect.model.code import Commit, CommitGraph
 from rtbisect.model.lab import DeviceType, HostProfile
 from rtbisect.report.draft import ReportSettings
+from rtbisect.report.template_values import Bot
 
 ROOT = Path(__file__).resolve().parents[2]
 TEMPLATES = ROOT / "reports"
 GOLDEN = ROOT / "tests" / "golden" / "mails"
 OPERATOR = "Olga Operator <olga@lab.example.org>"
+BOT = Bot("rtbisect", "rtbisect@lab.example.org", "https://lists.example.org/r/")
 
 
 def settings(out_dir, **changes):
     return replace(
-        ReportSettings(out_dir=out_dir, templates=TEMPLATES, operator=OPERATOR, plots=False),
+        ReportSettings(
+            out_dir=out_dir, templates=TEMPLATES, operator=OPERATOR, bot=BOT, plots=False
+        ),
         **changes,
     )
 

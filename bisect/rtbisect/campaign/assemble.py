@@ -21,6 +21,7 @@ from rtbisect.model.setup import Setup
 from rtbisect.process import locks
 from rtbisect.program import worktree_run
 from rtbisect.report.draft import DraftMailer, LogKeeper, ReportSettings
+from rtbisect.report.template_values import Bot
 from rtbisect.store.artefacts import ArtefactStore, sweep
 from rtbisect.store.db import make_folder
 
@@ -86,10 +87,8 @@ def mailer_of(state: Path, site: Site, operator: str) -> DraftMailer:
         ReportSettings(
             out_dir=state / "reports",
             templates=data("reports"),
-            bot_name=site.ours.bot.name,
-            bot_address=site.ours.bot.address,
+            bot=Bot(site.ours.bot.name, site.ours.bot.address, site.ours.mail.archive),
             operator=operator,
-            archive=site.ours.mail.archive,
             kcidb=(kcidb.origin, site.beside(kcidb.spool)) if kcidb else None,
         )
     )

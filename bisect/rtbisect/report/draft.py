@@ -76,10 +76,7 @@ class ReportSettings:
     templates: Path
     #: Gets every draft whose input names nobody else: `Name <user@host>`.
     operator: str
-    bot_name: str = "rtbisect"
-    bot_address: str = "rtbisect@lab.example.org"
-    #: The address that a Message-ID is appended to for the Closes: tag.
-    archive: str = "https://lists.example.org/r/"
+    bot: Bot
     #: PNG files are drawn beside the mail when matplotlib is installed.
     plots: bool = True
     #: Our origin in KCIDB, and the folder that takes a file a draft; None writes none.
@@ -146,7 +143,7 @@ class DraftMailer:
 
     def __init__(self, settings: ReportSettings) -> None:
         self.settings = settings
-        self.bot = Bot(settings.bot_name, settings.bot_address, settings.archive)
+        self.bot = settings.bot
         self.pages = Templates(settings.templates)
 
     def draft(self, report: ReportInput, story: str) -> Report:

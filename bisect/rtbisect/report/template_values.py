@@ -53,7 +53,7 @@ class Bot:
 
     name: str
     address: str
-    #: The address that a Message-ID is appended to.
+    #: The address that a Message-ID is appended to for the Closes: tag.
     archive: str
 
 
