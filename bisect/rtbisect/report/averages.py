@@ -59,21 +59,21 @@ def by_mean(limit: Threshold | None) -> bool:
     return limit is not None and scale.by_mean(limit)
 
 
-def geometric(limit: Threshold | None) -> bool:
+def _geometric(limit: Threshold) -> bool:
     """Whether means of logarithms are compared."""
-    return limit is not None and by_mean(limit) and limit.scale is Scale.LOG
+    return scale.by_mean(limit) and limit.scale is Scale.LOG
 
 
 def middle_word(limit: Threshold | None) -> str:
     """What `centre` is."""
-    if geometric(limit):
+    if limit is not None and _geometric(limit):
         return "geometric mean"
     return "mean" if by_mean(limit) else "median"
 
 
 def centre(sample: Sample, limit: Threshold | None) -> float:
     """The middle of the boots that the figure is compared by."""
-    if limit is not None and geometric(limit):
+    if limit is not None and _geometric(limit):
         return math.exp(fmean(math.log(v + limit.floor) for v in sample.values)) - limit.floor
     return centre_of(sample, mean=by_mean(limit))
 

@@ -173,14 +173,14 @@ def _trend(figure_class: Any, report: ReportInput, key: MetricKey, boots: Sequen
     kernel in the end.
     """
     before, after = words_of(report).kernels
-    bad = {row.sha: row.probability_bad for row in report.result.tested}
+    worse = {row.sha: row.probability_bad >= 0.5 for row in report.result.tested}
     figure, axes = _empty(figure_class, 9, 3.2)
-    for label, colour, belongs in (
-        (before, _COLOURS[0], lambda p: p is not None and p < 0.5),
-        (after, _COLOURS[1], lambda p: p is not None and p >= 0.5),
-        ("reverts and controls", _GREY, lambda p: p is None),
+    for label, colour, side in (
+        (before, _COLOURS[0], False),
+        (after, _COLOURS[1], True),
+        ("reverts and controls", _GREY, None),
     ):
-        points = [(n, v) for n, (run, v) in enumerate(boots, 1) if belongs(bad.get(run.revision))]
+        points = [(n, v) for n, (run, v) in enumerate(boots, 1) if worse.get(run.revision) is side]
         if points:
             axes.plot(
                 *zip(*points, strict=True),
