@@ -69,21 +69,19 @@ def rows(
     runs: Mapping[str, list[Run]],
 ) -> tuple[TableRow, ...]:
     """A row for each metric and kernel (its name in the table and its revision) that has boots."""
-    table_rows = []
-    for metric, (name, sha) in wanted:
-        values = sample(runs.get(sha, []), metric.key)
-        if values.n:
-            window = metric.key.window
-            row = TableRow(
-                kernel=name,
-                window=window,
-                workload=traits.level_of(window),
-                metric=metric.key,
-                unit=metric.unit,
-                sample=values,
-            )
-            table_rows.append(replace(row, mean=by_mean(metric)))
-    return tuple(table_rows)
+    return tuple(
+        TableRow(
+            kernel=name,
+            window=metric.key.window,
+            workload=traits.level_of(metric.key.window),
+            metric=metric.key,
+            unit=metric.unit,
+            sample=values,
+            mean=by_mean(metric),
+        )
+        for metric, (name, sha) in wanted
+        if (values := sample(runs.get(sha, []), metric.key)).n
+    )
 
 
 def _metrics(

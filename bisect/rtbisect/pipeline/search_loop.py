@@ -143,13 +143,10 @@ def _boot_events(
         if not (trial.boot and effects.build(sha, trial.layout).ok):
             continue
         # A boot that was taken before says nothing of what measures now.
-        has_spare = (
-            not trial.layout
-            and trial.purpose is not BootPurpose.RECHECK_END
-            and bool(spare.get(sha))
-        )
+        fits = not trial.layout and trial.purpose is not BootPurpose.RECHECK_END
+        taken = spare.get(sha) if fits else None
         ask = BootRequest(sha=sha, purpose=trial.purpose, left=boots_left, layout=trial.layout)
-        requests.append((ask, spare[sha].pop(0) if has_spare else None))
+        requests.append((ask, taken.pop(0) if taken else None))
     for number, (ask, spare_run) in enumerate(requests):
         later_requests = [
             request for request, its_spare in requests[number + 1 :] if its_spare is None
