@@ -84,17 +84,13 @@ def address(text: str, role: str) -> Address:
     it by its `role`.
     """
     name, spec = parseaddr(text)
+    problem = f"{role} {ascii_line(text, 60)!r} is not a mail address"
     if not text.isprintable() or not text.isascii() or not _ADDRESS.fullmatch(spec):
-        raise ConfigError(
-            f"{role} {ascii_line(text, 60)!r} is not a mail address",
-            "give one as `Name <user@example.org>` in the site file",
-        )
+        raise ConfigError(problem, "give one as `Name <user@example.org>` in the site file")
     try:
         return Address(display_name=header_text(name, 60), addr_spec=spec)
     except (ValueError, HeaderParseError) as error:
-        raise ConfigError(
-            f"{role} {ascii_line(text, 60)!r} is not a mail address", "correct the site file"
-        ) from error
+        raise ConfigError(problem, "correct the site file") from error
 
 
 def message_id(text: str) -> str:
