@@ -11,24 +11,17 @@ import click
 
 from rtbisect import __version__
 from rtbisect.cli import (
-    answer,  # noqa: F401  (adds to the group `report`)
     bisect,
+    campaigns,
     check,
     config,
     host,
-    lab,
     mail,
     plugged,
     rejudge,
     report,
-    resume,
-    status,
     tryrev,
     watch,
-    work,  # noqa: F401  (adds to the group `mail`)
-)
-from rtbisect.cli import (
-    run as run_command,
 )
 from rtbisect.cli.output import Output, drop_stdout, fail, keep_traceback, tolerate_any_text
 from rtbisect.config.paths import state_dir
@@ -66,15 +59,15 @@ def main(context: click.Context, state: Path | None) -> None:
 for command in (
     check.check,
     bisect.bisect,
-    run_command.run,
+    bisect.run,
     watch.watch,
-    status.status,
-    resume.resume,
+    campaigns.status,
+    campaigns.resume,
     report.report,
     tryrev.try_revision,
     config.config,
     host.host,
-    lab.lab,
+    host.lab,
     mail.mail,
     rejudge.figures,
     rejudge.rejudge,

@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`rtbisect bisect`: find the commit between a good and a bad revision."""
+"""`rtbisect bisect` and `rtbisect run`: find the commit between a good and a bad revision, of a
+kernel or of anything that a command measures.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import math
+from pathlib import Path
 
 import click
 
@@ -20,14 +23,13 @@ from rtbisect.cli.options import (
     site_path,
     suite_option,
 )
-from rtbisect.cli.output import PlainProgress
-from rtbisect.model.campaign import CampaignKind, CampaignRequest, Sought
-from rtbisect.model.command import Extra
+from rtbisect.cli.output import Output, PlainProgress
+from rtbisect.errors import ConfigError
+from rtbisect.model.campaign import Better, CampaignKind, CampaignRequest, Sought
+from rtbisect.model.command import SUITE, CommandRequest, Extra
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from rtbisect.cli.output import Output
+#: A first look at both ends, a proof, and a few runs between them.
+FEWEST_RUNS = 36
 
 
 @click.command(
@@ -79,5 +81,121 @@ def bisect(
         sought=sought,
     )
     record = session.start(output.state, request, PlainProgress(), output.sites)
-    result.show(output, record)
-    return result.exit_of(record.result)
+    return result.show(output, record)
+
+
+@click.command(
+    context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
+    epilog="Example: rtbisect run --good v1.2 --bad main --metric p99_us -- ./bench.sh",
+)
+@good_option
+@bad_option
+@click.option(
+    "--repo",
+    type=click.Path(path_type=Path),
+    default=Path(),
+    help="Repository (default: where you stand).",
+)
+@click.option("--metric", default="", help="Name of the figure that the command prints.")
+@click.option(
+    "--better",
+    type=click.Choice([b.value for b in Better]),
+    default=Better.LOWER.value,
+    show_default=True,
+    help="Which way the figure improves.",
+)
+@click.option("--ratio", type=float, help="Smallest ratio that counts; compares logarithms.")
+@click.option("--pass-fail", is_flag=True, help="The exit code is the figure: 0 good, 1-127 bad.")
+@find_fix_option
+@click.option("--cost-build", type=float, help="Seconds that a revision costs once.")
+@click.option("--cost-run", type=float, help="Seconds of a run (default: measured).")
+@click.option("--timeout", type=float, default=3600.0, show_default=True, help="Seconds a run.")
+@click.option(
+    "--max-runs",
+    type=click.IntRange(FEWEST_RUNS),
+    default=300,
+    show_default=True,
+    help="Budget of runs, with those that prove the answer.",
+)
+@seed_option
+@json_option
+@click.argument("command", nargs=-1, required=True)
+@click.pass_obj
+def run(
+    output: Output,
+    good: str,
+    bad: str,
+    repo: Path,
+    metric: str,
+    better: str,
+    ratio: float | None,
+    pass_fail: bool,
+    find_fix: bool,
+    cost_build: float | None,
+    cost_run: float | None,
+    timeout: float,
+    max_runs: int,
+    seed: int,
+    command: tuple[str, ...],
+) -> int:
+    """Find the commit between --good and --bad that changed what COMMAND measures.
+
+    COMMAND runs in a worktree of the revision, with RTBISECT_REVISION set and in the environment
+    that you have, without GIT_* variables. What it leaves running is ended. Its last lines hold
+    a number, `name=value` lines or a JSON object. Exit code 125 skips the revision, 128 and
+    more stops the search, any other one is a failed run: no evidence unless --pass-fail. Before
+    each run tracked files get their contents back; what the command built stays. Where the older
+    end is no ancestor of the newer one their merge base takes its place, and that is said.
+
+    Exit code 0: answered (see `outcome`); 4: inconclusive; 2: also where the first run shows that
+    the request is wrong: figures of other names, or with --pass-fail a program that is not there.
+    """
+    sought = Sought.REPAIR if find_fix else Sought.REGRESSION
+    repository, older, newer, given = resolve.ends_of_repository(
+        output.state, repo, *sought.ends(good, bad)
+    )
+    measured = CommandRequest(
+        argv=resolve.command_words(command, Path(repository)),
+        metric=metric,
+        better=better,
+        pass_fail=pass_fail,
+        ratio=ratio,
+        cost_build_s=cost_build,
+        cost_run_s=cost_run,
+        timeout_s=timeout,
+        max_runs=max_runs,
+    )
+    _check_options(measured)
+    request = CampaignRequest(
+        kind=CampaignKind.RUN,
+        site="",
+        tree=repository,
+        older=older,
+        newer=newer,
+        suite=SUITE,
+        metric=metric or None,
+        seed=seed,
+        extra=Extra(others=measured.extra(), given=given).pairs,
+        repo=repository,
+        sought=sought,
+    )
+    record = session.start(output.state, request, PlainProgress())
+    return result.show(output, record)
+
+
+def _check_options(request: CommandRequest) -> None:
+    """ConfigError for options that make no sense."""
+    for name, value in (("--cost-build", request.cost_build_s), ("--cost-run", request.cost_run_s)):
+        if value is not None and not (math.isfinite(value) and value >= 0):
+            raise ConfigError(f"{name} {value} is no cost", "give seconds")
+    if request.ratio is not None and not (math.isfinite(request.ratio) and request.ratio > 1):
+        raise ConfigError(f"--ratio {request.ratio} is no change", "give 1.05 for five per cent")
+    if not (math.isfinite(request.timeout_s) and request.timeout_s > 0):
+        raise ConfigError(f"--timeout {request.timeout_s} is no time", "give seconds")
+    of_a_figure = (
+        request.metric or request.ratio is not None or request.better != Better.LOWER.value
+    )
+    if request.pass_fail and of_a_figure:
+        raise ConfigError(
+            "--pass-fail has no figure", "leave out --metric, --ratio and --better, or --pass-fail"
+        )

@@ -9,10 +9,17 @@ import click
 
 from rtbisect.campaign import resolve, session
 from rtbisect.cli.options import json_option, seed_option, site_option, site_path
-from rtbisect.cli.output import PlainProgress
+from rtbisect.cli.output import Output, PlainProgress
 from rtbisect.cli.result import answer_of, exit_of, headline
 from rtbisect.errors import Exit
-from rtbisect.model.campaign import CampaignKind, CampaignRequest, Judgement, Outcome, Result
+from rtbisect.model.campaign import (
+    CampaignKind,
+    CampaignRequest,
+    Judgement,
+    Outcome,
+    Result,
+    TableRow,
+)
 from rtbisect.pipeline.compare import BASE, TIP
 from rtbisect.report.averages import centre_of, spread
 from rtbisect.report.text import Column, table
@@ -20,8 +27,6 @@ from rtbisect.report.text import Column, table
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from rtbisect.cli.output import Output
-    from rtbisect.model.campaign import TableRow
     from rtbisect.store.campaigns import CampaignRecord
 
 #: Characters of the table of figures.

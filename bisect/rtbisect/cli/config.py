@@ -11,7 +11,7 @@ import click
 from rtbisect.campaign import plan
 from rtbisect.cli.options import json_option, site_path
 from rtbisect.config import notes
-from rtbisect.config.site_file import load_site
+from rtbisect.config.site_file import Site, load_site
 from rtbisect.errors import ConfigError
 from rtbisect.process.command import printable, run
 
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     from rtbisect.cli.output import Output
     from rtbisect.config.kernelci import BuildTarget
-    from rtbisect.config.site_file import Site
 
 #: Seconds for the version of a compiler.
 GCC_S = 20.0

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`rtbisect host`: hosts of a site by their BMCs."""
+"""`rtbisect host` and `rtbisect lab`: hosts of a site by their BMCs, and its lab, tried before it
+is used.
+"""
 
 from __future__ import annotations
 
 import os
 import sys
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -13,17 +16,16 @@ import click
 from rtbisect.acceptance import inspection
 from rtbisect.campaign import labs
 from rtbisect.cli.options import json_option, site_option, site_path
-from rtbisect.cli.output import PlainProgress, tell_claims
-from rtbisect.config.site_file import load_site
+from rtbisect.cli.output import Output, PlainProgress
+from rtbisect.config.site_file import Site, load_site
 from rtbisect.errors import ConfigError, Exit, RtbisectError
 from rtbisect.lab import bmc, inventory
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Iterable
 
-    from rtbisect.cli.output import Output
-    from rtbisect.config.site_file import Site
     from rtbisect.lab.inventory import Host
+    from rtbisect.lab.lava.claims import LabClaim
     from rtbisect.lab.lava.rest import LavaRest
 
 
@@ -140,7 +142,7 @@ def accept(output: Output, name: str, site: Path | None, tree: str | None, boots
     progress = PlainProgress()
     first_day = inspection.FirstDay(name, tree, boots)
     claims = inspection.host_claims(output.state, site_path(site), first_day, progress)
-    return tell_claims(output, claims, "accepted")
+    return _tell_claims(output, claims, "accepted")
 
 
 @host.command(epilog='Example: rtbisect host quarantine rt01 --reason "fan 2 is slow"')
@@ -189,3 +191,50 @@ def _state_row(host: Host, rest: LavaRest | None) -> dict[str, Any]:
         if device is not None:
             row |= {"health": device.health, "state": device.state}
     return row
+
+
+@click.group(no_args_is_help=False, epilog="Example: rtbisect lab check")
+def lab() -> None:
+    """Try a lab, and run one on this machine."""
+
+
+@lab.command(epilog="Example: rtbisect lab check --site site.yaml --kernel bzImage")
+@click.argument("url", required=False)
+@click.option("--token", type=click.Path(path_type=Path),
+              help="File with your token, for URL.")  # fmt: skip
+@site_option
+@click.option("--tree", help="Tree or build_config whose plan is tried (default: the first).")
+@click.option("--kernel", type=click.Path(exists=True, dir_okay=False, path_type=Path),
+              help="A bzImage with PREEMPT_RT to boot there once.")  # fmt: skip
+@json_option
+@click.pass_obj
+def check(
+    output: Output,
+    url: str | None,
+    token: Path | None,
+    site: Path | None,
+    tree: str | None,
+    kernel: Path | None,
+) -> int:
+    """Ask the lab of a site, ours or somebody else's, for all that a campaign needs of it. With the
+    URL of a LAVA server: only what it shows a user who has no site file yet.
+    """
+    progress = PlainProgress()
+    if url is not None:
+        return _tell_claims(output, inspection.server_claims(url, token), "usable")
+    claims = inspection.lab_claims(output.state, site_path(site), tree, kernel, progress)
+    return _tell_claims(output, claims, "usable")
+
+
+def _tell_claims(output: Output, claims: Iterable[LabClaim], verdict: str) -> int:
+    """Tell all claims, and under the name `verdict` whether none fails; the exit code."""
+    progress = PlainProgress()
+    rows, lines = [], []
+    for claim in claims:
+        rows.append({"claim": claim.name, "holds": claim.holds, "said": claim.said})
+        word = {True: "pass", False: "FAIL", None: "-"}[claim.holds]
+        lines.append(f"{word:<5} {claim.name:<12} {claim.said}")
+        progress.say(lines[-1])
+    good = all(row["holds"] is not False for row in rows)
+    output.answer({"claims": rows, verdict: good}, "\n".join(lines))
+    return int(Exit.ANSWERED if good else Exit.LAB)

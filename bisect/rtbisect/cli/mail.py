@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`rtbisect mail`: what has been approved, on its way."""
+"""`rtbisect mail`: what has been approved, on its way, and what people answer."""
 
 from __future__ import annotations
 
@@ -11,26 +11,24 @@ import click
 
 from rtbisect.campaign.assemble import SystemClock
 from rtbisect.cli.options import by_option, json_option, site_option, site_path
-from rtbisect.cli.output import PlainProgress
+from rtbisect.cli.output import Output, PlainProgress, keep_traceback
 from rtbisect.config.site_file import load_site
-from rtbisect.errors import ConfigError, Exit
+from rtbisect.errors import ConfigError, Exit, InternalError, Interrupted, RtbisectError
 from rtbisect.mail import accounts, approve
+from rtbisect.mail.commands import carry_out
 from rtbisect.mail.poll import Stores
 from rtbisect.mail.poll import poll as poll_replies
 from rtbisect.mail.report_state import follow_outbox, withdrawn
 from rtbisect.mail.send import send_due
-from rtbisect.mail.transport.inbox import ImapBox
-from rtbisect.model.mail import MailKind, MailState
-from rtbisect.store.replies import Replies, ReplyState
+from rtbisect.mail.transport.inbox import ImapBox, Inbox
+from rtbisect.model.mail import MailKind, MailState, OutMail
+from rtbisect.process.command import one_line
+from rtbisect.store.replies import KeptReply, Replies, ReplyState
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from rtbisect.cli.output import Output
-    from rtbisect.mail.transport.inbox import Inbox
-    from rtbisect.model.mail import OutMail
-    from rtbisect.store.replies import KeptReply
 
 #: What waits for a person.
 _WAIT = (MailState.IN_DOUBT, MailState.REFUSED, MailState.HELD)
@@ -133,7 +131,7 @@ def poll(output: Output, site: Path | None) -> int:
     with _closing(accounts.inbox_of(loaded)) as inbox:
         now = SystemClock().now_iso()
         arrived = tuple(poll_replies(inbox, stores, accounts.trust_of(loaded), now))
-    return answer_replies(output, arrived)
+    return _answer_replies(output, arrived)
 
 
 @mail.command(epilog="Example: rtbisect mail replies --json")
@@ -142,7 +140,7 @@ def poll(output: Output, site: Path | None) -> int:
 def replies(output: Output) -> int:
     """Replies that were read, oldest first, but those that nobody has to look at."""
     kept = Replies(output.state).all([s for s in ReplyState if s is not ReplyState.IGNORED])
-    return answer_replies(output, kept)
+    return _answer_replies(output, kept)
 
 
 @mail.command(epilog="Example: rtbisect mail accept 0123456789ab --by 'A Person'")
@@ -157,7 +155,7 @@ def accept(output: Output, key: str, by: str, site: Path | None) -> int:
     reply = _move_reply(
         output, key, (ReplyState.WAITING,), ReplyState.ACCEPTED, f"accepted by {person}"
     )
-    return answer_replies(output, (reply,))
+    return _answer_replies(output, (reply,))
 
 
 @mail.command(epilog="Example: rtbisect mail close 0123456789ab --by 'A Person'")
@@ -171,7 +169,35 @@ def close(output: Output, key: str, by: str, site: Path | None) -> int:
     person = approve.approver(load_site(site_path(site)), by)
     before = (ReplyState.WAITING, ReplyState.ACCEPTED)
     reply = _move_reply(output, key, before, ReplyState.NOTED, f"closed by {person}")
-    return answer_replies(output, (reply,))
+    return _answer_replies(output, (reply,))
+
+
+@mail.command(epilog="Example: rtbisect mail work")
+@json_option
+@click.pass_obj
+def work(output: Output) -> int:
+    """Carry out what accepted replies ask for, one after the other; answers are drafts.
+
+    What a kill interrupted, or the lab, goes on when this is called again.
+    """
+    replies, ended, progress = Replies(output.state), [], PlainProgress()
+    follow_outbox(output.store, output.outbox)
+    stopped: RtbisectError | None = None
+    for reply in replies.all([ReplyState.ACCEPTED]):
+        try:
+            carry_out(output.state, replies, reply, progress)
+        except Interrupted:
+            raise
+        except RtbisectError as error:
+            # The others do not wait for a site file, a lab or an archive that this one needs.
+            if isinstance(error, InternalError):
+                keep_traceback(error, output.state)
+            progress.say(f"rtbisect: reply {reply.key}: {one_line(str(error))}")
+            replies.set(reply.key, ReplyState.ACCEPTED, f"waits: {one_line(str(error))}"[:300])
+            stopped = stopped or error
+        ended.append(replies.get(reply.key))
+    _answer_replies(output, ended)
+    return int(stopped.exit_code if stopped else Exit.ANSWERED)
 
 
 def _move_reply(
@@ -196,7 +222,7 @@ def _closing(inbox: Inbox) -> Iterator[Inbox]:
             inbox.close()
 
 
-def answer_replies(output: Output, replies: Sequence[KeptReply]) -> int:
+def _answer_replies(output: Output, replies: Sequence[KeptReply]) -> int:
     """Print replies; the exit code."""
     rows = [
         {

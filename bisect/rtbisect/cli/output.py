@@ -16,18 +16,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TextIO
 
 from rtbisect.config.site_file import SiteFiles
-from rtbisect.errors import Exit, InfrastructureError
+from rtbisect.errors import InfrastructureError, RtbisectError
 from rtbisect.pipeline.wording import duration
 from rtbisect.process.command import one_line
 from rtbisect.store.campaigns import CampaignStore
 from rtbisect.store.outbox import Outbox
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
     from pathlib import Path
-
-    from rtbisect.errors import RtbisectError
-    from rtbisect.lab.lava.claims import LabClaim
 
 
 #: On something that is not a terminal, progress of the same work is told this often.
@@ -164,17 +160,3 @@ def _tell(text: str) -> None:
     """Progress that nobody sees is no reason to stop a campaign."""
     with suppress(OSError):
         _write(sys.stderr, text)
-
-
-def tell_claims(output: Output, claims: Iterable[LabClaim], verdict: str) -> int:
-    """Tell all claims, and under the name `verdict` whether none fails; the exit code."""
-    progress = PlainProgress()
-    rows, lines = [], []
-    for claim in claims:
-        rows.append({"claim": claim.name, "holds": claim.holds, "said": claim.said})
-        word = {True: "pass", False: "FAIL", None: "-"}[claim.holds]
-        lines.append(f"{word:<5} {claim.name:<12} {claim.said}")
-        progress.say(lines[-1])
-    good = all(row["holds"] is not False for row in rows)
-    output.answer({"claims": rows, verdict: good}, "\n".join(lines))
-    return int(Exit.ANSWERED if good else Exit.LAB)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`rtbisect report`: drafts that wait for a person."""
+"""`rtbisect report`: drafts that wait for a person, and what becomes of a report that was sent."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import re
 import sys
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -22,14 +22,15 @@ from rtbisect.cli.options import (
     site_option,
     site_path,
 )
-from rtbisect.cli.output import PlainProgress
+from rtbisect.cli.output import Output, PlainProgress
 from rtbisect.config.paths import data
 from rtbisect.config.site_file import load_site
-from rtbisect.errors import ConfigError, Exit
+from rtbisect.errors import ConfigError, Exit, InfrastructureError
 from rtbisect.evidence.bundle import write_bundle
 from rtbisect.mail import approve as approving
 from rtbisect.mail import result_mail
 from rtbisect.mail.digest import digest, write_digest
+from rtbisect.mail.fixes import Mended, Unknown, mended
 from rtbisect.mail.propose import ApproverNotes, make_proposal
 from rtbisect.mail.report_state import follow_outbox
 from rtbisect.mail.withdraw import write_withdrawal
@@ -37,7 +38,7 @@ from rtbisect.model.campaign import Level
 from rtbisect.model.lab import Run
 from rtbisect.report.input_file import read_input
 from rtbisect.report.kcidb import kcidb_json
-from rtbisect.report.lint.mail import MOST_BYTES
+from rtbisect.report.lint.mail import MOST_BYTES, Finding
 from rtbisect.report.lint.rules import RULES
 from rtbisect.report.lint.rules import lint as lint_mail
 from rtbisect.report.page import write_page
@@ -45,9 +46,7 @@ from rtbisect.report.template_values import Bot
 from rtbisect.store.journal import recorded
 
 if TYPE_CHECKING:
-    from rtbisect.cli.output import Output
     from rtbisect.model.mail import OutMail
-    from rtbisect.report.lint.mail import Finding
 
 
 @click.group(no_args_is_help=False, epilog="Example: rtbisect report show demo-1")
@@ -248,10 +247,10 @@ def withdraw(output: Output, campaign: str, by: str, why: str, queue: bool) -> i
     """Withdraw the report of CAMPAIGN in its own thread, from all who got it."""
     record = output.store.get(campaign)
     mail = write_withdrawal(output.state, record, by, why)
-    return show_or_queue(output, mail, {"campaign": campaign}, queue=queue)
+    return _show_or_queue(output, mail, {"campaign": campaign}, queue=queue)
 
 
-def show_or_queue(output: Output, mail: OutMail, about: dict[str, str], *, queue: bool) -> int:
+def _show_or_queue(output: Output, mail: OutMail, about: dict[str, str], *, queue: bool) -> int:
     """Print a mail in the thread of a report, queued with `queue`; `about` are keys of its own."""
     if queue:
         outbox = output.outbox
@@ -354,3 +353,75 @@ def test_it(output: Output, campaign: str, patch: Path | None, rev: str | None, 
     output.answer(data, answer.text)
     codes = {Level.REGRESSED: Exit.ANSWERED, Level.PASS: Exit.REGRESSED}
     return int(codes.get(answer.level, Exit.UNDECIDED))
+
+
+@report.command(epilog="Example: rtbisect report answer bisect-3 check-5 --by 'A Person' --send")
+@click.argument("campaign")
+@click.argument("check")
+@by_option
+@send_option
+@json_option
+@click.pass_obj
+def answer(output: Output, campaign: str, check: str, by: str, queue: bool) -> int:
+    """Answer in the thread of the report of CAMPAIGN what the campaign CHECK has measured.
+
+    It goes to who asked, and to all who have the report. The draft, answer-CHECK.eml beside the
+    report, may be edited before.
+    """
+    record = output.store.get(campaign)
+    mail = result_mail.write_answer_mail(output.state, record, check, by)
+    about = {"campaign": campaign, "check": check}
+    return _show_or_queue(output, mail, about, queue=queue)
+
+
+@report.command(epilog="Example: rtbisect report follow --site site.yaml")
+@site_option
+@json_option
+@click.pass_obj
+def follow(output: Output, site: Path | None) -> int:
+    """Look for commits that say they mend what was reported, and boot the branch that has them.
+
+    Fits a timer. Answers are drafts; a report whose effect is gone is fixed. Exits with 4 where
+    boots leave it open.
+    """
+    path = site_path(site)
+    follow_outbox(output.store, output.outbox)
+    rows, codes = [], [Exit.ANSWERED]
+    for fix in list(mended(output.state, path)):
+        row, code = _test_fix(output, fix)
+        rows.append(row)
+        codes.append(code)
+    lines = [
+        f"{row['campaign']}: {row['level'] or row['note']}, {len(row['commits'])} commits say that"
+        " they mend it"
+        for row in rows
+    ]
+    output.answer({"reports": rows}, "\n".join(lines) or "nothing new")
+    return int(max(codes))
+
+
+def _test_fix(output: Output, fix: Mended | Unknown) -> tuple[dict[str, Any], Exit]:
+    """What became of one report, and its exit code."""
+    row: dict[str, Any] = {
+        "campaign": fix.record.id,
+        "commits": list(fix.commits) if isinstance(fix, Mended) else [],
+        "check": None,
+        "level": None,
+        "path": None,
+        "note": "",
+    }
+    if isinstance(fix, Unknown):
+        return row | {"note": str(fix.error)}, fix.error.exit_code
+    if fix.done():
+        return row | {"note": "tested before"}, Exit.ANSWERED
+    try:
+        question = ab_test.of_revision(output.state, fix.record)
+        check = session.once(output.state, question.request, PlainProgress())
+        answer = ab_test.write_answer(output.state, fix.record, question, check)
+    except (ConfigError, InfrastructureError) as error:
+        return row | {"note": str(error)}, error.exit_code
+    result_mail.note_test(output.store, fix.record, answer.level, newest=True)
+    fix.note()
+    words = ab_test.WORDS[answer.level]
+    code = Exit.UNDECIDED if answer.level is Level.UNDECIDED else Exit.ANSWERED
+    return row | {"check": check.id, "level": words, "path": str(answer.path)}, code

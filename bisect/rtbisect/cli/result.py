@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from rtbisect.campaign import trees
 from rtbisect.campaign.session import level_of
-from rtbisect.cli import commits
-from rtbisect.errors import Exit
-from rtbisect.model.campaign import CampaignKind, Outcome, Result, Summary
+from rtbisect.errors import Exit, RtbisectError
+from rtbisect.model.campaign import CampaignKind, CampaignRequest, Outcome, Result, Summary
 from rtbisect.pipeline.wording import duration
 
 if TYPE_CHECKING:
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
     from rtbisect.cli.output import Output
     from rtbisect.model.code import CommitHead
     from rtbisect.store.campaigns import CampaignRecord, CampaignStore
+
+#: Of many commits so many are shown.
+MOST = 8
 
 
 def answer_of(store: CampaignStore, record: CampaignRecord) -> dict[str, Any]:
@@ -81,7 +85,7 @@ def text_of(record: CampaignRecord, summary: Summary, heads: Sequence[CommitHead
     if result is None:
         costs = f"{summary.builds} builds, {summary.boots} boots, {duration(summary.wall_s)}"
         return f"{record.id}: {record.state}, {costs} {record.note}".rstrip()
-    lines = [headline(record, result), *commits.lines(heads)]
+    lines = [headline(record, result), *_head_lines(heads)]
     lines += [f"  {reason}" for reason in result.reasons]
     lines += [
         f"  {check.name}: {check.status} {check.note}".rstrip() for check in result.verifications
@@ -106,7 +110,7 @@ def headline(record: CampaignRecord, result: Result) -> str:
     if result.culprit:
         words += f" {result.culprit}"
     if result.outcome is Outcome.CULPRIT_SET:
-        words += " " + " ".join(sha[:12] for sha, _ in result.candidates[:8])
+        words += " " + " ".join(sha[:12] for sha, _ in result.candidates[:MOST])
     details = [f"confidence {result.confidence:.3f}"] if result.confidence else []
     # Of any command there is no cause to tell.
     details += [] if record.kind == CampaignKind.RUN else [f"cause {result.cause.value}"]
@@ -125,12 +129,45 @@ def whole_answer(output: Output, record: CampaignRecord) -> tuple[dict[str, Any]
     store = output.store
     heads: tuple[CommitHead, ...] = ()
     if record.result is not None:
-        heads = commits.heads(output, record.request, record.result)
+        heads = _heads(output, record.request, record.result)
     text = text_of(record, store.summary(record), heads)
-    return answer_of(store, record) | {"commits": commits.rows(heads)}, text
+    return answer_of(store, record) | {"commits": [asdict(head) for head in heads]}, text
 
 
-def show(output: Output, record: CampaignRecord) -> None:
-    """Print a campaign's answer."""
+def _heads(output: Output, request: CampaignRequest, result: Result) -> tuple[CommitHead, ...]:
+    """What git says of the commits that an answer names: its culprit, else the first of its set;
+    nothing where tree or site file are not what they were.
+    """
+    shas: tuple[str, ...] = ()
+    if result.culprit:
+        shas = (result.culprit,)
+    elif result.outcome in (Outcome.CULPRIT_SET, Outcome.MULTIPLE_CULPRITS):
+        shas = tuple(sha for sha, _ in result.candidates[:MOST])
+    if not shas:
+        return ()
+    try:
+        site = output.sites.of_campaign(request)
+        if site is None:
+            tree = trees.command_tree(output.state, request.repo)
+        else:
+            tree = trees.tree_of(output.state, site.target(request.tree))
+        return tuple(tree.head(sha) for sha in shas)
+    except RtbisectError:
+        return ()
+
+
+def _head_lines(heads: Sequence[CommitHead]) -> list[str]:
+    """Commits for a person: one as git has it, of several a line each."""
+    if len(heads) != 1:
+        return [
+            f"  {head.commit[:12]} {head.subject} ({head.author}, {head.date})" for head in heads
+        ]
+    (only,) = heads
+    return [f"  Author: {only.author}", f"  Date:   {only.date}", f"      {only.subject}"]
+
+
+def show(output: Output, record: CampaignRecord) -> int:
+    """Print the answer of a search; its exit code."""
     data, text = whole_answer(output, record)
     output.answer(data, text)
+    return exit_of(record.result)

@@ -17,7 +17,7 @@ from rtbisect.cli.options import (
     site_path,
     suite_option,
 )
-from rtbisect.cli.output import PlainProgress
+from rtbisect.cli.output import Output, PlainProgress
 from rtbisect.cli.result import answer_of
 from rtbisect.errors import ConfigError
 from rtbisect.model.campaign import CampaignKind, CampaignRequest, Level
@@ -26,7 +26,6 @@ from rtbisect.model.command import Extra
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from rtbisect.cli.output import Output
     from rtbisect.store.campaigns import CampaignRecord
 
 #: git bisect run: this revision cannot be tested.

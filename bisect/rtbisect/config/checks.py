@@ -6,14 +6,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from rtbisect.config.schema import BuildConfigEntry
+from rtbisect.config.schema import BuildConfigEntry, BuildDefaults, SiteFile, VariantEntry
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     from rtbisect.config import yamlfile
-    from rtbisect.config.schema import BuildDefaults, SiteFile, VariantEntry
 
 #: The lab on this machine.
 EMBEDDED = "lava-run://localhost/"

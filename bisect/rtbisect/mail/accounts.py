@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from rtbisect.errors import ConfigError
 from rtbisect.mail.command_mail import SenderRules
-from rtbisect.mail.transport.inbox import ImapBox, ImapSettings, Maildir
+from rtbisect.mail.transport.inbox import ImapBox, ImapSettings, Inbox, Maildir
 from rtbisect.mail.transport.local import FileTransport, MboxTransport, SendmailTransport
 from rtbisect.mail.transport.smtp import SmtpSettings, SmtpTransport
 from rtbisect.model.mail import MailRules
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from rtbisect.config.site_file import Site
-    from rtbisect.mail.transport.inbox import Inbox
     from rtbisect.mail.transport.transport import Transport
 
 

@@ -24,7 +24,7 @@ from rtbisect.mail.accounts import rules_of
 from rtbisect.mail.recipients import in_words, plain_name
 from rtbisect.mail.report_state import follow_outbox
 from rtbisect.model.mail import MailKind, OutMail
-from rtbisect.model.report import ReportInput, ReportState
+from rtbisect.model.report import CommitText, Report, ReportInput, ReportState
 from rtbisect.report.draft import check_mailable
 from rtbisect.report.input_file import read_input
 from rtbisect.report.lint.rules import lint
@@ -33,7 +33,6 @@ from rtbisect.store.outbox import Outbox
 
 if TYPE_CHECKING:
     from rtbisect.config.schema import Person
-    from rtbisect.model.report import CommitText, Report
     from rtbisect.store.campaigns import CampaignRecord, CampaignStore
 
 #: The mail for other people, and who gets it, beside the draft.

@@ -10,23 +10,19 @@ from typing import TYPE_CHECKING
 
 from rtbisect.campaign import ab_test, resolve, session, trees
 from rtbisect.campaign.ab_test import Question
-from rtbisect.config.site_file import load_site
+from rtbisect.config.site_file import Site, load_site
 from rtbisect.errors import ConfigError
 from rtbisect.mail import result_mail
 from rtbisect.mail.reply_text import Asked
 from rtbisect.mail.transport.fetch import fetch, is_address
-from rtbisect.model.campaign import CampaignKind
+from rtbisect.model.campaign import CampaignKind, CampaignRequest
 from rtbisect.model.command import Extra
 from rtbisect.store import codec
-from rtbisect.store.campaigns import CampaignStore
-from rtbisect.store.replies import ReplyState
+from rtbisect.store.campaigns import CampaignRecord, CampaignStore
+from rtbisect.store.replies import KeptReply, Replies, ReplyState
 
 if TYPE_CHECKING:
-    from rtbisect.config.site_file import Site
-    from rtbisect.model.campaign import CampaignRequest
     from rtbisect.model.ports import Progress
-    from rtbisect.store.campaigns import CampaignRecord
-    from rtbisect.store.replies import KeptReply, Replies
 
 
 def carry_out(state: Path, replies: Replies, reply: KeptReply, progress: Progress) -> None:

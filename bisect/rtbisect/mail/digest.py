@@ -13,12 +13,12 @@ from rtbisect.config.paths import data
 from rtbisect.config.thresholds import load_thresholds
 from rtbisect.errors import ConfigError, InternalError
 from rtbisect.judge.verdict import improved
-from rtbisect.model.campaign import Outcome
+from rtbisect.model.campaign import Outcome, Result
 from rtbisect.model.mail import MailKind, MailState, OutMail
 from rtbisect.model.report import ReportState
 from rtbisect.report.message import Envelope, own_id
 from rtbisect.report.text import TABLE, cut, foreign
-from rtbisect.store.campaigns import CampaignStore
+from rtbisect.store.campaigns import CampaignRecord, CampaignStore
 from rtbisect.store.outbox import Outbox
 from rtbisect.store.replies import Replies, ReplyState
 
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from rtbisect.config.site_file import Site
-    from rtbisect.model.campaign import Result
-    from rtbisect.store.campaigns import CampaignRecord
 
 #: Rows of a part; of more the number is told.
 _MOST = 15

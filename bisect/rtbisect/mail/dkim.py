@@ -10,12 +10,11 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rtbisect.mail.auth_results import MOST, plain
+from rtbisect.mail.auth_results import MOST, Passed, plain
 
 if TYPE_CHECKING:
     from email.message import Message
 
-    from rtbisect.mail.auth_results import Passed
 
 #: Signatures of one mail; each hop adds one.
 _MOST_SIGNATURES = 20

@@ -12,16 +12,20 @@ from typing import TYPE_CHECKING
 
 from rtbisect.campaign import trees
 from rtbisect.config.site_file import load_site
-from rtbisect.errors import BusyError, ConfigError, InfrastructureError, InternalError
+from rtbisect.errors import (
+    BusyError,
+    ConfigError,
+    InfrastructureError,
+    InternalError,
+    RtbisectError,
+)
 from rtbisect.mail.result_mail import OPEN
 from rtbisect.report.draft import keep
-from rtbisect.store.campaigns import CampaignStore
+from rtbisect.store.campaigns import CampaignRecord, CampaignStore
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rtbisect.errors import RtbisectError
-    from rtbisect.store.campaigns import CampaignRecord
 
 #: What was tested for a report, beside its draft.
 FOLLOWED = "followed.json"

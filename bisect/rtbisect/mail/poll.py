@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from rtbisect.errors import ConfigError, InternalError
 from rtbisect.mail.command_mail import Reply, SenderRules, read_reply
 from rtbisect.model.report import ReportState
-from rtbisect.store.replies import KeptReply, ReplyState, key_of
+from rtbisect.store.replies import KeptReply, Replies, ReplyState, key_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from rtbisect.mail.transport.inbox import Inbox
     from rtbisect.store.campaigns import CampaignRecord, CampaignStore
     from rtbisect.store.outbox import Outbox
-    from rtbisect.store.replies import Replies
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,17 +13,15 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from rtbisect.errors import ConfigError
-from rtbisect.model.mail import Recipient, Recipients
+from rtbisect.model.mail import MailRules, Recipient, Recipients
 from rtbisect.report.lint.form import MESSAGE_ID
-from rtbisect.report.policy import AddressSource, Refusal, addressees
+from rtbisect.report.policy import Addressee, AddressSource, Purpose, Refusal, addressees
 from rtbisect.report.text import ascii_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rtbisect.model.mail import MailRules
     from rtbisect.model.report import CommitText
-    from rtbisect.report.policy import Addressee, Purpose
 
 #: A patch is answered while people have it in mind: about one release.
 _FRESH = timedelta(days=70)

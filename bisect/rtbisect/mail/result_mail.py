@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rtbisect.campaign import assemble
-from rtbisect.config.site_file import load_site
+from rtbisect.config.site_file import Site, load_site
 from rtbisect.errors import ConfigError
 from rtbisect.mail.accounts import rules_of
 from rtbisect.mail.approve import approver, check_gates, check_lint
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from email.headerregistry import AddressHeader
     from email.message import EmailMessage
 
-    from rtbisect.config.site_file import Site
     from rtbisect.store.campaigns import CampaignRecord, CampaignStore
 
 #: Reports that somebody has, and that are neither mended nor taken back.

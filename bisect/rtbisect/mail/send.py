@@ -5,12 +5,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rtbisect.mail.transport.transport import Delivered, Doubt, Ended, Later, Refused
+from rtbisect.mail.transport.transport import Delivered, Doubt, Ended, Later, Refused, Transport
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from rtbisect.mail.transport.transport import Transport
     from rtbisect.model.mail import OutMail
     from rtbisect.store.outbox import Outbox
 

@@ -7,21 +7,20 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rtbisect.errors import ConfigError
 from rtbisect.model.campaign import (
     Better,
     CampaignKind,
+    CampaignRequest,
     MetricKey,
     Role,
     Scale,
+    Sought,
     Statistic,
     Threshold,
 )
-
-if TYPE_CHECKING:
-    from rtbisect.model.campaign import CampaignRequest, Sought
 
 #: Suite, window and default name of a command's figure.
 SUITE, WINDOW, VALUE = "command", "run", "value"

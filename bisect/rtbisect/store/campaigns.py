@@ -14,7 +14,7 @@ import sqlalchemy as sa
 
 from rtbisect.errors import ConfigError, InternalError
 from rtbisect.model.campaign import CampaignRequest, CampaignState, Result, Summary
-from rtbisect.model.report import Report, ReportState
+from rtbisect.model.report import CommitText, Report, ReportState
 from rtbisect.process import locks
 from rtbisect.store import codec, db, schema
 from rtbisect.store.journal import summary_of
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
     from datetime import datetime
     from pathlib import Path
-
-    from rtbisect.model.report import CommitText
 
 
 T = TypeVar("T")

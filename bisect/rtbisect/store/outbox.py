@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -29,7 +29,6 @@ from rtbisect.store import db
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
-    from contextlib import AbstractContextManager
 
 #: Seconds until the next try: twice as many each time, up to the last.
 FIRST_S = 60.0

@@ -18,7 +18,7 @@ from helpers.report_cases import rcu
 from rtbisect.campaign import ab_test
 from rtbisect.campaign.fingerprint import MachineFingerprint, machine_parts, new_fingerprint
 from rtbisect.campaign.plan import setup_of
-from rtbisect.cli import answer as command
+from rtbisect.cli import report as command
 from rtbisect.config.site_file import load_site
 from rtbisect.errors import InfrastructureError
 from rtbisect.judge.verdict import judge

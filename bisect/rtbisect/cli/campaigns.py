@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`rtbisect status`: the campaigns of this store."""
+"""`rtbisect status` and `rtbisect resume`: the campaigns of this store, and those that go on."""
 
 from __future__ import annotations
 
@@ -8,15 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rtbisect.cli import result
+from rtbisect.campaign import session
+from rtbisect.cli import check, result, tryrev
 from rtbisect.cli.options import json_option
+from rtbisect.cli.output import Output, PlainProgress
 from rtbisect.errors import InternalError
-from rtbisect.model.campaign import CampaignState
+from rtbisect.model.campaign import CampaignKind, CampaignState
+from rtbisect.process import plugins
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from rtbisect.cli.output import Output
     from rtbisect.store.campaigns import CampaignStore
 
 
@@ -64,3 +66,24 @@ def _row(store: CampaignStore, name: str, *, running: bool) -> tuple[dict[str, A
         return nothing | extra, f"{name}: unreadable: {error}"
     extra = {"state": record.state, "created": record.created, "note": record.note}
     return row | extra, line
+
+
+@click.command(epilog="Example: rtbisect resume bisect-3")
+@click.argument("campaign", required=False)
+@json_option
+@click.pass_obj
+def resume(output: Output, campaign: str | None) -> int:
+    """Go on with CAMPAIGN, or with the newest unfinished one.
+
+    What was measured before the interruption is kept; only the step that was in flight is
+    done again. The exit code is that of the command that started the campaign.
+    """
+    record = session.go_on(output.state, campaign, PlainProgress(), output.sites)
+    if record.kind == CampaignKind.CHECK:
+        return check.conclude(output, record)
+    if record.kind == CampaignKind.TRY:
+        return tryrev.conclude(output, record)
+    for entry in plugins.plugins(plugins.CAMPAIGNS):
+        if record.kind == entry.name:
+            return int(plugins.load(entry)(output, record))
+    return result.show(output, record)
