@@ -95,7 +95,7 @@ def run(words: Sequence[str]) -> int:
     except KeyboardInterrupt:
         _ignore_signals()
         code = fail(Interrupted("interrupted", RESUME), asked_json)
-    return _for_git(code if isinstance(code, int) else int(Exit.ANSWERED), context, words)
+    return _for_git(code if isinstance(code, int) else Exit.ANSWERED, context, words)
 
 
 def _tell(error: Exception, asked_json: bool, state: Path) -> int:
@@ -105,7 +105,7 @@ def _tell(error: Exception, asked_json: bool, state: Path) -> int:
         return fail(Interrupted("interrupted", RESUME), asked_json)
     if isinstance(error, BrokenPipeError):
         drop_stdout()
-        return int(Exit.INTERRUPTED)
+        return Exit.INTERRUPTED
     our_error = _as_our_error(error)
     if isinstance(our_error, InternalError):
         keep_traceback(error, state)

@@ -13,14 +13,13 @@ import click
 from rtbisect.campaign import resolve, session
 from rtbisect.cli import result
 from rtbisect.cli.options import (
+    answers,
     bad_option,
     find_fix_option,
     good_option,
-    json_option,
     metric_option,
     seed_option,
     site_option,
-    site_path,
     suite_option,
 )
 from rtbisect.cli.output import Output, PlainProgress
@@ -43,8 +42,7 @@ FEWEST_RUNS = 36
 @find_fix_option
 @seed_option
 @site_option
-@json_option
-@click.pass_obj
+@answers
 def bisect(
     output: Output,
     tree: str,
@@ -63,7 +61,7 @@ def bisect(
     ancestor of the newer one their merge base takes its place, and that is said.
     Exit code 0: answered (see `outcome`); 4: inconclusive.
     """
-    loaded = output.sites.at(site_path(site))
+    loaded = output.site(site)
     sought = Sought.REPAIR if find_fix else Sought.REGRESSION
     older, newer, given = resolve.ends_of_tree(
         output.state, loaded, tree, *sought.ends(good, bad), suite, metric
@@ -118,9 +116,8 @@ def bisect(
     help="Budget of runs, with those that prove the answer.",
 )
 @seed_option
-@json_option
 @click.argument("command", nargs=-1, required=True)
-@click.pass_obj
+@answers
 def run(
     output: Output,
     good: str,

@@ -10,7 +10,7 @@ import click
 
 from rtbisect.campaign import session
 from rtbisect.cli import check, result, tryrev
-from rtbisect.cli.options import json_option
+from rtbisect.cli.options import answers
 from rtbisect.cli.output import Output, PlainProgress
 from rtbisect.errors import InternalError
 from rtbisect.model.campaign import CampaignKind, CampaignState
@@ -28,8 +28,7 @@ NEWEST = 50
 
 @click.command(epilog="Example: rtbisect status --json")
 @click.option("--all", "everything", is_flag=True, help="All of them; by default the newest 50.")
-@json_option
-@click.pass_obj
+@answers
 def status(output: Output, everything: bool) -> int:
     """List campaigns with their state and costs: the newest, and those that are not done."""
     store = output.store
@@ -70,8 +69,7 @@ def _row(store: CampaignStore, name: str, *, running: bool) -> tuple[dict[str, A
 
 @click.command(epilog="Example: rtbisect resume bisect-3")
 @click.argument("campaign", required=False)
-@json_option
-@click.pass_obj
+@answers
 def resume(output: Output, campaign: str | None) -> int:
     """Go on with CAMPAIGN, or with the newest unfinished one.
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import click
 
 from rtbisect.campaign import resolve, session
-from rtbisect.cli.options import json_option, seed_option, site_option, site_path
+from rtbisect.cli.options import answers, seed_option, site_option
 from rtbisect.cli.output import Output, PlainProgress
 from rtbisect.cli.result import answer_of, exit_of, headline
 from rtbisect.errors import Exit
@@ -39,8 +39,7 @@ WIDTH = 110
 @click.option("--tip", help="Revision to judge (default: head of the configured branch).")
 @seed_option
 @site_option
-@json_option
-@click.pass_obj
+@answers
 def check(
     output: Output,
     tree: str,
@@ -53,7 +52,7 @@ def check(
 
     Exit code 0: no regression; 1: regressed; 4: undecided.
     """
-    loaded = output.sites.at(site_path(site))
+    loaded = output.site(site)
     good, bad = resolve.base_and_tip(output.state, loaded, tree, base, tip)
     request = CampaignRequest(
         kind=CampaignKind.CHECK, site=str(loaded.path), tree=tree, older=good, newer=bad, seed=seed
@@ -82,14 +81,14 @@ def conclude(output: Output, record: CampaignRecord) -> int:
 def exit_of_check(result: Result | None) -> int:
     """0 no regression, 1 regressed, 4 undecided."""
     if result and result.outcome is Outcome.CULPRIT_SET:
-        return int(Exit.REGRESSED)
+        return Exit.REGRESSED
     return exit_of(result)
 
 
 def _judgement(judgement: Judgement) -> dict[str, object]:
     return {
         "metric": str(judgement.key),
-        "level": judgement.level.value,
+        "level": judgement.level,
         "effect": judgement.effect,
         "interval": list(judgement.interval),
         "p": judgement.p,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from rtbisect.campaign import plan
-from rtbisect.cli.options import json_option, site_path
+from rtbisect.cli.options import answers, site_path
 from rtbisect.config import notes
 from rtbisect.config.site_file import Site, load_site
 from rtbisect.errors import ConfigError
@@ -32,8 +32,7 @@ def config() -> None:
 
 @config.command(epilog="Example: rtbisect config check site.example.yaml --json")
 @click.argument("site", required=False, type=click.Path(path_type=Path))
-@json_option
-@click.pass_obj
+@answers
 def check(output: Output, site: Path | None) -> int:
     """Check SITE and the thresholds; a mistake is named by file and line.
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,15 +16,15 @@ import click
 
 from rtbisect.acceptance import inspection
 from rtbisect.campaign import labs
-from rtbisect.cli.options import json_option, site_option, site_path
+from rtbisect.cli.options import answers, site_option, site_path
 from rtbisect.cli.output import Output, PlainProgress
-from rtbisect.config.site_file import Site, load_site
 from rtbisect.errors import ConfigError, Exit, RtbisectError
 from rtbisect.lab import bmc, inventory
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from rtbisect.config.site_file import Site
     from rtbisect.lab.inventory import Host
     from rtbisect.lab.lava.claims import LabClaim
     from rtbisect.lab.lava.rest import LavaRest
@@ -36,11 +37,10 @@ def host() -> None:
 
 @host.command("list", epilog="Example: rtbisect host list --json")
 @site_option
-@json_option
-@click.pass_obj
+@answers
 def list_hosts(output: Output, site: Path | None) -> int:
     """All hosts: power, what the LAVA server shows of them, and our quarantine list."""
-    loaded = load_site(site_path(site))
+    loaded = output.site(site)
     rest, listed = labs.server_at(loaded), labs.quarantine(output.state).all()
     rows = []
     for machine in inventory.all_of(loaded):
@@ -55,7 +55,7 @@ def list_hosts(output: Output, site: Path | None) -> int:
         for row in rows
     ]
     output.answer({"hosts": rows}, "\n".join(lines) or "no host")
-    return int(Exit.LAB if any(row["faults"] for row in rows) else Exit.ANSWERED)
+    return Exit.LAB if any(row["faults"] for row in rows) else Exit.ANSWERED
 
 
 @host.command(epilog="Example: rtbisect host power rt01 cycle")
@@ -66,11 +66,10 @@ def list_hosts(output: Output, site: Path | None) -> int:
     default="status",
 )
 @site_option
-@json_option
-@click.pass_obj
+@answers
 def power(output: Output, name: str, how: str, site: Path | None) -> int:
     """Power of the host NAME."""
-    loaded = load_site(site_path(site))
+    loaded = output.site(site)
     machine = inventory.named(loaded, name)
     if how != "status":
         _check_may_switch(output, loaded, machine)
@@ -88,7 +87,7 @@ def power(output: Output, name: str, how: str, site: Path | None) -> int:
 @click.pass_obj
 def console(output: Output, name: str, site: Path | None, take: bool) -> int:
     """Serial console of the host NAME over IPMI; ~. at the begin of a line ends it."""
-    loaded = load_site(site_path(site))
+    loaded = output.site(site)
     machine = inventory.named(loaded, name)
     _check_may_switch(output, loaded, machine)
     if not sys.stdin.isatty():
@@ -107,25 +106,22 @@ def console(output: Output, name: str, site: Path | None, take: bool) -> int:
 @host.command(epilog="Example: rtbisect host health rt01 --json")
 @click.argument("name")
 @site_option
-@json_option
-@click.pass_obj
+@answers
 def health(output: Output, name: str, site: Path | None) -> int:
     """Sensors and event log of the host NAME; exit code 3 when a sensor is out of its limits."""
-    controller = inventory.named(load_site(site_path(site)), name).bmc
+    controller = inventory.named(output.site(site), name).bmc
     sensors, events = controller.sensors(), controller.events()
     bad = any(each.out_of_limits for each in sensors)
     data = {
         "host": name,
-        "sensors": [
-            {"name": s.name, "value": s.value, "unit": s.unit, "status": s.status} for s in sensors
-        ],
-        "events": [{"number": each.number, "text": each.text} for each in events],
+        "sensors": list(map(asdict, sensors)),
+        "events": list(map(asdict, events)),
         "well": not bad,
     }
     lines = [f"{s.name}: {s.value:g} {s.unit}, {s.status}" for s in sensors if s.value is not None]
     lines += [f"event {each.number}: {each.text}" for each in events]
     output.answer(data, "\n".join(lines) or f"{name}: no sensor, no event")
-    return int(Exit.LAB if bad else Exit.ANSWERED)
+    return Exit.LAB if bad else Exit.ANSWERED
 
 
 @host.command(epilog="Example: rtbisect host accept rt01 --boots 12")
@@ -133,8 +129,7 @@ def health(output: Output, name: str, site: Path | None) -> int:
 @site_option
 @click.option("--tree", help="Tree or build_config whose kernel is booted (default: the first).")
 @click.option("--boots", type=click.IntRange(2, 100), default=10, show_default=True)
-@json_option
-@click.pass_obj
+@answers
 def accept(output: Output, name: str, site: Path | None, tree: str | None, boots: int) -> int:
     """First day of the host NAME: boot one kernel again and again, and tell claim by claim whether
     the host can be measured.
@@ -150,15 +145,14 @@ def accept(output: Output, name: str, site: Path | None, tree: str | None, boots
 @click.option("--reason", help="Why its boots are no evidence.")
 @click.option("--release", is_flag=True, help="Take it off the list.")
 @site_option
-@json_option
-@click.pass_obj
+@answers
 def quarantine(
     output: Output, name: str, reason: str | None, release: bool, site: Path | None
 ) -> int:
     """Put the host NAME on our own list: its boots are no evidence until it is released."""
     if bool(reason) == release:
         raise ConfigError("give either --reason or --release", "see `--help`")
-    device = inventory.named(load_site(site_path(site)), name).listed_as
+    device = inventory.named(output.site(site), name).listed_as
     listed = labs.quarantine(output.state)
     if release:
         was_listed = listed.release(device)
@@ -206,8 +200,7 @@ def lab() -> None:
 @click.option("--tree", help="Tree or build_config whose plan is tried (default: the first).")
 @click.option("--kernel", type=click.Path(exists=True, dir_okay=False, path_type=Path),
               help="A bzImage with PREEMPT_RT to boot there once.")  # fmt: skip
-@json_option
-@click.pass_obj
+@answers
 def check(
     output: Output,
     url: str | None,
@@ -237,4 +230,4 @@ def _tell_claims(output: Output, claims: Iterable[LabClaim], verdict: str) -> in
         progress.say(lines[-1])
     good = all(row["holds"] is not False for row in rows)
     output.answer({"claims": rows, verdict: good}, "\n".join(lines))
-    return int(Exit.ANSWERED if good else Exit.LAB)
+    return Exit.ANSWERED if good else Exit.LAB

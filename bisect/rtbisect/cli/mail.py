@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rtbisect.campaign.assemble import SystemClock
-from rtbisect.cli.options import by_option, json_option, site_option, site_path
-from rtbisect.cli.output import Output, PlainProgress, keep_traceback
-from rtbisect.config.site_file import load_site
-from rtbisect.errors import ConfigError, Exit, InternalError, Interrupted, RtbisectError
+from rtbisect.cli.options import answers, by_option, site_option
+from rtbisect.cli.output import Output, PlainProgress
+from rtbisect.errors import ConfigError, Exit, Interrupted, RtbisectError
 from rtbisect.mail import accounts, approve
 from rtbisect.mail.commands import carry_out
 from rtbisect.mail.poll import Stores
@@ -33,6 +32,13 @@ if TYPE_CHECKING:
 #: What waits for a person.
 _WAIT = (MailState.IN_DOUBT, MailState.REFUSED, MailState.HELD)
 
+#: What is told of a mail and of a reply, by the names of their fields.
+_MAIL_KEYS = (
+    "message_id", "campaign", "kind", "state", "recipients", "refused", "approved_by",
+    "approved_at", "tries", "answer",
+)  # fmt: skip
+_REPLY_KEYS = ("key", "message_id", "campaign", "sender", "subject", "at", "state", "why")
+
 
 @click.group(no_args_is_help=False, epilog="Example: rtbisect mail list --json")
 def mail() -> None:
@@ -40,8 +46,7 @@ def mail() -> None:
 
 
 @mail.command("list", epilog="Example: rtbisect mail list --json")
-@json_option
-@click.pass_obj
+@answers
 def list_mails(output: Output) -> int:
     """The outbox, oldest mail first."""
     mails = output.outbox.all()
@@ -52,14 +57,13 @@ def list_mails(output: Output) -> int:
 
 @mail.command(epilog="Example: rtbisect mail send --site site.yaml")
 @site_option
-@json_option
-@click.pass_obj
+@answers
 def send(output: Output, site: Path | None) -> int:
     """Send what is due, each mail once; exits with 3 while something waits for a person.
 
     Fits a timer. A mail that may have arrived already is in doubt and never sent again by itself.
     """
-    loaded = load_site(site_path(site))
+    loaded = output.site(site)
     progress = PlainProgress()
     outbox, store = output.outbox, output.store
 
@@ -74,15 +78,14 @@ def send(output: Output, site: Path | None) -> int:
     left = outbox.all(_WAIT)
     text = f"{sum(each.state is MailState.SENT for each in ended)} sent, {len(left)} wait for you"
     output.answer({"mails": rows, "waiting": len(left)}, text)
-    return int(Exit.LAB) if left else int(Exit.ANSWERED)
+    return Exit.LAB if left else Exit.ANSWERED
 
 
 @mail.command(epilog="Example: rtbisect mail decide ID sent --why 'it is in the archive'")
 @click.argument("message_id")
 @click.argument("what", type=click.Choice(["sent", "again"]))
 @click.option("--why", required=True, help="What you looked at.")
-@json_option
-@click.pass_obj
+@answers
 def decide(output: Output, message_id: str, what: str, why: str) -> int:
     """Say of a mail that waits for you that it was sent, or is to be sent again."""
     outbox = output.outbox
@@ -104,8 +107,7 @@ def decide(output: Output, message_id: str, what: str, why: str) -> int:
 
 @mail.command(epilog="Example: rtbisect mail drop ID")
 @click.argument("message_id")
-@json_option
-@click.pass_obj
+@answers
 def drop(output: Output, message_id: str) -> int:
     """Take a mail that was not sent out of the outbox; its report is a draft again."""
     outbox = output.outbox
@@ -121,11 +123,10 @@ def drop(output: Output, message_id: str) -> int:
 
 @mail.command(epilog="Example: rtbisect mail poll --site site.yaml")
 @site_option
-@json_option
-@click.pass_obj
+@answers
 def poll(output: Output, site: Path | None) -> int:
     """Read replies to our mails from the site's inbox; fits a timer."""
-    loaded = load_site(site_path(site))
+    loaded = output.site(site)
     stores = Stores(Replies(output.state), output.outbox, output.store)
     follow_outbox(stores.campaigns, stores.outbox)
     with _closing(accounts.inbox_of(loaded)) as inbox:
@@ -135,8 +136,7 @@ def poll(output: Output, site: Path | None) -> int:
 
 
 @mail.command(epilog="Example: rtbisect mail replies --json")
-@json_option
-@click.pass_obj
+@answers
 def replies(output: Output) -> int:
     """Replies that were read, oldest first, but those that nobody has to look at."""
     kept = Replies(output.state).all([s for s in ReplyState if s is not ReplyState.IGNORED])
@@ -147,11 +147,10 @@ def replies(output: Output) -> int:
 @click.argument("key")
 @by_option
 @site_option
-@json_option
-@click.pass_obj
+@answers
 def accept(output: Output, key: str, by: str, site: Path | None) -> int:
     """Let the commands of the reply KEY count, although nothing proves who sent it."""
-    person = approve.approver(load_site(site_path(site)), by)
+    person = approve.approver(output.site(site), by)
     reply = _move_reply(
         output, key, (ReplyState.WAITING,), ReplyState.ACCEPTED, f"accepted by {person}"
     )
@@ -162,19 +161,17 @@ def accept(output: Output, key: str, by: str, site: Path | None) -> int:
 @click.argument("key")
 @by_option
 @site_option
-@json_option
-@click.pass_obj
+@answers
 def close(output: Output, key: str, by: str, site: Path | None) -> int:
     """Let the reply KEY ask for nothing any more, whatever it has asked for."""
-    person = approve.approver(load_site(site_path(site)), by)
+    person = approve.approver(output.site(site), by)
     before = (ReplyState.WAITING, ReplyState.ACCEPTED)
     reply = _move_reply(output, key, before, ReplyState.NOTED, f"closed by {person}")
     return _answer_replies(output, (reply,))
 
 
 @mail.command(epilog="Example: rtbisect mail work")
-@json_option
-@click.pass_obj
+@answers
 def work(output: Output) -> int:
     """Carry out what accepted replies ask for, one after the other; answers are drafts.
 
@@ -190,14 +187,12 @@ def work(output: Output) -> int:
             raise
         except RtbisectError as error:
             # The others do not wait for a site file, a lab or an archive that this one needs.
-            if isinstance(error, InternalError):
-                keep_traceback(error, output.state)
-            progress.say(f"rtbisect: reply {reply.key}: {one_line(str(error))}")
+            output.tell_fault(progress, f"reply {reply.key}", error)
             replies.set(reply.key, ReplyState.ACCEPTED, f"waits: {one_line(str(error))}"[:300])
             stopped = stopped or error
         ended.append(replies.get(reply.key))
     _answer_replies(output, ended)
-    return int(stopped.exit_code if stopped else Exit.ANSWERED)
+    return stopped.exit_code if stopped else Exit.ANSWERED
 
 
 def _move_reply(
@@ -225,17 +220,8 @@ def _closing(inbox: Inbox) -> Iterator[Inbox]:
 def _answer_replies(output: Output, replies: Sequence[KeptReply]) -> int:
     """Print replies; the exit code."""
     rows = [
-        {
-            "key": reply.key,
-            "message_id": reply.message_id,
-            "campaign": reply.campaign,
-            "sender": reply.sender,
-            "subject": reply.subject,
-            "at": reply.at,
-            "asked": [{"command": name, "argument": argument} for name, argument in reply.asked],
-            "state": reply.state.value,
-            "why": reply.why,
-        }
+        {name: getattr(reply, name) for name in _REPLY_KEYS}
+        | {"asked": [{"command": name, "argument": argument} for name, argument in reply.asked]}
         for reply in replies
     ]
     text = "\n".join(map(_reply_line, replies)) or "no replies"
@@ -251,18 +237,7 @@ def _reply_line(reply: KeptReply) -> str:
 
 
 def _mail_row(mail: OutMail) -> dict[str, Any]:
-    return {
-        "message_id": mail.message_id,
-        "campaign": mail.campaign,
-        "kind": mail.kind,
-        "state": mail.state.value,
-        "recipients": list(mail.recipients),
-        "refused": list(mail.refused),
-        "approved_by": mail.approved_by,
-        "approved_at": mail.approved_at,
-        "tries": mail.tries,
-        "answer": mail.answer,
-    }
+    return {name: getattr(mail, name) for name in _MAIL_KEYS}
 
 
 def _mail_line(mail: OutMail) -> str:

@@ -6,20 +6,29 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from rtbisect.errors import ConfigError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 def _answer_in_json(context: click.Context, _option: click.Parameter, as_json: bool) -> None:
     context.obj = replace(context.obj, as_json=as_json)
 
 
-json_option = click.option(
-    "--json", is_flag=True, expose_value=False, callback=_answer_in_json,
-    help="Print exactly one JSON object on stdout.",
-)  # fmt: skip
+def answers(command: Callable[..., int]) -> Callable[..., int]:
+    """Give a command the `Output` for its answer as the first argument, and the option --json."""
+    json_option = click.option(
+        "--json", is_flag=True, expose_value=False, callback=_answer_in_json,
+        help="Print exactly one JSON object on stdout.",
+    )  # fmt: skip
+    return json_option(click.pass_obj(command))
+
+
 site_option = click.option(
     "--site",
     type=click.Path(path_type=Path),

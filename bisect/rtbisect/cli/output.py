@@ -15,8 +15,9 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TextIO
 
-from rtbisect.config.site_file import SiteFiles
-from rtbisect.errors import InfrastructureError, RtbisectError
+from rtbisect.cli.options import site_path
+from rtbisect.config.site_file import Site, SiteFiles
+from rtbisect.errors import InfrastructureError, InternalError, RtbisectError
 from rtbisect.pipeline.wording import duration
 from rtbisect.process.command import one_line
 from rtbisect.store.campaigns import CampaignStore
@@ -24,6 +25,8 @@ from rtbisect.store.outbox import Outbox
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from rtbisect.model.ports import Progress
 
 
 #: On something that is not a terminal, progress of the same work is told this often.
@@ -40,6 +43,16 @@ class Output:
     sites: SiteFiles = field(default_factory=SiteFiles)
     #: Answers are one JSON object; else lines for a person.
     as_json: bool = False
+
+    def site(self, option: Path | None) -> Site:
+        """The site file that a command works with."""
+        return self.sites.at(site_path(option))
+
+    def tell_fault(self, progress: Progress, what: str, error: RtbisectError) -> None:
+        """Tell an error that does not stop the rest of a command."""
+        if isinstance(error, InternalError):
+            keep_traceback(error, self.state)
+        progress.say(f"rtbisect: {what}: {one_line(str(error))}")
 
     @property
     def store(self) -> CampaignStore:

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, BinaryIO
 
 import click
 
-from rtbisect.cli.options import json_option
+from rtbisect.cli.options import answers
 from rtbisect.errors import ConfigError, Exit
 from rtbisect.evidence import bundle
 from rtbisect.lab.job_log import LONGEST
+from rtbisect.model.campaign import MetricKey
 
 if TYPE_CHECKING:
     from rtbisect.cli.output import Output
@@ -19,8 +20,7 @@ if TYPE_CHECKING:
 
 @click.command(epilog="Example: rtbisect rejudge bisect-3/")
 @click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
-@json_option
-@click.pass_obj
+@answers
 def rejudge(output: Output, folder: Path) -> int:
     """Judge the measurements of the bundle in FOLDER again; exits with 1 when they say otherwise.
 
@@ -32,8 +32,8 @@ def rejudge(output: Output, folder: Path) -> int:
     data = {
         "campaign": judged.campaign,
         "same": judged.same,
-        "outcome": now.outcome.value if now else None,
-        "cause": now.cause.value if now else None,
+        "outcome": now.outcome if now else None,
+        "cause": now.cause if now else None,
         "culprit": now.culprit if now else None,
         "confidence": round(now.confidence, 4) if now else None,
         "differences": differences,
@@ -45,14 +45,13 @@ def rejudge(output: Output, folder: Path) -> int:
         text += f", confidence {now.confidence:.3f}: "
     text += "the same answer" if judged.same else "NOT the answer that it tells"
     output.answer(data, "\n".join([text, *differences]))
-    return int(Exit.ANSWERED) if judged.same else int(Exit.REGRESSED)
+    return Exit.ANSWERED if judged.same else Exit.REGRESSED
 
 
 @click.command(epilog="Example: rtbisect figures bisect-3/ boot.log")
 @click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @click.argument("console", type=click.File("rb"))
-@json_option
-@click.pass_obj
+@answers
 def figures(output: Output, folder: Path, console: BinaryIO) -> int:
     """Figures of one boot by the script boot.sh of the bundle in FOLDER, from its CONSOLE.
 
@@ -62,20 +61,14 @@ def figures(output: Output, folder: Path, console: BinaryIO) -> int:
     if len(data) > LONGEST:
         raise ConfigError("the console is too long", "give that of one boot")
     measurements, reported = bundle.read_boot(folder, data.decode("utf-8", "replace"))
-    rows = [
-        {"suite": m.suite, "name": m.name, "window": m.window, "value": m.value, "unit": m.unit}
-        for m in measurements
-    ]
-    key = reported.metric
-    judged = [
-        (row["suite"], row["name"], row["window"])
-        == ((key.suite, key.name, key.window) if key else None)
-        for row in rows
-    ]
+    names = ("suite", "name", "window", "value", "unit")
+    rows = [{name: getattr(each, name) for name in names} for each in measurements]
+    keys = [MetricKey(each.suite, each.name, each.window) for each in measurements]
+    judged = reported.metric
     lines = [
-        f"{'*' if mark else ' '} {f'{m.suite}.{m.name}@{m.window}':<44} {m.value:.6g} {m.unit}"
-        for mark, m in zip(judged, measurements, strict=True)
+        f"{'*' if key == judged else ' '} {key!s:<44} {each.value:.6g} {each.unit}"
+        for key, each in zip(keys, measurements, strict=True)
     ]
-    data_of = {"metric": str(key) if key else None, "figures": rows}
-    output.answer(data_of, "\n".join(lines))
+    figures_data = {"metric": str(judged) if judged else None, "figures": rows}
+    output.answer(figures_data, "\n".join(lines))
     return 0

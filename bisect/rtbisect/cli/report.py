@@ -15,8 +15,8 @@ import click
 from rtbisect.campaign import ab_test, session
 from rtbisect.campaign.assemble import SystemClock
 from rtbisect.cli.options import (
+    answers,
     by_option,
-    json_option,
     seed_option,
     send_option,
     site_option,
@@ -46,6 +46,8 @@ from rtbisect.report.template_values import Bot
 from rtbisect.store.journal import recorded
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rtbisect.model.mail import OutMail
 
 
@@ -57,8 +59,7 @@ def report() -> None:
 @report.command(epilog="Example: rtbisect report lint report.eml")
 @click.argument("file", required=False, type=click.Path(path_type=Path))
 @click.option("--rules", "as_rules", is_flag=True, help="Print the rules instead.")
-@json_option
-@click.pass_obj
+@answers
 def lint(output: Output, file: Path | None, as_rules: bool) -> int:
     """Hold a mail (FILE, or `-` for standard input) against the rules for regression mails.
 
@@ -72,10 +73,13 @@ def lint(output: Output, file: Path | None, as_rules: bool) -> int:
     if file is None:
         raise ConfigError("no mail to look at", "give its FILE, or `-` for standard input")
     findings = lint_mail(_mail_bytes(file))
-    rows = [{"rule": each.rule, "where": each.where, "said": each.problem} for each in findings]
-    text = "\n".join(_finding_line(each) for each in findings) or "no findings"
-    output.answer({"file": str(file), "findings": rows}, text)
-    return int(Exit.REGRESSED) if findings else int(Exit.ANSWERED)
+    text = "\n".join(map(_finding_line, findings)) or "no findings"
+    output.answer({"file": str(file), "findings": _finding_rows(findings)}, text)
+    return Exit.REGRESSED if findings else Exit.ANSWERED
+
+
+def _finding_rows(findings: Sequence[Finding]) -> list[dict[str, str]]:
+    return [{"rule": each.rule, "where": each.where, "said": each.problem} for each in findings]
 
 
 def _finding_line(finding: Finding) -> str:
@@ -96,8 +100,7 @@ def _mail_bytes(file: Path) -> bytes:
 
 @report.command(epilog="Example: rtbisect report show demo-1 --json")
 @click.argument("campaign")
-@json_option
-@click.pass_obj
+@answers
 def show(output: Output, campaign: str) -> int:
     """Print the draft of CAMPAIGN."""
     draft = output.store.get(campaign).draft()
@@ -108,7 +111,7 @@ def show(output: Output, campaign: str) -> int:
         raise ConfigError(f"{path}: {error.strerror}", "the draft was removed by hand") from error
     data = {
         "campaign": campaign,
-        "state": draft.state.value,
+        "state": draft.state,
         "message_id": draft.message_id,
         "path": draft.path,
         "eml": text,
@@ -126,8 +129,7 @@ def show(output: Output, campaign: str) -> int:
               help="A thread with a fix, for regzbot to watch; may be repeated.")  # fmt: skip
 @click.option("--link", "linked", multiple=True, metavar="URL",
               help="A page that belongs to it, for regzbot; may be repeated.")  # fmt: skip
-@json_option
-@click.pass_obj
+@answers
 def propose(
     output: Output,
     campaign: str,
@@ -149,16 +151,11 @@ def propose(
         for header, group in (("To", people.to), ("Cc", people.cc), ("dropped", people.dropped))
         for each in group
     ]
-    findings = [{"rule": e.rule, "where": e.where, "said": e.problem} for e in proposal.findings]
     lines = [f"{row['header']:<8}{row['address']}  ({row['reason']})" for row in rows]
-    lines += [
-        people.thread,
-        *([proposal.note] if proposal.note else []),
-        *map(_finding_line, proposal.findings),
-    ]
-    lines += [
+    lines += [people.thread, *filter(None, [proposal.note]), *map(_finding_line, proposal.findings)]
+    lines.append(
         f"{proposal.path}: read it, edit it, then `rtbisect report approve {campaign} --by ...`"
-    ]
+    )
     data = {
         "campaign": campaign,
         "path": str(proposal.path),
@@ -166,18 +163,17 @@ def propose(
         "recipients": rows,
         "in_reply_to": people.parent,
         "thread": people.thread,
-        "findings": findings,
+        "findings": _finding_rows(proposal.findings),
         "note": proposal.note,
     }
     output.answer(data, proposal.text + "\n" + "\n".join(lines))
-    return int(Exit.REGRESSED) if findings else int(Exit.ANSWERED)
+    return Exit.REGRESSED if proposal.findings else Exit.ANSWERED
 
 
 @report.command(epilog="Example: rtbisect report approve bisect-3 --by 'A Person'")
 @click.argument("campaign")
 @by_option
-@json_option
-@click.pass_obj
+@answers
 def approve(output: Output, campaign: str, by: str) -> int:
     """Answer for the mail of CAMPAIGN: it goes to the outbox as it lies there."""
     store = output.store
@@ -200,8 +196,7 @@ def approve(output: Output, campaign: str, by: str) -> int:
 @click.argument("campaign")
 @click.option("--origin", default="rtbisect", show_default=True, metavar="NAME",
               help="Name that KCIDB knows you by (a-z, 0-9, _).")  # fmt: skip
-@json_option
-@click.pass_obj
+@answers
 def for_kcidb(output: Output, campaign: str, origin: str) -> int:
     """Print CAMPAIGN in KCIDB's format; `kcidb:` of a site file writes such files by itself."""
     folder = output.store.get(campaign).draft().folder
@@ -215,8 +210,7 @@ def for_kcidb(output: Output, campaign: str, origin: str) -> int:
 @report.command(epilog="Example: rtbisect report bundle bisect-3")
 @click.argument("campaign")
 @click.argument("folder", required=False, type=click.Path(path_type=Path))
-@json_option
-@click.pass_obj
+@answers
 def bundle(output: Output, campaign: str, folder: Path | None) -> int:
     """Write the evidence of CAMPAIGN to FOLDER, where `rejudge` needs nothing else.
 
@@ -241,8 +235,7 @@ def bundle(output: Output, campaign: str, folder: Path | None) -> int:
 @by_option
 @click.option("--why", required=True, help="What was wrong, in a sentence.")
 @send_option
-@json_option
-@click.pass_obj
+@answers
 def withdraw(output: Output, campaign: str, by: str, why: str, queue: bool) -> int:
     """Withdraw the report of CAMPAIGN in its own thread, from all who got it."""
     record = output.store.get(campaign)
@@ -276,8 +269,7 @@ def _show_or_queue(output: Output, mail: OutMail, about: dict[str, str], *, queu
 @click.option("--send", "queue", is_flag=True, help="Queue it for the operator, if there is "
               "anything to tell.")  # fmt: skip
 @site_option
-@json_option
-@click.pass_obj
+@answers
 def make_digest(
     output: Output, hours: int, lab_only: bool, by: str, queue: bool, site: Path | None,
 ) -> int:  # fmt: skip
@@ -285,7 +277,7 @@ def make_digest(
 
     Fits a timer. Exits with 3 while the lab is in the way of a campaign.
     """
-    loaded = load_site(site_path(site))
+    loaded = output.site(site)
     person = approving.approver(loaded, by) if queue else None
     contents = digest(output.state, hours, SystemClock().now_iso())
     name = str(person or "")
@@ -294,13 +286,12 @@ def make_digest(
     if send:
         output.outbox.put(mail)
     output.answer({"eml": mail.text, "queued": send} | asdict(contents), mail.text)
-    return int(Exit.LAB) if contents.ill else int(Exit.ANSWERED)
+    return Exit.LAB if contents.ill else Exit.ANSWERED
 
 
 @report.command(epilog="Example: rtbisect report page bisect-3")
 @click.argument("campaign")
-@json_option
-@click.pass_obj
+@answers
 def page(output: Output, campaign: str) -> int:
     """Write CAMPAIGN as one page of HTML with its pictures, beside the draft."""
     store = output.store
@@ -318,8 +309,7 @@ def page(output: Output, campaign: str) -> int:
               "standard input.")  # fmt: skip
 @click.option("--rev", help="A revision of the tree.")
 @seed_option
-@json_option
-@click.pass_obj
+@answers
 def test_it(output: Output, campaign: str, patch: Path | None, rev: str | None, seed: int) -> int:
     """Boot what CAMPAIGN calls bad beside a patch on top of it, or another revision.
 
@@ -352,7 +342,7 @@ def test_it(output: Output, campaign: str, patch: Path | None, rev: str | None, 
     }
     output.answer(data, answer.text)
     codes = {Level.REGRESSED: Exit.ANSWERED, Level.PASS: Exit.REGRESSED}
-    return int(codes.get(answer.level, Exit.UNDECIDED))
+    return codes.get(answer.level, Exit.UNDECIDED)
 
 
 @report.command(epilog="Example: rtbisect report answer bisect-3 check-5 --by 'A Person' --send")
@@ -360,8 +350,7 @@ def test_it(output: Output, campaign: str, patch: Path | None, rev: str | None, 
 @click.argument("check")
 @by_option
 @send_option
-@json_option
-@click.pass_obj
+@answers
 def answer(output: Output, campaign: str, check: str, by: str, queue: bool) -> int:
     """Answer in the thread of the report of CAMPAIGN what the campaign CHECK has measured.
 
@@ -376,8 +365,7 @@ def answer(output: Output, campaign: str, check: str, by: str, queue: bool) -> i
 
 @report.command(epilog="Example: rtbisect report follow --site site.yaml")
 @site_option
-@json_option
-@click.pass_obj
+@answers
 def follow(output: Output, site: Path | None) -> int:
     """Look for commits that say they mend what was reported, and boot the branch that has them.
 
@@ -397,7 +385,7 @@ def follow(output: Output, site: Path | None) -> int:
         for row in rows
     ]
     output.answer({"reports": rows}, "\n".join(lines) or "nothing new")
-    return int(max(codes))
+    return max(codes)
 
 
 def _test_fix(output: Output, fix: Mended | Unknown) -> tuple[dict[str, Any], Exit]:

@@ -43,24 +43,20 @@ def answer_of(store: CampaignStore, record: CampaignRecord) -> dict[str, Any]:
     if result is None:
         return known
     return known | {
-        "outcome": result.outcome.value,
+        "outcome": result.outcome,
         "culprit": result.culprit,
         # 0 is no confidence in anything: there is nothing to be sure of.
         "confidence": round(result.confidence, 4) if result.confidence else None,
-        "cause": result.cause.value,
+        "cause": result.cause,
         "metric": str(result.metric) if result.metric else None,
         "candidates": [
             {"commit": sha, "probability": round(share, 4)} for sha, share in result.candidates
         ],
         "reasons": list(result.reasons),
-        "gates": [
-            {"name": gate.name, "status": gate.status.value, "reason": gate.reason}
-            for gate in result.gates
-        ],
+        "gates": list(map(asdict, result.gates)),
         "origins": [
-            {
-                "kind": origin.kind,
-                "name": origin.name,
+            asdict(origin)
+            | {
                 "parent": round(origin.parent, 3),
                 "culprit": round(origin.culprit, 3),
                 "share": round(origin.share, 4),
@@ -106,22 +102,22 @@ def headline(record: CampaignRecord, result: Result) -> str:
     if record.kind in (CampaignKind.CHECK, CampaignKind.TRY):
         # They compare and do not search: there is a level, and no commit to name.
         return f"{record.id}: {level_of(result)}"
-    words = f"{record.id}: {result.outcome.value}"
+    words = f"{record.id}: {result.outcome}"
     if result.culprit:
         words += f" {result.culprit}"
     if result.outcome is Outcome.CULPRIT_SET:
         words += " " + " ".join(sha[:12] for sha, _ in result.candidates[:MOST])
     details = [f"confidence {result.confidence:.3f}"] if result.confidence else []
     # Of any command there is no cause to tell.
-    details += [] if record.kind == CampaignKind.RUN else [f"cause {result.cause.value}"]
+    details += [] if record.kind == CampaignKind.RUN else [f"cause {result.cause}"]
     return f"{words} ({', '.join(details)})" if details else words
 
 
 def exit_of(result: Result | None) -> int:
     """0 for an answer, 4 when there is none."""
     if result is None or result.outcome is Outcome.INCONCLUSIVE:
-        return int(Exit.UNDECIDED)
-    return int(Exit.ANSWERED)
+        return Exit.UNDECIDED
+    return Exit.ANSWERED
 
 
 def whole_answer(output: Output, record: CampaignRecord) -> tuple[dict[str, Any], str]:
@@ -131,7 +127,7 @@ def whole_answer(output: Output, record: CampaignRecord) -> tuple[dict[str, Any]
     if record.result is not None:
         heads = _heads(output, record.request, record.result)
     text = text_of(record, store.summary(record), heads)
-    return answer_of(store, record) | {"commits": [asdict(head) for head in heads]}, text
+    return answer_of(store, record) | {"commits": list(map(asdict, heads))}, text
 
 
 def _heads(output: Output, request: CampaignRequest, result: Result) -> tuple[CommitHead, ...]:

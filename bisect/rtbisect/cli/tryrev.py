@@ -10,11 +10,10 @@ import click
 
 from rtbisect.campaign import resolve, session
 from rtbisect.cli.options import (
-    json_option,
+    answers,
     metric_option,
     seed_option,
     site_option,
-    site_path,
     suite_option,
 )
 from rtbisect.cli.output import Output, PlainProgress
@@ -52,8 +51,7 @@ SKIP = 125
 )
 @seed_option
 @site_option
-@json_option
-@click.pass_obj
+@answers
 def try_revision(
     output: Output,
     revision: str,
@@ -73,7 +71,7 @@ def try_revision(
     """
     if limit is not None and not math.isfinite(limit):
         raise ConfigError(f"--limit {limit} is no limit", "give a number in the metric's unit")
-    loaded = output.sites.at(site_path(site))
+    loaded = output.site(site)
     sha = resolve.one_revision(output.state, loaded, tree, revision, suite, metric)
     suite = suite or resolve.DEFAULT_SUITE
     if limit is None:

@@ -11,12 +11,11 @@ import click
 
 from rtbisect.campaign import assemble, resolve, session
 from rtbisect.cli import check, result
-from rtbisect.cli.options import json_option, seed_option, site_option, site_path
-from rtbisect.cli.output import Output, PlainProgress, keep_traceback
+from rtbisect.cli.options import answers, seed_option, site_option, site_path
+from rtbisect.cli.output import Output, PlainProgress
 from rtbisect.config.site_file import SiteFiles, load_site
-from rtbisect.errors import Exit, InternalError, RtbisectError
+from rtbisect.errors import Exit, RtbisectError
 from rtbisect.model.campaign import CampaignKind, CampaignRequest, Level, Outcome
-from rtbisect.process.command import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -39,8 +38,7 @@ DRAFTED = (
 @click.option("--once", is_flag=True, help="Look once and exit (for timers).")
 @seed_option
 @site_option
-@json_option
-@click.pass_obj
+@answers
 def watch(output: Output, once: bool, seed: int, site: Path | None) -> int:
     """Check new revisions of all configured trees; bisect and draft where one regressed.
 
@@ -80,18 +78,16 @@ def _watch_target(output: Output, path: Path, name: str, seed: int) -> dict[str,
         if bad in levels:
             # A question that is open stays open until the tip moves or a person asks again.
             code = Exit.UNDECIDED if levels[bad] == Level.UNDECIDED else Exit.ANSWERED
-            return row | {"level": "unchanged", "note": f"was {levels[bad]}", "exit": int(code)}
+            return row | {"level": "unchanged", "note": f"was {levels[bad]}", "exit": code}
         if good == bad:
-            return row | {"level": "unchanged", "exit": int(Exit.ANSWERED)}
+            return row | {"level": "unchanged", "exit": Exit.ANSWERED}
         request = CampaignRequest(
             kind=CampaignKind.CHECK, site=str(path), tree=name, older=good, newer=bad, seed=seed
         )
         return row | _check_and_bisect(output, row, request, sites)
     except RtbisectError as error:
-        if isinstance(error, InternalError):
-            keep_traceback(error, output.state)
-        PlainProgress().say(f"rtbisect: {name}: {one_line(str(error))}")
-        return row | {"level": "error", "note": str(error), "exit": int(error.exit_code)}
+        output.tell_fault(PlainProgress(), name, error)
+        return row | {"level": "error", "note": str(error), "exit": error.exit_code}
 
 
 def _check_and_bisect(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rtbisect.cli.options import json_option
+from rtbisect.cli.options import answers
 from rtbisect_labkit.commands.demo import (
     commits_option,
     lab_option,
@@ -31,8 +31,7 @@ if TYPE_CHECKING:
 @commits_option
 @source_option
 @lab_option
-@json_option
-@click.pass_obj
+@answers
 def case(
     output: Output,
     name: str,

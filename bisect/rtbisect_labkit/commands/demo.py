@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from rtbisect.campaign import assemble, session
-from rtbisect.cli.options import json_option
+from rtbisect.cli.options import answers
 from rtbisect.cli.output import Output, PlainProgress
 from rtbisect.cli.result import exit_of, whole_answer
 from rtbisect.errors import Exit
@@ -57,8 +57,7 @@ lab_option = click.option(
 @click.option("--hard", is_flag=True, help="Put the culprit into a stretch that does not build.")
 @source_option
 @lab_option
-@json_option
-@click.pass_obj
+@answers
 def demo(
     output: Output,
     seed: int | None,
@@ -147,5 +146,5 @@ def conclude(output: Output, record: CampaignRecord) -> int:
     text = f"{story}\n  seed {request.seed}, {truth.kind}: {verdict}"
     output.answer(data, text)
     if correct:
-        return int(Exit.ANSWERED)
-    return exit_of(result) or int(Exit.REGRESSED)
+        return Exit.ANSWERED
+    return exit_of(result) or Exit.REGRESSED

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rtbisect.cli.options import json_option
+from rtbisect.cli.options import answers
 from rtbisect_labkit import labs
 from rtbisect_labkit.virtual_hosts import GUEST_TYPE, HOST_TYPE, IPMI_PORT, HostSpec
 
@@ -34,8 +34,7 @@ def host() -> None:
 @click.option("--bootfile", default="", help="File in it that the firmware asks for.")
 @click.option("--console", type=click.Choice(["sol", "tcp"]), default="sol", show_default=True,
               help="SOL of the BMC, or a TCP port.")  # fmt: skip
-@json_option
-@click.pass_obj
+@answers
 def up(
     output: Output,
     name: str,
@@ -66,8 +65,7 @@ def up(
 @host.command(epilog="Example: rtbisect lab host down vm1")
 @click.argument("name")
 @click.option("--forget", is_flag=True, help="Remove its folder, too.")
-@json_option
-@click.pass_obj
+@answers
 def down(output: Output, name: str, forget: bool) -> int:
     """End machine and BMC of the host NAME."""
     hosts = labs.virtual_hosts(output.state)
@@ -80,8 +78,7 @@ def down(output: Output, name: str, forget: bool) -> int:
 
 
 @host.command(epilog="Example: rtbisect lab host status --json")
-@json_option
-@click.pass_obj
+@answers
 def status(output: Output) -> int:
     """All virtual hosts of this state directory."""
     hosts = labs.virtual_hosts(output.state)
@@ -101,8 +98,7 @@ def server() -> None:
 
 
 @server.command("up", epilog="Example: rtbisect lab server up")
-@json_option
-@click.pass_obj
+@answers
 def server_up(output: Output) -> int:
     """Set the server up where it is not, and start what does not run."""
     return _answer_state(output, labs.private_server().up())
@@ -110,8 +106,7 @@ def server_up(output: Output) -> int:
 
 @server.command("down", epilog="Example: rtbisect lab server down")
 @click.option("--forget", is_flag=True, help="Remove its data and settings, too.")
-@json_option
-@click.pass_obj
+@answers
 def server_down(output: Output, forget: bool) -> int:
     """Stop the server; jobs that run are lost."""
     private = labs.private_server()
@@ -123,8 +118,7 @@ def server_down(output: Output, forget: bool) -> int:
 
 
 @server.command("status", epilog="Example: rtbisect lab server status --json")
-@json_option
-@click.pass_obj
+@answers
 def server_status(output: Output) -> int:
     """What of the server runs."""
     return _answer_state(output, labs.private_server().state())
@@ -133,8 +127,7 @@ def server_status(output: Output) -> int:
 @server.command("add", epilog="Example: rtbisect lab server add vm1")
 @click.argument("name")
 @click.option("--guest", is_flag=True, help="A guest that LAVA starts, of the type qemu-smt.")
-@json_option
-@click.pass_obj
+@answers
 def server_add(output: Output, name: str, guest: bool) -> int:
     """Make the virtual host NAME a device of the server, of the type smt-server."""
     if guest:
