@@ -31,9 +31,7 @@ from rtbisect.mail import approve as approving
 from rtbisect.mail import result_mail
 from rtbisect.mail.digest import digest, write_digest
 from rtbisect.mail.fixes import Mended, Unknown, mended
-from rtbisect.mail.propose import ApproverNotes, make_proposal
 from rtbisect.mail.report_state import follow_outbox
-from rtbisect.mail.withdraw import write_withdrawal
 from rtbisect.model.campaign import Level
 from rtbisect.model.lab import Run
 from rtbisect.report.input_file import read_input
@@ -142,9 +140,9 @@ def propose(
 
     Exits with 1 when rules find something in it.
     """
-    notes = ApproverNotes(use_case, monitored, linked)
+    notes = approving.ApproverNotes(use_case, monitored, linked)
     record = output.store.get(campaign)
-    proposal = make_proposal(output.state, record, by, notes)
+    proposal = approving.make_proposal(output.state, record, by, notes)
     people = proposal.recipients
     rows = [
         {"header": header, "address": each.address, "name": each.name, "reason": each.reason}
@@ -239,7 +237,7 @@ def bundle(output: Output, campaign: str, folder: Path | None) -> int:
 def withdraw(output: Output, campaign: str, by: str, why: str, queue: bool) -> int:
     """Withdraw the report of CAMPAIGN in its own thread, from all who got it."""
     record = output.store.get(campaign)
-    mail = write_withdrawal(output.state, record, by, why)
+    mail = result_mail.write_withdrawal(output.state, record, by, why)
     return _show_or_queue(output, mail, {"campaign": campaign}, queue=queue)
 
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A mail that a person has read is approved by name, and queued.
+"""The mail for other people: proposed beside the draft with whom it goes to, edited by a person,
+approved by name, and queued.
 
 Three things hold a report back whatever a person wants: data of an emulator or of a workload of
 ours (gate G15), another gate that failed, and a finding of a rule (`report.lint`).
@@ -9,35 +10,132 @@ from __future__ import annotations
 
 import email
 import json
-from dataclasses import replace
+from dataclasses import asdict, dataclass, replace
 from email.policy import default
 from email.utils import getaddresses, parseaddr
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rtbisect.campaign import assemble
+from rtbisect.campaign import assemble, trees
 from rtbisect.config.site_file import Site, load_site
-from rtbisect.errors import ConfigError
+from rtbisect.errors import BusyError, ConfigError
 from rtbisect.evidence.bundle import SUMS
 from rtbisect.evidence.kernels import SCRIPT
+from rtbisect.kernel.maintainers import MaintainerLines, maintainers
 from rtbisect.mail.accounts import rules_of
-from rtbisect.mail.recipients import in_words, plain_name
+from rtbisect.mail.recipients import in_words, plain_name, propose
 from rtbisect.mail.report_state import follow_outbox
-from rtbisect.model.mail import MailKind, OutMail
+from rtbisect.model.mail import MailKind, OutMail, Recipients
 from rtbisect.model.report import CommitText, Report, ReportInput, ReportState
-from rtbisect.report.draft import check_mailable
+from rtbisect.report.draft import Public, check_mailable, keep
 from rtbisect.report.input_file import read_input
 from rtbisect.report.lint.rules import lint
-from rtbisect.report.policy import failed_gate, refusal
+from rtbisect.report.lint.tags import PAGE
+from rtbisect.report.policy import Purpose, failed_gate, purpose_of, refusal
+from rtbisect.report.template_values import symptom_of
+from rtbisect.report.text import foreign
 from rtbisect.store.outbox import Outbox
 
 if TYPE_CHECKING:
     from rtbisect.config.schema import Person
+    from rtbisect.report.lint.mail import Finding
     from rtbisect.store.campaigns import CampaignRecord, CampaignStore
+    from rtbisect.trees.git import GitTree
 
 #: The mail for other people, and who gets it, beside the draft.
 PUBLIC = "public.eml"
 RECIPIENTS = "recipients.json"
+
+
+@dataclass(frozen=True, slots=True)
+class ApproverNotes:
+    """What the approver adds to a draft."""
+
+    #: Whom the regression hurts, a sentence; without it the mail is no [REGRESSION].
+    use_case: str = ""
+    #: Pages for regzbot (https://...): threads with a fix to watch, and what else belongs to it.
+    monitored: tuple[str, ...] = ()
+    linked: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """A mail that a person may edit and approve."""
+
+    #: Where it lies, and the complete mail as it was written there.
+    path: Path
+    text: str
+    recipients: Recipients
+    #: What rules find in it; () for a mail that may go.
+    findings: tuple[Finding, ...]
+    #: Why the tree was not asked for its maintainers; "" where it was.
+    note: str = ""
+
+
+def make_proposal(state: Path, record: CampaignRecord, by: str, notes: ApproverNotes) -> Proposal:
+    """Write the mail for other people beside the draft of a campaign; ConfigError where it is for
+    the operator alone. `by` is the name or the address of who will approve it.
+    """
+    site, draft, report = load_draft(record)
+    person = approver(site, by)
+    check_gates(record)
+    check_mailable(report)
+    commit = report.culprit
+    assert commit is not None, "only a report on a commit is mailable"
+    target = site.target(record.request.tree)
+    kind = site.ours.mail.trees.get(target.tree, "other")
+    purpose = purpose_of(report, kind, hurts=bool(notes.use_case))
+    tracked = purpose is Purpose.TRACKED
+    # regzbot wants mainline's id also where a backport of it failed.
+    mainline = commit.upstream if kind == "stable" else commit.sha
+    introduced = mainline if tracked else ""
+    _check_pages(notes, introduced)
+    listed = _maintainers(trees.tree_of(state, target), commit)
+    now = assemble.SystemClock().now_iso()
+    people = propose(commit, kind, rules_of(site), listed.lines, now, purpose)
+    public = Public(
+        recipients=people,
+        approver=str(person),
+        date=now,
+        evidence=_evidence_url(site, record.id),
+        use_case=foreign(notes.use_case, 200) if tracked else "",
+        introduced=introduced,
+        title=foreign(f"{commit.subject}: {symptom_of(report)}", 90),
+        monitored=notes.monitored,
+        linked=notes.linked,
+        commands=site.ours.mail.inbox is not None,
+    )
+    text = assemble.mailer_of(state, site, report.operator).public(report, public)
+    folder = draft.folder
+    keep(folder / RECIPIENTS, json.dumps(asdict(people), indent=1, sort_keys=True) + "\n")
+    keep(folder / PUBLIC, text)
+    return Proposal(folder / PUBLIC, text, people, lint(text.encode()), listed.why_not)
+
+
+def _maintainers(tree: GitTree, commit: CommitText) -> MaintainerLines:
+    """Whom the tree names; a tree that is in use is not waited for."""
+    try:
+        with tree.held(commit.sha, wait_s=0.0) as source:
+            return maintainers(source.path, commit.files)
+    except BusyError as error:
+        return MaintainerLines(why_not=f"get_maintainer.pl was not asked: {error.message}")
+
+
+def _evidence_url(site: Site, campaign: str) -> str:
+    evidence = site.ours.mail.evidence
+    return f"{evidence.url.rstrip('/')}/{campaign}/" if evidence is not None else ""
+
+
+def _check_pages(notes: ApproverNotes, introduced: str) -> None:
+    """ConfigError where pages are given that no regzbot will read, or that are none."""
+    pages = (*notes.monitored, *notes.linked)
+    if wrong := [page for page in pages if not PAGE.fullmatch(page)]:
+        raise ConfigError(f"{wrong[0]!r} is no page", "give an https:// address of an archive")
+    if pages and not introduced:
+        raise ConfigError(
+            "this mail has no lines to regzbot, and pages are for it",
+            "leave --monitor and --link out: `rtbisect report propose --help`",
+        )
 
 
 def approve(state: Path, store: CampaignStore, record: CampaignRecord, by: str) -> OutMail:
@@ -58,7 +156,12 @@ def approve(state: Path, store: CampaignStore, record: CampaignRecord, by: str) 
     check_lint(data, f"correct {folder / PUBLIC}")
     _check_published(site, record.id, data)
     assert report.culprit is not None, "only a report on a commit is mailable"
-    _check_not_reported(store, record, report.culprit)
+    if earlier := store.reported_elsewhere(record.id, report.culprit):
+        name, earlier_state = earlier
+        raise ConfigError(
+            f"campaign {name} has told of the same commit ({earlier_state})",
+            "answer in its thread, or withdraw it first",
+        )
     store.accuse(record.id, report.culprit)
     mail = _out_mail(data, record.id, person, draft, folder, site)
     outbox = Outbox(state)
@@ -124,16 +227,6 @@ def _check_published(site: Site, campaign: str, mail: bytes) -> None:
         raise ConfigError(
             f"the data of {campaign} have no {SCRIPT}: its kernels were cleaned up",
             "take the lines out that boot them",
-        )
-
-
-def _check_not_reported(store: CampaignStore, record: CampaignRecord, culprit: CommitText) -> None:
-    """ConfigError when another campaign has told the same: same commit, or same title elsewhere."""
-    if earlier := store.reported_elsewhere(record.id, culprit):
-        name, state = earlier
-        raise ConfigError(
-            f"campaign {name} has told of the same commit ({state})",
-            "answer in its thread, or withdraw it first",
         )
 
 

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What becomes of a report after it was sent: answers to who asked, and where it stands."""
+"""What becomes of a report after it was sent: answers to who asked, where it stands, and that it is
+withdrawn.
+"""
 
 from __future__ import annotations
 
@@ -20,11 +22,12 @@ from rtbisect.mail.report_state import withdrawn
 from rtbisect.model.campaign import Level, Sought
 from rtbisect.model.mail import MailKind, MailState, OutMail, Recipient
 from rtbisect.model.report import ReportState
-from rtbisect.report.draft import check_mailable
+from rtbisect.report.draft import check_mailable, keep
 from rtbisect.report.input_file import read_input
 from rtbisect.report.message import Envelope, message, own_id
 from rtbisect.report.policy import of_thread
-from rtbisect.report.text import header_text, wrap
+from rtbisect.report.template_values import commit_view
+from rtbisect.report.text import foreign, header_text, wrap
 from rtbisect.store.outbox import Outbox
 from rtbisect.store.replies import Replies, ReplyState
 
@@ -59,7 +62,7 @@ def write_answer_mail(state: Path, record: CampaignRecord, check: str, by: str) 
     yet queued. ConfigError where the report has not left, or the data are for the operator alone.
     """
     site = load_site(Path(record.request.site))
-    person = approver(site, by)
+    reviewer = str(approver(site, by))
     folder = record.draft().folder
     report = read_input(folder)
     check_gates(record)
@@ -70,15 +73,13 @@ def write_answer_mail(state: Path, record: CampaignRecord, check: str, by: str) 
     draft = _edited_draft(folder, check)
     asking_id = str(draft["In-Reply-To"] or "").strip()
     to, cc = _recipients(state, record.id, asking_id, sent, site)
-    now = assemble.SystemClock().now_iso()
-    reviewer = str(person)
     mailer = assemble.mailer_of(state, site, report.operator)
     headers = Envelope(
         bot=mailer.bot,
         to=to,
         cc=cc,
         subject=header_text(str(draft["Subject"]), 150),
-        date=now,
+        date=assemble.SystemClock().now_iso(),
         # The same answer, so that it is not queued twice.
         message_id=own_id(f"{record.id}.{check}.{MailKind.RESULT}", mailer.bot),
         parent=asking_id if asking_id.isascii() else sent.message_id,
@@ -99,7 +100,7 @@ def write_answer_mail(state: Path, record: CampaignRecord, check: str, by: str) 
         recipients=tuple(parseaddr(each)[1] for each in (*to, *cc)),
         text=text,
         approved_by=reviewer,
-        approved_at=now,
+        approved_at=headers.date,
     )
 
 
@@ -166,4 +167,54 @@ def _addresses(header: AddressHeader | None) -> tuple[str, ...]:
     return tuple(
         str(Recipient(address.addr_spec, plain_name(address.display_name), "has the report"))
         for address in (header.addresses if header else ())
+    )
+
+
+def write_withdrawal(state: Path, record: CampaignRecord, by: str, why: str) -> OutMail:
+    """The mail that withdraws the report of a campaign in its own thread, from all who got it; kept
+    beside it and not yet queued. ConfigError where the report has not left, or was withdrawn.
+    """
+    site = load_site(Path(record.request.site))
+    approved_by = str(approver(site, by))
+    if withdrawn(Outbox(state), record.id):
+        raise ConfigError(f"the report of {record.id} is withdrawn", "see `rtbisect mail list`")
+    sent = report_as_sent(state, record.id)
+    folder = record.draft().folder
+    report = read_input(folder)
+    if report.culprit is None:
+        raise ConfigError(f"campaign {record.id} accuses no commit", "see `rtbisect status`")
+    mailer = assemble.mailer_of(state, site, report.operator)
+    sent_mail = email.message_from_string(sent.text, policy=default)
+    # Of one report there is one: two sessions that withdraw it make the same.
+    own_name = f"{sent.message_id.strip('<>').split('@')[0]}.{MailKind.WITHDRAWAL}"
+    headers = Envelope(
+        bot=mailer.bot,
+        to=tuple(str(each) for each in sent_mail["To"].addresses),
+        cc=tuple(str(each) for each in sent_mail["Cc"].addresses) if sent_mail["Cc"] else (),
+        subject=header_text(f"Re: {sent_mail['Subject']}", 150),
+        date=assemble.SystemClock().now_iso(),
+        message_id=own_id(own_name, mailer.bot),
+        parent=sent.message_id,
+        thread=tuple(str(sent_mail["References"] or "").split()),
+        marks=(("Campaign", record.id), ("Kind", MailKind.WITHDRAWAL)),
+    )
+    values = {
+        "why": foreign(why, 400).rstrip(".") + ".",
+        "short": foreign(why, 100),
+        "tracked": any(line.startswith("#regzbot introduced:") for line in sent.text.split("\n")),
+        "culprit": commit_view(report.culprit),
+        "approver": approved_by,
+    }
+    text = mailer.notice("withdrawal.txt.j2", headers, values)
+    check_lint(text.encode(), "say it in other words")
+    keep(folder / f"{MailKind.WITHDRAWAL}.eml", text)
+    return OutMail(
+        message_id=f"<{headers.message_id}>",
+        campaign=record.id,
+        kind=MailKind.WITHDRAWAL,
+        sender=sent.sender,
+        recipients=sent.recipients,
+        text=text,
+        approved_by=approved_by,
+        approved_at=headers.date,
     )
