@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 
 from rtbisect.cli import app
 from rtbisect.mail.digest import digest
-from rtbisect.mail.poll import KeptThreads, Stores
+from rtbisect.mail.poll import Stores
 from rtbisect.mail.report_state import REPORT, follow_outbox
 from rtbisect.mail.result_mail import OPEN
 from rtbisect.model.campaign import (
@@ -172,7 +172,7 @@ def mail(report: Report, at: str) -> OutMail:
 def questions(store: CampaignStore) -> dict[str, Callable[[], object]]:
     """What is asked of a store, by what a person would call it."""
     outbox = Outbox(store.state)
-    threads = KeptThreads(Stores(Replies(store.state), outbox, store))
+    threads = Stores(Replies(store.state), outbox, store)
     middle = len(store.names()) // 2
     commit = CommitText(
         sha=sha(middle),

@@ -48,13 +48,13 @@ class Reply:
     """A mail that has come in, as far as it concerns us."""
 
     #: With its brackets; "" where it has none.
-    message_id: str
+    message_id: str = ""
     #: The one address in From:, in small letters; "" where there is none or are several.
-    sender: str
-    subject: str
+    sender: str = ""
+    subject: str = ""
     #: That of the report it answers; "" where the mail is in no thread of ours.
-    campaign: str
-    asked: tuple[ReplyCommand, ...]
+    campaign: str = ""
+    asked: tuple[ReplyCommand, ...] = ()
     #: Why nobody looks at it, as what follows "it"; "" for one that somebody wrote to us.
     ignored: str = ""
     #: Why its commands wait for a person, or why there is no text to find any in; "" where they
@@ -115,20 +115,11 @@ def read_reply(
     try:
         return _read(data, threads, trust, now, giant=giant)
     except mime.UnreadableError as error:
-        return Reply(
-            message_id="", sender="", subject="", campaign="", asked=(), ignored=str(error)
-        )
+        return Reply(ignored=str(error))
     except RtbisectError:
         raise
     except Exception as error:  # noqa: BLE001  (the parser of the library, on what anybody may send)
-        return Reply(
-            message_id="",
-            sender="",
-            subject="",
-            campaign="",
-            asked=(),
-            ignored=f"cannot be read ({type(error).__name__})",
-        )
+        return Reply(ignored=f"cannot be read ({type(error).__name__})")
 
 
 def _read(

@@ -23,30 +23,23 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Stores:
-    """Where replies, our own mails and campaigns lie."""
+    """Where replies, our own mails and campaigns lie: command_mail.Threads of what is kept."""
 
     replies: Replies
     outbox: Outbox
     campaigns: CampaignStore
 
-
-@dataclass(frozen=True, slots=True)
-class KeptThreads:
-    """command_mail.Threads of what is kept."""
-
-    stores: Stores
-
     def ours(self, message_id: str) -> str:
         """Drafts count, too: an operator may have handed one on."""
         try:
-            campaign = self.stores.outbox.get(message_id).campaign
+            campaign = self.outbox.get(message_id).campaign
         except ConfigError:
             campaign = ""
-        return campaign or self.stores.campaigns.of_message(message_id)
+        return campaign or self.campaigns.of_message(message_id)
 
     def answers(self, message_id: str) -> str:
         # The first one that called itself so: nobody takes a thread over by its name.
-        for reply in self.stores.replies.of_message(message_id):
+        for reply in self.replies.of_message(message_id):
             if reply.campaign and reply.state is not ReplyState.IGNORED:
                 return reply.campaign
         return ""
@@ -54,7 +47,7 @@ class KeptThreads:
     def is_ours(self, campaign: str) -> bool:
         record = self._record(campaign)
         drafted = record is not None and record.report is not None
-        return drafted or bool(self.stores.outbox.of_campaign(campaign))
+        return drafted or bool(self.outbox.of_campaign(campaign))
 
     def mends(self, campaign: str) -> tuple[str, ...]:
         record = self._record(campaign)
@@ -66,7 +59,7 @@ class KeptThreads:
 
     def _record(self, campaign: str) -> CampaignRecord | None:
         try:
-            return self.stores.campaigns.get(campaign)
+            return self.campaigns.get(campaign)
         except (ConfigError, InternalError):
             return None
 
@@ -75,10 +68,9 @@ def poll(inbox: Inbox, stores: Stores, trust: SenderRules, now_iso: str) -> Iter
     """Keep what has come in and give it, message by message; one is done with after it is kept.
     What is over the quota of those who proved nothing is given, too, and stays in the inbox alone.
     """
-    threads = KeptThreads(stores)
     now = datetime.fromisoformat(now_iso)
     for arrived in inbox.arrived(stores.replies.read()):
-        reply = read_reply(arrived.data, threads, trust, now, giant=arrived.giant)
+        reply = read_reply(arrived.data, stores, trust, now, giant=arrived.giant)
         unrepeated = _unrepeated(_to_keep(reply, key_of(arrived.data), now_iso), stores.replies)
         kept = _within_quota(unrepeated, reply, len(arrived.data), stores.replies, trust)
         new = kept is not None and stores.replies.put(kept, arrived.data)
@@ -92,14 +84,7 @@ def poll(inbox: Inbox, stores: Stores, trust: SenderRules, now_iso: str) -> Iter
         stores.replies.mark_read(arrived.key)
         if kept is None:
             reason = f"is one too many of today ({trust.others_a_day} of unknown senders are kept)"
-            refused = Reply(
-                message_id=reply.message_id,
-                sender=reply.sender,
-                subject=reply.subject,
-                campaign=reply.campaign,
-                asked=(),
-                ignored=reason,
-            )
+            refused = replace(reply, asked=(), ignored=reason, digest="")
             yield _to_keep(refused, key_of(arrived.data), now_iso)
         elif new:
             yield kept

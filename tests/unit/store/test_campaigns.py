@@ -8,7 +8,7 @@ import pytest
 
 from rtbisect.errors import InternalError
 from rtbisect.mail.digest import digest
-from rtbisect.mail.poll import KeptThreads, Stores
+from rtbisect.mail.poll import Stores
 from rtbisect.mail.report_state import follow_outbox
 from rtbisect.model.campaign import CampaignRequest, Cause, Outcome, Result
 from rtbisect.model.mail import MailKind, MailState, OutMail
@@ -250,7 +250,7 @@ QUESTIONS = {
 
 
 def threads(store):
-    return KeptThreads(Stores(Replies(store.state), Outbox(store.state), store))
+    return Stores(Replies(store.state), Outbox(store.state), store)
 
 
 @pytest.mark.parametrize("name", QUESTIONS)
