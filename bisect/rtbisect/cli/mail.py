@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import time
-from contextlib import contextmanager
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -19,13 +19,12 @@ from rtbisect.mail.poll import Stores
 from rtbisect.mail.poll import poll as poll_replies
 from rtbisect.mail.report_state import follow_outbox, withdrawn
 from rtbisect.mail.send import send_due
-from rtbisect.mail.transport.inbox import ImapBox, Inbox
 from rtbisect.model.mail import MailKind, MailState, OutMail
 from rtbisect.process.command import one_line
 from rtbisect.store.replies import KeptReply, Replies, ReplyState
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
 
@@ -129,7 +128,7 @@ def poll(output: Output, site: Path | None) -> int:
     loaded = output.site(site)
     stores = Stores(Replies(output.state), output.outbox, output.store)
     follow_outbox(stores.campaigns, stores.outbox)
-    with _closing(accounts.inbox_of(loaded)) as inbox:
+    with closing(accounts.inbox_of(loaded)) as inbox:
         now = SystemClock().now_iso()
         arrived = tuple(poll_replies(inbox, stores, accounts.trust_of(loaded), now))
     return _answer_replies(output, arrived)
@@ -205,16 +204,6 @@ def _move_reply(
         raise ConfigError(f"reply {key} is {reply.state}", "see `rtbisect mail replies`")
     replies.set(key, state, why)
     return replies.get(key)
-
-
-@contextmanager
-def _closing(inbox: Inbox) -> Iterator[Inbox]:
-    """An inbox whose connection, if it has one, ends with the command."""
-    try:
-        yield inbox
-    finally:
-        if isinstance(inbox, ImapBox):
-            inbox.close()
 
 
 def _answer_replies(output: Output, replies: Sequence[KeptReply]) -> int:

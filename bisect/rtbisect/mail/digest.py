@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import secrets
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -152,10 +152,7 @@ def write_digest(state: Path, site: Site, contents: Digest, *, lab_only: bool, b
         message_id=own_id(f"{kind}.{secrets.token_hex(8)}", mailer.bot),
         marks=(("Kind", kind),),
     )
-    names = ("hours", "counts", "ended", "paused", "waiting", "drafts", "devices")
-    text = mailer.notice(
-        f"{kind}.txt.j2", headers, {name: getattr(contents, name) for name in names}
-    )
+    text = mailer.notice(f"{kind}.txt.j2", headers, asdict(contents))
     return OutMail(
         message_id=f"<{headers.message_id}>",
         campaign="",

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rtbisect.mail.transport.transport import Delivered, Doubt, Ended, Later, Refused, Transport
+from rtbisect.mail.transport.transport import Delivered, Doubt, Later, Refused, Transport
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,19 +29,15 @@ def send_due(
             tell(mail)
         for mail in outbox.due(now_s()):
             before_end = outbox.begin(mail)
-            now = _note_end(outbox, mail, transport.send(mail, before_end), now_s)
+            match transport.send(mail, before_end):
+                case Delivered(answer, refused):
+                    now = outbox.sent(mail, answer, refused)
+                case Later(answer):
+                    now = outbox.later(mail, answer, now_s())
+                case Refused(answer):
+                    now = outbox.refuse(mail, answer)
+                case Doubt(answer):
+                    now = outbox.doubt(mail, answer)
             ended.append(now)
             tell(now)
     return tuple(ended)
-
-
-def _note_end(outbox: Outbox, mail: OutMail, end: Ended, now_s: Callable[[], float]) -> OutMail:
-    match end:
-        case Delivered(answer, refused):
-            return outbox.sent(mail, answer, refused)
-        case Later(answer):
-            return outbox.later(mail, answer, now_s())
-        case Refused(answer):
-            return outbox.refuse(mail, answer)
-        case Doubt(answer):
-            return outbox.doubt(mail, answer)

@@ -53,6 +53,9 @@ class Inbox(Protocol):
     def done(self, arrived: Arrived) -> None:
         """Hand this one out no more."""
 
+    def close(self) -> None:
+        """End what is open; nothing is asked after."""
+
 
 class Maildir:
     """A Maildir that a mail server delivers into."""
@@ -86,6 +89,9 @@ class Maildir:
             if _base(path.name) == arrived.key:
                 with suppress(FileNotFoundError):
                     path.rename(self._folder / "cur" / f"{arrived.key}:2,S")
+
+    def close(self) -> None:
+        """Nothing is open."""
 
 
 def _base(name: str) -> str:
