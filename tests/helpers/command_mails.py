@@ -3,11 +3,15 @@
 
 from datetime import UTC, datetime
 
+from rtbisect.config.schema import Commands
 from rtbisect.mail.command_mail import SenderRules, read_reply
 from rtbisect.mail.fake import FakeThreads
 
 MX = "mx.lab.example.org"
-TRUST = SenderRules(own="bot@lab.example.org", people=("ada@kernel.example.org",), servers=(MX,))
+TRUST = SenderRules(
+    own="bot@lab.example.org",
+    commands=Commands(people=["ada@kernel.example.org"], trusted=[MX]),
+)
 KNOWN = FakeThreads({"<r1@lab.example.org>": "bisect-1", "<r2@lab.example.org>": "bisect-2"})
 NOW = datetime(2026, 3, 2, 12, tzinfo=UTC)
 T = int(NOW.timestamp())

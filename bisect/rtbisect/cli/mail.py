@@ -14,6 +14,7 @@ from rtbisect.cli.options import answers, by_option, site_option
 from rtbisect.cli.output import Output, PlainProgress
 from rtbisect.errors import ConfigError, Exit, Interrupted, RtbisectError
 from rtbisect.mail import accounts, approve
+from rtbisect.mail.command_mail import SenderRules
 from rtbisect.mail.commands import carry_out
 from rtbisect.mail.poll import Stores
 from rtbisect.mail.poll import poll as poll_replies
@@ -129,8 +130,8 @@ def poll(output: Output, site: Path | None) -> int:
     stores = Stores(Replies(output.state), output.outbox, output.store)
     follow_outbox(stores.campaigns, stores.outbox)
     with closing(accounts.inbox_of(loaded)) as inbox:
-        now = SystemClock().now_iso()
-        arrived = tuple(poll_replies(inbox, stores, accounts.trust_of(loaded), now))
+        trust = SenderRules(own=loaded.ours.bot.address, commands=loaded.ours.mail.commands)
+        arrived = tuple(poll_replies(inbox, stores, trust, SystemClock().now_iso()))
     return _answer_replies(output, arrived)
 
 
@@ -150,10 +151,8 @@ def replies(output: Output) -> int:
 def accept(output: Output, key: str, by: str, site: Path | None) -> int:
     """Let the commands of the reply KEY count, although nothing proves who sent it."""
     person = approve.approver(output.site(site), by)
-    reply = _move_reply(
-        output, key, (ReplyState.WAITING,), ReplyState.ACCEPTED, f"accepted by {person}"
-    )
-    return _answer_replies(output, (reply,))
+    before = (ReplyState.WAITING,)
+    return _move_reply(output, key, before, ReplyState.ACCEPTED, f"accepted by {person}")
 
 
 @mail.command(epilog="Example: rtbisect mail close 0123456789ab --by 'A Person'")
@@ -165,8 +164,7 @@ def close(output: Output, key: str, by: str, site: Path | None) -> int:
     """Let the reply KEY ask for nothing any more, whatever it has asked for."""
     person = approve.approver(output.site(site), by)
     before = (ReplyState.WAITING, ReplyState.ACCEPTED)
-    reply = _move_reply(output, key, before, ReplyState.NOTED, f"closed by {person}")
-    return _answer_replies(output, (reply,))
+    return _move_reply(output, key, before, ReplyState.NOTED, f"closed by {person}")
 
 
 @mail.command(epilog="Example: rtbisect mail work")
@@ -196,14 +194,16 @@ def work(output: Output) -> int:
 
 def _move_reply(
     output: Output, key: str, before: Sequence[ReplyState], state: ReplyState, why: str
-) -> KeptReply:
-    """A reply, moved on by a person; ConfigError where it is not in one of the states `before`."""
+) -> int:
+    """Move a reply on for a person, and print it; ConfigError where it is not in one of the states
+    `before`.
+    """
     replies = Replies(output.state)
     reply = replies.get(key)
     if reply.state not in before:
         raise ConfigError(f"reply {key} is {reply.state}", "see `rtbisect mail replies`")
     replies.set(key, state, why)
-    return replies.get(key)
+    return _answer_replies(output, (replies.get(key),))
 
 
 def _answer_replies(output: Output, replies: Sequence[KeptReply]) -> int:

@@ -359,7 +359,7 @@ class Commands(Strict):
 
 
 class MailEntry(Strict):
-    """See docs/reports.md; patterns and lists as in `model.mail.MailRules`."""
+    """See docs/reports.md. Patterns are addresses, `@host` or `*` with a part."""
 
     approvers: list[Person] = []
     send: Send | None = None
@@ -367,10 +367,13 @@ class MailEntry(Strict):
         "https://lore.kernel.org/r/"
     )
     evidence: EvidenceEntry | None = None
+    #: With them nobody else gets mail.
     allow: list[Pattern] = []
     deny: list[Pattern] = []
     opted_out: list[Pattern] = []
+    #: Recipients of one mail.
     most: int = Field(20, ge=1, le=40)
+    #: An address that a report with the word in its title or files goes to, too.
     lists: dict[Name, Address] = {}
     trees: dict[Name, Literal["mainline", "next", "stable", "rt", "other"]] = {}
     inbox: InboxEntry | None = None

@@ -1,34 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How mail of a site leaves and comes in, whom it goes to, and whose word counts."""
+"""How mail of a site leaves and comes in."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from rtbisect.errors import ConfigError
-from rtbisect.mail.command_mail import SenderRules
 from rtbisect.mail.transport.inbox import ImapBox, ImapSettings, Inbox, Maildir
 from rtbisect.mail.transport.local import FileTransport, MboxTransport, SendmailTransport
 from rtbisect.mail.transport.smtp import SmtpSettings, SmtpTransport
-from rtbisect.model.mail import MailRules
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from rtbisect.config.site_file import Site
     from rtbisect.mail.transport.transport import Transport
-
-
-def rules_of(site: Site) -> MailRules:
-    """What the site says of whom it writes to."""
-    mail = site.ours.mail
-    return MailRules(
-        allow=tuple(mail.allow),
-        deny=tuple(mail.deny),
-        opted_out=tuple(mail.opted_out),
-        lists=tuple(mail.lists.items()),
-        most=mail.most,
-    )
 
 
 def transport_of(state: Path, site: Site) -> Transport:
@@ -75,18 +61,4 @@ def inbox_of(site: Site) -> Inbox:
             ca=site.beside(imap.ca) if imap.ca else None,
             folder=imap.folder,
         )
-    )
-
-
-def trust_of(site: Site) -> SenderRules:
-    """Whose commands count at a site."""
-    commands = site.ours.mail.commands
-    return SenderRules(
-        own=site.ours.bot.address,
-        people=tuple(commands.people),
-        servers=tuple(commands.trusted),
-        days=commands.days,
-        commands_a_day=commands.a_day,
-        others_a_day=commands.others_a_day,
-        others_bytes_a_day=commands.others_mb_a_day * 1_000_000,
     )

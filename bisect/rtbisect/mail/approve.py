@@ -22,7 +22,6 @@ from rtbisect.errors import BusyError, ConfigError
 from rtbisect.evidence.bundle import SUMS
 from rtbisect.evidence.kernels import SCRIPT
 from rtbisect.kernel.maintainers import MaintainerLines, maintainers
-from rtbisect.mail.accounts import rules_of
 from rtbisect.mail.recipients import in_words, plain_name, propose
 from rtbisect.mail.report_state import follow_outbox
 from rtbisect.model.mail import MailKind, OutMail, Recipients
@@ -92,7 +91,7 @@ def make_proposal(state: Path, record: CampaignRecord, by: str, notes: ApproverN
     _check_pages(notes, introduced)
     listed = _maintainers(trees.tree_of(state, target), commit)
     now = assemble.SystemClock().now_iso()
-    people = propose(commit, kind, rules_of(site), listed.lines, now, purpose)
+    people = propose(commit, kind, site.ours.mail, listed.lines, now, purpose)
     public = Public(
         recipients=people,
         approver=str(person),
@@ -271,7 +270,7 @@ def _check_people(people: list[str], folder: Path, site: Site) -> None:
         proposed = {entry["address"].lower() for part in ("to", "cc") for entry in known[part]}
     except (OSError, ValueError, KeyError, TypeError):
         proposed = set()
-    rules = rules_of(site)
+    rules = site.ours.mail
     for address in people:
         if reason := refusal(address, rules, proposed):
             raise ConfigError(

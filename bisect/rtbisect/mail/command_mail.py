@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from email.message import Message
 
+    from rtbisect.config.schema import Commands
     from rtbisect.mail.dkim import Cover
 
 _PROGRAMS = ("X-Autoreply", "X-Autorespond", "X-Autoresponder")
@@ -73,17 +74,8 @@ class SenderRules:
 
     #: The address that we write from.
     own: str
-    #: Addresses whose commands count where a signature proves them.
-    people: Sequence[str] = ()
-    #: Mail servers whose word on DKIM we take, as Authentication-Results: names them.
-    servers: Sequence[str] = ()
-    #: So long after it was signed a command counts.
-    days: int = 14
-    #: Of one person; above that they wait.
-    commands_a_day: int = 10
-    #: Mails, and their bytes, that are kept of all who proved nothing.
-    others_a_day: int = 100
-    others_bytes_a_day: int = 20_000_000
+    #: As the site has it.
+    commands: Commands
 
 
 class Threads(Protocol):
@@ -236,11 +228,11 @@ def _why_ignored(mail: Message, sender: str, trust: SenderRules) -> str:
 
 def _signature(mail: Message, sender: str, trust: SenderRules) -> tuple[Cover | None, str]:
     """What the sender has signed of a mail, or why nobody knows that."""
-    if sender not in {each.lower() for each in trust.people}:
+    if sender not in {each.lower() for each in trust.commands.people}:
         return None, f"{printable(sender, 80)} is not among those whose commands count"
     # Only the topmost one is by who delivered the mail to us: those below came with it.
     server, passed = auth_results.results(str(mail.get("Authentication-Results", "")))
-    if not server or server not in {each.lower() for each in trust.servers}:
+    if not server or server not in {each.lower() for each in trust.commands.trusted}:
         return None, "no server that we trust says whether it is signed"
     domain = sender.rpartition("@")[2]
     aligned = [each for each in passed if _aligned(each.domain, domain)]
@@ -274,8 +266,8 @@ def _why_untrusted(
         (signed_at is None, "its signature does not say when it was written"),
         (signed_at is not None and signed_at > now + _AHEAD, "it was signed in the future"),
         (
-            signed_at is not None and signed_at < now - timedelta(days=trust.days),
-            f"it was signed more than {trust.days} days ago",
+            signed_at is not None and signed_at < now - timedelta(days=trust.commands.days),
+            f"it was signed more than {trust.commands.days} days ago",
         ),
     )
     return next((why for wrong, why in checks if wrong), "")

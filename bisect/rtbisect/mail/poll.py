@@ -83,7 +83,8 @@ def poll(inbox: Inbox, stores: Stores, trust: SenderRules, now_iso: str) -> Iter
         inbox.done(arrived)
         stores.replies.mark_read(arrived.key)
         if kept is None:
-            reason = f"is one too many of today ({trust.others_a_day} of unknown senders are kept)"
+            most = trust.commands.others_a_day
+            reason = f"is one too many of today ({most} of unknown senders are kept)"
             refused = replace(reply, asked=(), ignored=reason, digest="")
             yield _to_keep(refused, key_of(arrived.data), now_iso)
         elif new:
@@ -137,17 +138,17 @@ def _within_quota(
     today = [each for each in replies.of_day(reply.at) if each.key != reply.key]
     if not as_read.proved:
         unproved = [each for each in today if each.state not in _COUNTED]
-        if len(unproved) >= trust.others_a_day:
+        if len(unproved) >= trust.commands.others_a_day:
             return None
         if reply.state is ReplyState.IGNORED:
             return reply
         total_bytes = size_bytes + sum(replies.size_bytes(each.key) for each in unproved)
-        return reply if total_bytes <= trust.others_bytes_a_day else None
+        return reply if total_bytes <= trust.commands.others_mb_a_day * 1_000_000 else None
     if reply.state is ReplyState.ACCEPTED:
         counted = [each for each in today if each.sender == reply.sender and each.state in _COUNTED]
         commands = len(reply.asked) + sum(len(each.asked) for each in counted)
-        if commands > trust.commands_a_day:
-            why = f"asks for more than {trust.commands_a_day} things a day"
+        if commands > trust.commands.a_day:
+            why = f"asks for more than {trust.commands.a_day} things a day"
             return replace(reply, state=ReplyState.WAITING, why=why)
     return reply
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from rtbisect.errors import ConfigError
-from rtbisect.model.mail import MailRules, Recipient, Recipients
+from rtbisect.model.mail import Recipient, Recipients
 from rtbisect.report.lint.form import MESSAGE_ID
 from rtbisect.report.policy import Addressee, AddressSource, Purpose, Refusal, addressees
 from rtbisect.report.text import ascii_line
@@ -21,6 +21,7 @@ from rtbisect.report.text import ascii_line
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from rtbisect.config.schema import MailEntry
     from rtbisect.model.report import CommitText
 
 #: A patch is answered while people have it in mind: about one release.
@@ -60,7 +61,7 @@ def plain_name(text: str) -> str:
     return name if re.search(r"[A-Za-z]", name) else ""
 
 
-def in_words(refusal: Refusal, rules: MailRules) -> str:
+def in_words(refusal: Refusal, rules: MailEntry) -> str:
     """Why an address is not written to, as what follows it."""
     return _REFUSALS[refusal].format(most=rules.most)
 
@@ -68,7 +69,7 @@ def in_words(refusal: Refusal, rules: MailRules) -> str:
 def propose(  # noqa: PLR0913  (one commit, and all that is known about it)
     commit: CommitText,
     kind: str,
-    rules: MailRules,
+    rules: MailEntry,
     maintainers: Sequence[str],
     now_iso: str,
     purpose: Purpose,

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 from rtbisect.campaign import assemble
 from rtbisect.config.site_file import Site, load_site
 from rtbisect.errors import ConfigError
-from rtbisect.mail.accounts import rules_of
 from rtbisect.mail.approve import approver, check_gates, check_lint
 from rtbisect.mail.recipients import plain_name
 from rtbisect.mail.report_state import withdrawn
@@ -157,7 +156,7 @@ def _recipients(
         for reply in Replies(state).of_message(asking_id)
         if reply.state in counted and reply.campaign == campaign
     ]
-    main, rest = of_thread(askers, to, cc, rules_of(site))
+    main, rest = of_thread(askers, to, cc, site.ours.mail)
     if not main:
         raise ConfigError("nobody is left to answer to", "see mail: of the site file")
     return main, rest

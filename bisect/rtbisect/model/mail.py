@@ -39,21 +39,6 @@ class Recipients:
         return tuple(each.address for each in (*self.to, *self.cc))
 
 
-@dataclass(frozen=True, slots=True)
-class MailRules:
-    """What a site says of whom it writes to."""
-
-    #: Patterns, so below: addresses, `@host` or `*` with a part. With them nobody else gets mail.
-    allow: tuple[str, ...] = ()
-    deny: tuple[str, ...] = ()
-    opted_out: tuple[str, ...] = ()
-    #: Pairs of a word and the address that a report with the word in its title or files goes to,
-    #: too.
-    lists: tuple[tuple[str, str], ...] = ()
-    #: Recipients of one mail.
-    most: int = 20
-
-
 class MailState(StrEnum):
     """Where a mail of the outbox stands. IN_DOUBT: it may have arrived, and only a person can say;
     it is never sent again by itself.

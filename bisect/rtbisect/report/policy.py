@@ -24,8 +24,8 @@ from rtbisect.report.lint.tags import REGRESSIONS
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
+    from rtbisect.config.schema import MailEntry
     from rtbisect.model.campaign import Gate, Judgement, Result
-    from rtbisect.model.mail import MailRules
     from rtbisect.model.report import CommitText, ReportInput
 
 STABLE = "stable@vger.kernel.org"
@@ -213,7 +213,7 @@ class Addressees:
 def addressees(
     commit: CommitText,
     kind: str,
-    rules: MailRules,
+    rules: MailEntry,
     maintainers: Sequence[str],
     purpose: Purpose,
 ) -> Addressees:
@@ -248,7 +248,7 @@ def addressees(
 
 
 def refusal(
-    address: str, rules: MailRules, proposed: Collection[str] | None = None
+    address: str, rules: MailEntry, proposed: Collection[str] | None = None
 ) -> Refusal | None:
     """Why nothing may be sent there, None where it may. `proposed` are the addresses, in small
     letters, beside which a person may only add those that the site allows by name.
@@ -257,7 +257,7 @@ def refusal(
 
 
 def of_thread(
-    askers: Sequence[str], to: Sequence[str], cc: Sequence[str], rules: MailRules
+    askers: Sequence[str], to: Sequence[str], cc: Sequence[str], rules: MailEntry
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Who gets an answer in the thread of a report, as headers have them. To: who asked, where
     somebody did, else whom the report went to; Cc: all others that have the report. Whom the site
@@ -287,7 +287,7 @@ def person(text: str) -> tuple[str, str]:
 
 
 def _candidates(
-    commit: CommitText, kind: str, rules: MailRules, maintainers: Sequence[str], purpose: Purpose
+    commit: CommitText, kind: str, rules: MailEntry, maintainers: Sequence[str], purpose: Purpose
 ) -> Iterator[Addressee]:
     """Everybody by weight; the least come last, where a cap cuts."""
     yield Addressee(commit.author_email, commit.author, AddressSource.AUTHOR)
@@ -300,7 +300,7 @@ def _candidates(
     if purpose is Purpose.BACKPORT:
         yield Addressee(STABLE, "", AddressSource.BACKPORT)
     text = " ".join((commit.subject, *commit.files)).lower()
-    for word, address in rules.lists:
+    for word, address in rules.lists.items():
         if word.lower() in text:
             yield Addressee(address, "", AddressSource.SITE, word)
     for line in maintainers:
@@ -313,7 +313,7 @@ def _candidates(
 
 
 def _refusals(
-    address: str, rules: MailRules, proposed: Collection[str] | None
+    address: str, rules: MailEntry, proposed: Collection[str] | None
 ) -> Iterator[Refusal]:
     if not ADDRESS.fullmatch(address) or len(address) > 120 or not _fits_header(address):
         yield Refusal.NO_ADDRESS

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from rtbisect.config.schema import Commands
 from rtbisect.errors import ConfigError, InfrastructureError
 from rtbisect.mail.command_mail import SenderRules
 from rtbisect.mail.poll import Stores, poll
@@ -20,7 +21,8 @@ from rtbisect.store.outbox import Outbox
 from rtbisect.store.replies import Replies, ReplyState
 
 TRUST = SenderRules(
-    own="bot@lab.example.org", people=("ada@kernel.example.org",), servers=("mx.lab.example.org",)
+    own="bot@lab.example.org",
+    commands=Commands(people=["ada@kernel.example.org"], trusted=["mx.lab.example.org"]),
 )
 MAIL = """\
 Authentication-Results: mx.lab.example.org; dkim=pass header.d=kernel.example.org
@@ -34,6 +36,10 @@ References: {references}
 
 {body}
 """
+
+
+def trusting(**quota):
+    return replace(TRUST, commands=TRUST.commands.model_copy(update=quota))
 
 
 @pytest.fixture
@@ -311,7 +317,7 @@ def test_a_stranger_cannot_move_a_thread(tmp_path, box, stores):
 
 
 def test_a_person_has_so_many_commands_a_day(tmp_path, box, stores):
-    trust = replace(TRUST, commands_a_day=3)
+    trust = trusting(a_day=3)
     for name in ("a1", "a2"):
         add(box, name, body=f"{name}\n#rtbisect retest\n#rtbisect test x")
     add(box, "a3", body="#rtbisect retest")
@@ -332,7 +338,7 @@ def kept(tmp_path):
 
 @pytest.mark.parametrize("parent", ["<r1@lab.example.org>", "<other@example.org>"])
 def test_strangers_can_make_us_keep_so_many_mails_a_day(tmp_path, box, stores, parent):
-    trust = replace(TRUST, others_a_day=3)
+    trust = trusting(others_a_day=3)
     for n in range(8):
         add(box, f"e{n}", sender="eve@example.org", parent=parent, body=f"#rtbisect test {n}")
     found = look(tmp_path, stores, trust)
@@ -345,7 +351,7 @@ def test_strangers_can_make_us_keep_so_many_mails_a_day(tmp_path, box, stores, p
 
 
 def test_strangers_can_make_us_keep_so_many_bytes_a_day(tmp_path, box, stores):
-    trust = replace(TRUST, others_bytes_a_day=250_000)
+    trust = trusting(others_mb_a_day=0.25)
     for n in range(8):
         add(box, f"e{n}", sender="eve@example.org", body=f"{n}" * 100_000)
     look(tmp_path, stores, trust)

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from helpers.depth import deep
+from rtbisect.config.schema import MailEntry
 from rtbisect.mail.recipients import propose
-from rtbisect.model.mail import MailRules
 from rtbisect.model.report import CommitText
 from rtbisect.report.lint.form import ADDRESS
 from rtbisect.report.policy import Purpose
@@ -48,7 +48,7 @@ HOSTILE = st.text(max_size=60) | st.sampled_from(
 )
 def test_no_commit_adds_a_header(commit, named):
     named = (*named, "L <l@lists.example.org> (list)")
-    who = propose(commit, "mainline", MailRules(), named, NOW, Purpose.TRACKED)
+    who = propose(commit, "mainline", MailEntry(), named, NOW, Purpose.TRACKED)
     text = "".join(
         f"{name}: {', '.join(map(str, each))}\n" for name, each in (("To", who.to), ("Cc", who.cc))
     )

@@ -7,12 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rtbisect.config.schema import Commands
 from rtbisect.mail.command_mail import SenderRules, read_reply
 from rtbisect.mail.fake import FakeThreads
 from rtbisect.mail.reply_text import ReplyCommand
 
 TRUST = SenderRules(
-    own="bot@lab.example.org", people=("ada@kernel.example.org",), servers=("mx.lab.example.org",)
+    own="bot@lab.example.org",
+    commands=Commands(people=["ada@kernel.example.org"], trusted=["mx.lab.example.org"]),
 )
 THREADS = {"<r1@lab.example.org>": "bisect-1", "<r2@lab.example.org>": "bisect-2"}
 GOOD = (

@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import pytest
 
+from rtbisect.config.schema import MailEntry
 from rtbisect.errors import ConfigError
 from rtbisect.mail.recipients import propose
-from rtbisect.model.mail import MailRules
 from rtbisect.model.report import CommitText
 from rtbisect.report.message import answers_to
 from rtbisect.report.policy import Purpose, Refusal, refusal
@@ -31,13 +31,17 @@ NAMED = (
     "Viro <viro@kernel.example.org> (maintainer:FILESYSTEMS (VFS))",
     "fs@lists.example.org (open list:FILESYSTEMS)",
 )
-RULES = MailRules(lists=(("eventpoll", "rt@lists.example.org"),))
+RULES = MailEntry(lists={"eventpoll": "rt@lists.example.org"})
 NOW = "2026-02-01T10:00:00+00:00"
 
 
 def found(commit=COMMIT, rules=RULES, *, tracked=True, kind="mainline", named=NAMED, now=NOW):
     purpose = Purpose.TRACKED if tracked else Purpose.TOLD
     return propose(commit, kind, rules, named, now, purpose)
+
+
+def ruled(**changes):
+    return RULES.model_copy(update=changes)
 
 
 def test_who_wrote_and_who_keeps_it():
@@ -80,20 +84,20 @@ def test_the_patch_is_answered_while_it_is_fresh():
 
 
 def test_rules_of_the_site():
-    rules = replace(RULES, deny=("@lists.example.org",), opted_out=("VIRO@kernel.example.org",))
+    rules = ruled(deny=("@lists.example.org",), opted_out=("VIRO@kernel.example.org",))
     who = found(rules=rules)
     assert {each.address: each.reason for each in who.dropped} == {
         "rt@lists.example.org": "the site denies it",
         "fs@lists.example.org": "the site denies it",
         "viro@kernel.example.org": "opted out",
     }
-    only = found(rules=replace(RULES, allow=("*@kernel.example.org",)))
+    only = found(rules=ruled(allow=("*@kernel.example.org",)))
     assert all(address.endswith("@kernel.example.org") for address in only.addresses)
-    assert found(rules=replace(RULES, most=3)).addresses == (
+    assert found(rules=ruled(most=3)).addresses == (
         "author@kernel.example.org", "committer@kernel.example.org", "regressions@lists.linux.dev",
     )  # fmt: skip
     with pytest.raises(ConfigError, match="nobody is left"):
-        found(rules=replace(RULES, deny=("*",)))
+        found(rules=ruled(deny=("*",)))
 
 
 def test_where_the_author_takes_no_mail_another_is_written_to():
@@ -110,12 +114,12 @@ def test_hundreds_are_cut():
 
 
 def test_an_address_that_a_person_adds_is_held_against_the_rules():
-    assert refusal("a@example.org", MailRules()) is None
-    others = MailRules(allow=("@example.net",))
+    assert refusal("a@example.org", MailEntry()) is None
+    others = MailEntry(allow=["@example.net"])
     assert refusal("a@example.org", others) is Refusal.NOT_ALLOWED
-    assert refusal("a b", MailRules()) is Refusal.NO_ADDRESS
-    assert refusal("A@example.org", MailRules(), {"a@example.org"}) is None
-    assert refusal("b@example.org", MailRules(), {"a@example.org"}) is Refusal.NOT_PROPOSED
+    assert refusal("a b", MailEntry()) is Refusal.NO_ADDRESS
+    assert refusal("A@example.org", MailEntry(), {"a@example.org"}) is None
+    assert refusal("b@example.org", MailEntry(), {"a@example.org"}) is Refusal.NOT_PROPOSED
     assert refusal("b@example.net", others, {"a@example.org"}) is None
 
 
