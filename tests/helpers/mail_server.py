@@ -3,10 +3,10 @@
 
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 
-from rtbisect.mail.transport.smtp import SmtpSettings, SmtpTransport
+from rtbisect.config.schema import Smtp
+from rtbisect.mail.transport.smtp import SmtpTransport
 
 HERE = Path(__file__).parent
 
@@ -26,14 +26,10 @@ class Server:
         return [path.read_bytes() for path in whole]
 
     def transport(self, **changes):
-        plain = SmtpSettings(
-            host="127.0.0.1",
-            port=self.port,
-            security="none",
-            hello="lab.example.org",
-            timeout_s=3.0,
-        )
-        return SmtpTransport(replace(plain, **changes))
+        settings = {"host": "127.0.0.1", "port": self.port, "security": "none", **changes}
+        transport = SmtpTransport(Smtp(**settings), Path, "lab.example.org")
+        transport.timeout_s = 3.0
+        return transport
 
     def close(self):
         self.process.kill()

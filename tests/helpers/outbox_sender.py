@@ -14,8 +14,9 @@ import sys
 import time
 from pathlib import Path
 
+from rtbisect.config.schema import Smtp
 from rtbisect.mail.send import send_due
-from rtbisect.mail.transport.smtp import SmtpSettings, SmtpTransport
+from rtbisect.mail.transport.smtp import SmtpTransport
 from rtbisect.store.outbox import Outbox
 
 OURS = ("/rtbisect/mail/", "/rtbisect/store/outbox.py", "/smtplib.py")
@@ -50,7 +51,7 @@ class Killer:
 def deliver(port, state, stop):
     outbox = Outbox(Path(state))
     transport = SmtpTransport(
-        SmtpSettings(host="127.0.0.1", port=port, security="none", hello="lab.example.org")
+        Smtp(host="127.0.0.1", port=port, security="none"), Path, "lab.example.org"
     )
     killer = Killer(stop)
     sys.settrace(killer.trace)

@@ -6,9 +6,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rtbisect.errors import ConfigError
-from rtbisect.mail.transport.inbox import ImapBox, ImapSettings, Inbox, Maildir
+from rtbisect.mail.transport.inbox import ImapBox, Inbox, Maildir
 from rtbisect.mail.transport.local import FileTransport, MboxTransport, SendmailTransport
-from rtbisect.mail.transport.smtp import SmtpSettings, SmtpTransport
+from rtbisect.mail.transport.smtp import SmtpTransport
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,19 +28,8 @@ def transport_of(state: Path, site: Site) -> Transport:
         return MboxTransport(site.beside(send.mbox))
     if send.sendmail is not None:
         return SendmailTransport(str(site.beside(send.sendmail)), state)
-    smtp = send.smtp
-    assert smtp is not None, "the schema wants one of the four"
-    return SmtpTransport(
-        SmtpSettings(
-            host=smtp.host,
-            port=smtp.port,
-            security=smtp.security,
-            user=smtp.user or "",
-            password=site.beside(smtp.password) if smtp.password else None,
-            ca=site.beside(smtp.ca) if smtp.ca else None,
-            hello=site.ours.bot.address.rpartition("@")[2],
-        )
-    )
+    assert send.smtp is not None, "the schema wants one of the four"
+    return SmtpTransport(send.smtp, site.beside, site.ours.bot.address.rpartition("@")[2])
 
 
 def inbox_of(site: Site) -> Inbox:
@@ -50,15 +39,5 @@ def inbox_of(site: Site) -> Inbox:
         raise ConfigError(f"{site.path} names no inbox", "write mail: inbox: there")
     if inbox.maildir is not None:
         return Maildir(site.beside(inbox.maildir))
-    imap = inbox.imap
-    assert imap is not None, "the schema wants one of the two"
-    return ImapBox(
-        ImapSettings(
-            host=imap.host,
-            port=imap.port,
-            user=imap.user,
-            password=site.beside(imap.password),
-            ca=site.beside(imap.ca) if imap.ca else None,
-            folder=imap.folder,
-        )
-    )
+    assert inbox.imap is not None, "the schema wants one of the two"
+    return ImapBox(inbox.imap, site.beside)

@@ -7,12 +7,13 @@ import socket
 import subprocess
 import time
 from contextlib import closing
-from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+from rtbisect.config.schema import Imap
 from rtbisect.errors import ConfigError, InfrastructureError
-from rtbisect.mail.transport.inbox import MOST_BYTES, ImapBox, ImapSettings
+from rtbisect.mail.transport.inbox import MOST_BYTES, ImapBox
 from rtbisect.process import command
 
 pytestmark = pytest.mark.skipif(
@@ -82,21 +83,20 @@ def server(tmp_path_factory):
             if probe.connect_ex(("127.0.0.1", port)) == 0:
                 break
         time.sleep(0.1)
-    yield ImapSettings(
-        host="127.0.0.1", port=port, user="bot", password=root / "password", ca=root / "crt.pem"
-    )
+    files = {"password": f"{root}/password", "ca": f"{root}/crt.pem"}
+    yield Imap(host="127.0.0.1", port=port, user="bot", **files)
     daemon.terminate()
     daemon.wait(30)
 
 
 def test_messages_are_handed_out_until_they_are_done(server):
-    with closing(ImapBox(server)) as box:
+    with closing(ImapBox(server, Path)) as box:
         first, second = box.arrived(())
         assert first.data.replace(b"\r\n", b"\n").endswith(b"Subject: one\n\ntext\n")
         assert (first.giant, second.giant) == (False, True)
         assert len(second.data) == MOST_BYTES
         box.done(first)
-    with closing(ImapBox(server)) as box:
+    with closing(ImapBox(server, Path)) as box:
         # One that a person has opened is not one that was read here.
         assert [each.key for each in box.arrived((second.key,))] == [first.key]
         assert [each.key for each in box.arrived((first.key,))] == [second.key]
@@ -114,12 +114,12 @@ def test_messages_are_handed_out_until_they_are_done(server):
 )
 def test_what_is_wrong_is_told(server, change, kind, said):
     with pytest.raises(kind, match=said):
-        ImapBox(replace(server, **change))
+        ImapBox(server.model_copy(update=change), Path)
 
 
 def test_a_wrong_password_is_not_told(server, tmp_path):
     (tmp_path / "password").write_text("a wrong one")
     (tmp_path / "password").chmod(0o600)
     with pytest.raises(ConfigError, match="Authentication failed") as caught:
-        ImapBox(replace(server, password=tmp_path / "password"))
+        ImapBox(server.model_copy(update={"password": f"{tmp_path}/password"}), Path)
     assert "a wrong one" not in str(caught.value)

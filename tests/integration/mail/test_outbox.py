@@ -14,10 +14,11 @@ from pathlib import Path
 import pytest
 
 from helpers.mail_server import Server
+from rtbisect.config.schema import Smtp
 from rtbisect.errors import BusyError, ConfigError
 from rtbisect.mail.send import send_due
 from rtbisect.mail.transport.local import FileTransport, MboxTransport, SendmailTransport
-from rtbisect.mail.transport.smtp import SmtpSettings, SmtpTransport
+from rtbisect.mail.transport.smtp import SmtpTransport
 from rtbisect.model.mail import MailKind, MailState, OutMail
 from rtbisect.process import command
 from rtbisect.store import outbox as store
@@ -130,7 +131,7 @@ def test_greylisting_is_waited_for(serve, outbox):
 
 def test_pauses_grow_and_end(outbox):
     outbox.put(mail())
-    away = SmtpTransport(SmtpSettings(host="127.0.0.1", port=1, security="none"))
+    away = SmtpTransport(Smtp(host="127.0.0.1", port=1, security="none"), Path)
     now, pauses = 0.0, []
     while states(outbox) == [MailState.QUEUED]:
         (ended,) = send_due(outbox, away, partial(float, now))
@@ -216,11 +217,11 @@ def test_tls_and_login(serve, outbox, certificate, tmp_path, security):
     password = tmp_path / "password"
     password.write_text("wrong\n")
     password.chmod(0o600)
-    with_login = {"user": "bot", "password": password, "security": security}
+    with_login = {"user": "bot", "password": str(password), "security": security}
     outbox.put(mail())
     with pytest.raises(ConfigError, match="certificate is not trusted"):
         send_due(outbox, server.transport(**with_login), lambda: 0.0)
-    trusted = with_login | {"ca": Path(f"{certificate}.crt")}
+    trusted = with_login | {"ca": f"{certificate}.crt"}
     with pytest.raises(ConfigError, match="refuses user bot") as caught:
         send_due(outbox, server.transport(**trusted), lambda: 0.0)
     assert "wrong" not in str(caught.value)
@@ -236,7 +237,7 @@ def test_a_server_without_tls_gets_no_mail(serve, outbox, tmp_path):
         send_due(outbox, serve().transport(security="starttls"), lambda: 0.0)
     assert states(outbox) == [MailState.QUEUED]
     with pytest.raises(ConfigError, match="this machine alone"):
-        SmtpTransport(SmtpSettings(host="mail.example.org", port=25, security="none"))
+        SmtpTransport(Smtp(host="mail.example.org", port=25, security="none"), Path)
 
 
 # --- kills ---

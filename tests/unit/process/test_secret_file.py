@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Files with a password or a token: others must not read them, whoever uses them."""
 
+from pathlib import Path
+
 import pytest
 
+from rtbisect.config.schema import Imap, Smtp
 from rtbisect.errors import ConfigError
 from rtbisect.lab.bmc import Bmc, BmcSettings
 from rtbisect.lab.lava.rest import LavaRest, RestSettings
-from rtbisect.mail.transport.inbox import ImapBox, ImapSettings
-from rtbisect.mail.transport.smtp import SmtpSettings, SmtpTransport
+from rtbisect.mail.transport.inbox import ImapBox
+from rtbisect.mail.transport.smtp import SmtpTransport
 from rtbisect.model.mail import MailKind, OutMail
 from rtbisect.process.secret_file import check_secret, read_secret
 
@@ -63,10 +66,10 @@ def test_no_file_is_no_secret(tmp_path):
 
 def test_whoever_uses_a_secret_wants_it_for_himself(place):
     place.chmod(0o644)
-    server = SmtpTransport(SmtpSettings(host="127.0.0.1", port=9, user="u", password=place))
+    server = SmtpTransport(Smtp(host="127.0.0.1", port=9, user="u", password=str(place)), Path)
     for use in (
         server._password,
-        lambda: ImapBox(ImapSettings(host="127.0.0.1", port=9, user="u", password=place)),
+        lambda: ImapBox(Imap(host="127.0.0.1", port=9, user="u", password=str(place)), Path),
         lambda: Bmc(BmcSettings(address="127.0.0.1", user="admin", password=place)).power(),
         lambda: LavaRest(RestSettings(url="http://127.0.0.1:9/", token=place)),
     ):

@@ -21,11 +21,15 @@ from rtbisect.process.command import printable
 from rtbisect.process.secret_file import read_secret
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterator
+    from collections.abc import Callable, Container, Iterator
     from pathlib import Path
+
+    from rtbisect.config.schema import Imap
 
 #: Of a longer one the head alone is read: nobody writes so much to say a word.
 MOST_BYTES = 1_000_000
+#: Of each answer of a server.
+TIMEOUT_S = 60.0
 #: Messages of one look.
 MOST = 200
 #: Days after which a message that somebody has opened is not looked for any more.
@@ -99,43 +103,27 @@ def _base(name: str) -> str:
     return name.partition(":")[0]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ImapSettings:
-    """A mailbox on a server, and how to log in."""
-
-    host: str
-    port: int
-    user: str
-    #: A file that holds it.
-    password: Path
-    #: A file of certificates that are trusted in place of the system's; None: the system's.
-    ca: Path | None = None
-    folder: str = "INBOX"
-    #: Of each answer.
-    timeout_s: float = 60.0
-
-
 class ImapBox:
-    """A mailbox on a server, over TLS (RFC 9051, by the commands that RFC 3501 has, too)."""
+    """A mailbox on a server, over TLS (RFC 9051, by the commands that RFC 3501 has, too). `beside`
+    finds files of the site.
+    """
 
-    def __init__(self, settings: ImapSettings) -> None:
-        self._settings = settings
-        self._where = f"mailbox of {settings.user} on {settings.host}"
-        self._imap = self._connect()
+    def __init__(self, server: Imap, beside: Callable[[str], Path]) -> None:
+        self._where = f"mailbox of {server.user} on {server.host}"
+        self._imap = self._connect(server, beside)
         # A number means another message where the server has another one of these.
         validity = self._imap.response("UIDVALIDITY")[1][0] or b"0"
         self._validity = validity.decode("ascii", "replace")
 
-    def _connect(self) -> imaplib.IMAP4_SSL:
-        settings = self._settings
-        password = read_secret(settings.password, "password of the mailbox")
+    def _connect(self, server: Imap, beside: Callable[[str], Path]) -> imaplib.IMAP4_SSL:
+        password = read_secret(beside(server.password), "password of the mailbox")
         try:
-            context = ssl.create_default_context(cafile=str(settings.ca) if settings.ca else None)
+            context = ssl.create_default_context(cafile=beside(server.ca) if server.ca else None)
         except (OSError, ValueError) as error:
             raise ConfigError(f"{self._where}: {error}", "see mail: inbox: of the site") from error
         try:
             imap = imaplib.IMAP4_SSL(
-                settings.host, settings.port, ssl_context=context, timeout=settings.timeout_s
+                server.host, server.port, ssl_context=context, timeout=TIMEOUT_S
             )
         except ssl.SSLCertVerificationError as error:
             problem = f"{self._where}: the certificate is not trusted ({error.verify_message})"
@@ -143,8 +131,8 @@ class ImapBox:
         except (OSError, imaplib.IMAP4.error) as error:
             raise InfrastructureError(f"{self._where}: {error}", "try again later") from error
         try:
-            imap.login(settings.user, password)
-            self._data_if_ok(imap.select(f'"{settings.folder}"'))
+            imap.login(server.user, password)
+            self._data_if_ok(imap.select(f'"{server.folder}"'))
         except (OSError, imaplib.IMAP4.error) as error:
             with suppress(OSError, imaplib.IMAP4.error):
                 imap.shutdown()

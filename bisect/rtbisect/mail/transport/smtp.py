@@ -11,7 +11,7 @@ import re
 import smtplib
 import ssl
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from ipaddress import ip_address
 from typing import TYPE_CHECKING
 
@@ -24,43 +24,26 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from rtbisect.config.schema import Smtp
     from rtbisect.model.mail import OutMail
 
 #: The last line of a mail.
 _END = b".\r\n"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SmtpSettings:
-    """A server that takes our mail, and how to log in."""
-
-    host: str
-    port: int = 587
-    #: `tls` (from the first byte), `starttls`, or `none`, which is for this machine alone.
-    security: str = "starttls"
-    #: "" does not log in.
-    user: str = ""
-    #: A file that holds it; needed where there is a user.
-    password: Path | None = None
-    #: A file of certificates that are trusted in place of the system's; None: the system's.
-    ca: Path | None = None
-    #: The name that we greet with (EHLO); "" for that of this machine.
-    hello: str = ""
-    #: Of each answer.
-    timeout_s: float = 120.0
-
-    @property
-    def where(self) -> str:
-        return f"mail server {self.host} port {self.port}"
-
-
 class SmtpTransport:
-    """Implements `Transport`."""
+    """Implements `Transport`. `beside` finds files of the site; `hello` is the name that we greet
+    with (EHLO), "" for that of this machine.
+    """
 
-    def __init__(self, settings: SmtpSettings) -> None:
-        self.settings = settings
-        if settings.security == "none" and not _here(settings.host):
-            problem = f"{settings.where}: security none is for this machine alone"
+    #: Of each answer.
+    timeout_s = 120.0
+
+    def __init__(self, server: Smtp, beside: Callable[[str], Path], hello: str = "") -> None:
+        self._server, self._beside, self._hello = server, beside, hello
+        self._where = f"mail server {server.host} port {server.port}"
+        if server.security == "none" and not _here(server.host):
+            problem = f"{self._where}: security none is for this machine alone"
             raise ConfigError(problem, "write `security: starttls` or `tls`")
 
     def send(self, mail: OutMail, before_end: Callable[[], None]) -> Ended:
@@ -80,21 +63,14 @@ class SmtpTransport:
 
     def _connect(self) -> smtplib.SMTP:
         """A session that is logged in; ConfigError for what stays wrong."""
-        settings = self.settings
+        address = (self._server.host, self._server.port, self._hello or None)
         smtp: smtplib.SMTP | None = None
         try:
-            if settings.security == "tls":
-                smtp = smtplib.SMTP_SSL(
-                    settings.host,
-                    settings.port,
-                    settings.hello or None,
-                    timeout=settings.timeout_s,
-                    context=self._context(),
-                )
+            if self._server.security == "tls":
+                context = self._context()
+                smtp = smtplib.SMTP_SSL(*address, timeout=self.timeout_s, context=context)
             else:
-                smtp = smtplib.SMTP(
-                    settings.host, settings.port, settings.hello or None, timeout=settings.timeout_s
-                )
+                smtp = smtplib.SMTP(*address, timeout=self.timeout_s)
             self._greet(smtp)
         except Exception as error:
             if smtp is not None:
@@ -107,45 +83,39 @@ class SmtpTransport:
 
     def _greet(self, smtp: smtplib.SMTP) -> None:
         smtp.ehlo_or_helo_if_needed()
-        if self.settings.security == "starttls":
+        if self._server.security == "starttls":
             smtp.starttls(context=self._context())
             smtp.ehlo_or_helo_if_needed()
-        if self.settings.user:
-            smtp.login(self.settings.user, self._password())
+        if self._server.user:
+            smtp.login(self._server.user, self._password())
 
     def _config_error(self, error: Exception) -> Exception:
         """What a person has to change is a ConfigError; the rest may pass by itself."""
-        settings = self.settings
         match error:
             case ssl.SSLCertVerificationError():
                 problem = f"its certificate is not trusted ({error.verify_message})"
                 hint = "give the right `host`, or its `ca`"
             case smtplib.SMTPAuthenticationError() if error.smtp_code >= 500:
-                problem = (
-                    f"refuses user {printable(settings.user)}: {_answer_line(error.smtp_error)}"
-                )
+                user = printable(self._server.user or "")
+                problem = f"refuses user {user}: {_answer_line(error.smtp_error)}"
                 hint = "correct user and password of the section mail:"
             case smtplib.SMTPNotSupportedError():
                 problem = str(error)
                 hint = "see `security` and `user` of the section mail:"
             case _:
                 return error
-        return ConfigError(f"{settings.where}: {problem}", hint)
+        return ConfigError(f"{self._where}: {problem}", hint)
 
     def _context(self) -> ssl.SSLContext:
-        ca = self.settings.ca
+        ca = self._beside(self._server.ca) if self._server.ca else None
         try:
-            return ssl.create_default_context(cafile=str(ca) if ca else None)
+            return ssl.create_default_context(cafile=ca)
         except OSError as error:
             raise ConfigError(f"{ca}: {error}", "give a file with certificates") from error
 
     def _password(self) -> str:
-        place = self.settings.password
-        if place is None:
-            raise ConfigError(
-                f"{self.settings.where}: a user and no password", "name a file with `password`"
-            )
-        return read_secret(place, "password of the mail server")
+        assert self._server.password is not None, "the schema wants it where there is a user"
+        return read_secret(self._beside(self._server.password), "password of the mail server")
 
     def _send_envelope(self, smtp: smtplib.SMTP, mail: OutMail) -> Ended | tuple[str, ...]:
         """Sender and recipients: those that were refused, once the server wants the text; else how
@@ -197,7 +167,7 @@ class SmtpTransport:
         )
 
     def _error_line(self, error: Exception) -> str:
-        return f"{self.settings.where}: {printable(' '.join(str(error).split()), 200)}"
+        return f"{self._where}: {printable(' '.join(str(error).split()), 200)}"
 
 
 def _refused_or_later(code: int, answer: str) -> Ended:
