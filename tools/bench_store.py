@@ -42,8 +42,7 @@ from rtbisect.model.mail import MailState, OutMail
 from rtbisect.model.report import CommitText, Report, ReportState
 from rtbisect.store import codec
 from rtbisect.store.campaigns import CampaignStore
-from rtbisect.store.export import JournalStep, add_steps
-from rtbisect.store.journal import StoreJournal, repaired_by
+from rtbisect.store.journal import JournalStep, StoreJournal, add_steps, repaired_by
 from rtbisect.store.outbox import Outbox
 from rtbisect.store.replies import Replies
 

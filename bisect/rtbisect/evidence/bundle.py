@@ -41,8 +41,7 @@ from rtbisect.report.page import DRAFT, PAGE
 from rtbisect.store import codec
 from rtbisect.store.artefacts import ArtefactStore, write_whole
 from rtbisect.store.campaigns import CampaignStore
-from rtbisect.store.export import JournalStep, add_steps, steps_of
-from rtbisect.store.journal import StoreJournal, recorded
+from rtbisect.store.journal import JournalStep, StoreJournal, add_steps, recorded, steps_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

@@ -17,7 +17,7 @@ from rtbisect.evidence.replay import Answers, RecordingSubject, RecordingTree
 from rtbisect.lab.fake import FakeLab
 from rtbisect.model.campaign import Outcome
 from rtbisect.pipeline import bisect
-from rtbisect.store.export import steps_of
+from rtbisect.store.journal import steps_of
 
 
 @pytest.fixture

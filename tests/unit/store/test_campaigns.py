@@ -15,8 +15,7 @@ from rtbisect.model.mail import MailKind, MailState, OutMail
 from rtbisect.model.report import CommitText, Report, ReportState
 from rtbisect.store import codec
 from rtbisect.store.campaigns import CampaignStore
-from rtbisect.store.export import JournalStep, add_steps
-from rtbisect.store.journal import repaired_by
+from rtbisect.store.journal import JournalStep, add_steps, repaired_by
 from rtbisect.store.outbox import Outbox
 from rtbisect.store.replies import Replies
 
