@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
+from rtbisect.model.campaign import Better, Role, Scale
 from rtbisect.model.lab import PROFILE
 
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.+-]{0,63}$")]
@@ -431,13 +432,13 @@ class MetricEntry(Strict):
     name: Name
     window: Name
     unit: str
-    better: Literal["lower", "higher"]
-    scale: Literal["log", "linear"]
+    better: Better
+    scale: Scale
     statistic: Literal["median", "fraction", "count"]
     min_effect: float = Field(gt=0)
     limit: float | None = None
     floor: float = Field(0.0, ge=0)
-    role: Literal["primary", "guard", "shown"]
+    role: Role
     control: ControlEntry | None = None
     exposure: Name | None = None
     reason: str = Field(min_length=10)
@@ -445,7 +446,7 @@ class MetricEntry(Strict):
 
     @model_validator(mode="after")
     def _events(self) -> MetricEntry:
-        if self.statistic != "median" and self.scale != "linear":
+        if self.statistic != "median" and self.scale is not Scale.LINEAR:
             raise ValueError(f"{self.name}: statistic {self.statistic} needs the scale linear")
         if self.exposure and self.statistic != "count":
             raise ValueError(f"{self.name}: only a count has an exposure")

@@ -7,8 +7,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pydantic import ValidationError
-
 from rtbisect.config import checks, yamlfile
 from rtbisect.config.kernelci import BuildTarget, KernelCI, LabChoice
 from rtbisect.config.paths import data
@@ -109,10 +107,7 @@ class Site:
 def load_site(path: Path) -> Site:
     """Load and check a site file; ConfigError names file and line of a mistake."""
     document = yamlfile.read(path)
-    try:
-        checked = SiteFile.model_validate(document.data)
-    except ValidationError as error:
-        raise document.refuse_invalid(error) from error
+    checked = document.checked(SiteFile)
     checks.check(document, checked, data())
     kernelci = KernelCI(path, document.text)
     ours = checked.rtbisect

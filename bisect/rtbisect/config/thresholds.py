@@ -5,12 +5,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pydantic import ValidationError
-
 from rtbisect.config import yamlfile
 from rtbisect.config.schema import MetricEntry, ThresholdsFile
 from rtbisect.errors import ConfigError
-from rtbisect.model.campaign import Better, MetricKey, Role, Scale, Statistic, Threshold
+from rtbisect.model.campaign import MetricKey, Role, Statistic, Threshold
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,10 +19,7 @@ def load_thresholds(folder: Path, suites: tuple[str, ...]) -> tuple[Threshold, .
     thresholds: list[Threshold] = []
     for suite in suites:
         document = yamlfile.read(folder / f"{suite}.yaml")
-        try:
-            checked = ThresholdsFile.model_validate(document.data)
-        except ValidationError as error:
-            raise document.refuse_invalid(error) from error
+        checked = document.checked(ThresholdsFile)
         if checked.suite != suite:
             raise document.refuse(
                 ("suite",), f"suite is {checked.suite!r}, the file says {suite!r}"
@@ -38,13 +33,13 @@ def _threshold(suite: str, entry: MetricEntry) -> Threshold:
     return Threshold(
         key=MetricKey(suite, entry.name, entry.window),
         unit=entry.unit,
-        better=Better(entry.better),
-        scale=Scale(entry.scale),
+        better=entry.better,
+        scale=entry.scale,
         statistic=Statistic(entry.statistic),
         min_effect=entry.min_effect,
         limit=entry.limit,
         floor=entry.floor,
-        role=Role(entry.role),
+        role=entry.role,
         control=MetricKey(suite, control.name, control.window) if control else None,
         reason=entry.reason,
         exposure=MetricKey(suite, entry.exposure, entry.window) if entry.exposure else None,

@@ -4,22 +4,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import yaml
+from pydantic import BaseModel, ValidationError
 
 from rtbisect.errors import ConfigError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pydantic import ValidationError
-
 #: Larger files, and files that aliases blow up beyond this many nodes, are refused.
 MAX_BYTES = 1 << 20
 MAX_NODES = 100_000
 
 Place = tuple[str | int, ...]
+Checked = TypeVar("Checked", bound=BaseModel)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +43,15 @@ class Document:
         """The error for a mistake at `place`."""
         return ConfigError(f"{self.where(place)}: {message}", hint)
 
-    def refuse_invalid(self, error: ValidationError) -> ConfigError:
-        """The first finding of pydantic, with its line."""
-        first = error.errors(include_url=False)[0]
-        place = tuple(first["loc"])
-        name = ".".join(str(part) for part in place) or "the file"
-        return self.refuse(place, f"{name}: {first['msg']}")
+    def checked(self, kind: type[Checked]) -> Checked:
+        """The data as what may stand there; ConfigError for the first finding, with its line."""
+        try:
+            return kind.model_validate(self.data)
+        except ValidationError as error:
+            first = error.errors(include_url=False)[0]
+            place = tuple(first["loc"])
+            name = ".".join(str(part) for part in place) or "the file"
+            raise self.refuse(place, f"{name}: {first['msg']}") from error
 
 
 def read(path: Path) -> Document:
