@@ -37,7 +37,7 @@ def write_whole(place: Path, source: bytes | BinaryIO, mode: int = 0o644) -> Non
         except BaseException:
             aside.unlink(missing_ok=True)
             raise
-    _sync_folder(place.parent)
+    sync(place.parent)
 
 
 def _aside(place: Path) -> tuple[int, Path]:
@@ -51,8 +51,9 @@ def _aside(place: Path) -> tuple[int, Path]:
         os.close(handle)
 
 
-def _sync_folder(folder: Path) -> None:
-    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+def sync(path: Path) -> None:
+    """Wait until a file, or what stands in a folder, is on the disk."""
+    handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)
     finally:
@@ -94,28 +95,25 @@ class ArtefactStore:
         """Copy a file into the store and give its sha256."""
         with self._guard(), source.open("rb") as stream:
             sha256 = hashlib.file_digest(stream, "sha256").hexdigest()
-            place = self._place(sha256)
-            if not place.is_file():
-                self._make(place.parent)
-                stream.seek(0)
-                write_whole(place, stream)
+            stream.seek(0)
+            self._put(sha256, stream)
         return sha256
 
     def put_bytes(self, data: bytes) -> str:
         """Keep bytes and give their sha256."""
         sha256 = hashlib.sha256(data).hexdigest()
-        place = self._place(sha256)
-        if not place.is_file():
-            with self._guard():
-                self._make(place.parent)
-                write_whole(place, data)
+        with self._guard():
+            self._put(sha256, data)
         return sha256
 
-    @staticmethod
-    def _make(folder: Path) -> None:
-        if not folder.is_dir():
-            folder.mkdir(parents=True, exist_ok=True)
-            _sync_folder(folder.parent)
+    def _put(self, sha256: str, source: bytes | BinaryIO) -> None:
+        place = self._place(sha256)
+        if place.is_file():
+            return
+        if not place.parent.is_dir():
+            place.parent.mkdir(parents=True, exist_ok=True)
+            sync(self.root)
+        write_whole(place, source)
 
     def _place(self, sha256: str) -> Path:
         if len(sha256) != 64 or any(c not in "0123456789abcdef" for c in sha256):

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import mailbox
-import os
 import re
 import shutil
 import time
@@ -16,7 +15,7 @@ from rtbisect.errors import ConfigError, InfrastructureError
 from rtbisect.mail.transport.transport import Delivered, Doubt, Ended, Later
 from rtbisect.process import command
 from rtbisect.process.command import printable
-from rtbisect.store.artefacts import write_whole
+from rtbisect.store.artefacts import sync, write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -64,7 +63,7 @@ class MboxTransport:
                 if not there:
                     box.add(mail.text.encode("ascii"))
                     box.flush()
-                    _sync(self.path)
+                    sync(self.path)
             finally:
                 box.close()
         except (OSError, mailbox.Error) as error:
@@ -78,14 +77,6 @@ def _break_old_lock(path: Path) -> None:
     with suppress(OSError):
         if time.time() - lock.stat().st_mtime > _OLD_LOCK_S:
             lock.unlink()
-
-
-def _sync(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 @dataclass(frozen=True, slots=True)
