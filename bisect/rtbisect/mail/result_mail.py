@@ -69,7 +69,8 @@ def write_answer_mail(state: Path, record: CampaignRecord, check: str, by: str) 
     sent = report_as_sent(state, record.id)
     if withdrawn(Outbox(state), record.id):
         raise ConfigError(f"the report of {record.id} is withdrawn", "nobody waits for an answer")
-    draft = _edited_draft(folder, check)
+    path = folder / f"answer-{check}.eml"
+    draft = _edited_draft(path, check)
     asking_id = str(draft["In-Reply-To"] or "").strip()
     to, cc = _recipients(state, record.id, asking_id, sent, site)
     mailer = assemble.mailer_of(state, site, report.operator)
@@ -85,12 +86,12 @@ def write_answer_mail(state: Path, record: CampaignRecord, check: str, by: str) 
         thread=(sent.message_id,),
         marks=(("Campaign", record.id), ("Kind", MailKind.RESULT), ("Reviewed-By", reviewer)),
     )
-    body = _body(folder, check, draft)
+    body = _body(path, draft)
     body += "\n\n" + wrap(
         f"Written by {mailer.bot.name}; {reviewer} has read it and answers for it."
     )
     text = message(headers, body + "\n")
-    check_lint(text.encode(), f"correct {_draft_path(folder, check)}")
+    check_lint(text.encode(), f"correct {path}")
     return OutMail(
         message_id=f"<{headers.message_id}>",
         campaign=record.id,
@@ -114,13 +115,8 @@ def report_as_sent(state: Path, campaign: str) -> OutMail:
     )
 
 
-def _draft_path(folder: Path, check_id: str) -> Path:
-    return folder / f"answer-{check_id}.eml"
-
-
-def _edited_draft(folder: Path, check_id: str) -> EmailMessage:
+def _edited_draft(path: Path, check_id: str) -> EmailMessage:
     """The answer as it was written, or as a person has corrected it since."""
-    path = _draft_path(folder, check_id)
     if not re.fullmatch(r"[A-Za-z0-9._-]{1,100}", check_id):
         raise ConfigError(f"{check_id!r} is no campaign", "see `rtbisect status`")
     try:
@@ -130,24 +126,22 @@ def _edited_draft(folder: Path, check_id: str) -> EmailMessage:
         raise ConfigError(f"{path}: {error.strerror}", hint) from error
 
 
-def _body(folder: Path, check_id: str, draft: EmailMessage) -> str:
+def _body(path: Path, draft: EmailMessage) -> str:
     """The text of an answer; ConfigError where a person has made something else of it."""
     try:
         text = str(draft.get_content())
     except (KeyError, LookupError, ValueError) as error:
-        raise ConfigError(
-            f"{_draft_path(folder, check_id)} is no plain text", "write it so"
-        ) from error
+        raise ConfigError(f"{path} is no plain text", "write it so") from error
     if not text.isascii() or not draft["In-Reply-To"]:
         problem = "no In-Reply-To:" if text.isascii() else "characters that are no ASCII"
-        raise ConfigError(f"{_draft_path(folder, check_id)} has {problem}", "put it back as it was")
+        raise ConfigError(f"{path} has {problem}", "put it back as it was")
     return text.rstrip("\n")
 
 
 def _recipients(
     state: Path, campaign: str, asking_id: str, sent: OutMail, site: Site
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """To: and Cc: of an answer to the mail `asked`; ConfigError where nobody is left."""
+    """To: and Cc: of an answer to the mail `asking_id`; ConfigError where nobody is left."""
     report = email.message_from_string(sent.text, policy=default)
     to, cc = (_addresses(report[name]) for name in ("To", "Cc"))
     counted = (ReplyState.ACCEPTED, ReplyState.DONE)

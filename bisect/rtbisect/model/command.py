@@ -98,8 +98,8 @@ class CommandRequest:
     def of(cls, request: CampaignRequest) -> CommandRequest:
         """Read what `extra` kept; ConfigError when it is damaged."""
         try:
-            found = json.loads(dict(request.extra)["command"])
-            return cls(**found | {"argv": tuple(found["argv"])})
+            fields = json.loads(dict(request.extra)["command"])
+            return cls(**fields | {"argv": tuple(fields["argv"])})
         except (KeyError, TypeError, ValueError) as error:
             raise ConfigError(
                 "the command of this campaign cannot be read", "start it again"
@@ -107,20 +107,20 @@ class CommandRequest:
 
     def words(self, sought: Sought) -> list[str]:
         """The options and the command, as they stand on a command line that asks for a change."""
-        found = ["--metric", self.metric] if self.metric else []
+        words = ["--metric", self.metric] if self.metric else []
         if self.pass_fail:
-            found.append("--pass-fail")
-        found += sought.options
+            words.append("--pass-fail")
+        words += sought.options
         if self.better != Better.LOWER.value:
-            found += ["--better", self.better]
+            words += ["--better", self.better]
         for name, value in (
             ("--ratio", self.ratio),
             ("--cost-build", self.cost_build_s),
             ("--cost-run", self.cost_run_s),
         ):
             if value is not None:
-                found += [name, f"{value:g}"]
-        return [*found, "--", *self.argv]
+                words += [name, f"{value:g}"]
+        return [*words, "--", *self.argv]
 
     def extra(self) -> tuple[tuple[str, str], ...]:
         """As kept with the campaign."""

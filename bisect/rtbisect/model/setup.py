@@ -51,10 +51,10 @@ def _with_sought(setup: dict[str, Any]) -> dict[str, Any]:
 _OF_KERNELS = ("build", "device", "profile", "windows", "window_ms", "rcu_calls", "explaining")
 
 
-def _with_kernel(told: dict[str, Any]) -> dict[str, Any]:
+def _with_kernel(setup: dict[str, Any]) -> dict[str, Any]:
     """Version 2 had no part for kernels; a command was dressed as a device without a template."""
-    kernel = {name: value for name, value in told.items() if name in _OF_KERNELS}
-    others = {name: told[name] for name in told if name not in (*_OF_KERNELS, "command")}
+    kernel = {name: value for name, value in setup.items() if name in _OF_KERNELS}
+    others = {name: setup[name] for name in setup if name not in (*_OF_KERNELS, "command")}
     return others | {"kernel": kernel if kernel["device"]["template"] else None}
 
 
