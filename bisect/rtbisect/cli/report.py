@@ -30,7 +30,7 @@ from rtbisect.evidence.bundle import write_bundle
 from rtbisect.mail import approve as approving
 from rtbisect.mail import result_mail
 from rtbisect.mail.digest import digest, write_digest
-from rtbisect.mail.fixes import Mended, Unknown, mended
+from rtbisect.mail.fixes import Mended, mended
 from rtbisect.mail.report_state import follow_outbox
 from rtbisect.model.campaign import Level
 from rtbisect.model.lab import Run
@@ -386,17 +386,17 @@ def follow(output: Output, site: Path | None) -> int:
     return max(codes)
 
 
-def _test_fix(output: Output, fix: Mended | Unknown) -> tuple[dict[str, Any], Exit]:
+def _test_fix(output: Output, fix: Mended) -> tuple[dict[str, Any], Exit]:
     """What became of one report, and its exit code."""
     row: dict[str, Any] = {
         "campaign": fix.record.id,
-        "commits": list(fix.commits) if isinstance(fix, Mended) else [],
+        "commits": list(fix.commits),
         "check": None,
         "level": None,
         "path": None,
         "note": "",
     }
-    if isinstance(fix, Unknown):
+    if fix.error:
         return row | {"note": str(fix.error)}, fix.error.exit_code
     if fix.done():
         return row | {"note": "tested before"}, Exit.ANSWERED

@@ -36,8 +36,10 @@ class Mended:
     """A report, and commits at the head of its branch that say they mend it."""
 
     record: CampaignRecord
-    #: Shas, oldest first; at least one.
+    #: Shas, oldest first; at least one unless there is an error.
     commits: tuple[str, ...]
+    #: Why its tree cannot be looked at now.
+    error: RtbisectError | None = None
 
     @property
     def _path(self) -> Path:
@@ -55,15 +57,7 @@ class Mended:
         keep(self._path, json.dumps(self.commits) + "\n")
 
 
-@dataclass(frozen=True, slots=True)
-class Unknown:
-    """A report whose tree cannot be looked at now, and why."""
-
-    record: CampaignRecord
-    error: RtbisectError
-
-
-def mended(state: Path, site: Path) -> Iterator[Mended | Unknown]:
+def mended(state: Path, site: Path) -> Iterator[Mended]:
     """Reports of trees of this site that are open and have such commits, tested or not; none of
     those that another version made.
     """
@@ -86,7 +80,7 @@ def mended(state: Path, site: Path) -> Iterator[Mended | Unknown]:
             commits = tree.mending(result.culprit, head, report.message_id.strip("<>"))
         except (ConfigError, InfrastructureError, BusyError) as error:
             # A tree that left the site, or is away, is no reason to forget the others.
-            yield Unknown(record, error)
+            yield Mended(record, (), error)
             continue
         if commits:
             yield Mended(record, commits)
