@@ -11,7 +11,7 @@ from enum import IntEnum
 
 
 class Exit(IntEnum):
-    """Exit codes of every command; `try` adds its own, see `cli.tryrev`."""
+    """Exit codes of every command; `try` adds its own, see `cli.check`."""
 
     ANSWERED = 0
     REGRESSED = 1

@@ -20,7 +20,6 @@ from rtbisect.cli import (
     plugged,
     rejudge,
     report,
-    tryrev,
     watch,
 )
 from rtbisect.cli.output import Output, drop_stdout, fail, keep_traceback, tolerate_any_text
@@ -64,7 +63,7 @@ for command in (
     campaigns.status,
     campaigns.resume,
     report.report,
-    tryrev.try_revision,
+    check.try_revision,
     config.config,
     host.host,
     host.lab,
@@ -151,6 +150,6 @@ def _for_git(code: int, context: click.Context | None, words: Sequence[str]) -> 
     """
     named = context.meta.get("command") if context is not None else None
     is_try = named == "try" or (named is None and "try" in words)
-    if not is_try or code in (0, 1, tryrev.SKIP) or code >= TRY_ERROR_BASE:
+    if not is_try or code in (0, 1, check.SKIP) or code >= TRY_ERROR_BASE:
         return code
     return code + TRY_ERROR_BASE

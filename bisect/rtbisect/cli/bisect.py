@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -105,9 +106,12 @@ def bisect(
 @click.option("--ratio", type=float, help="Smallest ratio that counts; compares logarithms.")
 @click.option("--pass-fail", is_flag=True, help="The exit code is the figure: 0 good, 1-127 bad.")
 @find_fix_option
-@click.option("--cost-build", type=float, help="Seconds that a revision costs once.")
-@click.option("--cost-run", type=float, help="Seconds of a run (default: measured).")
-@click.option("--timeout", type=float, default=3600.0, show_default=True, help="Seconds a run.")
+@click.option(
+    "--cost-build", "cost_build_s", type=float, help="Seconds that a revision costs once."
+)
+@click.option("--cost-run", "cost_run_s", type=float, help="Seconds of a run (default: measured).")
+@click.option("--timeout", "timeout_s", type=float, default=3600.0, show_default=True,
+              help="Seconds a run.")  # fmt: skip
 @click.option(
     "--max-runs",
     type=click.IntRange(FEWEST_RUNS),
@@ -123,17 +127,10 @@ def run(
     good: str,
     bad: str,
     repo: Path,
-    metric: str,
-    better: str,
-    ratio: float | None,
-    pass_fail: bool,
     find_fix: bool,
-    cost_build: float | None,
-    cost_run: float | None,
-    timeout: float,
-    max_runs: int,
     seed: int,
     command: tuple[str, ...],
+    **measured_as: Any,
 ) -> int:
     """Find the commit between --good and --bad that changed what COMMAND measures.
 
@@ -151,17 +148,9 @@ def run(
     repository, older, newer, given = resolve.ends_of_repository(
         output.state, repo, *sought.ends(good, bad)
     )
-    measured = CommandRequest(
-        argv=resolve.command_words(command, Path(repository)),
-        metric=metric,
-        better=better,
-        pass_fail=pass_fail,
-        ratio=ratio,
-        cost_build_s=cost_build,
-        cost_run_s=cost_run,
-        timeout_s=timeout,
-        max_runs=max_runs,
-    )
+    # The other options are named as the fields of the request.
+    argv = resolve.command_words(command, Path(repository))
+    measured = CommandRequest(argv=argv, **measured_as)
     _check_options(measured)
     request = CampaignRequest(
         kind=CampaignKind.RUN,
@@ -170,7 +159,7 @@ def run(
         older=older,
         newer=newer,
         suite=SUITE,
-        metric=metric or None,
+        metric=measured.metric or None,
         seed=seed,
         extra=Extra(others=measured.extra(), given=given).pairs,
         repo=repository,

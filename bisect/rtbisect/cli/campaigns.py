@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rtbisect.campaign import session
-from rtbisect.cli import check, result, tryrev
+from rtbisect.cli import check, result
 from rtbisect.cli.options import answers
 from rtbisect.cli.output import Output, PlainProgress
 from rtbisect.errors import InternalError
@@ -80,7 +80,7 @@ def resume(output: Output, campaign: str | None) -> int:
     if record.kind == CampaignKind.CHECK:
         return check.conclude(output, record)
     if record.kind == CampaignKind.TRY:
-        return tryrev.conclude(output, record)
+        return check.conclude_try(output, record)
     for entry in plugins.plugins(plugins.CAMPAIGNS):
         if record.kind == entry.name:
             return int(plugins.load(entry)(output, record))

@@ -35,7 +35,7 @@ NAMED = {
     "campaign/resolve.py": ({"ipi"}, "the suite of `try` where none is named"),
     "cli/bisect.py": ({"ipi"}, "an example for who types"),
     "cli/options.py": ({"ipi"}, "an example for who types"),
-    "cli/tryrev.py": ({"rcu"}, "an example for who types"),
+    "cli/check.py": ({"rcu"}, "an example for who types"),
     "config/schema.py": ({"rcu"}, "a key of the site file"),
     "lab/windows.py": ({"ipi", "osnoise", "rcu"}, "windows that suites share belong to none"),
     "model/command.py": ({"rcu"}, "frozen"),
