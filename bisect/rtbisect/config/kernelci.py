@@ -121,12 +121,12 @@ class KernelCI:
         lab = self._labs[name]
         return LabChoice(lab.name, lab.url, str(getattr(lab, "priority", "medium")))
 
-    def jobs(self, target: BuildTarget, describe: str, lab: str) -> tuple[MatchedJob, ...]:
+    def jobs(self, target: BuildTarget, lab: str) -> tuple[MatchedJob, ...]:
         """Device types and plans that fit a build in a lab, by kernelci-core's filters."""
         meta = {
             "defconfig_full": target.defconfig,
             "arch": target.architecture,
-            "git_describe": describe,
+            "git_describe": target.branch,
             "build_environment": target.compiler,
             "job": target.tree,
             "git_branch": target.branch,

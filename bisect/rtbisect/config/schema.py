@@ -54,6 +54,17 @@ class Loose(BaseModel):
     model_config = ConfigDict(extra="allow", frozen=True)
 
 
+class OneOf(Strict):
+    """Exactly one of its fields is given."""
+
+    @model_validator(mode="after")
+    def _exactly_one(self) -> OneOf:
+        ways = type(self).model_fields
+        if sum(getattr(self, way) is not None for way in ways) != 1:
+            raise ValueError(f"give one of {', '.join(ways)}")
+        return self
+
+
 class Person(Strict):
     name: PersonName
     address: Address
@@ -293,19 +304,13 @@ class Smtp(Strict):
         return self
 
 
-class Send(Strict):
+class Send(OneOf):
     """How mail leaves; one of these. `files` is a folder, `mbox` a file, `sendmail` a program."""
 
     smtp: Smtp | None = None
     files: Path | None = None
     mbox: Path | None = None
     sendmail: Path | None = None
-
-    @model_validator(mode="after")
-    def _exactly_one(self) -> Send:
-        if sum(way is not None for way in (self.smtp, self.files, self.mbox, self.sendmail)) != 1:
-            raise ValueError("give one of smtp, files, mbox, sendmail")
-        return self
 
 
 class EvidenceEntry(Strict):
@@ -328,17 +333,11 @@ class Imap(Strict):
     folder: Name = "INBOX"
 
 
-class InboxEntry(Strict):
+class InboxEntry(OneOf):
     """Where replies come in; one of these. `maildir` is a folder."""
 
     maildir: Path | None = None
     imap: Imap | None = None
-
-    @model_validator(mode="after")
-    def _exactly_one(self) -> InboxEntry:
-        if (self.maildir is None) == (self.imap is None):
-            raise ValueError("give one of maildir, imap")
-        return self
 
 
 class Commands(Strict):

@@ -90,9 +90,9 @@ class Site:
             raise self.document.refuse(at, f"workload: no file {place}")
         return place
 
-    def job(self, target: BuildTarget, describe: str = "") -> PlannedJob:
+    def job(self, target: BuildTarget) -> PlannedJob:
         """The device type and plan that kernelci-core matches to a target in our lab."""
-        jobs = self.kernelci.jobs(target, describe or target.branch, self.lab.name)
+        jobs = self.kernelci.jobs(target, self.lab.name)
         if not jobs:
             raise ConfigError(
                 f"{self.path}: no test_config fits {target.name} in lab {self.lab.name}",

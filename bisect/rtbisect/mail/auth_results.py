@@ -52,16 +52,13 @@ def results(header: str) -> tuple[str, tuple[Passed, ...]]:
         # Some servers name the identity alone, whose domain is that of the signature or below it.
         identities = [each.rpartition("@")[2] for each in values.get("header.i", ())]
         domains = values.get("header.d") or identities
-        selector_and_begin = [values.get(key, [""]) for key in ("header.s", "header.b")]
+        selectors, begins = (values.get(key, [""]) for key in ("header.s", "header.b"))
         # Two of them are not by a server that can be relied on.
-        if len(domains) != 1 or any(len(each) != 1 for each in selector_and_begin):
+        if not len(domains) == len(selectors) == len(begins) == 1:
             continue
-        if len(domains[0]) <= _DOMAIN_LENGTH and _DOMAIN.fullmatch(domains[0]):
-            good.append(
-                Passed(
-                    domains[0].lower(), selector_and_begin[0][0].lower(), selector_and_begin[1][0]
-                )
-            )
+        (domain,), (selector,), (begin,) = domains, selectors, begins
+        if len(domain) <= _DOMAIN_LENGTH and _DOMAIN.fullmatch(domain):
+            good.append(Passed(domain.lower(), selector.lower(), begin))
     return parts[0].split()[0].lower(), tuple(good)
 
 

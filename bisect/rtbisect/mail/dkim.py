@@ -31,8 +31,8 @@ class Cover:
     #: When it was signed, since 1970; None where it does not say.
     at_s: int | None
 
-    def covers(self, *names: str) -> bool:
-        return all(name.lower() in self.headers for name in names)
+    def covers(self, name: str) -> bool:
+        return name.lower() in self.headers
 
 
 def cover(mail: Message, passed: Passed) -> Cover | None:
