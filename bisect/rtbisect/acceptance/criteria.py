@@ -13,15 +13,13 @@ from rtbisect.judge.gates import aa
 from rtbisect.judge.samples import sample
 from rtbisect.judge.scale import all_badness, by_mean, effect_floor, unit_behind
 from rtbisect.lab.lava.claims import LabClaim
-from rtbisect.model.campaign import Role, Scale
+from rtbisect.model.campaign import Role, Scale, Threshold
 from rtbisect.model.facts import Facts
-from rtbisect.model.lab import RunStatus
+from rtbisect.model.lab import DeviceType, Run, RunStatus
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from rtbisect.model.campaign import Threshold
-    from rtbisect.model.lab import DeviceType, Run
 
 #: A boot that takes so many times the median one has met something.
 _SLOW = 1.5

@@ -12,14 +12,14 @@ from rtbisect.campaign import labs
 from rtbisect.campaign.builders import builder_of
 from rtbisect.campaign.plan import probe, setup_of
 from rtbisect.campaign.trees import tree_of
-from rtbisect.config.site_file import load_site
+from rtbisect.config.site_file import Site, load_site
 from rtbisect.errors import ConfigError, InfrastructureError
 from rtbisect.lab import inventory
 from rtbisect.lab.lava.claims import LabClaim, claims, first_claims
 from rtbisect.lab.lava.remote import LavaServerLab
 from rtbisect.lab.lava.rest import LavaRest, RestSettings
 from rtbisect.model.campaign import CampaignKind, CampaignRequest
-from rtbisect.model.ports import NoNote
+from rtbisect.model.ports import NoNote, Progress
 from rtbisect.process.command import printable
 from rtbisect.store.artefacts import ArtefactStore
 from rtbisect.store.db import make_folder
@@ -29,11 +29,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from rtbisect.config.site_file import Site
     from rtbisect.lab.inventory import Host
     from rtbisect.model.code import Build
     from rtbisect.model.lab import Run
-    from rtbisect.model.ports import Progress
     from rtbisect.model.setup import Setup
 
 #: Seconds until a server that does not answer is told: a person waits.

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from rtbisect.campaign import assemble, plan, trees
 from rtbisect.campaign.fingerprint import MachineFingerprint, machine_parts
-from rtbisect.config.site_file import load_site
+from rtbisect.config.site_file import Site, load_site
 from rtbisect.errors import ConfigError, InfrastructureError
 from rtbisect.judge.verdict import judge
 from rtbisect.model.campaign import (
@@ -35,14 +35,12 @@ from rtbisect.report.input_file import read_input
 from rtbisect.report.message import Envelope, answers_to, own_id
 from rtbisect.report.policy import mailable
 from rtbisect.report.text import foreign, short
-from rtbisect.store.campaigns import CampaignStore
+from rtbisect.store.campaigns import CampaignRecord, CampaignStore
 from rtbisect.store.journal import recorded
 from rtbisect.trees.patches import patches_of
 
 if TYPE_CHECKING:
-    from rtbisect.config.site_file import Site
     from rtbisect.model.report import ReportInput
-    from rtbisect.store.campaigns import CampaignRecord
 
 #: An answer is one look at the boots of two kernels.
 ALPHA = 0.005

@@ -16,7 +16,7 @@ from rtbisect.kernel.settings import BuildSettings
 from rtbisect.lab import kernel_on_host
 from rtbisect.model.campaign import CampaignRequest, Limits, Scale, Sought
 from rtbisect.model.command import CommandRequest
-from rtbisect.model.ports import Ports
+from rtbisect.model.ports import Journal, Ports, Progress
 from rtbisect.model.setup import Setup
 from rtbisect.process import locks
 from rtbisect.program import worktree_run
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from rtbisect.config.site_file import Site
-    from rtbisect.model.ports import Journal, Progress
     from rtbisect.model.subject import Traits
 
 MACHINE_LOCK = labs.MACHINE_LOCK

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from rtbisect.campaign import assemble, resolve
 from rtbisect.campaign.fingerprint import SetupChangedError, keep_setup
-from rtbisect.config.site_file import SiteFiles
+from rtbisect.config.site_file import Site, SiteFiles
 from rtbisect.errors import InternalError, MisaskedError, RtbisectError
 from rtbisect.model.campaign import (
     CampaignKind,
@@ -24,17 +24,15 @@ from rtbisect.pipeline import bisect, check
 from rtbisect.pipeline.search_loop import unanswered
 from rtbisect.process.command import one_line
 from rtbisect.store import codec
-from rtbisect.store.campaigns import CampaignStore
+from rtbisect.store.campaigns import CampaignRecord, CampaignStore
 from rtbisect.store.journal import StoreJournal, end_leftovers
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from rtbisect.config.site_file import Site
     from rtbisect.model.ports import Ports, Progress
     from rtbisect.model.report import Report
     from rtbisect.model.setup import Setup
-    from rtbisect.store.campaigns import CampaignRecord
 
 
 def start(

@@ -34,21 +34,19 @@ from rtbisect.evidence.replay import (
 )
 from rtbisect.model.campaign import Outcome, Result
 from rtbisect.model.code import Build, CommitGraph
-from rtbisect.model.ports import Ports
+from rtbisect.model.ports import Journal, Ports, Subject
 from rtbisect.model.setup import Setup
 from rtbisect.pipeline import bisect
 from rtbisect.report.page import DRAFT, PAGE
 from rtbisect.store import codec
 from rtbisect.store.artefacts import ArtefactStore, write_whole
-from rtbisect.store.campaigns import CampaignStore
+from rtbisect.store.campaigns import CampaignRecord, CampaignStore
 from rtbisect.store.journal import JournalStep, StoreJournal, add_steps, recorded, steps_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from rtbisect.model.lab import Measurement
-    from rtbisect.model.ports import Journal, Subject
-    from rtbisect.store.campaigns import CampaignRecord
 
 #: Of the folder; a program of another one does not read it.
 FORMAT = 1

@@ -17,7 +17,7 @@ from rtbisect.lab.classify import panic_of, stall_of
 from rtbisect.lab.job_definition import check_request
 from rtbisect.lab.measurements import InvalidBoot, evidence, symptom
 from rtbisect.report.text import short
-from rtbisect.store.artefacts import write_whole
+from rtbisect.store.artefacts import ArtefactStore, write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from rtbisect.model.code import Build
     from rtbisect.model.lab import Measurement, RunRequest
     from rtbisect.model.setup import Setup
-    from rtbisect.store.artefacts import ArtefactStore
 
 SCRIPT = "boot.sh"
 

@@ -5,15 +5,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from rtbisect.judge import stats
 from rtbisect.judge.scale import all_badness
 from rtbisect.judge.verdict import judge
-from rtbisect.model.campaign import Cause, Level, Sample, Scale
-
-if TYPE_CHECKING:
-    from rtbisect.model.campaign import Judgement, Threshold
+from rtbisect.model.campaign import Cause, Judgement, Level, Sample, Scale, Threshold
 
 #: A change without the workload that is surely below this share of the change beside it, in
 #: the same unit, is not what the workload shows.

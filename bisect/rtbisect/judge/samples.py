@@ -5,14 +5,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rtbisect.model.campaign import Sample
-from rtbisect.model.lab import RunStatus
+from rtbisect.model.campaign import MetricKey, Sample
+from rtbisect.model.lab import Run, RunStatus
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-
-    from rtbisect.model.campaign import MetricKey
-    from rtbisect.model.lab import Run
 
 
 def figure(run: Run, key: MetricKey) -> float | None:

@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING
 
 from rtbisect.errors import ConfigError
 from rtbisect.judge import stats
-from rtbisect.model.campaign import Better, Scale, Statistic
+from rtbisect.model.campaign import Better, Scale, Statistic, Threshold
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from rtbisect.model.campaign import Threshold
 
 
 def badness(threshold: Threshold, value: float) -> float:

@@ -17,12 +17,11 @@ from rtbisect.judge.scale import (
     effect_of,
     unit_behind,
 )
-from rtbisect.model.campaign import Better, Judgement, Level, Role, Scale, Sought
+from rtbisect.model.campaign import Better, Judgement, Level, Role, Sample, Scale, Sought, Threshold
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rtbisect.model.campaign import Sample, Threshold
 
 #: With fewer boots on a side the bootstrap interval is too short to say "pass".
 PASS_BOOTS = 3

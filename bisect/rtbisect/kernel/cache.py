@@ -14,15 +14,12 @@ from typing import TYPE_CHECKING
 
 from rtbisect.errors import InfrastructureError
 from rtbisect.kernel.settings import BUILDER_VERSION, OWN_FRAGMENT
-from rtbisect.model.code import Build
+from rtbisect.model.code import Build, BuildRequest
 from rtbisect.store import codec
-from rtbisect.store.artefacts import write_whole
+from rtbisect.store.artefacts import ArtefactStore, write_whole
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from rtbisect.model.code import BuildRequest
-    from rtbisect.store.artefacts import ArtefactStore
 
 
 def cache_key(tree: str, request: BuildRequest, tools: str, boot_line: str) -> str:

@@ -23,14 +23,24 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from rtbisect.kernel.elf import EXECUTED, FUNCTION, NOBITS, SECTION, STRINGS, opened
+from rtbisect.kernel.elf import (
+    EXECUTED,
+    FUNCTION,
+    NOBITS,
+    SECTION,
+    STRINGS,
+    Elf,
+    Relocation,
+    Section,
+    Symbol,
+    opened,
+)
 from rtbisect.model.code import Function
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
-    from rtbisect.kernel.elf import Elf, Relocation, Section, Symbol
 
 #: Bytes that a relocation fills in, and those that are relative to their place.
 _WIDTHS = {1: 8, 24: 8, 12: 2, 13: 2, 14: 1, 15: 1}

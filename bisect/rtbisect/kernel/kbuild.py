@@ -36,17 +36,16 @@ from rtbisect.kernel.settings import (
     OWN_FRAGMENT,
     REPRODUCIBLE,
     VARIANT_FRAGMENTS,
+    BuildSettings,
 )
 from rtbisect.kernel.workspace import NotPlainError, Workspace, directory_name
-from rtbisect.model.code import Build, BuildStatus
+from rtbisect.model.code import Build, BuildRequest, BuildStatus, Checkout, Function
 from rtbisect.process import command, locks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from rtbisect.kernel.settings import BuildSettings
-    from rtbisect.model.code import BuildRequest, Checkout, Function
     from rtbisect.store.artefacts import ArtefactStore
 
 

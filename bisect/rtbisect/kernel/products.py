@@ -14,14 +14,13 @@ from rtbisect.kernel import functions
 from rtbisect.kernel.elf import NotElfError, build_id
 from rtbisect.kernel.signature import signature
 from rtbisect.kernel.source_files import closure
-from rtbisect.kernel.workspace import TEXT_LIMIT, NotPlainError
+from rtbisect.kernel.workspace import TEXT_LIMIT, NotPlainError, Workspace
 from rtbisect.process.command import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from rtbisect.kernel.workspace import Workspace
     from rtbisect.store.artefacts import ArtefactStore
 
 #: Where modules lie on the device; the job unpacks the archive over the root folder.

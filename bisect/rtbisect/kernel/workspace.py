@@ -19,20 +19,18 @@ import json
 import os
 import re
 import stat
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from rtbisect.errors import InfrastructureError
-from rtbisect.kernel.bounds import on_disk
+from rtbisect.kernel.bounds import Bounds, on_disk
 from rtbisect.kernel.settings import uid_of
 from rtbisect.process import command, locks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from contextlib import AbstractContextManager
     from pathlib import Path
 
-    from rtbisect.kernel.bounds import Bounds
     from rtbisect.model.code import BuildRequest
 
 #: A log is read from both ends: the first errors and the last words.

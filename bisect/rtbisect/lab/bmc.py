@@ -11,15 +11,11 @@ import re
 import uuid
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from rtbisect.errors import ConfigError, InfrastructureError
 from rtbisect.process import command
-from rtbisect.process.command import printable
+from rtbisect.process.command import Completed, printable
 from rtbisect.process.secret_file import check_secret
-
-if TYPE_CHECKING:
-    from rtbisect.process.command import Completed
 
 #: What `chassis power` is asked for.
 ON, OFF, CYCLE, RESET, SOFT = "on", "off", "cycle", "reset", "soft"

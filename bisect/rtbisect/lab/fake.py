@@ -7,12 +7,10 @@ import hashlib
 from random import Random
 from typing import TYPE_CHECKING
 
-from rtbisect.model.lab import Run, RunStatus
+from rtbisect.model.lab import DeviceType, FigureSource, Measurement, Run, RunRequest, RunStatus
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
-
-    from rtbisect.model.lab import DeviceType, FigureSource, Measurement, RunRequest
 
     Draw = Callable[[RunRequest, Random], Iterable[Measurement]]
     Tell = Callable[[RunRequest], Iterable[FigureSource]]

@@ -12,12 +12,11 @@ import re
 from typing import TYPE_CHECKING
 
 from rtbisect.errors import ConfigError
-from rtbisect.model.lab import PROFILE, HostProfile
+from rtbisect.model.lab import PROFILE, DeviceType, HostProfile
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from rtbisect.model.lab import DeviceType
 
 #: Isolated CPUs that suites watch. With fewer than three, waiters for a lock spin instead
 #: of sleeping and the IPIs that we look for never happen.

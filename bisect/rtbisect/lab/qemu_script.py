@@ -16,12 +16,11 @@ from rtbisect.errors import InternalError
 from rtbisect.lab.initramfs import PREFIX, Member, newc
 from rtbisect.lab.job_definition import command_of, environment_of, timeouts_of
 from rtbisect.lab.job_log import CaseResult, LavaLog
-from rtbisect.model.lab import QEMU
+from rtbisect.model.lab import QEMU, RunRequest
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from rtbisect.model.lab import RunRequest
 
 #: What init runs instead of a shell (lava-jobs/initramfs/init).
 ONCE = f"{PREFIX}/once"

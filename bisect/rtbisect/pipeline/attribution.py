@@ -11,7 +11,7 @@ from rtbisect.judge.gates.boot_gates import against
 from rtbisect.judge.gates.campaign_gates import GateInput, examine
 from rtbisect.judge.samples import sample
 from rtbisect.judge.sources import origins
-from rtbisect.model.campaign import Cause, MetricKey, Sample, Threshold
+from rtbisect.model.campaign import Cause, Gate, MetricKey, Origin, Sample, TableRow, Threshold
 from rtbisect.pipeline import factor_table
 from rtbisect.search.spec import BootPurpose
 from rtbisect.suites.base import counts_functions
@@ -19,7 +19,6 @@ from rtbisect.suites.base import counts_functions
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from rtbisect.model.campaign import Gate, Origin, TableRow
     from rtbisect.model.lab import Run
     from rtbisect.model.setup import KernelSetup
     from rtbisect.pipeline.steps import Steps

@@ -21,7 +21,7 @@ from rtbisect.model.campaign import (
     Result,
 )
 from rtbisect.model.command import Extra
-from rtbisect.model.lab import RunStatus
+from rtbisect.model.lab import Run, RunStatus
 from rtbisect.model.report import HostPart, Report, ReportInput
 from rtbisect.pipeline import merge_base, multiple_culprits, proof
 from rtbisect.pipeline.check import chosen_threshold, result_of_ends
@@ -33,7 +33,6 @@ from rtbisect.search import verification
 
 if TYPE_CHECKING:
     from rtbisect.model.code import CommitGraph
-    from rtbisect.model.lab import Run
     from rtbisect.model.ports import Ports
     from rtbisect.model.setup import Setup
 

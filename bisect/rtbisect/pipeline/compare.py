@@ -12,7 +12,7 @@ from rtbisect.judge import blocks, stats
 from rtbisect.judge.samples import figure, sample
 from rtbisect.judge.scale import all_badness
 from rtbisect.judge.verdict import judge_all
-from rtbisect.model.campaign import Judgement, Level, Role
+from rtbisect.model.campaign import Judgement, Level, Role, TableRow, Threshold
 from rtbisect.pipeline import factor_table
 from rtbisect.pipeline.boot_queue import BootRequest, in_turn
 from rtbisect.pipeline.wording import worded
@@ -21,7 +21,6 @@ from rtbisect.search.spec import BootPurpose
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from rtbisect.model.campaign import TableRow, Threshold
     from rtbisect.model.lab import Run
     from rtbisect.model.setup import Setup
     from rtbisect.pipeline.steps import Steps

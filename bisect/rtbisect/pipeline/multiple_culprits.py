@@ -6,13 +6,20 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from rtbisect.model.campaign import CheckName, CheckStatus, Outcome, Verification
+from rtbisect.model.campaign import (
+    CheckName,
+    CheckStatus,
+    Outcome,
+    Result,
+    TestedRevision,
+    Threshold,
+    Verification,
+)
 from rtbisect.pipeline import proof
 from rtbisect.pipeline.search_loop import result_of, search, unanswered
 from rtbisect.search.ancestry import Ancestry, candidates_between
 
 if TYPE_CHECKING:
-    from rtbisect.model.campaign import Result, TestedRevision, Threshold
     from rtbisect.model.code import CommitGraph
     from rtbisect.pipeline.steps import Steps
     from rtbisect.search.engine import SearchAnswer

@@ -16,7 +16,9 @@ from rtbisect.judge.verdict import judge
 from rtbisect.model.campaign import (
     CheckName,
     CheckStatus,
+    Judgement,
     Level,
+    Observation,
     Outcome,
     Result,
     Sample,
@@ -24,22 +26,18 @@ from rtbisect.model.campaign import (
     Threshold,
     Verification,
 )
-from rtbisect.model.code import PROOF_LAYOUT
-from rtbisect.model.lab import RunStatus
+from rtbisect.model.code import PROOF_LAYOUT, CommitGraph
+from rtbisect.model.lab import Run, RunStatus
 from rtbisect.pipeline import factor_table
 from rtbisect.pipeline.attribution import Attribution, attribute, probes_of
 from rtbisect.pipeline.boot_queue import BootRequest
-from rtbisect.pipeline.search_loop import probability_with_proof
+from rtbisect.pipeline.search_loop import SearchEnd, probability_with_proof
 from rtbisect.pipeline.wording import worded
 from rtbisect.search import verification
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from rtbisect.model.campaign import Judgement, Observation
-    from rtbisect.model.code import CommitGraph
-    from rtbisect.model.lab import Run
-    from rtbisect.pipeline.search_loop import SearchEnd
     from rtbisect.pipeline.steps import Steps
     from rtbisect.search.likelihood.features import Aspect
 

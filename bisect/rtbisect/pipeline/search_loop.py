@@ -6,8 +6,17 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from rtbisect.model.campaign import Cause, CheckName, CheckStatus, Outcome, Result
-from rtbisect.model.code import layout_variant
+from rtbisect.model.campaign import (
+    Cause,
+    CheckName,
+    CheckStatus,
+    Judgement,
+    Outcome,
+    Result,
+    Threshold,
+    Verification,
+)
+from rtbisect.model.code import CommitGraph, layout_variant
 from rtbisect.pipeline.boot_queue import BootRequest
 from rtbisect.pipeline.wording import duration, worded
 from rtbisect.search import engine, verification
@@ -16,8 +25,6 @@ from rtbisect.search.spec import BootPurpose
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from rtbisect.model.campaign import Judgement, Threshold, Verification
-    from rtbisect.model.code import CommitGraph
     from rtbisect.model.lab import Run
     from rtbisect.pipeline.budget import Budget
     from rtbisect.pipeline.steps import Steps

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from rtbisect.errors import ConfigError, InternalError
 from rtbisect.judge.gates.reachability import Changed
 from rtbisect.judge.samples import figure
-from rtbisect.model.campaign import Observation
+from rtbisect.model.campaign import Observation, Threshold
 from rtbisect.model.code import (
     Build,
     Change,
@@ -23,16 +23,14 @@ from rtbisect.pipeline.boot_queue import BootQueue, BootRequest, in_turn
 from rtbisect.pipeline.budget import Budget
 from rtbisect.search.events import Silent
 from rtbisect.search.noop_commits import Closure, shared_files, silent_pairs
-from rtbisect.search.wording import words_of
+from rtbisect.search.wording import SearchWords, words_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from rtbisect.model.campaign import Threshold
     from rtbisect.model.ports import Note, Ports
     from rtbisect.model.setup import Setup
     from rtbisect.search.spec import BootPurpose
-    from rtbisect.search.wording import SearchWords
 
 
 @kept_as("MaybeSha")

@@ -5,14 +5,10 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from rtbisect.judge.scale import unit_behind
-from rtbisect.model.campaign import CampaignKind
+from rtbisect.model.campaign import CampaignKind, CampaignRequest, MetricKey, Threshold
 from rtbisect.model.command import CommandRequest
-
-if TYPE_CHECKING:
-    from rtbisect.model.campaign import CampaignRequest, MetricKey, Threshold
 
 
 def worded(threshold: Threshold, value: float) -> str:

@@ -9,12 +9,11 @@ from statistics import fmean, median
 from typing import TYPE_CHECKING
 
 from rtbisect.judge import scale
-from rtbisect.model.campaign import Scale, Statistic
+from rtbisect.model.campaign import Judgement, MetricKey, Sample, Scale, Statistic, Threshold
 from rtbisect.report.text import foreign, number, suffix
 from rtbisect.suites.base import find
 
 if TYPE_CHECKING:
-    from rtbisect.model.campaign import Judgement, MetricKey, Sample, Threshold
     from rtbisect.model.report import ReportInput
 
 

@@ -16,7 +16,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, TemplateError
 from rtbisect.errors import ConfigError, InfrastructureError, InternalError
 from rtbisect.model.campaign import Outcome, Sought
 from rtbisect.model.command import NO_KERNEL
-from rtbisect.model.report import Report, ReportState
+from rtbisect.model.report import Report, ReportInput, ReportState
 from rtbisect.report.campaign_log import appendix
 from rtbisect.report.campaign_log import story as log_of_story
 from rtbisect.report.input_file import INPUT, input_json
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from rtbisect.model.mail import Recipients
-    from rtbisect.model.report import ReportInput
 
 #: What is taken back, step by step.
 _LESS: tuple[dict[str, Any], ...] = (

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rtbisect.model.campaign import Scale
+from rtbisect.model.campaign import Judgement, Scale, Threshold
 from rtbisect.report.averages import (
     boots_with,
     by_mean,
@@ -23,7 +23,6 @@ from rtbisect.report.text import foreign, histogram, number, suffix
 from rtbisect.report.wording import words_of
 
 if TYPE_CHECKING:
-    from rtbisect.model.campaign import Judgement, Threshold
     from rtbisect.model.report import ReportInput
 
 

@@ -16,14 +16,13 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rtbisect.errors import InternalError
-from rtbisect.model.campaign import Cause, Level, Outcome, Sample, Sought
+from rtbisect.model.campaign import Cause, Level, MetricKey, Outcome, Sample, Sought
 from rtbisect.report.averages import by_mean, centre_of, threshold_of
 from rtbisect.report.text import ascii_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rtbisect.model.campaign import MetricKey
     from rtbisect.model.report import ReportInput
 
 VERSION = {"major": 5, "minor": 3}

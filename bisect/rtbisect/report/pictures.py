@@ -12,7 +12,7 @@ from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from rtbisect.judge.samples import figure as figure_of
-from rtbisect.model.campaign import MetricKey
+from rtbisect.model.campaign import Judgement, MetricKey
 from rtbisect.report.averages import (
     centre,
     judged_name,
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from rtbisect.model.campaign import Judgement
     from rtbisect.model.lab import Run
     from rtbisect.model.report import ReportInput
 

@@ -15,7 +15,7 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from rtbisect.judge.verdict import improved
-from rtbisect.model.campaign import Cause, Outcome, Sought
+from rtbisect.model.campaign import Cause, Gate, Judgement, Outcome, Result, Sought
 from rtbisect.report.averages import has_share
 from rtbisect.report.headline_figure import headline
 from rtbisect.report.lint.form import ADDRESS
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
     from rtbisect.config.schema import MailEntry
-    from rtbisect.model.campaign import Gate, Judgement, Result
     from rtbisect.model.report import CommitText, ReportInput
 
 STABLE = "stable@vger.kernel.org"

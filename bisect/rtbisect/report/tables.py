@@ -8,7 +8,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rtbisect.model.campaign import Level, Scale
+from rtbisect.model.campaign import (
+    Judgement,
+    Level,
+    Origin,
+    Scale,
+    TableRow,
+    Threshold,
+    Verification,
+)
 from rtbisect.report.averages import (
     boots_with,
     by_mean,
@@ -36,7 +44,6 @@ from rtbisect.report.wording import words_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rtbisect.model.campaign import Judgement, Origin, TableRow, Threshold, Verification
     from rtbisect.model.report import ReportInput
 
 #: Rows that a mail prints of the checks and of the ends, and lines of the factor table.

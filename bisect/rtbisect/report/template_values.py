@@ -8,9 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 from rtbisect.judge.gates.aa import NAME as AA
 from rtbisect.judge.gates.boot_gates import HANGS, against, still_right_name
-from rtbisect.model.campaign import CheckName, CheckStatus, GateStatus, MetricKey, Sample
+from rtbisect.model.campaign import (
+    CheckName,
+    CheckStatus,
+    GateStatus,
+    MetricKey,
+    Sample,
+    Summary,
+    Verification,
+)
 from rtbisect.report.averages import boots_with, limit_of, metric_name, spread, threshold_of
 from rtbisect.report.headline_figure import (
+    HeadlineClaim,
     boots_by,
     claim,
     effect_text,
@@ -37,9 +46,7 @@ from rtbisect.suites.base import every
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from rtbisect.model.campaign import Summary, Verification
     from rtbisect.model.report import CommitText, Repaired, ReportInput
-    from rtbisect.report.headline_figure import HeadlineClaim
 
 #: Inline bisect logs are at most this long.
 LOG_LINES = 40

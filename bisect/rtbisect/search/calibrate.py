@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING
 from rtbisect.errors import ConfigError
 from rtbisect.judge import stats
 from rtbisect.judge.scale import by_mean, effect_floor
-from rtbisect.search.likelihood.features import WHOLE, Aspect, common
+from rtbisect.search.likelihood.features import WHOLE, Aspect, Views, common
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from rtbisect.search.ledger import Ledger
-    from rtbisect.search.likelihood.features import Views
     from rtbisect.search.spec import SearchSpec
 
 #: Boots at a look over boots at the look before.

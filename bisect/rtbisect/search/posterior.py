@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rtbisect.search.likelihood import hypotheses
-from rtbisect.search.likelihood.grids import logsumexp, normal
+from rtbisect.search.likelihood.grids import Grid, Grids, logsumexp, normal
 
 if TYPE_CHECKING:
     from rtbisect.model.code import CommitGraph
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from rtbisect.search.calibrate import Calibration
     from rtbisect.search.ledger import Ledger
     from rtbisect.search.likelihood.features import Views
-    from rtbisect.search.likelihood.grids import Grid, Grids
     from rtbisect.search.likelihood.hypotheses import LensLikelihood
     from rtbisect.search.spec import SearchSpec
 

@@ -15,13 +15,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rtbisect.search.likelihood.counts import CountGrid
-from rtbisect.search.likelihood.grids import normal
+from rtbisect.search.likelihood.grids import Grid, Grids, normal
 from rtbisect.search.likelihood.hypotheses import loglik
 
 if TYPE_CHECKING:
     from rtbisect.search.ancestry import Floats
     from rtbisect.search.likelihood.features import Views
-    from rtbisect.search.likelihood.grids import Grid, Grids
     from rtbisect.search.posterior import Posterior
 
 #: Rate at which a search whose model is right is told that some kernel contradicts it.

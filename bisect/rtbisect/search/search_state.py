@@ -8,16 +8,14 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from rtbisect.judge.scale import shift_of
-from rtbisect.search.calibrate import calibration_of
+from rtbisect.search.calibrate import Calibration, calibration_of
 from rtbisect.search.ledger import Ledger
-from rtbisect.search.posterior import posterior, side_of
+from rtbisect.search.posterior import Posterior, posterior, side_of
 from rtbisect.search.two_culprits import TwoCulprits, weigh_pairs
 
 if TYPE_CHECKING:
     from rtbisect.search.ancestry import Ancestry, Bools
-    from rtbisect.search.calibrate import Calibration
     from rtbisect.search.events import Event
-    from rtbisect.search.posterior import Posterior
     from rtbisect.search.spec import SearchSpec
 
 

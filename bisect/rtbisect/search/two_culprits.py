@@ -14,17 +14,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rtbisect.search.likelihood.grids import logsumexp
+from rtbisect.search.likelihood.grids import Grids, logsumexp
 from rtbisect.search.likelihood.two_level import BootGrid
-from rtbisect.search.posterior import allowed, patterns, side_of
+from rtbisect.search.posterior import Posterior, allowed, patterns, side_of
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
     from rtbisect.search.ancestry import Ancestry, Bools, Floats
     from rtbisect.search.ledger import Ledger
-    from rtbisect.search.likelihood.grids import Grids
-    from rtbisect.search.posterior import Posterior
 
 #: Levels of a kernel: it has no culprit, one of both, the other one (where each is in some kernel
 #: without the other: then their effects add up to the whole), both.

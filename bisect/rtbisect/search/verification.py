@@ -22,6 +22,7 @@ from rtbisect.model.campaign import (
     CheckStatus,
     Judgement,
     Level,
+    Observation,
     Sample,
     Threshold,
     Verification,
@@ -35,7 +36,6 @@ from rtbisect.search.wording import GIT, SearchWords
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from rtbisect.model.campaign import Observation
     from rtbisect.search.likelihood.features import Kernel
 
 #: What a comparison says of the culprit, whose side should be the worse.

@@ -10,12 +10,10 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from rtbisect.errors import ConfigError, InternalError
-from rtbisect.model.lab import Measurement
+from rtbisect.model.lab import FigureSource, Measurement, Window
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
-
-    from rtbisect.model.lab import FigureSource, Window
 
     #: What a window left on the device, by name; and the CPUs that are watched.
     Files = Mapping[str, bytes]

@@ -9,14 +9,9 @@ figures have the form in which the kernel's own commits tell of this lock: event
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
-from rtbisect.model.lab import Window
-from rtbisect.suites.base import Suite, SuiteError, matches, of_boot, text
-
-if TYPE_CHECKING:
-    from rtbisect.model.lab import Measurement
-    from rtbisect.suites.base import Files, Watch
+from rtbisect.model.lab import Measurement, Window
+from rtbisect.suites.base import Files, Suite, SuiteError, Watch, matches, of_boot, text
 
 NAME = "epoll"
 

@@ -8,15 +8,10 @@ Source: the files of the suite osnoise, with the option OSNOISE_IRQ_DISABLE.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from rtbisect.model.lab import Window
+from rtbisect.model.lab import Measurement, Window
 from rtbisect.suites import osnoise
-from rtbisect.suites.base import Suite, SuiteError, pairs, text
-
-if TYPE_CHECKING:
-    from rtbisect.model.lab import Measurement
-    from rtbisect.suites.base import Files, Watch
+from rtbisect.suites.base import Files, Suite, SuiteError, Watch, pairs, text
 
 NAME = "hwnoise"
 

@@ -14,13 +14,22 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rtbisect.suites import interrupts
-from rtbisect.suites.base import Suite, SuiteError, number, of_boot, of_cpus, pairs, text
+from rtbisect.suites.base import (
+    Files,
+    Suite,
+    SuiteError,
+    Watch,
+    number,
+    of_boot,
+    of_cpus,
+    pairs,
+    text,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from rtbisect.model.lab import Measurement, Window
-    from rtbisect.suites.base import Files, Watch
 
 NAME = "ipi"
 

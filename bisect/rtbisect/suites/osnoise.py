@@ -20,11 +20,14 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rtbisect.model.lab import FigureSource
+from rtbisect.model.lab import FigureSource, Measurement, Window
 from rtbisect.suites import noise
 from rtbisect.suites.base import (
+    Figures,
+    Files,
     Suite,
     SuiteError,
+    Watch,
     check_watched,
     no_events_lost,
     number,
@@ -37,8 +40,6 @@ from rtbisect.suites.identity import NoiseRow, contradiction
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from rtbisect.model.lab import Measurement, Window
-    from rtbisect.suites.base import Figures, Files, Watch
 
 NAME = "osnoise"
 

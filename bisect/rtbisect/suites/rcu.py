@@ -14,13 +14,22 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from rtbisect.suites.base import FACTS_FILE, Calls, Suite, SuiteError, of_boot, pairs, text
+from rtbisect.suites.base import (
+    FACTS_FILE,
+    Calls,
+    Files,
+    Suite,
+    SuiteError,
+    Watch,
+    of_boot,
+    pairs,
+    text,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rtbisect.model.lab import Measurement, Window
-    from rtbisect.suites.base import Files, Watch
 
 NAME = "rcu"
 

@@ -10,14 +10,19 @@ after booting, that tracing itself uses, or that it has twice.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from rtbisect.model.lab import FigureSource, Window
-from rtbisect.suites.base import RAN, REFUSED, Suite, SuiteError, matches, no_figures, text
-
-if TYPE_CHECKING:
-    from rtbisect.suites.base import Files, Watch
-
+from rtbisect.suites.base import (
+    RAN,
+    REFUSED,
+    Files,
+    Suite,
+    SuiteError,
+    Watch,
+    matches,
+    no_figures,
+    text,
+)
 
 NAME = "reach"
 

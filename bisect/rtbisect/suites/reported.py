@@ -12,13 +12,12 @@ import math
 import re
 from typing import TYPE_CHECKING, Protocol
 
-from rtbisect.model.lab import Measurement
+from rtbisect.model.lab import Measurement, Window
 from rtbisect.suites.base import UNITS, SuiteError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from rtbisect.model.lab import Window
 
 _NUMBER = re.compile(r"[+-]?\d{1,20}(\.\d{1,60})?([eE][+-]?\d{1,3})?")
 

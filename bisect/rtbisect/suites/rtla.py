@@ -11,16 +11,20 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from rtbisect.model.lab import Window
+from rtbisect.model.lab import Measurement, Window
 from rtbisect.suites import osnoise
-from rtbisect.suites.base import Suite, SuiteError, check_watched, of_cpus, text
+from rtbisect.suites.base import (
+    Figures,
+    Files,
+    Suite,
+    SuiteError,
+    Watch,
+    check_watched,
+    of_cpus,
+    text,
+)
 from rtbisect.suites.identity import NoiseRow, contradiction
-
-if TYPE_CHECKING:
-    from rtbisect.model.lab import Measurement
-    from rtbisect.suites.base import Figures, Files, Watch
 
 NAME = "rtla"
 

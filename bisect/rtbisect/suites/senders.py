@@ -15,13 +15,21 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from rtbisect.model.lab import FigureSource, Window
-from rtbisect.suites.base import Suite, SuiteError, matches, no_figures, number, pairs, text
+from rtbisect.suites.base import (
+    Files,
+    Suite,
+    SuiteError,
+    Watch,
+    matches,
+    no_figures,
+    number,
+    pairs,
+    text,
+)
 from rtbisect.suites.reader import READER
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from rtbisect.suites.base import Files, Watch
 
 
 NAME = "senders"

@@ -10,14 +10,8 @@ is chance.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from rtbisect.model.lab import Window
-from rtbisect.suites.base import Suite, SuiteError, number, of_boot, pairs, text
-
-if TYPE_CHECKING:
-    from rtbisect.model.lab import Measurement
-    from rtbisect.suites.base import Files, Watch
+from rtbisect.model.lab import Measurement, Window
+from rtbisect.suites.base import Files, Suite, SuiteError, Watch, number, of_boot, pairs, text
 
 NAME = "stall"
 

@@ -12,11 +12,13 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rtbisect.model.lab import Window
+from rtbisect.model.lab import Measurement, Window
 from rtbisect.suites import osnoise
 from rtbisect.suites.base import (
+    Files,
     Suite,
     SuiteError,
+    Watch,
     check_watched,
     matches,
     no_events_lost,
@@ -30,8 +32,6 @@ from rtbisect.suites.base import (
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from rtbisect.model.lab import Measurement
-    from rtbisect.suites.base import Files, Watch
 
 NAME = "timerlat"
 

@@ -17,15 +17,13 @@ from rtbisect.cli.result import exit_of, whole_answer
 from rtbisect.errors import Exit
 from rtbisect.model.campaign import CampaignRequest
 from rtbisect_labkit.demo import truth as truths
-from rtbisect_labkit.demo.cases import CASES, KINDS, SUITES, on_lab, site_text
+from rtbisect_labkit.demo.cases import CASES, KINDS, SUITES, DemoCase, on_lab, site_text
 from rtbisect_labkit.demo.history import DemoRefs, make_history
-from rtbisect_labkit.demo.plan import plan
+from rtbisect_labkit.demo.plan import Plan, plan
 from rtbisect_labkit.demo.repo import make_repo
 
 if TYPE_CHECKING:
     from rtbisect.store.campaigns import CampaignRecord
-    from rtbisect_labkit.demo.cases import DemoCase
-    from rtbisect_labkit.demo.plan import Plan
 
 SOURCE = Path("/usr/src/linux-source-6.12.tar.xz")
 SITE = Path(str(resources.files("rtbisect_labkit").joinpath("demo/site.yaml")))

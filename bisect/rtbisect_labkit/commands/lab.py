@@ -9,14 +9,13 @@ import click
 
 from rtbisect.cli.options import answers
 from rtbisect_labkit import labs
-from rtbisect_labkit.virtual_hosts import GUEST_TYPE, HOST_TYPE, IPMI_PORT, HostSpec
+from rtbisect_labkit.virtual_hosts import GUEST_TYPE, HOST_TYPE, IPMI_PORT, HostSpec, VirtualHost
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from rtbisect.cli.output import Output
     from rtbisect_labkit.private_lava import ServerState
-    from rtbisect_labkit.virtual_hosts import VirtualHost
 
 
 @click.group(no_args_is_help=False, epilog="Example: rtbisect lab host status --json")

@@ -8,14 +8,12 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 from rtbisect.errors import ConfigError
-from rtbisect.model.campaign import Outcome
+from rtbisect.model.campaign import Cause, Outcome
 from rtbisect_labkit.demo.cases import CASES
 
 if TYPE_CHECKING:
     from collections.abc import Collection
     from pathlib import Path
-
-    from rtbisect.model.campaign import Cause
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,16 +3,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from rtbisect.judge import stats
 from rtbisect.judge.gates.boot_gates import absent, failed, passed
 from rtbisect.judge.scale import by_mean, centre, digits, effect_of, unit_behind
 from rtbisect.judge.verdict import judge, sides, smallest_p
-from rtbisect.model.campaign import Better, Level, Sample, Scale
-
-if TYPE_CHECKING:
-    from rtbisect.model.campaign import Gate, Threshold
+from rtbisect.model.campaign import Better, Gate, Level, Sample, Scale, Threshold
 
 NAME = "G10 A/A"
 

@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING
 from rtbisect.judge import sources
 from rtbisect.judge.gates import aa, boot_gates, machine_health, reachability
 from rtbisect.judge.samples import sample
-from rtbisect.model.campaign import Statistic
+from rtbisect.model.campaign import Gate, Sample, Statistic, Threshold
 from rtbisect.model.facts import Facts
 from rtbisect.suites.base import RAN, REFUSED, counts_functions, every, find
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
-    from rtbisect.model.campaign import Gate, Sample, Threshold
     from rtbisect.model.lab import Run, Window
 
 

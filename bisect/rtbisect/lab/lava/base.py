@@ -15,21 +15,17 @@ from typing import TYPE_CHECKING
 
 from rtbisect.errors import ConfigError, InfrastructureError
 from rtbisect.lab import initramfs, job_definition, job_log
-from rtbisect.lab.classify import excerpt
-from rtbisect.lab.lava.verdict import verdict_on, with_evidence
-from rtbisect.model.lab import Run, RunStatus
-from rtbisect.model.ports import NoNote
+from rtbisect.lab.classify import Verdict, excerpt
+from rtbisect.lab.lava.verdict import EndedJob, verdict_on, with_evidence
+from rtbisect.model.lab import DeviceType, Run, RunRequest, RunStatus
+from rtbisect.model.ports import NoNote, Note
 from rtbisect.process import command
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from rtbisect.lab.classify import Verdict
     from rtbisect.lab.job_log import LavaLog
     from rtbisect.lab.lava.known_good import KnownGood
-    from rtbisect.lab.lava.verdict import EndedJob
-    from rtbisect.model.lab import DeviceType, RunRequest
-    from rtbisect.model.ports import Note
     from rtbisect.store.artefacts import ArtefactStore
 
 

@@ -12,13 +12,12 @@ import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from rtbisect.store.artefacts import write_whole
+from rtbisect.store.artefacts import ArtefactStore, write_whole
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from rtbisect.model.lab import RunRequest
-    from rtbisect.store.artefacts import ArtefactStore
 
 #: Kernels that are kept for each type: the last new one, and one to answer for that one.
 _KEPT = 2

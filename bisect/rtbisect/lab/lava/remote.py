@@ -8,7 +8,7 @@ job is never submitted twice for want of an answer, and one that outlived us is 
 from __future__ import annotations
 
 import time
-from contextlib import nullcontext, suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
@@ -19,23 +19,19 @@ from rtbisect.lab import job_definition
 from rtbisect.lab.lava import fair_use, rest_types
 from rtbisect.lab.lava.base import LavaLab, LavaSettings
 from rtbisect.lab.lava.fair_use import FairUse
-from rtbisect.lab.lava.rest import GoneError
-from rtbisect.lab.lava.rest_types import NoAnswerError
-from rtbisect.lab.lava.under_way import BootNote, UnderWay
+from rtbisect.lab.lava.rest import GoneError, LavaRest
+from rtbisect.lab.lava.rest_types import DeviceState, JobState, NoAnswerError
+from rtbisect.lab.lava.under_way import BootNote, JobUnderWay, UnderWay
 from rtbisect.lab.lava.verdict import EndedJob
 from rtbisect.process import locks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from contextlib import AbstractContextManager
     from pathlib import Path
 
     from rtbisect.lab.job_log import LavaLog
     from rtbisect.lab.lava.artefacts_http import Desk
     from rtbisect.lab.lava.quarantine import Quarantine, QuarantineEntry
-    from rtbisect.lab.lava.rest import LavaRest
-    from rtbisect.lab.lava.rest_types import DeviceState, JobState
-    from rtbisect.lab.lava.under_way import JobUnderWay
     from rtbisect.model.lab import DeviceType, Run, RunRequest
     from rtbisect.model.ports import Note
     from rtbisect.store.artefacts import ArtefactStore

@@ -21,7 +21,14 @@ import requests
 from rtbisect.errors import ConfigError, InfrastructureError
 from rtbisect.lab import job_log
 from rtbisect.lab.lava import rest_types
-from rtbisect.lab.lava.rest_types import NOT_LAVA, NoAnswerError, StrangeError, json_object
+from rtbisect.lab.lava.rest_types import (
+    NOT_LAVA,
+    DeviceState,
+    JobState,
+    NoAnswerError,
+    StrangeError,
+    json_object,
+)
 from rtbisect.process import http_body
 from rtbisect.process.command import printable
 from rtbisect.process.secret_file import read_secret
@@ -30,7 +37,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
-    from rtbisect.lab.lava.rest_types import DeviceState, JobState
 
 T = TypeVar("T")
 

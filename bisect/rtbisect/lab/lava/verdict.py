@@ -10,11 +10,10 @@ from rtbisect.errors import ConfigError, InfrastructureError
 from rtbisect.lab import console_block
 from rtbisect.lab.classify import Verdict, classify
 from rtbisect.lab.measurements import BootEvidence, InvalidBoot, evidence, symptom
-from rtbisect.model.lab import RunStatus
+from rtbisect.model.lab import RunRequest, RunStatus
 
 if TYPE_CHECKING:
     from rtbisect.lab.job_log import LavaLog
-    from rtbisect.model.lab import RunRequest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

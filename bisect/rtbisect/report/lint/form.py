@@ -11,13 +11,9 @@ import re
 from datetime import UTC, datetime, timedelta
 from email.utils import getaddresses, parsedate_to_datetime
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
-from rtbisect.report.lint.mail import Mail, Rule, unfolded
+from rtbisect.report.lint.mail import Mail, Problems, Rule, unfolded
 from rtbisect.report.text import PROSE, TABLE
-
-if TYPE_CHECKING:
-    from rtbisect.report.lint.mail import Problems
 
 MAX_LINES = 120
 MAX_BYTES = 8000

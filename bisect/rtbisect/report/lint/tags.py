@@ -8,12 +8,8 @@ reference. Of regzbot's commands only those are used whose name never changed.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
-from rtbisect.report.lint.mail import Mail, Rule
-
-if TYPE_CHECKING:
-    from rtbisect.report.lint.mail import Problems
+from rtbisect.report.lint.mail import Mail, Problems, Rule
 
 #: Tags that only a person gives, for what that person did.
 _PERSONAL = re.compile(r"\s*(Signed-off-by|Tested-by|Reviewed-by|Acked-by|Co-developed-by):\s")

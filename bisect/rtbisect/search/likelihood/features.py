@@ -10,12 +10,19 @@ from typing import TYPE_CHECKING, TypeAlias
 from rtbisect.judge import blocks
 from rtbisect.judge.scale import badness, by_mean, counted, effect_floor
 from rtbisect.judge.verdict import effect_text
-from rtbisect.model.campaign import Better, Observation, Sample, Scale, Statistic, Threshold
+from rtbisect.model.campaign import (
+    Better,
+    Judgement,
+    Observation,
+    Sample,
+    Scale,
+    Statistic,
+    Threshold,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from rtbisect.model.campaign import Judgement
 
 #: Badness of the whole boot, then for each CPU how much worse it is than the other CPUs.
 #: What all CPUs of a boot share (the host, the temperature) cancels in the latter. Of counts: the

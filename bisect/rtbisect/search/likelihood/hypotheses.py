@@ -15,20 +15,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rtbisect.judge.scale import counted, effect_floor
-from rtbisect.model.campaign import Better, Scale, Statistic
+from rtbisect.model.campaign import Better, Scale, Statistic, Threshold
 from rtbisect.search.likelihood.counts import CountGrid, chance_grids, count_grids
-from rtbisect.search.likelihood.features import common
-from rtbisect.search.likelihood.grids import logsumexp, normal
+from rtbisect.search.likelihood.features import Views, common
+from rtbisect.search.likelihood.grids import Grid, Grids, logsumexp, normal
 from rtbisect.search.likelihood.mixture import state_grids
 from rtbisect.search.likelihood.priors import boot_grids
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from rtbisect.model.campaign import Threshold
     from rtbisect.search.ancestry import Bools, Floats
-    from rtbisect.search.likelihood.features import Views
-    from rtbisect.search.likelihood.grids import Grid, Grids
 
 #: Prior weight of a regression that all CPUs show; each of the CPUs has its part of the rest.
 COMMON = 0.7
