@@ -61,6 +61,12 @@ class MailKind(StrEnum):
     RESULT = "result"
     DIGEST = "digest"
     INFRASTRUCTURE = "infrastructure"
+    #: Nothing that this version knows.
+    OTHER = "other"
+
+    @classmethod
+    def _missing_(cls, _value: object) -> MailKind:
+        return cls.OTHER
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

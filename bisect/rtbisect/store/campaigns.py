@@ -186,6 +186,8 @@ class CampaignStore:
         if not rows:
             raise ConfigError(f"no campaign {identity!r} in {self.state}", "see `rtbisect status`")
         row = rows[0]
+        if row["state"] not in set(CampaignState):
+            raise codec.unreadable(f"the state of campaign {identity}")
         return CampaignRecord(
             id=identity,
             kind=row["kind"],

@@ -50,10 +50,15 @@ def from_stored(kind: type[T], text: str | bytes, what: str) -> T:
     try:
         return from_json(kind, text)
     except ValueError as error:
-        raise InternalError(
-            f"{what} cannot be read",
-            "it was made by another version of rtbisect, or the store was changed by hand",
-        ) from error
+        raise unreadable(what) from error
+
+
+def unreadable(what: str) -> InternalError:
+    """What is raised of something that the store holds."""
+    return InternalError(
+        f"{what} cannot be read",
+        "it was made by another version of rtbisect, or the store was changed by hand",
+    )
 
 
 def from_plain(kind: type[T], document: Any) -> T:

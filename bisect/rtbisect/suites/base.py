@@ -7,7 +7,7 @@ import importlib
 import pkgutil
 import re
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from rtbisect.errors import ConfigError, InternalError
 from rtbisect.model.lab import FigureSource, Measurement, Window
@@ -15,14 +15,14 @@ from rtbisect.model.lab import FigureSource, Measurement, Window
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    #: What a window left on the device, by name; and the CPUs that are watched.
-    Files = Mapping[str, bytes]
-    Watch = tuple[int, ...]
-    Parse = Callable[[Files, Window, Watch], tuple[Measurement, ...]]
-    Tell = Callable[[Files, Window, Watch], tuple[FigureSource, ...]]
-    #: Of one CPU, by name and unit.
-    Figures = dict[tuple[str, str], float]
-    Rate = Callable[[Mapping[str, float]], float | None]
+#: What a window left on the device, by name; and the CPUs that are watched.
+Files: TypeAlias = "Mapping[str, bytes]"
+Watch: TypeAlias = "tuple[int, ...]"
+Parse: TypeAlias = "Callable[[Files, Window, Watch], tuple[Measurement, ...]]"
+Tell: TypeAlias = "Callable[[Files, Window, Watch], tuple[FigureSource, ...]]"
+#: Of one CPU, by name and unit.
+Figures: TypeAlias = "dict[tuple[str, str], float]"
+Rate: TypeAlias = "Callable[[Mapping[str, float]], float | None]"
 
 #: Units of all suites. A measurement has one of these or its suite is wrong.
 UNITS = frozenset({"1", "1/s", "1/ms", "s", "us", "us/s", "percent"})

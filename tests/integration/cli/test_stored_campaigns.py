@@ -146,12 +146,14 @@ def test_an_internal_error_is_a_line_and_a_log(cli):
 def test_one_unreadable_campaign_hides_no_other(cli):
     cli.store.create("bisect", '{"of": "another shape"}', "now")
     name = record(cli, "check", answer=result(Outcome.CULPRIT_SET))
-    broken = record(cli, "check")
+    broken, odd = record(cli, "check"), record(cli, "check")
     with sqlite3.connect(cli.state / "rtbisect.sqlite3") as database:
         database.execute("UPDATE campaign SET result = '[1]' WHERE id = ?", (broken,))
+        database.execute("UPDATE campaign SET state = 'aborted' WHERE id = ?", (odd,))
     done = cli.run("status", "--json")
     rows = done.data["campaigns"]
-    assert (done.code, [row["state"] for row in rows]) == (0, ["unreadable", "done", "unreadable"])
+    states = [row["state"] for row in rows]
+    assert (done.code, states) == (0, ["unreadable", "done", "unreadable", "unreadable"])
     assert len({frozenset(row) for row in rows}) == 1
     assert cli.run("resume", name).code == 1
     assert "cannot be read" in cli.refused(70, "report", "show", broken)

@@ -183,6 +183,15 @@ def test_what_another_version_made_is_followed_no_further(store):
         store.move_report(other, tuple(ReportState), ReportState.SENT)
 
 
+def test_a_mail_of_a_kind_that_this_version_does_not_know_hides_no_other(store):
+    outbox = Outbox(store.state)
+    outbox.put(mail("bisect-1"))
+    with store.database.write() as connection:
+        connection.exec_driver_sql("UPDATE outbox SET kind = 'notice'")
+    outbox.put(mail("bisect-2"))
+    assert [each.kind for each in outbox.all()] == [MailKind.OTHER, MailKind.REPORT]
+
+
 def test_a_state_that_this_version_does_not_know_holds_nobody_up(store):
     other, name = ended(store, sha(1)), ended(store, sha(2))
     with store.database.write() as connection:

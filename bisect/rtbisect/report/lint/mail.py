@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from email import message_from_bytes
 from email.policy import compat32
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from rtbisect.process.command import CHARSETS
 
@@ -15,9 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from email.message import Message
 
-    #: What a rule finds: where (a header, a line of the text counted from 0, or "") and what is
-    #: wrong.
-    Problems = Iterator[tuple[str | int, str]]
+#: What a rule finds: where (a header, a line of the text counted from 0, or "") and what is wrong.
+Problems: TypeAlias = "Iterator[tuple[str | int, str]]"
 
 #: A longer mail is not read by anybody.
 MOST_BYTES = 4_000_000
