@@ -7,14 +7,11 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from rtbisect.errors import InfrastructureError
 from rtbisect.process import command
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 #: Seconds until what a process makes at its start has to be there, or until it answers.
 START_S = 15.0

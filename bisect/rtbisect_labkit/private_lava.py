@@ -14,19 +14,16 @@ import re
 import secrets
 import shutil
 import time
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import requests
 
 from rtbisect.errors import ConfigError, InfrastructureError
 from rtbisect.process import command, locks
 from rtbisect_labkit import daemons
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from contextlib import AbstractContextManager
 
 #: Where PostgreSQL's and LAVA's users can reach it, too.
 FOLDER = Path("/var/lib/rtbisect/lava-server")

@@ -14,8 +14,9 @@ import secrets
 import shutil
 import time
 import uuid
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import jinja2
 
@@ -24,10 +25,6 @@ from rtbisect.lab.bmc import Bmc, BmcSettings
 from rtbisect.lab.qemu_host import accelerators
 from rtbisect.process import command, locks
 from rtbisect_labkit import daemons
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
 
 NAME = re.compile(r"[a-z][a-z0-9-]{0,30}")
 

@@ -6,7 +6,7 @@ same from boot to boot? Told claim by claim from boots of one kernel.
 from __future__ import annotations
 
 import statistics
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
 from rtbisect.judge import stats
 from rtbisect.judge.gates import aa
@@ -16,10 +16,6 @@ from rtbisect.lab.lava.claims import LabClaim
 from rtbisect.model.campaign import Role, Scale, Threshold
 from rtbisect.model.facts import Facts
 from rtbisect.model.lab import DeviceType, Run, RunStatus
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
 
 #: A boot that takes so many times the median one has met something.
 _SLOW = 1.5

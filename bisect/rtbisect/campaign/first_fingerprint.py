@@ -8,16 +8,14 @@ of then had no say in them. Change nothing but the attributes that values are re
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rtbisect.model.campaign import Better, Limits, MetricKey, Scale, Threshold
 from rtbisect.model.code import BuildRequest
 from rtbisect.model.lab import DeviceType, HostProfile, Window
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 #: The parts of then, in their order: of a set-up, and of what boots must have in common.
 MACHINE = ("build", "device", "profile", "windows", "window_ms", "rcu_calls")

@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 import signal
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -25,9 +25,6 @@ from rtbisect.cli import (
 from rtbisect.cli.output import Output, drop_stdout, fail, keep_traceback, tolerate_any_text
 from rtbisect.config.paths import state_dir
 from rtbisect.errors import Exit, InfrastructureError, InternalError, Interrupted, RtbisectError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 #: What `try` adds to an exit code, so that `git bisect run` stops instead of skipping.
 TRY_ERROR_BASE = 128

@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from contextlib import closing
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import click
 
@@ -23,11 +25,6 @@ from rtbisect.mail.send import send_due
 from rtbisect.model.mail import MailKind, MailState, OutMail
 from rtbisect.process.command import one_line
 from rtbisect.store.replies import KeptReply, Replies, ReplyState
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
 
 #: What waits for a person.
 _WAIT = (MailState.IN_DOUBT, MailState.REFUSED, MailState.HELD)

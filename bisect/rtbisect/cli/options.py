@@ -4,16 +4,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from rtbisect.errors import ConfigError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 def _answer_in_json(context: click.Context, _option: click.Parameter, as_json: bool) -> None:

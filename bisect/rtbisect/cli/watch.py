@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import click
 
@@ -16,11 +18,6 @@ from rtbisect.cli.output import Output, PlainProgress
 from rtbisect.config.site_file import SiteFiles, load_site
 from rtbisect.errors import Exit, RtbisectError
 from rtbisect.model.campaign import CampaignKind, CampaignRequest, Level, Outcome
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
 
 EVERY_S = 900
 

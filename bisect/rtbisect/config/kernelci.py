@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import re
 import tempfile
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import kernelci.config.build
 import kernelci.config.lab
@@ -19,10 +21,6 @@ import kernelci.config.test
 import kernelci.test
 
 from rtbisect.errors import ConfigError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
 
 #: What its classes raise over what stands in a file.
 _MISTAKES = (KeyError, TypeError, AttributeError, ValueError, re.error)

@@ -3,15 +3,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from rtbisect.config import yamlfile
 from rtbisect.config.schema import MetricEntry, ThresholdsFile
 from rtbisect.errors import ConfigError
 from rtbisect.model.campaign import MetricKey, Role, Statistic, Threshold
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def load_thresholds(folder: Path, suites: tuple[str, ...]) -> tuple[Threshold, ...]:

@@ -4,15 +4,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from pathlib import Path
+from typing import Any, TypeVar
 
 import yaml
 from pydantic import BaseModel, ValidationError
 
 from rtbisect.errors import ConfigError
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 #: Larger files, and files that aliases blow up beyond this many nodes, are refused.
 MAX_BYTES = 1 << 20

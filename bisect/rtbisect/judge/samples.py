@@ -3,13 +3,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 from rtbisect.model.campaign import MetricKey, Sample
 from rtbisect.model.lab import Run, RunStatus
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 
 def figure(run: Run, key: MetricKey) -> float | None:

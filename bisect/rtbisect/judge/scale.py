@@ -4,14 +4,11 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from rtbisect.errors import ConfigError
 from rtbisect.judge import stats
 from rtbisect.model.campaign import Better, Scale, Statistic, Threshold
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 
 def badness(threshold: Threshold, value: float) -> float:

@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from rtbisect.judge import blocks, stats
 from rtbisect.judge.scale import (
@@ -18,10 +18,6 @@ from rtbisect.judge.scale import (
     unit_behind,
 )
 from rtbisect.model.campaign import Better, Judgement, Level, Role, Sample, Scale, Sought, Threshold
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
 
 #: With fewer boots on a side the bootstrap interval is too short to say "pass".
 PASS_BOOTS = 3

@@ -10,16 +10,13 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from rtbisect.errors import ConfigError, InfrastructureError
 from rtbisect.kernel.first_error import HOST_HEADERS, HOST_TOOLS, FirstError, Owner
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 #: Free bytes and files below which a disk is as good as full; a share of memory likewise.
 _DISK_BYTES = 512 << 20

@@ -10,16 +10,13 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from rtbisect.errors import InfrastructureError
 from rtbisect.kernel.settings import BUILDER_VERSION, OWN_FRAGMENT
 from rtbisect.model.code import Build, BuildRequest
 from rtbisect.store import codec
 from rtbisect.store.artefacts import ArtefactStore, write_whole
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def cache_key(tree: str, request: BuildRequest, tools: str, boot_line: str) -> str:

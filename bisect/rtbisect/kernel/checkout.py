@@ -3,13 +3,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from rtbisect.errors import ConfigError, InfrastructureError, InternalError
 from rtbisect.trees.plumbing import Git
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def tree_id(source: Path, revision: str) -> str:

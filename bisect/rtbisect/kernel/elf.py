@@ -12,13 +12,11 @@ from __future__ import annotations
 import hashlib
 import os
 import struct
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, BinaryIO, NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
+from pathlib import Path
+from typing import BinaryIO, NamedTuple
 
 ALLOC, EXECUTED, STRINGS = 2, 4, 0x20
 NOBITS, NOTE = 8, 7

@@ -21,7 +21,9 @@ import gzip
 import hashlib
 import re
 from collections import Counter
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import NamedTuple
 
 from rtbisect.kernel.elf import (
     EXECUTED,
@@ -36,11 +38,6 @@ from rtbisect.kernel.elf import (
     opened,
 )
 from rtbisect.model.code import Function
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-    from pathlib import Path
-
 
 #: Bytes that a relocation fills in, and those that are relative to their place.
 _WIDTHS = {1: 8, 24: 8, 12: 2, 13: 2, 14: 1, 15: 1}

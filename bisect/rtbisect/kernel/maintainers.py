@@ -8,9 +8,9 @@ holds against the site's rules.
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from rtbisect.errors import InfrastructureError
 from rtbisect.kernel import confined
@@ -18,9 +18,6 @@ from rtbisect.kernel.bounds import Bounds
 from rtbisect.kernel.sandbox import SRC, Sandbox
 from rtbisect.kernel.settings import uid_of
 from rtbisect.process.command import printable
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 SCRIPT = "scripts/get_maintainer.pl"
 

@@ -5,15 +5,12 @@ from __future__ import annotations
 
 import re
 import shutil
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from rtbisect.errors import ConfigError, InfrastructureError
 from rtbisect.kernel.first_error import HOST_HEADERS, HOST_TOOLS
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 TOOLS = (
     "make",

@@ -27,15 +27,12 @@ The paths inside are always the same, so neither images nor ccache depend on our
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from rtbisect.kernel.bounds import Bounds
 from rtbisect.kernel.settings import BUILD_UID
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
 
 SRC = "/build/src"
 OUT = "/build/out"

@@ -16,13 +16,10 @@ import errno
 import os
 import platform
 import struct
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 from rtbisect.errors import ConfigError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 #: Answered with EPERM: kernel parts that compilers never meet and attackers often do, and all that
 #: makes or enters another namespace.

@@ -6,13 +6,10 @@ from __future__ import annotations
 import os
 import zlib
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from rtbisect.kernel.bounds import Bounds
 from rtbisect.model.code import WITHOUT_RT, layout_variant
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 #: Part of every cache key: raise it when a change of ours changes what is built.
 BUILDER_VERSION = "7"

@@ -12,13 +12,10 @@ in __bug_table: a true difference.
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from pathlib import Path
 
 from rtbisect.kernel.elf import opened
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
 
 #: Sections with the length of the compressed vmlinux in them, which moves with its build
 #: id, and so with debug information (the fields init_size and payload_length, PE header).

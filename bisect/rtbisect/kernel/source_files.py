@@ -9,14 +9,11 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from rtbisect.kernel.sandbox import SRC
 from rtbisect.kernel.workspace import NotPlainError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 #: Bytes of one record; that of vmlinux.o lists every object.
 RECORD_LIMIT = 4 << 20

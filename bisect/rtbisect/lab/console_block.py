@@ -18,12 +18,9 @@ import io
 import re
 import tarfile
 import zlib
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from rtbisect.process.command import printable
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 BEGIN = "RTBISECT-BLOCK-BEGIN"
 END = "RTBISECT-BLOCK-END v1"

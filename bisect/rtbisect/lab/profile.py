@@ -9,14 +9,10 @@ core 0); the guest checks that before it measures.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 from rtbisect.errors import ConfigError
 from rtbisect.model.lab import PROFILE, DeviceType, HostProfile
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
 
 #: Isolated CPUs that suites watch. With fewer than three, waiters for a lock spin instead
 #: of sleeping and the IPIs that we look for never happen.

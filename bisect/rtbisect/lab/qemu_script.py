@@ -10,17 +10,13 @@ import io
 import re
 import stat
 import tarfile
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from rtbisect.errors import InternalError
 from rtbisect.lab.initramfs import PREFIX, Member, newc
 from rtbisect.lab.job_definition import command_of, environment_of, timeouts_of
 from rtbisect.lab.job_log import CaseResult, LavaLog
 from rtbisect.model.lab import QEMU, RunRequest
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
 
 #: What init runs instead of a shell (lava-jobs/initramfs/init).
 ONCE = f"{PREFIX}/once"

@@ -8,16 +8,13 @@ an earlier window) can pass for an effect.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from rtbisect.lab.profile import WATCHED
 from rtbisect.model.lab import Window
 from rtbisect.suites.base import every, find
 from rtbisect.suites.reader import READER, Reader
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 #: 1200 events a second on 3 watched CPUs, which two emulating cores keep up. In 10 + 10 boots of
 #: 2000 ms one boot with the spinlock looked like the rwlock at this dose, so RES/s of one boot is

@@ -8,13 +8,9 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from email.message import Message
 
 from rtbisect.mail.auth_results import MOST, Passed, plain
-
-if TYPE_CHECKING:
-    from email.message import Message
-
 
 #: Signatures of one mail; each hop adds one.
 _MOST_SIGNATURES = 20

@@ -6,9 +6,9 @@ was reported.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from rtbisect.campaign import trees
 from rtbisect.config.site_file import load_site
@@ -22,10 +22,6 @@ from rtbisect.errors import (
 from rtbisect.mail.result_mail import OPEN
 from rtbisect.report.draft import keep
 from rtbisect.store.campaigns import CampaignRecord, CampaignStore
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 
 #: What was tested for a report, beside its draft.
 FOLLOWED = "followed.json"

@@ -4,15 +4,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
+from email.message import Message
 from enum import StrEnum
-from typing import TYPE_CHECKING
 
 from rtbisect.process.command import CHARSETS, printable
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from email.message import Message
 
 #: Says which report a command is about; the word behind is its Message-ID or its campaign.
 ABOUT = "for"

@@ -11,16 +11,14 @@ import os
 import signal
 import subprocess
 import time
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from secrets import token_hex
-from typing import IO, TYPE_CHECKING
+from typing import IO
 
 from rtbisect.errors import ConfigError, InfrastructureError, InternalError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
 
 #: Variables that a child may inherit. Everything else (MAKEFLAGS, GIT_DIR, PYTHONPATH,
 #: ARCH, CROSS_COMPILE, CFLAGS, ...) changes what is measured and stays out.

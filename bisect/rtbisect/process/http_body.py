@@ -11,18 +11,16 @@ from __future__ import annotations
 import http.client
 import socket
 import threading
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import requests
 import requests.adapters
 import urllib3
 from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 _CHUNK = 1 << 16
 

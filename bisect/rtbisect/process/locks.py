@@ -12,14 +12,11 @@ import fcntl
 import os
 import stat
 import time
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from rtbisect.errors import BusyError, ConfigError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 POLL_S = 0.2
 

@@ -4,12 +4,9 @@
 from __future__ import annotations
 
 import stat
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from rtbisect.errors import ConfigError
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 #: No secret is longer; a file that is longer is another one.
 _MOST_BYTES = 4096

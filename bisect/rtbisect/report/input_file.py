@@ -3,14 +3,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from rtbisect.errors import ConfigError
 from rtbisect.model.report import ReportInput
 from rtbisect.store import codec
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 INPUT = "input.json"
 

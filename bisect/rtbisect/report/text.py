@@ -11,11 +11,8 @@ import math
 import re
 import textwrap
 import unicodedata
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 PROSE = 72
 TABLE = 76

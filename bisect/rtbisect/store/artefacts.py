@@ -8,14 +8,12 @@ import hashlib
 import os
 import shutil
 import tempfile
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import BinaryIO
 
 from rtbisect.errors import InfrastructureError, InternalError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 def write_whole(place: Path, source: bytes | BinaryIO, mode: int = 0o644) -> None:

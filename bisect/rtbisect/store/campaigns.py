@@ -6,9 +6,12 @@ from __future__ import annotations
 import hashlib
 import json
 import time
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from datetime import datetime
+from pathlib import Path
+from typing import Any, TypeVar
 
 import sqlalchemy as sa
 
@@ -18,12 +21,6 @@ from rtbisect.model.report import CommitText, Report, ReportState
 from rtbisect.process import locks
 from rtbisect.store import codec, db, schema
 from rtbisect.store.journal import summary_of
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
-    from datetime import datetime
-    from pathlib import Path
-
 
 T = TypeVar("T")
 

@@ -14,10 +14,11 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
@@ -26,9 +27,6 @@ from rtbisect.model.mail import MailKind, MailState, OutMail
 from rtbisect.model.report import ReportState
 from rtbisect.process import locks
 from rtbisect.store import db
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
 
 #: Seconds until the next try: twice as many each time, up to the last.
 FIRST_S = 60.0

@@ -7,12 +7,9 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Iterator
 from contextlib import suppress
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
+from pathlib import Path
 
 #: What has drafts or mails in it, also where the directory itself cannot be closed.
 FOLDERS = ("reports", "outbox", "replies")

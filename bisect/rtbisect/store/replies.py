@@ -5,19 +5,17 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import sqlalchemy as sa
 
 from rtbisect.errors import ConfigError
 from rtbisect.store import db
 from rtbisect.store.artefacts import write_whole
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
-    from pathlib import Path
 
 
 class ReplyState(StrEnum):

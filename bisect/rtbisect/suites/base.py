@@ -6,14 +6,12 @@ from __future__ import annotations
 import importlib
 import pkgutil
 import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from rtbisect.errors import ConfigError, InternalError
 from rtbisect.model.lab import FigureSource, Measurement, Window
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
 
 #: What a window left on the device, by name; and the CPUs that are watched.
 Files: TypeAlias = "Mapping[str, bytes]"

@@ -9,13 +9,10 @@ durations are net: what interrupted an interference is not in it (kernel/trace/t
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from rtbisect.suites.base import SuiteError, matches
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 #: What the kernel itself does to a CPU. Noise without any of these is the hardware's.
 KINDS = ("irq", "softirq", "thread")

@@ -17,8 +17,8 @@ interferences by milliseconds, but not the median one.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from rtbisect.model.lab import FigureSource, Measurement, Window
 from rtbisect.suites import noise
@@ -36,10 +36,6 @@ from rtbisect.suites.base import (
     text,
 )
 from rtbisect.suites.identity import NoiseRow, contradiction
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
 
 NAME = "osnoise"
 

@@ -10,14 +10,11 @@ from __future__ import annotations
 
 import math
 import re
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Iterable
+from typing import Protocol
 
 from rtbisect.model.lab import Measurement, Window
 from rtbisect.suites.base import UNITS, SuiteError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
 
 _NUMBER = re.compile(r"[+-]?\d{1,20}(\.\d{1,60})?([eE][+-]?\d{1,3})?")
 

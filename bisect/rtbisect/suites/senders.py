@@ -11,8 +11,8 @@ figures of others.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 from rtbisect.model.lab import FigureSource, Window
 from rtbisect.suites.base import (
@@ -27,10 +27,6 @@ from rtbisect.suites.base import (
     text,
 )
 from rtbisect.suites.reader import READER
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
 
 NAME = "senders"
 

@@ -9,8 +9,8 @@ On emulated CPUs the latencies are the host's.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from rtbisect.model.lab import Measurement, Window
 from rtbisect.suites import osnoise
@@ -28,10 +28,6 @@ from rtbisect.suites.base import (
     pairs,
     text,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
 
 NAME = "timerlat"
 

@@ -3,17 +3,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from rtbisect.errors import ConfigError
 from rtbisect.model.code import Change, Checkout, Commit, CommitGraph
 from rtbisect.model.report import CommitText
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from pathlib import Path
 
 
 @dataclass(slots=True, kw_only=True)

@@ -8,11 +8,8 @@ from __future__ import annotations
 
 import re
 from email import message_from_bytes
+from email.message import Message
 from email.policy import compat32
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from email.message import Message
 
 #: Bytes of a header that says what a part is; the library splits its parameters by the square.
 MOST_HEADER_BYTES = 4000

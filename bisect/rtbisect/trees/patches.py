@@ -6,17 +6,14 @@ from __future__ import annotations
 import mailbox
 import re
 import tempfile
+from collections.abc import Iterator
 from dataclasses import dataclass
+from email.message import Message
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from rtbisect.errors import ConfigError
 from rtbisect.process.command import printable
 from rtbisect.trees import mime
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from email.message import Message
 
 #: Patches of one series, and bytes of one of them.
 MOST = 60

@@ -4,15 +4,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from rtbisect.errors import ConfigError, InfrastructureError
 from rtbisect.process.command import Completed, failure, printable, run
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 #: Seconds for a question, a walk of the history, a checkout of a kernel, a first fetch.
 QUICK_S = 120.0

@@ -7,20 +7,18 @@ that changes of one file commute: a merge needs no merge machinery.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from itertools import cycle
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import yaml
 from unidiff.errors import UnidiffParseError
 from unidiff.patch import PatchSet
 
 from rtbisect.errors import ConfigError, InternalError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
 
 FOLDER = Path(__file__).parent
 

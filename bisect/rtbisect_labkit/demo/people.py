@@ -4,10 +4,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from collections.abc import Callable
 
 #: Files at the top of a kernel source that consist of names and addresses.
 FILES = ("MAINTAINERS", "CREDITS", ".mailmap", ".get_maintainer.ignore")

@@ -5,15 +5,12 @@ from __future__ import annotations
 
 import hashlib
 import random
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from rtbisect.errors import ConfigError
 from rtbisect_labkit.demo.cases import CASES, KINDS
 from rtbisect_labkit.demo.edits import Catalogue, Edit, load_catalogue
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 MIN_COMMITS = 4
 MAX_COMMITS = 240

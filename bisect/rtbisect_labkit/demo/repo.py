@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 import shutil
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
 
 from rtbisect.errors import ConfigError
 from rtbisect.process.command import failure, run
@@ -15,10 +16,6 @@ from rtbisect_labkit.demo.edits import TESTED, apply, load_catalogue
 from rtbisect_labkit.demo.history import START, SourceFiles
 from rtbisect_labkit.demo.people import FILES, email, name, replacement
 from rtbisect_labkit.demo.plan import EPOCH
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 #: Seconds to wait for another process that makes the same repository.
 LOCK_WAIT_S = 1800.0

@@ -4,16 +4,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Collection
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from rtbisect.errors import ConfigError
 from rtbisect.model.campaign import Cause, Outcome
 from rtbisect_labkit.demo.cases import CASES
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
-    from pathlib import Path
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

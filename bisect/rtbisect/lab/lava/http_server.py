@@ -14,14 +14,12 @@ import re
 import socket
 import struct
 import threading
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import TYPE_CHECKING, BinaryIO
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from pathlib import Path
+from pathlib import Path
+from typing import BinaryIO
 
 #: Bytes of a request without its body.
 _HEAD_BYTES = 16 << 10

@@ -8,19 +8,16 @@ asked for. The list is a file of the state directory, so that all campaigns ther
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING
+from datetime import datetime
+from pathlib import Path
 
 from rtbisect.errors import ConfigError
 from rtbisect.process import locks
 from rtbisect.process.command import printable
 from rtbisect.store.artefacts import write_whole
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from datetime import datetime
-    from pathlib import Path
 
 #: Characters of a reason.
 _LONGEST = 300

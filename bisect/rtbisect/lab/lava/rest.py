@@ -11,9 +11,11 @@ from __future__ import annotations
 import re
 import threading
 import time
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from pathlib import Path
+from typing import Any, TypeVar
 from urllib.parse import quote
 
 import requests
@@ -32,11 +34,6 @@ from rtbisect.lab.lava.rest_types import (
 from rtbisect.process import http_body
 from rtbisect.process.command import printable
 from rtbisect.process.secret_file import read_secret
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from pathlib import Path
-
 
 T = TypeVar("T")
 

@@ -4,19 +4,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import yaml
 
 from rtbisect.errors import InfrastructureError
 from rtbisect.lab.job_log import CaseResult, text
 from rtbisect.process.command import printable
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
-
 
 #: Characters of the metadata of LAVA's verdict.
 _LONGEST_METADATA = 64 * 1024

@@ -7,16 +7,13 @@ from __future__ import annotations
 
 import re
 import zlib
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import requests
 
 from rtbisect.errors import ConfigError, InfrastructureError
 from rtbisect.process import http_body
 from rtbisect.process.command import printable
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 #: Bytes of an mbox.
 MOST_BYTES = 8 * 1024 * 1024

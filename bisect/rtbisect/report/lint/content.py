@@ -7,14 +7,10 @@ reports were refuted (docs/reports.md names them by what was wrong).
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from rtbisect.report.lint.implausible import same_counters, same_figures, sums_as_maxima
 from rtbisect.report.lint.mail import BANNER, Mail, Problems, Rule
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
 
 _UNIT = (
     r"(?:us|ns|ms|s|/s|/ms|%|seconds?|minutes?|per second|times|[kMG]B(?:/s)?|[kMG]bit/s|fps|watts?"

@@ -4,16 +4,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from email import message_from_bytes
+from email.message import Message
 from email.policy import compat32
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from rtbisect.process.command import CHARSETS
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from email.message import Message
 
 #: What a rule finds: where (a header, a line of the text counted from 0, or "") and what is wrong.
 Problems: TypeAlias = "Iterator[tuple[str | int, str]]"

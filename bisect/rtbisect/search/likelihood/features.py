@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from rtbisect.judge import blocks
 from rtbisect.judge.scale import badness, by_mean, counted, effect_floor
@@ -19,10 +20,6 @@ from rtbisect.model.campaign import (
     Statistic,
     Threshold,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
 
 #: Badness of the whole boot, then for each CPU how much worse it is than the other CPUs.
 #: What all CPUs of a boot share (the host, the temperature) cancels in the latter. Of counts: the
