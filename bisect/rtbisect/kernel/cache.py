@@ -15,6 +15,7 @@ from pathlib import Path
 from rtbisect.errors import InfrastructureError
 from rtbisect.kernel.settings import BUILDER_VERSION, OWN_FRAGMENT
 from rtbisect.model.code import Build, BuildRequest
+from rtbisect.process.command import encode
 from rtbisect.store import codec
 from rtbisect.store.artefacts import ArtefactStore, write_whole
 
@@ -25,7 +26,7 @@ def cache_key(tree: str, request: BuildRequest, tools: str, boot_line: str) -> s
     text = json.dumps(
         [BUILDER_VERSION, OWN_FRAGMENT, tree, fields, tools, boot_line], sort_keys=True
     )
-    return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
+    return hashlib.sha256(encode(text)).hexdigest()
 
 
 class BuildCache:

@@ -11,6 +11,8 @@ import hashlib
 import re
 from collections.abc import Iterable, Sequence
 
+from rtbisect.process.command import encode
+
 _SET = re.compile(r"(CONFIG_\w+)=(.*)")
 _UNSET = re.compile(r"#\s*(CONFIG_\w+) is not set")
 
@@ -90,6 +92,6 @@ def config_key(base: str, fragments: Sequence[str], tools: str, listing: str) ->
     parts = [base, tools, *fragments, *inputs(listing)]
     digest = hashlib.sha256()
     for part in parts:
-        data = part.encode("utf-8", "surrogateescape")
+        data = encode(part)
         digest.update(f"{len(data)}:".encode() + data)
     return digest.hexdigest()

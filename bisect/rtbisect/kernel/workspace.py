@@ -56,7 +56,7 @@ class NotPlainError(ValueError):
 def directory_name(request: BuildRequest) -> str:
     """Name of the O= directory: readable, and unique for base, fragments and variant."""
     text = json.dumps([request.base, request.fragments, request.variant])
-    digest = hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
+    digest = hashlib.sha256(command.encode(text)).hexdigest()
     name = re.sub(r"[^A-Za-z0-9_-]", "_", request.config_name)[:40]
     return f"{name}-{digest[:12]}"
 
@@ -127,7 +127,7 @@ class Workspace:
         """After a build that ran into a bound: the disk may be nearly full now."""
         for folder in (self.out, self.modules, self.ccache):
             remove(folder)
-        self.log.write_bytes(self.log_text().encode("utf-8", "surrogateescape"))
+        self.log.write_bytes(command.encode(self.log_text()))
 
     def stamp(self) -> dict[str, Any]:
         """What the objects belong to; empty when unknown."""
@@ -194,8 +194,7 @@ class Workspace:
 
     def text(self, name: str) -> str:
         """Text of a regular file below out/; NotPlainError when there is none, or too much."""
-        data = self.plain_file(name, TEXT_LIMIT).read_bytes()
-        return data.decode("utf-8", "surrogateescape")
+        return command.decode(self.plain_file(name, TEXT_LIMIT).read_bytes())
 
     def kernel_modules(self) -> list[Path]:
         """Modules of this build, one a name, ours before the tree's.
@@ -225,7 +224,7 @@ class Workspace:
             if size > start + _LOG_HEAD:
                 stream.seek(max(start + _LOG_HEAD, size - _LOG_TAIL))
                 data += b"\n" + stream.read(_LOG_TAIL)
-        return data.decode("utf-8", "surrogateescape")
+        return command.decode(data)
 
     def _make(self, folder: Path) -> None:
         folder.mkdir(mode=0o755, parents=True, exist_ok=True)

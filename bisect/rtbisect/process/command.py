@@ -13,7 +13,7 @@ import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from secrets import token_hex
 from typing import IO
@@ -128,14 +128,6 @@ def stat_of(pid: int) -> list[str]:
     return text.rpartition(")")[2].split()
 
 
-def redact(text: str, secrets: Sequence[str]) -> str:
-    """Replace every secret; empty strings are no secrets."""
-    for secret in secrets:
-        if secret:
-            text = text.replace(secret, "[redacted]")
-    return text
-
-
 def run(  # noqa: PLR0913  (keyword-only; each one is a property of a child process)
     argv: Sequence[str],
     *,
@@ -146,7 +138,6 @@ def run(  # noqa: PLR0913  (keyword-only; each one is a property of a child proc
     log: Path | None = None,
     error_log: Path | None = None,
     check: bool = False,
-    secrets: Sequence[str] = (),
     pass_fds: Sequence[int] = (),
     on_start: Callable[[int], None] | None = None,
     whole_env: bool = False,
@@ -188,13 +179,6 @@ def run(  # noqa: PLR0913  (keyword-only; each one is a property of a child proc
     done = _wait(child, stdin, timeout_s, on_start, argv, begin)
     if clear:
         end_group(child.pid)
-    if secrets:
-        done = replace(
-            done,
-            argv=tuple(redact(word, secrets) for word in done.argv),
-            stdout=redact(done.stdout, secrets),
-            stderr=redact(done.stderr, secrets),
-        )
     if check and not done.ok:
         raise InfrastructureError(failure(done), "see the log" if log else "")
     return done
@@ -263,6 +247,11 @@ def _end_child(child: subprocess.Popen[bytes]) -> None:
 def decode(data: bytes | None) -> str:
     """Foreign bytes as text that can be turned back into the same bytes."""
     return (data or b"").decode("utf-8", "surrogateescape")
+
+
+def encode(text: str) -> bytes:
+    """The bytes that `decode` made a text of."""
+    return text.encode("utf-8", "surrogateescape")
 
 
 #: In which people write mails. Python knows many more codecs, and some of them are no charsets.

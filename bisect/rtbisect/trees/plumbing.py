@@ -123,11 +123,6 @@ def checked_name(name: str, what: str) -> str:
     return name
 
 
-def encode(text: str) -> bytes:
-    """The bytes that git printed."""
-    return text.encode("utf-8", "surrogateescape")
-
-
 def heads(url: str) -> dict[str, str]:
     """Branches of a remote repository: name to sha. InfrastructureError when it is away."""
     return {ref.removeprefix("refs/heads/"): sha for sha, ref in _ls_remote(url, "refs/heads/*")}

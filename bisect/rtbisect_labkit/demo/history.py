@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rtbisect.errors import ConfigError, InternalError
-from rtbisect.trees.plumbing import WALK_S, Git, encode
+from rtbisect.process.command import encode
+from rtbisect.trees.plumbing import WALK_S, Git
 from rtbisect_labkit.demo.edits import TESTED, Edit, apply
 from rtbisect_labkit.demo.people import email, name, sign_off
 from rtbisect_labkit.demo.truth import Truth, save
