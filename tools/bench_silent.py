@@ -27,9 +27,9 @@ from rtbisect.config.site_file import load_site
 from rtbisect.errors import InfrastructureError, RtbisectError
 from rtbisect.kernel import confined
 from rtbisect.kernel.kbuild import KernelBuilder
+from rtbisect.kernel.products import closure
 from rtbisect.kernel.sandbox import FRAGMENTS, OUT, SRC, Sandbox
 from rtbisect.kernel.settings import REPRODUCIBLE, BuildSettings
-from rtbisect.kernel.source_files import closure
 from rtbisect.kernel.workspace import Workspace
 from rtbisect.model.code import BuildRequest
 from rtbisect.process.command import failure

@@ -24,7 +24,6 @@ from rtbisect.kernel import (
     preflight,
     toolchain,
 )
-from rtbisect.kernel import checkout as git_source
 from rtbisect.kernel.blame import MachineState, TreeError
 from rtbisect.kernel.cache import BuildCache, cache_key
 from rtbisect.kernel.elf import NotElfError
@@ -41,6 +40,7 @@ from rtbisect.kernel.settings import (
 from rtbisect.kernel.workspace import NotPlainError, Workspace, directory_name
 from rtbisect.model.code import Build, BuildRequest, BuildStatus, Checkout, Function
 from rtbisect.process import command, locks
+from rtbisect.trees.plumbing import Git
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -101,10 +101,10 @@ class KernelBuilder:
                 variant=request.variant,
             )
         place = source.path
-        git_source.check_readable(place)
+        _check_readable(place)
         # Looked at each time: an upgrade may come between two builds of a long campaign.
         tools = toolchain.look(self._settings.compiler)
-        tree = git_source.tree_id(place, request.revision)
+        tree = tree_id(place, request.revision)
         key = cache_key(tree, request, tools, self._settings.boot_line)
         if not request.fresh and (recorded := self._cache.get(key, request.revision)):
             return recorded
@@ -182,7 +182,11 @@ class KernelBuilder:
 
     def _check_still(self, task: _Task) -> None:
         """InfrastructureError when source or tools are others than at the beginning."""
-        git_source.check_still(task.source, task.tree)
+        if _rev_parse(task.source, "HEAD^{tree}") != task.tree:
+            raise InfrastructureError(
+                f"{task.source} was moved to another revision while it was built",
+                "let nobody but rtbisect use this worktree, then run `rtbisect resume`",
+            )
         if changes := toolchain.changed(task.tools, toolchain.look(self._settings.compiler)):
             raise InfrastructureError(
                 f"the tools changed during the build of {task.request.revision[:12]}: {changes}",
@@ -213,7 +217,7 @@ class KernelBuilder:
 
     def _configure(self, task: _Task) -> None:
         """Make .config, unless it would be made from the same questions and answers."""
-        listing = git_source.listing(task.source, task.tree)
+        listing = Git(task.source)("ls-tree", "-r", "-z", "--full-tree", task.tree)
         key = config_check.config_key(task.request.base, task.fragments, task.tools, listing)
         if task.space.stamp().get("config_key") != key:
             task.space.set_config_key("")
@@ -349,3 +353,31 @@ def _check_request(request: BuildRequest) -> None:
     for name, _ in request.modules:
         if not re.fullmatch(r"\w[\w.-]*", name) or os.sep in name:
             raise InternalError(f"not the name of a module source: {name!r}")
+
+
+def tree_id(source: Path, revision: str) -> str:
+    """Id of the revision's tree object; InternalError when `source` shows another tree."""
+    wanted = _rev_parse(source, f"{revision}^{{tree}}")
+    shown = _rev_parse(source, "HEAD^{tree}")
+    if wanted != shown:
+        raise InternalError(f"{source} is not checked out at {revision[:12]}")
+    return wanted
+
+
+def _rev_parse(source: Path, name: str) -> str:
+    done = Git(source).try_("rev-parse", "--verify", "--quiet", "--end-of-options", name)
+    if not done.ok:
+        raise ConfigError(f"{source} does not know {name}", "is it a git work tree of the kernel?")
+    return done.stdout.strip()
+
+
+def _check_readable(source: Path) -> None:
+    """The sandbox reads the source as somebody else; ConfigError when that is forbidden."""
+    makefile = source / "Makefile"
+    if not makefile.is_file():
+        raise ConfigError(f"{source} has no Makefile", "is it a kernel tree?")
+    if not source.stat().st_mode & 0o001 or not makefile.stat().st_mode & 0o004:
+        raise ConfigError(
+            f"{source} cannot be read by the user that builds",
+            "check it out with umask 022",
+        )

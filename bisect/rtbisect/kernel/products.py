@@ -1,25 +1,28 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Take what a build left: image, modules and configuration go to the artefact store."""
+"""Take what a build left: image, modules and configuration go to the artefact store, with a
+signature of what runs and the names of the files that it was made from.
+"""
 
 from __future__ import annotations
 
 import gzip
+import hashlib
 import io
+import os
 import re
 import tarfile
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rtbisect.kernel import functions
-from rtbisect.kernel.elf import NotElfError, build_id
-from rtbisect.kernel.signature import signature
-from rtbisect.kernel.source_files import closure
+from rtbisect.kernel.elf import NotElfError, build_id, opened
+from rtbisect.kernel.sandbox import SRC
 from rtbisect.kernel.workspace import TEXT_LIMIT, NotPlainError, Workspace
-from rtbisect.process.command import printable
+from rtbisect.process.command import decode, encode, printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from pathlib import Path
 
     from rtbisect.store.artefacts import ArtefactStore
 
@@ -38,6 +41,19 @@ _ALL_OBJECTS = "vmlinux.o"
 
 _BOOT = "arch/x86/boot"
 _BOOT_OBJECT = re.compile(rf"(?<=\s){_BOOT}/(?:[\w-]+/)*(?!piggy\.)[\w-]+\.o(?=\s)")
+
+#: Sections with the length of the compressed vmlinux in them, which moves with its build
+#: id, and so with debug information (the fields init_size and payload_length, PE header).
+_MOVING = {"setup.elf": frozenset({b".bstext", b".header"})}
+
+#: Bytes of one record; that of vmlinux.o lists every object.
+RECORD_LIMIT = 4 << 20
+
+#: Bytes of all records, and files that they name: some times what a kernel with all options has.
+_MOST_BYTES = 4 << 30
+_MOST_NAMES = 500_000
+
+_WORD = re.compile(r"[^\s\\'\"();|&<>]+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,16 +79,13 @@ def collect(
     total = sum(path.stat().st_size for path in modules)
     if total > _MODULES_LIMIT:
         raise NotPlainError(f"the modules have {total} bytes, more than {_MODULES_LIMIT}")
-    mark = signature(space.plain_file("vmlinux"), modules, boot_line, boot_code(space))
     return Products(
         kernel=store.put_file(space.plain_file(f"{_BOOT}/bzImage", _IMAGE_LIMIT)),
         modules=store.put_bytes(archive(modules)) if modules else "",
         config=store.put_file(space.plain_file(".config", TEXT_LIMIT)),
-        signature=mark,
+        signature=signature(space.plain_file("vmlinux"), modules, boot_line, boot_code(space)),
         release=printable(space.text("include/config/kernel.release"), 80),
-        files=store.put_bytes(
-            "\n".join(sorted(closure(space.out))).encode("utf-8", "surrogateescape")
-        ),
+        files=store.put_bytes(encode("\n".join(sorted(closure(space.out))))),
         functions=_functions(space, store),
         vmlinux=_vmlinux(space, store),
         build_id=build_id(space.plain_file("vmlinux")),
@@ -120,3 +133,86 @@ def archive(modules: Iterable[Path]) -> bytes:
             member.mode = 0o644
             tar.addfile(member, io.BytesIO(data))
     return gzip.compress(plain.getvalue(), mtime=0)
+
+
+def signature(
+    vmlinux: Path, modules: Iterable[Path], boot_line: str, boot_code: Iterable[Path] = ()
+) -> str:
+    """sha256 (hex) of what runs: equal signatures, the same kernel. Files count by name, in any
+    order of the arguments. NotElfError for a file that cannot be read as ELF.
+
+    Hashed are the allocated sections of vmlinux, of the modules and of the code that unpacks
+    vmlinux, and the boot line; of objects that are not linked to their end also relocations:
+    their bytes hold zeros where the loader writes the address of what is called.
+    Not hashed: notes (build id), debug information, the names of symbols that are defined
+    where they are used. A comment above a WARN moves its line number, which the image carries
+    in __bug_table: a true difference.
+    """
+    digest = hashlib.sha256()
+    for role, paths in (("file", (vmlinux,)), ("file", modules), ("unpacks", boot_code)):
+        for path in sorted(paths, key=lambda path: path.name):
+            digest.update(encode(f"\0{role} {path.name}\n"))
+            digest.update(image_hash(path).encode())
+    digest.update(encode(f"\0boot {boot_line}"))
+    return digest.hexdigest()
+
+
+def image_hash(path: Path) -> str:
+    """sha256 (hex) over what runs of one ELF file; NotElfError when it is none."""
+    digest = hashlib.sha256()
+    moving = _MOVING.get(path.name, frozenset())
+    with opened(path) as elf:
+        for part in elf.sections:
+            if not part.runs or part.name in moving:
+                continue
+            head = (part.name, part.kind, part.flags, part.address, part.size)
+            digest.update(f"\0section {head}\n".encode())
+            for chunk in elf.chunks(part):
+                digest.update(chunk)
+        if elf.is_relocatable:
+            for number, patches in elf.relocations():
+                digest.update(f"\0patches {number} {len(patches)}\n".encode())
+                digest.update(patches)
+    return digest.hexdigest()
+
+
+def closure(objects: Path) -> frozenset[str]:
+    """Files of the source tree, relative to it, that the objects of an O= folder name.
+
+    kbuild keeps a `.target.cmd` beside every target: its command line, its source and every file
+    that the compiler opened (scripts/basic/fixdep.c). Every word of such a record that lies in the
+    source tree counts, so that scripts and the input of generators are in it too. NotPlainError
+    when the records are too many or name too much.
+    """
+    files: set[str] = set()
+    prefix = f"{SRC}/"
+    for record in _records(objects):
+        for word in _WORD.findall(record):
+            at = word.find(prefix)
+            if at >= 0:
+                path = os.path.normpath(word[at + len(prefix) :])
+                # The tree itself, and what lies beside it, are no files of the tree.
+                if path != "." and not path.startswith(".."):
+                    files.add(path)
+        if len(files) > _MOST_NAMES:
+            raise NotPlainError(f"the build's records name more than {_MOST_NAMES} files")
+    return frozenset(files)
+
+
+def _records(objects: Path) -> Iterable[str]:
+    """Texts of all records; foreign code may have left anything under such a name."""
+    left = _MOST_BYTES
+    for folder, _folders, names in os.walk(objects, followlinks=False):
+        for name in names:
+            if not (name.startswith(".") and name.endswith(".cmd")):
+                continue
+            try:
+                handle = os.open(Path(folder, name), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+            except OSError:
+                continue
+            with os.fdopen(handle, "rb") as stream:
+                data = stream.read(RECORD_LIMIT)
+            left -= len(data)
+            if left < 0:
+                raise NotPlainError(f"the build's records have more than {_MOST_BYTES} bytes")
+            yield decode(data)

@@ -25,7 +25,7 @@ from helpers.elf_files import (
     elf,
 )
 from rtbisect.kernel.elf import NotElfError
-from rtbisect.kernel.signature import image_hash, signature
+from rtbisect.kernel.products import image_hash, signature
 
 BSS = Section(".bss", kind=NOBITS, size=64)
 BUILD_ID = Section(".note.gnu.build-id", b"build one", NOTE)

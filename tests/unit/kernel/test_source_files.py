@@ -3,9 +3,9 @@
 
 import pytest
 
-from rtbisect.kernel import source_files as module
+from rtbisect.kernel import products as module
+from rtbisect.kernel.products import closure
 from rtbisect.kernel.sandbox import SRC
-from rtbisect.kernel.source_files import closure
 from rtbisect.kernel.workspace import NotPlainError
 
 
