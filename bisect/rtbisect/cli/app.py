@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The group of all commands, and the one place where errors become exit codes."""
+"""The group of all commands, with those that other packages bring, and the one place where errors
+become exit codes.
+"""
 
 from __future__ import annotations
 
 import signal
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NoReturn
 
 import click
 
@@ -17,14 +20,21 @@ from rtbisect.cli import (
     config,
     host,
     mail,
-    plugged,
     rejudge,
     report,
     watch,
 )
 from rtbisect.cli.output import Output, drop_stdout, fail, keep_traceback, tolerate_any_text
 from rtbisect.config.paths import state_dir
-from rtbisect.errors import Exit, InfrastructureError, InternalError, Interrupted, RtbisectError
+from rtbisect.errors import (
+    ConfigError,
+    Exit,
+    InfrastructureError,
+    InternalError,
+    Interrupted,
+    RtbisectError,
+)
+from rtbisect.process import plugins
 
 #: What `try` adds to an exit code, so that `git bisect run` stops instead of skipping.
 TRY_ERROR_BASE = 128
@@ -52,6 +62,40 @@ def main(context: click.Context, state: Path | None) -> None:
     context.meta["command"] = context.invoked_subcommand
 
 
+def add_commands(main: click.Group) -> None:
+    """Put each command that a plug-in has into the group that its name says."""
+    for entry in plugins.plugins(plugins.COMMANDS):
+        *above, name = entry.name.split(".")
+        group: click.Command | None = main
+        for part in above:
+            group = group.commands.get(part) if isinstance(group, click.Group) else None
+        if not isinstance(group, click.Group):
+            continue
+        try:
+            command = plugins.load(entry)
+        except ConfigError as error:
+            command = _absent(name, error)
+        if not isinstance(command, click.Command):
+            command = _absent(name, ConfigError(f"{entry.value} is no command", "tell its author"))
+        group.add_command(command, name)
+
+
+def _absent(name: str, error: ConfigError) -> click.Command:
+    """A command of that name that says why it is not there."""
+
+    def refuse(**_words: object) -> NoReturn:
+        raise error
+
+    return click.Command(
+        name,
+        callback=refuse,
+        params=[click.Argument(["words"], nargs=-1, type=click.UNPROCESSED)],
+        help=f"Not there: {error.message}.",
+        add_help_option=False,
+        context_settings={"ignore_unknown_options": True},
+    )
+
+
 for command in (
     check.check,
     bisect.bisect,
@@ -69,7 +113,7 @@ for command in (
     rejudge.rejudge,
 ):
     main.add_command(command)
-plugged.add_commands(main)
+add_commands(main)
 
 
 class UsageError(RtbisectError):

@@ -17,7 +17,7 @@ from email.utils import getaddresses, parsedate_to_datetime
 from typing import TYPE_CHECKING, Protocol
 
 from rtbisect.errors import RtbisectError
-from rtbisect.mail import auth_results, dkim, reply_text
+from rtbisect.mail import auth_results, reply_text
 from rtbisect.mail.reply_text import ABOUT, Asked, ReplyCommand
 from rtbisect.process.command import printable
 from rtbisect.trees import mime
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from email.message import Message
 
     from rtbisect.config.schema import Commands
-    from rtbisect.mail.dkim import Cover
+    from rtbisect.mail.auth_results import Cover
 
 _PROGRAMS = ("X-Autoreply", "X-Autorespond", "X-Autoresponder")
 _ID = re.compile(r"<[^\s<>]{1,200}>")
@@ -239,7 +239,9 @@ def _signature(mail: Message, sender: str, trust: SenderRules) -> tuple[Cover | 
     if not aligned:
         return None, f"it has no good DKIM signature of {printable(domain, 80)}"
     covers = [
-        each for each in (dkim.cover(mail, signature) for signature in aligned) if each is not None
+        each
+        for each in (auth_results.cover(mail, signature) for signature in aligned)
+        if each is not None
     ]
     if not covers:
         return None, "the signature that was found good is not in it"

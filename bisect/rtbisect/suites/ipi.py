@@ -10,10 +10,10 @@ sums, not the mean of ratios, so that a CPU with few events does not weigh like 
 
 from __future__ import annotations
 
-from dataclasses import replace
+import re
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from rtbisect.suites import interrupts
 from rtbisect.suites.base import (
     Files,
     Suite,
@@ -43,8 +43,14 @@ COUNTED_BY = (
     "kernel/irq/proc.c",
 )
 
+#: Sum of the numbered lines, which are device interrupts, under a name that no vector has.
+DEVICES = "dev"
+
+#: The kernel counts in 32 bits and begins again at 0.
+_WRAP = 1 << 32
+
 #: Vectors that are reported where the kernel has them. The names are the kernel's.
-VECTORS = ("res", "iwi", "loc", "cal", "tlb", "nmi", "pmi", "trm", "thr", interrupts.DEVICES)
+VECTORS = ("res", "iwi", "loc", "cal", "tlb", "nmi", "pmi", "trm", "thr", DEVICES)
 
 #: Without these there is nothing to say about IPIs.
 NEEDED = ("res", "loc", "cal")
@@ -60,11 +66,20 @@ PER_EVENT = {"res_per_iwi": ("irq_work",)}
 SHORTEST_S = 0.1
 
 
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """One text of /proc/interrupts."""
+
+    #: Those that are online.
+    cpus: tuple[int, ...]
+    #: `counts[label][cpu]`; labels are the kernel's in lower case, a device's is its number.
+    counts: dict[str, dict[int, int]]
+
+
 def parse(files: Files, window: Window, watch: Watch) -> tuple[Measurement, ...]:
     """Rates in 1/s per watched CPU and their means (cpu=None), the ratio, and the dose."""
-    before = interrupts.read(text(files, "before.txt"), "before.txt")
-    after = interrupts.read(text(files, "after.txt"), "after.txt")
-    added = interrupts.between(before, after)
+    before, after = (read(text(files, name), name) for name in ("before.txt", "after.txt"))
+    added = between(before, after)
     for vector in NEEDED:
         # They count from the boot on: one that appears in a window is a text that was cut.
         if vector not in before.counts or vector not in after.counts:
@@ -92,6 +107,62 @@ def parse(files: Files, window: Window, watch: Watch) -> tuple[Measurement, ...]
         *_dose(times, window, seconds),
         *of_boot(NAME, window, "us", {"window_us": seconds * 1e6}),
     )
+
+
+def read(content: str, where: str) -> Snapshot:
+    """Parse one text; `where` is its name in messages. The first line names the online CPUs; a line
+    has a count for each of them, then words. The two of APIC errors have one for the machine.
+    """
+    lines = content.splitlines()
+    columns = lines[0].split() if lines else []
+    if not columns or not all(re.fullmatch(r"CPU[0-9]{1,5}", word) for word in columns):
+        raise SuiteError(f"{where} does not begin with a line of CPUs")
+    cpus = tuple(int(word[3:]) for word in columns)
+    counts: dict[str, dict[int, int]] = {}
+    for line in lines[1:]:
+        label, colon, rest = line.strip().partition(":")
+        if not colon or not re.fullmatch(r"[0-9]{1,10}|[A-Z]{2,8}", label):
+            raise SuiteError(f"{where} has a line that is none of its own: {line[:60]!r}")
+        words = rest.split()
+        if label in ("ERR", "MIS"):  # codespell:ignore mis
+            continue
+        values = words[: len(cpus)]
+        if len(values) < len(cpus) or not all(re.fullmatch(r"[0-9]{1,20}", v) for v in values):
+            raise SuiteError(f"{where}: line {label} has no count for each of {len(cpus)} CPUs")
+        if label.lower() in counts:
+            raise SuiteError(f"{where} has {label} twice")
+        counts[label.lower()] = dict(zip(cpus, map(int, values), strict=True))
+    return Snapshot(cpus, counts)
+
+
+def between(before: Snapshot, after: Snapshot) -> dict[str, dict[int, int]]:
+    """Counts that were added, `[vector][cpu]`, those of all devices as `dev`; SuiteError when the
+    two do not fit. A line that the kernel shows from its first interrupt on was at 0 before. A
+    device that went in the window took its count along: what the others added is told.
+    """
+    if before.cpus != after.cpus:
+        raise SuiteError("CPUs came or went between the snapshots")
+    gone = sorted(set(before.counts) - set(after.counts))
+    if gone and not gone[-1].isdigit():
+        raise SuiteError(f"{gone[-1].upper()} is in the first snapshot only")
+    added: dict[str, dict[int, int]] = {DEVICES: dict.fromkeys(after.cpus, 0)}
+    for label, row in after.counts.items():
+        first = before.counts.get(label, {})
+        grown = {cpu: _added(label, first.get(cpu, 0), row[cpu]) for cpu in after.cpus}
+        if label.isdigit():
+            for cpu, count in grown.items():
+                added[DEVICES][cpu] += count
+        else:
+            added[label] = grown
+    return added
+
+
+def _added(label: str, first: int, last: int) -> int:
+    """What a counter added; so much that it would have come round by half is a step backwards."""
+    count = (last - first) % _WRAP if max(first, last) < _WRAP else last - first
+    if not 0 <= count <= _WRAP // 2:
+        raise SuiteError(f"{label.upper()} counted backwards")
+    return count
 
 
 def _times_and_dose(content: str) -> dict[str, str]:

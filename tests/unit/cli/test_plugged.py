@@ -7,7 +7,7 @@ from importlib.metadata import EntryPoint
 import click
 import pytest
 
-from rtbisect.cli.plugged import add_commands
+from rtbisect.cli.app import add_commands
 from rtbisect.errors import ConfigError
 from rtbisect.process import plugins
 

@@ -40,7 +40,7 @@ def test_of_a_suite_without_a_module_the_name_is_known(name):
 
 def test_a_module_that_describes_none_is_no_suite():
     with pytest.raises(ConfigError, match="no SUITE"):
-        base.find("interrupts")
+        base.find("reader")
 
 
 def test_unknown_units_are_our_own_fault():
