@@ -6,7 +6,7 @@ from __future__ import annotations
 import hashlib
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rtbisect.errors import ConfigError
 from rtbisect_labkit.demo.cases import CASES, KINDS
@@ -93,7 +93,6 @@ def plan(
     kind: str | None = None,
     *,
     hard: bool = False,
-    catalogue: Catalogue | None = None,
 ) -> Plan:
     """Draw a history of `commits` commits (merges included). The same arguments give the
     same plan. ConfigError for sizes and kinds that do not exist.
@@ -106,7 +105,7 @@ def plan(
     rng = random.Random(f"rtbisect demo {seed} {commits} {same} {hard}")  # noqa: S311
     choices = KINDS[:2] if hard else KINDS
     drawn = kind or rng.choice(choices)
-    blocks, sides = _draw(rng, commits, _planted(drawn), catalogue or load_catalogue(), hard=hard)
+    blocks, sides = _draw(rng, commits, _planted(drawn), load_catalogue(), hard=hard)
     line, parents = _weave(rng, blocks, sides)
     steps = _dress(rng, line, parents)
     culprit = [i for i, item in enumerate(line) if item and item.culprit]
@@ -174,7 +173,7 @@ _HOLE = Edit(area="hole", file="", subject="", body="", changes=())
 def _fill(item: _Item, decoys: list[_Item]) -> _Item:
     if item.edit is not _HOLE:
         return item
-    return _Item(decoys.pop().edit, item.fault, item.culprit, item.in_set)
+    return replace(item, edit=decoys.pop().edit)
 
 
 def _planted_blocks(
@@ -299,29 +298,18 @@ def _dress(
         when += rng.randint(600, 7200)
         author, committer = rng.choice(people), rng.choice(people[:6])
         if item is None:
-            subject = f"Merge branch '{topics.pop()}'"
-            steps.append(
-                PlannedCommit(
-                    parents=above,
-                    edit=None,
-                    subject=subject,
-                    body="",
-                    author=committer,
-                    committer=committer,
-                    when=when,
-                )
-            )
+            subject, body, author = f"Merge branch '{topics.pop()}'", "", committer
         else:
-            edit = item.edit
-            steps.append(
-                PlannedCommit(
-                    parents=above,
-                    edit=edit,
-                    subject=edit.subject,
-                    body=edit.body,
-                    author=author,
-                    committer=committer,
-                    when=when,
-                )
+            subject, body = item.edit.subject, item.edit.body
+        steps.append(
+            PlannedCommit(
+                parents=above,
+                edit=item.edit if item else None,
+                subject=subject,
+                body=body,
+                author=author,
+                committer=committer,
+                when=when,
             )
+        )
     return tuple(steps)
