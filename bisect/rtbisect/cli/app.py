@@ -133,7 +133,9 @@ def run(words: Sequence[str]) -> int:
     except Exception as error:  # noqa: BLE001  (the last wall: no bare traceback for a user)
         code = _tell(error, asked_json, _state(context))
     except KeyboardInterrupt:
-        _ignore_signals()
+        # A second Ctrl-C must not break the last words.
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, signal.SIG_IGN)
         code = fail(Interrupted("interrupted", RESUME), asked_json)
     return _for_git(code if isinstance(code, int) else Exit.ANSWERED, context, words)
 
@@ -175,12 +177,6 @@ def _state(context: click.Context | None) -> Path:
     """The state directory, also when the command line could not be read."""
     output = context.obj if context is not None else None
     return output.state if isinstance(output, Output) else state_dir(None)
-
-
-def _ignore_signals() -> None:
-    """A second Ctrl-C must not break the last words."""
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, signal.SIG_IGN)
 
 
 def _for_git(code: int, context: click.Context | None, words: Sequence[str]) -> int:

@@ -8,6 +8,7 @@ own, read /dev/null unless they are given input, and are ended as a group.
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import time
@@ -48,6 +49,9 @@ MARK = {"RTBISECT_SESSION": token_hex(16)}
 NEVER_INHERITED = ("GIT_",)
 
 PROC = Path("/proc")
+
+#: The external id of a process group. Programs of the first schema noted no mark.
+_RECORDED = re.compile(r"pgid:([0-9]+):([0-9]+):([^:]*)(?::([^:]*))?")
 
 #: Seconds between SIGTERM and SIGKILL when a child is ended.
 GRACE_S = 5.0
@@ -126,6 +130,58 @@ def stat_of(pid: int) -> list[str]:
     except OSError:
         return []
     return text.rpartition(")")[2].split()
+
+
+def group_id(pgid: int) -> str:
+    """External id of a process group that was just started, by which it is found again where a
+    killed rtbisect has left it behind.
+
+    A process id alone may have been given to somebody else meanwhile. A living leader is ours if it
+    was started in the same boot at exactly the recorded time (proc(5), field 22 of stat). Where the
+    leader is dead, a stranger may have had its number and be gone, too: then one of the group has
+    to carry the mark of the killed session in its environment.
+    """
+    (mark,) = MARK.values()
+    return f"pgid:{pgid}:{_start_ticks(pgid)}:{_boot_id()}:{mark}"
+
+
+def end_leftover(external_id: str) -> bool:
+    """End what is left of a recorded group; True when there was something to end."""
+    match = _RECORDED.fullmatch(external_id)
+    if match is None:
+        return False
+    pgid, started, boot, mark = int(match[1]), int(match[2]), match[3], match[4] or ""
+    if boot != _boot_id() or not _is_ours(pgid, started, mark):
+        return False
+    return end_group(pgid)
+
+
+def _is_ours(pgid: int, started: int, mark: str) -> bool:
+    """Whether a group is the recorded one, and has somebody to end."""
+    alive = members(pgid)
+    if leader := _start_ticks(pgid):
+        return bool(alive) and leader == started
+    return any(_carries_mark(pid, mark) for pid in alive)
+
+
+def _carries_mark(pid: int, mark: str) -> bool:
+    """Whether a process carries the mark; not where we may not look."""
+    (name,) = MARK
+    try:
+        words = (PROC / str(pid) / "environ").read_bytes().split(b"\0")
+    except OSError:
+        return False
+    return bool(mark) and os.fsencode(f"{name}={mark}") in words
+
+
+def _start_ticks(pid: int) -> int:
+    """Clock ticks from the boot to the start of a process, 0 when it is gone."""
+    fields = stat_of(pid)
+    return int(fields[19]) if fields else 0
+
+
+def _boot_id() -> str:
+    return (PROC / "sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
 
 
 def run(  # noqa: PLR0913  (keyword-only; each one is a property of a child process)

@@ -6,9 +6,10 @@ from __future__ import annotations
 import errno
 import json
 import os
+import stat
 import weakref
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +17,22 @@ import sqlalchemy as sa
 from sqlalchemy.exc import DBAPIError, OperationalError
 
 from rtbisect.errors import BusyError, ConfigError, InfrastructureError, RtbisectError
-from rtbisect.store import private, schema
+from rtbisect.store import schema
 
 BUSY_TIMEOUT_MS = 10_000
 
 #: What to do next.
 ANOTHER = "give a directory that can be written to with --state"
 FREE = "free disk space or mend the file system, then run `rtbisect resume`"
+
+#: What has drafts or mails in it, also where the directory itself cannot be closed.
+_FOLDERS = ("reports", "outbox", "replies")
+
+#: A file of SQLite and what it makes beside it, with the rights of the first.
+_BESIDE = ("", "-wal", "-shm", "-journal")
+
+#: Rights of anybody else.
+_OTHERS = 0o077
 
 metadata = sa.MetaData()
 
@@ -145,7 +155,7 @@ class Database:
     def __init__(self, path: Path) -> None:
         make_folder(path.parent)
         with _refusals(path):
-            private.close_database(path)
+            _close_database(path)
         self.path = path
         # One connection is kept: a new one is four PRAGMAs. Boots of several devices note what they
         # do from threads, one after the other on it, or on another one meanwhile.
@@ -228,9 +238,50 @@ def make_folder(state: Path) -> None:
     """
     with _refusals(state):
         state.mkdir(0o700, parents=True, exist_ok=True)
-        private.close_folder(state)
+        _close_folder(state)
     if not os.access(state, os.W_OK | os.X_OK):
         raise ConfigError(f"{state}: not writable", ANOTHER)
+
+
+def _close_folder(state: Path) -> None:
+    """Take a state directory that others can enter from them, with the drafts that are in it: they
+    have not been approved, there are mails of other people, and sources that may be secret.
+    OSError where that is refused.
+    """
+    status = state.stat()
+    if status.st_uid != os.geteuid() or not status.st_mode & _OTHERS:
+        return
+    for path in _drafts(state):
+        _close(path)
+    # Last: a kill before this does it all again. A folder with the sticky bit is everybody's.
+    if not status.st_mode & stat.S_ISVTX:
+        _close(state)
+
+
+def _close_database(path: Path) -> None:
+    """Make a database, if it is not there, and take it from others, whatever the umask is."""
+    with suppress(FileExistsError):
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o600))
+    for end in _BESIDE:
+        # Beside another process: what is there at one moment may be gone at the next.
+        with suppress(FileNotFoundError):
+            _close(path.with_name(path.name + end))
+
+
+def _drafts(state: Path) -> Iterator[Path]:
+    for name in _FOLDERS:
+        folder = state / name
+        if folder.is_dir() and not folder.is_symlink():
+            yield folder
+            yield from folder.rglob("*")
+
+
+def _close(path: Path) -> None:
+    status = path.lstat()
+    mode = stat.S_IMODE(status.st_mode)
+    # Never through a link, and a file of somebody else stays as its owner wants it.
+    if not stat.S_ISLNK(status.st_mode) and mode & _OTHERS and status.st_uid == os.geteuid():
+        path.chmod(mode & ~_OTHERS)
 
 
 @contextmanager

@@ -19,7 +19,7 @@ from rtbisect.model.code import Build
 from rtbisect.model.formats import format_of
 from rtbisect.model.lab import Run, RunStatus
 from rtbisect.model.report import Repaired
-from rtbisect.process import groups
+from rtbisect.process import command
 from rtbisect.store import codec, db
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ class StoreJournal:
             except ValueError as error:
                 raise InternalError(f"step {key} of {self._campaign} cannot be read") from error
         left = "" if row is None else str(row["external_id"])
-        groups.end_leftover(left)
+        command.end_leftover(left)
         self._start(key, name, known=row is not None)
         value = effect(_StepNote(left, lambda external_id: self._note(key, external_id)))
         self._finish(key, codec.to_json(kind, value))
@@ -151,7 +151,7 @@ class StoreJournal:
 
     def _note(self, key: str, external_id: str) -> None:
         if external_id.startswith("pgid:"):
-            external_id = groups.group_id(int(external_id.removeprefix("pgid:")))
+            external_id = command.group_id(int(external_id.removeprefix("pgid:")))
         self._db.execute(self._update(key).values(external_id=external_id))
         self._heard("noted")
 
@@ -234,7 +234,7 @@ def end_leftovers(database: db.Database, campaign: str) -> int:
     """
     open_ = sa.and_(db.step.c.campaign == campaign, db.step.c.state == "started")
     names = database.values(sa.select(db.step.c.external_id).where(open_))
-    return sum(groups.end_leftover(name) for name in names)
+    return sum(command.end_leftover(name) for name in names)
 
 
 def _finished(campaign: str) -> sa.ColumnElement[bool]:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from rtbisect.errors import BusyError, ConfigError, InfrastructureError, InternalError
-from rtbisect.process import command, groups, locks
+from rtbisect.process import command, locks
 
 
 def sh(script, tmp_path, **kw):
@@ -120,21 +120,21 @@ def started():
 
 def test_a_leftover_group_is_ended_and_only_in_its_boot(started):
     child = started("exec sleep 60")
-    name = groups.group_id(child.pid)
-    assert not groups.end_leftover(name.replace(name.split(":")[3], "another-boot"))
-    assert groups.end_leftover(name)
+    name = command.group_id(child.pid)
+    assert not command.end_leftover(name.replace(name.split(":")[3], "another-boot"))
+    assert command.end_leftover(name)
     assert child.wait() == -signal.SIGTERM
-    assert not groups.end_leftover(name)
+    assert not command.end_leftover(name)
 
 
 @pytest.mark.parametrize("moved", [-1, 1, -(10**6), 10**9])
 def test_a_stranger_that_was_given_the_number_is_left_alone(started, moved):
     """The number came round: its new owner was started at any other time."""
     child = started("exec sleep 60", environ={})
-    parts = groups.group_id(child.pid).split(":")
+    parts = command.group_id(child.pid).split(":")
     parts[2] = str(max(0, int(parts[2]) + moved))
     for name in (":".join(parts), ":".join(parts[:4])):
-        assert not groups.end_leftover(name)
+        assert not command.end_leftover(name)
     assert child.poll() is None
 
 
@@ -144,11 +144,11 @@ ORPHAN = "sleep 60 >/dev/null & echo $!"
 
 def test_what_a_dead_leader_left_is_ended(started):
     child = started(ORPHAN)
-    name = groups.group_id(child.pid)
+    name = command.group_id(child.pid)
     orphan = int(child.stdout.readline())
     child.wait()
     assert command.members(child.pid) == [orphan]
-    assert groups.end_leftover(name)
+    assert command.end_leftover(name)
     assert command.members(child.pid) == []
 
 
@@ -158,15 +158,15 @@ def test_a_strangers_group_whose_leader_is_dead_is_left_alone(started):
         child = started(ORPHAN, environ)
         child.stdout.readline()
         child.wait()
-        parts = groups.group_id(child.pid).split(":")
+        parts = command.group_id(child.pid).split(":")
         for name in (":".join(parts), ":".join(parts[:4]), ":".join([*parts[:4], ""])):
-            assert not groups.end_leftover(name)
+            assert not command.end_leftover(name)
         assert len(command.members(child.pid)) == 1
 
 
 @pytest.mark.parametrize("text", ["", "pgid:x:1:b", "pgid:1:2", "job:17", "pgid:-5:0:b"])
 def test_ids_that_are_no_groups_end_nothing(text):
-    assert not groups.end_leftover(text)
+    assert not command.end_leftover(text)
 
 
 @pytest.mark.parametrize(("shared", "mode"), [(False, 0o600), (True, 0o666)])
