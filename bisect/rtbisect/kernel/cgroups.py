@@ -102,13 +102,9 @@ class Scope:
     report: Path
 
     def words(self, argv: Sequence[str]) -> list[str]:
-        words = [*_systemd_run(), f"--unit={self.name}"]
-        for text in (
-            f"MemoryMax={self.bounds.memory_bytes}",
-            "MemorySwapMax=0",
-            f"TasksMax={self.bounds.processes}",
-        ):
-            words += ["-p", text]
+        words = [*_systemd_run(), f"--unit={self.name}", "-p", "MemorySwapMax=0"]
+        words += ["-p", f"MemoryMax={self.bounds.memory_bytes}"]
+        words += ["-p", f"TasksMax={self.bounds.processes}"]
         # The shell stands between us and bubblewrap, so it has to end with us, too.
         return [
             *(*words, "--", "setpriv", "--pdeathsig", "KILL", "--"),

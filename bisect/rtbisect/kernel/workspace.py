@@ -19,13 +19,14 @@ import json
 import os
 import re
 import stat
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any
 
 from rtbisect.errors import InfrastructureError
 from rtbisect.kernel.bounds import Bounds, on_disk
 from rtbisect.kernel.settings import uid_of
 from rtbisect.process import command, locks
+from rtbisect.store.artefacts import write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -245,15 +246,8 @@ class Workspace:
         return ""
 
     def _write_stamp(self, stamp: dict[str, Any]) -> None:
-        new = self._stamp.with_suffix(".new")
         with self._writing():
-            try:
-                new.write_text(json.dumps(stamp, sort_keys=True), encoding="utf-8")
-                new.replace(self._stamp)
-            except OSError:
-                with suppress(OSError):
-                    new.unlink(missing_ok=True)
-                raise
+            write_whole(self._stamp, json.dumps(stamp, sort_keys=True).encode())
 
     @contextmanager
     def _writing(self) -> Iterator[None]:

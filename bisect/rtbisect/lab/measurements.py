@@ -184,7 +184,7 @@ def _check_facts(request: RunRequest, facts: Mapping[str, str]) -> None:
     device, profile = request.device_type, request.profile
     # A console that loses characters garbles the line that LAVA types to a firmware.
     arrived = facts.get("cmdline", "").split()
-    boot_line = request.profile.line_on(request.device_type).split()
+    boot_line = profile.line_on(device).split()
     if lost := [word for word in boot_line if word not in arrived]:
         raise InvalidBoot(f"the boot line arrived without {printable(' '.join(lost))}")
     isolated = parse_cpus(profile.isolated)

@@ -137,7 +137,7 @@ class GitTree:
 
     def restore(self, sha: str) -> Path:
         """Like checkout, but files that are not of the commit stay."""
-        with self._checked_out(sha, clean=False) as checkout:
+        with self.held(sha, clean=False) as checkout:
             return checkout.path
 
     def checkout(self, sha: str) -> Path:
@@ -146,17 +146,13 @@ class GitTree:
             return checkout.path
 
     @contextmanager
-    def held(self, sha: str, wait_s: float = LOCK_WAIT_S) -> Iterator[Checkout]:
-        """See ports.Tree. BusyError when somebody else uses the worktree for longer than `wait_s`;
-        who only looks does not wait for a build.
-        """
-        with self._checked_out(sha, clean=True, wait_s=wait_s) as checkout:
-            yield checkout
-
-    @contextmanager
-    def _checked_out(
-        self, sha: str, *, clean: bool, wait_s: float = LOCK_WAIT_S
+    def held(
+        self, sha: str, wait_s: float = LOCK_WAIT_S, *, clean: bool = True
     ) -> Iterator[Checkout]:
+        """See ports.Tree; unless it is to be `clean`, files that are not of the commit stay.
+        BusyError when somebody else uses the worktree for longer than `wait_s`; who only looks does
+        not wait for a build.
+        """
         git = self._git()
         if not git.try_("cat-file", "-e", full_sha(sha) + "^{commit}").ok:
             raise self._missing(sha)

@@ -15,7 +15,6 @@ from rtbisect.errors import ConfigError, InfrastructureError
 from rtbisect.trees.plumbing import CHECKOUT_S, Git
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from pathlib import Path
 
     from rtbisect.trees.store import Store
@@ -38,22 +37,22 @@ class Worktree:
         gitdir = self._gitdir()
         if gitdir is not None:
             self._unlock(gitdir)
-            if self._fill(gitdir, sha, (lock_fd,), clean=clean):
+            if self._fill(gitdir, sha, lock_fd, clean=clean):
                 return
-        gitdir = self._make(sha, (lock_fd,))
-        if not self._fill(gitdir, sha, (lock_fd,), clean=clean):
+        gitdir = self._make(sha, lock_fd)
+        if not self._fill(gitdir, sha, lock_fd, clean=clean):
             raise InfrastructureError(
                 f"{sha[:12]} cannot be checked out at {self.path}",
                 f"look at the free space there, and at `git fsck` in {self.store.source}",
                 retryable=False,
             )
 
-    def _fill(self, gitdir: Path, sha: str, fds: Sequence[int], *, clean: bool) -> bool:
+    def _fill(self, gitdir: Path, sha: str, lock_fd: int, *, clean: bool) -> bool:
         # GIT_DIR is told: a .git that the tree or a build brought along is not obeyed.
         git = Git(cwd=self.path, git_dir=gitdir, work_tree=self.path)
         steps = [("reset", "--quiet", "--hard", sha), *([("clean", "-ffdxq")] if clean else [])]
         for words in steps:
-            if not git.try_(*words, timeout_s=CHECKOUT_S, pass_fds=fds).ok:
+            if not git.try_(*words, timeout_s=CHECKOUT_S, pass_fds=(lock_fd,)).ok:
                 return False
         head = git.try_("rev-parse", "--verify", "HEAD")
         return head.ok and head.stdout.strip() == sha
@@ -79,7 +78,7 @@ class Worktree:
         own = f"gitdir: {self.store.path}/worktrees/"
         return bool(self._registered()) or _text(self.path / ".git").startswith(own)
 
-    def _make(self, sha: str, fds: Sequence[int]) -> Path:
+    def _make(self, sha: str, lock_fd: int) -> Path:
         if self.path.is_symlink() or not self._ours():
             raise ConfigError(
                 f"{self.path} holds something that rtbisect did not put there",
@@ -92,7 +91,7 @@ class Worktree:
         self._unlock(self.store.path)
         self.path.parent.mkdir(parents=True, exist_ok=True)
         words = ("worktree", "add", "--quiet", "--force", "--detach", "--no-checkout")
-        self.store.git(*words, str(self.path), sha, timeout_s=CHECKOUT_S, pass_fds=fds)
+        self.store.git(*words, str(self.path), sha, timeout_s=CHECKOUT_S, pass_fds=(lock_fd,))
         new_gitdir = self._gitdir()
         if new_gitdir is None:
             raise InfrastructureError(

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import os
 import re
 import secrets
 import threading
@@ -23,11 +22,10 @@ from typing import TYPE_CHECKING
 from rtbisect.errors import ConfigError, InfrastructureError
 from rtbisect.lab.job_definition import Resource
 from rtbisect.lab.lava.http_server import HttpAnswer, HttpLimits, HttpRequest, HttpServer
+from rtbisect.store.artefacts import ArtefactStore, write_whole
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from rtbisect.store.artefacts import ArtefactStore
 
 _FETCH = re.compile(r"/artefact/([0-9a-f]{32})/([0-9a-f]{64})/[A-Za-z0-9._-]{1,64}")
 _CALL = re.compile(r"/ended/([0-9a-f]{16})")
@@ -57,13 +55,7 @@ def word_of(key: Path, campaign: str) -> str:
 def _key(path: Path) -> bytes:
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
-        aside = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
-        handle = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(secrets.token_bytes(_KEY_BYTES))
-            stream.flush()
-            os.fsync(stream.fileno())
-        aside.replace(path)
+        write_whole(path, secrets.token_bytes(_KEY_BYTES), mode=0o600)
     return path.read_bytes()
 
 

@@ -268,9 +268,13 @@ class LavaServerLab(LavaLab):
     def _job_text(self, request: RunRequest, key: str) -> str:
         """The job; from now on its artefacts are served."""
         settings = self.settings
-        job = self._job_of(request, key, self.desk.offer)
-        job = replace(job, priority=settings.priority, visibility=settings.visibility)
-        job = replace(job, callback=self.desk.expect(key), tags=settings.tags)
+        job = replace(
+            self._job_of(request, key, self.desk.offer),
+            priority=settings.priority,
+            visibility=settings.visibility,
+            callback=self.desk.expect(key),
+            tags=settings.tags,
+        )
         return job_definition.render_job(settings.lava_jobs, job)
 
     def _count_fault(self, device: str, fault: str) -> None:
