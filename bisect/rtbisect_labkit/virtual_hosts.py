@@ -18,10 +18,9 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-import jinja2
-
 from rtbisect.errors import BusyError, ConfigError, InfrastructureError
 from rtbisect.lab.bmc import Bmc, BmcSettings
+from rtbisect.lab.job_definition import environment_of
 from rtbisect.lab.qemu_host import accelerators
 from rtbisect.process import command, locks
 from rtbisect_labkit import daemons
@@ -243,13 +242,8 @@ class VirtualHosts:
 
     def _write_files(self, host: VirtualHost) -> None:
         """The files of the BMC and of the machine, as this version makes them."""
-        environment = jinja2.Environment(
-            loader=jinja2.FileSystemLoader(self.templates),
-            undefined=jinja2.StrictUndefined,
-            autoescape=False,  # noqa: S701  (no markup; every value is ours)
-            trim_blocks=True,
-            keep_trailing_newline=True,
-        )
+        environment = environment_of(self.templates)
+        environment.trim_blocks = True
         folder = host.folder
         values: Mapping[str, object] = {
             "name": host.spec.name,

@@ -11,7 +11,6 @@ from rtbisect.cli.options import answers
 from rtbisect_labkit.commands.demo import (
     commits_option,
     lab_option,
-    seed_of,
     seed_option,
     source_option,
     walk,
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
 def case(
     output: Output,
     name: str,
-    seed: int | None,
+    seed: int,
     commits: int,
     source: Path,
     lab: Path | None,
@@ -44,4 +43,4 @@ def case(
 
     Exit codes and JSON keys are those of `demo`.
     """
-    return walk(output, plan(seed_of(seed), commits, name), source, lab)
+    return walk(output, plan(seed, commits, name), source, lab)

@@ -29,7 +29,10 @@ SOURCE = Path("/usr/src/linux-source-6.12.tar.xz")
 SITE = Path(str(resources.files("rtbisect_labkit").joinpath("demo/site.yaml")))
 
 seed_option = click.option(
-    "--seed", type=click.IntRange(0, 2**63 - 1), help="Draws the history (default: at random)."
+    "--seed",
+    type=click.IntRange(0, 2**63 - 1),
+    default=lambda: secrets.randbelow(10**6),
+    help="Draws the history (default: at random).",
 )
 commits_option = click.option(
     "--commits", type=click.IntRange(4, 240), default=64, show_default=True
@@ -58,7 +61,7 @@ lab_option = click.option(
 @answers
 def demo(
     output: Output,
-    seed: int | None,
+    seed: int,
     commits: int,
     kind: str | None,
     hard: bool,
@@ -70,13 +73,7 @@ def demo(
     The truth lies in one file that only the comparison at the end opens. Exit code 0: the
     answer is the truth; 1: it is not; 4: there is no answer.
     """
-    drawn = plan(seed_of(seed), commits, kind, hard=hard)
-    return walk(output, drawn, source, lab)
-
-
-def seed_of(given: int | None) -> int:
-    """The seed that was asked for, or one at random."""
-    return secrets.randbelow(10**6) if given is None else given
+    return walk(output, plan(seed, commits, kind, hard=hard), source, lab)
 
 
 def walk(output: Output, drawn: Plan, source: Path, lab: Path | None) -> int:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from rtbisect.errors import ConfigError, InternalError
 from rtbisect.process.command import encode
 from rtbisect.trees.plumbing import WALK_S, Git
-from rtbisect_labkit.demo.edits import TESTED, Edit, apply
+from rtbisect_labkit.demo.edits import TESTED, apply
 from rtbisect_labkit.demo.people import email, name, sign_off
 from rtbisect_labkit.demo.truth import Truth, save
 
@@ -117,27 +117,16 @@ def _stream(plan: Plan, base: SourceFiles, good: str, ref: str) -> bytes:
         else:
             first = step.parents[0]
             own = ancestors[first] | {first} if first >= 0 else frozenset[int]()
-            files = sorted({_edit(plan, i).file for i in earlier - own if plan.steps[i].edit})
+            files = sorted({edit.file for i in earlier - own if (edit := plan.steps[i].edit)})
         out.append(_commit_command(step, index, ref, good))
         for file in files:
-            applied = [i for i in sorted(earlier | {index}) if _touches(plan, i, file)]
-            text = apply(base.texts[file], [_edit(plan, i) for i in applied], base.release)
+            before = (plan.steps[i].edit for i in sorted(earlier | {index}))
+            edits = [edit for edit in before if edit and edit.file == file]
+            text = apply(base.texts[file], edits, base.release)
             out.append(f"M {base.modes[file]} inline {file}\n".encode() + _data_command(text))
         out.append(b"\n")
     out.append(b"done\n")
     return b"".join(out)
-
-
-def _edit(plan: Plan, index: int) -> Edit:
-    edit = plan.steps[index].edit
-    if edit is None:
-        raise InternalError(f"step {index} of the demo plan is a merge")
-    return edit
-
-
-def _touches(plan: Plan, index: int, file: str) -> bool:
-    edit = plan.steps[index].edit
-    return edit is not None and edit.file == file
 
 
 def _data_command(text: bytes) -> bytes:
