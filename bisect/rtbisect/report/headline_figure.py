@@ -117,13 +117,9 @@ def boots_by(report: ReportInput) -> tuple[str, tuple[str, ...]]:
     opening = headline(report)
     if opening is None:
         return "", ()
-    judgement, base_name, new_name = opening
-    drawn = histogram(
-        judgement.base.values,
-        judgement.new.values,
-        judged_unit(report, judgement),
-        (base_name, new_name),
-    )
+    judgement, *names = opening
+    unit = judged_unit(report, judgement)
+    drawn = histogram(judgement.base.values, judgement.new.values, unit, names)
     return f"Boots by {judged_name(judgement)}", drawn
 
 

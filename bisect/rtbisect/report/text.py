@@ -194,7 +194,7 @@ def bar(share: float, width: int = 24) -> str:
 
 
 def histogram(
-    base: Sequence[float], new: Sequence[float], unit: str, names: tuple[str, str]
+    base: Sequence[float], new: Sequence[float], unit: str, names: Sequence[str]
 ) -> tuple[str, ...]:
     """Two columns of counts over log2 buckets, at most 12 rows, lines up to TABLE columns.
 

@@ -14,9 +14,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
 from rtbisect.errors import ConfigError
-from rtbisect.judge import recovery, stats
-from rtbisect.judge.scale import effect_floor
-from rtbisect.judge.verdict import effect_text, judge, smallest_p
+from rtbisect.judge import stats
+from rtbisect.judge.scale import by_mean, centre, effect_floor
+from rtbisect.judge.verdict import effect_text, judge, sides, smallest_p
 from rtbisect.model.campaign import (
     CheckName,
     CheckStatus,
@@ -50,6 +50,21 @@ LAYOUT_ALPHA = 0.05
 #: A revert has to take back at least this share of the ends' shift.
 REVERT_RECOVERY = 0.5
 
+#: Share of the ends' shift below which there is more than this one culprit, and how sure of it the
+#: boots have to be: a search for a second culprit that is not there costs a campaign, and one that
+#: is missed is still told of by its share. Of true shares of 1 and of a half 3% and 37 to 59% are
+#: taken to fall short (8 boots a side, ends 2 to 4 standard deviations apart); of what merely lies
+#: below, 23% and 69 to 86% would be.
+FULL_RECOVERY = 0.7
+SURE_SHORT = 0.8
+
+#: A pair of shares or counts contradicts the shift of the ends if boots of the ends would look like
+#: it less often than this.
+LUCK = 0.05
+
+#: Boots of two kernels, the one that should be better first.
+_Pair: TypeAlias = tuple[Sample, Sample]
+
 
 @dataclass(frozen=True, kw_only=True)
 class VerifySpec:
@@ -73,7 +88,7 @@ class VerifySpec:
     alpha: float = 0.01
     #: The boots of good and bad from the calibration, to say how much of their shift the culprit
     #: explains, and whether a share that is not seen is none; empty where that is not asked.
-    endpoints: tuple[Sample, Sample] = (Sample(()), Sample(()))
+    endpoints: _Pair = (Sample(()), Sample(()))
     #: The code layout in which the culprit and its first parent are compared, too; 0: in none.
     layout: int = 0
     #: Boots a side at the last look.
@@ -335,20 +350,20 @@ def _examine(state: VerifyState, check: _Check) -> _Check:
                 check, wanted=boots, late=late, verification=verification if late else None
             )
         pair = _first_boots(base, boots), _first_boots(new, boots)
-        verification = _verification(state.spec, check, *pair, alpha)
+        verification = _verification(state.spec, check, pair, alpha)
         if verification.status is not CheckStatus.UNDECIDED:
             break
         late = check.purpose is BootPurpose.REVERT and (
-            look > 0 or _intervals_disjoint(state.spec, check, *pair)
+            look > 0 or _intervals_disjoint(state.spec, check, pair)
         )
     return replace(check, verification=verification)
 
 
-def _intervals_disjoint(spec: VerifySpec, check: _Check, base: Sample, new: Sample) -> bool:
+def _intervals_disjoint(spec: VerifySpec, check: _Check, pair: _Pair) -> bool:
     """The boots so far are as far apart as so few can be: they do not contradict the culprit, and
     that they pass is told by the boots that follow, which a culprit that falls never costs.
     """
-    return _verification(spec, check, base, new, smallest_p(base, new)).status is CheckStatus.PASS
+    return _verification(spec, check, pair, smallest_p(*pair)).status is CheckStatus.PASS
 
 
 def _sample(observations: Sequence[Observation]) -> Sample:
@@ -362,40 +377,65 @@ def _first_boots(sample: Sample, boots: int) -> Sample:
     return Sample(sample.values[:boots], sample.hosts[:boots])
 
 
-def _verification(
-    spec: VerifySpec, check: _Check, base: Sample, new: Sample, alpha: float
-) -> Verification:
+def _verification(spec: VerifySpec, check: _Check, pair: _Pair, alpha: float) -> Verification:
     is_revert = check.purpose is BootPurpose.REVERT
-    judgement = _judged(spec, (base, new), alpha)
-    share = recovery.share(spec.threshold, spec.endpoints, (base, new))
+    judgement = _judged(spec, pair, alpha)
+    share = _recovered_share(spec, pair)
     status = _STATUS[judgement.level]
     if is_revert and status is CheckStatus.PASS and share is not None and share < REVERT_RECOVERY:
         status = CheckStatus.UNDECIDED
-    short = (
-        share is not None
-        and share < recovery.FULL
-        and recovery.falls_short(spec.threshold, spec.endpoints, (base, new))
-    )
+    short = share is not None and share < FULL_RECOVERY and _falls_short(spec, pair)
     # What is kept has always told of boots, whatever was measured. A note tells of runs.
-    in_runs = spec.for_reader(_judged(spec, (base, new), alpha, run=spec.words.run))
+    in_runs = spec.for_reader(_judged(spec, pair, alpha, run=spec.words.run))
     note = _note(in_runs, share, spec.words, is_revert=is_revert, short=short)
     return replace(
         check.says(status, note), judgement=spec.for_reader(judgement), recovery=share, short=short
     )
 
 
-def _judged(spec: VerifySpec, pair: recovery.Pair, alpha: float, *, run: str = "boot") -> Judgement:
+def _judged(spec: VerifySpec, pair: _Pair, alpha: float, *, run: str = "boot") -> Judgement:
     """What the boots say of the pair: nothing yet, where equal boots may be luck."""
     judgement = judge(spec.threshold, *pair, alpha=alpha, run=run)
-    if judgement.level is not Level.PASS:
-        return judgement
-    if not recovery.may_be_luck(spec.threshold, spec.endpoints, pair):
+    if judgement.level is not Level.PASS or not _may_be_luck(spec, pair):
         return judgement
     reason = (
         f"{effect_text(spec.threshold, judgement.effect)}; as many {run}s of {spec.words.older} and"
         f" {spec.words.newer} would often differ as little"
     )
     return replace(judgement, level=Level.UNDECIDED, reason=reason)
+
+
+def _recovered_share(spec: VerifySpec, pair: _Pair) -> float | None:
+    """Shift of this pair as a share of the shift of the ends; None without ends."""
+    if not all(end.n for end in spec.endpoints):
+        return None
+    whole, part = (_shift(spec.threshold, each) for each in (spec.endpoints, pair))
+    return part / whole if whole > 0 else None
+
+
+def _shift(threshold: Threshold, pair: _Pair) -> float:
+    better, worse = sides(threshold, *pair)
+    return centre(threshold, worse) - centre(threshold, better)
+
+
+def _falls_short(spec: VerifySpec, pair: _Pair) -> bool:
+    """Below FULL_RECOVERY, by more than what luck makes of so few boots."""
+    threshold = spec.threshold
+    whole, part = (sides(threshold, *each) for each in (spec.endpoints, pair))
+    return stats.falls_short(whole, part, FULL_RECOVERY, level=SURE_SHORT, mean=by_mean(threshold))
+
+
+def _may_be_luck(spec: VerifySpec, pair: _Pair) -> bool:
+    """Whether boots of the ends themselves would often enough differ as little as this pair.
+
+    What happens in one boot of four is missing from three boots of both kernels, however much the
+    kernels differ, and the bootstrap of equal boots has no width that would say so. Figures that
+    every boot has (medians) do not hide in this way.
+    """
+    if not by_mean(spec.threshold) or not all(end.n for end in spec.endpoints):
+        return False
+    whole, part = (sides(spec.threshold, *each) for each in (spec.endpoints, pair))
+    return stats.chance_of_less(whole, part) > LUCK
 
 
 def _note(
