@@ -17,6 +17,7 @@ from rtbisect.errors import ConfigError, InfrastructureError, InternalError
 from rtbisect.model.campaign import Outcome, Sought
 from rtbisect.model.command import NO_KERNEL
 from rtbisect.model.report import Report, ReportInput, ReportState
+from rtbisect.report.bisect_log import bisect_log_of
 from rtbisect.report.campaign_log import appendix
 from rtbisect.report.campaign_log import story as log_of_story
 from rtbisect.report.input_file import INPUT, input_json
@@ -28,8 +29,6 @@ from rtbisect.report.policy import better, mailable, stands_still
 from rtbisect.report.template_values import Bot, Detail, banner, context
 from rtbisect.report.text import ascii_line, short, wrap
 from rtbisect.report.wording import words_of
-from rtbisect.search.bisect_log import bisect_log
-from rtbisect.search.wording import WORDS
 from rtbisect.store.artefacts import write_whole
 
 if TYPE_CHECKING:
@@ -326,20 +325,6 @@ def _disk(folder: Path, error: OSError) -> InfrastructureError:
         f"cannot keep a draft in {folder}: {error.strerror}",
         "free or repair the disk and run `rtbisect resume`",
     )
-
-
-def bisect_log_of(report: ReportInput) -> str:
-    """The log for `git bisect replay`; subjects go in clean, so that none adds a command."""
-    result = report.result
-    if result.outcome is Outcome.NO_REGRESSION:
-        # Every tested revision is good, the one that was asked as bad, too: git takes no such log.
-        result = replace(result, tested=())
-    commits = tuple(replace(c, subject=ascii_line(c.subject)) for c in report.graph.commits)
-    tested = tuple(replace(t, subject=ascii_line(t.subject)) for t in result.tested)
-    log = bisect_log(
-        replace(report.graph, commits=commits), tested, result.culprit, WORDS[report.sought]
-    )
-    return "".join(f"{ascii_line(line, 300)}\n" for line in log.splitlines())
 
 
 def result_json(report: ReportInput, **replacements: Any) -> str:

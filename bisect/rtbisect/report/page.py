@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rtbisect.report.draft import Templates, bisect_log_of
+from rtbisect.report.bisect_log import bisect_log_of
+from rtbisect.report.draft import Templates
 from rtbisect.report.pictures import draw_page
 from rtbisect.report.template_values import Bot, Detail, context
 from rtbisect.store.artefacts import write_whole

@@ -5,16 +5,27 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rtbisect.model.campaign import Outcome, TestedRevision
+from rtbisect.report.text import ascii_line
 from rtbisect.search.ancestry import Ancestry
-from rtbisect.search.wording import GIT, SearchWords
+from rtbisect.search.wording import GIT, WORDS, SearchWords
 
 if TYPE_CHECKING:
-    from rtbisect.model.campaign import TestedRevision
     from rtbisect.model.code import CommitGraph
+    from rtbisect.model.report import ReportInput
 
 #: A revision is called bad above this probability, and good below one minus it.
 SURE = 0.95
 _SUBJECT_LIMIT = 100
+
+
+def bisect_log_of(report: ReportInput) -> str:
+    """The log for `git bisect replay` of what a report was found by."""
+    result = report.result
+    # Where nothing regressed every tested revision is good, the one that was asked as bad, too: git
+    # takes no such log.
+    tested = () if result.outcome is Outcome.NO_REGRESSION else result.tested
+    return bisect_log(report.graph, tested, result.culprit, WORDS[report.sought])
 
 
 def bisect_log(
@@ -23,7 +34,8 @@ def bisect_log(
     culprit: str | None,
     words: SearchWords = GIT,
 ) -> str:
-    """The log, with every tested revision in it. `words` name both sides.
+    """The log, with every tested revision in it. `words` name both sides. Subjects go in clean, so
+    that none adds a command.
 
     git keeps one bad commit and asks for merge bases when a good one is no ancestor of
     it. So bad revisions come children first, which leaves the oldest as git's bad,
@@ -65,7 +77,7 @@ def bisect_log(
 def _comment(revision: TestedRevision, words: SearchWords) -> str:
     good, bad = words.older, words.newer
     if revision.skipped:
-        return f"skip ({_ascii(revision.skipped)})"
+        return f"skip ({ascii_line(revision.skipped, _SUBJECT_LIMIT)})"
     if not revision.boots:
         return f"not booted ({bad} with probability {revision.probability_bad:.2f})"
     if revision.probability_bad < 1 - SURE:
@@ -74,10 +86,4 @@ def _comment(revision: TestedRevision, words: SearchWords) -> str:
 
 
 def _sha_and_subject(sha: str, subjects: dict[str, str]) -> str:
-    return f"[{sha}] {_ascii(subjects.get(sha, ''))}".rstrip()
-
-
-def _ascii(text: str) -> str:
-    """Foreign text as one line of printable ASCII."""
-    clean = "".join(c if " " <= c <= "~" else "?" for c in " ".join(text.split()))
-    return clean[:_SUBJECT_LIMIT]
+    return f"[{sha}] {ascii_line(subjects.get(sha, ''))[:_SUBJECT_LIMIT]}".rstrip()

@@ -7,7 +7,7 @@ import pytest
 from rtbisect.model.campaign import TestedRevision as Revision
 from rtbisect.model.code import Commit, CommitGraph
 from rtbisect.process.command import run
-from rtbisect.search.bisect_log import bisect_log
+from rtbisect.report.bisect_log import bisect_log
 
 
 def git(folder, *words, stdin=None):
