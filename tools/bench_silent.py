@@ -33,7 +33,7 @@ from rtbisect.kernel.settings import REPRODUCIBLE, BuildSettings
 from rtbisect.kernel.workspace import Workspace
 from rtbisect.model.code import BuildRequest
 from rtbisect.process.command import failure
-from rtbisect.search.noop_commits import Closure, silent_pairs
+from rtbisect.search.equal_kernels import Closure, silent_pairs
 from rtbisect.store.artefacts import ArtefactStore
 from rtbisect.trees.git import GitTree, GitTreeSettings
 

@@ -153,28 +153,24 @@ def bootstrap_shift(
     return float(low), float(high)
 
 
-def falls_short(  # noqa: PLR0913  (a question of two shifts)
+def falls_short(
     whole: Pair,
     part: Pair,
     share: float,
     *,
     level: float,
-    seed: int = 0,
     mean: bool = False,
 ) -> bool:
     """Whether the shift of `part` (base, new) is below `share` of the shift of `whole`, by a
     percentile bootstrap of all four samples with this one-sided level.
     """
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     shortfall = _shifts(rng, *part, mean=mean)
     shortfall -= share * _shifts(rng, *whole, mean=mean)
     return float(np.quantile(shortfall, level)) < 0
 
 
-def chance_of_less(
-    whole: Pair,
-    part: Pair,
-) -> float:
+def chance_of_less(whole: Pair, part: Pair) -> float:
     """Chance that as many boots as `part` has, drawn from those of `whole` (base, new each), have a
     shift of means of at most that of `part`.
     """

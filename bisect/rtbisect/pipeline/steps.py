@@ -21,8 +21,8 @@ from rtbisect.model.lab import Run
 from rtbisect.model.subject import RunOrder, Traits
 from rtbisect.pipeline.boot_queue import BootQueue, BootRequest, in_turn
 from rtbisect.pipeline.budget import Budget
+from rtbisect.search.equal_kernels import Closure, shared_files, silent_pairs
 from rtbisect.search.events import Silent
-from rtbisect.search.noop_commits import Closure, shared_files, silent_pairs
 from rtbisect.search.wording import SearchWords, words_of
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from helpers.searches import Toy, chain, spec
 from rtbisect.model.campaign import Outcome
 from rtbisect.model.code import Change, Commit, CommitGraph
 from rtbisect.search import engine
-from rtbisect.search.noop_commits import Closure, shared_files, silent_pairs
+from rtbisect.search.equal_kernels import Closure, shared_files, silent_pairs
 from searchbench.simulate import events
 
 CLOSURE = Closure.of(["fs/eventpoll.c", "include/linux/fs.h", "arch/x86/entry/entry_64.S"])
