@@ -29,6 +29,7 @@ from rtbisect.model.command import CommandRequest
 from rtbisect.model.lab import RunStatus
 from rtbisect.search import engine
 from rtbisect.search.ancestry import Ancestry
+from rtbisect.search.spec import SearchSpec
 from searchbench.simulate import rehearse
 
 #: A median wait in us, in steps of one tick.
@@ -130,7 +131,7 @@ def trial(number: int) -> Trial:
     if host == "busy-layouts":
         limits |= {"layout_cost_s": 600.0, "layout_below": 0.2}
     threshold = COMMAND if host.endswith("command") else WAIT
-    spec = engine.SearchSpec(graph=graph, threshold=threshold, seed=number, **limits)
+    spec = SearchSpec(graph=graph, threshold=threshold, seed=number, **limits)
     state, finish = rehearse(spec, world)
     left = state.ledger.boots < spec.max_boots and state.ledger.builds < spec.max_builds
     found = engine.answer(state)

@@ -40,6 +40,7 @@ from rtbisect.pipeline import compare
 from rtbisect.pipeline.proof import most_boots
 from rtbisect.search import verification
 from rtbisect.search.calibrate import LookRule, decide, looks
+from rtbisect.search.events import Booted
 from rtbisect.search.likelihood.features import Views, views
 from searchbench.world import POOL
 
@@ -134,7 +135,7 @@ def verified(rule: Threshold, one: list[float], two: list[float]) -> bool:
     left = {"p": list(one), "c": list(two)}
     while isinstance(step := verification.propose(state), verification.Boot):
         seen = Observation(revision=step.revision, run_id="r", value=left[step.revision].pop(0))
-        event = verification.Booted(
+        event = Booted(
             revision=step.revision,
             run_id="r",
             status=RunStatus.COMPLETE,

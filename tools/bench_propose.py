@@ -16,6 +16,7 @@ import time
 
 from rtbisect.search import engine
 from rtbisect.search.ancestry import Ancestry
+from rtbisect.search.spec import Finish
 from searchbench.calibration import spec_of
 from searchbench.histories import history
 from searchbench.simulate import events
@@ -35,7 +36,7 @@ def search(name: str) -> tuple[int, list[float], float]:
         first = engine.propose(state)[0]
         if state.ends.reproduced:
             took.append(time.perf_counter() - begin)
-        if isinstance(first, engine.Finish):
+        if isinstance(first, Finish):
             break
         for event in events(state, play, first, f"run{number}"):
             begin = time.perf_counter()

@@ -11,6 +11,8 @@ from rtbisect.model.code import Commit, CommitGraph
 from rtbisect.model.lab import RunStatus
 from rtbisect.search import engine
 from rtbisect.search.ancestry import Ancestry
+from rtbisect.search.events import Booted, Built
+from rtbisect.search.spec import Finish, SearchSpec
 from searchbench.simulate import rehearse
 
 SIZE = 30
@@ -29,18 +31,16 @@ def chain(size):
 
 
 def spec(graph=None, **changes):
-    return engine.SearchSpec(
-        graph=chain(16) if graph is None else graph, threshold=RES, seed=0, **changes
-    )
+    return SearchSpec(graph=chain(16) if graph is None else graph, threshold=RES, seed=0, **changes)
 
 
 def built(sha, signature, *, ok=True):
-    return engine.Built(sha, ok, signature, 20.0)
+    return Built(sha, ok, signature, 20.0)
 
 
 def event(sha, value):
     seen = Observation(revision=sha, run_id="run", value=value)
-    return engine.Booted(
+    return Booted(
         revision=sha, run_id="run", status=RunStatus.COMPLETE, observation=seen, seconds=1.0
     )
 
@@ -91,7 +91,7 @@ def boots_until_the_end(draw, seed=1, **changes):
     rng = np.random.default_rng(seed)
     for number in range(2000):
         first = engine.propose(state)[0]
-        if isinstance(first, engine.Finish):
+        if isinstance(first, Finish):
             return state, engine.answer(state)
         sha = first.revision
         if not engine.knows_build(state, sha):
@@ -105,7 +105,7 @@ def boots_until_the_end(draw, seed=1, **changes):
             )
             state = engine.apply(
                 state,
-                engine.Booted(
+                Booted(
                     revision=sha,
                     run_id=f"run{number}",
                     status=RunStatus.COMPLETE,

@@ -22,6 +22,7 @@ from rtbisect.model.lab import RunStatus
 from rtbisect.pipeline.proof import most_boots
 from rtbisect.search import engine, verification
 from rtbisect.search.ancestry import candidates_between
+from rtbisect.search.events import Booted, Built
 from rtbisect.search.likelihood import hypotheses, priors
 from searchbench import bayesect
 from searchbench.calibration import MAX_BOOTS, calibrated, spec_of
@@ -32,7 +33,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from rtbisect.model.code import CommitGraph
-    from rtbisect.search.spec import SearchAnswer
+    from rtbisect.search.search_state import SearchState
+    from rtbisect.search.spec import SearchAnswer, SearchSpec
     from searchbench.world import World
 
 #: Outcomes that say that there is no culprit.
@@ -94,7 +96,7 @@ def of_set(world: World, answer: SearchAnswer) -> str:
     return next((sha for sha in shas if sha in world.truth), shas[0])
 
 
-def split(world: World, spec: engine.SearchSpec, between: str) -> tuple[str, str | None, float]:
+def split(world: World, spec: SearchSpec, between: str) -> tuple[str, str | None, float]:
     """Two culprits: the parts before and after the split are searched with what is left. Right when
     at least one is named and none of them is wrong.
     """
@@ -113,7 +115,7 @@ def split(world: World, spec: engine.SearchSpec, between: str) -> tuple[str, str
     return Outcome.MULTIPLE_CULPRITS.value, first, min(named.values())
 
 
-def proved(world: World, state: engine.SearchState, culprit: str) -> Outcome:
+def proved(world: World, state: SearchState, culprit: str) -> Outcome:
     """What fresh boots of the culprit and its parents say, also in the layout of the proof."""
     spec, graph = state.spec, state.spec.graph
     parents = next(commit.parents for commit in graph.commits if commit.sha == culprit)
@@ -131,12 +133,12 @@ def proved(world: World, state: engine.SearchState, culprit: str) -> Outcome:
     found = verification.start(check)
     while isinstance(step := verification.propose(found), verification.Boot):
         if world.build(step.revision) is None:
-            found = verification.apply(found, verification.Built(step.revision, False, "", 0.0))  # noqa: FBT003
+            found = verification.apply(found, Built(step.revision, False, "", 0.0))  # noqa: FBT003
             continue
         value = world.values(step.revision, 1, step.layout)[0]
         name = f"proof{len(found.events)}"
         seen = Observation(revision=step.revision, run_id=name, value=value)
-        boot = verification.Booted(
+        boot = Booted(
             revision=step.revision,
             run_id=name,
             status=RunStatus.COMPLETE,

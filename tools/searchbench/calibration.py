@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from rtbisect.model.campaign import Better, MetricKey, Role, Scale, Statistic, Threshold
 from rtbisect.search import engine
+from rtbisect.search.spec import Finish, SearchSpec
 from searchbench.simulate import events
 
 if TYPE_CHECKING:
@@ -32,9 +33,9 @@ CALIBRATION = 64
 MAX_BOOTS = 500
 
 
-def spec_of(world: World, **changes: object) -> engine.SearchSpec:
+def spec_of(world: World, **changes: object) -> SearchSpec:
     cell = world.cell
-    spec = engine.SearchSpec(
+    spec = SearchSpec(
         graph=world.graph,
         threshold=COUNTS if cell.kind == "count" else THRESHOLD,
         seed=world.seed,
@@ -56,7 +57,7 @@ def calibrated(world: World) -> tuple[tuple[float, ...], tuple[float, ...]] | No
     state = engine.start(spec_of(world))
     for number in range(4 * CALIBRATION):
         first = engine.propose(state)[0]
-        if state.ends.reproduced is not None or isinstance(first, engine.Finish):
+        if state.ends.reproduced is not None or isinstance(first, Finish):
             break
         for event in events(state, world, first, f"run{number}"):
             state = engine.apply(state, event)

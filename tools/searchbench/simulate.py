@@ -11,11 +11,15 @@ from rtbisect.errors import InternalError
 from rtbisect.model.campaign import Observation
 from rtbisect.model.lab import RunStatus
 from rtbisect.search import engine
+from rtbisect.search.events import Booted, Built
+from rtbisect.search.spec import Finish, Trial
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rtbisect.search.engine import Event, Finish, SearchSpec, SearchState
+    from rtbisect.search.events import Event
+    from rtbisect.search.search_state import SearchState
+    from rtbisect.search.spec import SearchSpec
 
 
 class World(Protocol):
@@ -35,24 +39,24 @@ class LayoutWorld(World, Protocol):
         """The same for a build with another layout."""
 
 
-def events(state: SearchState, world: World, trial: engine.Trial, name: str) -> Iterator[Event]:
+def events(state: SearchState, world: World, trial: Trial, name: str) -> Iterator[Event]:
     """What the world answers to one proposed test; costs are those of the specification."""
     spec, sha, layout = state.spec, trial.revision, trial.layout
     if layout:
         if (sha, layout) not in state.ledger.views:
-            yield engine.Built(sha, True, "", spec.layout_cost_s or 0.0, layout)  # noqa: FBT003
+            yield Built(sha, True, "", spec.layout_cost_s or 0.0, layout)  # noqa: FBT003
         status, value = cast("LayoutWorld", world).boot_layout(sha, layout)
     else:
         if not engine.knows_build(state, sha):
             signature = world.build(sha)
-            yield engine.Built(sha, signature is not None, signature or "", spec.build_cost_s)
+            yield Built(sha, signature is not None, signature or "", spec.build_cost_s)
             if signature is None:
                 return
         if not trial.boot:
             return
         status, value = world.boot(sha)
     complete = status is RunStatus.COMPLETE
-    yield engine.Booted(
+    yield Booted(
         revision=sha,
         run_id=name,
         status=status,
@@ -67,7 +71,7 @@ def rehearse(spec: SearchSpec, world: World) -> tuple[SearchState, Finish]:
     state = engine.start(spec)
     for number in range(10 * (spec.max_boots + spec.max_builds)):
         first = engine.propose(state)[0]
-        if isinstance(first, engine.Finish):
+        if isinstance(first, Finish):
             return state, first
         for event in events(state, world, first, f"run{number}"):
             state = engine.apply(state, event)

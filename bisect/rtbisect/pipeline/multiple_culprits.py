@@ -22,7 +22,7 @@ from rtbisect.search.ancestry import Ancestry, candidates_between
 if TYPE_CHECKING:
     from rtbisect.model.code import CommitGraph
     from rtbisect.pipeline.steps import Steps
-    from rtbisect.search.engine import SearchAnswer
+    from rtbisect.search.spec import SearchAnswer
     from rtbisect.search.wording import SearchWords
 
 #: How often a part is divided again. A range with more culprits is told of as far as that.

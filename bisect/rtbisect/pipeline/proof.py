@@ -34,6 +34,7 @@ from rtbisect.pipeline.boot_queue import BootRequest
 from rtbisect.pipeline.search_loop import SearchEnd, probability_with_proof
 from rtbisect.pipeline.wording import worded
 from rtbisect.search import verification
+from rtbisect.search.events import Booted, Built
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -161,7 +162,7 @@ class _Proof:
             if not effects.budget.boots_left:
                 break
             if step.layout and not (build := effects.build(step.revision, step.layout)).ok:
-                failed = verification.Built(
+                failed = Built(
                     step.revision, ok=False, signature="", seconds=build.seconds, layout=step.layout
                 )
                 state = verification.apply(state, failed)
@@ -182,7 +183,7 @@ class _Proof:
                 effects.tell(f"{label} = {worded(spec.threshold, observation.value)}")
             state = verification.apply(
                 state,
-                verification.Booted(
+                Booted(
                     revision=run.revision,
                     run_id=run.run_id,
                     status=run.status,
@@ -360,7 +361,7 @@ def _with_fresh_boots(revision: TestedRevision, state: verification.VerifyState)
     fresh = sum(
         event.revision == revision.sha and event.status is RunStatus.COMPLETE and not event.layout
         for event in state.events
-        if isinstance(event, verification.Booted)
+        if isinstance(event, Booted)
     )
     return replace(revision, boots=revision.boots + fresh)
 

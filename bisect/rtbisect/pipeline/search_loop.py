@@ -20,7 +20,8 @@ from rtbisect.model.code import CommitGraph, layout_variant
 from rtbisect.pipeline.boot_queue import BootRequest
 from rtbisect.pipeline.wording import duration, worded
 from rtbisect.search import engine, verification
-from rtbisect.search.spec import BootPurpose
+from rtbisect.search.events import Booted, Built, Event, Reverted
+from rtbisect.search.spec import BootPurpose, Finish, SearchAnswer, SearchSpec, Trial
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -28,15 +29,16 @@ if TYPE_CHECKING:
     from rtbisect.model.lab import Run
     from rtbisect.pipeline.budget import Budget
     from rtbisect.pipeline.steps import Steps
+    from rtbisect.search.search_state import SearchState
 
 
 @dataclass(frozen=True, slots=True)
 class SearchEnd:
     """What a search says, and all that it knows."""
 
-    answer: engine.SearchAnswer
+    answer: SearchAnswer
     #: With every event that it has heard.
-    state: engine.SearchState
+    state: SearchState
 
 
 def search(
@@ -48,7 +50,7 @@ def search(
     for end in (graph.older, graph.newer):
         effects.build(end)
     budget = effects.budget
-    spec = engine.SearchSpec(
+    spec = SearchSpec(
         graph=graph,
         threshold=threshold,
         seed=effects.setup.request.seed,
@@ -74,20 +76,20 @@ def search(
             effects.tell(_forecast_text(effects, state))
         trials = []
         for proposal in engine.propose(state, free_hosts=effects.width):
-            if isinstance(proposal, engine.Finish):
+            if isinstance(proposal, Finish):
                 effects.tell(f"search ends: {proposal.outcome.value}: {proposal.reason}")
                 return SearchEnd(engine.answer(state), state)
             trials.append(proposal)
             sha, layout = proposal.revision, proposal.layout
             build = effects.build(sha, layout)
             if not engine.knows_build(state, sha, layout):
-                built = engine.Built(sha, build.ok, build.signature, build.seconds, layout)
+                built = Built(sha, build.ok, build.signature, build.seconds, layout)
                 state = _with_silent_commits(effects, engine.apply(state, built))
         for event in _boot_events(effects, state, trials, threshold, spare):
             state = engine.apply(state, event)
 
 
-def _with_costs(spec: engine.SearchSpec, budget: Budget) -> engine.SearchSpec:
+def _with_costs(spec: SearchSpec, budget: Budget) -> SearchSpec:
     return replace(
         spec,
         build_cost_s=budget.build_cost_s(),
@@ -96,9 +98,7 @@ def _with_costs(spec: engine.SearchSpec, budget: Budget) -> engine.SearchSpec:
     )
 
 
-def _within_budget(
-    effects: Steps, state: engine.SearchState, spare: dict[str, list[Run]]
-) -> engine.SearchState:
+def _within_budget(effects: Steps, state: SearchState, spare: dict[str, list[Run]]) -> SearchState:
     """The state with what the campaign has left. The log of a search also has boots and builds that
     were made before it: they cost nothing again.
     """
@@ -114,7 +114,7 @@ def _within_budget(
     return replace(state, spec=replace(state.spec, max_boots=boots, max_builds=builds))
 
 
-def _forecast_text(effects: Steps, state: engine.SearchState) -> str:
+def _forecast_text(effects: Steps, state: SearchState) -> str:
     """What the search will cost, before it costs anything."""
     ends, coming = state.ends, engine.forecast(state)
     words, budget, limits = effects.words, effects.budget, effects.setup.limits
@@ -127,7 +127,7 @@ def _forecast_text(effects: Steps, state: engine.SearchState) -> str:
     return f"{text}; expected: {cost}, {chance}, {proof}"
 
 
-def _with_silent_commits(effects: Steps, state: engine.SearchState) -> engine.SearchState:
+def _with_silent_commits(effects: Steps, state: SearchState) -> SearchState:
     """The state with the commits that no build so far sees; every build may see more."""
     silent = effects.silent(state.spec.graph)
     return state if silent.pairs == state.ledger.equal.silent else engine.apply(state, silent)
@@ -135,11 +135,11 @@ def _with_silent_commits(effects: Steps, state: engine.SearchState) -> engine.Se
 
 def _boot_events(
     effects: Steps,
-    state: engine.SearchState,
-    trials: Sequence[engine.Trial],
+    state: SearchState,
+    trials: Sequence[Trial],
     threshold: Threshold,
     spare: dict[str, list[Run]],
-) -> Iterable[engine.Booted]:
+) -> Iterable[Booted]:
     """A boot of each proposed test that has a kernel, on as many devices as there are; taken from
     `spare`, which loses it, where one is there.
     """
@@ -164,7 +164,7 @@ def _boot_events(
         if observation is not None and spare_run is None:
             label = f"{ask.purpose} {ask.sha[:12]} {layout_variant(ask.layout)}".rstrip()
             effects.tell(f"{label}: {threshold.key} = {worded(threshold, observation.value)}")
-        yield engine.Booted(
+        yield Booted(
             revision=ask.sha,
             run_id=run.run_id,
             status=run.status,
@@ -180,17 +180,17 @@ def probability_with_proof(
     """The probability of the culprit with the fresh boots, and whether it may be named."""
     spec, ancestry = state.spec, search_end.state.ancestry
     known = {spec.culprit, *spec.parents}
-    events: list[engine.Event] = []
+    events: list[Event] = []
     # Of a part of the range the tip of the campaign is none of the candidates.
     if spec.tip in ancestry.index:
         known.add(spec.tip)
         if spec.revert is not None:
             known.add(spec.revert)
-            events.append(engine.Reverted(spec.revert, spec.tip, spec.culprit))
+            events.append(Reverted(spec.revert, spec.tip, spec.culprit))
     events.extend(
         event
         for event in state.events
-        if isinstance(event, engine.Built | engine.Booted) and event.revision in known
+        if isinstance(event, Built | Booted) and event.revision in known
     )
     borne_out = {check.name for check in checks if check.status is CheckStatus.PASS}
     rebuilt = not borne_out.isdisjoint((CheckName.LAYOUT, CheckName.REVERT))
@@ -198,7 +198,7 @@ def probability_with_proof(
 
 
 def result_of(
-    answer: engine.SearchAnswer, threshold: Threshold, judgements: tuple[Judgement, ...]
+    answer: SearchAnswer, threshold: Threshold, judgements: tuple[Judgement, ...]
 ) -> Result:
     """What a search says, as the answer of a campaign that is not proved yet."""
     judged = next((j for j in judgements if j.key == threshold.key), None)

@@ -17,7 +17,6 @@ from rtbisect.model.campaign import Outcome, TestedRevision
 from rtbisect.search import plan, stop
 from rtbisect.search.ancestry import Ancestry
 from rtbisect.search.calibrate import check_spec, ends_due
-from rtbisect.search.events import Booted, Built, Event, Reverted, Silent
 from rtbisect.search.predictive import contradictions
 from rtbisect.search.search_state import SearchState
 from rtbisect.search.spec import (
@@ -34,29 +33,9 @@ from rtbisect.search.spec import (
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from rtbisect.search.events import Event
     from rtbisect.search.posterior import Posterior
 
-__all__ = [
-    "Booted",
-    "Built",
-    "Event",
-    "Finish",
-    "Forecast",
-    "Proposal",
-    "Reverted",
-    "SearchAnswer",
-    "SearchSpec",
-    "SearchState",
-    "Silent",
-    "Trial",
-    "answer",
-    "apply",
-    "confidence_after",
-    "forecast",
-    "knows_build",
-    "propose",
-    "start",
-]
 
 #: Candidates that an answer names at most, outside a culprit set.
 MOST_CANDIDATES = 20

@@ -28,7 +28,6 @@ from rtbisect.model.campaign import (
     Verification,
 )
 from rtbisect.search.calibrate import looks
-from rtbisect.search.events import Booted, Built, Event
 from rtbisect.search.ledger import Ledger
 from rtbisect.search.spec import BootPurpose
 from rtbisect.search.wording import GIT, SearchWords
@@ -36,6 +35,7 @@ from rtbisect.search.wording import GIT, SearchWords
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    from rtbisect.search.events import Event
     from rtbisect.search.likelihood.features import Kernel
 
 #: What a comparison says of the culprit, whose side should be the worse.
@@ -452,20 +452,3 @@ def _note(
     if judgement.level is Level.REGRESSED and not is_revert and short:
         note += ", so there may be a second culprit"
     return note
-
-
-__all__ = [
-    "Boot",
-    "Booted",
-    "Built",
-    "Done",
-    "VerifySpec",
-    "VerifyState",
-    "apply",
-    "confirmed",
-    "follows_layout",
-    "incomplete",
-    "propose",
-    "start",
-    "verifications",
-]

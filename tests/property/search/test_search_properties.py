@@ -9,6 +9,8 @@ from rtbisect.model.code import Commit, CommitGraph
 from rtbisect.model.lab import RunStatus
 from rtbisect.search import engine
 from rtbisect.search.ancestry import Ancestry
+from rtbisect.search.events import Booted
+from rtbisect.search.spec import Finish, SearchSpec
 from searchbench.simulate import events, rehearse
 
 THRESHOLD = Threshold(
@@ -65,7 +67,7 @@ class Oracle:
 
 
 def specification(graph, **changes):
-    return engine.SearchSpec(graph=graph, threshold=THRESHOLD, seed=0, **changes)
+    return SearchSpec(graph=graph, threshold=THRESHOLD, seed=0, **changes)
 
 
 @FEW
@@ -95,7 +97,7 @@ def test_nothing_outside_the_range_is_tested_but_parents_of_the_culprit(graph, d
     oracle = Oracle(graph, culprit.sha)
     state, _ = rehearse(specification(graph), oracle)
     inside = {c.sha for c in graph.commits} | {"good"}
-    booted = {e.revision for e in state.events if isinstance(e, engine.Booted)}
+    booted = {e.revision for e in state.events if isinstance(e, Booted)}
     assert booted <= inside
     assert set(oracle.asked) - inside <= set(culprit.parents)
 
@@ -125,7 +127,7 @@ def test_a_replayed_prefix_proposes_the_same(graph, data):
     while True:
         first = engine.propose(state)[0]
         proposals.append((len(state.events), first))
-        if isinstance(first, engine.Finish):
+        if isinstance(first, Finish):
             break
         for event in events(state, oracle, first, f"run{len(state.events)}"):
             state = engine.apply(state, event)

@@ -20,6 +20,8 @@ from rtbisect.pipeline import bisect
 from rtbisect.program.worktree_run import TRAITS
 from rtbisect.search import engine, plan
 from rtbisect.search.ancestry import Ancestry
+from rtbisect.search.events import Booted, Built, Reverted
+from rtbisect.search.spec import Finish, SearchSpec
 from rtbisect.search.wording import words_of
 from searchbench.simulate import events, rehearse
 
@@ -57,16 +59,16 @@ class Host:
 def begun(**kw):
     """The search of the busy host, so far."""
     state = engine.start(
-        engine.SearchSpec(graph=line_of(8), threshold=WAIT, seed=0, layout_below=0.2, **kw)
+        SearchSpec(graph=line_of(8), threshold=WAIT, seed=0, layout_below=0.2, **kw)
     )
     built = set()
     for number, (place, value) in enumerate(BUSY):
         name, signature = f"r{number}", f"kernel {KERNELS[place]}"
         if place not in built:
             built.add(place)
-            state = engine.apply(state, engine.Built(sha(place), True, signature, 20.0))  # noqa: FBT003
+            state = engine.apply(state, Built(sha(place), True, signature, 20.0))  # noqa: FBT003
         seen = Observation(revision=sha(place), run_id=name, value=float(value))
-        event = engine.Booted(
+        event = Booted(
             revision=sha(place),
             run_id=name,
             status=RunStatus.COMPLETE,
@@ -80,7 +82,7 @@ def begun(**kw):
 def ended(state, host):
     """The state at its end, the last proposal, and how many boots there were of what."""
     purposes = Counter()
-    while not isinstance(first := engine.propose(state)[0], engine.Finish):
+    while not isinstance(first := engine.propose(state)[0], Finish):
         purposes[first.purpose] += first.boot
         for event in events(state, host, first, f"more{len(state.events)}"):
             state = engine.apply(state, event)
@@ -122,7 +124,7 @@ def fresh(levels, boots=6):
             seen = Observation(
                 revision=revision, run_id=f"p{number}", value=level + rng.gauss(0, 60)
             )
-            yield engine.Booted(
+            yield Booted(
                 revision=revision,
                 run_id=f"p{number}",
                 status=RunStatus.COMPLETE,
@@ -134,7 +136,7 @@ def fresh(levels, boots=6):
 def test_a_revert_counts_as_a_kernel_without_its_commit():
     state = begun(prior_none=0.45)
     pair = {sha(5): 9000.0, sha(4): 6050.0}
-    revert = engine.Reverted(sha(99), sha(8), sha(5))
+    revert = Reverted(sha(99), sha(8), sha(5))
     back = (revert, *fresh({**pair, sha(99): 6000.0, sha(8): 9000.0}))
     held, enough = engine.confidence_after(state, sha(5), back, rebuilt=True)
     assert enough
@@ -147,7 +149,7 @@ def test_a_revert_counts_as_a_kernel_without_its_commit():
 
 
 def test_a_revert_lacks_its_commit_alone():
-    state = engine.apply(begun(), engine.Reverted(sha(99), sha(8), sha(5)))
+    state = engine.apply(begun(), Reverted(sha(99), sha(8), sha(5)))
     assert state.side(sha(99)).tolist() == [True] * 4 + [False] + [True] * 3
     assert state.ancestry.side(sha(8)).all()
 
@@ -207,7 +209,7 @@ class Steps:
 
 def runs(seed):
     threshold = CommandRequest(argv=("bench",)).threshold()
-    return engine.SearchSpec(
+    return SearchSpec(
         graph=merged(), threshold=threshold, seed=seed, calibrate_max=40, max_boots=282,
         max_builds=300,
         build_cost_s=0.01, boot_cost_s=1.0,

@@ -9,6 +9,8 @@ from rtbisect.model.campaign import Observation, Outcome
 from rtbisect.model.code import Commit, CommitGraph
 from rtbisect.model.lab import RunStatus
 from rtbisect.search import engine
+from rtbisect.search.events import Booted, Built, Silent
+from rtbisect.search.spec import Finish, Trial
 from searchbench.simulate import rehearse
 
 
@@ -155,14 +157,14 @@ def test_a_measurement_that_breaks_is_not_the_fault_of_the_revisions():
 def test_an_end_that_is_skipped_once_is_tried_again():
     graph = chain(16)
     boots = [event(sha, 1.0 + 4 * (sha != "good")) for sha in ("good", graph.newer) * 3]
-    skipped = engine.Booted(
+    skipped = Booted(
         revision=graph.newer, run_id="skip", status=RunStatus.SKIPPED, observation=None, seconds=1.0
     )
     state = replayed(engine, spec(graph), [*boots, skipped])
-    assert not isinstance(engine.propose(state)[0], engine.Finish)
+    assert not isinstance(engine.propose(state)[0], Finish)
     state = replayed(engine, spec(graph), [*boots, skipped, skipped, skipped])
     finish = engine.propose(state)[0]
-    assert isinstance(finish, engine.Finish)
+    assert isinstance(finish, Finish)
     assert "is skipped by the command" in finish.reason
 
 
@@ -172,7 +174,7 @@ def test_values_without_a_logarithm_are_invalid():
         seen = Observation(revision="good", run_id="run", value=value)
         state = engine.apply(
             state,
-            engine.Booted(
+            Booted(
                 revision="good",
                 run_id="run",
                 status=RunStatus.COMPLETE,
@@ -213,7 +215,7 @@ def test_commits_that_change_nothing_say_nothing_against_a_regression():
         state = engine.start(spec(chain(size)))
         state = engine.apply(engine.apply(state, built("good", "a")), built(f"c{size - 1}", "b"))
         pairs = tuple((f"c{i}", f"c{i - 1}") for i in silent)
-        state = engine.apply(state, engine.Silent(pairs))
+        state = engine.apply(state, Silent(pairs))
         for one, two in zip(values["good"], values["bad"], strict=True):
             state = engine.apply(state, event("good", one))
             state = engine.apply(state, event(f"c{size - 1}", two))
@@ -320,7 +322,7 @@ def test_a_cheap_known_build_is_preferred_to_a_new_one():
     state = calibrated(chain(33), build_cost_s=1000.0)
     state = engine.apply(state, built("c12", "other"))
     test = engine.propose(state)[0]
-    assert test == engine.Trial("c12", "search", boot=True)
+    assert test == Trial("c12", "search", boot=True)
     free = calibrated(chain(33), build_cost_s=0.0)
     free = engine.apply(free, built("c12", "other"))
     assert engine.propose(free)[0].revision in {"c15", "c16"}
@@ -338,8 +340,8 @@ def test_the_order_of_independent_events_does_not_matter():
     graph = chain(32)
     events = finished(graph, "c20").events
     head, tail = events[:14], events[14:20]
-    builds = [e for e in tail if isinstance(e, engine.Built)]
-    boots = [e for e in tail if isinstance(e, engine.Booted)]
+    builds = [e for e in tail if isinstance(e, Built)]
+    boots = [e for e in tail if isinstance(e, Booted)]
     one = replayed(engine, spec(graph), (*head, *builds, *boots))
     other = replayed(engine, spec(graph), (*head, *builds[::-1], *boots[::-1]))
     assert engine.propose(one) == engine.propose(other)

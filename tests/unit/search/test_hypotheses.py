@@ -11,6 +11,7 @@ from helpers.searches import CULPRIT, boots_until_the_end, chain, spec
 from rtbisect.model.campaign import Observation, Outcome, Scale
 from rtbisect.model.lab import RunStatus
 from rtbisect.search import engine
+from rtbisect.search.events import Booted
 from rtbisect.search.likelihood import hypotheses
 from rtbisect.search.likelihood.features import common, views
 from rtbisect.search.likelihood.grids import logsumexp
@@ -44,7 +45,7 @@ def test_a_boot_that_lacks_a_cpu_does_not_take_back_what_the_others_say():
     torn = Observation(
         revision=state.spec.graph.newer, run_id="torn", value=0.5, per_cpu=(0.5, 0.4, 0.6)
     )
-    more = engine.Booted(
+    more = Booted(
         revision=state.spec.graph.newer,
         run_id="torn",
         status=RunStatus.COMPLETE,

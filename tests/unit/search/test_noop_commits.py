@@ -8,6 +8,8 @@ from rtbisect.model.campaign import Outcome
 from rtbisect.model.code import Change, Commit, CommitGraph
 from rtbisect.search import engine
 from rtbisect.search.equal_kernels import Closure, shared_files, silent_pairs
+from rtbisect.search.events import Silent
+from rtbisect.search.spec import Finish
 from searchbench.simulate import events
 
 CLOSURE = Closure.of(["fs/eventpoll.c", "include/linux/fs.h", "arch/x86/entry/entry_64.S"])
@@ -85,10 +87,10 @@ def search(world, pairs, files=None):
     """
     together = {sha: frozenset([0]) for sha, _parent in pairs}
     state = engine.start(spec(world.graph))
-    state = engine.apply(state, engine.Silent(pairs, together if files is None else files))
+    state = engine.apply(state, Silent(pairs, together if files is None else files))
     for number in range(1000):
         first = engine.propose(state)[0]
-        if isinstance(first, engine.Finish):
+        if isinstance(first, Finish):
             return state, first, engine.answer(state)
         for event in events(state, world, first, f"run{number}"):
             state = engine.apply(state, event)
@@ -186,7 +188,7 @@ def test_a_silent_merge_keeps_the_kernel_of_its_first_parent():
         ),
     )
     state = engine.start(spec(graph))
-    state = engine.apply(state, engine.Silent((("m", "a"),)))
+    state = engine.apply(state, Silent((("m", "a"),)))
     here = Toy(graph, "d", signatures={"a": "k", "m": "k"})
     while state.ends.reproduced is None:
         for event in events(state, here, engine.propose(state)[0], f"r{len(state.events)}"):

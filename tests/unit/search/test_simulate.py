@@ -16,6 +16,7 @@ from rtbisect.model.code import Commit, CommitGraph
 from rtbisect.model.lab import RunStatus
 from rtbisect.search import engine
 from rtbisect.search.ancestry import Ancestry
+from rtbisect.search.spec import SearchSpec
 from searchbench.simulate import rehearse
 
 POOL = Path(__file__).parents[2] / "data" / "eventpoll-lock-tcg.csv"
@@ -87,7 +88,7 @@ def trials(good, bad, count=TRIALS, threshold=RES):
     rng = random.Random(7)
     for seed in range(count):
         culprit = rng.choice(GRAPH.commits).sha
-        spec = engine.SearchSpec(graph=GRAPH, threshold=threshold, seed=seed)
+        spec = SearchSpec(graph=GRAPH, threshold=threshold, seed=seed)
         state, finish = rehearse(spec, Recorded(good, bad, culprit, seed))
         answer = engine.answer(state)
         boots = state.ledger.boots - 2 * state.ends.used
@@ -147,7 +148,7 @@ def test_a_small_effect_is_found_with_controls_or_left_open():
     for seed in range(12):
         culprit = GRAPH.commits[5 * seed].sha
         world = Recorded(good, [v + 2.0 for v in good], culprit, seed)
-        spec = engine.SearchSpec(graph=GRAPH, threshold=linear, seed=seed, max_boots=150)
+        spec = SearchSpec(graph=GRAPH, threshold=linear, seed=seed, max_boots=150)
         state, _ = rehearse(spec, world)
         answer = engine.answer(state)
         named += answer.culprit is not None

@@ -12,7 +12,9 @@ from rtbisect.model.campaign import MetricKey, Observation, Outcome, Scale
 from rtbisect.model.code import Commit, CommitGraph
 from rtbisect.model.lab import RunStatus
 from rtbisect.search import engine, stop
+from rtbisect.search.events import Booted, Built
 from rtbisect.search.predictive import contradictions
+from rtbisect.search.spec import Finish, SearchSpec, Trial
 from searchbench.simulate import events, rehearse
 
 THRESHOLD = replace(
@@ -51,7 +53,7 @@ class Steps:
 
 
 def spec(size):
-    return engine.SearchSpec(
+    return SearchSpec(
         graph=line(size), threshold=THRESHOLD, seed=0, calibrate_max=20, max_boots=200
     )
 
@@ -94,9 +96,9 @@ def log_of(levels, seed=3):
     for number in range(6):
         for sha, level in levels.items():
             if not number:
-                state = engine.apply(state, engine.Built(sha, True, sha, 1.0))  # noqa: FBT003
+                state = engine.apply(state, Built(sha, True, sha, 1.0))  # noqa: FBT003
             seen = Observation(revision=sha, run_id=f"r{number}", value=level + rng.gauss(0, 0.3))
-            event = engine.Booted(
+            event = Booted(
                 revision=sha,
                 run_id=f"r{number}",
                 status=RunStatus.COMPLETE,
@@ -120,7 +122,7 @@ def test_a_revision_on_the_wrong_side_is_told():
 
 def test_the_same_engine_searches_both_parts():
     world = Steps((12, 41), seed=5)
-    _state, finish = rehearse(engine.SearchSpec(graph=line(30), threshold=THRESHOLD, seed=0), world)
+    _state, finish = rehearse(SearchSpec(graph=line(30), threshold=THRESHOLD, seed=0), world)
     assert finish.outcome is Outcome.CULPRIT
 
 
@@ -134,9 +136,7 @@ class Broken(Steps):
 
 @pytest.mark.parametrize("seed", range(3))
 def test_unbuildable_neighbours_do_not_end_the_search_early(seed):
-    spec = engine.SearchSpec(
-        graph=line(200), threshold=THRESHOLD, seed=0, calibrate_max=20, max_boots=200
-    )
+    spec = SearchSpec(graph=line(200), threshold=THRESHOLD, seed=0, calibrate_max=20, max_boots=200)
     state, finish = rehearse(spec, Broken((100,), step=0.9, seed=seed))
     assert finish.outcome is Outcome.CULPRIT_SET
     assert {sha for sha, _ in engine.answer(state).candidates} == {f"c{n}" for n in range(93, 106)}
@@ -146,12 +146,12 @@ def test_a_suspected_second_culprit_is_booted_again():
     suspected = 0
     for seed in range(3):
         state, world = engine.start(spec(60)), Steps((30,), step=1.0, seed=seed)
-        while not isinstance(first := engine.propose(state)[0], engine.Finish):
+        while not isinstance(first := engine.propose(state)[0], Finish):
             if first.boot and state.ends.reproduced:
                 again = stop.second_culprit_probe(state)
                 if again is not None and state.belief.none <= stop.NONE_AT_MOST:
                     suspected += 1
-                    assert first == engine.Trial(again, "search")
+                    assert first == Trial(again, "search")
                     assert again == state.two.between[0]
             for event in events(state, world, first, f"run{len(state.events)}"):
                 state = engine.apply(state, event)

@@ -11,6 +11,7 @@ from rtbisect.judge import stats
 from rtbisect.model.campaign import Level, Observation, Sample
 from rtbisect.model.lab import RunStatus
 from rtbisect.search import verification
+from rtbisect.search.events import Booted, Built
 
 SPEC = verification.VerifySpec(
     culprit="culprit",
@@ -40,7 +41,7 @@ def play(spec, level, status=None, place=lambda _revision, _number: ("", 1.0), *
         )
         if how is not RunStatus.COMPLETE:
             seen = None
-        event = verification.Booted(
+        event = Booted(
             revision=step.revision,
             run_id=f"run{len(order)}",
             status=how,
@@ -107,7 +108,7 @@ def test_a_revert_is_looked_at_three_times_at_most():
         booted.append(due.revision)
         value = wide[due.revision].pop() if due.revision in wide else GOOD[due.revision]
         seen = Observation(revision=due.revision, run_id=str(len(booted)), value=float(value))
-        event = verification.Booted(
+        event = Booted(
             revision=due.revision,
             run_id=str(len(booted)),
             status=RunStatus.COMPLETE,
@@ -182,7 +183,7 @@ def test_undecided_pairs_get_a_second_look_and_no_third():
         if isinstance(due, verification.Done):
             break
         seen = Observation(revision=due.revision, run_id=str(step), value=noisy[due.revision].pop())
-        event = verification.Booted(
+        event = Booted(
             revision=due.revision,
             run_id=str(step),
             status=RunStatus.COMPLETE,
@@ -204,7 +205,7 @@ def test_a_boot_that_cannot_be_compared_is_no_evidence():
             break
         value = -1.0 if step == 3 else float(GOOD[due.revision])
         seen = Observation(revision=due.revision, run_id=str(step), value=value)
-        event = verification.Booted(
+        event = Booted(
             revision=due.revision,
             run_id=str(step),
             status=RunStatus.COMPLETE,
@@ -260,7 +261,7 @@ def test_failing_kernels_and_invalid_runs_end_undecided():
 
 def test_a_build_failure_closes_the_check():
     state = verification.apply(
-        verification.start(SPEC), verification.Built("parent", ok=False, signature="", seconds=1)
+        verification.start(SPEC), Built("parent", ok=False, signature="", seconds=1)
     )
     assert verification.verifications(state)[0].note == "parent does not build"
 
@@ -300,14 +301,12 @@ def with_layouts(spec, level, failing=()):
             return state
         kernel = (step.revision, step.layout)
         if kernel in failing:
-            event = verification.Built(
-                step.revision, ok=False, signature="", seconds=1.0, layout=step.layout
-            )
+            event = Built(step.revision, ok=False, signature="", seconds=1.0, layout=step.layout)
         else:
             value = level.get(kernel, level.get(step.revision)) * rng.uniform(0.9, 1.1)
             seen = Observation(revision=step.revision, run_id=f"run{number}", value=value)
             complete = RunStatus.COMPLETE
-            event = verification.Booted(
+            event = Booted(
                 revision=step.revision,
                 run_id=f"run{number}",
                 status=complete,
@@ -335,7 +334,7 @@ def test_another_layout_repeats_what_the_parent_has_shown():
     """p = 0.0076 at the first look: too much for the parent, enough for the second layout."""
     values = {"parent": [10, 11, 12, 13, 14, 32.5], "culprit": [30, 31, 32, 33, 34, 35]}
     boots = [
-        verification.Booted(
+        Booted(
             revision=sha,
             run_id="r",
             status=RunStatus.COMPLETE,

@@ -8,6 +8,7 @@ from helpers.campaigns import RES
 from rtbisect.model.campaign import Level, Observation, Sample, Scale, Statistic
 from rtbisect.model.lab import RunStatus
 from rtbisect.search import verification
+from rtbisect.search.events import Booted
 
 SHARES = verification.VerifySpec(
     culprit="culprit",
@@ -28,7 +29,7 @@ def shares(spec, every):
         shows = bool(every[due.revision]) and count[due.revision] % every[due.revision] == 0
         run = f"run{count.total()}"
         seen = Observation(revision=due.revision, run_id=run, value=float(shows))
-        event = verification.Booted(
+        event = Booted(
             revision=due.revision,
             run_id=run,
             status=RunStatus.COMPLETE,
