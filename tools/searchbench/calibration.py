@@ -40,7 +40,6 @@ def spec_of(world: World, **changes: object) -> SearchSpec:
         threshold=COUNTS if cell.kind == "count" else THRESHOLD,
         seed=world.seed,
         build_cost_s=cell.build_s,
-        cold_build_s=cell.build_s,
         boot_cost_s=cell.boot_s + cell.run_s,
         layout_cost_s=cell.build_s,
         calibrate_max=CALIBRATION,

@@ -158,7 +158,7 @@ class _Proof:
         """
         effects, state, spec = self.effects, self.state, self.state.spec
         probes = probes_of(effects, (spec.parents[0], spec.culprit))
-        while not isinstance(step := verification.propose(state, late=late), verification.Done):
+        while (step := verification.propose(state, late=late)) is not None:
             if not effects.budget.boots_left:
                 break
             if step.layout and not (build := effects.build(step.revision, step.layout)).ok:
@@ -253,7 +253,7 @@ class _Proof:
 
     def budget_note(self, *, late: bool = False) -> tuple[str, ...]:
         """What is said where the budget has ended the proof, or its `late` boots."""
-        if isinstance(verification.propose(self.state, late=late), verification.Done):
+        if verification.propose(self.state, late=late) is None:
             return ()
         when = "before the revert was decided" if late else "during the proof"
         budget = f"{self.effects.setup.limits.max_boots} {self.effects.words.run}s"

@@ -131,7 +131,7 @@ def decide(good: tuple[Views, ...], bad: tuple[Views, ...], rule: LookRule) -> C
         # and more boots do not change that. Shares and counts may well be 0 for long.
         if not rule.mean and boots >= WIDER_FROM and len({*good[:boots], *bad[:boots]}) == 1:
             return replace(calibration, still=True)
-    good_values, bad_values = [views[0] for views in good], [views[0] for views in bad]
+    good_values, bad_values = _values(good, bad)
     reverse = stats.rank_p(good_values, bad_values, alternative="less", seed=rule.seed)
     swapped = reverse <= SHIFT * rule.alpha and -calibration.shift >= rule.floor
     return replace(calibration, swapped=swapped)
@@ -140,7 +140,7 @@ def decide(good: tuple[Views, ...], bad: tuple[Views, ...], rule: LookRule) -> C
 @lru_cache(maxsize=64)
 def _judge_look(good: tuple[Views, ...], bad: tuple[Views, ...], rule: LookRule) -> Calibration:
     """One look: reproduced or not."""
-    good_values, bad_values = [views[0] for views in good], [views[0] for views in bad]
+    good_values, bad_values = _values(good, bad)
     shift = _shift(good_values, bad_values, rule)
     p = stats.rank_p(good_values, bad_values, alternative="greater", seed=rule.seed)
     differ = Calibration(reproduced=True, used=len(good), p=p, shift=shift)
@@ -156,6 +156,13 @@ def _judge_look(good: tuple[Views, ...], bad: tuple[Views, ...], rule: LookRule)
     return replace(differ, reproduced=False)
 
 
+def _values(
+    good: tuple[Views, ...], bad: tuple[Views, ...], view: int = 0
+) -> tuple[list[float], list[float]]:
+    """One view of all boots of both sides."""
+    return [boot[view] for boot in good], [boot[view] for boot in bad]
+
+
 def _shift(good: Sequence[float], bad: Sequence[float], rule: LookRule) -> float:
     middle = stats.mean if rule.mean else stats.median
     return middle(bad) - middle(good)
@@ -167,7 +174,7 @@ def _other_figures(
     """Differences that are no shift of the whole: where, how large, p."""
     if rule.mean or len(good) < WIDER_FROM:
         return
-    good_values, bad_values = [v[0] for v in good], [v[0] for v in bad]
+    good_values, bad_values = _values(good, bad)
     size = stats.quantile(bad_values, HIGH) - stats.quantile(good_values, HIGH)
     p = stats.rank_p(
         stats.deviations(good_values),
@@ -179,7 +186,7 @@ def _other_figures(
         yield Aspect(around=stats.median([*good_values, *bad_values])), size, p
     views = common([*good, *bad])
     for view in range(1, views):
-        good_values, bad_values = [v[view] for v in good], [v[view] for v in bad]
+        good_values, bad_values = _values(good, bad, view)
         size = _shift(good_values, bad_values, rule)
         p = stats.rank_p(good_values, bad_values, alternative="greater", seed=rule.seed)
         if p <= ONE_CPU / (views - 1) * rule.alpha and size >= rule.floor:

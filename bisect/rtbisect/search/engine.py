@@ -176,30 +176,25 @@ def forecast(state: SearchState) -> Forecast:
     spec, ledger = state.spec, state.ledger
     proposal = propose(state)[0]
     if isinstance(proposal, Finish):
-        return Forecast(0.0, 0.0, 0.0, float(proposal.outcome is not Outcome.INCONCLUSIVE))
+        return Forecast(0.0, 0.0, float(proposal.outcome is not Outcome.INCONCLUSIVE))
     if state.ends.reproduced:
         posterior = state.belief
         bits_left = _entropy(posterior)
         boots = bits_left / max(plan.capacity(posterior), 0.01)
         boots += math.log2(1 / (1 - spec.confidence)) / max(_divergence(posterior), 0.01)
-        builds, calibration_boots = bits_left, 0
+        builds = bits_left
     else:
         bits_left = math.log2(state.ancestry.size + 1)
         ends = (spec.graph.older, spec.graph.newer)
-        calibration_boots = max(
-            0, 2 * spec.calibrate_min - sum(len(ledger.values.get(e, ())) for e in ends)
-        )
         boots = bits_left / 0.8 + 1
+        # Those of the calibration.
+        boots += max(0, 2 * spec.calibrate_min - sum(len(ledger.values.get(e, ())) for e in ends))
         builds = bits_left + sum(not ledger.equal.tried(end) for end in ends)
-    boots += calibration_boots
-    seconds = builds * spec.build_cost_s + boots * spec.boot_cost_s
-    if not ledger.builds:
-        seconds += max(0.0, spec.cold_build_s - spec.build_cost_s)
     chance = min(
         _chance(boots, spec.max_boots - ledger.boots),
         _chance(builds, spec.max_builds - ledger.builds),
     )
-    return Forecast(builds, boots, seconds, chance)
+    return Forecast(builds, boots, chance)
 
 
 def _calibration_trials(state: SearchState, hosts: int, builders: int) -> tuple[Trial, ...]:
@@ -258,9 +253,7 @@ def _tested(state: SearchState) -> tuple[TestedRevision, ...]:
     subjects = {commit.sha: commit.subject for commit in spec.graph.commits}
     outside = sorted(known - subjects.keys(), key=lambda sha: (sha != spec.graph.older, sha))
     inside = [commit.sha for commit in spec.graph.commits if commit.sha in known]
-    mass = None
-    if state.ends.reproduced:
-        mass = ancestry.mass(state.belief.commits)
+    mass = ancestry.mass(state.belief.commits) if state.ends.reproduced else None
     tested = []
     for sha in (*outside, *inside):
         # Boots of an equal kernel are boots of this one.

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 from rtbisect.judge.scale import shift_of
 from rtbisect.search.calibrate import Calibration, calibration_of
 from rtbisect.search.ledger import Ledger
-from rtbisect.search.posterior import Posterior, posterior, side_of
+from rtbisect.search.posterior import Posterior, posterior
 from rtbisect.search.two_culprits import TwoCulprits, weigh_pairs
 
 if TYPE_CHECKING:
-    from rtbisect.search.ancestry import Ancestry, Bools
+    from rtbisect.search.ancestry import Ancestry
     from rtbisect.search.events import Event
     from rtbisect.search.spec import SearchSpec
 
@@ -37,10 +37,6 @@ class SearchState:
         """A candidate (by its index) and its parents."""
         commit = self.spec.graph.commits[candidate]
         return tuple(dict.fromkeys((commit.sha, *commit.parents)))
-
-    def side(self, sha: str) -> Bools:
-        """For each candidate: would `sha` be bad if that were the culprit?"""
-        return side_of(self.ledger, self.ancestry, sha)
 
     @cached_property
     def ends(self) -> Calibration:

@@ -52,9 +52,8 @@ class SearchSpec:
     seed: int
     #: Posterior probability at which a culprit is named, 0.5..1.
     confidence: float = 0.95
-    #: Of an incremental build, and of the first one.
+    #: Of an incremental build.
     build_cost_s: float = 20.0
-    cold_build_s: float = 300.0
     boot_cost_s: float = 20.0
     #: Of a build of a known revision with another layout; None: there is no such build.
     layout_cost_s: float | None = None
@@ -133,7 +132,5 @@ class Forecast:
 
     builds: float
     boots: float
-    #: Of both together on one host.
-    seconds: float
     #: That the search ends with an answer within its budget, 0..1.
     chance: float

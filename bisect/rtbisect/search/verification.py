@@ -121,11 +121,6 @@ class Boot:
     layout: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Done:
-    """Every check has its status."""
-
-
 @dataclass(frozen=True)
 class VerifyState:
     """Specification and log of the fresh boots."""
@@ -146,9 +141,6 @@ class VerifyState:
     @cached_property
     def checks(self) -> tuple[_Check, ...]:
         return tuple(_examine(self, check) for check in _planned_checks(self.spec))
-
-
-Proposal: TypeAlias = Boot | Done
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -202,14 +194,14 @@ def apply(state: VerifyState, event: Event) -> VerifyState:
     return replace(state, events=(*state.events, event))
 
 
-def propose(state: VerifyState, *, late: bool = False) -> Proposal:
-    """The next boot; with `late` after all others also what only a check wants without which the
-    culprit is named.
+def propose(state: VerifyState, *, late: bool = False) -> Boot | None:
+    """The next boot, None where every check has its status; with `late` after all others also what
+    only a check wants without which the culprit is named.
     """
-    return next(iter(coming(state, 1, late=late)), Done())
+    return next(iter(coming(state, 1, late=late)), None)
 
 
-def coming(state: VerifyState, most: int, *, late: bool = False) -> tuple[Boot, ...]:
+def coming(state: VerifyState, most: int, *, late: bool) -> tuple[Boot, ...]:
     """The next boots, at most so many, if all of them are evidence. They go in rounds: one of each
     revision that needs one, in an order drawn from the seed, so that a drift of the host meets
     both sides alike.
@@ -264,7 +256,7 @@ def incomplete(checks: Iterable[Verification]) -> bool:
 
 def confirmed(state: VerifyState) -> bool:
     """Over but for late boots, the culprit is worse than every parent, no revert contradicts it."""
-    if not isinstance(propose(state), Done):
+    if propose(state) is not None:
         return False
     checks = verifications(state)
     parents = checks[: len(state.spec.parents)]

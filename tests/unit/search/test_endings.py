@@ -21,6 +21,7 @@ from rtbisect.program.worktree_run import TRAITS
 from rtbisect.search import engine, plan
 from rtbisect.search.ancestry import Ancestry
 from rtbisect.search.events import Booted, Built, Reverted
+from rtbisect.search.posterior import side_of
 from rtbisect.search.spec import Finish, SearchSpec
 from rtbisect.search.wording import words_of
 from searchbench.simulate import events, rehearse
@@ -150,7 +151,9 @@ def test_a_revert_counts_as_a_kernel_without_its_commit():
 
 def test_a_revert_lacks_its_commit_alone():
     state = engine.apply(begun(), Reverted(sha(99), sha(8), sha(5)))
-    assert state.side(sha(99)).tolist() == [True] * 4 + [False] + [True] * 3
+    assert (
+        side_of(state.ledger, state.ancestry, sha(99)).tolist() == [True] * 4 + [False] + [True] * 3
+    )
     assert state.ancestry.side(sha(8)).all()
 
 

@@ -363,7 +363,7 @@ def test_the_forecast_shrinks_and_ends_at_zero():
     middle = engine.forecast(replayed(engine, spec(graph), events[:16]))
     last = engine.forecast(replayed(engine, spec(graph), events))
     assert first.boots > middle.boots > last.boots == 0
-    assert first.seconds > middle.seconds > last.seconds == 0
+    assert first.builds > middle.builds > last.builds == 0
     assert first.chance > 0.9
     assert last.chance == 1.0
     assert engine.forecast(engine.start(spec(graph, max_boots=13))).chance < 0.5
