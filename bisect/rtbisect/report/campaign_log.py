@@ -12,34 +12,37 @@ from rtbisect.report.template_values import cost
 from rtbisect.report.text import TABLE, ascii_line, cut, foreign, wrap
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from rtbisect.model.campaign import Result, Summary
     from rtbisect.model.report import ReportInput
 
 
-def story(lines: Sequence[str], result: Result, summary: Summary, question: str = "") -> str:
-    """The campaign log from the told lines: numbered prose at 72 columns, pure ASCII.
+def log_text(report: ReportInput, story: str, question: str, *, boots: bool = True) -> str:
+    """The campaign log from the told lines, one a line: numbered prose at 72 columns, pure ASCII.
+    Behind it the posterior over commits, and the `boots` of both sides.
 
     A line that begins with white space belongs to a table or list of the item before it:
     it is not numbered, not wrapped, and cut at 76 columns.
     """
-    parts = ["What was asked", ""]
-    if question:
-        parts.append(wrap(foreign(question, 600), first="  ", rest="  "))
+    result = report.result
+    parts = ["What was asked", "", wrap(foreign(question, 600), first="  ", rest="  ")]
     if result.metric is not None:
         window = ascii_line(result.metric.window, 30)
         parts.append(f"  metric {metric_name(result.metric)} in window {window}")
-    if not question and result.metric is None:
-        parts.append("  no metric was searched")
-    parts += ["", "What happened", "", *_numbered_items(lines), "", "How it ended", ""]
-    return "\n".join([*parts, *_ending(result, summary)]) + "\n"
+    parts += ["", "What happened", "", *_numbered_items(story), "", "How it ended", ""]
+    parts += _ending(result, report.summary)
+    if result.candidates:
+        parts += ["", "Posterior over commits", ""]
+        parts += rows(result.candidates, report.graph, 12, width=20)
+    title, drawn = boots_by(report) if boots else ("", ())
+    if drawn:
+        parts += ["", title, "", *drawn]
+    return "\n".join(parts) + "\n"
 
 
-def _numbered_items(lines: Sequence[str]) -> list[str]:
+def _numbered_items(story: str) -> list[str]:
     items: list[str] = []
     count = 0
-    for line in (part for entry in lines for part in entry.split("\n") if part.strip()):
+    for line in filter(str.strip, story.splitlines()):
         if line[0] in " \t" and count:
             indent = len(line.expandtabs()) - len(line.expandtabs().lstrip())
             items.append(cut(" " * (5 + min(indent, 20)) + _columns(line), TABLE))
@@ -61,22 +64,12 @@ def _ending(result: Result, summary: Summary) -> list[str]:
     ending = [f"  outcome     {result.outcome} (cause: {result.cause})"]
     if result.culprit:
         ending.append(f"  culprit     {ascii_line(result.culprit, 40)}")
-    ending.append(f"  confidence  {probability(result.confidence)}")
-    ending.append(f"  cost        {cost(summary)}")
-    ending += [
-        wrap(foreign(reason, 300), first="  because     ", rest=" " * 14)
-        for reason in result.reasons
+    return [
+        *ending,
+        f"  confidence  {probability(result.confidence)}",
+        f"  cost        {cost(summary)}",
+        *(
+            wrap(foreign(reason, 300), first="  because     ", rest=" " * 14)
+            for reason in result.reasons
+        ),
     ]
-    return ending
-
-
-def appendix(report: ReportInput, *, boots: bool = True) -> str:
-    """What stands behind the story: posterior over commits, `boots` of both sides."""
-    parts: list[str] = []
-    if report.result.candidates:
-        parts += ["", "Posterior over commits", ""]
-        parts += rows(report.result.candidates, report.graph, 12, width=20)
-    title, drawn = boots_by(report) if boots else ("", ())
-    if drawn:
-        parts += ["", title, "", *drawn]
-    return "\n".join(parts) + "\n" if parts else ""

@@ -18,8 +18,7 @@ from rtbisect.model.campaign import Outcome, Sought
 from rtbisect.model.command import NO_KERNEL
 from rtbisect.model.report import Report, ReportInput, ReportState
 from rtbisect.report.bisect_log import bisect_log_of
-from rtbisect.report.campaign_log import appendix
-from rtbisect.report.campaign_log import story as log_of_story
+from rtbisect.report.campaign_log import log_text
 from rtbisect.report.input_file import INPUT, input_json
 from rtbisect.report.kcidb import kcidb_json
 from rtbisect.report.lint.form import MAX_BYTES, MAX_LINES
@@ -223,8 +222,7 @@ class DraftMailer:
             f"({len(report.graph)} commits) changed the figure on {report.host.device.name} "
             f"with {report.config_name}?"
         )
-        text = log_of_story(story.splitlines(), report.result, report.summary, question)
-        text += appendix(report)
+        text = log_text(report, story, question)
         if self.settings.plots:
             try:
                 plots = draw(report, folder)
@@ -244,8 +242,7 @@ class LogKeeper:
     def draft(self, report: ReportInput, story: str) -> Report:
         """Keep the logs; `path` of the report is that of bisect.log."""
         question = f"Which of {len(report.graph)} commits of {report.repo} changed the figure?"
-        text = log_of_story(story.splitlines(), report.result, report.summary, question)
-        text += appendix(report, boots=False)
+        text = log_text(report, story, question, boots=False)
         folder = folder_of(self.out_dir, report.campaign)
         return _keep_logs(report, folder, bisect_log_of(report), text, **_NO_HOST)
 

@@ -23,7 +23,7 @@ from rtbisect.model.campaign import (
     Sample,
     Verification,
 )
-from rtbisect.report.campaign_log import appendix, story
+from rtbisect.report.campaign_log import log_text
 from rtbisect.report.draft import MAX_BYTES, MAX_LINES, DraftMailer, marks
 from rtbisect.report.message import Envelope, message, subject
 from rtbisect.report.policy import mailable
@@ -163,7 +163,7 @@ def test_bodies_keep_their_limits(report, log_lines):
 
 @given(reports(), st.lists(hostile, max_size=6))
 def test_campaign_logs_are_plain(report, told):
-    text = story(told, report.result, report.summary, report.tree) + appendix(report)
+    text = log_text(report, "\n".join(told), report.tree)
     assert text.isascii()
     for line in text.split("\n"):
         assert line.isprintable()

@@ -8,14 +8,14 @@ import pytest
 from helpers.report_cases import STORY
 from helpers.report_epoll import EPOLL, epoll, nothing
 from helpers.report_parts import settings, sha
-from rtbisect.report.campaign_log import appendix, story
+from rtbisect.report.campaign_log import log_text
 from rtbisect.report.draft import DraftMailer
 from rtbisect.report.pictures import draw
 from rtbisect.report.posterior import probability, rows, top
 
 
 def test_story_is_numbered_and_ends_with_the_answer():
-    text = story(STORY.splitlines(), EPOLL, epoll().summary, "Which commit?")
+    text = log_text(epoll(), STORY, "Which commit?")
     lines = text.splitlines()
     assert lines[:3] == ["What was asked", "", "  Which commit?"]
     assert "  1. The good end was built and booted 8 times." in lines
@@ -27,25 +27,25 @@ def test_story_is_numbered_and_ends_with_the_answer():
 
 
 def test_tables_in_the_story_keep_their_columns():
-    text = story(STORY.splitlines(), EPOLL, epoll().summary)
+    text = log_text(epoll(), STORY, "Which?")
     assert "       revision      boots  probability\n       000000000017      5" in text
 
 
 def test_long_lines_are_wrapped_and_tables_cut():
     told = ["word " * 60, "  " + "cell  " * 40, "x" * 500]
-    lines = story(told, EPOLL, epoll().summary).splitlines()
+    lines = log_text(epoll(), "\n".join(told), "Which?").splitlines()
     assert max(map(len, lines)) <= 76
-    assert sum(line.lstrip().startswith(("1.", "2.")) for line in lines) == 2
+    assert sum(line.startswith(("  1. ", "  2. ")) for line in lines) == 2
 
 
 def test_hostile_lines_stay_ascii():
-    text = story(["a\x1b[2J\u202e", "  b\x07\u00e9"], EPOLL, epoll().summary)
+    text = log_text(epoll(), "a\x1b[2J\u202e\n  b\x07\u00e9", "Which?")
     assert text.isascii()
     assert all(line.isprintable() for line in text.splitlines())
 
 
 def test_nothing_told_is_said():
-    assert "nothing was told" in story([], EPOLL, epoll().summary)
+    assert "nothing was told" in log_text(epoll(), "", "Which?")
 
 
 def test_bars_show_the_likeliest_first_and_count_the_rest():
@@ -73,17 +73,15 @@ def test_no_false_certainty(value, shown):
     assert probability(value) == shown
 
 
-def test_appendix_has_posterior_and_boots():
-    text = appendix(epoll())
+def test_posterior_and_boots_stand_behind_the_story():
+    text = log_text(epoll(), STORY, "Which?")
     assert "Posterior over commits" in text
     assert "Boots by ipi.res_per_s" in text
-    assert "Posterior" not in appendix(nothing())
-    assert (
-        appendix(
-            replace(epoll(), result=replace(EPOLL, candidates=(), judgement=None, verifications=()))
-        )
-        == ""
-    )
+    assert "Boots by" not in log_text(epoll(), STORY, "Which?", boots=False)
+    assert "Posterior" not in log_text(nothing(), STORY, "Which?")
+    bare = replace(EPOLL, candidates=(), judgement=None, verifications=())
+    last = log_text(replace(epoll(), result=bare), STORY, "Which?").splitlines()[-1]
+    assert last.startswith((" " * 14, "  because", "  cost"))
 
 
 def test_without_matplotlib_a_line_says_so(tmp_path):
