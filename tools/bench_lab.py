@@ -82,7 +82,7 @@ def stamp(text: str) -> float:
 
 def both_roads(state: Path, served: LavaServerLab, request: RunRequest, boots: int) -> None:
     """The same boot by lava-run and by the server, in turn."""
-    plain = labs.embedded(state)
+    plain = labs.embedded(state, ArtefactStore(state / "artefacts"), None)
     took: dict[str, list[float]] = {"lava-run": [], "server": []}
     queued = []
     for _ in range(boots):

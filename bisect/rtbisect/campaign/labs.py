@@ -19,13 +19,13 @@ from rtbisect.lab.lava.quarantine import Quarantine
 from rtbisect.lab.lava.remote import LavaServerLab, LavaServerSettings
 from rtbisect.lab.lava.rest import LavaRest, RestSettings
 from rtbisect.process import plugins
-from rtbisect.store.artefacts import ArtefactStore
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from rtbisect.config.schema import LabAccess
     from rtbisect.config.site_file import Site
+    from rtbisect.store.artefacts import ArtefactStore
 
 #: One measurement or build at a time on a machine, whatever store asks for it.
 MACHINE_LOCK = Path("/run/lock/rtbisect-machine.lock")
@@ -67,13 +67,10 @@ def lab_of(  # noqa: PLR0913  (what a site cannot know)
     return LavaServerLab(settings, server_of(site, access, tell), desk, artefacts, tell)
 
 
-def embedded(
-    state: Path, artefacts: ArtefactStore | None = None, workload: Path | None = None
-) -> LavaRunLab:
+def embedded(state: Path, artefacts: ArtefactStore, workload: Path | None) -> LavaRunLab:
     """LAVA on this machine."""
-    store = artefacts or ArtefactStore(state / "artefacts")
-    settings = replace(_embedded_settings(state, workload), known_good=known_good(state, store))
-    return LavaRunLab(settings, store)
+    kernels = known_good(state, artefacts)
+    return LavaRunLab(replace(_embedded_settings(state, workload), known_good=kernels), artefacts)
 
 
 def server_of(

@@ -52,7 +52,7 @@ def start(
 
 
 def go_on(
-    state: Path, identity: str | None, progress: Progress, sites: SiteFiles | None = None
+    state: Path, identity: str | None, progress: Progress, sites: SiteFiles | None
 ) -> CampaignRecord:
     """Resume a campaign: the named one, else the newest unfinished one. `sites` see `start`."""
     store = CampaignStore(state)

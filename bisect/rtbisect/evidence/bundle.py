@@ -225,15 +225,10 @@ def _builds_of_answer(
 ) -> tuple[Build, ...]:
     """Builds of the culprit and its parents, else of the two ends."""
     wanted = {evidence.setup.request.older, evidence.setup.request.newer}
-    if evidence.result.outcome is Outcome.CULPRIT:
+    culprit = evidence.result.culprit
+    if culprit and evidence.result.outcome is Outcome.CULPRIT:
         graphs = recorded(store.database, record.id, CommitGraph)
-        wanted = {
-            sha
-            for graph in graphs
-            for commit in graph.commits
-            if commit.sha == evidence.result.culprit
-            for sha in (commit.sha, *commit.parents)
-        }
+        wanted = {culprit, *(sha for graph in graphs for sha in graph.parents_of(culprit))}
     builds = recorded(store.database, record.id, Build)
     return tuple(build for build in builds if build.revision in wanted and not build.variant)
 

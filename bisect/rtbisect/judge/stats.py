@@ -159,7 +159,7 @@ def falls_short(
     share: float,
     *,
     level: float,
-    mean: bool = False,
+    mean: bool,
 ) -> bool:
     """Whether the shift of `part` (base, new) is below `share` of the shift of `whole`, by a
     percentile bootstrap of all four samples with this one-sided level.

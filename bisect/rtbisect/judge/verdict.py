@@ -103,7 +103,7 @@ def _one_host(base: Sample, new: Sample) -> bool:
 
 
 def judge_all(
-    pairs: Sequence[tuple[Threshold, Sample, Sample]], *, alpha: float = 0.01
+    pairs: Sequence[tuple[Threshold, Sample, Sample]], *, alpha: float
 ) -> tuple[Judgement, ...]:
     """Judge every metric; the p values of the primary ones are adjusted after Holm.
 

@@ -7,13 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rtbisect.errors import ConfigError
-from rtbisect.model.campaign import (
-    CampaignRequest,
-    Limits,
-    Threshold,
-    untoward,
-    with_sought,
-)
+from rtbisect.model.campaign import CampaignRequest, Limits, Threshold, untoward, with_sought
 from rtbisect.model.code import BuildRequest  # noqa: TC001  (pydantic reads the annotations)
 from rtbisect.model.formats import kept_as
 from rtbisect.model.lab import DeviceType, HostProfile, Window  # noqa: TC001

@@ -14,12 +14,7 @@ from typing import TYPE_CHECKING
 from rtbisect.judge.blocks import host_parts
 from rtbisect.judge.samples import figure
 from rtbisect.judge.verdict import improved
-from rtbisect.model.campaign import (
-    Cause,
-    Judgement,
-    Outcome,
-    Result,
-)
+from rtbisect.model.campaign import Cause, Judgement, Outcome, Result
 from rtbisect.model.command import Extra
 from rtbisect.model.lab import Run, RunStatus
 from rtbisect.model.report import HostPart, Report, ReportInput

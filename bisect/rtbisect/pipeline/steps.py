@@ -10,12 +10,7 @@ from rtbisect.errors import ConfigError, InternalError
 from rtbisect.judge.gates.reachability import Changed
 from rtbisect.judge.samples import figure
 from rtbisect.model.campaign import Observation, Threshold
-from rtbisect.model.code import (
-    Build,
-    Change,
-    CommitGraph,
-    layout_variant,
-)
+from rtbisect.model.code import Build, Change, CommitGraph, layout_variant
 from rtbisect.model.formats import kept_as
 from rtbisect.model.lab import Run
 from rtbisect.model.subject import RunOrder, Traits

@@ -152,7 +152,6 @@ class CommandInWorktree:
             # What goes on in the background would load all later runs.
             clear=True,
         )
-        seconds = done.seconds
         for path in (out, err):
             _keep_end(path)
         status, reason, value = self._outcome(done.returncode, done.timed_out, out)
@@ -165,7 +164,7 @@ class CommandInWorktree:
                 retryable=False,
             )
         measured = ended(
-            status=status, reason=reason, window_order=(WINDOW,), log=out.name, seconds=seconds
+            status=status, reason=reason, window_order=(WINDOW,), log=out.name, seconds=done.seconds
         )
         if value is None:
             return measured

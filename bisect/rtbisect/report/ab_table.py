@@ -14,15 +14,7 @@ from rtbisect.report.averages import metric_name, middle, spread, unit_of
 from rtbisect.report.headline_figure import effect_text, test_name
 from rtbisect.report.policy import mailable
 from rtbisect.report.template_values import banner, commit_view, cost
-from rtbisect.report.text import (
-    Column,
-    ascii_line,
-    foreign,
-    grouped,
-    header_text,
-    many,
-    short,
-)
+from rtbisect.report.text import Column, ascii_line, foreign, grouped, header_text, many, short
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -54,7 +54,7 @@ MAX_FACTORS = 12
 MAX_SOURCE = 48
 
 
-def factor_table(report: ReportInput, most: int = MAX_FACTORS) -> tuple[str, ...]:
+def factor_table(report: ReportInput, most: int) -> tuple[str, ...]:
     """Kernel by workload: a headed group of kernels for each metric and level of the workload,
     the searched metric and its control first; `most` lines at most, and of groups behind the
     first one no part.
@@ -107,7 +107,7 @@ def _searched(report: ReportInput, row: TableRow) -> bool:
     return row.metric == key or (limit is not None and row.metric == limit.control)
 
 
-def check_table(report: ReportInput, most: int = MAX_ROWS) -> tuple[str, ...]:
+def check_table(report: ReportInput, most: int) -> tuple[str, ...]:
     """The checks after the search: medians, effect with interval, p, boots; `most` of them.
 
     In a parent check the parent stands first, in a revert check the reverted tip. The medians

@@ -109,7 +109,7 @@ _BANNERS = {
     ),
     Obstacle.EMULATED: "Emulator data: this draft is for the operator alone, not for a list.",
     Obstacle.SYNTHETIC: "Synthetic workload: this draft is for the operator, not for a list.",
-    Obstacle.NOT_MEASURED: ("It was not measured on both sides: for the operator, not for a list."),
+    Obstacle.NOT_MEASURED: "It was not measured on both sides: for the operator, not for a list.",
     Obstacle.NO_CONSOLE: "No console of what stands still: for the operator, not for a list.",
     Obstacle.GATE: "Gate {gate} failed: for the operator alone, not for a list.",
 }
