@@ -60,7 +60,7 @@ def _row(store: CampaignStore, name: str, *, running: bool) -> tuple[dict[str, A
         row = result.answer_of(store, record)
         line = result.text_of(record, store.summary(record))
     except InternalError as error:
-        nothing = result.nothing_of(name)
+        nothing = result.empty_answer(name)
         extra = {"state": "unreadable", "created": "", "note": str(error)}
         return nothing | extra, f"{name}: unreadable: {error}"
     extra = {"state": record.state, "created": record.created, "note": record.note}

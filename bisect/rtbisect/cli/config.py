@@ -41,7 +41,9 @@ def check(output: Output, site: Path | None) -> int:
     path = site_path(site)
     loaded = load_site(path)
     rows = [_target_row(loaded, target) for target in _first_targets(loaded)]
-    ignored = [f"{loaded.document.where(at)}: {note}" for at, note in _ignored_notes(loaded, rows)]
+    ignored = [
+        f"{loaded.document.where(at)}: {note}" for at, note in _notes_without_effect(loaded, rows)
+    ]
     lines = [f"{path}: ok, lab {loaded.lab.name} ({loaded.lab.url})"]
     lines += [
         f"  {r['build_config']}: {r['tree']} {r['branch']}, {r['config']} -> "
@@ -73,7 +75,7 @@ def _target_row(site: Site, target: BuildTarget) -> dict[str, str]:
     }
 
 
-def _ignored_notes(site: Site, rows: Sequence[Mapping[str, str]]) -> Iterator[notes.Note]:
+def _notes_without_effect(site: Site, rows: Sequence[Mapping[str, str]]) -> Iterator[notes.Note]:
     """What the file says and nobody does, in the order of its lines."""
     jobs = {(row["device_type"], row["plan"]) for row in rows}
     local_gcc = _gcc_version()

@@ -29,7 +29,7 @@ def answer_of(store: CampaignStore, record: CampaignRecord) -> dict[str, Any]:
     summary = store.summary(record)
     # As they were called.
     good, bad = request.sought.ends(request.older, request.newer)
-    known = nothing_of(record.id) | {
+    known = empty_answer(record.id) | {
         "builds": summary.builds,
         "boots": summary.boots,
         "skipped": summary.skipped,
@@ -66,7 +66,7 @@ def answer_of(store: CampaignStore, record: CampaignRecord) -> dict[str, Any]:
     }
 
 
-def nothing_of(identity: str) -> dict[str, Any]:
+def empty_answer(identity: str) -> dict[str, Any]:
     """The keys of `answer_of` where nothing is known of a campaign."""
     words = dict.fromkeys(("outcome", "culprit", "confidence", "cause", "metric", "report"))
     counts = {"builds": 0, "boots": 0, "skipped": 0, "wall_s": 0.0}

@@ -26,17 +26,17 @@ def cause(  # noqa: PLR0913  (two factors with two levels each: four samples, tw
     parent_off: Sample | None,
     culprit_off: Sample | None,
     *,
-    beside: tuple[Sample, Sample] | None = None,
+    control_loaded: tuple[Sample, Sample] | None = None,
     instrument: str = "",
     workload: str = "none",
     alpha: float = 0.01,
 ) -> tuple[Cause, str]:
     """Cause and the sentence for the report.
 
-    `_on` is the window in which the search saw the effect, `_off` the control without the
-    workload; `threshold_off` is None for a metric that has no such control, be it that no workload
-    is involved or that `workload` is what it asks about. `beside` is the figure of the control in
-    the window of the effect: parent and culprit. Where a tool named `instrument` measured there,
+    `_on` is the window in which the search saw the effect, `_off` the control without the workload;
+    `threshold_off` is None for a metric that has no such control, be it that no workload is
+    involved or that `workload` is what it asks about. `control_loaded` is the figure of the control
+    in the window of the effect: parent and culprit. Where a tool named `instrument` measured there,
     and the control is the kernel's own figure, the tool is in the workload's place: an effect that
     only it sees is its own.
     """
@@ -57,7 +57,9 @@ def cause(  # noqa: PLR0913  (two factors with two levels each: four samples, tw
     # Less than what counts is not nothing: twice as much in both windows is one effect.
     if without.level is Level.PASS and without.p > DOUBTFUL_P:
         return factor.cause, f"the kernels differ only while {factor.name} {factor.verb}"
-    return _undecided(factor, with_load, without, _share_without(threshold_off, beside, without))
+    return _undecided(
+        factor, with_load, without, _share_without(threshold_off, control_loaded, without)
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +91,7 @@ def _undecided(
 
 
 def _share_without(
-    threshold: Threshold, beside: tuple[Sample, Sample] | None, without: Judgement
+    threshold: Threshold, control_loaded: tuple[Sample, Sample] | None, without: Judgement
 ) -> float | None:
     """At most this share of the change beside the workload is there without it, by the ends of
     both 95% intervals; None where that cannot be said.
@@ -97,12 +99,12 @@ def _share_without(
     A count near zero doubles easily. Beside a workload that adds a hundred a second, one
     more is nothing, and a ratio of medians does not see that.
     """
-    if beside is None or not all(s.n for s in (*beside, without.base, without.new)):
+    if control_loaded is None or not all(s.n for s in (*control_loaded, without.base, without.new)):
         return None
     linear = replace(threshold, scale=Scale.LINEAR)
     (least, _), (_, most) = (
         stats.bootstrap_shift(all_badness(linear, base.values), all_badness(linear, new.values))
-        for base, new in (beside, (without.base, without.new))
+        for base, new in (control_loaded, (without.base, without.new))
     )
     return max(0.0, most) / least if least > 0 else None
 

@@ -46,7 +46,7 @@ class Attribution(NamedTuple):
 
 
 def attribute(
-    effects: Steps,
+    steps: Steps,
     threshold: Threshold,
     pair: tuple[str, str],
     fresh: dict[str, list[Run]],
@@ -57,22 +57,22 @@ def attribute(
     whole figure, also where the culprit was found in a part of it, `figure`. Without a host there
     is no kernel to blame, no workload to tell apart and no instrument.
     """
-    host = effects.traits.host
+    host = steps.traits.host
     if host is None:
         return Attribution(Cause.NONE, (), (), (), ())
-    cause, reason = cause_of(effects, threshold, pair, fresh)
+    cause, reason = cause_of(steps, threshold, pair, fresh)
     prefix = f"the commit was found {figure}; of the whole figure: " if figure else ""
     reason = f"{prefix}{reason}"
-    effects.tell(f"cause: {cause.value}: {reason}")
-    gates = gates_of(effects, host, threshold, pair, fresh, figure)
-    made_of = origins_of(effects, threshold.key, pair, fresh)
-    rows, concerns = factor_table.without_rt(effects, threshold, pair)
+    steps.tell(f"cause: {cause.value}: {reason}")
+    gates = gates_of(steps, host, threshold, pair, fresh, figure)
+    made_of = origins_of(steps, threshold.key, pair, fresh)
+    rows, concerns = factor_table.without_rt(steps, threshold, pair)
     reasons = tuple(text for text in (reason, concerns and f"{prefix}{concerns}") if text)
     return Attribution(cause, gates, made_of, rows, (*reasons, *objections(gates)))
 
 
 def cause_of(
-    effects: Steps,
+    steps: Steps,
     threshold: Threshold,
     pair: tuple[str, str],
     fresh: dict[str, list[Run]],
@@ -80,8 +80,8 @@ def cause_of(
     """The workload factor: the same boots, with the workload and without it. Where they do not
     decide it, both kernels get more boots once; these are added to `fresh`.
     """
-    control = factor_table.control_of(effects.setup.judged, threshold)
-    windows = {window.name: window for window in effects.traits.windows}
+    control = factor_table.control_of(steps.setup.judged, threshold)
+    windows = {window.name: window for window in steps.traits.windows}
     window = windows.get(threshold.key.window)
     instrument = window.instrument if window else ""
     workload = window.workload if window else "none"
@@ -93,36 +93,36 @@ def cause_of(
         with_workload = both(threshold.key)
         if control is None:
             return causes.cause(threshold, *with_workload, None, None, None, workload=workload)
-        beside = both(factor_table.beside(threshold, control))
+        control_loaded = both(factor_table.control_under_workload(threshold, control))
         return causes.cause(
             threshold,
             *with_workload,
             control,
             *both(control.key),
-            beside=beside,
+            control_loaded=control_loaded,
             instrument=instrument,
         )
 
     first_answer = judge_cause()
     if first_answer[0] is not Cause.NONE or control is None:
         return first_answer
-    effects.tell(f"cause: {first_answer[1]}; more boots of both kernels")
+    steps.tell(f"cause: {first_answer[1]}; more boots of both kernels")
     missing = CAUSE_BOOTS - min(sum(run.complete for run in fresh[sha]) for sha in pair)
-    for run in effects.in_turn(
-        pair, BootPurpose.CAUSE, min(2 * max(0, missing), effects.budget.boots_left)
+    for run in steps.in_turn(
+        pair, BootPurpose.CAUSE, min(2 * max(0, missing), steps.budget.boots_left)
     ):
         fresh[run.revision].append(run)
     return judge_cause()
 
 
 def origins_of(
-    effects: Steps,
+    steps: Steps,
     key: MetricKey,
     pair: tuple[str, str],
     fresh: Mapping[str, list[Run]],
 ) -> tuple[Origin, ...]:
     """What the change of the figure is made of, by the fresh boots of a culprit and its parent."""
-    windows = {key.window, *(w.name for w in effects.traits.explaining_of(key.window))}
+    windows = {key.window, *(w.name for w in steps.traits.explaining_of(key.window))}
     sides = [fresh.get(sha, []) for sha in pair]
     values_by_side = [sample(side, key).values for side in sides]
     base, new = (statistics.median(values) if values else 0.0 for values in values_by_side)
@@ -130,19 +130,17 @@ def origins_of(
         return ()
     sources = origins(key, windows, *sides, rises=new > base)
     for origin in sources:
-        effects.tell(
-            f"source: {100 * origin.share:.0f}% of the change: {origin.kind}: {origin.name}"
-        )
+        steps.tell(f"source: {100 * origin.share:.0f}% of the change: {origin.kind}: {origin.name}")
     return sources
 
 
-def probes_of(effects: Steps, pair: tuple[str, str]) -> tuple[str, ...]:
+def probes_of(steps: Steps, pair: tuple[str, str]) -> tuple[str, ...]:
     """Functions that the culprit changes, as many as one boot counts; none where no window does."""
-    if not any(map(counts_functions, effects.traits.explaining)):
+    if not any(map(counts_functions, steps.traits.explaining)):
         return ()
-    functions = effects.changed(pair).functions or ()
+    functions = steps.changed(pair).functions or ()
     names = tuple(function.name for function in functions)
-    effects.tell(f"{pair[1][:12]} changes the code of {_functions_text(names)}")
+    steps.tell(f"{pair[1][:12]} changes the code of {_functions_text(names)}")
     return names[:MOST_PROBES]
 
 
@@ -156,7 +154,7 @@ def _functions_text(names: Sequence[str]) -> str:
 
 
 def gates_of(  # noqa: PLR0913  (as above)
-    effects: Steps,
+    steps: Steps,
     host: KernelSetup,
     threshold: Threshold,
     pair: tuple[str, str],
@@ -172,15 +170,15 @@ def gates_of(  # noqa: PLR0913  (as above)
             emulated=host.device.emulated,
             parent=parent_runs,
             culprit=culprit_runs,
-            files=effects.ports.tree.describe(pair[1]).files,
-            changed=effects.changed(pair),
-            explaining=effects.traits.explaining_of(threshold.key.window),
+            files=steps.ports.tree.describe(pair[1]).files,
+            changed=steps.changed(pair),
+            explaining=steps.traits.explaining_of(threshold.key.window),
             isolates=host.profile.isolates,
             part=figure,
         )
     )
     for gate in gates:
-        effects.tell(f"gate {gate.name}: {gate.status.value}: {gate.reason}")
+        steps.tell(f"gate {gate.name}: {gate.status.value}: {gate.reason}")
     return gates
 
 

@@ -38,100 +38,100 @@ SILENT = (Outcome.NO_REGRESSION, Outcome.NOT_REPRODUCED, Outcome.NOOP)
 
 def bisect(setup: Setup, ports: Ports) -> tuple[Result, Report | None]:
     """Find the commit that makes the sought change, prove it, and draft the report."""
-    effects = Steps(setup=setup, ports=ports)
-    request, words = setup.request, effects.words
-    graph = effects.graph(request.older, request.newer)
-    _tell_range(effects, graph)
+    steps = Steps(setup=setup, ports=ports)
+    request, words = setup.request, steps.words
+    graph = steps.graph(request.older, request.newer)
+    _tell_range(steps, graph)
     judgements: tuple[Judgement, ...] = ()
     spare: dict[str, list[Run]] = {}
     if request.suite is None:
-        ends = compare(effects, request.older, request.newer)
+        ends = compare(steps, request.older, request.newer)
         judgements = ends.judgements
         worst_judgement = worst(setup, judgements)
         if worst_judgement is None:
-            return _without_search(effects, graph, merge_base.compare_given_end(effects, ends))
+            return _without_search(steps, graph, merge_base.compare_given_end(steps, ends))
         threshold = next(t for t in setup.judged if t.key == worst_judgement.key)
-        effects.tell(
+        steps.tell(
             f"{words.changed}: {worst_judgement.key}: {worst_judgement.reason}; searching on it"
         )
         # Failed boots are told already; the search asks what the valid ones say.
-        spare = effects.evidence()
+        spare = steps.evidence()
     else:
         threshold = chosen_threshold(setup)
-    searched = search(effects, graph, threshold, spare)
+    searched = search(steps, graph, threshold, spare)
     answer = searched.answer
     result = result_of(answer, threshold, judgements)
     if answer.outcome in (Outcome.NOT_REPRODUCED, Outcome.NOOP):
-        result = merge_base.judge_given_end(effects, threshold, result)
+        result = merge_base.judge_given_end(steps, threshold, result)
     if answer.outcome is Outcome.INCONCLUSIVE:
-        reasons = (*result.reasons, *_kept_boots_note(effects), *_last_fault(effects))
+        reasons = (*result.reasons, *_kept_boots_note(steps), *_last_fault(steps))
         result = replace(result, reasons=reasons)
     if answer.outcome is Outcome.CULPRIT and answer.culprit is not None:
-        result = proof.prove(effects, graph, threshold, result, searched)
+        result = proof.prove(steps, graph, threshold, result, searched)
         if result.culprit:
             result = replace(result, reasons=(*words.proved, *result.reasons))
         result = multiple_culprits.with_prediction_check(result, answer, words)
         if verification.incomplete(result.verifications):
-            result = multiple_culprits.find_beside(effects, graph, threshold, result)
+            result = multiple_culprits.find_beside(steps, graph, threshold, result)
     elif answer.between:
         result = multiple_culprits.find_on_both_sides(
-            effects, graph, threshold, result, answer.between
+            steps, graph, threshold, result, answer.between
         )
-    effects.tell(_outcome_line(effects, result))
+    steps.tell(_outcome_line(steps, result))
     if result.outcome in SILENT or result.cause is Cause.TOOL_INDUCED:
         return result, None
-    return result, _draft_report(effects, graph, result)
+    return result, _draft_report(steps, graph, result)
 
 
 def _without_search(
-    effects: Steps, graph: CommitGraph, ends: Comparison
+    steps: Steps, graph: CommitGraph, ends: Comparison
 ) -> tuple[Result, Report | None]:
     """Nothing to search: silence, but a line to the operator where figures got better."""
-    result, setup = result_of_ends(ends), effects.setup
+    result, setup = result_of_ends(ends), steps.setup
     better = improved(ends.judgements, setup.thresholds, setup.request.sought)
     if result.outcome is not Outcome.NO_REGRESSION or not better:
         return result, None
-    return result, _draft_report(effects, graph, result)
+    return result, _draft_report(steps, graph, result)
 
 
-def _tell_range(effects: Steps, graph: CommitGraph) -> None:
-    request, words = effects.setup.request, effects.words
+def _tell_range(steps: Steps, graph: CommitGraph) -> None:
+    request, words = steps.setup.request, steps.words
     ends = f"{request.older[:12]} ({words.older}) and {request.newer[:12]} ({words.newer})"
-    effects.tell(f"{len(graph)} candidates between {ends}")
+    steps.tell(f"{len(graph)} candidates between {ends}")
     if given_end := Extra.of(request).given:
         text = f"{words.older} {given_end[:12]} is no ancestor of {words.newer}"
-        effects.tell(f"{text}; their merge base takes its place")
+        steps.tell(f"{text}; their merge base takes its place")
 
 
-def _kept_boots_note(effects: Steps) -> tuple[str, ...]:
+def _kept_boots_note(steps: Steps) -> tuple[str, ...]:
     """What is left of a budget that a search has spent: it may not take that."""
-    budget, limits = effects.budget, effects.setup.limits
+    budget, limits = steps.budget, steps.setup.limits
     left = budget.boots_left
     if budget.search_boots_left or not left:
         return ()
-    text = f"{left} of {limits.max_boots} {effects.words.run}s are kept for the proof"
-    return (f"{text}; {effects.traits.more_runs} allows more",)
+    text = f"{left} of {limits.max_boots} {steps.words.run}s are kept for the proof"
+    return (f"{text}; {steps.traits.more_runs} allows more",)
 
 
-def _last_fault(effects: Steps) -> tuple[str, ...]:
+def _last_fault(steps: Steps) -> tuple[str, ...]:
     """What was wrong with the last boot, when it was no evidence."""
-    last = effects.runs[-1:]
+    last = steps.runs[-1:]
     return tuple(run.reason for run in last if run.status is RunStatus.INVALID and run.reason)
 
 
-def _outcome_line(effects: Steps, result: Result) -> str:
+def _outcome_line(steps: Steps, result: Result) -> str:
     culprit = f" {result.culprit[:12]}" if result.culprit else ""
     confidence = f", confidence {result.confidence:.3f}" if result.confidence else ""
-    cause = f", cause {result.cause.value}" if effects.traits.host else ""
+    cause = f", cause {result.cause.value}" if steps.traits.host else ""
     return f"outcome: {result.outcome.value}{culprit}{confidence}{cause}"
 
 
-def _draft_report(effects: Steps, graph: CommitGraph, result: Result) -> Report:
+def _draft_report(steps: Steps, graph: CommitGraph, result: Result) -> Report:
     """The draft; a step of its own, so that its Message-ID and its file are made once."""
-    setup, ports = effects.setup, effects.ports
-    build = effects.build(setup.request.newer)
-    last = next((run for run in reversed(effects.runs) if run.complete), None)
-    host, windows = effects.traits.host, effects.traits.windows
+    setup, ports = steps.setup, steps.ports
+    build = steps.build(setup.request.newer)
+    last = next((run for run in reversed(steps.runs) if run.complete), None)
+    host, windows = steps.traits.host, steps.traits.windows
     used = [w for w in windows if result.metric and w.name == result.metric.window]
     facts = ReportInput(
         campaign=ports.journal.campaign,
@@ -159,8 +159,8 @@ def _draft_report(effects: Steps, graph: CommitGraph, result: Result) -> Report:
         command=command_line(replace(setup.request, repo=""), result.metric),
         sought=setup.request.sought,
         repaired=ports.journal.repaired_by(result.culprit) if result.culprit else (),
-        hosts=_host_parts(effects, result),
-        excerpt=_console_excerpt(effects, graph, result),
+        hosts=_host_parts(steps, result),
+        excerpt=_console_excerpt(steps, graph, result),
     )
     story = "\n".join(ports.journal.story())
 
@@ -172,24 +172,24 @@ def _draft_report(effects: Steps, graph: CommitGraph, result: Result) -> Report:
     return ports.journal.step("report", Report, draft)
 
 
-def _console_excerpt(effects: Steps, graph: CommitGraph, result: Result) -> tuple[str, ...]:
+def _console_excerpt(steps: Steps, graph: CommitGraph, result: Result) -> tuple[str, ...]:
     """What a console says of boots that stand still: of the culprit, before a repair of its
     parents; the first one that says most.
     """
     parents = graph.parents_of(result.culprit)
-    _, faulty = effects.setup.request.sought.ends(parents, (result.culprit,))
-    runs = (run for run in effects.runs if run.revision in faulty)
+    _, faulty = steps.setup.request.sought.ends(parents, (result.culprit,))
+    runs = (run for run in steps.runs if run.revision in faulty)
     excerpts = [run.excerpt for run in runs if run.complete and run.hung]
     return max(excerpts, key=len, default=())
 
 
-def _host_parts(effects: Steps, result: Result) -> tuple[HostPart, ...]:
-    threshold = next((t for t in effects.setup.judged if t.key == result.metric), None)
+def _host_parts(steps: Steps, result: Result) -> tuple[HostPart, ...]:
+    threshold = next((t for t in steps.setup.judged if t.key == result.metric), None)
     if threshold is None:
         return ()
     boots = [
         (f"{run.revision} {run.layout}", run.device, value)
-        for run in effects.runs
+        for run in steps.runs
         if (value := figure(run, threshold.key)) is not None
     ]
     return host_parts(threshold, boots)

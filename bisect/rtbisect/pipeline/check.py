@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 
 def check(setup: Setup, ports: Ports) -> Result:
     """Compare the newer end (the tip) with the older one (the base) on all suites."""
-    effects = Steps(setup=setup, ports=ports)
-    ends = compare(effects, setup.request.older, setup.request.newer)
+    steps = Steps(setup=setup, ports=ports)
+    ends = compare(steps, setup.request.older, setup.request.newer)
     result, judgement = result_of_ends(ends), worst(setup, ends.judgements)
     if ends.level is Level.REGRESSED:
         search_hint = "the range was not searched: `rtbisect bisect` finds the commit"
@@ -66,10 +66,10 @@ def result_of_ends(ends: Comparison) -> Result:
 
 def try_revision(setup: Setup, ports: Ports, limit: float, boots: int) -> Result:
     """Judge one revision against a limit, by the median over boots."""
-    effects = Steps(setup=setup, ports=ports)
+    steps = Steps(setup=setup, ports=ports)
     threshold = chosen_threshold(setup)
     sha = setup.request.newer
-    build = effects.build(sha)
+    build = steps.build(sha)
     if not build.ok:
         return unanswered(threshold, f"does not build: {build.first_error}")
     runs: list[Run] = []
@@ -79,7 +79,7 @@ def try_revision(setup: Setup, ports: Ports, limit: float, boots: int) -> Result
             BootRequest(sha=sha, purpose=BootPurpose.TRY, left=left)
             for left in reversed(range(boots - valid))
         ]
-        run = effects.boot(asks[0], asks[1:])
+        run = steps.boot(asks[0], asks[1:])
         runs.append(run)
         valid += run.complete
         barren = 0 if run.complete else barren + 1

@@ -57,36 +57,36 @@ class Comparison:
     table: tuple[TableRow, ...] = ()
 
 
-def compare(effects: Steps, base: str, new: str) -> Comparison:
+def compare(steps: Steps, base: str, new: str) -> Comparison:
     """Boot both revisions in ABBA order until every primary metric is decided, or to the end
     of the look schedule; the looks share ALPHA equally (Bonferroni).
     """
-    limits = effects.setup.limits
+    limits = steps.setup.limits
     for sha in (base, new):
-        build = effects.build(sha)
+        build = steps.build(sha)
         if not build.ok:
             return Comparison(
                 (), Level.UNDECIDED, f"{sha[:12]} does not build: {build.first_error}"
             )
-    if effects.builds[base].signature == effects.builds[new].signature:
+    if steps.builds[base].signature == steps.builds[new].signature:
         return Comparison((), Level.PASS, SAME, same=True)
     runs: dict[str, list[Run]] = {base: [], new: []}
     for look in sorted({limits.calibrate_min, limits.calibrate_max}):
-        barren, reached = _boot_for_look(effects, runs, (base, new), look)
+        barren, reached = _boot_for_look(steps, runs, (base, new), look)
         if barren:
             return Comparison((), Level.UNDECIDED, barren)
-        judgements = _judge(effects.setup, runs[base], runs[new])
-        level = _overall(effects.setup, judgements)
-        effects.tell(f"look at {reached}+{reached} boots: {level.value}")
+        judgements = _judge(steps.setup, runs[base], runs[new])
+        level = _overall(steps.setup, judgements)
+        steps.tell(f"look at {reached}+{reached} boots: {level.value}")
         if level is not Level.UNDECIDED:
             break
-    wanted = [(t, side) for t in effects.setup.judged for side in ((BASE, base), (TIP, new))]
-    table = factor_table.rows(effects.traits, wanted, runs)
+    wanted = [(t, side) for t in steps.setup.judged for side in ((BASE, base), (TIP, new))]
+    table = factor_table.rows(steps.traits, wanted, runs)
     return Comparison(judgements, level, f"{reached}+{reached} boots compared", table=table)
 
 
 def _boot_for_look(
-    effects: Steps, runs: dict[str, list[Run]], pair: tuple[str, str], look: int
+    steps: Steps, runs: dict[str, list[Run]], pair: tuple[str, str], look: int
 ) -> tuple[str, int]:
     """Boot both revisions for a look, and say how many valid boots they have then; or a reason why
     one side has not. On several hosts labels are exchanged within each: so many more boots as make
@@ -94,16 +94,16 @@ def _boot_for_look(
     """
     wanted = look
     while True:
-        if barren := _boot_both(effects, runs, *pair, look):
+        if barren := _boot_both(steps, runs, *pair, look):
             return barren, look
         hosts = [[run.device for run in runs[sha] if run.complete] for sha in pair]
         as_sharp = blocks.smallest_p(*hosts) <= stats.smallest_p(wanted, wanted)
-        if as_sharp or blocks.one_block(*hosts) or look >= effects.setup.limits.calibrate_max:
+        if as_sharp or blocks.one_block(*hosts) or look >= steps.setup.limits.calibrate_max:
             return "", look
         look += 1
 
 
-def _boot_both(effects: Steps, runs: dict[str, list[Run]], base: str, new: str, want: int) -> str:
+def _boot_both(steps: Steps, runs: dict[str, list[Run]], base: str, new: str, want: int) -> str:
     """Boot until both sides have `want` valid boots; a reason when one side cannot."""
     barren_in_a_row = dict.fromkeys(runs, 0)
     turn = len(runs[base]) + len(runs[new])
@@ -114,9 +114,9 @@ def _boot_both(effects: Steps, runs: dict[str, list[Run]], base: str, new: str, 
         asks, next_turn = _boots_to_come(missing, (base, new), turn)
         if not asks:
             return ""
-        run = effects.boot(asks[0], asks[1:])
+        run = steps.boot(asks[0], asks[1:])
         turn, sha = next_turn, run.revision
-        _tell_figures(effects, asks[0].purpose, run)
+        _tell_figures(steps, asks[0].purpose, run)
         runs[sha].append(run)
         barren_in_a_row[sha] = 0 if run.complete else barren_in_a_row[sha] + 1
         if barren_in_a_row[sha] >= MAX_BARREN:
@@ -147,16 +147,16 @@ def _boots_to_come(
     return asks, next_turn
 
 
-def _tell_figures(effects: Steps, side: str, run: Run) -> None:
+def _tell_figures(steps: Steps, side: str, run: Run) -> None:
     """The primary figures of a boot, for the story."""
-    primary = [t for t in effects.setup.judged if t.role is Role.PRIMARY]
+    primary = [t for t in steps.setup.judged if t.role is Role.PRIMARY]
     texts = [
         f"{t.key.suite}.{t.key.name} {worded(t, value)}"
         for t in primary
         if (value := figure(run, t.key)) is not None
     ]
     if texts:
-        effects.tell(f"{side} {run.revision[:12]}: {', '.join(texts)}")
+        steps.tell(f"{side} {run.revision[:12]}: {', '.join(texts)}")
 
 
 def _judge(setup: Setup, base: list[Run], new: list[Run]) -> tuple[Judgement, ...]:

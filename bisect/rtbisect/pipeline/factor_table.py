@@ -34,13 +34,13 @@ def control_of(thresholds: Sequence[Threshold], threshold: Threshold) -> Thresho
     return own or replace(threshold, key=key, control=None)
 
 
-def beside(threshold: Threshold, control: Threshold) -> MetricKey:
+def control_under_workload(threshold: Threshold, control: Threshold) -> MetricKey:
     """The figure of the control under the workload, so that both levels stand in one unit."""
     return replace(control.key, window=threshold.key.window)
 
 
 def table(
-    effects: Steps,
+    steps: Steps,
     threshold: Threshold,
     pair: tuple[str, str],
     revert: str | None,
@@ -52,15 +52,15 @@ def table(
     kernels = list(zip(("parent", "culprit"), pair, strict=True))
     if revert is not None:
         kernels.append(("tip+revert", revert))
-    first, others = _metrics(effects.setup.judged, threshold)
+    first, others = _metrics(steps.setup.judged, threshold)
     doses = [
         replace(threshold, key=replace(threshold.key, window=window.name))
-        for window in effects.traits.explaining_of(threshold.key.window)
+        for window in steps.traits.explaining_of(threshold.key.window)
         if threshold.key.suite in window.suites
     ]
     wanted = [(metric, kernel) for metric in first for kernel in kernels]
     wanted += [(metric, kernel) for metric in (*doses, *others) for kernel in kernels[:2]]
-    return rows(effects.traits, wanted, fresh)
+    return rows(steps.traits, wanted, fresh)
 
 
 def rows(
@@ -95,7 +95,7 @@ def _metrics(
     control = control_of(thresholds, threshold)
     first = [threshold, *([control] if control else [])]
     shown = {t.key for t in first}
-    loaded = beside(threshold, control) if control else None
+    loaded = control_under_workload(threshold, control) if control else None
     same = [t for t in thresholds if t.key == loaded]
     same += [t for t in thresholds if (t.key.suite, t.key.name) == (key.suite, key.name)]
     primary = [t for t in thresholds if t.role is Role.PRIMARY and t.key.suite != key.suite]
@@ -104,30 +104,30 @@ def _metrics(
 
 
 def without_rt(
-    effects: Steps, threshold: Threshold, pair: tuple[str, str]
+    steps: Steps, threshold: Threshold, pair: tuple[str, str]
 ) -> tuple[tuple[TableRow, ...], str]:
     """Is the effect there in a configuration without PREEMPT_RT? It says whom the change concerns,
     and decides nothing. The rows, and the sentence for the report; ((), "") when it is not asked,
     or the budget has no boot left.
     """
-    setup = effects.setup
-    boots = 2 * min(setup.limits.without_rt_boots, effects.budget.boots_left // 2)
+    setup = steps.setup
+    boots = 2 * min(setup.limits.without_rt_boots, steps.budget.boots_left // 2)
     if not boots:
         return (), ""
     for sha in pair:
-        if not effects.build(sha, WITHOUT_RT).ok:
+        if not steps.build(sha, WITHOUT_RT).ok:
             return (), f"{_NO_RT} {sha[:12]} does not build, so nobody knows who is concerned"
     runs: dict[str, list[Run]] = {sha: [] for sha in pair}
-    for run in effects.in_turn(pair, BootPurpose.WITHOUT_RT, boots, WITHOUT_RT):
+    for run in steps.in_turn(pair, BootPurpose.WITHOUT_RT, boots, WITHOUT_RT):
         runs[run.revision].append(run)
     judgement = judge(threshold, *(sample(runs[sha], threshold.key) for sha in pair))
     sentence = {
         Level.REGRESSED: f"{_NO_RT} the kernels differ too: {judgement.reason}",
         Level.PASS: f"{_NO_RT} the kernels do not differ: {judgement.reason}",
     }.get(judgement.level, f"{_NO_RT} the boots do not decide: {judgement.reason}")
-    effects.tell(f"factor: {sentence}")
+    steps.tell(f"factor: {sentence}")
     control = control_of(setup.judged, threshold)
     metrics = (threshold, *([control] if control else []))
     kernels = tuple(zip(("parent, no RT", "culprit, no RT"), pair, strict=True))
     wanted = ((metric, kernel) for metric in metrics for kernel in kernels)
-    return rows(effects.traits, wanted, runs), sentence
+    return rows(steps.traits, wanted, runs), sentence

@@ -20,53 +20,53 @@ if TYPE_CHECKING:
     from rtbisect.pipeline.steps import Steps
 
 
-def compare_given_end(effects: Steps, ends: Comparison) -> Comparison:
+def compare_given_end(steps: Steps, ends: Comparison) -> Comparison:
     """Where a merge base took the place of the good end and nothing regressed since: the end that
     was asked compared with the bad one, on all suites. What changed there is to be found elsewhere.
     """
-    given_end = Extra.of(effects.setup.request).given
+    given_end = Extra.of(steps.setup.request).given
     if not given_end or ends.level is not Level.PASS:
         return ends
-    if effects.budget.boots_left < 2 * effects.setup.limits.calibrate_min:
+    if steps.budget.boots_left < 2 * steps.setup.limits.calibrate_min:
         text = f"no boots are left to compare {given_end[:12]}, which the merge base stands for"
     else:
-        effects.tell(
+        steps.tell(
             f"the merge base is like the other end; is {given_end[:12]}, which it stands for?"
         )
-        comparison = compare(effects, given_end, effects.setup.request.newer)
+        comparison = compare(steps, given_end, steps.setup.request.newer)
         if comparison.level is Level.PASS:
             return ends
-        if judgement := worst(effects.setup, comparison.judgements):
-            reason = _other_branch_text(effects, given_end, judgement.key)
+        if judgement := worst(steps.setup, comparison.judgements):
+            reason = _other_branch_text(steps, given_end, judgement.key)
             return replace(comparison, level=Level.UNDECIDED, reason=reason)
         text = f"whether {given_end[:12]} differs is open: {comparison.reason}"
     return replace(ends, reason=f"{ends.reason}; {text}")
 
 
-def judge_given_end(effects: Steps, threshold: Threshold, result: Result) -> Result:
+def judge_given_end(steps: Steps, threshold: Threshold, result: Result) -> Result:
     """The same for one metric."""
-    given_end = Extra.of(effects.setup.request).given
-    if not given_end or not effects.build(given_end).ok:
+    given_end = Extra.of(steps.setup.request).given
+    if not given_end or not steps.build(given_end).ok:
         return result
-    newer = effects.setup.request.newer
-    wanted, left = effects.setup.limits.verify_boots, effects.budget.boots_left
+    newer = steps.setup.request.newer
+    wanted, left = steps.setup.limits.verify_boots, steps.budget.boots_left
     # Of two kernels that are the same none was booted: then the newer end is booted here, too.
-    pair = (given_end, given_end if effects.evidence().get(newer) else newer)
+    pair = (given_end, given_end if steps.evidence().get(newer) else newer)
     boots = min(wanted * len(set(pair)), left)
-    list(effects.in_turn(pair, BootPurpose.GIVEN, boots))
-    runs = effects.evidence()
+    list(steps.in_turn(pair, BootPurpose.GIVEN, boots))
+    runs = steps.evidence()
     sides = (sample(runs.get(sha, []), threshold.key) for sha in (given_end, newer))
     if judge(threshold, *sides).level is not Level.REGRESSED:
         return result
-    text = _other_branch_text(effects, given_end, threshold.key)
+    text = _other_branch_text(steps, given_end, threshold.key)
     return replace(result, outcome=Outcome.INCONCLUSIVE, reasons=(text, *result.reasons))
 
 
-def _other_branch_text(effects: Steps, given_end: str, metric: MetricKey) -> str:
+def _other_branch_text(steps: Steps, given_end: str, metric: MetricKey) -> str:
     """The merge base is like the bad end, and the good end that it stands for is not: the change
     came on the side of the good end. The command that finds it there.
     """
-    request = effects.setup.request
+    request = steps.setup.request
     base, (_, word) = request.older[:12], request.sought.ends("good", "bad")
     # From the merge base to that end it is the other way round.
     opposite = replace(request, older=base, newer=given_end[:12], sought=request.sought.opposite)

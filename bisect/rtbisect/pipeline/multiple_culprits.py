@@ -29,13 +29,13 @@ if TYPE_CHECKING:
 DEEPEST = 3
 
 
-def find_beside(effects: Steps, graph: CommitGraph, threshold: Threshold, first: Result) -> Result:
+def find_beside(steps: Steps, graph: CommitGraph, threshold: Threshold, first: Result) -> Result:
     """The same with further culprits: the ranges before and after the proven one are searched."""
     culprit = first.culprit
     if culprit is None:
         return first
-    effects.tell(f"{culprit[:12]} does not explain the whole shift; searching beside it")
-    searches = _PartSearches(effects=effects, graph=graph, threshold=threshold)
+    steps.tell(f"{culprit[:12]} does not explain the whole shift; searching beside it")
+    searches = _PartSearches(steps=steps, graph=graph, threshold=threshold)
     for parent in graph.parents_of(culprit):
         searches.search(graph.older, parent)
     searches.search(culprit, graph.newer)
@@ -43,12 +43,12 @@ def find_beside(effects: Steps, graph: CommitGraph, threshold: Threshold, first:
 
 
 def find_on_both_sides(
-    effects: Steps, graph: CommitGraph, threshold: Threshold, result: Result, between: str
+    steps: Steps, graph: CommitGraph, threshold: Threshold, result: Result, between: str
 ) -> Result:
     """The culprits on both sides of a revision that lies between good and bad. With none of them
     proved the range is inconclusive.
     """
-    searches = _PartSearches(effects=effects, graph=graph, threshold=threshold)
+    searches = _PartSearches(steps=steps, graph=graph, threshold=threshold)
     searches.divide(graph.older, between, graph.newer)
     if searches.proved:
         return _joined(searches.proved, searches.proved[0], searches, known=True)
@@ -88,7 +88,7 @@ def with_prediction_check(result: Result, answer: SearchAnswer, words: SearchWor
 class _PartSearches:
     """Searches of parts of a range."""
 
-    effects: Steps
+    steps: Steps
     #: Of the whole range.
     graph: CommitGraph
     threshold: Threshold
@@ -101,7 +101,7 @@ class _PartSearches:
 
     def divide(self, good: str, between: str, bad: str, depth: int = 1) -> None:
         """Search both sides of a revision whose figure lies between those of the ends."""
-        self.effects.tell(
+        self.steps.tell(
             f"{between[:12]} lies between {good[:12]} and {bad[:12]}; searching on both sides of it"
         )
         self.search(good, between, depth)
@@ -127,7 +127,7 @@ class _PartSearches:
         line += f" {result.culprit[:12]}" if result.culprit else ""
         if result.outcome is Outcome.INCONCLUSIVE and result.reasons:
             line += f": {result.reasons[0]}"
-        self.effects.tell(line)
+        self.steps.tell(line)
         self.notes.append(line)
         if result.culprit is not None:
             self.proved.append(replace(result, reasons=(line, *result.reasons)))
@@ -150,21 +150,21 @@ class _PartSearches:
             if start is None or place is None or ancestry.ancestors_or_self(place)[start]:
                 continue
             forked_parent = f"{parent[:12]}, which forked before {good[:12]}"
-            self.effects.tell(f"{merge[:12]} merges {forked_parent}; searching there")
+            self.steps.tell(f"{merge[:12]} merges {forked_parent}; searching there")
             ended.append(self.search(self.graph.older, parent, depth + 1))
         return ended
 
     def _part_result(self, rest: CommitGraph) -> tuple[Result, str]:
         """What is found in a part, and a revision between two culprits of it."""
-        effects = self.effects
-        if not effects.budget.affords(effects.evidence(), rest.older, rest.newer):
+        steps = self.steps
+        if not steps.budget.affords(steps.evidence(), rest.older, rest.newer):
             return unanswered(self.threshold, "the budget is spent"), ""
-        search_end = search(effects, rest, self.threshold, effects.evidence())
+        search_end = search(steps, rest, self.threshold, steps.evidence())
         answer = search_end.answer
         result = result_of(answer, self.threshold, ())
         if answer.outcome is Outcome.CULPRIT:
             ends = (self.graph.older, self.graph.newer)
-            result = proof.prove(effects, rest, self.threshold, result, search_end, ends)
+            result = proof.prove(steps, rest, self.threshold, result, search_end, ends)
         return result, answer.between
 
 

@@ -61,7 +61,7 @@ def most_boots(needed: int) -> int:
 
 
 def prove(  # noqa: PLR0913  (what was searched, and what was found)
-    effects: Steps,
+    steps: Steps,
     graph: CommitGraph,
     threshold: Threshold,
     result: Result,
@@ -77,9 +77,9 @@ def prove(  # noqa: PLR0913  (what was searched, and what was found)
     parents = graph.parents_of(culprit)
     range_ends = ends or (graph.older, graph.newer)
     searched = SearchedFigure(threshold, search_end.answer.figure)
-    spec = _spec(effects, range_ends, searched, search_end, parents)
+    spec = _spec(steps, range_ends, searched, search_end, parents)
     proof = _Proof(
-        effects=effects,
+        steps=steps,
         graph=graph,
         searched=searched,
         result=result,
@@ -91,7 +91,7 @@ def prove(  # noqa: PLR0913  (what was searched, and what was found)
         return proof.denied(proof.unproved_reason(), *proof.budget_note())
     if not sure:
         probability, enough = probability_with_proof(search_end, proof.state, proof.checks)
-        runs = f"{effects.words.run}s"
+        runs = f"{steps.words.run}s"
         reason = (
             f"{culprit[:12]} has a probability of {probability:.3f} with the {runs} of the proof"
         )
@@ -99,10 +99,10 @@ def prove(  # noqa: PLR0913  (what was searched, and what was found)
             return proof.denied(reason)
         proof.result = replace(result, confidence=probability, reasons=(reason, *result.reasons))
     kept_checks = _kept_until_end(
-        effects, searched, (culprit, range_ends[1]), proof.fresh.get(culprit, ())
+        steps, searched, (culprit, range_ends[1]), proof.fresh.get(culprit, ())
     )
     pair = (parents[0], culprit)
-    attribution = attribute(effects, threshold, pair, proof.fresh, str(searched.figure))
+    attribution = attribute(steps, threshold, pair, proof.fresh, str(searched.figure))
     # The last boots of the budget: the culprit stands without them.
     proof.carry_out(late=True)
     if not verification.confirmed(proof.state):
@@ -119,8 +119,8 @@ class SearchedFigure:
     threshold: Threshold
     figure: Aspect
 
-    def observe(self, effects: Steps, run: Run) -> Observation | None:
-        observation = effects.observe(run, self.threshold)
+    def observe(self, steps: Steps, run: Run) -> Observation | None:
+        observation = steps.observe(run, self.threshold)
         return (
             None if observation is None else self.figure.observation_of(self.threshold, observation)
         )
@@ -129,8 +129,8 @@ class SearchedFigure:
         """A judgement with its numbers as a reader knows them."""
         return self.figure.for_reader(self.threshold, judgement)
 
-    def sample(self, effects: Steps, runs: Iterable[Run]) -> Sample:
-        observations = (self.observe(effects, run) for run in runs)
+    def sample(self, steps: Steps, runs: Iterable[Run]) -> Sample:
+        observations = (self.observe(steps, run) for run in runs)
         return Sample(
             tuple(observation.value for observation in observations if observation is not None)
         )
@@ -140,7 +140,7 @@ class SearchedFigure:
 class _Proof:
     """A culprit that is looked at."""
 
-    effects: Steps
+    steps: Steps
     graph: CommitGraph
     searched: SearchedFigure
     #: What the search says of it.
@@ -156,12 +156,12 @@ class _Proof:
         """Boot what the verification asks for; what the checks say then that they did not say
         before is told.
         """
-        effects, state, spec = self.effects, self.state, self.state.spec
-        probes = probes_of(effects, (spec.parents[0], spec.culprit))
+        steps, state, spec = self.steps, self.state, self.state.spec
+        probes = probes_of(steps, (spec.parents[0], spec.culprit))
         while (step := verification.propose(state, late=late)) is not None:
-            if not effects.budget.boots_left:
+            if not steps.budget.boots_left:
                 break
-            if step.layout and not (build := effects.build(step.revision, step.layout)).ok:
+            if step.layout and not (build := steps.build(step.revision, step.layout)).ok:
                 failed = Built(
                     step.revision, ok=False, signature="", seconds=build.seconds, layout=step.layout
                 )
@@ -169,18 +169,18 @@ class _Proof:
                 continue
             begun = Counter({sha: len(runs) for sha, runs in self.fresh.items()})
             ahead = []
-            for coming in verification.coming(state, effects.width, late=late):
+            for coming in verification.coming(state, steps.width, late=late):
                 explained = begun[coming.revision] < EXPLAINED_BOOTS
                 explain = self.searched.threshold.key.window if explained else ""
                 ahead.append(_boot_request(spec, coming, explain, probes))
                 begun[coming.revision] += not coming.layout
-            run = effects.boot(ahead[0], ahead[1:])
+            run = steps.boot(ahead[0], ahead[1:])
             if not step.layout:
                 self.fresh.setdefault(step.revision, []).append(run)
-            observation = self.searched.observe(effects, run)
+            observation = self.searched.observe(steps, run)
             if observation is not None:
                 label = f"{step.purpose} {step.revision[:12]}: {spec.threshold.key}"
-                effects.tell(f"{label} = {worded(spec.threshold, observation.value)}")
+                steps.tell(f"{label} = {worded(spec.threshold, observation.value)}")
             state = verification.apply(
                 state,
                 Booted(
@@ -195,7 +195,7 @@ class _Proof:
         told, self.state, self.checks = self.checks, state, verification.verifications(state)
         for check in self.checks:
             if check not in told:
-                effects.tell(f"verify: {check.name}: {check.status} {check.note}".rstrip())
+                steps.tell(f"verify: {check.name}: {check.status} {check.note}".rstrip())
 
     def _so_far(self) -> Result:
         """The result with the checks and all boots so far."""
@@ -205,7 +205,7 @@ class _Proof:
             tested=tuple(_with_fresh_boots(item, self.state) for item in self.result.tested),
             verifications=self.checks,
             table=factor_table.table(
-                self.effects, self.searched.threshold, (spec.parents[0], spec.culprit), spec.revert,
+                self.steps, self.searched.threshold, (spec.parents[0], spec.culprit), spec.revert,
                 self.fresh,
             ),
         )  # fmt: skip
@@ -249,14 +249,14 @@ class _Proof:
         )
         verb = "refuted" if failed else "not confirmed"
         text = f"the search named {self.state.spec.culprit[:12]}, which is {verb} by fresh"
-        return f"{text} {self.effects.words.run}s: {first.name}: {first.note}"
+        return f"{text} {self.steps.words.run}s: {first.name}: {first.note}"
 
     def budget_note(self, *, late: bool = False) -> tuple[str, ...]:
         """What is said where the budget has ended the proof, or its `late` boots."""
         if verification.propose(self.state, late=late) is None:
             return ()
         when = "before the revert was decided" if late else "during the proof"
-        budget = f"{self.effects.setup.limits.max_boots} {self.effects.words.run}s"
+        budget = f"{self.steps.setup.limits.max_boots} {self.steps.words.run}s"
         return (f"the budget of {budget} ended {when}",)
 
 
@@ -276,14 +276,14 @@ def _boot_request(
 
 
 def _kept_until_end(
-    effects: Steps, searched: SearchedFigure, pair: tuple[str, str], fresh: Sequence[Run]
+    steps: Steps, searched: SearchedFigure, pair: tuple[str, str], fresh: Sequence[Run]
 ) -> tuple[Verification, ...]:
     """A check that fails softly: the bad end is better than the culprit again. Then something after
     it takes back a part of what it does, which is no reason to doubt the culprit.
     """
     culprit, bad = pair
-    end_sample = searched.sample(effects, effects.evidence().get(bad, ()))
-    culprit_sample = searched.sample(effects, fresh)
+    end_sample = searched.sample(steps, steps.evidence().get(bad, ()))
+    culprit_sample = searched.sample(steps, fresh)
     if culprit == bad or not end_sample.n or not culprit_sample.n:
         return ()
     judgement = judge(searched.figure.threshold(searched.threshold), end_sample, culprit_sample)
@@ -295,12 +295,12 @@ def _kept_until_end(
     kept = Verification(
         name=CheckName.KEPT, status=CheckStatus.UNDECIDED, judgement=readable, note=note
     )
-    effects.tell(f"verify: {kept.name}: {kept.status} {note}")
+    steps.tell(f"verify: {kept.name}: {kept.status} {note}")
     return (kept,)
 
 
 def _spec(
-    effects: Steps,
+    steps: Steps,
     range_ends: tuple[str, str],
     searched: SearchedFigure,
     search_end: SearchEnd,
@@ -308,50 +308,50 @@ def _spec(
 ) -> verification.VerifySpec:
     culprit = search_end.answer.culprit
     assert culprit is not None
-    revert, no_revert = _revert(effects, range_ends[1], culprit)
-    boots = effects.evidence()
-    ends = [searched.sample(effects, boots.get(end, ())) for end in range_ends]
+    revert, no_revert = _revert(steps, range_ends[1], culprit)
+    boots = steps.evidence()
+    ends = [searched.sample(steps, boots.get(end, ())) for end in range_ends]
     needed = min(end.n for end in ends)
     return verification.VerifySpec(
         culprit=culprit,
         parents=parents,
         threshold=searched.figure.threshold(searched.threshold),
-        seed=effects.setup.request.seed,
+        seed=steps.setup.request.seed,
         revert=revert,
         no_revert=no_revert,
         tip=range_ends[1],
-        boots=effects.setup.limits.verify_boots,
-        revert_boots=effects.setup.limits.revert_boots,
+        boots=steps.setup.limits.verify_boots,
+        revert_boots=steps.setup.limits.revert_boots,
         for_reader=searched.for_reader,
-        layout=_layout(effects, searched, ends, whatever=not search_end.answer.sure),
+        layout=_layout(steps, searched, ends, whatever=not search_end.answer.sure),
         endpoints=(ends[0], ends[1]),
-        boots_max=max(effects.setup.limits.verify_boots, most_boots(needed)),
-        words=effects.words,
+        boots_max=max(steps.setup.limits.verify_boots, most_boots(needed)),
+        words=steps.words,
     )
 
 
 def _layout(
-    effects: Steps, searched: SearchedFigure, ends: Sequence[Sample], *, whatever: bool
+    steps: Steps, searched: SearchedFigure, ends: Sequence[Sample], *, whatever: bool
 ) -> int:
     """The layout to compare in, one that the search has not seen; 0 where the ends differ by more
     than a layout makes, unless `whatever` they differ by it is asked.
     """
-    if effects.budget.layout_cost_s() is None or not all(end.n for end in ends):
+    if steps.budget.layout_cost_s() is None or not all(end.n for end in ends):
         return 0
     threshold = searched.figure.threshold(searched.threshold)
     good, bad = (all_badness(threshold, end.values) for end in ends)
     shift = centre(threshold, bad) - centre(threshold, good)
-    small = shift < shift_of(threshold, good, effects.setup.limits.layout_below)
+    small = shift < shift_of(threshold, good, steps.setup.limits.layout_below)
     return PROOF_LAYOUT if small or whatever else 0
 
 
-def _revert(effects: Steps, tip: str, culprit: str) -> tuple[str | None, str]:
+def _revert(steps: Steps, tip: str, culprit: str) -> tuple[str | None, str]:
     """A revert that can be booted, or None with the reason."""
-    revert = effects.revert(tip, culprit)
+    revert = steps.revert(tip, culprit)
     if revert is None:
-        effects.tell(f"the revert of {culprit[:12]} does not apply to {tip[:12]}")
+        steps.tell(f"the revert of {culprit[:12]} does not apply to {tip[:12]}")
         return None, "the revert does not apply to the tip"
-    if not effects.build(revert).ok:
+    if not steps.build(revert).ok:
         return None, "the revert applies to the tip but does not build"
     return revert, ""
 

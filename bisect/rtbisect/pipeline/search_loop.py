@@ -42,50 +42,50 @@ class SearchEnd:
 
 
 def search(
-    effects: Steps, graph: CommitGraph, threshold: Threshold, spare: dict[str, list[Run]]
+    steps: Steps, graph: CommitGraph, threshold: Threshold, spare: dict[str, list[Run]]
 ) -> SearchEnd:
     """Search the graph on one metric. `spare` are boots of its ends that were taken before."""
-    limits = effects.setup.limits
+    limits = steps.setup.limits
     # Both ends first: the calibration needs them, and they tell what a build costs.
     for end in (graph.older, graph.newer):
-        effects.build(end)
-    budget = effects.budget
+        steps.build(end)
+    budget = steps.budget
     spec = SearchSpec(
         graph=graph,
         threshold=threshold,
-        seed=effects.setup.request.seed,
+        seed=steps.setup.request.seed,
         confidence=limits.confidence,
         layout_below=limits.layout_below,
         calibrate_min=limits.calibrate_min,
         calibrate_max=limits.calibrate_max,
         max_boots=max(budget.search_boots_left, 2 * limits.calibrate_min),
         max_builds=limits.max_builds,
-        words=effects.words,
+        words=steps.words,
     )
     state = engine.start(_with_costs(spec, budget))
-    state = _with_silent_commits(effects, state)
+    state = _with_silent_commits(steps, state)
     if silent := len(state.ledger.equal.silent):
-        effects.tell(f"{silent} of {len(graph)} commits touch no file that the ends were made from")
+        steps.tell(f"{silent} of {len(graph)} commits touch no file that the ends were made from")
     forecast_told = False
     while True:
-        state = _within_budget(effects, state, spare)
+        state = _within_budget(steps, state, spare)
         if state.ends.reproduced and not forecast_told:
             forecast_told = True
             # The ends have told what a boot costs; before them it was a guess.
-            state = replace(state, spec=_with_costs(state.spec, effects.budget))
-            effects.tell(_forecast_text(effects, state))
+            state = replace(state, spec=_with_costs(state.spec, steps.budget))
+            steps.tell(_forecast_text(steps, state))
         trials = []
-        for proposal in engine.propose(state, free_hosts=effects.width):
+        for proposal in engine.propose(state, free_hosts=steps.width):
             if isinstance(proposal, Finish):
-                effects.tell(f"search ends: {proposal.outcome.value}: {proposal.reason}")
+                steps.tell(f"search ends: {proposal.outcome.value}: {proposal.reason}")
                 return SearchEnd(engine.answer(state), state)
             trials.append(proposal)
             sha, layout = proposal.revision, proposal.layout
-            build = effects.build(sha, layout)
+            build = steps.build(sha, layout)
             if not engine.knows_build(state, sha, layout):
                 built = Built(sha, build.ok, build.signature, build.seconds, layout)
-                state = _with_silent_commits(effects, engine.apply(state, built))
-        for event in _boot_events(effects, state, trials, threshold, spare):
+                state = _with_silent_commits(steps, engine.apply(state, built))
+        for event in _boot_events(steps, state, trials, threshold, spare):
             state = engine.apply(state, event)
 
 
@@ -98,11 +98,11 @@ def _with_costs(spec: SearchSpec, budget: Budget) -> SearchSpec:
     )
 
 
-def _within_budget(effects: Steps, state: SearchState, spare: dict[str, list[Run]]) -> SearchState:
+def _within_budget(steps: Steps, state: SearchState, spare: dict[str, list[Run]]) -> SearchState:
     """The state with what the campaign has left. The log of a search also has boots and builds that
     were made before it: they cost nothing again.
     """
-    budget, graph = effects.budget, state.spec.graph
+    budget, graph = steps.budget, state.spec.graph
     left = budget.search_boots_left
     waiting = 0
     if left and state.ends.reproduced is None:
@@ -114,10 +114,10 @@ def _within_budget(effects: Steps, state: SearchState, spare: dict[str, list[Run
     return replace(state, spec=replace(state.spec, max_boots=boots, max_builds=builds))
 
 
-def _forecast_text(effects: Steps, state: SearchState) -> str:
+def _forecast_text(steps: Steps, state: SearchState) -> str:
     """What the search will cost, before it costs anything."""
     ends, coming = state.ends, engine.forecast(state)
-    words, budget, limits = effects.words, effects.budget, effects.setup.limits
+    words, budget, limits = steps.words, steps.budget, steps.setup.limits
     text = f"reproduced with {ends.used}+{ends.used} {words.run}s (p = {ends.p:.2g})"
     text += f" {ends.figure}".rstrip()
     seconds = coming.builds * budget.build_cost_s() + coming.boots * budget.boot_cost_s()
@@ -127,14 +127,14 @@ def _forecast_text(effects: Steps, state: SearchState) -> str:
     return f"{text}; expected: {cost}, {chance}, {proof}"
 
 
-def _with_silent_commits(effects: Steps, state: SearchState) -> SearchState:
+def _with_silent_commits(steps: Steps, state: SearchState) -> SearchState:
     """The state with the commits that no build so far sees; every build may see more."""
-    silent = effects.silent(state.spec.graph)
+    silent = steps.silent(state.spec.graph)
     return state if silent.pairs == state.ledger.equal.silent else engine.apply(state, silent)
 
 
 def _boot_events(
-    effects: Steps,
+    steps: Steps,
     state: SearchState,
     trials: Sequence[Trial],
     threshold: Threshold,
@@ -147,7 +147,7 @@ def _boot_events(
     requests: list[tuple[BootRequest, Run | None]] = []
     for trial in trials:
         sha = trial.revision
-        if not (trial.boot and effects.build(sha, trial.layout).ok):
+        if not (trial.boot and steps.build(sha, trial.layout).ok):
             continue
         # A boot that was taken before says nothing of what measures now.
         fits = not trial.layout and trial.purpose is not BootPurpose.RECHECK_END
@@ -158,12 +158,12 @@ def _boot_events(
         later_requests = [
             request for request, its_spare in requests[number + 1 :] if its_spare is None
         ]
-        run = spare_run or effects.boot(ask, later_requests)
-        observation = effects.observe(run, threshold)
+        run = spare_run or steps.boot(ask, later_requests)
+        observation = steps.observe(run, threshold)
         # What the comparison has told of its boots is not told again.
         if observation is not None and spare_run is None:
             label = f"{ask.purpose} {ask.sha[:12]} {layout_variant(ask.layout)}".rstrip()
-            effects.tell(f"{label}: {threshold.key} = {worded(threshold, observation.value)}")
+            steps.tell(f"{label}: {threshold.key} = {worded(threshold, observation.value)}")
         yield Booted(
             revision=ask.sha,
             run_id=run.run_id,

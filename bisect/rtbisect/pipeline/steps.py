@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The effects of a campaign: builds, boots and git, each one a step of the journal."""
+"""The steps of a campaign: builds, boots and git, each one a step of the journal."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rtbisect.search.likelihood import hypotheses
-from rtbisect.search.likelihood.grids import Grid, Grids, logsumexp, normal
+from rtbisect.search.likelihood.grids import Grid, Grids, logsumexp, normalized
 
 if TYPE_CHECKING:
     from rtbisect.model.code import CommitGraph
@@ -226,7 +226,7 @@ def posterior(spec: SearchSpec, ledger: Ledger, ends: Calibration, ancestry: Anc
     return Posterior(
         commits=commits, none=float(np.exp(none - top)) / total, kernels=booted, cells=cells,
         grid=likeliest_lens.grid,
-        shared=normal(likelihoods[none_lens].shared, 3), view=likeliest_lens.view,
+        shared=normalized(likelihoods[none_lens].shared, 3), view=likeliest_lens.view,
         none_grid=lenses[none_lens].grid,
     )  # fmt: skip
 
@@ -248,8 +248,8 @@ def _cells(
             Cell(
                 np.where(member == p, commits, 0.0),
                 pattern[p],
-                normal(likelihood.good[p]) * joint.sum(axis=2)[:, :, None],
-                normal(likelihood.bad[p]) * joint.sum(axis=1)[:, :, None],
+                normalized(likelihood.good[p]) * joint.sum(axis=2)[:, :, None],
+                normalized(likelihood.bad[p]) * joint.sum(axis=1)[:, :, None],
                 grid,
             )
         )

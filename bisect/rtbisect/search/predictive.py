@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rtbisect.search.likelihood.counts import CountGrid
-from rtbisect.search.likelihood.grids import Grid, Grids, normal
+from rtbisect.search.likelihood.grids import Grid, Grids, normalized
 from rtbisect.search.likelihood.hypotheses import loglik
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def _kernel_p(side: Grid, node: Floats, grids: Grids, view: int, boots: tuple[Vi
     total = 0.0
     for count, boot in enumerate(boots):
         before = boots[:count]
-        weight = normal(log + loglik(side, before, view) if before else log, 3)
+        weight = normalized(log + loglik(side, before, view) if before else log, 3)
         grid, value = (
             side.grid_and_events(boot) if isinstance(side, CountGrid) else (side, boot[view])
         )

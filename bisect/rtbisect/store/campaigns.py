@@ -98,10 +98,12 @@ class CampaignStore:
         """The campaign that a process runs right now, "" when there is none."""
         if not locks.is_held(self._lock):
             return ""
-        last_of_others = locks.read_word(self._lock)
+        last_session_before = locks.read_word(self._lock)
         query = (
             sa.select(db.session.c.campaign)
-            .where(db.session.c.id > (int(last_of_others) if last_of_others.isdigit() else 0))
+            .where(
+                db.session.c.id > (int(last_session_before) if last_session_before.isdigit() else 0)
+            )
             .order_by(db.session.c.id.desc())
             .limit(1)
         )

@@ -43,12 +43,12 @@ def test_a_control_that_changes_by_less_than_counts_is_not_one_that_stands_still
     on = replace(ON, min_effect=2.0)
     off = replace(ON, key=OFF, min_effect=2.0)
     for beside in (None, (parent, culprit)):
-        found, reason = cause(on, parent, culprit, off, calm, stirred, beside=beside)
+        found, reason = cause(on, parent, culprit, off, calm, stirred, control_loaded=beside)
         assert found is Cause.NONE
         assert "without it by less than counts" in reason
     # A share of a fifth and less is what the report says.
     slight = Sample(tuple(value * 1.05 + 0.2 for value in calm.values))
-    found, reason = cause(on, parent, culprit, off, calm, slight, beside=(parent, culprit))
+    found, reason = cause(on, parent, culprit, off, calm, slight, control_loaded=(parent, culprit))
     assert found is Cause.WORKLOAD_DEPENDENT
     assert "of its change beside it" in reason
 
@@ -82,7 +82,7 @@ def test_a_small_count_that_wavers_is_nothing_beside_what_the_workload_adds():
     loud = Sample((135.8, 127.0, 177.2, 140.5, 135.6, 105.1, 134.0, 168.5, 164.7, 150.3))
     off = replace(ON, key=OFF, min_effect=2.0, floor=1.0)
     assert cause(ON, QUIET, LOUD, off, parent, culprit)[0] is Cause.NONE
-    found, reason = cause(ON, QUIET, LOUD, off, parent, culprit, beside=(quiet, loud))
+    found, reason = cause(ON, QUIET, LOUD, off, parent, culprit, control_loaded=(quiet, loud))
     assert found is Cause.WORKLOAD_DEPENDENT
     assert "of its change beside it" in reason
 
@@ -91,13 +91,13 @@ def test_a_share_that_counts_decides_nothing():
     wide = (0.2, 2.6, 1.1, 0.9, 4.0, 0.6)
     more = Sample((1.5, 3.0, 1.9, 1.0, 5.0, 2.7))
     for beside in [(QUIET, Sample((3.0, 4.5, 4.1, 3.8, 3.4, 4.9))), (LOUD, LOUD), (NONE, LOUD)]:
-        found, _ = cause(ON, QUIET, LOUD, ON, Sample(wide), more, beside=beside)
+        found, _ = cause(ON, QUIET, LOUD, ON, Sample(wide), more, control_loaded=beside)
         assert found is Cause.NONE
 
 
 def test_a_control_that_regressed_is_the_kernel_however_small():
     beside = (QUIET, Sample(tuple(1000.0 + i for i in range(6))))
-    assert cause(ON, QUIET, LOUD, ON, QUIET, LOUD, beside=beside)[0] is Cause.KERNEL
+    assert cause(ON, QUIET, LOUD, ON, QUIET, LOUD, control_loaded=beside)[0] is Cause.KERNEL
 
 
 def test_a_difference_that_only_the_tool_sees_is_its_own():

@@ -242,7 +242,7 @@ def test_a_kill_at_any_write_changes_neither_answer_nor_counts(memory, remembere
     setup, parts = whole.open(heard=hear)
     expected, _report = bisect.bisect(setup, parts)
     assert expected.outcome is Outcome.CULPRIT
-    effects = len(whole.lab.requests), len(whole.builder.requests)
+    steps = len(whole.lab.requests), len(whole.builder.requests)
     assert len(killed) > 40
     assert len({writes[stop - 1] for stop in killed}) == len(set(writes)) > 3
     for number, (stop, here) in enumerate(killed.items()):
@@ -251,9 +251,9 @@ def test_a_kill_at_any_write_changes_neither_answer_nor_counts(memory, remembere
         setup, resumed = here.open()
         result, _report = bisect.bisect(setup, resumed)
         assert result == expected, f"killed after write {stop}"
-        assert len(here.lab.requests) <= effects[0] + 1
-        assert len(here.builder.requests) <= effects[1] + 1
-        assert resumed.journal.summary().boots == effects[0]
+        assert len(here.lab.requests) <= steps[0] + 1
+        assert len(here.builder.requests) <= steps[1] + 1
+        assert resumed.journal.summary().boots == steps[0]
         assert resumed.journal.story() == parts.journal.story()
 
 

@@ -45,8 +45,8 @@ def test_an_upgrade_of_tools_stops_a_campaign(tmp_path, first):
 def test_a_boot_recorded_for_another_revision_stops_the_resume(tmp_path):
     here = world(tmp_path, 4)
     setup, ports = here.open()
-    effects = Steps(setup=setup, ports=ports)
-    effects.boot(BootRequest(sha=sha(0), purpose="base"))
+    steps = Steps(setup=setup, ports=ports)
+    steps.boot(BootRequest(sha=sha(0), purpose="base"))
     setup, ports = here.open()
     with pytest.raises(InternalError, match="recorded for"):
         Steps(setup=setup, ports=ports).boot(BootRequest(sha=sha(8), purpose="tip"))

@@ -72,7 +72,7 @@ class Grids:
         return self._fresh[side]
 
 
-def normal(log: Floats, axes: int = 1) -> Floats:
+def normalized(log: Floats, axes: int = 1) -> Floats:
     """Log weights as weights that add up to 1 over the last `axes` axes."""
     last = tuple(range(-axes, 0))
     weight = np.exp(log - log.max(axis=last, keepdims=True))

@@ -18,7 +18,7 @@ from rtbisect.judge.scale import counted, effect_floor
 from rtbisect.model.campaign import Better, Scale, Statistic, Threshold
 from rtbisect.search.likelihood.counts import CountGrid, chance_grids, count_grids
 from rtbisect.search.likelihood.features import Views, common
-from rtbisect.search.likelihood.grids import Grid, Grids, logsumexp, normal
+from rtbisect.search.likelihood.grids import Grid, Grids, logsumexp, normalized
 from rtbisect.search.likelihood.mixture import state_grids
 from rtbisect.search.likelihood.priors import boot_grids
 
@@ -105,8 +105,8 @@ def lens_likelihood(lens: Lens, boots: list[tuple[Views, ...]], pattern: Bools) 
 def _ahead(ahead: Floats, scales: Floats, good: Floats, bad: Floats) -> Floats:
     """Log of the factor by which `ahead` changes the weight of each pattern and t, (p, t)."""
     weight = np.exp(scales - logsumexp(scales, 2)[:, :, None, None])
-    good_weight = np.einsum("pts,ptsa->pta", weight.sum(axis=3), normal(good))
-    bad_weight = np.einsum("pts,ptsa->pta", weight.sum(axis=2), normal(bad))
+    good_weight = np.einsum("pts,ptsa->pta", weight.sum(axis=3), normalized(good))
+    bad_weight = np.einsum("pts,ptsa->pta", weight.sum(axis=2), normalized(bad))
     log_factor: Floats = np.log(
         np.maximum(np.einsum("pta,tab,ptb->pt", good_weight, ahead, bad_weight), 1e-12)
     )
