@@ -174,22 +174,28 @@ def chance_of_less(whole: Pair, part: Pair) -> float:
     """Chance that as many boots as `part` has, drawn from those of `whole` (base, new each), have a
     shift of means of at most that of `part`.
     """
-    rng = np.random.default_rng(0)
-    base, new = (_checked_array(values, "the sample") for values in whole)
-    one, two = (_checked_array(values, "the sample") for values in part)
-    shifts = rng.choice(new, (RESAMPLES, two.size)).mean(axis=1)
-    shifts -= rng.choice(base, (RESAMPLES, one.size)).mean(axis=1)
-    return float(np.mean(shifts <= two.mean() - one.mean() + 1e-9))
+    base, new = part
+    sizes = len(base), len(new)
+    shifts = _shifts(np.random.default_rng(0), *whole, mean=True, sizes=sizes)
+    return float(np.mean(shifts <= mean(new) - mean(base) + 1e-9))
 
 
 def _shifts(
-    rng: np.random.Generator, base: Sequence[float], new: Sequence[float], *, mean: bool
+    rng: np.random.Generator,
+    base: Sequence[float],
+    new: Sequence[float],
+    *,
+    mean: bool,
+    sizes: tuple[int, int] | None = None,
 ) -> Floats:
-    """RESAMPLES draws of median(new) - median(base), or of the means."""
+    """RESAMPLES draws of median(new) - median(base), or of the means; of so many values of base and
+    new as `sizes` says, else of as many as there are.
+    """
     base_values, new_values = _checked_array(base, "base"), _checked_array(new, "new")
+    base_n, new_n = sizes or (base_values.size, new_values.size)
     centre = np.mean if mean else np.median
-    shifts = centre(rng.choice(new_values, (RESAMPLES, new_values.size)), axis=1)
-    shifts -= centre(rng.choice(base_values, (RESAMPLES, base_values.size)), axis=1)
+    shifts = centre(rng.choice(new_values, (RESAMPLES, new_n)), axis=1)
+    shifts -= centre(rng.choice(base_values, (RESAMPLES, base_n)), axis=1)
     return np.asarray(shifts)
 
 

@@ -10,8 +10,9 @@ import pytest
 
 from helpers.mail_world import USE, WHO, World
 from helpers.report_cases import BOARD, rcu
+from helpers.results import culprit_result
 from rtbisect.campaign import assemble, labs, session
-from rtbisect.model.campaign import CampaignRequest, Cause, Outcome, Result
+from rtbisect.model.campaign import CampaignRequest
 from rtbisect.store import codec
 from rtbisect.store.campaigns import CampaignStore
 
@@ -25,15 +26,7 @@ def world(tmp_path, capsys, monkeypatch):
     found.place = found.site
 
     def answered(request, _setup, _parts):
-        return Result(
-            outcome=Outcome.CULPRIT,
-            cause=Cause.KERNEL,
-            culprit=request.newer,
-            candidates=(),
-            confidence=0.9,
-            metric=None,
-            judgement=None,
-        ), None
+        return culprit_result(request.newer, 0.9), None
 
     lab = SimpleNamespace(preflight=lambda _request: None, leave=lambda: None)
     monkeypatch.setattr(assemble, "MACHINE_LOCK", tmp_path / "machine.lock")

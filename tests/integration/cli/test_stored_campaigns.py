@@ -5,13 +5,12 @@ import sqlite3
 
 from helpers.command_line import documented
 from helpers.filled_store import KEY, filled, record, result
+from helpers.results import other_result
 from rtbisect.model.campaign import (
     CampaignRequest,
-    Cause,
     Judgement,
     Level,
     Outcome,
-    Result,
     Sample,
 )
 from rtbisect.store import codec
@@ -23,15 +22,7 @@ def test_status_lists_the_newest_and_what_is_not_done(cli):
     asked = codec.to_json(
         CampaignRequest, CampaignRequest(kind="check", site="s", tree="t", older="a", newer="b")
     )
-    answer = Result(
-        outcome=Outcome.NO_REGRESSION,
-        cause=Cause.NONE,
-        culprit=None,
-        candidates=(),
-        confidence=0.0,
-        metric=None,
-        judgement=None,
-    )
+    answer = other_result(Outcome.NO_REGRESSION)
     for _ in range(60):
         cli.store.finish(cli.store.create("check", asked, "now"), answer, None)
     found = cli.run("status", "--json").data
@@ -105,16 +96,7 @@ def test_numbers_that_json_does_not_know_are_null(cli):
         p=1.0,
         reason="odd",
     )
-    answer = Result(
-        outcome=Outcome.INCONCLUSIVE,
-        cause=Cause.NONE,
-        culprit=None,
-        candidates=(),
-        confidence=0.0,
-        metric=None,
-        judgement=None,
-        judgements=(odd,),
-    )
+    answer = other_result(Outcome.INCONCLUSIVE, judgements=(odd,))
     record(cli, "check", answer=answer)
     done = cli.run("resume", "check-1", "--json")
     assert done.code == 4

@@ -7,13 +7,13 @@ from dataclasses import replace
 
 import pytest
 
+from helpers.results import culprit_result
 from rtbisect.config.schema import Commands
 from rtbisect.errors import ConfigError, InfrastructureError
 from rtbisect.mail.command_mail import SenderRules
 from rtbisect.mail.poll import Stores, poll
 from rtbisect.mail.transport import inbox as post
 from rtbisect.mail.transport.inbox import Maildir
-from rtbisect.model.campaign import Cause, Outcome, Result
 from rtbisect.model.mail import MailKind, OutMail
 from rtbisect.model.report import Report, ReportState
 from rtbisect.store.campaigns import CampaignStore
@@ -170,27 +170,25 @@ def test_a_folder_that_is_no_maildir(tmp_path):
         Maildir(tmp_path)
 
 
-def test_an_answer_to_a_draft_is_in_its_thread(tmp_path, box, stores):
+def reported(stores, state):
+    """A campaign with a report, d1, that stands so."""
     name = stores.campaigns.create("bisect", "{}", "now")
     report = Report(
         campaign=name,
-        state=ReportState.DRAFT,
+        state=state,
         message_id="d1@lab.example.org",
         eml="",
         path="p",
         bisect_log="",
         story="",
     )
-    result = Result(
-        outcome=Outcome.CULPRIT,
-        cause=Cause.KERNEL,
-        culprit="1" * 40,
-        candidates=(),
-        confidence=0.97,
-        metric=None,
-        judgement=None,
-    )
+    result = culprit_result("1" * 40)
     stores.campaigns.finish(name, result, report)
+    return name
+
+
+def test_an_answer_to_a_draft_is_in_its_thread(tmp_path, box, stores):
+    name = reported(stores, ReportState.DRAFT)
     add(box, parent="<d1@lab.example.org>", body="#rtbisect test")
     (found,) = look(tmp_path, stores)
     assert found.campaign == name
@@ -258,26 +256,7 @@ def test_a_store_that_fails_leaves_the_mail_in_the_inbox(tmp_path, box, stores, 
 
 
 def test_a_reply_to_what_another_version_wrote_holds_nobody_up(tmp_path, box, stores):
-    name = stores.campaigns.create("bisect", "{}", "now")
-    report = Report(
-        campaign=name,
-        state=ReportState.SENT,
-        message_id="d1@lab.example.org",
-        eml="",
-        path="p",
-        bisect_log="",
-        story="",
-    )
-    result = Result(
-        outcome=Outcome.CULPRIT,
-        cause=Cause.KERNEL,
-        culprit="1" * 40,
-        candidates=(),
-        confidence=0.97,
-        metric=None,
-        judgement=None,
-    )
-    stores.campaigns.finish(name, result, report)
+    name = reported(stores, ReportState.SENT)
     with stores.campaigns.database.write() as connection:
         connection.exec_driver_sql("UPDATE campaign SET report = '{}'")
     add(box, parent="<d1@lab.example.org>", references="<d1@lab.example.org>")

@@ -5,8 +5,9 @@ from dataclasses import replace
 
 import pytest
 
+from helpers.campaigns import RES
 from rtbisect.acceptance import criteria
-from rtbisect.model.campaign import Better, MetricKey, Role, Scale, Statistic, Threshold
+from rtbisect.model.campaign import MetricKey, Role, Scale
 from rtbisect.model.lab import DeviceType, Measurement, Run, RunStatus
 
 KIND = DeviceType(
@@ -19,19 +20,7 @@ KIND = DeviceType(
     emulated=False,
 )
 KEY = MetricKey("ipi", "res_per_s", "pf-off")
-RATE = Threshold(
-    key=KEY,
-    unit="1/s",
-    better=Better.LOWER,
-    scale=Scale.LOG,
-    statistic=Statistic.MEDIAN,
-    min_effect=1.5,
-    limit=None,
-    floor=1.0,
-    role=Role.PRIMARY,
-    control=None,
-    reason="r",
-)
+RATE = replace(RES, key=KEY, floor=1.0)
 FACTS = {
     "smt_active": "1", "clocksource": "tsc", "isolated": "2-7", "nohz_full": "2-7",
     "isolated_asked": "2-7", "governor": "performance", "cpuidle_driver": "intel_idle",

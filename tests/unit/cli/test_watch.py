@@ -6,29 +6,18 @@ from dataclasses import replace
 import pytest
 
 from helpers.campaigns import sha
+from helpers.results import other_result
 from rtbisect.campaign import session
 from rtbisect.campaign.fingerprint import SetupChangedError
 from rtbisect.cli import watch
 from rtbisect.cli.output import Output
 from rtbisect.config.site_file import SiteFiles
 from rtbisect.errors import Exit
-from rtbisect.model.campaign import CampaignRequest, Cause, Outcome, Result
+from rtbisect.model.campaign import CampaignRequest, Outcome
 from rtbisect.store import codec
 from rtbisect.store.campaigns import CampaignStore
 
 REQUEST = CampaignRequest(kind="check", site="/site.yaml", tree="rt", older=sha(1), newer=sha(2))
-
-
-def answer(outcome):
-    return Result(
-        outcome=outcome,
-        cause=Cause.NONE,
-        culprit=None,
-        candidates=(),
-        confidence=0.0,
-        metric=None,
-        judgement=None,
-    )
 
 
 @pytest.fixture
@@ -37,7 +26,7 @@ def bench(tmp_path, monkeypatch):
     store, answers, begun = CampaignStore(tmp_path), {}, []
 
     def finish(identity, request):
-        store.finish(identity, answer(answers[request.kind]), None)
+        store.finish(identity, other_result(answers[request.kind]), None)
         return store.get(identity)
 
     def start(_state, request, _progress, _sites=None):

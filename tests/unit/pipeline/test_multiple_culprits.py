@@ -4,21 +4,14 @@
 import pytest
 
 from helpers.campaigns import sha
+from helpers.results import culprit_result
 from helpers.scenarios import History
-from rtbisect.model.campaign import Cause, Limits, Outcome, Result
+from rtbisect.model.campaign import Limits, Outcome
 from rtbisect.pipeline import bisect, multiple_culprits
 from rtbisect.search.spec import SearchAnswer
 from rtbisect.search.wording import GIT
 
-RESULT = Result(
-    outcome=Outcome.CULPRIT,
-    cause=Cause.KERNEL,
-    culprit="culprit",
-    candidates=(),
-    confidence=0.97,
-    metric=None,
-    judgement=None,
-)
+RESULT = culprit_result("culprit")
 
 
 def told(unlike):

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from helpers.campaigns import boots, scaled, sha, with_kernel, world
+from helpers.results import culprit_result
 from rtbisect.lab.fake import FakeLab
 from rtbisect.lab.windows import LEVELS
 from rtbisect.model.campaign import (
@@ -18,7 +19,6 @@ from rtbisect.model.campaign import (
     Limits,
     MetricKey,
     Outcome,
-    Result,
     Sample,
     Sought,
 )
@@ -243,29 +243,13 @@ def test_a_noise_report_says_what_a_revert_brings_back(tmp_path):
         [(fix, sha(5)), (fix, sha(4)), (replace(fix, sought=Sought.REGRESSION), sha(5))]
     ):
         other = store.create("bisect", to_json(CampaignRequest, asked), f"then {number}")
-        answer = Result(
-            outcome=Outcome.CULPRIT,
-            cause=Cause.KERNEL,
-            culprit=culprit,
-            candidates=(),
-            confidence=0.99,
-            metric=key,
-            judgement=judged,
-        )
+        answer = culprit_result(culprit, 0.99, metric=key, judgement=judged)
         store.finish(other, answer, None)
     # What another version wrote says nothing.
     broken = store.create("bisect", "{}", "then")
     store.finish(
         broken,
-        Result(
-            outcome=Outcome.CULPRIT,
-            cause=Cause.KERNEL,
-            culprit=sha(5),
-            candidates=(),
-            confidence=0.9,
-            metric=key,
-            judgement=judged,
-        ),
+        culprit_result(sha(5), 0.9, metric=key, judgement=judged),
         None,
     )
     _result, report = bisect.bisect(*here.open())

@@ -6,11 +6,12 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from helpers.results import culprit_result, other_result
 from rtbisect.errors import InternalError
 from rtbisect.mail.digest import digest
 from rtbisect.mail.poll import Stores
 from rtbisect.mail.report_state import follow_outbox
-from rtbisect.model.campaign import CampaignRequest, Cause, Outcome, Result
+from rtbisect.model.campaign import CampaignRequest, Outcome
 from rtbisect.model.mail import MailKind, MailState, OutMail
 from rtbisect.model.report import CommitText, Report, ReportState
 from rtbisect.store import codec
@@ -40,15 +41,7 @@ def ended(store, culprit, state=ReportState.SENT, *, told=None):
     """A campaign that found a commit and wrote a report, which stands so."""
     request = codec.to_json(CampaignRequest, replace(REQUEST, newer=culprit))
     name = store.create("bisect", request, "2026-01-01T00:00:00+00:00")
-    result = Result(
-        outcome=Outcome.CULPRIT,
-        cause=Cause.KERNEL,
-        culprit=culprit,
-        candidates=((culprit, 0.98),),
-        confidence=0.98,
-        metric=None,
-        judgement=None,
-    )
+    result = culprit_result(culprit, 0.98, candidates=((culprit, 0.98),))
     folder = store.state / "reports" / name
     report = Report(
         campaign=name,
@@ -228,15 +221,7 @@ def test_a_campaign_ended_with_its_last_step(store):
     add_steps(store.database, name, [step])
     store.finish(
         name,
-        Result(
-            outcome=Outcome.NOOP,
-            cause=Cause.NONE,
-            culprit=None,
-            candidates=(),
-            confidence=0.0,
-            metric=None,
-            judgement=None,
-        ),
+        other_result(Outcome.NOOP),
         None,
     )
     assert store.ended_since(at) == (name,)
