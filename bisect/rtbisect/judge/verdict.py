@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from rtbisect.judge import blocks, stats
 from rtbisect.judge.scale import (
@@ -26,10 +26,17 @@ PASS_BOOTS = 3
 IMPROVED_ALPHA = 0.005
 
 
-def judge(
-    threshold: Threshold, base: Sample, new: Sample, *, alpha: float = 0.01, run: str = "boot"
+def judge(  # noqa: PLR0913  (keyword-only: what the reason is said in)
+    threshold: Threshold,
+    base: Sample,
+    new: Sample,
+    *,
+    alpha: float = 0.01,
+    run: str = "boot",
+    effect_words: Callable[[float], str] | None = None,
 ) -> Judgement:
-    """Is `new` worse than `base`? The reason calls a measurement a `run`.
+    """Is `new` worse than `base`? The reason calls a measurement a `run`, and the effect what
+    `effect_words` makes of it, else `effect_text`.
 
     regressed: the medians differ by at least `min_effect` in the bad direction and the one-sided
     permutation p (of ranks; of means where these are judged) is at most `alpha`. pass: the 95%
@@ -53,7 +60,9 @@ def judge(
     interval = (min(first, second), max(first, second))
     judgement = replace(judgement, effect=effect_of(threshold, shift), interval=interval, p=p)
     worst = high if min(base.n, new.n) >= PASS_BOOTS else None
-    return _with_level(threshold, judgement, (shift, floor, worst), alpha, run)
+    words = effect_words or partial(effect_text, threshold)
+    effect = words(judgement.effect)
+    return _with_level(threshold, judgement, (shift, floor, worst), alpha, (effect, run))
 
 
 # A verification asks again for each of its looks after every boot, and nothing of them has changed.
@@ -155,13 +164,14 @@ def _with_level(
     judgement: Judgement,
     shifts: tuple[float, float, float | None],
     alpha: float,
-    run: str,
+    words: tuple[str, str],
 ) -> Judgement:
     """Level and reason; `shifts` are shift, its floor, and the worst shift of the interval
-    (None: too few boots to trust it), all in badness.
+    (None: too few boots to trust it), all in badness. `words` are the effect, and what a
+    measurement is called.
     """
+    effect, run = words
     shift, floor, worst = shifts
-    effect = effect_text(threshold, judgement.effect)
     if shift >= floor and judgement.p <= alpha:
         level, reason = Level.REGRESSED, f"{effect}, p = {judgement.p:.2g}"
     elif worst is not None and worst < floor:

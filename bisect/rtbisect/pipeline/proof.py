@@ -129,6 +129,10 @@ class SearchedFigure:
         """A judgement with its numbers as a reader knows them."""
         return self.figure.for_reader(self.threshold, judgement)
 
+    def effect_words(self, effect: float) -> str:
+        """An effect of the figure as a reader knows it."""
+        return self.figure.effect_for_reader(self.threshold, effect)
+
     def sample(self, steps: Steps, runs: Iterable[Run]) -> Sample:
         observations = (self.observe(steps, run) for run in runs)
         return Sample(
@@ -286,7 +290,12 @@ def _kept_until_end(
     culprit_sample = searched.sample(steps, fresh)
     if culprit == bad or not end_sample.n or not culprit_sample.n:
         return ()
-    judgement = judge(searched.figure.threshold(searched.threshold), end_sample, culprit_sample)
+    judgement = judge(
+        searched.figure.threshold(searched.threshold),
+        end_sample,
+        culprit_sample,
+        effect_words=searched.effect_words,
+    )
     if judgement.level is not Level.REGRESSED:
         return ()
     readable = searched.for_reader(judgement)
@@ -323,6 +332,7 @@ def _spec(
         boots=steps.setup.limits.verify_boots,
         revert_boots=steps.setup.limits.revert_boots,
         for_reader=searched.for_reader,
+        effect_words=searched.effect_words,
         layout=_layout(steps, searched, ends, whatever=not search_end.answer.sure),
         endpoints=(ends[0], ends[1]),
         boots_max=max(steps.setup.limits.verify_boots, most_boots(needed)),

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, TypeAlias
 
 from rtbisect.errors import ConfigError
@@ -93,8 +93,9 @@ class VerifySpec:
     layout: int = 0
     #: Boots a side at the last look.
     boots_max: int = 10
-    #: Makes of a judgement what a reader knows of it.
+    #: Makes of a judgement what a reader knows of it, and says an effect so; None: as judged.
     for_reader: Callable[[Judgement], Judgement] = field(default=lambda found: found, compare=False)
+    effect_words: Callable[[float], str] | None = field(default=None, compare=False)
     #: Those of the notes.
     words: SearchWords = GIT
 
@@ -387,11 +388,12 @@ def _verification(spec: VerifySpec, check: _Check, pair: _Pair, alpha: float) ->
 
 def _judged(spec: VerifySpec, pair: _Pair, alpha: float, *, run: str = "boot") -> Judgement:
     """What the boots say of the pair: nothing yet, where equal boots may be luck."""
-    judgement = judge(spec.threshold, *pair, alpha=alpha, run=run)
+    words = spec.effect_words or partial(effect_text, spec.threshold)
+    judgement = judge(spec.threshold, *pair, alpha=alpha, run=run, effect_words=words)
     if judgement.level is not Level.PASS or not _may_be_luck(spec, pair):
         return judgement
     reason = (
-        f"{effect_text(spec.threshold, judgement.effect)}; as many {run}s of {spec.words.older} and"
+        f"{words(judgement.effect)}; as many {run}s of {spec.words.older} and"
         f" {spec.words.newer} would often differ as little"
     )
     return replace(judgement, level=Level.UNDECIDED, reason=reason)

@@ -75,7 +75,7 @@ def test_a_part_of_a_figure_is_told_in_its_own_words(mailer):
     threshold = next(each for each in epoll().thresholds if each.key == key)
     figure = Aspect(view=2)
     quiet, loud = Sample((0.05, 0.06, 0.07)), Sample((2.1, 2.2, 2.3))
-    reason = "new - base = +2.14 log, p = 0.001"
+    reason = f"{figure.effect_for_reader(threshold, 2.14)}, p = 0.001"
     judged = Judgement(
         key=key,
         level=Level.REGRESSED,

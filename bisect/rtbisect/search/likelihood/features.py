@@ -141,21 +141,18 @@ class Aspect:
 
     def for_reader(self, threshold: Threshold, judgement: Judgement) -> Judgement:
         """A judgement of this figure in what a reader knows: how many times (LOG) or by how much a
-        CPU exceeds the others, or a boot lies from the middle; the mean in its unit.
+        CPU exceeds the others, or a boot lies from the middle; the mean in its unit. Its reason is
+        for a reader already, by `effect_for_reader`.
         """
         if self.plain:
             return judgement
-        sign = 1.0 if threshold.better is Better.LOWER or self.around is not None else -1.0
         log = threshold.scale is Scale.LOG
         floor = threshold.floor if self.mean else 0.0
 
         def of_badness(value: float) -> float:
-            return math.exp(sign * value) if log else sign * value
+            return self._of_badness(threshold, value)
 
         low, high = sorted(of_badness(value) for value in judgement.interval)
-        unit = threshold.unit if self.mean or not log else "1"
-        before = effect_text(self.threshold(threshold), judgement.effect)
-        after = effect_text(replace(threshold, unit=unit), of_badness(judgement.effect))
         return replace(
             judgement,
             base=Sample(tuple(of_badness(value) - floor * log for value in judgement.base.values)),
@@ -163,10 +160,23 @@ class Aspect:
             effect=of_badness(judgement.effect),
             interval=(low, high),
             figure=str(self),
-            unit=unit,
+            unit=self._unit(threshold),
             mean=self.mean,
-            reason=judgement.reason.replace(before, after, 1),
         )
+
+    def effect_for_reader(self, threshold: Threshold, effect: float) -> str:
+        """An effect that was judged on this figure, in what a reader knows."""
+        if self.plain:
+            return effect_text(threshold, effect)
+        shown = replace(threshold, unit=self._unit(threshold))
+        return effect_text(shown, self._of_badness(threshold, effect))
+
+    def _unit(self, threshold: Threshold) -> str:
+        return threshold.unit if self.mean or threshold.scale is not Scale.LOG else "1"
+
+    def _of_badness(self, threshold: Threshold, value: float) -> float:
+        sign = 1.0 if threshold.better is Better.LOWER or self.around is not None else -1.0
+        return math.exp(sign * value) if threshold.scale is Scale.LOG else sign * value
 
 
 #: The figure as it is.
