@@ -10,7 +10,10 @@ from enum import StrEnum
 from typing import Any, TypeVar
 
 from rtbisect.model.code import with_ends
+from rtbisect.model.finding import Finding
 from rtbisect.model.formats import kept_as
+from rtbisect.model.kinds.search import Checks
+from rtbisect.model.old_sentences import with_findings
 
 T = TypeVar("T")
 
@@ -209,11 +212,11 @@ class Judgement:
     interval: tuple[float, float]
     #: An exact or sampled permutation p value.
     p: float
-    #: Why that level, for a person.
-    reason: str
-    #: What of the figure was judged; "" for the figure itself.
-    figure: str = ""
-    #: Of all numbers here, where `figure` is not ""; else that of the metric.
+    #: Why that level.
+    reason: Finding
+    #: What of the figure was judged; None for the figure itself.
+    figure: Finding | None = None
+    #: Of all numbers here, where there is a `figure`; else that of the metric.
     unit: str = ""
     #: Means were compared and no medians.
     mean: bool = False
@@ -266,8 +269,8 @@ class TestedRevision:
     boots: int
     #: Posterior probability that it shows the bad behaviour.
     probability_bad: float
-    #: Why it could not be tested; "" where it was.
-    skipped: str = ""
+    #: Why it could not be tested; None where it was.
+    skipped: Finding | None = None
 
 
 class CheckStatus(StrEnum):
@@ -280,8 +283,10 @@ class CheckStatus(StrEnum):
 
 
 class CheckName(StrEnum):
-    """The checks that are there once; one against a parent tells that in `Verification.parent`."""
+    """The checks after a search."""
 
+    #: The culprit is worse than one of its parents, which `Verification.parent` names.
+    PARENT = "culprit vs parent"
     #: Culprit and parent in kernels with another code layout.
     LAYOUT = "layout"
     REVERT = "revert on tip"
@@ -295,19 +300,25 @@ class CheckName(StrEnum):
 class Verification:
     """One check after the search."""
 
-    #: A `CheckName`, or a sentence with the parent.
-    name: str
+    check: CheckName
     status: CheckStatus
     #: None where nothing was compared.
     judgement: Judgement | None
-    #: For a person.
-    note: str = ""
+    #: What it has found; None where the status says all.
+    note: Finding | None = None
     #: Its shift as a share of that of the ends; None where that makes no sense.
     recovery: float | None = None
     #: The recovery is less than all of it, by more than luck.
     short: bool = False
     #: The one that the culprit is compared with, by 12 digits; "" for any other check.
     parent: str = ""
+
+    @property
+    def name(self) -> Finding:
+        """What a reader calls it."""
+        if self.check is CheckName.PARENT:
+            return Finding.of(Checks.PARENT, parent=self.parent)
+        return Finding.of(Checks.NAMED, check=self.check)
 
 
 class GateStatus(StrEnum):
@@ -325,8 +336,8 @@ class Gate:
     #: Begins with its number there.
     name: str
     status: GateStatus
-    #: For a person.
-    reason: str
+    #: What it has seen.
+    reason: Finding
 
     @property
     def ok(self) -> bool:
@@ -373,7 +384,7 @@ def with_parents(result: dict[str, Any]) -> dict[str, Any]:
     return result | {"verifications": checks}
 
 
-@kept_as("Result", with_parents)
+@kept_as("Result", with_parents, with_findings)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
     """The answer of a campaign."""
@@ -393,8 +404,8 @@ class Result:
     tested: tuple[TestedRevision, ...] = ()
     verifications: tuple[Verification, ...] = ()
     table: tuple[TableRow, ...] = ()
-    #: Sentences for a person.
-    reasons: tuple[str, ...] = ()
+    #: What it rests on, or why there is none.
+    reasons: tuple[Finding, ...] = ()
     #: Of all metrics of a check.
     judgements: tuple[Judgement, ...] = ()
     gates: tuple[Gate, ...] = ()

@@ -6,7 +6,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from rtbisect.model.finding import Finding  # noqa: TC001  (pydantic reads the annotations)
 from rtbisect.model.formats import kept_as
+from rtbisect.model.old_sentences import with_found_reason
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -178,7 +180,7 @@ class RunStatus(StrEnum):
     SKIPPED = "skipped"
 
 
-@kept_as("Run")
+@kept_as("Run", with_found_reason)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
     """One boot with everything that it measured. Only COMPLETE runs are evidence."""
@@ -186,8 +188,8 @@ class Run:
     run_id: str
     revision: str
     status: RunStatus
-    #: Why it is not complete; "" where it is.
-    reason: str = ""
+    #: Why it is not complete; None where it is.
+    reason: Finding | None = None
     measurements: tuple[Measurement, ...] = ()
     #: Read in the guest (topology, clock source, RCU settings): pairs of key and value.
     facts: tuple[tuple[str, str], ...] = ()

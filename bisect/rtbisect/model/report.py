@@ -20,8 +20,10 @@ from rtbisect.model.campaign import (
     with_parents,
 )
 from rtbisect.model.code import CommitGraph, with_ends
+from rtbisect.model.finding import Finding  # noqa: TC001  (pydantic reads the annotations)
 from rtbisect.model.formats import kept_as
 from rtbisect.model.lab import DeviceType, HostProfile  # noqa: TC001
+from rtbisect.model.old_sentences import figure_of, with_findings
 
 
 class ReportState(StrEnum):
@@ -67,8 +69,8 @@ class Repaired:
     metric: MetricKey
     without: Sample
     with_it: Sample
-    #: What of the metric was judged, with its own unit; "" for the metric itself.
-    figure: str = ""
+    #: What of the metric was judged, with its own unit; None for the metric itself.
+    figure: Finding | None = None
     unit: str = ""
 
 
@@ -98,6 +100,13 @@ def _with_sought(report: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def _with_findings(report: dict[str, Any]) -> dict[str, Any]:
+    repaired = [
+        each | {"figure": figure_of(each.get("figure", ""))} for each in report.get("repaired", ())
+    ]
+    return report | {"result": with_findings(report["result"]), "repaired": repaired}
+
+
 class HostSetup(NamedTuple):
     """On what kernels booted, and how it was set up."""
 
@@ -105,7 +114,7 @@ class HostSetup(NamedTuple):
     profile: HostProfile
 
 
-@kept_as("ReportInput", _with_parents, _with_sought)
+@kept_as("ReportInput", _with_parents, _with_sought, _with_findings)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportInput:
     """Everything a mail may say. Templates print nothing that is not in here."""

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -11,32 +12,20 @@ if TYPE_CHECKING:
     from rtbisect.model.setup import KernelSetup
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunWords:
-    """What the story and the answer of a campaign call its builds and runs; here those of a kernel
-    that boots.
-    """
+class Measured(StrEnum):
+    """What a campaign builds and runs."""
 
-    #: One run.
-    run: str = "boot"
-    #: What two revisions do whose builds are one.
-    same: str = "are the same kernel, bit for bit"
-    #: A build is work of its own, and worth telling.
-    builds: bool = True
-
-    def spent(self, builds: float, runs: float) -> str:
-        """So many builds and runs."""
-        made = f"{builds:.0f} builds, " if self.builds else ""
-        return f"{made}{runs:.0f} {self.run}s"
+    #: It is built, and boots on a host.
+    KERNEL = "kernel"
+    #: Any command, in the files of a revision.
+    COMMAND = "command"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Traits:
-    """What a campaign has to know of its subject: what it can be asked, and words for it."""
+    """What a campaign has to know of its subject: what it is, and what it can be asked."""
 
-    words: RunWords
-    #: What gives a campaign more runs of it.
-    more_runs: str
+    measured: Measured
     #: Builds with another code layout can be had.
     layouts: bool = False
     #: Any run takes about as long as another, so that the first one can be guessed.

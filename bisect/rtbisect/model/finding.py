@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What was found, as values: a kind and what belongs to it. `words` makes sentences of them.
+
+Who finds something gives a `Finding`, and nobody else has to read a sentence to know it. A kind is
+a member of an enum below `Kind`: a word under which it is kept for ever, and the names of its data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Self, TypeAlias
+
+from rtbisect.errors import InternalError
+from rtbisect.model.formats import kept_as
+
+
+class Kind(StrEnum):
+    """What is found; each area has an enum of its own (`model/kinds/`).
+
+    `WORD = "area.word", "name name"`: the word is kept, and never changes its meaning; the names
+    are those of the data. A number that has a unit carries it in its name (`wall_s`), or stands
+    beside one named `unit`. Revisions are full shas.
+    """
+
+    parameters: tuple[str, ...]
+
+    def __new__(cls, word: str, parameters: str = "") -> Self:
+        member = str.__new__(cls, word)
+        member._value_ = word
+        member.parameters = tuple(parameters.split())
+        return member
+
+
+class Kept(Kind):
+    """What older programs kept as a sentence."""
+
+    AS_SAID = "kept.as-said", "text"
+
+
+@kept_as("Finding")
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something that was found."""
+
+    #: A `Kind` by its word, or one of a newer program.
+    kind: str
+    #: By name; texts in it may be foreign, and are made harmless where they are spoken.
+    data: Mapping[str, Value]
+
+    def __hash__(self) -> int:
+        return hash(self.kind)
+
+    @staticmethod
+    def of(kind: Kind, **data: Value) -> Finding:
+        """InternalError where the data are not those of the kind."""
+        if data.keys() != set(kind.parameters):
+            raise InternalError(f"{kind} has {', '.join(kind.parameters)}, not {', '.join(data)}")
+        return Finding(kind.value, {name: _plain(value) for name, value in data.items()})
+
+
+_Part: TypeAlias = Finding | str | int | float | bool | None
+#: Of a finding. Several of them stand in a tuple.
+Value: TypeAlias = _Part | tuple[_Part, ...]
+
+
+def _plain(value: Value) -> Value:
+    """Enums as their words: so they are after they were kept."""
+    if isinstance(value, tuple):
+        return tuple(_plain(each) for each in value)  # type: ignore[misc]  # parts stay parts
+    return value.value if isinstance(value, StrEnum) else value
+
+
+def as_said(text: str) -> Finding | None:
+    """A sentence that was kept before findings were; None where nothing was said."""
+    return Finding.of(Kept.AS_SAID, text=text) if text else None
+
+
+def kept_sentence(text: str) -> dict[str, object] | None:
+    """The same in the types of JSON, for upgrades of what was kept."""
+    return {"kind": Kept.AS_SAID.value, "data": {"text": text}} if text else None

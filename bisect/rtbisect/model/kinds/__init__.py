@@ -1,0 +1,6 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What can be found, a module for each area; its sentences stand in `words/`, in the module of the
+same name.
+
+A kind comes in with the code that finds it, and stays for good: what is kept has its word.
+"""
