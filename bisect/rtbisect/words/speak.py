@@ -4,14 +4,15 @@
 Words are format strings of the data of their kind, with Python's formats and some more:
 `{effect}` of a finding is its own sentence, `{names}` of several stands with commas between them,
 `{value:digits}` has three digits and never an exponent for a large number (`+digits` with its
-sign), `{unit:unit}` is the unit behind a number, `{count:many boot}` is `1 boot` or `2 boots`, and
-`{voice.run}` a word of the voice.
+sign), `{unit:unit}` is the unit behind a number, `{count:many boot}` is `1 boot` or `2 boots`,
+`{wall_s:duration}` a time, `{share:percent}` a share, and `{voice.run}` a word of the voice. Of
+several, `{names:first 4}` are the first four, and `{names:; }` stand with `; ` between them.
 """
 
 from __future__ import annotations
 
 import string
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,11 +38,12 @@ def speak(finding: Finding, voice: Voice = PLAIN) -> Sentence:
     words = sentences.words_of(finding.kind)
     if words is not None:
         try:
-            template = words if isinstance(words, str) else words(finding.data)
+            template = words if isinstance(words, str) else words(finding.data, voice)
             return Sentence(_Formatter(voice).vformat(template, (), finding.data))
         except (LookupError, TypeError, ValueError, AttributeError):
             pass
-    told = ", ".join(f"{name} {_text(value, voice)}" for name, value in finding.data.items())
+    plain = _Formatter(voice)
+    told = ", ".join(f"{name} {plain.format_field(v, '')}" for name, v in finding.data.items())
     return Sentence(f"{finding.kind} ({told})" if told else finding.kind)
 
 
@@ -58,15 +60,17 @@ class _Formatter(string.Formatter):
         return self._voice if key == "voice" else kwargs[str(key)]
 
     def format_field(self, value: Any, format_spec: str) -> str:
-        kind, _, noun = format_spec.partition(" ")
+        kind, _, rest = format_spec.partition(" ")
+        if isinstance(value, Finding):
+            return str(speak(value, self._voice))
+        if isinstance(value, tuple):
+            parts = value[: int(rest)] if kind == "first" else value
+            between = format_spec if kind == ";" else ", "
+            return between.join(self.format_field(each, "") for each in parts)
         if kind == "many":
-            return f"{value} {noun}" if value == 1 else f"{value} {noun}s"
-        if kind == "unit":
-            return "" if value in ("", "1") else f" {value}"
-        if kind in ("digits", "+digits"):
-            return digits(value, kind.removesuffix("digits"))
-        if isinstance(value, Finding | tuple):
-            return _text(value, self._voice)
+            return f"{value} {rest}" if value == 1 else f"{value} {rest}s"
+        if (form := _FORMS.get(kind)) is not None:
+            return form(value)
         return str(format(value, format_spec))
 
 
@@ -77,9 +81,19 @@ def digits(value: float, sign: str = "") -> str:
     return f"{value:{sign}.0f}" if abs(value) >= 100 else f"{value:{sign}.3g}"
 
 
-def _text(value: Any, voice: Voice) -> str:
-    if isinstance(value, Finding):
-        return str(speak(value, voice))
-    if isinstance(value, tuple):
-        return ", ".join(_text(each, voice) for each in value)
-    return str(value)
+def duration(seconds: float) -> str:
+    """Seconds for a person: 45 s, 12 min, 3.5 h."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    if seconds < 5400:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.1f} h"
+
+
+_FORMS: Mapping[str, Callable[[Any], str]] = {
+    "unit": lambda unit: "" if unit in ("", "1") else f" {unit}",
+    "digits": digits,
+    "+digits": lambda value: digits(value, "+"),
+    "duration": duration,
+    "percent": lambda share: f"{100 * share:.0f}%",
+}

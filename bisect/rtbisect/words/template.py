@@ -4,9 +4,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
-from rtbisect.model.finding import Value
+from rtbisect.words.voice import Voice
 
-#: A format string (see `speak`), or what makes one of the data where words depend on them.
-Words: TypeAlias = str | Callable[[Mapping[str, Value]], str]
+#: A format string (see `speak`), or what makes one where words depend on the data or the voice.
+Words: TypeAlias = str | Callable[[Mapping[str, Any], Voice], str]

@@ -11,3 +11,129 @@ class Reasons(Kind):
 
     JUDGED = "reason.judged", "metric level why"
     OBJECTION = "reason.objection", "gate why"
+
+
+class Joined(Kind):
+    """Several findings in one."""
+
+    #: One and another.
+    AND = "joined.and", "findings"
+
+
+class Steps(Kind):
+    """Builds and boots, as they begin and end. `variant` is a code layout, "" for none."""
+
+    BUILDING = "step.building", "revision variant"
+    BUILT = "step.built", "revision variant signature wall_s"
+    REUSED = "step.reused", "revision variant signature"
+    #: `error` is foreign text.
+    NOT_BUILT = "step.not-built", "revision variant error"
+    BOOTING = "step.booting", "number revision purpose"
+    #: Not with evidence.
+    BOOT_ENDED = "step.boot-ended", "number revision purpose status why"
+    #: The searched figure of a boot.
+    FIGURE = "step.figure", "purpose revision variant metric value unit"
+    #: The figures of a boot in a comparison, each a FIGURE_OF.
+    FIGURES = "step.figures", "side revision figures"
+    FIGURE_OF = "step.figure-of", "suite name value unit"
+
+
+class Ends(Kind):
+    """The comparison of two ends."""
+
+    RANGE = "ends.range", "commits older newer"
+    #: `given` is no ancestor of the other end.
+    MERGE_BASE = "ends.merge-base", "given"
+    SEARCHED_ON = "ends.searched-on", "metric why"
+    SAME = "ends.same"
+    NOT_BUILT = "ends.not-built", "revision error"
+    #: So many boots in a row.
+    NO_EVIDENCE = "ends.no-evidence", "revision boots why"
+    LOOK = "ends.look", "boots level"
+    COMPARED = "ends.compared", "boots"
+    NOT_SEARCHED = "ends.not-searched"
+    #: Of the end that a merge base stands for.
+    NO_BOOTS_LEFT = "ends.no-boots-left", "given"
+    IS_GIVEN = "ends.is-given", "given"
+    GIVEN_OPEN = "ends.given-open", "given why"
+    #: `called` is the option that named the end which the merge base is like.
+    OTHER_BRANCH = "ends.other-branch", "base called given command"
+
+
+class Limits(Kind):
+    """One revision against a limit."""
+
+    NOT_BUILT = "limit.not-built", "error"
+    FEW_BOOTS = "limit.few-boots", "valid asked why"
+    JUDGED = "limit.judged", "mean boots value unit limit"
+    OF_METRIC = "limit.of-metric", "metric why"
+
+
+class Searches(Kind):
+    """How a search goes."""
+
+    #: So many commits touch no file that the ends were made from.
+    SILENT = "search.silent", "silent commits"
+    #: `wall_s`, builds and boots are expected; `least` and `most` are boots of a proof.
+    FORECAST = "search.forecast", "boots p figure builds expected wall_s chance least most"
+    ENDED = "search.ended", "outcome why"
+    #: Boots that a search may not take.
+    KEPT_BOOTS = "search.kept-boots", "left most"
+    OUTCOME = "search.outcome", "outcome culprit confidence cause"
+
+
+class Proofs(Kind):
+    """The proof of a culprit."""
+
+    CHECK = "proof.check", "check status note"
+    REFUTED = "proof.refuted", "culprit check note"
+    NOT_CONFIRMED = "proof.not-confirmed", "culprit check note"
+    PROBABILITY = "proof.probability", "culprit probability"
+    BUDGET_ENDED = "proof.budget-ended", "boots"
+    BUDGET_ENDED_LATE = "proof.budget-ended-late", "boots"
+    #: What is said first of a proven commit where a repair was sought.
+    REPAIRS = "proof.repairs"
+    TAKEN_BACK = "proof.taken-back", "newer culprit why"
+    REVERT_FAILED = "proof.revert-failed", "culprit tip"
+    NO_REVERT = "proof.no-revert"
+    REVERT_NOT_BUILT = "proof.revert-not-built"
+    #: Of a revision: what the search believed of it.
+    DOUBTED = "proof.doubted"
+    #: Revisions that the culprit does not explain, each a LIES_OFF.
+    UNEXPLAINED = "proof.unexplained", "revisions"
+    LIES_OFF = "proof.lies-off", "revision p"
+    ITSELF_OFF = "proof.itself-off", "p"
+    PREDICTED = "proof.predicted"
+    NOT_OF_END = "proof.not-of-end"
+
+
+class Attributions(Kind):
+    """What makes the effect of a proven culprit."""
+
+    CAUSE = "attribution.cause", "cause why"
+    MORE_BOOTS = "attribution.more-boots", "why"
+    #: The commit was found in a part of the figure, `why` is of the whole.
+    OF_WHOLE = "attribution.of-whole", "figure why"
+    SOURCE = "attribution.source", "share kind name"
+    FUNCTIONS = "attribution.functions", "revision functions"
+    GATE = "attribution.gate", "gate status why"
+    FACTOR = "attribution.factor", "why"
+    WITHOUT_RT_NOT_BUILT = "attribution.without-rt-not-built", "revision"
+    WITHOUT_RT_TOO = "attribution.without-rt-too", "why"
+    WITHOUT_RT_SAME = "attribution.without-rt-same", "why"
+    WITHOUT_RT_OPEN = "attribution.without-rt-open", "why"
+
+
+class Parts(Kind):
+    """Searches of parts of a range, for more than one culprit."""
+
+    BESIDE = "part.beside", "culprit"
+    BETWEEN = "part.between", "between older newer"
+    FORKED = "part.forked", "merge parent older"
+    OPEN_BRANCH = "part.open-branch", "merge"
+    BUDGET_SPENT = "part.budget-spent"
+    #: `culprit` and `why` may be None.
+    ENDED = "part.ended", "older newer outcome culprit why"
+    NO_OTHER_PROVED = "part.no-other-proved"
+    #: Of a revision: it was tested in the search for another culprit, which may be None.
+    TESTED_FOR = "part.tested-for", "culprit"
