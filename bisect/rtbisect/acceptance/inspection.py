@@ -19,7 +19,7 @@ from rtbisect.lab.lava.claims import LabClaim, claims, first_claims
 from rtbisect.lab.lava.remote import LavaServerLab
 from rtbisect.lab.lava.rest import LavaRest, RestSettings
 from rtbisect.model.campaign import CampaignKind, CampaignRequest
-from rtbisect.model.ports import NoNote, Progress
+from rtbisect.model.ports import NoNote, Screen
 from rtbisect.process.command import printable
 from rtbisect.store.artefacts import ArtefactStore
 from rtbisect.store.db import make_folder
@@ -39,7 +39,7 @@ _OUTAGE_S = 3.0
 
 
 def lab_claims(
-    state: Path, place: Path, tree: str | None, kernel: Path | None, progress: Progress
+    state: Path, place: Path, tree: str | None, kernel: Path | None, progress: Screen
 ) -> Iterator[LabClaim]:
     """What holds of the lab of a site, for the plan of `tree` (None: the first build_config);
     ConfigError when it has no server. With `kernel`, a bzImage, it is booted there.
@@ -78,7 +78,7 @@ class FirstDay:
 
 
 def host_claims(
-    state: Path, place: Path, first_day: FirstDay, progress: Progress
+    state: Path, place: Path, first_day: FirstDay, progress: Screen
 ) -> Iterator[LabClaim]:
     """What the first day of a host shows; its kernel is built here. ConfigError when no LAVA server
     drives the host, or when it cannot be told apart from others of its type; InfrastructureError
@@ -129,7 +129,7 @@ def _site_and_setup(place: Path, tree: str | None) -> tuple[Site, Setup]:
     )
 
 
-def _server_lab(state: Path, site: Site, progress: Progress) -> LavaServerLab:
+def _server_lab(state: Path, site: Site, progress: Screen) -> LavaServerLab:
     make_folder(state)
     lab = labs.lab_of(state, site, ArtefactStore(state / "artefacts"), None, progress.say)
     assert isinstance(lab, LavaServerLab)
@@ -147,7 +147,7 @@ def _bmc_claim(host: Host) -> LabClaim:
 
 
 def _build_tip(
-    state: Path, site: Site, setup: Setup, artefacts: ArtefactStore, progress: Progress
+    state: Path, site: Site, setup: Setup, artefacts: ArtefactStore, progress: Screen
 ) -> Build:
     target = site.target(setup.tree)
     tree = tree_of(state, target)

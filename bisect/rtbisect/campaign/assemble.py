@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -16,7 +17,7 @@ from rtbisect.kernel.settings import BuildSettings
 from rtbisect.lab import kernel_on_host
 from rtbisect.model.campaign import CampaignRequest, Limits, Scale, Sought
 from rtbisect.model.command import CommandRequest
-from rtbisect.model.ports import Journal, Ports, Progress
+from rtbisect.model.ports import Journal, Ports, Screen
 from rtbisect.model.setup import Setup
 from rtbisect.process import locks
 from rtbisect.program import worktree_run
@@ -24,11 +25,14 @@ from rtbisect.report.draft import DraftMailer, LogKeeper, ReportSettings
 from rtbisect.report.template_values import Bot
 from rtbisect.store.artefacts import ArtefactStore, sweep
 from rtbisect.store.db import make_folder
+from rtbisect.words.speak import speak
+from rtbisect.words.voice import Voice, voice_of
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from rtbisect.config.site_file import Site
+    from rtbisect.model.finding import Finding
     from rtbisect.model.subject import Traits
 
 MACHINE_LOCK = labs.MACHINE_LOCK
@@ -38,6 +42,25 @@ MACHINE_WAIT_S = 900.0
 
 #: Nothing is free: not even a command that takes no time.
 SMALLEST_COST_S = 0.01
+
+
+@dataclass(frozen=True, slots=True)
+class SpokenProgress:
+    """ports.Progress on a screen."""
+
+    screen: Screen
+    voice: Voice
+
+    def tell(self, finding: Finding) -> None:
+        self.screen.say(str(speak(finding, self.voice)))
+
+    def step(self, what: Finding, done: int, total: int, left_s: float | None) -> None:
+        self.screen.step(str(speak(what, self.voice)), done, total, left_s)
+
+
+def voice_of_setup(setup: Setup) -> Voice:
+    """How a campaign is told."""
+    return voice_of(setup.request.sought, traits_of(setup).measured)
 
 
 class SystemClock:
@@ -52,11 +75,11 @@ def assemble(
     site: Site | None,
     request: CampaignRequest,
     journal: Journal,
-    progress: Progress,
+    screen: Screen,
 ) -> tuple[Setup, Ports]:
     """Everything that a campaign needs, made from its request and from the site that it names."""
     if site is None:
-        return _command_ports(state, request, journal, progress)
+        return _command_ports(state, request, journal, screen)
     target = site.target(request.tree)
     setup = setup_of(site, target, request)
     artefacts = ArtefactStore(state / "artefacts")
@@ -69,12 +92,12 @@ def assemble(
             seed=request.seed,
             tree=tree,
             builder=builders.of_setup(state, site, artefacts, setup, tree.foreign),
-            lab=labs.lab_of(state, site, artefacts, workload, progress.say, journal.campaign),
+            lab=labs.lab_of(state, site, artefacts, workload, screen.say, journal.campaign),
         ),
         journal=journal,
         mailer=mailer_of(state, site, setup.operator),
         clock=SystemClock(),
-        progress=progress,
+        progress=SpokenProgress(screen, voice_of_setup(setup)),
     )
     return setup, parts
 
@@ -94,7 +117,7 @@ def mailer_of(state: Path, site: Site, operator: str) -> DraftMailer:
 
 
 def _command_ports(
-    state: Path, request: CampaignRequest, journal: Journal, progress: Progress
+    state: Path, request: CampaignRequest, journal: Journal, screen: Screen
 ) -> tuple[Setup, Ports]:
     """A campaign of any command: no site, no kernel, no mail."""
     command = CommandRequest.of(request)
@@ -133,7 +156,7 @@ def _command_ports(
         journal=journal,
         mailer=LogKeeper(state / "reports"),
         clock=SystemClock(),
-        progress=progress,
+        progress=SpokenProgress(screen, voice_of_setup(setup)),
     )
     return setup, parts
 

@@ -20,6 +20,8 @@ from rtbisect.model.campaign import (
     Result,
 )
 from rtbisect.model.command import Extra
+from rtbisect.model.finding import Finding
+from rtbisect.model.kinds.pipeline import Reasons
 from rtbisect.pipeline import bisect, check
 from rtbisect.pipeline.search_loop import unanswered
 from rtbisect.process.command import one_line
@@ -30,13 +32,13 @@ from rtbisect.store.journal import StoreJournal, end_leftovers
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from rtbisect.model.ports import Ports, Progress
+    from rtbisect.model.ports import Ports, Screen
     from rtbisect.model.report import Report
     from rtbisect.model.setup import Setup
 
 
 def start(
-    state: Path, request: CampaignRequest, progress: Progress, sites: SiteFiles | None = None
+    state: Path, request: CampaignRequest, progress: Screen, sites: SiteFiles | None = None
 ) -> CampaignRecord:
     """Begin a new campaign and run it to its end. `sites` are the site files that the caller has
     read.
@@ -52,7 +54,7 @@ def start(
 
 
 def go_on(
-    state: Path, identity: str | None, progress: Progress, sites: SiteFiles | None
+    state: Path, identity: str | None, progress: Screen, sites: SiteFiles | None
 ) -> CampaignRecord:
     """Resume a campaign: the named one, else the newest unfinished one. `sites` see `start`."""
     store = CampaignStore(state)
@@ -69,7 +71,7 @@ def go_on(
 def once(
     state: Path,
     request: CampaignRequest,
-    progress: Progress,
+    progress: Screen,
     *,
     again: bool = True,
     sites: SiteFiles | None = None,
@@ -92,7 +94,7 @@ def once(
 
 
 def _site_ready(
-    state: Path, request: CampaignRequest, progress: Progress, sites: SiteFiles | None
+    state: Path, request: CampaignRequest, progress: Screen, sites: SiteFiles | None
 ) -> Site | None:
     """The site of a campaign, after a look whether it can run here: once for each process that runs
     it, never recorded. None for one of any command.
@@ -110,7 +112,7 @@ def _run(
     identity: str,
     request: CampaignRequest,
     site: Site | None,
-    progress: Progress,
+    progress: Screen,
 ) -> CampaignRecord:
     journal = StoreJournal(store.database, identity)
     parts: Ports | None = None
@@ -121,7 +123,8 @@ def _run(
         result, report = _run_pipeline(request, setup, parts)
     except MisaskedError as error:
         # Resumed it would say the same: the campaign is over.
-        store.finish(identity, unanswered(None, error.message), None)
+        why = Finding.of(Reasons.MISASKED, message=error.message)
+        store.finish(identity, unanswered(None, why), None)
         raise
     except BaseException as error:
         # The note must not hide the reason, not even on a full disk.

@@ -34,6 +34,8 @@ from rtbisect.model.command import Extra
 from rtbisect.pipeline.compare import BASE, TIP
 from rtbisect.report.averages import centre_of, spread
 from rtbisect.report.text import Column, table
+from rtbisect.words.documents import found
+from rtbisect.words.speak import speak
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -86,7 +88,7 @@ def conclude(output: Output, record: CampaignRecord) -> int:
     }
     text = record.id
     if result:
-        reasons = (f"  {reason}" for reason in result.reasons)
+        reasons = (f"  {speak(reason)}" for reason in result.reasons)
         text = "\n".join([headline(record, result), *reasons, *_table(pairs)])
     output.answer(data, text)
     return exit_of_check(result)
@@ -107,7 +109,8 @@ def _judgement(judgement: Judgement) -> dict[str, object]:
         "interval": list(judgement.interval),
         "p": judgement.p,
         "n": [judgement.base.n, judgement.new.n],
-        "reason": judgement.reason,
+        "reason": str(speak(judgement.reason)),
+        "reason_found": found(judgement.reason),
     }
 
 
@@ -223,7 +226,7 @@ def conclude_try(output: Output, record: CampaignRecord) -> int:
     verdict, code = {Level.PASS: ("good", 0), Level.REGRESSED: ("bad", 1)}.get(
         level, ("skip", SKIP)
     )
-    reason = result.reasons[0] if result and result.reasons else ""
+    reason = str(speak(result.reasons[0])) if result and result.reasons else ""
     data = answer_of(output.store, record) | {"verdict": verdict, "reason": reason}
     output.answer(data, f"{data['bad'][:12]}: {verdict}: {reason}")
     return code

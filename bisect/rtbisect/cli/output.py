@@ -18,15 +18,15 @@ from typing import TYPE_CHECKING, Any, TextIO
 from rtbisect.cli.options import site_path
 from rtbisect.config.site_file import Site, SiteFiles
 from rtbisect.errors import InfrastructureError, InternalError, RtbisectError
-from rtbisect.pipeline.wording import duration
 from rtbisect.process.command import one_line
 from rtbisect.store.campaigns import CampaignStore
 from rtbisect.store.outbox import Outbox
+from rtbisect.words.numbers import duration
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from rtbisect.model.ports import Progress
+    from rtbisect.model.ports import Screen
 
 
 #: On something that is not a terminal, progress of the same work is told this often.
@@ -48,7 +48,7 @@ class Output:
         """The site file that a command works with."""
         return self.sites.at(site_path(option))
 
-    def tell_fault(self, progress: Progress, what: str, error: RtbisectError) -> None:
+    def tell_fault(self, progress: Screen, what: str, error: RtbisectError) -> None:
         """Tell an error that does not stop the rest of a command."""
         if isinstance(error, InternalError):
             keep_traceback(error, self.state)
@@ -142,7 +142,7 @@ def _plain(value: Any) -> Any:
 
 
 class PlainProgress:
-    """ports.Progress on stderr: plain lines, and on a terminal one line that is rewritten."""
+    """ports.Screen on stderr: plain lines, and on a terminal one line that is rewritten."""
 
     def __init__(self) -> None:
         self._terminal = sys.stderr is not None and sys.stderr.isatty()
@@ -170,6 +170,6 @@ class PlainProgress:
 
 
 def _tell(text: str) -> None:
-    """Progress that nobody sees is no reason to stop a campaign."""
+    """Screen that nobody sees is no reason to stop a campaign."""
     with suppress(OSError):
         _write(sys.stderr, text)

@@ -10,7 +10,11 @@ from rtbisect.campaign import trees
 from rtbisect.campaign.session import level_of
 from rtbisect.errors import Exit, RtbisectError
 from rtbisect.model.campaign import CampaignKind, CampaignRequest, Outcome, Result, Summary
-from rtbisect.pipeline.wording import duration
+from rtbisect.model.subject import Measured
+from rtbisect.words.documents import found, spoken
+from rtbisect.words.numbers import duration
+from rtbisect.words.speak import speak
+from rtbisect.words.voice import Voice, voice_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,7 +43,7 @@ def answer_of(store: CampaignStore, record: CampaignRecord) -> dict[str, Any]:
         "good": good,
         "bad": bad,
     }
-    result = record.result
+    result, voice = record.result, voice_of_request(request)
     if result is None:
         return known
     return known | {
@@ -52,8 +56,9 @@ def answer_of(store: CampaignStore, record: CampaignRecord) -> dict[str, Any]:
         "candidates": [
             {"commit": sha, "probability": round(share, 4)} for sha, share in result.candidates
         ],
-        "reasons": list(result.reasons),
-        "gates": list(map(asdict, result.gates)),
+        "reasons": [str(speak(reason, voice)) for reason in result.reasons],
+        "reasons_found": list(map(found, result.reasons)),
+        "gates": [spoken(gate, voice) for gate in result.gates],
         "origins": [
             asdict(origin)
             | {
@@ -66,13 +71,19 @@ def answer_of(store: CampaignStore, record: CampaignRecord) -> dict[str, Any]:
     }
 
 
+def voice_of_request(request: CampaignRequest) -> Voice:
+    """How a campaign is told."""
+    command = request.kind == CampaignKind.RUN
+    return voice_of(request.sought, Measured.COMMAND if command else Measured.KERNEL)
+
+
 def empty_answer(identity: str) -> dict[str, Any]:
     """The keys of `answer_of` where nothing is known of a campaign."""
     words = dict.fromkeys(("outcome", "culprit", "confidence", "cause", "metric", "report"))
     counts = {"builds": 0, "boots": 0, "skipped": 0, "wall_s": 0.0}
     ends = dict.fromkeys(("repo", "good", "bad"), "")
-    lists: dict[str, list[Any]] = {"candidates": [], "reasons": [], "gates": [], "origins": []}
-    return {"campaign": identity} | words | counts | ends | lists
+    lists = ("candidates", "reasons", "reasons_found", "gates", "origins")
+    return {"campaign": identity} | words | counts | ends | {name: [] for name in lists}
 
 
 def text_of(record: CampaignRecord, summary: Summary, heads: Sequence[CommitHead] = ()) -> str:
@@ -82,10 +93,11 @@ def text_of(record: CampaignRecord, summary: Summary, heads: Sequence[CommitHead
         costs = f"{summary.builds} builds, {summary.boots} boots, {duration(summary.wall_s)}"
         return f"{record.id}: {record.state}, {costs} {record.note}".rstrip()
     lines = [headline(record, result), *_head_lines(heads)]
-    lines += [f"  {reason}" for reason in result.reasons]
-    lines += [
-        f"  {check.name}: {check.status} {check.note}".rstrip() for check in result.verifications
-    ]
+    voice = voice_of_request(record.request)
+    lines += [f"  {speak(reason, voice)}" for reason in result.reasons]
+    for check in result.verifications:
+        note = f" {speak(check.note, voice)}" if check.note else ""
+        lines.append(f"  {speak(check.name, voice)}: {check.status}{note}")
     costs = f"{summary.skipped} skipped, {duration(summary.wall_s)}"
     if record.kind == CampaignKind.RUN:
         lines.append(f"  {summary.boots} runs, {costs}")

@@ -32,8 +32,9 @@ from rtbisect.evidence.replay import (
     ReplayedTree,
     Silence,
 )
-from rtbisect.model.campaign import Outcome, Result
+from rtbisect.model.campaign import Gate, Outcome, Result
 from rtbisect.model.code import Build, CommitGraph
+from rtbisect.model.finding import Finding, Kept
 from rtbisect.model.ports import Journal, Ports, Subject
 from rtbisect.model.setup import Setup
 from rtbisect.pipeline import bisect
@@ -42,6 +43,7 @@ from rtbisect.store import codec
 from rtbisect.store.artefacts import ArtefactStore, write_whole
 from rtbisect.store.campaigns import CampaignRecord, CampaignStore
 from rtbisect.store.journal import JournalStep, StoreJournal, add_steps, recorded, steps_of
+from rtbisect.words.speak import speak
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -93,12 +95,14 @@ class Rejudgement:
 
     @property
     def same(self) -> bool:
-        """Nothing of the answer differs: words to the letter, numbers to DIGITS."""
+        """Nothing of the answer differs, whatever words it has: numbers to DIGITS."""
         return alike(self.held, self.now)
 
 
 def alike(one: Any, other: Any) -> bool:
     """Whether two values are the same but for the last digits of their numbers."""
+    if isinstance(one, Finding) and isinstance(other, Finding):
+        return _same_finding(one, other)
     if isinstance(one, float) and isinstance(other, float):
         return one == other or math.isclose(one, other, rel_tol=DIGITS, abs_tol=DIGITS)
     if is_dataclass(one) and type(one) is type(other):
@@ -106,6 +110,14 @@ def alike(one: Any, other: Any) -> bool:
     if isinstance(one, tuple) and isinstance(other, tuple):
         return len(one) == len(other) and all(map(alike, one, other))
     return bool(one == other)
+
+
+def _same_finding(one: Finding, other: Finding) -> bool:
+    """What older programs kept was said in other words: it is where the other stands."""
+    if Kept.AS_SAID in (one.kind, other.kind):
+        return True
+    same = one.kind == other.kind and one.data.keys() == other.data.keys()
+    return same and all(alike(one.data[name], other.data[name]) for name in one.data)
 
 
 def write_bundle(state: Path, record: CampaignRecord, folder: Path) -> tuple[Path, ...]:
@@ -354,4 +366,15 @@ def differences(judged: Rejudgement) -> Iterable[str]:
     for name in ("outcome", "cause", "culprit", "confidence", "metric", "reasons", "gates"):
         held, now = getattr(judged.held, name), getattr(judged.now, name)
         if not alike(held, now):
-            yield f"{name}: {held} -> {now}"
+            yield f"{name}: {_shown(held)} -> {_shown(now)}"
+
+
+def _shown(value: Any) -> str:
+    """A part of an answer for a person."""
+    if isinstance(value, Finding):
+        return str(speak(value))
+    if isinstance(value, Gate):
+        return f"{value.name} {value.status} ({speak(value.reason)})"
+    if isinstance(value, tuple):
+        return ", ".join(map(_shown, value)) or "none"
+    return str(value)

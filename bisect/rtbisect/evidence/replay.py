@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from rtbisect.model.code import Build, Commit
+    from rtbisect.model.finding import Finding
     from rtbisect.model.lab import Run
     from rtbisect.model.ports import Note, Subject, Tree
     from rtbisect.model.report import Report, ReportInput
@@ -142,15 +143,18 @@ class ReplayedSubject(_IdleSubject):
 class NoMailer:
     """ports.Mailer that writes nothing."""
 
-    def draft(self, report: ReportInput, story: str) -> Report:  # noqa: ARG002
+    def draft(self, report: ReportInput, story: Sequence[Finding]) -> Report:  # noqa: ARG002
         _refuse("the draft")
 
 
 class Silence:
-    """ports.Progress for a run in which nothing happens."""
+    """ports.Progress and ports.Screen for a run in which nothing happens."""
 
     def say(self, line: str) -> None:
         """Nothing is said."""
 
-    def step(self, what: str, done: int, total: int, left_s: float | None) -> None:
+    def tell(self, finding: Finding) -> None:
+        """Nothing is told."""
+
+    def step(self, what: str | Finding, done: int, total: int, left_s: float | None) -> None:
         """Nothing is shown."""

@@ -22,10 +22,10 @@ from rtbisect.store.campaigns import CampaignRecord, CampaignStore
 from rtbisect.store.replies import KeptReply, Replies, ReplyState
 
 if TYPE_CHECKING:
-    from rtbisect.model.ports import Progress
+    from rtbisect.model.ports import Screen
 
 
-def carry_out(state: Path, replies: Replies, reply: KeptReply, progress: Progress) -> None:
+def carry_out(state: Path, replies: Replies, reply: KeptReply, progress: Screen) -> None:
     """All commands of a reply, those that an earlier session has not done yet."""
     results = list(replies.outcomes(reply.key))
     for position, (name, argument) in enumerate(reply.asked):
@@ -42,7 +42,7 @@ def _carry_out_one(
     replies: Replies,
     reply: KeptReply,
     command: tuple[int, str, str],
-    progress: Progress,
+    progress: Screen,
 ) -> str:
     """What became of one `command` (its place in the reply, name, argument), in a line. What is
     wrong with the command itself is told; what is wrong with site, lab or archive is raised, and

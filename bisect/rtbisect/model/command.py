@@ -6,7 +6,9 @@ base in the place of an end, a patch that somebody has sent, the boots and the l
 from __future__ import annotations
 
 import json
+import shlex
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 from rtbisect.errors import ConfigError
@@ -168,3 +170,19 @@ NO_KERNEL: dict[str, Any] = {
     "rcu_calls": 0,
     "explaining": (),
 }  # fmt: skip
+
+
+def command_line(request: CampaignRequest, metric: MetricKey | None) -> str:
+    """The command line that asks for the same, on this metric where it is of a kernel; the site by
+    its name only, the repository of a command where `repo` is not empty.
+    """
+    good, bad = request.sought.ends(request.older, request.newer)
+    ends = ["--good", good, "--bad", bad]
+    if request.kind == CampaignKind.RUN:
+        place = ["--repo", request.repo] if request.repo else []
+        options = CommandRequest.of(request).words(request.sought)
+        return shlex.join(["rtbisect", "run", *place, *ends, *options])
+    words = ["rtbisect", "bisect", request.tree, *ends, *request.sought.options]
+    if metric is not None:
+        words += ["--suite", metric.suite, "--metric", f"{metric.name}@{metric.window}"]
+    return shlex.join([*words, "--seed", str(request.seed), "--site", Path(request.site).name])

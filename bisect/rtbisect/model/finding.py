@@ -53,7 +53,7 @@ class Finding:
         return hash(self.kind)
 
     @staticmethod
-    def of(kind: Kind, **data: Value) -> Finding:
+    def of(kind: Kind, /, **data: Value) -> Finding:
         """InternalError where the data are not those of the kind."""
         if data.keys() != set(kind.parameters):
             raise InternalError(f"{kind} has {', '.join(kind.parameters)}, not {', '.join(data)}")

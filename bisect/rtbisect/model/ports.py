@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         CommitGraph,
         Function,
     )
+    from rtbisect.model.finding import Finding
     from rtbisect.model.lab import DeviceType, Run, RunRequest
     from rtbisect.model.report import CommitText, Repaired, Report, ReportInput
     from rtbisect.model.subject import RunOrder, Traits
@@ -169,17 +170,17 @@ class Journal(Protocol):
     def repaired_by(self, commit: str) -> tuple[Repaired, ...]:
         """What other finished campaigns have proved a commit to repair."""
 
-    def tell(self, line: str) -> None:
+    def tell(self, finding: Finding) -> None:
         """One line of the campaign's story; told once, also when the campaign is resumed."""
 
-    def story(self) -> tuple[str, ...]:
-        """All lines told so far."""
+    def story(self) -> tuple[Finding, ...]:
+        """All that was told so far."""
 
 
 class Mailer(Protocol):
     """Keeps drafts; sends nothing without approval."""
 
-    def draft(self, report: ReportInput, story: str) -> Report:
+    def draft(self, report: ReportInput, story: Sequence[Finding]) -> Report:
         """Render and keep a draft."""
 
 
@@ -191,13 +192,23 @@ class Clock(Protocol):
 
 
 class Progress(Protocol):
+    """What a campaign lets a person see while it runs."""
+
+    def tell(self, finding: Finding) -> None:
+        """What has happened, or begins."""
+
+    def step(self, what: Finding, done: int, total: int, left_s: float | None) -> None:
+        """Where we are; `left_s` is the estimate of the seconds left, None when unknown."""
+
+
+class Screen(Protocol):
     """Progress for a person: a bar on a terminal, plain lines elsewhere."""
 
     def say(self, line: str) -> None:
         """One plain line."""
 
     def step(self, what: str, done: int, total: int, left_s: float | None) -> None:
-        """Where we are; `left_s` is the estimate of the seconds left, None when unknown."""
+        """As of Progress."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,6 +12,8 @@ from rtbisect.judge.gates.campaign_gates import GateInput, examine
 from rtbisect.judge.samples import sample
 from rtbisect.judge.sources import origins
 from rtbisect.model.campaign import Cause, Gate, MetricKey, Origin, Sample, TableRow, Threshold
+from rtbisect.model.finding import Finding
+from rtbisect.model.kinds.pipeline import Attributions, Reasons
 from rtbisect.pipeline import factor_table
 from rtbisect.search.spec import BootPurpose
 from rtbisect.suites.base import counts_functions
@@ -28,7 +30,6 @@ CAUSE_BOOTS = 10
 #: Probes in one boot. Of a commit that changes more functions these tell that it is reached, and
 #: never that it is not.
 MOST_PROBES = 32
-_NAMED = 4
 
 
 class Attribution(NamedTuple):
@@ -41,8 +42,8 @@ class Attribution(NamedTuple):
     origins: tuple[Origin, ...]
     #: Rows of both kernels without PREEMPT_RT; none where that was not asked.
     without_rt: tuple[TableRow, ...]
-    #: Sentences for the report: of the cause, of PREEMPT_RT, of gates that speak against it.
-    reasons: tuple[str, ...]
+    #: What there is to say of the cause, of PREEMPT_RT, of gates that speak against it.
+    reasons: tuple[Finding, ...]
 
 
 def attribute(
@@ -50,7 +51,7 @@ def attribute(
     threshold: Threshold,
     pair: tuple[str, str],
     fresh: dict[str, list[Run]],
-    figure: str = "",
+    figure: Finding | None = None,
 ) -> Attribution:
     """The cause, the gates, the sources and the factor PREEMPT_RT of a `pair`, a parent and its
     culprit; boots that this takes of these kernels are added to `fresh`. All that is about the
@@ -61,14 +62,18 @@ def attribute(
     if host is None:
         return Attribution(Cause.NONE, (), (), (), ())
     cause, reason = cause_of(steps, threshold, pair, fresh)
-    prefix = f"the commit was found {figure}; of the whole figure: " if figure else ""
-    reason = f"{prefix}{reason}"
-    steps.tell(f"cause: {cause.value}: {reason}")
+    reason = _of_whole(figure, reason)
+    steps.tell(Attributions.CAUSE, cause=cause, why=reason)
     gates = gates_of(steps, host, threshold, pair, fresh, figure)
     made_of = origins_of(steps, threshold.key, pair, fresh)
     rows, concerns = factor_table.without_rt(steps, threshold, pair)
-    reasons = tuple(text for text in (reason, concerns and f"{prefix}{concerns}") if text)
-    return Attribution(cause, gates, made_of, rows, (*reasons, *objections(gates)))
+    concerned = (_of_whole(figure, concerns),) if concerns else ()
+    return Attribution(cause, gates, made_of, rows, (reason, *concerned, *objections(gates)))
+
+
+def _of_whole(figure: Finding | None, why: Finding) -> Finding:
+    """What is found of the whole figure, where the commit was found in a part of it."""
+    return Finding.of(Attributions.OF_WHOLE, figure=figure, why=why) if figure else why
 
 
 def cause_of(
@@ -76,7 +81,7 @@ def cause_of(
     threshold: Threshold,
     pair: tuple[str, str],
     fresh: dict[str, list[Run]],
-) -> tuple[Cause, str]:
+) -> tuple[Cause, Finding]:
     """The workload factor: the same boots, with the workload and without it. Where they do not
     decide it, both kernels get more boots once; these are added to `fresh`.
     """
@@ -86,7 +91,7 @@ def cause_of(
     instrument = window.instrument if window else ""
     workload = window.workload if window else "none"
 
-    def judge_cause() -> tuple[Cause, str]:
+    def judge_cause() -> tuple[Cause, Finding]:
         def both(key: MetricKey) -> tuple[Sample, Sample]:
             return sample(fresh[pair[0]], key), sample(fresh[pair[1]], key)
 
@@ -106,7 +111,7 @@ def cause_of(
     first_answer = judge_cause()
     if first_answer[0] is not Cause.NONE or control is None:
         return first_answer
-    steps.tell(f"cause: {first_answer[1]}; more boots of both kernels")
+    steps.tell(Attributions.MORE_BOOTS, why=first_answer[1])
     missing = CAUSE_BOOTS - min(sum(run.complete for run in fresh[sha]) for sha in pair)
     for run in steps.in_turn(
         pair, BootPurpose.CAUSE, min(2 * max(0, missing), steps.budget.boots_left)
@@ -130,7 +135,8 @@ def origins_of(
         return ()
     sources = origins(key, windows, *sides, rises=new > base)
     for origin in sources:
-        steps.tell(f"source: {100 * origin.share:.0f}% of the change: {origin.kind}: {origin.name}")
+        share, kind, name = origin.share, origin.kind, origin.name
+        steps.tell(Attributions.SOURCE, share=share, kind=kind, name=name)
     return sources
 
 
@@ -140,17 +146,8 @@ def probes_of(steps: Steps, pair: tuple[str, str]) -> tuple[str, ...]:
         return ()
     functions = steps.changed(pair).functions or ()
     names = tuple(function.name for function in functions)
-    steps.tell(f"{pair[1][:12]} changes the code of {_functions_text(names)}")
+    steps.tell(Attributions.FUNCTIONS, revision=pair[1], functions=names)
     return names[:MOST_PROBES]
-
-
-def _functions_text(names: Sequence[str]) -> str:
-    """For the story: how many functions, and the first of them."""
-    if not names:
-        return "no function that a build tells of"
-    more = ", ..." if len(names) > _NAMED else ""
-    number_text = "1 function" if len(names) == 1 else f"{len(names)} functions"
-    return f"{number_text}: {', '.join(names[:_NAMED])}{more}"
 
 
 def gates_of(  # noqa: PLR0913  (as above)
@@ -159,7 +156,7 @@ def gates_of(  # noqa: PLR0913  (as above)
     threshold: Threshold,
     pair: tuple[str, str],
     fresh: Mapping[str, list[Run]],
-    figure: str,
+    figure: Finding | None,
 ) -> tuple[Gate, ...]:
     """What the trust gates say of the fresh boots of a culprit and its parent."""
     parent_runs, culprit_runs = (tuple(fresh.get(sha, ())) for sha in pair)
@@ -178,10 +175,10 @@ def gates_of(  # noqa: PLR0913  (as above)
         )
     )
     for gate in gates:
-        steps.tell(f"gate {gate.name}: {gate.status.value}: {gate.reason}")
+        steps.tell(Attributions.GATE, gate=gate.name, status=gate.status, why=gate.reason)
     return gates
 
 
-def objections(gates: Sequence[Gate]) -> list[str]:
+def objections(gates: Sequence[Gate]) -> list[Finding]:
     """What speaks against a report, as reasons."""
-    return [f"{gate.name}: {gate.reason}" for gate in against(gates)]
+    return [Finding.of(Reasons.OBJECTION, gate=g.name, why=g.reason) for g in against(gates)]

@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING
 from rtbisect.judge.blocks import host_parts
 from rtbisect.judge.samples import figure
 from rtbisect.judge.verdict import improved
-from rtbisect.model.campaign import Cause, Judgement, Outcome, Result
-from rtbisect.model.command import Extra
+from rtbisect.model.campaign import Cause, Judgement, Outcome, Result, Sought
+from rtbisect.model.command import Extra, command_line
+from rtbisect.model.finding import Finding
+from rtbisect.model.kinds.pipeline import Ends, Proofs, Searches
 from rtbisect.model.lab import Run, RunStatus
 from rtbisect.model.report import HostPart, Report, ReportInput
 from rtbisect.pipeline import merge_base, multiple_culprits, proof
@@ -23,7 +25,6 @@ from rtbisect.pipeline.check import chosen_threshold, result_of_ends
 from rtbisect.pipeline.compare import Comparison, compare, worst
 from rtbisect.pipeline.search_loop import result_of, search
 from rtbisect.pipeline.steps import Steps
-from rtbisect.pipeline.wording import command_line
 from rtbisect.search import verification
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ SILENT = (Outcome.NO_REGRESSION, Outcome.NOT_REPRODUCED, Outcome.NOOP)
 def bisect(setup: Setup, ports: Ports) -> tuple[Result, Report | None]:
     """Find the commit that makes the sought change, prove it, and draft the report."""
     steps = Steps(setup=setup, ports=ports)
-    request, words = setup.request, steps.words
+    request = setup.request
     graph = steps.graph(request.older, request.newer)
     _tell_range(steps, graph)
     judgements: tuple[Judgement, ...] = ()
@@ -51,9 +52,7 @@ def bisect(setup: Setup, ports: Ports) -> tuple[Result, Report | None]:
         if worst_judgement is None:
             return _without_search(steps, graph, merge_base.compare_given_end(steps, ends))
         threshold = next(t for t in setup.judged if t.key == worst_judgement.key)
-        steps.tell(
-            f"{words.changed}: {worst_judgement.key}: {worst_judgement.reason}; searching on it"
-        )
+        steps.tell(Ends.SEARCHED_ON, metric=str(worst_judgement.key), why=worst_judgement.reason)
         # Failed boots are told already; the search asks what the valid ones say.
         spare = steps.evidence()
     else:
@@ -68,16 +67,22 @@ def bisect(setup: Setup, ports: Ports) -> tuple[Result, Report | None]:
         result = replace(result, reasons=reasons)
     if answer.outcome is Outcome.CULPRIT and answer.culprit is not None:
         result = proof.prove(steps, graph, threshold, result, searched)
-        if result.culprit:
-            result = replace(result, reasons=(*words.proved, *result.reasons))
-        result = multiple_culprits.with_prediction_check(result, answer, words)
+        if result.culprit and request.sought is Sought.REPAIR:
+            result = replace(result, reasons=(Finding.of(Proofs.REPAIRS), *result.reasons))
+        result = multiple_culprits.with_prediction_check(result, answer)
         if verification.incomplete(result.verifications):
             result = multiple_culprits.find_beside(steps, graph, threshold, result)
     elif answer.between:
         result = multiple_culprits.find_on_both_sides(
             steps, graph, threshold, result, answer.between
         )
-    steps.tell(_outcome_line(steps, result))
+    steps.tell(
+        Searches.OUTCOME,
+        outcome=result.outcome,
+        culprit=result.culprit,
+        confidence=result.confidence,
+        cause=result.cause if steps.traits.host else None,
+    )
     if result.outcome in SILENT or result.cause is Cause.TOOL_INDUCED:
         return result, None
     return result, _draft_report(steps, graph, result)
@@ -95,35 +100,25 @@ def _without_search(
 
 
 def _tell_range(steps: Steps, graph: CommitGraph) -> None:
-    request, words = steps.setup.request, steps.words
-    ends = f"{request.older[:12]} ({words.older}) and {request.newer[:12]} ({words.newer})"
-    steps.tell(f"{len(graph)} candidates between {ends}")
+    request = steps.setup.request
+    steps.tell(Ends.RANGE, commits=len(graph), older=request.older, newer=request.newer)
     if given_end := Extra.of(request).given:
-        text = f"{words.older} {given_end[:12]} is no ancestor of {words.newer}"
-        steps.tell(f"{text}; their merge base takes its place")
+        steps.tell(Ends.MERGE_BASE, given=given_end)
 
 
-def _kept_boots_note(steps: Steps) -> tuple[str, ...]:
+def _kept_boots_note(steps: Steps) -> tuple[Finding, ...]:
     """What is left of a budget that a search has spent: it may not take that."""
     budget, limits = steps.budget, steps.setup.limits
     left = budget.boots_left
     if budget.search_boots_left or not left:
         return ()
-    text = f"{left} of {limits.max_boots} {steps.words.run}s are kept for the proof"
-    return (f"{text}; {steps.traits.more_runs} allows more",)
+    return (Finding.of(Searches.KEPT_BOOTS, left=left, most=limits.max_boots),)
 
 
-def _last_fault(steps: Steps) -> tuple[str, ...]:
+def _last_fault(steps: Steps) -> tuple[Finding, ...]:
     """What was wrong with the last boot, when it was no evidence."""
     last = steps.runs[-1:]
     return tuple(run.reason for run in last if run.status is RunStatus.INVALID and run.reason)
-
-
-def _outcome_line(steps: Steps, result: Result) -> str:
-    culprit = f" {result.culprit[:12]}" if result.culprit else ""
-    confidence = f", confidence {result.confidence:.3f}" if result.confidence else ""
-    cause = f", cause {result.cause.value}" if steps.traits.host else ""
-    return f"outcome: {result.outcome.value}{culprit}{confidence}{cause}"
 
 
 def _draft_report(steps: Steps, graph: CommitGraph, result: Result) -> Report:
@@ -162,7 +157,7 @@ def _draft_report(steps: Steps, graph: CommitGraph, result: Result) -> Report:
         hosts=_host_parts(steps, result),
         excerpt=_console_excerpt(steps, graph, result),
     )
-    story = "\n".join(ports.journal.story())
+    story = ports.journal.story()
 
     def draft(_note: object) -> Report:
         # Campaigns are numbered in each store, so that their names alone would not do.

@@ -19,11 +19,12 @@ from rtbisect.model.campaign import (
     Sample,
     Threshold,
 )
+from rtbisect.model.finding import Finding
+from rtbisect.model.kinds.pipeline import Ends, Limits, Reasons
 from rtbisect.pipeline.boot_queue import BootRequest
 from rtbisect.pipeline.compare import MAX_BARREN, PASS_CONFIDENCE, Comparison, compare, worst
 from rtbisect.pipeline.search_loop import unanswered
 from rtbisect.pipeline.steps import Steps
-from rtbisect.pipeline.wording import worded
 from rtbisect.search.spec import BootPurpose
 
 if TYPE_CHECKING:
@@ -38,8 +39,7 @@ def check(setup: Setup, ports: Ports) -> Result:
     ends = compare(steps, setup.request.older, setup.request.newer)
     result, judgement = result_of_ends(ends), worst(setup, ends.judgements)
     if ends.level is Level.REGRESSED:
-        search_hint = "the range was not searched: `rtbisect bisect` finds the commit"
-        result = replace(result, reasons=(*result.reasons, search_hint))
+        result = replace(result, reasons=(*result.reasons, Finding.of(Ends.NOT_SEARCHED)))
     key = judgement.key if judgement else None
     return replace(result, metric=key, judgement=judgement, table=ends.table)
 
@@ -59,9 +59,14 @@ def result_of_ends(ends: Comparison) -> Result:
         confidence=(1.0 if ends.same else PASS_CONFIDENCE) if passed else 0.0,
         metric=None,
         judgement=None,
-        reasons=(ends.reason, *(f"{j.key}: {j.level.value}: {j.reason}" for j in ends.judgements)),
+        reasons=(ends.reason, *map(_judged, ends.judgements)),
         judgements=ends.judgements,
     )
+
+
+def _judged(judgement: Judgement) -> Finding:
+    metric, level = str(judgement.key), judgement.level
+    return Finding.of(Reasons.JUDGED, metric=metric, level=level, why=judgement.reason)
 
 
 def try_revision(setup: Setup, ports: Ports, limit: float, boots: int) -> Result:
@@ -71,7 +76,7 @@ def try_revision(setup: Setup, ports: Ports, limit: float, boots: int) -> Result
     sha = setup.request.newer
     build = steps.build(sha)
     if not build.ok:
-        return unanswered(threshold, f"does not build: {build.first_error}")
+        return unanswered(threshold, Finding.of(Limits.NOT_BUILT, error=build.first_error))
     runs: list[Run] = []
     valid = barren = 0
     while valid < boots and barren < MAX_BARREN:
@@ -85,13 +90,18 @@ def try_revision(setup: Setup, ports: Ports, limit: float, boots: int) -> Result
         barren = 0 if run.complete else barren + 1
     values = sample(runs, threshold.key)
     if values.n < boots:
-        because = f": {runs[-1].reason}" if runs[-1].reason else ""
-        return unanswered(threshold, f"only {values.n} of {boots} boots are evidence{because}")
+        few = Finding.of(Limits.FEW_BOOTS, valid=values.n, asked=boots, why=runs[-1].reason)
+        return unanswered(threshold, few)
     middle = centre(threshold, values.values)
-    word = "mean" if by_mean(threshold) else "median"
     beyond = middle > limit if threshold.better is Better.LOWER else middle < limit
-    counted = "1 boot" if boots == 1 else f"{boots} boots"
-    reason = f"{word} of {counted} {worded(threshold, middle)}, limit {limit:.4g}"
+    reason = Finding.of(
+        Limits.JUDGED,
+        mean=by_mean(threshold),
+        boots=boots,
+        value=middle,
+        unit=threshold.unit,
+        limit=limit,
+    )
     judgement = Judgement(
         key=threshold.key,
         level=Level.REGRESSED if beyond else Level.PASS,
@@ -103,7 +113,7 @@ def try_revision(setup: Setup, ports: Ports, limit: float, boots: int) -> Result
         reason=reason,
     )
     return replace(
-        unanswered(threshold, f"{threshold.key}: {reason}"),
+        unanswered(threshold, Finding.of(Limits.OF_METRIC, metric=str(threshold.key), why=reason)),
         outcome=Outcome.CULPRIT_SET if beyond else Outcome.NO_REGRESSION,
         judgement=judgement,
         judgements=(judgement,),

@@ -13,9 +13,11 @@ from rtbisect.judge.samples import figure, sample
 from rtbisect.judge.scale import all_badness
 from rtbisect.judge.verdict import judge_all
 from rtbisect.model.campaign import Judgement, Level, Role, TableRow, Threshold
+from rtbisect.model.finding import Finding
+from rtbisect.model.kinds.pipeline import Ends
+from rtbisect.model.kinds.pipeline import Steps as Told
 from rtbisect.pipeline import factor_table
 from rtbisect.pipeline.boot_queue import BootRequest, in_turn
-from rtbisect.pipeline.wording import worded
 from rtbisect.search.spec import BootPurpose
 
 if TYPE_CHECKING:
@@ -39,8 +41,6 @@ MAX_BARREN = 4
 #: Names of the two revisions in the story and in the table.
 BASE, TIP = "base", "tip"
 
-SAME = "both revisions are the same kernel, byte for byte"
-
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
@@ -50,7 +50,7 @@ class Comparison:
     judgements: tuple[Judgement, ...]
     #: Of all primary metrics together.
     level: Level
-    reason: str
+    reason: Finding
     #: Both are the same kernel; then nothing was booted.
     same: bool = False
     #: Every judged figure of both, also those that have no judgement.
@@ -65,11 +65,10 @@ def compare(steps: Steps, base: str, new: str) -> Comparison:
     for sha in (base, new):
         build = steps.build(sha)
         if not build.ok:
-            return Comparison(
-                (), Level.UNDECIDED, f"{sha[:12]} does not build: {build.first_error}"
-            )
+            not_built = Finding.of(Ends.NOT_BUILT, revision=sha, error=build.first_error)
+            return Comparison((), Level.UNDECIDED, not_built)
     if steps.builds[base].signature == steps.builds[new].signature:
-        return Comparison((), Level.PASS, SAME, same=True)
+        return Comparison((), Level.PASS, Finding.of(Ends.SAME), same=True)
     runs: dict[str, list[Run]] = {base: [], new: []}
     for look in sorted({limits.calibrate_min, limits.calibrate_max}):
         barren, reached = _boot_for_look(steps, runs, (base, new), look)
@@ -77,17 +76,18 @@ def compare(steps: Steps, base: str, new: str) -> Comparison:
             return Comparison((), Level.UNDECIDED, barren)
         judgements = _judge(steps.setup, runs[base], runs[new])
         level = _overall(steps.setup, judgements)
-        steps.tell(f"look at {reached}+{reached} boots: {level.value}")
+        steps.tell(Ends.LOOK, boots=reached, level=level)
         if level is not Level.UNDECIDED:
             break
     wanted = [(t, side) for t in steps.setup.judged for side in ((BASE, base), (TIP, new))]
     table = factor_table.rows(steps.traits, wanted, runs)
-    return Comparison(judgements, level, f"{reached}+{reached} boots compared", table=table)
+    compared = Finding.of(Ends.COMPARED, boots=reached)
+    return Comparison(judgements, level, compared, table=table)
 
 
 def _boot_for_look(
     steps: Steps, runs: dict[str, list[Run]], pair: tuple[str, str], look: int
-) -> tuple[str, int]:
+) -> tuple[Finding | None, int]:
     """Boot both revisions for a look, and say how many valid boots they have then; or a reason why
     one side has not. On several hosts labels are exchanged within each: so many more boots as make
     the look as sharp as on one host. That follows from where boots landed, not from their figures.
@@ -99,12 +99,14 @@ def _boot_for_look(
         hosts = [[run.device for run in runs[sha] if run.complete] for sha in pair]
         as_sharp = blocks.smallest_p(*hosts) <= stats.smallest_p(wanted, wanted)
         if as_sharp or blocks.one_block(*hosts) or look >= steps.setup.limits.calibrate_max:
-            return "", look
+            return None, look
         look += 1
 
 
-def _boot_both(steps: Steps, runs: dict[str, list[Run]], base: str, new: str, want: int) -> str:
-    """Boot until both sides have `want` valid boots; a reason when one side cannot."""
+def _boot_both(
+    steps: Steps, runs: dict[str, list[Run]], base: str, new: str, want: int
+) -> Finding | None:
+    """Boot until both sides have `want` valid boots; why one side cannot."""
     barren_in_a_row = dict.fromkeys(runs, 0)
     turn = len(runs[base]) + len(runs[new])
     while True:
@@ -113,15 +115,15 @@ def _boot_both(steps: Steps, runs: dict[str, list[Run]], base: str, new: str, wa
         }
         asks, next_turn = _boots_to_come(missing, (base, new), turn)
         if not asks:
-            return ""
+            return None
         run = steps.boot(asks[0], asks[1:])
         turn, sha = next_turn, run.revision
         _tell_figures(steps, asks[0].purpose, run)
         runs[sha].append(run)
         barren_in_a_row[sha] = 0 if run.complete else barren_in_a_row[sha] + 1
         if barren_in_a_row[sha] >= MAX_BARREN:
-            return (
-                f"{sha[:12]}: {barren_in_a_row[sha]} boots in a row are no evidence: {run.reason}"
+            return Finding.of(
+                Ends.NO_EVIDENCE, revision=sha, boots=barren_in_a_row[sha], why=run.reason
             )
 
 
@@ -150,13 +152,13 @@ def _boots_to_come(
 def _tell_figures(steps: Steps, side: str, run: Run) -> None:
     """The primary figures of a boot, for the story."""
     primary = [t for t in steps.setup.judged if t.role is Role.PRIMARY]
-    texts = [
-        f"{t.key.suite}.{t.key.name} {worded(t, value)}"
+    figures = tuple(
+        Finding.of(Told.FIGURE_OF, suite=t.key.suite, name=t.key.name, value=value, unit=t.unit)
         for t in primary
         if (value := figure(run, t.key)) is not None
-    ]
-    if texts:
-        steps.tell(f"{side} {run.revision[:12]}: {', '.join(texts)}")
+    )
+    if figures:
+        steps.tell(Told.FIGURES, side=side, revision=run.revision, figures=figures)
 
 
 def _judge(setup: Setup, base: list[Run], new: list[Run]) -> tuple[Judgement, ...]:

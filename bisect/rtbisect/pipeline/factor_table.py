@@ -11,6 +11,8 @@ from rtbisect.judge.scale import by_mean
 from rtbisect.judge.verdict import judge
 from rtbisect.model.campaign import Level, MetricKey, Role, TableRow, Threshold
 from rtbisect.model.code import WITHOUT_RT
+from rtbisect.model.finding import Finding
+from rtbisect.model.kinds.pipeline import Attributions
 from rtbisect.search.spec import BootPurpose
 
 if TYPE_CHECKING:
@@ -20,7 +22,12 @@ if TYPE_CHECKING:
     from rtbisect.model.subject import Traits
     from rtbisect.pipeline.steps import Steps
 
-_NO_RT = BootPurpose.WITHOUT_RT.value
+
+_WITHOUT_RT = {
+    Level.REGRESSED: Attributions.WITHOUT_RT_TOO,
+    Level.PASS: Attributions.WITHOUT_RT_SAME,
+    Level.UNDECIDED: Attributions.WITHOUT_RT_OPEN,
+}
 
 
 def control_of(thresholds: Sequence[Threshold], threshold: Threshold) -> Threshold | None:
@@ -105,29 +112,26 @@ def _metrics(
 
 def without_rt(
     steps: Steps, threshold: Threshold, pair: tuple[str, str]
-) -> tuple[tuple[TableRow, ...], str]:
+) -> tuple[tuple[TableRow, ...], Finding | None]:
     """Is the effect there in a configuration without PREEMPT_RT? It says whom the change concerns,
-    and decides nothing. The rows, and the sentence for the report; ((), "") when it is not asked,
-    or the budget has no boot left.
+    and decides nothing. The rows, and what is found; ((), None) when it is not asked, or the
+    budget has no boot left.
     """
     setup = steps.setup
     boots = 2 * min(setup.limits.without_rt_boots, steps.budget.boots_left // 2)
     if not boots:
-        return (), ""
+        return (), None
     for sha in pair:
         if not steps.build(sha, WITHOUT_RT).ok:
-            return (), f"{_NO_RT} {sha[:12]} does not build, so nobody knows who is concerned"
+            return (), Finding.of(Attributions.WITHOUT_RT_NOT_BUILT, revision=sha)
     runs: dict[str, list[Run]] = {sha: [] for sha in pair}
     for run in steps.in_turn(pair, BootPurpose.WITHOUT_RT, boots, WITHOUT_RT):
         runs[run.revision].append(run)
     judgement = judge(threshold, *(sample(runs[sha], threshold.key) for sha in pair))
-    sentence = {
-        Level.REGRESSED: f"{_NO_RT} the kernels differ too: {judgement.reason}",
-        Level.PASS: f"{_NO_RT} the kernels do not differ: {judgement.reason}",
-    }.get(judgement.level, f"{_NO_RT} the boots do not decide: {judgement.reason}")
-    steps.tell(f"factor: {sentence}")
+    concerns = Finding.of(_WITHOUT_RT[judgement.level], why=judgement.reason)
+    steps.tell(Attributions.FACTOR, why=concerns)
     control = control_of(setup.judged, threshold)
     metrics = (threshold, *([control] if control else []))
     kernels = tuple(zip(("parent, no RT", "culprit, no RT"), pair, strict=True))
     wanted = ((metric, kernel) for metric in metrics for kernel in kernels)
-    return rows(steps.traits, wanted, runs), sentence
+    return rows(steps.traits, wanted, runs), concerns

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 from rtbisect.judge.samples import sample
 from rtbisect.judge.verdict import judge
 from rtbisect.model.campaign import Level, MetricKey, Outcome, Result, Threshold
-from rtbisect.model.command import Extra
+from rtbisect.model.command import Extra, command_line
+from rtbisect.model.finding import Finding
+from rtbisect.model.kinds.pipeline import Ends, Joined
 from rtbisect.pipeline.compare import Comparison, compare, worst
-from rtbisect.pipeline.wording import command_line
 from rtbisect.search.spec import BootPurpose
 
 if TYPE_CHECKING:
@@ -28,19 +29,17 @@ def compare_given_end(steps: Steps, ends: Comparison) -> Comparison:
     if not given_end or ends.level is not Level.PASS:
         return ends
     if steps.budget.boots_left < 2 * steps.setup.limits.calibrate_min:
-        text = f"no boots are left to compare {given_end[:12]}, which the merge base stands for"
+        rest = Finding.of(Ends.NO_BOOTS_LEFT, given=given_end)
     else:
-        steps.tell(
-            f"the merge base is like the other end; is {given_end[:12]}, which it stands for?"
-        )
+        steps.tell(Ends.IS_GIVEN, given=given_end)
         comparison = compare(steps, given_end, steps.setup.request.newer)
         if comparison.level is Level.PASS:
             return ends
         if judgement := worst(steps.setup, comparison.judgements):
-            reason = _other_branch_text(steps, given_end, judgement.key)
+            reason = _other_branch(steps, given_end, judgement.key)
             return replace(comparison, level=Level.UNDECIDED, reason=reason)
-        text = f"whether {given_end[:12]} differs is open: {comparison.reason}"
-    return replace(ends, reason=f"{ends.reason}; {text}")
+        rest = Finding.of(Ends.GIVEN_OPEN, given=given_end, why=comparison.reason)
+    return replace(ends, reason=Finding.of(Joined.AND, findings=(ends.reason, rest)))
 
 
 def judge_given_end(steps: Steps, threshold: Threshold, result: Result) -> Result:
@@ -58,18 +57,22 @@ def judge_given_end(steps: Steps, threshold: Threshold, result: Result) -> Resul
     sides = (sample(runs.get(sha, []), threshold.key) for sha in (given_end, newer))
     if judge(threshold, *sides).level is not Level.REGRESSED:
         return result
-    text = _other_branch_text(steps, given_end, threshold.key)
-    return replace(result, outcome=Outcome.INCONCLUSIVE, reasons=(text, *result.reasons))
+    reason = _other_branch(steps, given_end, threshold.key)
+    return replace(result, outcome=Outcome.INCONCLUSIVE, reasons=(reason, *result.reasons))
 
 
-def _other_branch_text(steps: Steps, given_end: str, metric: MetricKey) -> str:
+def _other_branch(steps: Steps, given_end: str, metric: MetricKey) -> Finding:
     """The merge base is like the bad end, and the good end that it stands for is not: the change
     came on the side of the good end. The command that finds it there.
     """
     request = steps.setup.request
-    base, (_, word) = request.older[:12], request.sought.ends("good", "bad")
+    base, (_, called) = request.older[:12], request.sought.ends("good", "bad")
     # From the merge base to that end it is the other way round.
     opposite = replace(request, older=base, newer=given_end[:12], sought=request.sought.opposite)
-    text = f"the merge base {base} is like the end that was called {word};"
-    text += f" the change came on the side of {given_end[:12]} after it:"
-    return f"{text} `{command_line(opposite, metric)}`"
+    return Finding.of(
+        Ends.OTHER_BRANCH,
+        base=request.older,
+        called=called,
+        given=given_end,
+        command=command_line(opposite, metric),
+    )

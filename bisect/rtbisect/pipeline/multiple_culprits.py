@@ -15,6 +15,8 @@ from rtbisect.model.campaign import (
     Threshold,
     Verification,
 )
+from rtbisect.model.finding import Finding
+from rtbisect.model.kinds.pipeline import Joined, Parts, Proofs
 from rtbisect.pipeline import proof
 from rtbisect.pipeline.search_loop import result_of, search, unanswered
 from rtbisect.search.ancestry import Ancestry, candidates_between
@@ -23,7 +25,6 @@ if TYPE_CHECKING:
     from rtbisect.model.code import CommitGraph
     from rtbisect.pipeline.steps import Steps
     from rtbisect.search.spec import SearchAnswer
-    from rtbisect.search.wording import SearchWords
 
 #: How often a part is divided again. A range with more culprits is told of as far as that.
 DEEPEST = 3
@@ -34,7 +35,7 @@ def find_beside(steps: Steps, graph: CommitGraph, threshold: Threshold, first: R
     culprit = first.culprit
     if culprit is None:
         return first
-    steps.tell(f"{culprit[:12]} does not explain the whole shift; searching beside it")
+    steps.tell(Parts.BESIDE, culprit=culprit)
     searches = _PartSearches(steps=steps, graph=graph, threshold=threshold)
     for parent in graph.parents_of(culprit):
         searches.search(graph.older, parent)
@@ -56,26 +57,32 @@ def find_on_both_sides(
     return replace(result, outcome=Outcome.INCONCLUSIVE, reasons=(*result.reasons, *notes))
 
 
-def with_prediction_check(result: Result, answer: SearchAnswer, words: SearchWords) -> Result:
+def with_prediction_check(result: Result, answer: SearchAnswer) -> Result:
     """The result with a check that the tested revisions lie where one culprit puts them."""
     if result.culprit is None:
         return result
-    unexplained = [(sha, p) for sha, p in answer.unlike if sha != result.culprit]
+    unexplained = tuple(
+        Finding.of(Proofs.LIES_OFF, revision=sha, p=p)
+        for sha, p in answer.unlike
+        if sha != result.culprit
+    )
     notes = []
     if unexplained:
-        revisions = ", ".join(f"{sha[:12]} (p = {p:.2g})" for sha, p in unexplained)
-        notes.append(f"tested revisions that this commit does not explain: {revisions}")
+        notes.append(Finding.of(Proofs.UNEXPLAINED, revisions=unexplained))
     notes += [
-        f"{words.run}s of this commit itself lie further off than predicted (p = {p:.2g})"
-        for sha, p in answer.unlike
-        if sha == result.culprit
+        Finding.of(Proofs.ITSELF_OFF, p=p) for sha, p in answer.unlike if sha == result.culprit
     ]
-    taken_back = [check.note for check in result.verifications if check.name == CheckName.KEPT]
-    note = "; ".join(notes) or "all tested revisions lie where this commit puts them"
-    if taken_back and not notes:
-        note = f"not of the {words.newer} end"
+    taken_back = [
+        check.note
+        for check in result.verifications
+        if check.check is CheckName.KEPT and check.note is not None
+    ]
+    if notes:
+        note = Finding.of(Joined.AND, findings=tuple(notes))
+    else:
+        note = Finding.of(Proofs.NOT_OF_END if taken_back else Proofs.PREDICTED)
     check = Verification(
-        name=CheckName.PREDICTION,
+        check=CheckName.PREDICTION,
         status=CheckStatus.UNDECIDED if notes or taken_back else CheckStatus.PASS,
         judgement=None,
         note=note,
@@ -94,16 +101,14 @@ class _PartSearches:
     threshold: Threshold
     #: Results with a proven culprit, in the order in which they were found.
     proved: list[Result] = field(default_factory=list)
-    #: A line for each part that was searched: its ends and its outcome.
-    notes: list[str] = field(default_factory=list)
+    #: Of each part that was searched: its ends and its outcome.
+    notes: list[Finding] = field(default_factory=list)
     #: Some part has culprits that nobody named.
     open: bool = False
 
     def divide(self, good: str, between: str, bad: str, depth: int = 1) -> None:
         """Search both sides of a revision whose figure lies between those of the ends."""
-        self.steps.tell(
-            f"{between[:12]} lies between {good[:12]} and {bad[:12]}; searching on both sides of it"
-        )
+        self.steps.tell(Parts.BETWEEN, between=between, older=good, newer=bad)
         self.search(good, between, depth)
         self.search(between, bad, depth)
 
@@ -120,17 +125,21 @@ class _PartSearches:
                 # The merge brought in what a commit of its branch had done.
                 return Outcome.CULPRIT
             if Outcome.INCONCLUSIVE in ended:
-                reason = f"{result.culprit[:12]} or a commit that it merges; its branch is open"
+                reason = Finding.of(Parts.OPEN_BRANCH, merge=result.culprit)
                 result = replace(unanswered(self.threshold, reason), tested=result.tested)
                 self.open = True
-        line = f"{good[:12]}..{bad[:12]}: {result.outcome.value}"
-        line += f" {result.culprit[:12]}" if result.culprit else ""
-        if result.outcome is Outcome.INCONCLUSIVE and result.reasons:
-            line += f": {result.reasons[0]}"
-        self.steps.tell(line)
-        self.notes.append(line)
+        is_open = result.outcome is Outcome.INCONCLUSIVE
+        note = self.steps.tell(
+            Parts.ENDED,
+            older=good,
+            newer=bad,
+            outcome=result.outcome,
+            culprit=result.culprit,
+            why=result.reasons[0] if is_open and result.reasons else None,
+        )
+        self.notes.append(note)
         if result.culprit is not None:
-            self.proved.append(replace(result, reasons=(line, *result.reasons)))
+            self.proved.append(replace(result, reasons=(note, *result.reasons)))
         elif between and depth < DEEPEST:
             self.divide(good, between, bad, depth + 1)
         else:
@@ -149,8 +158,7 @@ class _PartSearches:
             place = ancestry.index.get(parent)
             if start is None or place is None or ancestry.ancestors_or_self(place)[start]:
                 continue
-            forked_parent = f"{parent[:12]}, which forked before {good[:12]}"
-            self.steps.tell(f"{merge[:12]} merges {forked_parent}; searching there")
+            self.steps.tell(Parts.FORKED, merge=merge, parent=parent, older=good)
             ended.append(self.search(self.graph.older, parent, depth + 1))
         return ended
 
@@ -158,7 +166,7 @@ class _PartSearches:
         """What is found in a part, and a revision between two culprits of it."""
         steps = self.steps
         if not steps.budget.affords(steps.evidence(), rest.older, rest.newer):
-            return unanswered(self.threshold, "the budget is spent"), ""
+            return unanswered(self.threshold, Finding.of(Parts.BUDGET_SPENT)), ""
         search_end = search(steps, rest, self.threshold, steps.evidence())
         answer = search_end.answer
         result = result_of(answer, self.threshold, ())
@@ -179,7 +187,7 @@ def _joined(
     if len(confidence_of) < 2 and not known and not searches.open:
         return replace(first, reasons=reasons)
     if len(confidence_of) < 2:
-        reasons = (*reasons, "there is more than this one culprit; no other one is proved")
+        reasons = (*reasons, Finding.of(Parts.NO_OTHER_PROVED))
     return replace(
         first,
         outcome=Outcome.MULTIPLE_CULPRITS,
@@ -196,6 +204,6 @@ def _tested_by_all(proved: list[Result], first: Result) -> tuple[TestedRevision,
     revisions = {revision.sha: revision for revision in first.tested}
     for result in proved:
         for revision in result.tested:
-            reason = revision.skipped or f"tested for {(result.culprit or '')[:12]}"
+            reason = revision.skipped or Finding.of(Parts.TESTED_FOR, culprit=result.culprit)
             revisions.setdefault(revision.sha, replace(revision, skipped=reason))
     return tuple(revisions.values())

@@ -27,12 +27,14 @@ from rtbisect.model.campaign import (
     Verification,
 )
 from rtbisect.model.code import PROOF_LAYOUT, CommitGraph
+from rtbisect.model.finding import Finding
+from rtbisect.model.kinds.pipeline import Proofs
+from rtbisect.model.kinds.pipeline import Steps as Told
 from rtbisect.model.lab import Run, RunStatus
 from rtbisect.pipeline import factor_table
 from rtbisect.pipeline.attribution import Attribution, attribute, probes_of
 from rtbisect.pipeline.boot_queue import BootRequest
 from rtbisect.pipeline.search_loop import SearchEnd, probability_with_proof
-from rtbisect.pipeline.wording import worded
 from rtbisect.search import verification
 from rtbisect.search.events import Booted, Built
 
@@ -91,10 +93,7 @@ def prove(  # noqa: PLR0913  (what was searched, and what was found)
         return proof.denied(proof.unproved_reason(), *proof.budget_note())
     if not sure:
         probability, enough = probability_with_proof(search_end, proof.state, proof.checks)
-        runs = f"{steps.words.run}s"
-        reason = (
-            f"{culprit[:12]} has a probability of {probability:.3f} with the {runs} of the proof"
-        )
+        reason = Finding.of(Proofs.PROBABILITY, culprit=culprit, probability=probability)
         if not enough:
             return proof.denied(reason)
         proof.result = replace(result, confidence=probability, reasons=(reason, *result.reasons))
@@ -102,7 +101,7 @@ def prove(  # noqa: PLR0913  (what was searched, and what was found)
         steps, searched, (culprit, range_ends[1]), proof.fresh.get(culprit, ())
     )
     pair = (parents[0], culprit)
-    attribution = attribute(steps, threshold, pair, proof.fresh, str(searched.figure))
+    attribution = attribute(steps, threshold, pair, proof.fresh, searched.figure.found)
     # The last boots of the budget: the culprit stands without them.
     proof.carry_out(late=True)
     if not verification.confirmed(proof.state):
@@ -129,7 +128,7 @@ class SearchedFigure:
         """A judgement with its numbers as a reader knows them."""
         return self.figure.for_reader(self.threshold, judgement)
 
-    def effect_words(self, effect: float) -> str:
+    def effect(self, effect: float) -> Finding:
         """An effect of the figure as a reader knows it."""
         return self.figure.effect_for_reader(self.threshold, effect)
 
@@ -183,8 +182,15 @@ class _Proof:
                 self.fresh.setdefault(step.revision, []).append(run)
             observation = self.searched.observe(steps, run)
             if observation is not None:
-                label = f"{step.purpose} {step.revision[:12]}: {spec.threshold.key}"
-                steps.tell(f"{label} = {worded(spec.threshold, observation.value)}")
+                steps.tell(
+                    Told.FIGURE,
+                    purpose=step.purpose,
+                    revision=step.revision,
+                    variant="",
+                    metric=str(spec.threshold.key),
+                    value=observation.value,
+                    unit=spec.threshold.unit,
+                )
             state = verification.apply(
                 state,
                 Booted(
@@ -199,7 +205,7 @@ class _Proof:
         told, self.state, self.checks = self.checks, state, verification.verifications(state)
         for check in self.checks:
             if check not in told:
-                steps.tell(f"verify: {check.name}: {check.status} {check.note}".rstrip())
+                _tell_check(steps, check)
 
     def _so_far(self) -> Result:
         """The result with the checks and all boots so far."""
@@ -214,7 +220,7 @@ class _Proof:
             ),
         )  # fmt: skip
 
-    def denied(self, *reasons: str) -> Result:
+    def denied(self, *reasons: Finding) -> Result:
         """The result where fresh boots do not bear out what the search named."""
         unproved = self._so_far()
         refuted = any(check.status is CheckStatus.FAIL for check in self.checks)
@@ -230,7 +236,7 @@ class _Proof:
             reasons=(*reasons, *unproved.reasons),
         )
 
-    def believed(self, attribution: Attribution, late_notes: tuple[str, ...]) -> Result:
+    def believed(self, attribution: Attribution, late_notes: tuple[Finding, ...]) -> Result:
         """The result where they do, with the cause and all that its boots say."""
         proved = self._so_far()
         merge = len(self.state.spec.parents) > 1
@@ -245,23 +251,29 @@ class _Proof:
             reasons=(*proved.reasons, *attribution.reasons, *late_notes),
         )
 
-    def unproved_reason(self) -> str:
+    def unproved_reason(self) -> Finding:
         """Why a culprit of the search is not named: refuted by a check, or not decided by it."""
         failed = [check for check in self.checks if check.status is CheckStatus.FAIL]
         first = next(
             iter(failed or [each for each in self.checks if each.status is CheckStatus.UNDECIDED])
         )
-        verb = "refuted" if failed else "not confirmed"
-        text = f"the search named {self.state.spec.culprit[:12]}, which is {verb} by fresh"
-        return f"{text} {self.steps.words.run}s: {first.name}: {first.note}"
+        return Finding.of(
+            Proofs.REFUTED if failed else Proofs.NOT_CONFIRMED,
+            culprit=self.state.spec.culprit,
+            check=first.name,
+            note=first.note,
+        )
 
-    def budget_note(self, *, late: bool = False) -> tuple[str, ...]:
+    def budget_note(self, *, late: bool = False) -> tuple[Finding, ...]:
         """What is said where the budget has ended the proof, or its `late` boots."""
         if verification.propose(self.state, late=late) is None:
             return ()
-        when = "before the revert was decided" if late else "during the proof"
-        budget = f"{self.steps.setup.limits.max_boots} {self.steps.words.run}s"
-        return (f"the budget of {budget} ended {when}",)
+        kind = Proofs.BUDGET_ENDED_LATE if late else Proofs.BUDGET_ENDED
+        return (Finding.of(kind, boots=self.steps.setup.limits.max_boots),)
+
+
+def _tell_check(steps: Steps, check: Verification) -> None:
+    steps.tell(Proofs.CHECK, check=check.name, status=check.status, note=check.note)
 
 
 def _boot_request(
@@ -294,17 +306,18 @@ def _kept_until_end(
         searched.figure.threshold(searched.threshold),
         end_sample,
         culprit_sample,
-        effect_words=searched.effect_words,
+        effect=searched.effect,
     )
     if judgement.level is not Level.REGRESSED:
         return ()
     readable = searched.for_reader(judgement)
-    note = f"{bad[:12]} is better than {culprit[:12]} again, {readable.reason}: a commit"
-    note += " between them takes back a part of what this one does"
     kept = Verification(
-        name=CheckName.KEPT, status=CheckStatus.UNDECIDED, judgement=readable, note=note
+        check=CheckName.KEPT,
+        status=CheckStatus.UNDECIDED,
+        judgement=readable,
+        note=Finding.of(Proofs.TAKEN_BACK, newer=bad, culprit=culprit, why=readable.reason),
     )
-    steps.tell(f"verify: {kept.name}: {kept.status} {note}")
+    _tell_check(steps, kept)
     return (kept,)
 
 
@@ -332,11 +345,10 @@ def _spec(
         boots=steps.setup.limits.verify_boots,
         revert_boots=steps.setup.limits.revert_boots,
         for_reader=searched.for_reader,
-        effect_words=searched.effect_words,
+        effect=searched.effect,
         layout=_layout(steps, searched, ends, whatever=not search_end.answer.sure),
         endpoints=(ends[0], ends[1]),
         boots_max=max(steps.setup.limits.verify_boots, most_boots(needed)),
-        words=steps.words,
     )
 
 
@@ -355,15 +367,15 @@ def _layout(
     return PROOF_LAYOUT if small or whatever else 0
 
 
-def _revert(steps: Steps, tip: str, culprit: str) -> tuple[str | None, str]:
+def _revert(steps: Steps, tip: str, culprit: str) -> tuple[str | None, Finding | None]:
     """A revert that can be booted, or None with the reason."""
     revert = steps.revert(tip, culprit)
     if revert is None:
-        steps.tell(f"the revert of {culprit[:12]} does not apply to {tip[:12]}")
-        return None, "the revert does not apply to the tip"
+        steps.tell(Proofs.REVERT_FAILED, culprit=culprit, tip=tip)
+        return None, Finding.of(Proofs.NO_REVERT)
     if not steps.build(revert).ok:
-        return None, "the revert applies to the tip but does not build"
-    return revert, ""
+        return None, Finding.of(Proofs.REVERT_NOT_BUILT)
+    return revert, None
 
 
 def _with_fresh_boots(revision: TestedRevision, state: verification.VerifyState) -> TestedRevision:
@@ -380,4 +392,4 @@ def _with_doubt(revision: TestedRevision, graph: CommitGraph) -> TestedRevision:
     """What the search believed of a revision, after the verification did not bear it out."""
     if revision.sha in (graph.older, graph.newer) or revision.skipped:
         return revision
-    return replace(revision, skipped="the verification does not bear the search out")
+    return replace(revision, skipped=Finding.of(Proofs.DOUBTED))

@@ -17,8 +17,9 @@ from rtbisect.model.campaign import (
     Verification,
 )
 from rtbisect.model.code import CommitGraph, layout_variant
+from rtbisect.model.kinds.pipeline import Searches
+from rtbisect.model.kinds.pipeline import Steps as Told
 from rtbisect.pipeline.boot_queue import BootRequest
-from rtbisect.pipeline.wording import duration, worded
 from rtbisect.search import engine, verification
 from rtbisect.search.events import Booted, Built, Event, Reverted
 from rtbisect.search.spec import BootPurpose, Finish, SearchAnswer, SearchSpec, Trial
@@ -26,6 +27,7 @@ from rtbisect.search.spec import BootPurpose, Finish, SearchAnswer, SearchSpec, 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from rtbisect.model.finding import Finding
     from rtbisect.model.lab import Run
     from rtbisect.pipeline.budget import Budget
     from rtbisect.pipeline.steps import Steps
@@ -60,12 +62,11 @@ def search(
         calibrate_max=limits.calibrate_max,
         max_boots=max(budget.search_boots_left, 2 * limits.calibrate_min),
         max_builds=limits.max_builds,
-        words=steps.words,
     )
     state = engine.start(_with_costs(spec, budget))
     state = _with_silent_commits(steps, state)
     if silent := len(state.ledger.equal.silent):
-        steps.tell(f"{silent} of {len(graph)} commits touch no file that the ends were made from")
+        steps.tell(Searches.SILENT, silent=silent, commits=len(graph))
     forecast_told = False
     while True:
         state = _within_budget(steps, state, spare)
@@ -73,11 +74,11 @@ def search(
             forecast_told = True
             # The ends have told what a boot costs; before them it was a guess.
             state = replace(state, spec=_with_costs(state.spec, steps.budget))
-            steps.tell(_forecast_text(steps, state))
+            _tell_forecast(steps, state)
         trials = []
         for proposal in engine.propose(state, free_hosts=steps.width):
             if isinstance(proposal, Finish):
-                steps.tell(f"search ends: {proposal.outcome.value}: {proposal.reason}")
+                steps.tell(Searches.ENDED, outcome=proposal.outcome, why=proposal.reason)
                 return SearchEnd(engine.answer(state), state)
             trials.append(proposal)
             sha, layout = proposal.revision, proposal.layout
@@ -114,17 +115,22 @@ def _within_budget(steps: Steps, state: SearchState, spare: dict[str, list[Run]]
     return replace(state, spec=replace(state.spec, max_boots=boots, max_builds=builds))
 
 
-def _forecast_text(steps: Steps, state: SearchState) -> str:
+def _tell_forecast(steps: Steps, state: SearchState) -> None:
     """What the search will cost, before it costs anything."""
     ends, coming = state.ends, engine.forecast(state)
-    words, budget, limits = steps.words, steps.budget, steps.setup.limits
-    text = f"reproduced with {ends.used}+{ends.used} {words.run}s (p = {ends.p:.2g})"
-    text += f" {ends.figure}".rstrip()
-    seconds = coming.builds * budget.build_cost_s() + coming.boots * budget.boot_cost_s()
-    cost = f"{words.spent(coming.builds, coming.boots)}, {duration(seconds)}"
-    proof = f"then {2 * limits.verify_boots} to {limits.proof_boots} or more to prove it"
-    chance = f"chance to name a commit within the budget {coming.chance:.2f}"
-    return f"{text}; expected: {cost}, {chance}, {proof}"
+    budget, limits = steps.budget, steps.setup.limits
+    steps.tell(
+        Searches.FORECAST,
+        boots=ends.used,
+        p=ends.p,
+        figure=ends.figure.found,
+        builds=coming.builds,
+        expected=coming.boots,
+        wall_s=coming.builds * budget.build_cost_s() + coming.boots * budget.boot_cost_s(),
+        chance=coming.chance,
+        least=2 * limits.verify_boots,
+        most=limits.proof_boots,
+    )
 
 
 def _with_silent_commits(steps: Steps, state: SearchState) -> SearchState:
@@ -162,8 +168,15 @@ def _boot_events(
         observation = steps.observe(run, threshold)
         # What the comparison has told of its boots is not told again.
         if observation is not None and spare_run is None:
-            label = f"{ask.purpose} {ask.sha[:12]} {layout_variant(ask.layout)}".rstrip()
-            steps.tell(f"{label}: {threshold.key} = {worded(threshold, observation.value)}")
+            steps.tell(
+                Told.FIGURE,
+                purpose=ask.purpose,
+                revision=ask.sha,
+                variant=layout_variant(ask.layout),
+                metric=str(threshold.key),
+                value=observation.value,
+                unit=threshold.unit,
+            )
         yield Booted(
             revision=ask.sha,
             run_id=run.run_id,
@@ -192,7 +205,7 @@ def probability_with_proof(
         for event in state.events
         if isinstance(event, Built | Booted) and event.revision in known
     )
-    borne_out = {check.name for check in checks if check.status is CheckStatus.PASS}
+    borne_out = {check.check for check in checks if check.status is CheckStatus.PASS}
     rebuilt = not borne_out.isdisjoint((CheckName.LAYOUT, CheckName.REVERT))
     return engine.confidence_after(search_end.state, spec.culprit, events, rebuilt=rebuilt)
 
@@ -216,7 +229,7 @@ def result_of(
     )
 
 
-def unanswered(threshold: Threshold | None, reason: str) -> Result:
+def unanswered(threshold: Threshold | None, reason: Finding) -> Result:
     """The answer of a question that nothing could be measured for; None where it names no metric
     that there is.
     """

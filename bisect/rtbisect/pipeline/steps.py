@@ -11,14 +11,15 @@ from rtbisect.judge.gates.reachability import Changed
 from rtbisect.judge.samples import figure
 from rtbisect.model.campaign import Observation, Threshold
 from rtbisect.model.code import Build, Change, CommitGraph, layout_variant
+from rtbisect.model.finding import Finding, Kind, Value
 from rtbisect.model.formats import kept_as
+from rtbisect.model.kinds.pipeline import Steps as Told
 from rtbisect.model.lab import Run
-from rtbisect.model.subject import RunOrder, Traits
+from rtbisect.model.subject import Measured, RunOrder, Traits
 from rtbisect.pipeline.boot_queue import BootQueue, BootRequest, in_turn
 from rtbisect.pipeline.budget import Budget
 from rtbisect.search.equal_kernels import Closure, shared_files, silent_pairs
 from rtbisect.search.events import Silent
-from rtbisect.search.wording import SearchWords, words_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -62,11 +63,6 @@ class Steps:
     _files: dict[str, frozenset[str]] = field(default_factory=dict)
     #: By parent and culprit.
     _changed: dict[tuple[str, str], Changed] = field(default_factory=dict)
-
-    @property
-    def words(self) -> SearchWords:
-        """Those of the change that is sought and of what is measured."""
-        return words_of(self.setup.request.sought, self.traits.words)
 
     @property
     def traits(self) -> Traits:
@@ -117,9 +113,10 @@ class Steps:
         if known is not None:
             return known
         variant = layout_variant(layout)
-        label = f"{sha[:12]} {variant}".rstrip()
-        if self.words.builds:
-            self.ports.progress.say(f"build {label}")
+        # A command is not built: its files are there.
+        told = self.traits.measured is Measured.KERNEL
+        if told:
+            self.ports.progress.tell(Finding.of(Told.BUILDING, revision=sha, variant=variant))
 
         def run_build(note: Note) -> Build:
             return self._with_same_tools(self.ports.subject.build(sha, layout, note))
@@ -130,14 +127,23 @@ class Steps:
             self.layouts[sha, layout] = build
         else:
             self.builds[sha] = build
-        if not self.words.builds:
-            return build
-        if build.ok:
-            cost = "taken from the cache" if build.reused else f"{build.seconds:.0f} s"
-            self.tell(f"built {label} ({cost}), kernel signature {build.signature[:12]}")
-        else:
-            self.tell(f"{label} does not build: {build.first_error}")
+        if told:
+            self._tell_build(build, sha, variant)
         return build
+
+    def _tell_build(self, build: Build, sha: str, variant: str) -> None:
+        if not build.ok:
+            self.tell(Told.NOT_BUILT, revision=sha, variant=variant, error=build.first_error)
+        elif build.reused:
+            self.tell(Told.REUSED, revision=sha, variant=variant, signature=build.signature)
+        else:
+            self.tell(
+                Told.BUILT,
+                revision=sha,
+                variant=variant,
+                signature=build.signature,
+                wall_s=build.seconds,
+            )
 
     def _with_same_tools(self, build: Build) -> Build:
         """The build; ConfigError when other tools made it than earlier ones of this campaign."""
@@ -186,9 +192,14 @@ class Steps:
             )
         self.runs.append(run)
         if not run.complete:
-            word, number = self.words.run, run.run_id.rpartition("-r")[2]
-            text = f"{word} {number} of {ask.sha[:12]} ({ask.purpose})"
-            self.tell(f"{text}: {run.status.value}: {run.reason}")
+            self.tell(
+                Told.BOOT_ENDED,
+                number=run.run_id.rpartition("-r")[2],
+                revision=ask.sha,
+                purpose=ask.purpose,
+                status=run.status,
+                why=run.reason,
+            )
         return run
 
     def in_turn(
@@ -229,7 +240,7 @@ class Steps:
         order = RunOrder(
             f"{journal.campaign}-r{number}", number, ask.layout, ask.explain, ask.probes
         )
-        what = f"{self.words.run} {number}: {ask.sha[:12]} ({ask.purpose})"
+        what = Finding.of(Told.BOOTING, number=number, revision=ask.sha, purpose=ask.purpose)
         self.ports.progress.step(what, number, number + ask.left, self.budget.left_s(ask.left + 1))
         return lambda: journal.step(
             f"run/{number:04d}",
@@ -281,7 +292,9 @@ class Steps:
             host=run.device,
         )
 
-    def tell(self, line: str) -> None:
-        """One line of the campaign's story."""
-        self.ports.journal.tell(line)
-        self.ports.progress.say(line)
+    def tell(self, kind: Kind, /, **data: Value) -> Finding:
+        """One line of the campaign's story; gives what is told."""
+        finding = Finding.of(kind, **data)
+        self.ports.journal.tell(finding)
+        self.ports.progress.tell(finding)
+        return finding

@@ -14,7 +14,8 @@ from rtbisect.report.averages import metric_name, middle, spread, unit_of
 from rtbisect.report.headline_figure import effect_text, test_name
 from rtbisect.report.policy import mailable
 from rtbisect.report.template_values import banner, commit_view, cost
-from rtbisect.report.text import Column, ascii_line, foreign, grouped, header_text, many, short
+from rtbisect.report.text import Column, ascii_line, grouped, header_text, many, short
+from rtbisect.report.wording import said
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -79,7 +80,7 @@ def context(report: ReportInput, test: AbTest) -> dict[str, Any]:
         "culprit": commit_view(report.culprit) if report.culprit else None,
         "figures": compared(*(_rows_of(result, kernel) for kernel in (BASE, TIP))),
         "worse": tuple(
-            f"Worse: {ascii_line(str(worse.key), 60)}: {foreign(worse.reason, 160)}"
+            f"Worse: {ascii_line(str(worse.key), 60)}: {said(report, worse.reason, 160)}"
             for worse in result.judgements
             if worse.level is Level.REGRESSED
         ),

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from rtbisect.judge import scale
 from rtbisect.model.campaign import Judgement, MetricKey, Sample, Scale, Statistic, Threshold
 from rtbisect.report.text import foreign, number, suffix
+from rtbisect.report.wording import said
 from rtbisect.suites.base import find
 
 if TYPE_CHECKING:
@@ -47,9 +48,9 @@ def judged_unit(report: ReportInput, judgement: Judgement) -> str:
     return judgement.unit if judgement.figure else unit_of(report, judgement.key)
 
 
-def judged_name(judgement: Judgement) -> str:
+def judged_name(report: ReportInput, judgement: Judgement) -> str:
     """The metric, and what of it was judged."""
-    part = f" {foreign(judgement.figure, 80)}" if judgement.figure else ""
+    part = f" {said(report, judgement.figure, 80)}" if judgement.figure else ""
     return metric_name(judgement.key) + part
 
 

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 
 from rtbisect.model.campaign import Outcome, TestedRevision
 from rtbisect.report.text import ascii_line
+from rtbisect.report.wording import voice_of_report
 from rtbisect.search.ancestry import Ancestry
-from rtbisect.search.wording import GIT, WORDS, SearchWords
+from rtbisect.words.speak import speak
+from rtbisect.words.voice import PLAIN, Voice
 
 if TYPE_CHECKING:
     from rtbisect.model.code import CommitGraph
@@ -25,16 +27,16 @@ def bisect_log_of(report: ReportInput) -> str:
     # Where nothing regressed every tested revision is good, the one that was asked as bad, too: git
     # takes no such log.
     tested = () if result.outcome is Outcome.NO_REGRESSION else result.tested
-    return bisect_log(report.graph, tested, result.culprit, WORDS[report.sought])
+    return bisect_log(report.graph, tested, result.culprit, voice_of_report(report))
 
 
 def bisect_log(
     graph: CommitGraph,
     tested: tuple[TestedRevision, ...],
     culprit: str | None,
-    words: SearchWords = GIT,
+    voice: Voice = PLAIN,
 ) -> str:
-    """The log, with every tested revision in it. `words` name both sides. Subjects go in clean, so
+    """The log, with every tested revision in it. `voice` names both sides. Subjects go in clean, so
     that none adds a command.
 
     git keeps one bad commit and asks for merge bases when a good one is no ancestor of
@@ -58,8 +60,9 @@ def bisect_log(
             continue
         if revision.sha in index and under_last[index[revision.sha]]:
             goods.append(revision.sha)
-    good, bad = words.older, words.newer
-    terms = "" if words == GIT else f" '--term-old={good}' '--term-new={bad}'"
+    good, bad = voice.older, voice.newer
+    gits_own = (good, bad) == (PLAIN.older, PLAIN.newer)
+    terms = "" if gits_own else f" '--term-old={good}' '--term-new={bad}'"
     lines = [f"git bisect start{terms}"]
     for word, shas in ((bad, ordered), (good, goods)):
         for sha in shas:
@@ -67,17 +70,17 @@ def bisect_log(
     for revision in tested:
         if revision.sha not in bads and revision.sha not in goods:
             lines.append(
-                f"# {_comment(revision, words)}: {_sha_and_subject(revision.sha, subjects)}"
+                f"# {_comment(revision, voice)}: {_sha_and_subject(revision.sha, subjects)}"
             )
     if culprit is not None:
         lines.append(f"# first {bad} commit: {_sha_and_subject(culprit, subjects)}")
     return "\n".join(lines) + "\n"
 
 
-def _comment(revision: TestedRevision, words: SearchWords) -> str:
-    good, bad = words.older, words.newer
+def _comment(revision: TestedRevision, voice: Voice) -> str:
+    good, bad = voice.older, voice.newer
     if revision.skipped:
-        return f"skip ({ascii_line(revision.skipped, _SUBJECT_LIMIT)})"
+        return f"skip ({ascii_line(str(speak(revision.skipped, voice)), _SUBJECT_LIMIT)})"
     if not revision.boots:
         return f"not booted ({bad} with probability {revision.probability_bad:.2f})"
     if revision.probability_bad < 1 - SURE:

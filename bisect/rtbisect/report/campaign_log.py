@@ -9,27 +9,30 @@ from rtbisect.report.averages import metric_name
 from rtbisect.report.headline_figure import boots_by
 from rtbisect.report.posterior import probability, rows
 from rtbisect.report.template_values import cost
-from rtbisect.report.text import TABLE, ascii_line, cut, foreign, wrap
+from rtbisect.report.text import ascii_line, foreign, wrap
+from rtbisect.report.wording import said
 
 if TYPE_CHECKING:
-    from rtbisect.model.campaign import Result, Summary
+    from collections.abc import Sequence
+
+    from rtbisect.model.campaign import Result
+    from rtbisect.model.finding import Finding
     from rtbisect.model.report import ReportInput
 
 
-def log_text(report: ReportInput, story: str, question: str, *, boots: bool = True) -> str:
-    """The campaign log from the told lines, one a line: numbered prose at 72 columns, pure ASCII.
+def log_text(
+    report: ReportInput, story: Sequence[Finding], question: str, *, boots: bool = True
+) -> str:
+    """The campaign log from what was told: numbered prose at 72 columns, pure ASCII.
     Behind it the posterior over commits, and the `boots` of both sides.
-
-    A line that begins with white space belongs to a table or list of the item before it:
-    it is not numbered, not wrapped, and cut at 76 columns.
     """
     result = report.result
     parts = ["What was asked", "", wrap(foreign(question, 600), first="  ", rest="  ")]
     if result.metric is not None:
         window = ascii_line(result.metric.window, 30)
         parts.append(f"  metric {metric_name(result.metric)} in window {window}")
-    parts += ["", "What happened", "", *_numbered_items(story), "", "How it ended", ""]
-    parts += _ending(result, report.summary)
+    parts += ["", "What happened", "", *_numbered_items(report, story), "", "How it ended", ""]
+    parts += _ending(report, result)
     if result.candidates:
         parts += ["", "Posterior over commits", ""]
         parts += rows(result.candidates, report.graph, 12, width=20)
@@ -39,37 +42,25 @@ def log_text(report: ReportInput, story: str, question: str, *, boots: bool = Tr
     return "\n".join(parts) + "\n"
 
 
-def _numbered_items(story: str) -> list[str]:
-    items: list[str] = []
-    count = 0
-    for line in filter(str.strip, story.splitlines()):
-        if line[0] in " \t" and count:
-            indent = len(line.expandtabs()) - len(line.expandtabs().lstrip())
-            items.append(cut(" " * (5 + min(indent, 20)) + _columns(line), TABLE))
-        else:
-            count += 1
-            items.append(wrap(foreign(line, 600), first=f"{count:>3}. ", rest="     "))
+def _numbered_items(report: ReportInput, story: Sequence[Finding]) -> list[str]:
+    lines = (said(report, finding, 600) for finding in story)
+    items = [
+        wrap(line, first=f"{number:>3}. ", rest="     ")
+        for number, line in enumerate(filter(None, lines), start=1)
+    ]
     return items or ["  nothing was told"]
 
 
-def _columns(line: str) -> str:
-    """A table line with its inner spaces: only the characters are made harmless."""
-    characters = (
-        ascii_line(char, 4) if not char.isspace() else " " for char in line.strip()[:TABLE]
-    )
-    return "".join(characters)
-
-
-def _ending(result: Result, summary: Summary) -> list[str]:
+def _ending(report: ReportInput, result: Result) -> list[str]:
     ending = [f"  outcome     {result.outcome} (cause: {result.cause})"]
     if result.culprit:
         ending.append(f"  culprit     {ascii_line(result.culprit, 40)}")
     return [
         *ending,
         f"  confidence  {probability(result.confidence)}",
-        f"  cost        {cost(summary)}",
+        f"  cost        {cost(report.summary)}",
         *(
-            wrap(foreign(reason, 300), first="  because     ", rest=" " * 14)
+            wrap(said(report, reason, 300), first="  because     ", rest=" " * 14)
             for reason in result.reasons
         ),
     ]

@@ -27,13 +27,15 @@ from rtbisect.report.pictures import draw
 from rtbisect.report.policy import better, mailable, stands_still
 from rtbisect.report.template_values import Bot, Detail, banner, context
 from rtbisect.report.text import ascii_line, short, wrap
-from rtbisect.report.wording import words_of
+from rtbisect.report.wording import voice_of_report, words_of
 from rtbisect.store.artefacts import write_whole
+from rtbisect.words.documents import spoken
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+    from rtbisect.model.finding import Finding
     from rtbisect.model.mail import Recipients
 
 #: What is taken back, step by step.
@@ -143,10 +145,10 @@ class DraftMailer:
         self.bot = settings.bot
         self.pages = Templates(settings.templates)
 
-    def draft(self, report: ReportInput, story: str) -> Report:
+    def draft(self, report: ReportInput, story: Sequence[Finding]) -> Report:
         """Render and keep the mail, bisect.log, campaign.log, result.json and the plots.
 
-        `story` is the told lines, one a line. ConfigError for a bad address or a missing
+        ConfigError for a bad address or a missing
         template, InfrastructureError when the folder cannot be written.
         """
         report = replace(report, message_id=own_id(report.message_id, self.bot))
@@ -216,7 +218,7 @@ class DraftMailer:
             self.pages.rendered(template_name(report), values), commands=public is not None
         )
 
-    def _campaign_log(self, report: ReportInput, story: str, folder: Path) -> str:
+    def _campaign_log(self, report: ReportInput, story: Sequence[Finding], folder: Path) -> str:
         question = (
             f"Which commit of {report.tree} in {short(report.older)}..{short(report.newer)} "
             f"({len(report.graph)} commits) changed the figure on {report.host.device.name} "
@@ -239,7 +241,7 @@ class LogKeeper:
     def __init__(self, out_dir: Path) -> None:
         self.out_dir = out_dir
 
-    def draft(self, report: ReportInput, story: str) -> Report:
+    def draft(self, report: ReportInput, story: Sequence[Finding]) -> Report:
         """Keep the logs; `path` of the report is that of bisect.log."""
         question = f"Which of {len(report.graph)} commits of {report.repo} changed the figure?"
         text = log_text(report, story, question, boots=False)
@@ -328,11 +330,12 @@ def result_json(report: ReportInput, **replacements: Any) -> str:
     """Everything that the mail was written from but the graph, which the log tells; `replacements`
     stand in the place of what the report has under their names.
     """
-    document: dict[str, Any] = asdict(report) | replacements
-    graph, sought = report.graph, document.pop("sought")
+    document = spoken(report, voice_of_report(report)) | replacements
+    graph = report.graph
+    del document["sought"]
     # Programs read it, which know these names.
     document["good"], document["bad"] = document.pop("older"), document.pop("newer")
-    document["repair"] = sought is Sought.REPAIR
-    document["thresholds"] = [asdict(each.toward(sought)) for each in report.thresholds]
+    document["repair"] = report.sought is Sought.REPAIR
+    document["thresholds"] = [asdict(each.toward(report.sought)) for each in report.thresholds]
     document["graph"] = {"good": graph.older, "bad": graph.newer, "commits": len(graph)}
     return json.dumps(document, indent=1, sort_keys=True, ensure_ascii=True) + "\n"

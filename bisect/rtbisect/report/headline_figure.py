@@ -120,7 +120,7 @@ def boots_by(report: ReportInput) -> tuple[str, tuple[str, ...]]:
     judgement, *names = opening
     unit = judged_unit(report, judgement)
     drawn = histogram(judgement.base.values, judgement.new.values, unit, names)
-    return f"Boots by {judged_name(judgement)}", drawn
+    return f"Boots by {judged_name(report, judgement)}", drawn
 
 
 def is_finding(report: ReportInput) -> bool:
@@ -152,7 +152,7 @@ def claim(report: ReportInput) -> HeadlineClaim | None:
     both_shares = bool(base_share and new_share)
     change = f"{number(before)} -> {number(after, unit)}"
     return HeadlineClaim(
-        metric=judged_name(judgement),
+        metric=judged_name(report, judgement),
         window=foreign(judgement.key.window, 30),
         base_name=base_name,
         new_name=new_name,
@@ -167,7 +167,7 @@ def claim(report: ReportInput) -> HeadlineClaim | None:
         symptom=(
             f"stands still in {base_share} -> {new_share}"
             if both_shares
-            else f"{judged_name(judgement)} {change}"
+            else f"{judged_name(report, judgement)} {change}"
         ),
         base_seen=base_share if both_shares else "",
         new_seen=new_share if both_shares else "",

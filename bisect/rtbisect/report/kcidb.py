@@ -19,6 +19,7 @@ from rtbisect.errors import InternalError
 from rtbisect.model.campaign import Cause, Level, MetricKey, Outcome, Sample, Sought
 from rtbisect.report.averages import by_mean, centre_of, threshold_of
 from rtbisect.report.text import ascii_line
+from rtbisect.words.speak import speak
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -207,7 +208,9 @@ class _KcidbObjects:
             "misc": {
                 "first_bad": commit.sha,
                 "confidence": round(result.confidence, 4),
-                "checks": {ascii_line(one.name, 40): one.status for one in result.verifications},
+                "checks": {
+                    ascii_line(str(speak(one.name)), 40): one.status for one in result.verifications
+                },
                 "gates": {gate.name: str(gate.status) for gate in result.gates},
             },
         }

@@ -119,7 +119,7 @@ def _boots(figure_class: Any, report: ReportInput, judgement: Judgement, *names:
     axes.set_yticks(range(2), [f"{name}\nn = {n}" for name, n in zip(names, sizes, strict=True)])
     axes.set_ylim(1.5, -0.5)
     unit = judged_unit(report, judgement)
-    axes.set_xlabel(_axis(judged_name(judgement), unit, ", one dot a boot"))
+    axes.set_xlabel(_axis(judged_name(report, judgement), unit, ", one dot a boot"))
     title = f"Boots of both sides; the line is the {middle_word(limit)}"
     axes.set_title(title, fontsize=9, loc="left")
     _bare(axes)

@@ -39,7 +39,7 @@ from rtbisect.report.text import (
     table,
     unit_text,
 )
-from rtbisect.report.wording import words_of
+from rtbisect.report.wording import said, words_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -125,7 +125,10 @@ def check_table(report: ReportInput, most: int) -> tuple[str, ...]:
         Column("p", right=True),
         Column("n", right=True),
     )
-    rows = [(_label(check), check.status, *_figures(report, check.judgement)) for check in checks]
+    rows = [
+        (_label(report, check), check.status, *_figures(report, check.judgement))
+        for check in checks
+    ]
     return table(columns, rows)
 
 
@@ -175,9 +178,9 @@ def _source_lines(origin: Origin) -> list[str]:
     return [*lines, f"  {line}"] if line else lines
 
 
-def _label(check: Verification) -> str:
+def _label(report: ReportInput, check: Verification) -> str:
     """The name of a check, short enough for the table: `parent 1a2b3c4d`."""
-    return f"parent {check.parent[:8]}" if check.parent else check.name
+    return f"parent {check.parent[:8]}" if check.parent else said(report, check.name)
 
 
 def ends_table(report: ReportInput) -> tuple[str, ...]:

@@ -15,8 +15,8 @@ from rtbisect.model.campaign import (
     MetricKey,
     Sample,
     Summary,
-    Verification,
 )
+from rtbisect.model.kinds.pipeline import Reasons
 from rtbisect.report.averages import boots_with, limit_of, metric_name, spread, threshold_of
 from rtbisect.report.headline_figure import (
     HeadlineClaim,
@@ -40,7 +40,7 @@ from rtbisect.report.tables import (
     side,
 )
 from rtbisect.report.text import TABLE, ascii_line, foreign, many, short, wrap
-from rtbisect.report.wording import words_of
+from rtbisect.report.wording import said, words_of
 from rtbisect.suites.base import every
 
 if TYPE_CHECKING:
@@ -134,7 +134,7 @@ def context(report: ReportInput, bot: Bot, log: str, detail: Detail) -> dict[str
     """All names of the templates; every string is one line of ASCII or ready lines."""
     result, words = report.result, words_of(report)
     lines = log.splitlines()
-    statuses = {check.name: check.status for check in reversed(result.verifications)}
+    statuses = {each.check: each.status for each in reversed(result.verifications)}
     return {
         "banner": banner(report),
         "objections": _objections(report),
@@ -163,7 +163,7 @@ def context(report: ReportInput, bot: Bot, log: str, detail: Detail) -> dict[str
         "shape": boots_by(report) if detail.shape and is_finding(report) else ("", ()),
         "console": _console(report, detail.console) if stands_still(report) else (),
         "origins": origin_table(report, detail.origins),
-        "notes": _notes(result.verifications) if detail.notes else (),
+        "notes": _notes(report) if detail.notes else (),
         "still": _still(report) if detail.shown else "",
         "revert": statuses.get(CheckName.REVERT, CheckStatus.ABSENT),
         "layout": statuses.get(CheckName.LAYOUT, CheckStatus.ABSENT),
@@ -212,7 +212,7 @@ def _shown(report: ReportInput, names: Iterable[str]) -> tuple[str, ...]:
     """What these gates have found beside pass and fail."""
     passed = [gate for gate in report.result.gates if gate.status is GateStatus.PASS]
     sentences = [
-        f"{_SHOWN[name]}: {foreign(gate.reason, 200)}."
+        f"{_SHOWN[name]}: {said(report, gate.reason)}."
         for name in names
         for gate in passed
         if gate.name == name
@@ -254,7 +254,7 @@ def _improved(report: ReportInput) -> tuple[str, ...]:
 def _objections(report: ReportInput) -> tuple[str, ...]:
     """Gates that failed. Of where the data come from the banner speaks."""
     failed = against(report.result.gates)
-    lines = [f"{gate.name}: {foreign(gate.reason, 200)}" for gate in failed[:_MOST_OBJECTIONS]]
+    lines = [f"{gate.name}: {said(report, gate.reason)}" for gate in failed[:_MOST_OBJECTIONS]]
     if more := [gate.name for gate in failed[_MOST_OBJECTIONS:]]:
         lines.append(f"{', '.join(more)}: see result.json")
     return tuple(lines)
@@ -304,21 +304,16 @@ def commit_view(commit: CommitText) -> CommitView:
     )
 
 
-def _notes(checks: tuple[Verification, ...]) -> tuple[str, ...]:
-    noted = [check for check in checks if check.note]
-    return tuple(f"{foreign(check.name, 30)}: {foreign(check.note, 200)}" for check in noted[:5])
+def _notes(report: ReportInput) -> tuple[str, ...]:
+    noted = [(each.name, each.note) for each in report.result.verifications if each.note]
+    return tuple(f"{said(report, name, 30)}: {said(report, note)}" for name, note in noted[:5])
 
 
 def _reasons(report: ReportInput, count: int) -> tuple[str, ...]:
     """`count` reasons at most, without those that the table of the ends tells, and the gates."""
-    elsewhere = tuple(f"{judgement.key}: " for judgement in report.result.judgements)
-    elsewhere += tuple(f"{gate.name}: " for gate in against(report.result.gates))
-    reasons = [
-        reason
-        for reason in report.result.reasons
-        if not (elsewhere and reason.startswith(elsewhere))
-    ]
-    return tuple(foreign(reason, 200) for reason in reasons[:count])
+    elsewhere = (Reasons.JUDGED, Reasons.OBJECTION)
+    reasons = [each for each in report.result.reasons if each.kind not in elsewhere]
+    return tuple(said(report, each) for each in reasons[:count])
 
 
 def _brings_back(report: ReportInput) -> tuple[str, ...]:
@@ -338,7 +333,9 @@ def _brings_back(report: ReportInput) -> tuple[str, ...]:
 def _repaired(report: ReportInput, known: Repaired) -> str:
     limit = threshold_of(report, known.metric)
     unit = known.unit if known.figure else limit.unit if limit else ""
-    name = f"{metric_name(known.metric)} {foreign(known.figure, 80)}".rstrip()
+    name = metric_name(known.metric)
+    if known.figure:
+        name += f" {said(report, known.figure, 80)}"
     base, new = (_level(known.metric, each, unit) for each in (known.without, known.with_it))
     return (
         f"A revert brings back what the commit repairs: {name} is {base} "

@@ -7,10 +7,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rtbisect.model.campaign import Cause, Sought
+from rtbisect.model.subject import Measured
+from rtbisect.report.text import foreign
+from rtbisect.words.speak import speak
+from rtbisect.words.voice import Voice, voice_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from rtbisect.model.finding import Finding
     from rtbisect.model.report import ReportInput
 
 
@@ -80,3 +85,14 @@ WORDS: Mapping[Sought, ReportWords] = {
 
 def words_of(report: ReportInput) -> ReportWords:
     return WORDS[report.sought]
+
+
+def voice_of_report(report: ReportInput) -> Voice:
+    """How a campaign is told in its report."""
+    measured = Measured.KERNEL if report.device else Measured.COMMAND
+    return voice_of(report.sought, measured)
+
+
+def said(report: ReportInput, finding: Finding, limit: int = 200) -> str:
+    """A finding for the text of a mail: one line of ASCII that steers nothing."""
+    return foreign(str(speak(finding, voice_of_report(report))), limit)

@@ -16,6 +16,7 @@ import sqlalchemy as sa
 from rtbisect.errors import InternalError
 from rtbisect.model.campaign import CampaignRequest, CampaignState, Result, Sought, Summary
 from rtbisect.model.code import Build
+from rtbisect.model.finding import Finding, Kept
 from rtbisect.model.formats import format_of
 from rtbisect.model.lab import Run, RunStatus
 from rtbisect.model.report import Repaired
@@ -99,22 +100,27 @@ class StoreJournal:
         self._db.execute(self._update(key).values(value=codec.to_json(kind, value)))
         self._heard("rewritten")
 
-    def tell(self, line: str) -> None:
+    def tell(self, finding: Finding) -> None:
         """Keep one line of the story; lines that were told before the resume stay as they are."""
         self._lines_told += 1
+        line = codec.to_json(Finding, finding)
         with self._db.write() as connection:
             connection.execute(
                 sa.insert(db.story)
                 .prefix_with("OR IGNORE")
-                .values(campaign=self._campaign, n=self._lines_told, line=line)
+                .values(
+                    campaign=self._campaign,
+                    n=self._lines_told,
+                    line=line,
+                )
             )
             self._touch(connection)
         self._heard("story")
 
-    def story(self) -> tuple[str, ...]:
-        """All lines told so far."""
+    def story(self) -> tuple[Finding, ...]:
+        """All that was told so far."""
         lines = sa.select(db.story.c.line).where(db.story.c.campaign == self._campaign)
-        return tuple(self._db.values(lines.order_by(db.story.c.n)))
+        return tuple(map(kept_line, self._db.values(lines.order_by(db.story.c.n))))
 
     def summary(self) -> Summary:
         """Counts and seconds so far, from the recorded steps alone."""
@@ -175,6 +181,14 @@ class StoreJournal:
             .where(db.session.c.id == self._session)
             .values(last_s=self._clock(), own_cpu_s=time.process_time() - self._cpu)
         )
+
+
+def kept_line(line: str) -> Finding:
+    """A line of a story; older programs kept what they had said."""
+    try:
+        return codec.from_json(Finding, line)
+    except ValueError:
+        return Finding.of(Kept.AS_SAID, text=line)
 
 
 def summary_of(database: db.Database, campaign: str) -> Summary:

@@ -98,6 +98,7 @@ _NO_RT = "without PREEMPT_RT"
 SENTENCES: Mapping[str, Words] = {
     Reasons.JUDGED: "{metric}: {level}: {why}",
     Reasons.OBJECTION: "{gate}: {why}",
+    Reasons.MISASKED: "{message}",
     Joined.AND: "{findings:; }",
     Steps.BUILDING: lambda data, _voice: f"build {_label(data)}",
     Steps.BUILT: lambda data, _voice: (
@@ -148,7 +149,9 @@ SENTENCES: Mapping[str, Words] = {
     Searches.OUTCOME: _outcome,
     Proofs.CHECK: _check,
     Proofs.REFUTED: f"{_NAMED_BUT} refuted by fresh {{voice.run}}s: {{check}}: {{note}}",
-    Proofs.NOT_CONFIRMED: f"{_NAMED_BUT} not confirmed by fresh {{voice.run}}s: {{check}}: {{note}}",
+    Proofs.NOT_CONFIRMED: (
+        f"{_NAMED_BUT} not confirmed by fresh {{voice.run}}s: {{check}}: {{note}}"
+    ),
     Proofs.PROBABILITY: (
         "{culprit:.12} has a probability of {probability:.3f} with the {voice.run}s of the proof"
     ),

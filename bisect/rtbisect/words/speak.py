@@ -18,6 +18,7 @@ from typing import Any
 
 from rtbisect.model.finding import Finding
 from rtbisect.words import sentences
+from rtbisect.words.numbers import digits, duration
 from rtbisect.words.voice import PLAIN, Voice
 
 
@@ -72,22 +73,6 @@ class _Formatter(string.Formatter):
         if (form := _FORMS.get(kind)) is not None:
             return form(value)
         return str(format(value, format_spec))
-
-
-def digits(value: float, sign: str = "") -> str:
-    """A figure for a sentence: three digits, and never an exponent for a large one; `sign` as in a
-    format.
-    """
-    return f"{value:{sign}.0f}" if abs(value) >= 100 else f"{value:{sign}.3g}"
-
-
-def duration(seconds: float) -> str:
-    """Seconds for a person: 45 s, 12 min, 3.5 h."""
-    if seconds < 90:
-        return f"{seconds:.0f} s"
-    if seconds < 5400:
-        return f"{seconds / 60:.0f} min"
-    return f"{seconds / 3600:.1f} h"
 
 
 _FORMS: Mapping[str, Callable[[Any], str]] = {

@@ -11,6 +11,8 @@ class Reasons(Kind):
 
     JUDGED = "reason.judged", "metric level why"
     OBJECTION = "reason.objection", "gate why"
+    #: The request made no sense, as the first run showed; `message` is that of the error.
+    MISASKED = "reason.misasked", "message"
 
 
 class Joined(Kind):
