@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Every kind has words, and these use its data; every finding has the data of its kind."""
+
+import string
+
+import pytest
+
+from helpers.kinds import calls, every_kind
+from rtbisect.model.campaign import Sought
+from rtbisect.model.finding import Finding, Kept
+from rtbisect.model.subject import Measured
+from rtbisect.words import sentences
+from rtbisect.words.speak import Sentence, speak
+from rtbisect.words.voice import voice_of
+
+KINDS = every_kind()
+VOICES = [voice_of(sought, measured) for sought in Sought for measured in Measured]
+
+
+def fields(words, data, voice):
+    template = words if isinstance(words, str) else words(data, voice)
+    return {field for _, field, _, _ in string.Formatter().parse(template) if field is not None}
+
+
+@pytest.mark.parametrize("kind", KINDS.values(), ids=str)
+def test_its_words_use_its_data_and_those_of_the_voice(kind):
+    words = sentences.words_of(kind)
+    assert words is not None
+    known = {*kind.parameters} | {f"voice.{name}" for name in VOICES[0].__slots__}
+    for voice in VOICES:
+        for value in ((), ("x",) * 9):
+            assert fields(words, dict.fromkeys(kind.parameters, value), voice) <= known
+
+
+def test_no_two_kinds_are_kept_under_one_word():
+    assert len(set(KINDS.values())) == len(KINDS)
+
+
+def test_who_finds_something_gives_the_data_of_its_kind():
+    wrong = [
+        f"{place}: {enum}.{name} has {KINDS[enum, name].parameters}, not {sorted(names)}"
+        for place, (enum, name), names in calls()
+        if names is not None and names != set(KINDS[enum, name].parameters)
+    ]
+    assert not wrong
+    assert sum(1 for _ in calls()) > 50
+
+
+def test_a_kind_of_a_newer_program_is_told_by_its_word_and_data():
+    finding = Finding("gate.newer", {"boots": 3, "why": Finding.of(Kept.AS_SAID, text="so")})
+    assert speak(finding) == Sentence("gate.newer (boots 3, why so)")
+
+
+def test_what_is_not_whole_is_told_all_the_same():
+    missing = Finding(Kept.AS_SAID.value, {})
+    assert str(speak(missing)) == "kept.as-said"
