@@ -38,6 +38,7 @@ from rtbisect.model.campaign import (
     Sample,
     TestedRevision,
 )
+from rtbisect.model.finding import as_said
 from rtbisect.model.mail import MailState, OutMail
 from rtbisect.model.report import CommitText, Report, ReportState
 from rtbisect.store import codec
@@ -81,7 +82,7 @@ def result(number: int) -> Result:
         effect=1.5,
         interval=(1.4, 1.6),
         p=0.001,
-        reason="median of 12 boots",
+        reason=as_said("median of 12 boots"),
     )
     return Result(
         outcome=Outcome.CULPRIT,
@@ -93,7 +94,8 @@ def result(number: int) -> Result:
         judgement=judged,
         tested=tuple(TestedRevision(sha(n), "rcu: a title", 3, 0.5) for n in range(20)),
         judgements=(judged,) * 8,
-        gates=(Gate("G10 A/A", GateStatus.PASS, "no difference of a kernel from itself"),) * 10,
+        gates=(Gate("G10 A/A", GateStatus.PASS, as_said("no difference of a kernel from itself")),)
+        * 10,
     )
 
 

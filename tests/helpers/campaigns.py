@@ -110,6 +110,9 @@ class Quiet:
     def say(self, line):
         pass
 
+    def tell(self, finding):
+        pass
+
     def step(self, what, done, total, left_s):
         pass
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A store with campaigns that ended."""
 
+from helpers.findings import said
 from rtbisect.model.campaign import (
     CampaignRequest,
     Cause,
@@ -25,7 +26,7 @@ JUDGEMENT = Judgement(
     effect=9.0,
     interval=(2.0, 20.0),
     p=0.001,
-    reason="nine times",
+    reason=said("nine times"),
 )
 FIGURES = tuple(
     TableRow(
@@ -53,7 +54,7 @@ def result(outcome=Outcome.CULPRIT, culprit="c" * 40, table=FIGURES):
     return Result(
         outcome=outcome, cause=Cause.KERNEL, culprit=culprit, candidates=((culprit, 0.99),),
         confidence=0.99, metric=KEY, judgement=JUDGEMENT,
-        reasons=("it is so",), judgements=(JUDGEMENT,), table=table,
+        reasons=(said("it is so"),), judgements=(JUDGEMENT,), table=table,
     )  # fmt: skip
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from helpers.findings import lines, said
 from helpers.report_epoll import (
     EPOLL,
     GATES,
@@ -47,6 +48,7 @@ from helpers.report_parts import (
 )
 from rtbisect.model.campaign import (
     Cause,
+    CheckName,
     CheckStatus,
     Level,
     MetricKey,
@@ -87,13 +89,13 @@ def rcu():
                 judged(RCU_LIMIT, SHORT, LONG),
             ),
             Verification(
-                name="revert on tip",
+                check=CheckName.REVERT,
                 status=CheckStatus.ABSENT,
                 judgement=None,
-                note="it does not apply to the tip",
+                note=said("it does not apply to the tip"),
             ),
             Verification(
-                name="layout",
+                check=CheckName.LAYOUT,
                 status=CheckStatus.PASS,
                 judgement=judged(RCU_LIMIT, SHORT_LAYOUT, LONG_LAYOUT),
             ),
@@ -162,7 +164,7 @@ def hang():
         verifications=(
             vs_parent(sha(23)[:12], "pass", judged(STALL_LIMIT, NONE, MANY)),
             Verification(
-                name="revert on tip",
+                check=CheckName.REVERT,
                 status=CheckStatus.PASS,
                 judgement=judged(STALL_LIMIT, NONE, MANY_TIP),
             ),
@@ -227,7 +229,7 @@ def backport():
             verifications=(
                 vs_parent(sha(23)[:12], "pass", found),
                 Verification(
-                    name="revert on tip",
+                    check=CheckName.REVERT,
                     status=CheckStatus.PASS,
                     judgement=judged(ends, MANY_TIP, NONE),
                 ),
@@ -249,7 +251,7 @@ def no_repair():
     result = replace(
         hang().result, outcome=Outcome.NO_REGRESSION, cause=Cause.NONE, culprit=None, metric=None,
         candidates=(), confidence=0.95, judgement=found, judgements=(found,), verifications=(),
-        table=(), tested=(), reasons=("no judged metric differs between the ends",),
+        table=(), tested=(), reasons=(said("no judged metric differs between the ends"),),
     )  # fmt: skip
     return replace(
         backport(), campaign="broken-0017", result=result, culprit=None,
@@ -268,7 +270,7 @@ def _quiet_machine(campaign, title, limit, *, sides, tip, files):
         verifications=(
             vs_parent(sha(23)[:12], "pass", found),
             Verification(
-                name="revert on tip", status=CheckStatus.PASS, judgement=judged(limit, *tip)
+                check=CheckName.REVERT, status=CheckStatus.PASS, judgement=judged(limit, *tip)
             ),
         ),
         table=(
@@ -363,7 +365,7 @@ CASES = {
 }
 
 
-STORY = (
+STORY = lines(
     "The good end was built and booted 8 times.\n"
     "The bad end was built and booted 8 times; the ends differ.\n"
     "Search: 3 revisions tested.\n"

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from helpers.findings import said
 from helpers.report_parts import (
     BOARD,
     IDLE,
@@ -34,6 +35,7 @@ from helpers.report_parts import (
 )
 from rtbisect.model.campaign import (
     Cause,
+    CheckName,
     CheckStatus,
     Gate,
     GateStatus,
@@ -53,15 +55,21 @@ GATES = (
     Gate(
         "G10 A/A",
         GateStatus.PASS,
-        "two series of 8 boots of the parent differ by less than a ratio of 1.6 in 99 of 100 draws",
+        said(
+            "two series of 8 boots of the parent differ by less than a ratio of 1.6 in"
+            " 99 of 100 draws"
+        ),
     ),
-    Gate("G5 duplicates", GateStatus.PASS, "raw files of 16 boots differ"),
+    Gate("G5 duplicates", GateStatus.PASS, said("raw files of 16 boots differ")),
     Gate(
         "G11 reachability",
         GateStatus.PASS,
-        "of the 14 functions that the commit changes 10 ran, ep_poll_callback 750 times a second",
+        said(
+            "of the 14 functions that the commit changes 10 ran,"
+            " ep_poll_callback 750 times a second"
+        ),
     ),
-    Gate("G16 loop", GateStatus.PASS, "4.1 times the events make 3 times the interrupts"),
+    Gate("G16 loop", GateStatus.PASS, said("4.1 times the events make 3 times the interrupts")),
 )
 ORIGINS = (
     Origin(
@@ -86,15 +94,15 @@ EPOLL = Result(
         TestedRevision(sha(33), "the newest one", 8, 0.999),
         TestedRevision(sha(23), "commit 23", 5, 0.004),
         TestedRevision(sha(24), "epoll", 6, 0.996),
-        TestedRevision(sha(17), "does not build", 0, 0.01, "build failed"),
+        TestedRevision(sha(17), "does not build", 0, 0.01, said("build failed")),
     ),
     verifications=(
         vs_parent(sha(23)[:12], "pass", EPOLL_PARENT),
         Verification(
-            name="revert on tip",
+            check=CheckName.REVERT,
             status=CheckStatus.PASS,
             judgement=judged(RES_LIMIT, QUIET_TIP, LOUD_TIP),
-            note="8+8 boots, ratio 7.06; takes back 98% of the shift between good and bad",
+            note=said("8+8 boots, ratio 7.06; takes back 98% of the shift between good and bad"),
         ),
     ),
     table=(
@@ -119,7 +127,7 @@ def epoll():
         older=sha(1),
         newer=sha(33),
         graph=history(32, [(sha(24), title)]),
-        result=replace(EPOLL, reasons=(WHY,)),
+        result=replace(EPOLL, reasons=(said(WHY),)),
         summary=Summary(builds=9, boots=41, skipped=1, wall_s=1403.0, build_s=181.0, boot_s=902.0),
         culprit=CommitText(
             sha=sha(24),
@@ -167,7 +175,9 @@ def nothing():
             TestedRevision(sha(1), "Linux 6.12", 8, 0.0),
             TestedRevision(sha(33), "the newest one", 8, 0.03),
         ),
-        reasons=("the interval of the ratio stays below the smallest change that counts, 1.5",),
+        reasons=(
+            said("the interval of the ratio stays below the smallest change that counts, 1.5"),
+        ),
         judgements=(
             same,
             judged(RES_OFF_LIMIT, IDLE, IDLE_TOO),
@@ -208,12 +218,12 @@ def culprit_set():
         tested=(
             TestedRevision(sha(1), "Linux 6.12", 8, 0.0),
             TestedRevision(sha(33), "the newest one", 8, 1.0),
-            TestedRevision(sha(12), "commit 12", 0, 0.34, "build failed"),
-            TestedRevision(sha(13), "commit 13", 0, 0.67, "build failed"),
+            TestedRevision(sha(12), "commit 12", 0, 0.34, said("build failed")),
+            TestedRevision(sha(13), "commit 13", 0, 0.67, said("build failed")),
         ),
         reasons=(
-            "99% of the probability lies on commits that do not build",
-            "commits 12 and 13 failed to build three times each",
+            said("99% of the probability lies on commits that do not build"),
+            said("commits 12 and 13 failed to build three times each"),
         ),
     )
     return replace(
@@ -235,14 +245,18 @@ def another_meaning():
         Gate(
             "meaning",
             GateStatus.FAIL,
-            "the commit changes arch/x86/kernel/irq.c, which makes the figures of the suite ipi: "
-            "they may mean something else since",
+            said(
+                "the commit changes arch/x86/kernel/irq.c, which makes the figures of the"
+                " suite ipi: they may mean something else since"
+            ),
         ),
         Gate(
             "G4 sources",
             GateStatus.FAIL,
-            "3.1 -> 22, by the instrument that names the sources 19 -> 18.2: what makes the figure "
-            "does not change as the figure does",
+            said(
+                "3.1 -> 22, by the instrument that names the sources 19 -> 18.2: what makes"
+                " the figure does not change as the figure does"
+            ),
         ),
     )
     reasons = (WHY, *(f"{gate.name}: {gate.reason}" for gate in against))
@@ -271,7 +285,7 @@ def epoll_factors():
     said = f"without PREEMPT_RT the kernels do not differ: a ratio of {ratio:.2f} is below 1.5"
     return replace(
         whole, campaign="factors-0015",
-        result=replace(EPOLL, table=(*EPOLL.table, *without), reasons=(WHY, said)),
+        result=replace(EPOLL, table=(*EPOLL.table, *without), reasons=(said(WHY), said(said))),
         summary=replace(whole.summary, boots=51), message_id="<factors-0015.1@lab.example.org>",
     )  # fmt: skip
 
@@ -285,7 +299,9 @@ def inconclusive():
         EPOLL, outcome=Outcome.INCONCLUSIVE, cause=Cause.NONE, culprit=None, candidates=(),
         confidence=0.0, judgement=found, judgements=(found,), verifications=(), table=(), gates=(),
         tested=EPOLL.tested[:2], origins=(),
-        reasons=("after 8 boots of each end the interval of the ratio still has 1 and 1.5 in it",),
+        reasons=(
+            said("after 8 boots of each end the interval of the ratio still has 1 and 1.5 in it"),
+        ),
     )  # fmt: skip
     return replace(
         epoll(), campaign="open-0016", result=result, culprit=None, device=BOARD,
@@ -309,7 +325,7 @@ def tool_only():
             row("parent", "the tool perf", on, "1/s", QUIET),
             row("culprit", "the tool perf", on, "1/s", LOUD),
         ),
-        reasons=("the kernels differ only while the tool perf measures",),
+        reasons=(said("the kernels differ only while the tool perf measures"),),
     )  # fmt: skip
     return replace(
         whole, campaign="tool-0012", result=result, thresholds=(limit,),

@@ -10,6 +10,7 @@ from pathlib import Path
 from rtbisect.judge.verdict import judge
 from rtbisect.model.campaign import (
     Better,
+    CheckName,
     CheckStatus,
     MetricKey,
     Role,
@@ -21,6 +22,7 @@ from rtbisect.model.campaign import (
     Verification,
 )
 from rtbisect.model.code import Commit, CommitGraph
+from rtbisect.model.finding import as_said
 from rtbisect.model.lab import DeviceType, HostProfile
 from rtbisect.report.draft import ReportSettings
 from rtbisect.report.template_values import Bot
@@ -48,10 +50,10 @@ def sha(number):
 def vs_parent(parent, status, judgement=None, note="", **more):
     """The check of a culprit against one of its parents."""
     return Verification(
-        name=f"culprit vs parent {parent}",
+        check=CheckName.PARENT,
         status=CheckStatus(status),
         judgement=judgement,
-        note=note,
+        note=as_said(note),
         parent=parent,
         **more,
     )

@@ -8,6 +8,7 @@ from email.policy import default
 
 import pytest
 
+from helpers.findings import said
 from helpers.mail_server import Server
 from helpers.mail_world import USE, WHO, needs_tools
 from helpers.report_cases import backport, hang, rcu
@@ -145,7 +146,7 @@ def test_no_person_can_approve_what_is_for_the_operator(world, changes, said):
 
 
 def test_a_gate_that_failed_holds_it_back(world):
-    broken = (*GATES, Gate("G10 A/A", GateStatus.FAIL, "two series differ"))
+    broken = (*GATES, Gate("G10 A/A", GateStatus.FAIL, said("two series differ")))
     report = rcu()
     name = world.campaign(report, result=replace(report.result, gates=broken))
     code, told = world("report", "propose", name, "--by", WHO)
@@ -153,7 +154,7 @@ def test_a_gate_that_failed_holds_it_back(world):
 
 
 def test_what_the_store_says_counts_and_no_file_beside_the_draft(world):
-    broken = (*GATES, Gate("G15 origin", GateStatus.FAIL, "data of an emulator"))
+    broken = (*GATES, Gate("G15 origin", GateStatus.FAIL, said("data of an emulator")))
     report = rcu()
     name = world.campaign(report, result=replace(report.result, gates=broken))
     place = world.public(name).with_name("input.json")

@@ -8,6 +8,7 @@ from email.policy import default
 
 import pytest
 
+from helpers.findings import said
 from helpers.report_cases import CASES
 from helpers.report_epoll import EPOLL, epoll
 from helpers.report_mails import NOTICES, PUBLIC
@@ -121,7 +122,7 @@ def test_replay_of_an_open_search_ends_at_a_range_with_the_culprit(history, tmp_
     repo, shas = history
     found = (
         *seen(shas, g=0.0, e=1.0, n=0.999, b=0.01, d=0.6),
-        campaign.TestedRevision(shas["c"], "commit c", 0, 0.5, "build failed"),
+        campaign.TestedRevision(shas["c"], "commit c", 0, 0.5, said("build failed")),
     )
     repo.git("bisect", "replay", str(draft_log(tmp_path, repo, shas, None, found)))
     left = repo.left()

@@ -13,11 +13,15 @@ import pytest
 
 from helpers.campaigns import World, boots, line_of, sha, world
 from helpers.depth import deep
+from helpers.findings import first
 from helpers.scenarios import Found, History
 from rtbisect.judge.verdict import improved
 from rtbisect.kernel.fake import FakeBuilder
 from rtbisect.lab.fake import FakeLab
-from rtbisect.model.campaign import CampaignRequest, Cause, Limits, Outcome, Sought
+from rtbisect.model.campaign import CampaignRequest, Cause, CheckName, Limits, Outcome, Sought
+from rtbisect.model.finding import Finding
+from rtbisect.model.kinds.judge import Verdicts
+from rtbisect.model.kinds.pipeline import Ends, Proofs, Reasons
 from rtbisect.model.lab import RunStatus
 from rtbisect.pipeline import bisect
 from rtbisect.search import engine
@@ -126,7 +130,8 @@ def test_a_merge_base_that_is_bad_is_no_answer(tmp_path, suite, same):
     result, report = bisect.bisect(*here.open())
     assert result.outcome is Outcome.INCONCLUSIVE
     advice = f"--good {given[:12]} --bad {graph.older[:12]} --find-fix --suite ipi"
-    assert advice in result.reasons[0]
+    assert result.reasons[0].kind == Ends.OTHER_BRANCH
+    assert advice in result.reasons[0].data["command"]
     assert (report is None) == (suite is None)
 
 
@@ -163,7 +168,12 @@ def test_a_primary_metric_that_is_not_measured_is_never_a_pass(tmp_path):
     here = World(tmp_path, line_of(8), FakeLab(deaf))
     result, _report = bisect.bisect(*here.open())
     assert (result.outcome, result.confidence) == (Outcome.INCONCLUSIVE, 0.0)
-    assert any("res_per_iwi" in reason and "no boots" in reason for reason in result.reasons)
+    untold = {
+        reason.data["metric"]
+        for reason in result.reasons
+        if reason.kind == Reasons.JUDGED and reason.data["why"].kind == Verdicts.NO_RUNS
+    }
+    assert untold == {"ipi.res_per_iwi@pf-on"}
 
 
 def test_a_base_that_does_not_build_is_inconclusive(tmp_path):
@@ -171,7 +181,7 @@ def test_a_base_that_does_not_build_is_inconclusive(tmp_path):
     here.builder.failing = {sha(0): "a.c:1: error: x"}
     result, _report = bisect.bisect(*here.open())
     assert result.outcome is Outcome.INCONCLUSIVE
-    assert "does not build" in result.reasons[0]
+    assert result.reasons[0].kind == Ends.NOT_BUILT
 
 
 def test_boots_see_all_windows_in_drawn_orders(tmp_path):
@@ -260,7 +270,7 @@ def test_a_kill_at_any_write_changes_neither_answer_nor_counts(memory, remembere
 def test_a_budget_that_ends_before_the_revert_is_decided_leaves_it_undecided(tmp_path):
     whole = small_world(tmp_path / "whole")
     found, _report = bisect.bisect(*whole.open())
-    revert = next(check for check in found.verifications if check.name == "revert on tip")
+    revert = next(check for check in found.verifications if check.check is CheckName.REVERT)
     assert (revert.status, revert.judgement.base.n) == ("pass", 6)
     here = small_world(tmp_path / "short")
     setup, parts = here.open()
@@ -269,9 +279,9 @@ def test_a_budget_that_ends_before_the_revert_is_decided_leaves_it_undecided(tmp
     result, _report = bisect.bisect(setup, parts)
     assert len(here.lab.requests) == short
     assert result.outcome is Outcome.CULPRIT
-    status = {check.name: check.status for check in result.verifications}
-    assert status["revert on tip"] == "undecided"
-    assert any("before the revert was decided" in said for said in result.reasons)
+    status = {check.check: check.status for check in result.verifications}
+    assert status[CheckName.REVERT] == "undecided"
+    assert first(result.reasons, Proofs.BUDGET_ENDED_LATE) == {"boots": short}
 
 
 def test_the_search_thinks_with_the_measured_cost_of_a_boot(tmp_path, monkeypatch):
@@ -308,7 +318,7 @@ def test_a_repair_is_found(tmp_path):
     setup, parts = here.open()
     result, _report = bisect.bisect(setup, parts)
     assert (result.outcome, result.culprit) == (Outcome.CULPRIT, sha(5))
-    assert "this commit repairs it" in result.reasons
+    assert Finding.of(Proofs.REPAIRS) in result.reasons
     facts, _story = here.mailer.drafts[0]
     assert facts.sought is Sought.REPAIR
     assert facts.thresholds == setup.thresholds

@@ -10,6 +10,7 @@ from helpers.scenarios import History
 from rtbisect.cli.check import exit_of_check
 from rtbisect.lab.fake import FakeLab
 from rtbisect.model.campaign import CampaignRequest, Level, Outcome, Scale, Statistic
+from rtbisect.model.kinds.pipeline import Limits
 from rtbisect.model.lab import RunStatus
 from rtbisect.pipeline import check
 
@@ -46,7 +47,9 @@ def test_try_gives_up_on_a_kernel_that_does_not_boot_and_says_why(tmp_path):
     parts.progress.step = lambda _what, done, total, left_s: told.append((done, total, left_s))
     result = check.try_revision(setup, parts, 0.2, 2)
     assert result.outcome is Outcome.INCONCLUSIVE
-    assert result.reasons[0].startswith("only 0 of 2 boots are evidence: ")
+    assert result.reasons[0].kind == Limits.FEW_BOOTS
+    assert (result.reasons[0].data["valid"], result.reasons[0].data["asked"]) == (0, 2)
+    assert result.reasons[0].data["why"] is not None
     assert len(told) == 4
     assert all(done <= total and left_s > 0 for done, total, left_s in told)
 
@@ -80,7 +83,9 @@ def test_try_takes_the_mean_of_shares(tmp_path):
     )
     result = check.try_revision(replace(setup, thresholds=shares), parts, 0.2, 10)
     assert result.judgements[0].level is Level.REGRESSED
-    assert "mean of 10 boots 0.3, limit 0.2" in result.reasons[0]
+    judged = result.reasons[0].data["why"].data
+    assert (judged["mean"], judged["boots"], judged["limit"]) == (True, 10, 0.2)
+    assert judged["value"] == pytest.approx(0.3)
 
 
 def test_equal_kernels_need_no_boot(tmp_path):

@@ -8,10 +8,12 @@ from types import SimpleNamespace
 import pytest
 
 from helpers.campaigns import boots, scaled, sha, with_kernel, world
+from helpers.findings import first
 from rtbisect.campaign.fingerprint import SetupChangedError, keep_setup
 from rtbisect.errors import ConfigError, InfrastructureError, InternalError
 from rtbisect.lab.fake import FakeLab
 from rtbisect.model.campaign import Outcome
+from rtbisect.model.kinds.pipeline import Ends
 from rtbisect.model.lab import RunStatus
 from rtbisect.pipeline import bisect
 from rtbisect.pipeline.boot_queue import BootRequest
@@ -97,8 +99,8 @@ def test_hosts_are_no_part_of_what_kernels_differ_in(tmp_path):
     assert one.boots + two.boots == len(here.lab.requests)
     assert 2.5 < two.adds / one.adds < 3.5
     # Within hosts six boots a side cannot say what they say on one host.
-    assert "look at 6+6 boots" not in story
-    assert "look at 8+8 boots: regressed" in story
+    looks = [told.data for told in story if told.kind == Ends.LOOK]
+    assert looks == [{"boots": 8, "level": "regressed"}]
 
 
 def test_another_setup_does_not_go_on_with_a_campaign(tmp_path):
@@ -114,7 +116,7 @@ def test_a_lab_that_never_measures_ends_inconclusive_with_the_reason(tmp_path):
     here = world(tmp_path, 4, script={"*": [RunStatus.INVALID] * 99})
     result, _report = bisect.bisect(*here.open())
     assert result.outcome is Outcome.INCONCLUSIVE
-    assert any("no evidence" in reason for reason in result.reasons)
+    assert first(result.reasons, Ends.NO_EVIDENCE) is not None
 
 
 def test_a_lab_fault_pauses_the_campaign_and_resume_goes_on(tmp_path):

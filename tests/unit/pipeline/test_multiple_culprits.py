@@ -4,12 +4,14 @@
 import pytest
 
 from helpers.campaigns import sha
+from helpers.findings import first
 from helpers.results import culprit_result
 from helpers.scenarios import History
-from rtbisect.model.campaign import Limits, Outcome
+from rtbisect.model.campaign import CheckName, Limits, Outcome
+from rtbisect.model.finding import Finding
+from rtbisect.model.kinds.pipeline import Parts, Proofs
 from rtbisect.pipeline import bisect, multiple_culprits
 from rtbisect.search.spec import SearchAnswer
-from rtbisect.search.wording import GIT
 
 RESULT = culprit_result("culprit")
 
@@ -25,7 +27,7 @@ def told(unlike):
         figure=(),
         unlike=unlike,
     )
-    found = multiple_culprits.with_prediction_check(RESULT, answer, GIT)
+    found = multiple_culprits.with_prediction_check(RESULT, answer)
     (check,) = found.verifications
     return check, found.reasons
 
@@ -34,16 +36,17 @@ def told(unlike):
 def test_a_culprit_is_no_revision_that_it_does_not_explain(others):
     check, reasons = told((("culprit", 0.0001), *others))
     assert check.status == "undecided"
-    explained = [said for said in reasons if "does not explain" in said]
-    assert all("culprit" not in said.split(": ")[1] for said in explained)
-    assert bool(explained) == bool(others)
-    assert any("itself" in said and "p = 0.0001" in said for said in reasons)
+    unexplained = [each for each in reasons if each.kind == Proofs.UNEXPLAINED]
+    named = [off.data["revision"] for each in unexplained for off in each.data["revisions"]]
+    assert named == [name for name, _ in others]
+    assert Finding.of(Proofs.ITSELF_OFF, p=0.0001) in reasons
 
 
 def test_others_are_told_by_name_and_none_passes():
     check, reasons = told((("other", 0.0002),))
-    assert (check.status, *reasons) == ("undecided", check.note)
-    assert "other (p = 0.0002)" in check.note
+    assert (check.status, check.note.data["findings"]) == ("undecided", reasons)
+    off = Finding.of(Proofs.LIES_OFF, revision="other", p=0.0002)
+    assert reasons == (Finding.of(Proofs.UNEXPLAINED, revisions=(off,)),)
     check, reasons = told(())
     assert (check.status, reasons) == ("pass", ())
 
@@ -81,9 +84,9 @@ def test_what_a_later_commit_takes_back_is_told(tmp_path):
     here = History(12, rcu={4: 1.5, 9: 0.8}, noise=0.02, suite="rcu").world(tmp_path)
     result, _report = bisect.bisect(*here.open())
     assert (result.outcome, result.culprit) == (Outcome.CULPRIT, sha(4))
-    status = {check.name: check.status for check in result.verifications}
-    assert status["kept until the bad end"] == status["prediction"] == "undecided"
-    assert any("takes back a part" in said for said in result.reasons)
+    status = {check.check: check.status for check in result.verifications}
+    assert status[CheckName.KEPT] == status[CheckName.PREDICTION] == "undecided"
+    assert first(result.reasons, Proofs.TAKEN_BACK)["culprit"] == sha(4)
 
 
 def test_three_culprits_are_never_told_as_one(tmp_path):
@@ -92,4 +95,4 @@ def test_three_culprits_are_never_told_as_one(tmp_path):
     assert result.outcome in (Outcome.MULTIPLE_CULPRITS, Outcome.INCONCLUSIVE)
     named = {found for found, _ in result.candidates}
     assert named <= {sha(6), sha(15), sha(25)}
-    assert len(named) > 1 or "no other one is proved" in result.reasons[-1]
+    assert len(named) > 1 or result.reasons[-1].kind == Parts.NO_OTHER_PROVED

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from helpers.campaigns import boots, scaled, sha, with_kernel, world
+from helpers.findings import first, said
 from helpers.results import culprit_result
 from rtbisect.lab.fake import FakeLab
 from rtbisect.lab.windows import LEVELS
@@ -23,6 +24,8 @@ from rtbisect.model.campaign import (
     Sought,
 )
 from rtbisect.model.code import Build, BuildStatus, Function
+from rtbisect.model.kinds.pipeline import Attributions, Ends, Proofs, Reasons
+from rtbisect.model.kinds.search import Checks
 from rtbisect.model.lab import FigureSource, Measurement
 from rtbisect.pipeline import bisect
 from rtbisect.store.codec import to_json
@@ -46,7 +49,7 @@ def test_every_culprit_of_a_line_is_found_and_proved(tmp_path, culprit):
         assert (kernel, "page faults alone", "res_per_s", "pf-off") in shown
         assert any(r[0] == kernel and r[2:] == ("res_per_s", "pf-on") for r in shown)
     assert facts.synthetic_workload
-    assert f"regressed: {result.metric}" in story
+    assert first(story, Ends.SEARCHED_ON)["metric"] == str(result.metric)
 
 
 def test_an_effect_of_the_measuring_tool_is_told_to_nobody(tmp_path):
@@ -147,8 +150,9 @@ def test_a_culprit_is_also_compared_without_realtime(tmp_path, needs_rt):
     assert told == [sha(4), sha(5), sha(5), sha(4)] * 3
     rows = {row.kernel: row.sample.n for row in result.table if row.metric.name == "res_per_iwi"}
     assert (rows["parent, no RT"], rows["culprit, no RT"]) == (6, 6)
-    said = "do not differ" if needs_rt else "differ too"
-    assert any(f"without PREEMPT_RT the kernels {said}" in reason for reason in result.reasons)
+    kinds = {each.kind for each in result.reasons}
+    wanted = Attributions.WITHOUT_RT_SAME if needs_rt else Attributions.WITHOUT_RT_TOO
+    assert wanted in kinds
     built = {r.variant for r in here.builder.requests}
     assert built == {"", "without-rt"}
 
@@ -173,7 +177,7 @@ def test_a_kernel_that_does_not_build_without_realtime_is_told(tmp_path):
     here.builder.changed = lambda _parent, _culprit: None
     result, _report = bisect.bisect(*here.open())
     assert (result.outcome, result.culprit) == (Outcome.CULPRIT, sha(5))
-    assert any("does not build, so nobody knows" in reason for reason in result.reasons)
+    assert first(result.reasons, Attributions.WITHOUT_RT_NOT_BUILT) is not None
 
 
 def test_the_proof_counts_the_functions_that_the_culprit_changes(tmp_path):
@@ -199,10 +203,8 @@ def test_the_proof_counts_the_functions_that_the_culprit_changes(tmp_path):
     assert [(r.revision, r.windows[-1].name) for r in told] == [(sha(5), "reach-pf-on")] * 3
     asked = [r for r in here.lab.requests if any(w.explains for w in r.windows)]
     assert len(asked) == 3
-    assert any(
-        line == f"{sha(5)[:12]} changes the code of 2 functions: ep_insert, ep_poll_callback"
-        for line in parts.journal.story()
-    )
+    changed = first(parts.journal.story(), Attributions.FUNCTIONS)
+    assert changed == {"revision": sha(5), "functions": ("ep_insert", "ep_poll_callback")}
 
 
 def test_a_culprit_that_is_not_reached_is_not_mailed(tmp_path):
@@ -216,8 +218,7 @@ def test_a_culprit_that_is_not_reached_is_not_mailed(tmp_path):
     setup, parts = here.open()
     pf_on = next(w for w in setup.kernel.windows if w.name == "pf-on")
     result, _report = bisect.bisect(*with_kernel(setup, parts, explaining=(reach.twin(pf_on),)))
-    said = "G11 reachability: the function that the commit changes did not run in the window"
-    assert any(reason.startswith(said) for reason in result.reasons)
+    assert first(result.reasons, Reasons.OBJECTION)["gate"] == "G11 reachability"
 
 
 def test_a_noise_report_says_what_a_revert_brings_back(tmp_path):
@@ -236,7 +237,7 @@ def test_a_noise_report_says_what_a_revert_brings_back(tmp_path):
         effect=-1.0,
         interval=(-1.0, 0.0),
         p=0.01,
-        reason="r",
+        reason=said("r"),
     )
     store = here.store
     for number, (asked, culprit) in enumerate(
@@ -277,7 +278,7 @@ def test_the_gates_look_at_the_fresh_boots(tmp_path):
         "G11 reachability": "n/a",
     }
     # An emulator is no finding of its own.
-    assert not any(reason.startswith("G") for reason in result.reasons)
+    assert first(result.reasons, Reasons.OBJECTION) is None
 
 
 def test_an_open_cause_gets_more_boots_of_both_kernels(tmp_path):
@@ -314,7 +315,8 @@ def test_a_culprit_that_does_not_hold_on_fresh_boots_is_not_reported_as_one(tmp_
     here.lab = FakeLab(draw)
     result, _report = bisect.bisect(*here.open())
     assert (result.outcome, result.culprit) == (Outcome.INCONCLUSIVE, None)
-    assert "refuted by fresh boots: culprit vs parent" in result.reasons[0]
+    refuted = first(result.reasons[:1], Proofs.REFUTED)
+    assert refuted["check"].kind == Checks.PARENT
     # Nobody believes the search any more: neither its confidence nor its sides.
     assert (result.confidence, result.candidates) == (0.0, ())
     assert all(t.skipped for t in result.tested if t.sha not in (sha(0), sha(8)))

@@ -20,6 +20,8 @@ from rtbisect.model.campaign import (
     Threshold,
 )
 from rtbisect.model.command import CommandRequest
+from rtbisect.model.finding import Finding
+from rtbisect.model.kinds.pipeline import Ends, Proofs
 from rtbisect.model.lab import Measurement
 from rtbisect.pipeline import bisect
 
@@ -113,8 +115,8 @@ def test_a_repair_is_searched_as_its_mirrored_regression(tmp_path, threshold, dr
     assert repair.candidates == regression.candidates
     assert repair.confidence == regression.confidence
     for ours, theirs in zip(regression.verifications, repair.verifications, strict=True):
-        assert (ours.name, ours.status, ours.recovery) == (
-            theirs.name, theirs.status, theirs.recovery,
+        assert (ours.check, ours.status, ours.recovery) == (
+            theirs.check, theirs.status, theirs.recovery,
         )  # fmt: skip
     (ours, theirs) = regression.judgement, repair.judgement
     assert (ours.p, ours.effect) == (theirs.p, -theirs.effect)
@@ -134,18 +136,17 @@ def test_of_ratios_the_last_digits_differ(tmp_path):
     )
 
 
-def test_words_alone_differ(tmp_path):
-    one, _regression = searched(tmp_path / "1", WAIT, Sought.REGRESSION, waits)
+def test_the_same_is_told_and_that_it_repairs(tmp_path):
+    one, regression = searched(tmp_path / "1", WAIT, Sought.REGRESSION, waits)
     two, repair = searched(
         tmp_path / "2", WAIT, Sought.REPAIR, mirrored(waits, lambda value: -value)
     )
-    first, second = (here.mailer.drafts[0][1].splitlines() for here in (one, two))
-    assert first[0] == f"{COMMITS} candidates between {sha(0)[:12]} (good) and {sha(16)[:12]} (bad)"
-    assert second[0] == first[0].replace("good", "broken").replace("bad", "fixed")
-    assert repair.reasons[0] == "this commit repairs it"
-    notes = [check.note for check in repair.verifications]
-    assert any("of the shift between broken and fixed" in note for note in notes)
-    assert not any("good" in note or "bad" in note for note in notes)
+    stories = ([told.kind for told in here.mailer.drafts[0][1]] for here in (one, two))
+    assert next(stories) == next(stories)
+    assert repair.reasons[0] == Finding.of(Proofs.REPAIRS)
+    assert [each.kind for each in repair.reasons[1:]] == [each.kind for each in regression.reasons]
+    notes = [[check.note.kind for check in each.verifications] for each in (regression, repair)]
+    assert notes[0] == notes[1]
 
 
 @pytest.mark.parametrize("suite", [None, "ipi"])
@@ -167,9 +168,10 @@ def test_a_merge_base_that_is_fixed_is_no_answer(tmp_path, suite):
     )  # fmt: skip
     result, _report = bisect.bisect(*here.open())
     assert result.outcome is Outcome.INCONCLUSIVE
-    said = result.reasons[0]
-    assert f"the merge base {graph.older[:12]} is like the end that was called good;" in said
-    assert f"--good {graph.older[:12]} --bad {given[:12]} --suite ipi" in said
+    assert result.reasons[0].kind == Ends.OTHER_BRANCH
+    found = result.reasons[0].data
+    assert (found["base"], found["called"]) == (graph.older, "good")
+    assert f"--good {graph.older[:12]} --bad {given[:12]} --suite ipi" in found["command"]
 
 
 @pytest.mark.parametrize("sought", Sought)

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from helpers.findings import lines, said
 from helpers.report_cases import STORY
 from helpers.report_epoll import EPOLL, epoll, nothing
 from helpers.report_parts import settings, sha
@@ -33,19 +34,19 @@ def test_tables_in_the_story_keep_their_columns():
 
 def test_long_lines_are_wrapped_and_tables_cut():
     told = ["word " * 60, "  " + "cell  " * 40, "x" * 500]
-    lines = log_text(epoll(), "\n".join(told), "Which?").splitlines()
+    lines = log_text(epoll(), tuple(map(said, told)), "Which?").splitlines()
     assert max(map(len, lines)) <= 76
     assert sum(line.startswith(("  1. ", "  2. ")) for line in lines) == 2
 
 
 def test_hostile_lines_stay_ascii():
-    text = log_text(epoll(), "a\x1b[2J\u202e\n  b\x07\u00e9", "Which?")
+    text = log_text(epoll(), lines("a\x1b[2J\u202e\n  b\x07\u00e9"), "Which?")
     assert text.isascii()
     assert all(line.isprintable() for line in text.splitlines())
 
 
 def test_nothing_told_is_said():
-    assert "nothing was told" in log_text(epoll(), "", "Which?")
+    assert "nothing was told" in log_text(epoll(), (), "Which?")
 
 
 def test_bars_show_the_likeliest_first_and_count_the_rest():

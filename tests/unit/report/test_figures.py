@@ -6,12 +6,15 @@ from dataclasses import replace
 import pytest
 
 from helpers.drafts import body, parsed, shown_in
+from helpers.findings import said
 from helpers.report_cases import STORY, hang, irq_noise, rcu, two_modes
 from helpers.report_epoll import EPOLL, epoll
 from helpers.report_parts import RES_LIMIT, settings, vs_parent
 from rtbisect.errors import ConfigError
 from rtbisect.judge.scale import badness
 from rtbisect.model.campaign import Better, Judgement, Level, Sample, Scale, Statistic
+from rtbisect.model.finding import Finding
+from rtbisect.model.kinds.judge import Figures, Told
 from rtbisect.report.averages import spread
 from rtbisect.report.draft import DraftMailer, check_mailable
 from rtbisect.report.headline_figure import test_name as name_of_test
@@ -75,7 +78,7 @@ def test_a_part_of_a_figure_is_told_in_its_own_words(mailer):
     threshold = next(each for each in epoll().thresholds if each.key == key)
     figure = Aspect(view=2)
     quiet, loud = Sample((0.05, 0.06, 0.07)), Sample((2.1, 2.2, 2.3))
-    reason = f"{figure.effect_for_reader(threshold, 2.14)}, p = 0.001"
+    reason = figure.effect_for_reader(threshold, 2.14)
     judged = Judgement(
         key=key,
         level=Level.REGRESSED,
@@ -87,7 +90,8 @@ def test_a_part_of_a_figure_is_told_in_its_own_words(mailer):
         reason=reason,
     )
     told = figure.for_reader(threshold, judged)
-    assert told.reason == "new/base = 8.5, p = 0.001"
+    assert told.reason.kind == Told.RATIO
+    assert told.reason.data["ratio"] == pytest.approx(8.5, rel=0.01)
     assert told.effect == pytest.approx(8.5, rel=0.01)
     assert told.interval == pytest.approx((7.39, 9.03), rel=0.01)
     check = vs_parent("d435a6cd", "pass", told)
@@ -111,14 +115,14 @@ def test_what_is_better_higher_and_the_spread_are_turned_back():
         effect=1.0,
         interval=(0.5, 1.5),
         p=0.1,
-        reason="",
+        reason=said("so"),
     )
     higher = replace(threshold, better=Better.HIGHER, scale=Scale.LINEAR)
     told = Aspect(mean=True).for_reader(higher, judged)
     assert (told.base.values, told.effect, told.interval) == ((2.0,), -1.0, (-1.5, -0.5))
     assert (told.mean, told.unit) == (True, threshold.unit)
     told = Aspect(around=3.0).for_reader(higher, judged)
-    assert (told.effect, told.figure) == (1.0, "in the spread of the boots")
+    assert (told.effect, told.figure) == (1.0, Finding.of(Figures.SPREAD))
     assert Aspect().for_reader(threshold, judged) is judged
 
 
@@ -136,7 +140,7 @@ def test_a_mean_of_logarithms_is_told_as_one(mailer):
         effect=0.8,
         interval=(0.4, 1.2),
         p=0.004,
-        reason="so",
+        reason=said("so"),
     )
     check = vs_parent("d435a6cd", "pass", Aspect(mean=True).for_reader(threshold, judged))
     text = shown_in(mailer, replace(epoll(), result=replace(EPOLL, verifications=(check,))))
@@ -161,7 +165,7 @@ def test_shares_are_told_as_means(mailer):
         effect=9 / 26,
         interval=(0.2, 0.5),
         p=0.0001,
-        reason="so",
+        reason=said("so"),
     )
     check = vs_parent("d435a6cd", "pass", judged)
     found = replace(epoll(), thresholds=share, result=replace(EPOLL, verifications=(check,)))

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from helpers.drafts import body, parsed, shown_in
+from helpers.findings import said
 from helpers.report_cases import backport, hang, rcu
 from helpers.report_epoll import EPOLL, GATES, culprit_set, epoll, nothing
 from helpers.report_parts import BOARD, RES_LIMIT, on_board, settings
@@ -14,6 +15,7 @@ from rtbisect.errors import ConfigError
 from rtbisect.judge.gates.boot_gates import failed, passed
 from rtbisect.model.campaign import (
     Cause,
+    CheckName,
     CheckStatus,
     Level,
     Outcome,
@@ -22,6 +24,8 @@ from rtbisect.model.campaign import (
     Statistic,
     Verification,
 )
+from rtbisect.model.finding import Finding
+from rtbisect.model.kinds.pipeline import Reasons
 from rtbisect.model.report import HostPart
 from rtbisect.report.draft import DETAILS, DraftMailer, check_mailable, template_name
 from rtbisect.report.lint.mail import BANNER
@@ -109,7 +113,7 @@ def test_sentences_need_their_rows(mailer):
     ],
 )
 def test_revert_sentence_follows_the_status(mailer, status, sentence):
-    check = Verification(name="revert on tip", status=CheckStatus(status), judgement=None)
+    check = Verification(check=CheckName.REVERT, status=CheckStatus(status), judgement=None)
     result = replace(EPOLL, verifications=(check,))
     assert sentence in " ".join(body(mailer, replace(epoll(), result=result)).split())
 
@@ -141,7 +145,10 @@ def test_the_factor_table_tells_names_whole(mailer):
 
 def test_nothing_found_lists_every_judged_metric(mailer):
     judged = nothing().result.judgements
-    told = ("ends agree", f"{judged[1].key}: pass: by its numbers")
+    by_numbers = Finding.of(
+        Reasons.JUDGED, metric=str(judged[1].key), level="pass", why=said("by its numbers")
+    )
+    told = (said("ends agree"), by_numbers)
     silent = replace(nothing().result, metric=None, judgement=None, reasons=told)
     text = body(mailer, replace(nothing(), result=silent))
     assert "No regression of the judged metrics" in text
@@ -197,8 +204,10 @@ def test_long_logs_stay_in_their_file(mailer):
 def test_what_speaks_against_a_report_is_never_cut(mailer, detail):
     """However much else there is to tell, and said once."""
     why = "the commit changes arch/x86/kernel/irq.c, which makes the figures of the suite"
-    gates = (failed("meaning", why), passed("G10 A/A", "two series of 6 boots differ by 1.1"))
-    reasons = (*(f"reason {n}" for n in range(9)), f"meaning: {why}")
+    alike = said("two series of 6 boots differ by 1.1")
+    gates = (failed("meaning", said(why)), passed("G10 A/A", alike))
+    objection = Finding.of(Reasons.OBJECTION, gate="meaning", why=said(why))
+    reasons = (*(said(f"reason {n}") for n in range(9)), objection)
     asked = replace(epoll(), result=replace(EPOLL, gates=(*gates, GATES[0]), reasons=reasons))
     text = " ".join(context(asked, mailer.bot, "", detail)["objections"])
     assert text == f"meaning: {why}"

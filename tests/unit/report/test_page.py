@@ -7,6 +7,7 @@ from html.parser import HTMLParser
 
 import pytest
 
+from helpers.findings import said
 from helpers.report_cases import CASES, MANY, NONE, STALL
 from helpers.report_epoll import epoll
 from helpers.report_parts import LOUD, QUIET, RES_ON, TEMPLATES, sha
@@ -87,7 +88,7 @@ def test_every_answer_has_a_page(tmp_path, name):
 
 def test_a_page_says_what_speaks_against_a_report(tmp_path):
     report = epoll()
-    gate = Gate("G7 reads", GateStatus.FAIL, "an instrument read <b> of the rows")
+    gate = Gate("G7 reads", GateStatus.FAIL, said("an instrument read <b> of the rows"))
     report = replace(report, result=replace(report.result, gates=(*report.result.gates, gate)))
     text, _ = page(report, tmp_path)
     assert "<li>G7 reads: an instrument read &lt;b&gt; of the rows</li>" in text

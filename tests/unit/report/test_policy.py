@@ -5,12 +5,13 @@ from dataclasses import replace
 
 import pytest
 
+from helpers.findings import said
 from helpers.report_cases import backport, culprit_set, epoll, hang, nothing, rcu
 from rtbisect.model.campaign import Cause, Gate, GateStatus, Sample, Sought
 from rtbisect.report.policy import HeldBack, Obstacle, Purpose, held_back, mailable, purpose_of
 
-ABSENT = Gate("G9 a gate", GateStatus.ABSENT, "nobody looked")
-FAILED = Gate("G8 another", GateStatus.FAIL, "it is so")
+ABSENT = Gate("G9 a gate", GateStatus.ABSENT, said("nobody looked"))
+FAILED = Gate("G8 another", GateStatus.FAIL, said("it is so"))
 
 
 def on(report, **changes):

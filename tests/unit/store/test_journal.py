@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import pytest
 
+from helpers.findings import lines, said
 from rtbisect.errors import ConfigError, InternalError
 from rtbisect.model.code import Build, BuildStatus
 from rtbisect.model.formats import kept_as
@@ -65,13 +66,13 @@ def test_a_step_recorded_as_another_kind_is_refused(store):
 
 def test_the_story_is_told_once(store):
     journal = journal_of(store)
-    journal.tell("one")
-    journal.tell("two")
+    journal.tell(said("one"))
+    journal.tell(said("two"))
     again = StoreJournal(store.database, journal.campaign)
-    again.tell("one")
-    again.tell("two")
-    again.tell("three")
-    assert again.story() == ("one", "two", "three")
+    again.tell(said("one"))
+    again.tell(said("two"))
+    again.tell(said("three"))
+    assert again.story() == lines("one\ntwo\nthree")
 
 
 def test_what_a_killed_session_left_running_can_be_ended_before_the_resume(store):
@@ -114,7 +115,7 @@ def some_campaign(journal, effects):
             return Value(n)
 
         journal.step(f"step/{n}", Value, effect)
-        journal.tell(f"line {n}")
+        journal.tell(said(f"line {n}"))
 
 
 def writes_of_a_campaign(tmp_path):
@@ -142,7 +143,7 @@ def test_a_kill_after_any_write_loses_at_most_the_open_step(tmp_path):
         done_before = list(effects)
         again = StoreJournal(store.database, campaign)
         some_campaign(again, effects)
-        assert again.story() == ("line 0", "line 1", "line 2")
+        assert again.story() == lines("line 0\nline 1\nline 2")
         assert set(effects) == {0, 1, 2}
         repeated = [n for n in effects if effects.count(n) > 1]
         assert repeated in ([], done_before[-1:] * 2)

@@ -18,6 +18,7 @@ from alembic.script import ScriptDirectory
 
 from helpers import kept_samples, old_stores
 from helpers.campaigns import ROOT
+from helpers.findings import said
 from rtbisect.campaign.fingerprint import (
     Fingerprint,
     MachineFingerprint,
@@ -340,5 +341,5 @@ def test_what_a_kept_fingerprint_lacks_counts_as_unchanged(tmp_path):
 def test_a_fingerprint_holds_nothing_that_is_for_readers_alone(tmp_path):
     setup, _ = old_stores.world(tmp_path).open()
     kept = new_fingerprint(Fingerprint, setup_parts(setup))
-    told = replace(setup.thresholds[0], reason="said better", title="named better")
+    told = replace(setup.thresholds[0], reason=said("said better"), title="named better")
     assert kept.fits(setup_parts(replace(setup, thresholds=(told, setup.thresholds[1]))))
