@@ -30,6 +30,7 @@ gate "ruff check" .venv/bin/ruff check --no-cache
 gate "ruff format" .venv/bin/ruff format --check
 gate mypy .venv/bin/mypy
 gate "unused code" .venv/bin/python tools/unused.py
+gate "findings" .venv/bin/python tools/findings.py
 gate import-linter .venv/bin/lint-imports --no-logo
 gate codespell .venv/bin/codespell
 gate yamllint .venv/bin/yamllint --strict .

@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The gate on findings that are not whole and sentences that code reads."""
+
+import findings
+from rtbisect.model.kinds.pipeline import Ends
+
+PROGRAM = """
+from x import Ends as Told
+Finding.of(Told.LOOK, boots=1, level="pass")
+steps.tell(Told.LOOK, boots=1)
+steps.tell(Told.LOOK, **data)
+Finding.of(Told.GONE)
+Other.of(Thing.LOOK, boots=1)
+speak(found).text.split()
+str(speak(found)).startswith("a")
+"a" in said(report, found)
+str(speak(found))[0]
+print(str(speak(found)))
+"""
+
+
+def test_what_is_not_whole_and_what_is_read_is_found(tmp_path):
+    (tmp_path / "it.py").write_text(PROGRAM)
+    assert findings.faults(tmp_path, {("Ends", "LOOK"): Ends.LOOK}) == [
+        "it.py:4: Ends.LOOK has boots level, not ['boots']",
+        "it.py:6: Ends has no GONE",
+        "it.py:8: a sentence is read",
+        "it.py:9: a sentence is read",
+        "it.py:10: a sentence is read",
+        "it.py:11: a sentence is read",
+    ]
