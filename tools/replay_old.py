@@ -5,8 +5,8 @@
 
 A copy of each state directory is told that its campaign has not ended and drafted nothing. `resume`
 then finds every build and every boot in the journal and comes to its answer anew. Exit code 0: the
-same answer by the same steps, to the last digit and word. What differs of it and of the lines of
-the mail is printed.
+same answer by the same steps, to the last digit and the last word that is shown of it. What differs
+of it and of the lines of the mail is printed.
 """
 
 from __future__ import annotations
@@ -19,11 +19,17 @@ import subprocess
 import sys
 import tempfile
 from contextlib import closing
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from rtbisect.model.campaign import Result
+from rtbisect.cli.result import voice_of_request
+from rtbisect.model.campaign import CampaignRequest, Result
 from rtbisect.store import codec
+from rtbisect.words.documents import FOUND, spoken
+
+if TYPE_CHECKING:
+    from rtbisect.words.voice import Voice
 
 #: Of a mail that is written again these differ always.
 _OF_THE_HOUR = ("Date:", "Message-ID:")
@@ -39,6 +45,8 @@ class Told:
     steps: list[str]
     #: Lines of the mail; none where nothing was drafted.
     mail: list[str]
+    #: How it is told.
+    voice: Voice
 
     def count(self, kind: str) -> int:
         return sum(key.partition("/")[0] == kind for key in self.steps)
@@ -46,14 +54,16 @@ class Told:
 
 def told(state: Path) -> Told:
     with closing(sqlite3.connect(state / "rtbisect.sqlite3")) as store:
-        name, result = store.execute(
-            "SELECT id, result FROM campaign ORDER BY rowid DESC LIMIT 1"
+        name, result, asked = store.execute(
+            "SELECT id, result, request FROM campaign ORDER BY rowid DESC LIMIT 1"
         ).fetchone()
         keys = store.execute("SELECT key FROM step WHERE campaign = ? ORDER BY seq", (name,))
         steps = [key for (key,) in keys]
     mail = state / "reports" / name / "report.eml"
     lines = mail.read_text().splitlines() if mail.is_file() else []
-    return Told(name, codec.from_json(Result, result) if result else None, steps, lines)
+    voice = voice_of_request(codec.from_json(CampaignRequest, asked))
+    answer = codec.from_json(Result, result) if result else None
+    return Told(name, answer, steps, lines, voice)
 
 
 def reopened(state: Path, copy: Path, campaign: str) -> None:
@@ -72,6 +82,14 @@ def reopened(state: Path, copy: Path, campaign: str) -> None:
         store.execute("DELETE FROM step WHERE key = 'report' AND campaign = ?", where)
 
 
+def without_findings(value: Any) -> Any:
+    """A document without the findings that stand beside their sentences."""
+    if isinstance(value, dict):
+        members = value.items()
+        return {name: without_findings(each) for name, each in members if not name.endswith(FOUND)}
+    return [without_findings(each) for each in value] if isinstance(value, list) else value
+
+
 def replay(state: Path) -> list[str]:
     """Lines on what came out; the first begins with "same" where the answer and its steps are."""
     program = Path(sys.executable).with_name("rtbisect")
@@ -88,10 +106,12 @@ def replay(state: Path) -> list[str]:
     if after.result is None:
         return [f"failed {state}: {done.stdout.strip()[-300:]} {done.stderr.strip()[-300:]}"]
     one, two = before.result, after.result
+    # Older programs kept words, later ones what these say: what is shown is the same.
+    shown = [spoken(each, after.voice) for each in (one, two)]
     others = [
-        f"  {each.name}: {getattr(one, each.name)} -> {getattr(two, each.name)}"
-        for each in fields(Result)
-        if getattr(one, each.name) != getattr(two, each.name)
+        f"  {name}: {shown[0][name]} -> {shown[1][name]}"
+        for name in shown[0]
+        if without_findings(shown[0][name]) != without_findings(shown[1][name])
     ]
     if before.steps != after.steps:
         others.append(f"  steps: {sorted({*before.steps} ^ {*after.steps})}")
