@@ -50,12 +50,11 @@ def _limit(data: Mapping[str, Any], _voice: Voice) -> str:
     return f"{middle} of {{boots:many boot}} {{value:.4g}}{{unit:unit}}, limit {{limit:.4g}}"
 
 
-def _forecast(data: Mapping[str, Any], voice: Voice) -> str:
+def _forecast(data: Mapping[str, Any], _voice: Voice) -> str:
     where = " {figure}" if data["figure"] else ""
-    builds = "{builds:.0f} builds, " if voice.builds else ""
     return (
         "reproduced with {boots}+{boots} {voice.run}s (p = {p:.2g})"
-        f"{where}; expected: {builds}{{expected:.0f}} {{voice.run}}s, {{wall_s:duration}},"
+        f"{where}; expected: {{builds:built}}{{expected:.0f}} {{voice.run}}s, {{wall_s:duration}},"
         " chance to name a commit within the budget {chance:.2f},"
         " then {least} to {most} or more to prove it"
     )

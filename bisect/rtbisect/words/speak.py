@@ -5,8 +5,9 @@ Words are format strings of the data of their kind, with Python's formats and so
 `{effect}` of a finding is its own sentence, `{names}` of several stands with commas between them,
 `{value:digits}` has three digits and never an exponent for a large number (`+digits` with its
 sign), `{unit:unit}` is the unit behind a number, `{count:many boot}` is `1 boot` or `2 boots`,
-`{wall_s:duration}` a time, `{share:percent}` a share, and `{voice.run}` a word of the voice. Of
-several, `{names:first 4}` are the first four, and `{names:; }` stand with `; ` between them.
+`{wall_s:duration}` a time, `{share:percent}` a share, `{voice.run}` a word of the voice, and
+`{builds:built}` is `12 builds, ` where that tells builds. Of several, `{names:first 4}` are the
+first four, and `{names:; }` stand with `; ` between them.
 """
 
 from __future__ import annotations
@@ -70,6 +71,8 @@ class _Formatter(string.Formatter):
             return between.join(self.format_field(each, "") for each in parts)
         if kind == "many":
             return f"{value} {rest}" if value == 1 else f"{value} {rest}s"
+        if kind == "built":
+            return f"{value:.0f} builds, " if self._voice.builds else ""
         if (form := _FORMS.get(kind)) is not None:
             return form(value)
         return str(format(value, format_spec))
