@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rtbisect.model.campaign import Outcome, TestedRevision
+from rtbisect.model.finding import Finding
+from rtbisect.model.kinds.search import Endings
 from rtbisect.search import plan, stop
 from rtbisect.search.ancestry import Ancestry
 from rtbisect.search.calibrate import check_spec, ends_due
@@ -125,7 +127,7 @@ def answer(state: SearchState) -> SearchAnswer:
         candidates=(),
         confidence=0.0,
         tested=_tested(state),
-        reasons=(finish.reason if finish else "the search is not over",),
+        reasons=(finish.reason if finish else Finding.of(Endings.NOT_OVER),),
     )
     if not state.ends.reproduced or stop.stop_before_search(state) is not None:
         return so_far

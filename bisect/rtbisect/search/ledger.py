@@ -9,6 +9,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from rtbisect.model.code import SEARCH_LAYOUTS
+from rtbisect.model.finding import Finding
+from rtbisect.model.kinds.search import Untestable
 from rtbisect.model.lab import RunStatus
 from rtbisect.search.equal_kernels import EqualKernels
 from rtbisect.search.events import Booted, Built, Event, Reverted, Silent
@@ -91,19 +93,19 @@ class Ledger:
     def built(self, sha: str) -> bool:
         return sha in self.signatures
 
-    def untestable(self, sha: str) -> str:
-        """Why `sha` cannot be tested; empty when it can."""
+    def untestable(self, sha: str) -> Finding | None:
+        """Why `sha` cannot be tested; None when it can."""
         if sha in self.build_failed:
-            return "does not build"
+            return Finding.of(Untestable.NO_BUILD)
         if self.invalid.get(sha, 0) > INVALID_RERUNS:
-            return f"has {self.invalid[sha]} invalid runs in a row"
+            return Finding.of(Untestable.INVALID, runs=self.invalid[sha])
         failed = self.failed_boots.get(sha, ())
         # What has worked before and is skipped once is tried again.
         if RunStatus.SKIPPED in failed and (len(failed) >= FAILED_BOOTS or sha not in self.values):
-            return "is skipped by the command"
+            return Finding.of(Untestable.SKIPPED)
         if len(failed) < FAILED_BOOTS:
-            return ""
-        return "hangs in the suites" if RunStatus.HUNG in failed else "does not boot"
+            return None
+        return Finding.of(Untestable.HUNG if RunStatus.HUNG in failed else Untestable.NO_BOOT)
 
     @cached_property
     def untestable_shas(self) -> frozenset[str]:

@@ -9,11 +9,11 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, TypeAlias
 
 from rtbisect.search.likelihood.features import WHOLE, Aspect
-from rtbisect.search.wording import GIT, SearchWords
 
 if TYPE_CHECKING:
     from rtbisect.model.campaign import Outcome, TestedRevision, Threshold
     from rtbisect.model.code import CommitGraph
+    from rtbisect.model.finding import Finding
 
 
 #: A commit is named only below this probability of "no regression": a culprit that is none
@@ -69,8 +69,6 @@ class SearchSpec:
     prior_none: float = 0.2
     #: Of all looks at the ends together.
     alpha: float = 0.01
-    #: Those of its reasons.
-    words: SearchWords = GIT
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +90,7 @@ class Finish:
     """The search is over; always proposed alone."""
 
     outcome: Outcome
-    reason: str
+    reason: Finding
     #: A culprit that is not sure stands out, and the search has no further test for it: the proof
     #: has to make sure of it.
     sure: bool = True
@@ -114,7 +112,7 @@ class SearchAnswer:
     #: Probability of the culprit or of the set, 0..1; 0 where neither is named.
     confidence: float
     tested: tuple[TestedRevision, ...]
-    reasons: tuple[str, ...]
+    reasons: tuple[Finding, ...]
     #: What of a boot the ends differ in.
     figure: Aspect = WHOLE
     #: With two culprits a revision that has one of them; else empty.

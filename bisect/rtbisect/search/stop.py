@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rtbisect.model.campaign import Outcome
+from rtbisect.model.finding import Finding
+from rtbisect.model.kinds.search import Costs, Endings, Untestable
 from rtbisect.search.calibrate import asked_p
 from rtbisect.search.ledger import INVALID_RERUNS
 from rtbisect.search.spec import NONE_AT_MOST, Finish
@@ -42,44 +44,48 @@ def stop_before_search(state: SearchState) -> Finish | None:
     """Reasons to stop that need no posterior."""
     graph = state.spec.graph
     if graph.newer in state.ledger.equal.same_as(graph.older):
-        words = state.spec.words
-        return Finish(Outcome.NOOP, f"{words.older} and {words.newer} {words.same}")
+        return Finish(Outcome.NOOP, Finding.of(Endings.EQUAL))
     return _untestable_end(state) or _ends_alike(state)
 
 
 def _untestable_end(state: SearchState) -> Finish | None:
     """An end that cannot be tested, or a measurement that gives nothing."""
-    graph, ledger, words = state.spec.graph, state.ledger, state.spec.words
-    for name, sha in ((words.older, graph.older), (words.newer, graph.newer)):
-        untestable = ledger.untestable(sha)
-        if untestable:
-            invalid = ledger.invalid.get(sha, 0) > INVALID_RERUNS
-            broken = ", the measurement does not work" if invalid else ""
-            return Finish(Outcome.INCONCLUSIVE, f"the {name} end {sha[:12]} {untestable}{broken}")
+    graph, ledger = state.spec.graph, state.ledger
+    for kind, sha in (
+        (Endings.OLDER_UNTESTABLE, graph.older),
+        (Endings.NEWER_UNTESTABLE, graph.newer),
+    ):
+        if why := ledger.untestable(sha):
+            reason = Finding.of(kind, sha=sha, why=why)
+            if ledger.invalid.get(sha, 0) > INVALID_RERUNS:
+                reason = Finding.of(Endings.MEASUREMENT, why=reason)
+            return Finish(Outcome.INCONCLUSIVE, reason)
     # A revision may break what measures it. One that has worked does not.
     for sha in sorted(sha for sha, times in ledger.invalid.items() if times > INVALID_RERUNS):
         if sha in ledger.values:
-            reason = f"{sha[:12]} {ledger.untestable(sha)}, the measurement does not work"
+            revision = Finding.of(Untestable.REVISION, sha=sha, why=ledger.untestable(sha))
+            reason = Finding.of(Endings.MEASUREMENT, why=revision)
             return Finish(Outcome.INCONCLUSIVE, reason)
     return None
 
 
 def _ends_alike(state: SearchState) -> Finish | None:
     """The looks at the ends are over without a difference, or the budget is."""
-    ends, words = state.ends, state.spec.words
-    boots_text = f"{ends.used}+{ends.used} {words.run}s of the ends"
-    p_text = f"(p = {ends.p:.2g}, at most {asked_p(state.spec):.2g} is asked)"
+    ends = state.ends
+    boots, p, asked = ends.used, ends.p, asked_p(state.spec)
     if ends.reproduced is False:
-        reason = f"{boots_text} do not differ enough {p_text}"
+        reason = Finding.of(Endings.ALIKE, boots=boots, p=p, asked=asked)
         if ends.still:
-            reason = f"{boots_text} all gave the same figure"
+            reason = Finding.of(Endings.STILL, boots=boots)
         if ends.swapped:
-            reason = f"the {words.newer} end is better than the {words.older} end;"
-            reason += " are the ends swapped?"
+            reason = Finding.of(Endings.SWAPPED)
         return Finish(Outcome.NOT_REPRODUCED, reason)
     if ends.reproduced is None and state.ledger.boots >= state.spec.max_boots:
-        alike = f"{boots_text} look alike {p_text}, and " if ends.used else ""
-        return Finish(Outcome.INCONCLUSIVE, alike + _budget_text(state, "calibration"))
+        spent = _spent(state)
+        reason = Finding.of(Endings.CALIBRATION_BUDGET, spent=spent)
+        if boots:
+            reason = Finding.of(Endings.ALIKE_BUDGET, boots=boots, p=p, asked=asked, spent=spent)
+        return Finish(Outcome.INCONCLUSIVE, reason)
     return None
 
 
@@ -87,9 +93,7 @@ def stop_in_search(state: SearchState) -> Finish | None:
     """Reasons to stop after the calibration."""
     spec, ledger = state.spec, state.ledger
     if not state.belief.possible:
-        return Finish(
-            Outcome.INCONCLUSIVE, "no single commit agrees with the kernels that are equal"
-        )
+        return Finish(Outcome.INCONCLUSIVE, Finding.of(Endings.CONTRADICTION))
     if state.belief.none >= NONE_ENOUGH:
         return _no_change(state)
     if finish := _named_culprit(state):
@@ -101,10 +105,12 @@ def stop_in_search(state: SearchState) -> Finish | None:
     if no_boot and (finish := leading_culprit(state)):
         return finish
     if no_build or no_boot:
-        missing_text = f"; {missing[0][:12]} was not built" if missing else ""
+        reason = Finding.of(Endings.SEARCH_BUDGET, spent=_spent(state))
+        if missing:
+            reason = Finding.of(Endings.NOT_BUILT, why=reason, sha=missing[0])
         if layouts:
-            missing_text = f"; {layouts[0][0][:12]} was not seen in another layout"
-        return Finish(Outcome.INCONCLUSIVE, _budget_text(state, "search") + missing_text)
+            reason = Finding.of(Endings.NO_LAYOUT, why=reason, sha=layouts[0][0])
+        return Finish(Outcome.INCONCLUSIVE, reason)
     return None
 
 
@@ -160,9 +166,8 @@ def two_culprits_finish(state: SearchState) -> Finish | None:
     sha, chance = two.between
     if min(two.probability, chance) < SPLIT:
         return None
-    words = state.spec.words
-    reason = f"two culprits with a probability of {two.probability:.3f}: {sha[:12]} lies between"
-    return Finish(Outcome.MULTIPLE_CULPRITS, f"{reason} {words.older} and {words.newer}")
+    reason = Finding.of(Endings.TWO_CULPRITS, probability=two.probability, sha=sha)
+    return Finish(Outcome.MULTIPLE_CULPRITS, reason)
 
 
 def exhausted(state: SearchState) -> Finish:
@@ -173,8 +178,7 @@ def exhausted(state: SearchState) -> Finish:
         return _no_change(state)
     if finish := leading_culprit(state):
         return finish
-    reason = "no test that is possible tells the remaining candidates apart"
-    return Finish(Outcome.INCONCLUSIVE, reason)
+    return Finish(Outcome.INCONCLUSIVE, Finding.of(Endings.INSEPARABLE))
 
 
 def leading_candidate(state: SearchState) -> int | None:
@@ -193,10 +197,13 @@ def leading_culprit(state: SearchState) -> Finish | None:
     best = leading_candidate(state)
     if best is None:
         return None
-    sha, words = state.spec.graph.commits[best].sha, state.spec.words
-    reason = f"{sha[:12]} with probability {culprit_probability(state, best):.3f}, and no"
-    reason += f" {words.change} with {state.belief.none:.2g},"
-    reason += f" after {state.ledger.boots} {words.run}s; the proof has to make sure"
+    reason = Finding.of(
+        Endings.LIKELY_CULPRIT,
+        sha=state.spec.graph.commits[best].sha,
+        probability=culprit_probability(state, best),
+        none=state.belief.none,
+        boots=state.ledger.boots,
+    )
     return Finish(Outcome.CULPRIT, reason, sure=False)
 
 
@@ -281,12 +288,9 @@ def layouts_due(state: SearchState) -> list[tuple[str, int]]:
 
 def _no_change(state: SearchState) -> Finish:
     """Nothing regressed: by luck, or because builds of the same code differ as much."""
-    words = state.spec.words
-    reason = f"no {words.change} has a probability of {state.belief.none:.3f}"
-    reason += f" after {state.ledger.boots} {words.run}s"
+    reason = Finding.of(Endings.NO_CHANGE, probability=state.belief.none, boots=state.ledger.boots)
     if state.belief.layout >= NONE_ENOUGH:
-        because = "builds differ as much as the ends do, whatever the code"
-        return Finish(Outcome.LAYOUT_SENSITIVE, f"{reason}: {because}")
+        return Finish(Outcome.LAYOUT_SENSITIVE, Finding.of(Endings.BUILDS_DIFFER, why=reason))
     return Finish(Outcome.NOT_REPRODUCED, reason)
 
 
@@ -323,30 +327,32 @@ def _verifiable(state: SearchState, culprit: int) -> bool:
     return len(family) > 1 and not any(state.ledger.untestable(sha) for sha in family)
 
 
-def _set_reason(state: SearchState, members: list[int], probability: float) -> str:
+def _set_reason(state: SearchState, members: list[int], probability: float) -> Finding:
     commits = state.spec.graph.commits
     shas = [commits[i].sha for i in members] + list(commits[members[0]].parents)
     if len(members) == 1 and not commits[members[0]].parents:
-        orphan = f"{shas[0][:12]} has no parent to compare it with"
-        return f"one commit with probability {probability:.3f}: {orphan}"
-    reasons = [
-        f"{sha[:12]} {w}" for sha in dict.fromkeys(shas) if (w := state.ledger.untestable(sha))
-    ]
-    untestable = ", ".join(reasons[:3]) + (
-        f" and {len(reasons) - 3} more" if len(reasons) > 3 else ""
+        return Finding.of(Endings.ORPHAN, sha=shas[0], probability=probability)
+    return Finding.of(
+        Endings.CULPRIT_SET,
+        commits=len(members),
+        probability=probability,
+        untestable=tuple(
+            Finding.of(Untestable.REVISION, sha=sha, why=why)
+            for sha in dict.fromkeys(shas)
+            if (why := state.ledger.untestable(sha))
+        ),
     )
-    return f"one of {len(members)} commits with probability {probability:.3f}: {untestable}"
 
 
-def _culprit_reason(state: SearchState, culprit: int, probability: float) -> str:
-    commit, words = state.spec.graph.commits[culprit], state.spec.words
-    reason = f"{commit.sha[:12]} with probability {probability:.3f}"
-    reason += f" after {state.ledger.boots} {words.run}s"
+def _culprit_reason(state: SearchState, culprit: int, probability: float) -> Finding:
+    commit = state.spec.graph.commits[culprit]
+    reason = Finding.of(
+        Endings.CULPRIT, sha=commit.sha, probability=probability, boots=state.ledger.boots
+    )
     if len(commit.parents) > 1:
-        reason += f"; a merge, and none of its {len(commit.parents)} parents is {words.newer}"
+        return Finding.of(Endings.MERGE, why=reason, parents=len(commit.parents))
     return reason
 
 
-def _budget_text(state: SearchState, during: str) -> str:
-    spent = state.spec.words.spent(state.ledger.builds, state.ledger.boots)
-    return f"the budget ended during the {during}: {spent}"
+def _spent(state: SearchState) -> Finding:
+    return Finding.of(Costs.WORK, builds=state.ledger.builds, boots=state.ledger.boots)

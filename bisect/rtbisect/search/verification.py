@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from rtbisect.errors import ConfigError
 from rtbisect.judge import stats
 from rtbisect.judge.scale import by_mean, centre, effect_floor
-from rtbisect.judge.verdict import effect_text, judge, sides, smallest_p
+from rtbisect.judge.verdict import effect_found, judge, sides, smallest_p
 from rtbisect.model.campaign import (
     CheckName,
     CheckStatus,
@@ -27,10 +27,11 @@ from rtbisect.model.campaign import (
     Threshold,
     Verification,
 )
+from rtbisect.model.finding import Finding
+from rtbisect.model.kinds.search import Checks, Untestable
 from rtbisect.search.calibrate import looks
 from rtbisect.search.ledger import Ledger
 from rtbisect.search.spec import BootPurpose
-from rtbisect.search.wording import GIT, SearchWords
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -62,6 +63,8 @@ SURE_SHORT = 0.8
 #: it less often than this.
 LUCK = 0.05
 
+_NO_REVERT = Finding.of(Checks.NO_REVERT)
+
 #: Boots of two kernels, the one that should be better first.
 _Pair: TypeAlias = tuple[Sample, Sample]
 
@@ -79,7 +82,7 @@ class VerifySpec:
     #: The commit that takes the culprit back on `tip`; None with the reason in `no_revert`.
     revert: str | None
     tip: str
-    no_revert: str = "the revert does not apply to the tip"
+    no_revert: Finding = _NO_REVERT
     #: Boots a side at the first look at a parent; and at the first look at the revert, which may be
     #: too few for a pass.
     boots: int = 6
@@ -93,11 +96,9 @@ class VerifySpec:
     layout: int = 0
     #: Boots a side at the last look.
     boots_max: int = 10
-    #: Makes of a judgement what a reader knows of it, and says an effect so; None: as judged.
+    #: Makes of a judgement what a reader knows of it, and tells an effect so; None: as judged.
     for_reader: Callable[[Judgement], Judgement] = field(default=lambda found: found, compare=False)
-    effect_words: Callable[[float], str] | None = field(default=None, compare=False)
-    #: Those of the notes.
-    words: SearchWords = GIT
+    effect: Callable[[float], Finding] | None = field(default=None, compare=False)
 
     @property
     def looks(self) -> tuple[int, ...]:
@@ -148,7 +149,7 @@ class VerifyState:
 class _Check:
     """A comparison of two kernels, and how it stands."""
 
-    name: str
+    check: CheckName
     #: The revision that should be better, and the one that should be worse.
     base: str
     new: str
@@ -169,10 +170,12 @@ class _Check:
     def kernels(self) -> tuple[Kernel, Kernel]:
         return (self.base, self.layout), (self.new, self.layout)
 
-    def says(self, status: CheckStatus, note: str) -> Verification:
+    def says(self, status: CheckStatus, note: Finding) -> Verification:
         """How the check stands, without figures."""
         parent = self.base[:12] if self.purpose is BootPurpose.VERIFY else ""
-        return Verification(name=self.name, status=status, judgement=None, note=note, parent=parent)
+        return Verification(
+            check=self.check, status=status, judgement=None, note=note, parent=parent
+        )
 
 
 def start(spec: VerifySpec) -> VerifyState:
@@ -232,17 +235,14 @@ def coming(state: VerifyState, most: int, *, late: bool) -> tuple[Boot, ...]:
 def verifications(state: VerifyState) -> tuple[Verification, ...]:
     """Every check with its status."""
     checks = [
-        check.verification
-        or check.says(CheckStatus.UNDECIDED, f"more {state.spec.words.run}s are due")
+        check.verification or check.says(CheckStatus.UNDECIDED, Finding.of(Checks.OPEN))
         for check in state.checks
     ]
     if state.spec.revert is None:
+        note = state.spec.no_revert
         checks.append(
             Verification(
-                name=CheckName.REVERT,
-                status=CheckStatus.ABSENT,
-                judgement=None,
-                note=state.spec.no_revert,
+                check=CheckName.REVERT, status=CheckStatus.ABSENT, judgement=None, note=note
             )
         )
     return tuple(checks)
@@ -262,7 +262,7 @@ def confirmed(state: VerifyState) -> bool:
     checks = verifications(state)
     parents = checks[: len(state.spec.parents)]
     if state.spec.layout and any(
-        v.name == CheckName.LAYOUT and v.status is CheckStatus.UNDECIDED for v in checks
+        v.check is CheckName.LAYOUT and v.status is CheckStatus.UNDECIDED for v in checks
     ):
         return False
     return all(v.status is CheckStatus.PASS for v in parents) and all(
@@ -272,15 +272,14 @@ def confirmed(state: VerifyState) -> bool:
 
 def follows_layout(checks: Iterable[Verification]) -> bool:
     """The effect is gone in kernels with another code layout, and nothing else contradicts it."""
-    status = {check.name: check.status for check in checks}
-    gone = status.pop(CheckName.LAYOUT, None) is CheckStatus.FAIL
-    return gone and CheckStatus.FAIL not in status.values()
+    failed = {check.check for check in checks if check.status is CheckStatus.FAIL}
+    return failed == {CheckName.LAYOUT}
 
 
 def _planned_checks(spec: VerifySpec) -> list[_Check]:
     checks = [
         _Check(
-            name=f"culprit vs parent {sha[:12]}",
+            check=CheckName.PARENT,
             base=sha,
             new=spec.culprit,
             purpose=BootPurpose.VERIFY,
@@ -291,7 +290,7 @@ def _planned_checks(spec: VerifySpec) -> list[_Check]:
     if spec.layout:
         checks.append(
             _Check(
-                name=CheckName.LAYOUT,
+                check=CheckName.LAYOUT,
                 base=spec.parents[0],
                 new=spec.culprit,
                 purpose=BootPurpose.LAYOUT,
@@ -305,7 +304,7 @@ def _planned_checks(spec: VerifySpec) -> list[_Check]:
         revert_looks = (spec.revert_boots, *looks(second_look, spec.boots_max)[:2])
         checks.append(
             _Check(
-                name=CheckName.REVERT,
+                check=CheckName.REVERT,
                 base=spec.revert,
                 new=spec.tip,
                 purpose=BootPurpose.REVERT,
@@ -326,11 +325,11 @@ def _ranks(spec: VerifySpec, done: int) -> dict[str, int]:
 def _examine(state: VerifyState, check: _Check) -> _Check:
     """The check with its status, or with the boots that it still wants."""
     for sha in (check.base, check.new):
-        if reason := state.ledger.untestable(sha):
-            note = f"{sha[:12]} {reason}"
+        if why := state.ledger.untestable(sha):
+            note = Finding.of(Untestable.REVISION, sha=sha, why=why)
             return replace(check, verification=check.says(CheckStatus.UNDECIDED, note))
         if check.layout and sha in state.ledger.layouts_failed:
-            note = f"{sha[:12]} does not build or run with another layout"
+            note = Finding.of(Checks.NO_LAYOUT, sha=sha)
             return replace(check, verification=check.says(CheckStatus.ABSENT, note))
     base, new = (state.raw.get(kernel, Sample(())) for kernel in check.kernels)
     alpha = state.spec.look_alpha
@@ -378,24 +377,18 @@ def _verification(spec: VerifySpec, check: _Check, pair: _Pair, alpha: float) ->
     if is_revert and status is CheckStatus.PASS and share is not None and share < REVERT_RECOVERY:
         status = CheckStatus.UNDECIDED
     short = share is not None and share < FULL_RECOVERY and _falls_short(spec, pair)
-    # What is kept has always told of boots, whatever was measured. A note tells of runs.
-    in_runs = spec.for_reader(_judged(spec, pair, alpha, run=spec.words.run))
-    note = _note(in_runs, share, spec.words, is_revert=is_revert, short=short)
-    return replace(
-        check.says(status, note), judgement=spec.for_reader(judgement), recovery=share, short=short
-    )
+    readable = spec.for_reader(judgement)
+    note = _note(readable, share, is_revert=is_revert, short=short)
+    return replace(check.says(status, note), judgement=readable, recovery=share, short=short)
 
 
-def _judged(spec: VerifySpec, pair: _Pair, alpha: float, *, run: str = "boot") -> Judgement:
+def _judged(spec: VerifySpec, pair: _Pair, alpha: float) -> Judgement:
     """What the boots say of the pair: nothing yet, where equal boots may be luck."""
-    words = spec.effect_words or partial(effect_text, spec.threshold)
-    judgement = judge(spec.threshold, *pair, alpha=alpha, run=run, effect_words=words)
+    effect = spec.effect or partial(effect_found, spec.threshold)
+    judgement = judge(spec.threshold, *pair, alpha=alpha, effect=effect)
     if judgement.level is not Level.PASS or not _may_be_luck(spec, pair):
         return judgement
-    reason = (
-        f"{words(judgement.effect)}; as many {run}s of {spec.words.older} and"
-        f" {spec.words.newer} would often differ as little"
-    )
+    reason = Finding.of(Checks.LUCK, effect=effect(judgement.effect))
     return replace(judgement, level=Level.UNDECIDED, reason=reason)
 
 
@@ -432,17 +425,14 @@ def _may_be_luck(spec: VerifySpec, pair: _Pair) -> bool:
     return stats.chance_of_less(whole, part) > LUCK
 
 
-def _note(
-    judgement: Judgement, share: float | None, words: SearchWords, *, is_revert: bool, short: bool
-) -> str:
+def _note(judgement: Judgement, share: float | None, *, is_revert: bool, short: bool) -> Finding:
     """The figures of a check, and with a `share` how much of the ends' shift it shows; `short`: by
     more than luck it is not all of it.
     """
-    note = f"{judgement.base.n}+{judgement.new.n} {words.run}s, {judgement.reason}"
+    base, new, why = judgement.base.n, judgement.new.n, judgement.reason
     if share is None:
-        return note
-    verb = "takes back" if is_revert else "explains"
-    note += f"; {verb} {100 * share:.0f}% of the shift between {words.older} and {words.newer}"
+        return Finding.of(Checks.COMPARED, base=base, new=new, why=why)
+    kind = Checks.TAKES_BACK if is_revert else Checks.EXPLAINS
     if judgement.level is Level.REGRESSED and not is_revert and short:
-        note += ", so there may be a second culprit"
-    return note
+        kind = Checks.EXPLAINS_PART
+    return Finding.of(kind, base=base, new=new, why=why, share=share)

@@ -5,14 +5,87 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rtbisect.model.kinds.search import Checks
+from rtbisect.model.kinds.search import Checks, Costs, Endings, Untestable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from rtbisect.model.finding import Value
     from rtbisect.words.template import Words
 
+#: Untestable revisions of a set that are named.
+_NAMED = 3
+
+_ENDS = "{boots}+{boots} {voice.run}s of the ends"
+_P = "(p = {p:.2g}, at most {asked:.2g} is asked)"
+_COMPARED = "{base}+{new} {voice.run}s, {why}"
+_SHARE = "{share:.0%} of the shift between {voice.older} and {voice.newer}"
+
+
+def _set(data: Mapping[str, Value]) -> str:
+    untestable = data["untestable"]
+    found = len(untestable) if isinstance(untestable, tuple) else 0
+    named = ", ".join(f"{{untestable[{i}]}}" for i in range(min(found, _NAMED)))
+    more = f" and {found - _NAMED} more" if found > _NAMED else ""
+    return f"one of {{commits}} commits with probability {{probability:.3f}}: {named}{more}"
+
+
 SENTENCES: Mapping[str, Words] = {
+    Untestable.NO_BUILD: "does not build",
+    Untestable.INVALID: "has {runs} invalid runs in a row",
+    Untestable.SKIPPED: "is skipped by the command",
+    Untestable.HUNG: "hangs in the suites",
+    Untestable.NO_BOOT: "does not boot",
+    Untestable.REVISION: "{sha:.12} {why}",
+    Costs.WORK: "{builds:built}{boots:.0f} {voice.run}s",
+    Endings.NOT_OVER: "the search is not over",
+    Endings.EQUAL: "{voice.older} and {voice.newer} {voice.same}",
+    Endings.OLDER_UNTESTABLE: "the {voice.older} end {sha:.12} {why}",
+    Endings.NEWER_UNTESTABLE: "the {voice.newer} end {sha:.12} {why}",
+    Endings.MEASUREMENT: "{why}, the measurement does not work",
+    Endings.ALIKE: f"{_ENDS} do not differ enough {_P}",
+    Endings.STILL: f"{_ENDS} all gave the same figure",
+    Endings.SWAPPED: (
+        "the {voice.newer} end is better than the {voice.older} end; are the ends swapped?"
+    ),
+    Endings.CALIBRATION_BUDGET: "the budget ended during the calibration: {spent}",
+    Endings.ALIKE_BUDGET: (
+        f"{_ENDS} look alike {_P}, and the budget ended during the calibration: {{spent}}"
+    ),
+    Endings.SEARCH_BUDGET: "the budget ended during the search: {spent}",
+    Endings.NOT_BUILT: "{why}; {sha:.12} was not built",
+    Endings.NO_LAYOUT: "{why}; {sha:.12} was not seen in another layout",
+    Endings.CONTRADICTION: "no single commit agrees with the kernels that are equal",
+    Endings.NO_CHANGE: (
+        "no {voice.change} has a probability of {probability:.3f} after {boots} {voice.run}s"
+    ),
+    Endings.BUILDS_DIFFER: "{why}: builds differ as much as the ends do, whatever the code",
+    Endings.TWO_CULPRITS: (
+        "two culprits with a probability of {probability:.3f}:"
+        " {sha:.12} lies between {voice.older} and {voice.newer}"
+    ),
+    Endings.INSEPARABLE: "no test that is possible tells the remaining candidates apart",
+    Endings.CULPRIT: "{sha:.12} with probability {probability:.3f} after {boots} {voice.run}s",
+    Endings.MERGE: "{why}; a merge, and none of its {parents} parents is {voice.newer}",
+    Endings.LIKELY_CULPRIT: (
+        "{sha:.12} with probability {probability:.3f}, and no {voice.change} with {none:.2g},"
+        " after {boots} {voice.run}s; the proof has to make sure"
+    ),
+    Endings.CULPRIT_SET: _set,
+    Endings.ORPHAN: (
+        "one commit with probability {probability:.3f}: {sha:.12} has no parent to compare it with"
+    ),
     Checks.PARENT: "culprit vs parent {parent}",
     Checks.NAMED: "{check}",
+    Checks.OPEN: "more {voice.run}s are due",
+    Checks.NO_LAYOUT: "{sha:.12} does not build or run with another layout",
+    Checks.NO_REVERT: "the revert does not apply to the tip",
+    Checks.COMPARED: _COMPARED,
+    Checks.EXPLAINS: f"{_COMPARED}; explains {_SHARE}",
+    Checks.EXPLAINS_PART: f"{_COMPARED}; explains {_SHARE}, so there may be a second culprit",
+    Checks.TAKES_BACK: f"{_COMPARED}; takes back {_SHARE}",
+    Checks.LUCK: (
+        "{effect}; as many {voice.run}s of {voice.older} and {voice.newer}"
+        " would often differ as little"
+    ),
 }

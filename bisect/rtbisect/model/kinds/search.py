@@ -6,8 +6,89 @@ from __future__ import annotations
 from rtbisect.model.finding import Kind
 
 
+class Untestable(Kind):
+    """Why a revision cannot be tested."""
+
+    NO_BUILD = "untestable.no-build"
+    #: So many invalid runs in a row.
+    INVALID = "untestable.invalid", "runs"
+    #: By the command that measures it.
+    SKIPPED = "untestable.skipped"
+    HUNG = "untestable.hung"
+    NO_BOOT = "untestable.no-boot"
+    #: A revision with one of the above.
+    REVISION = "untestable.revision", "sha why"
+
+
+class Costs(Kind):
+    """What was spent, or is expected to be."""
+
+    #: Numbers of builds and boots; of a forecast they are no whole ones.
+    WORK = "cost.work", "builds boots"
+
+
+class Endings(Kind):
+    """How a search ends. `why` is the ending that the rest belongs to, `boots` are all of it."""
+
+    NOT_OVER = "ending.not-over"
+    #: Both ends are one kernel.
+    EQUAL = "ending.equal"
+    #: An end cannot be tested; `why` is one of Untestable.
+    OLDER_UNTESTABLE = "ending.older-untestable", "sha why"
+    NEWER_UNTESTABLE = "ending.newer-untestable", "sha why"
+    #: The untestable revision is not to blame, but what measures it.
+    MEASUREMENT = "ending.measurement", "why"
+    #: The looks at the ends found no difference; `boots` a side, `asked` is the p that was needed.
+    ALIKE = "ending.alike", "boots p asked"
+    #: The same to the last digit.
+    STILL = "ending.still", "boots"
+    SWAPPED = "ending.swapped"
+    #: The budget ended, and what Costs it had.
+    CALIBRATION_BUDGET = "ending.calibration-budget", "spent"
+    #: The same after a look; numbers as in ALIKE.
+    ALIKE_BUDGET = "ending.alike-budget", "boots p asked spent"
+    SEARCH_BUDGET = "ending.search-budget", "spent"
+    #: Before this neighbour of a likely culprit was built, or seen in another layout.
+    NOT_BUILT = "ending.not-built", "why sha"
+    NO_LAYOUT = "ending.no-layout", "why sha"
+    #: Equal kernels leave no commit.
+    CONTRADICTION = "ending.contradiction"
+    NO_CHANGE = "ending.no-change", "probability boots"
+    #: It is NO_CHANGE, as builds of the same code differ as much.
+    BUILDS_DIFFER = "ending.builds-differ", "why"
+    #: `sha` lies between the levels of two culprits.
+    TWO_CULPRITS = "ending.two-culprits", "probability sha"
+    #: No test tells those that are left apart.
+    INSEPARABLE = "ending.inseparable"
+    CULPRIT = "ending.culprit", "sha probability boots"
+    #: It is a merge of so many parents.
+    MERGE = "ending.merge", "why parents"
+    #: It is likely, and the proof decides; `none` is the probability of no change.
+    LIKELY_CULPRIT = "ending.likely-culprit", "sha probability none boots"
+    #: One of so many; `untestable` are findings of Untestable.REVISION.
+    CULPRIT_SET = "ending.culprit-set", "commits probability untestable"
+    #: A commit without a parent to compare it with.
+    ORPHAN = "ending.orphan", "sha probability"
+
+
 class Checks(Kind):
-    """What a reader calls a check."""
+    """What a reader calls a check, and what it has found."""
 
     PARENT = "check.parent", "parent"
     NAMED = "check.named", "check"
+    #: More boots are due.
+    OPEN = "check.open"
+    #: A revision that does not build or run in another layout.
+    NO_LAYOUT = "check.no-layout", "sha"
+    #: The revert does not apply to the tip.
+    NO_REVERT = "check.no-revert"
+    #: Boots of both sides, and the reason of the judgement.
+    COMPARED = "check.compared", "base new why"
+    #: The same, with the share of the ends' shift (1: all of it) that the culprit explains.
+    EXPLAINS = "check.explains", "base new why share"
+    #: By more than luck it is not all of it.
+    EXPLAINS_PART = "check.explains-part", "base new why share"
+    #: The share that the revert takes back.
+    TAKES_BACK = "check.takes-back", "base new why share"
+    #: The reason of a judgement: as many boots of the ends would often differ as little.
+    LUCK = "check.luck", "effect"

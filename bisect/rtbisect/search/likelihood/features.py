@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from rtbisect.judge import blocks
 from rtbisect.judge.scale import badness, by_mean, counted, effect_floor
-from rtbisect.judge.verdict import effect_text
+from rtbisect.judge.verdict import effect_found
 from rtbisect.model.campaign import (
     Better,
     Judgement,
@@ -20,6 +20,8 @@ from rtbisect.model.campaign import (
     Statistic,
     Threshold,
 )
+from rtbisect.model.finding import Finding
+from rtbisect.model.kinds.judge import Figures
 
 #: Badness of the whole boot, then for each CPU how much worse it is than the other CPUs.
 #: What all CPUs of a boot share (the host, the temperature) cancels in the latter. Of counts: the
@@ -93,12 +95,14 @@ class Aspect:
     #: The medians of the ends are equal, and their means are not.
     mean: bool = False
 
-    def __str__(self) -> str:
+    @property
+    def found(self) -> Finding | None:
+        """The same as a finding; None for the figure of the threshold itself."""
         if self.around is not None:
-            return "in the spread of the boots"
+            return Finding.of(Figures.SPREAD)
         if self.mean:
-            return "in the mean of the boots, not in their median"
-        return f"on the watched CPU number {self.view} beside the others" if self.view else ""
+            return Finding.of(Figures.MEAN)
+        return Finding.of(Figures.ONE_CPU, number=self.view) if self.view else None
 
     @property
     def plain(self) -> bool:
@@ -159,17 +163,17 @@ class Aspect:
             new=Sample(tuple(of_badness(value) - floor * log for value in judgement.new.values)),
             effect=of_badness(judgement.effect),
             interval=(low, high),
-            figure=str(self),
+            figure=self.found,
             unit=self._unit(threshold),
             mean=self.mean,
         )
 
-    def effect_for_reader(self, threshold: Threshold, effect: float) -> str:
+    def effect_for_reader(self, threshold: Threshold, effect: float) -> Finding:
         """An effect that was judged on this figure, in what a reader knows."""
         if self.plain:
-            return effect_text(threshold, effect)
+            return effect_found(threshold, effect)
         shown = replace(threshold, unit=self._unit(threshold))
-        return effect_text(shown, self._of_badness(threshold, effect))
+        return effect_found(shown, self._of_badness(threshold, effect))
 
     def _unit(self, threshold: Threshold) -> str:
         return threshold.unit if self.mean or threshold.scale is not Scale.LOG else "1"
