@@ -30,6 +30,7 @@ from rtbisect.model.lab import RunStatus
 from rtbisect.search import engine
 from rtbisect.search.ancestry import Ancestry
 from rtbisect.search.spec import SearchSpec
+from rtbisect.words.speak import speak
 from searchbench.simulate import rehearse
 
 #: A median wait in us, in steps of one tick.
@@ -139,7 +140,7 @@ def trial(number: int) -> Trial:
     return Trial(
         number, host, finish.outcome, finish.outcome is Outcome.INCONCLUSIVE and left, likely,
         found.culprit == world.truth, not getattr(finish, "sure", True),
-        state.ledger.boots, state.ledger.builds, finish.reason,
+        state.ledger.boots, state.ledger.builds, str(speak(finish.reason)),
     )  # fmt: skip
 
 

@@ -11,19 +11,18 @@ from helpers.campaigns import World, line_of, sha, thresholds
 from helpers.searches import replayed
 from rtbisect.kernel.fake import FakeBuilder
 from rtbisect.lab.fake import FakeLab
-from rtbisect.model.campaign import CampaignRequest, Limits, Observation, Outcome, Sought
+from rtbisect.model.campaign import CampaignRequest, Limits, Observation, Outcome
 from rtbisect.model.code import Commit, CommitGraph
 from rtbisect.model.command import CommandRequest
+from rtbisect.model.finding import Finding
+from rtbisect.model.kinds.search import Costs, Endings
 from rtbisect.model.lab import Measurement, RunStatus
-from rtbisect.model.subject import RunWords
 from rtbisect.pipeline import bisect
-from rtbisect.program.worktree_run import TRAITS
 from rtbisect.search import engine, plan
 from rtbisect.search.ancestry import Ancestry
 from rtbisect.search.events import Booted, Built, Reverted
 from rtbisect.search.posterior import side_of
 from rtbisect.search.spec import Finish, SearchSpec
-from rtbisect.search.wording import words_of
 from searchbench.simulate import events, rehearse
 
 #: A median wait in us, in steps of 1000 us.
@@ -157,17 +156,13 @@ def test_a_revert_lacks_its_commit_alone():
     assert state.ancestry.side(sha(8)).all()
 
 
-@pytest.mark.parametrize(
-    ("subject", "spent", "after"),
-    [(RunWords(), "3 builds, 14 boots", "20 boots"), (TRAITS.words, "14 runs", "20 runs")],
-    ids=["kernel", "command"],
-)
-def test_what_is_spent_is_told_in_the_words_of_what_is_measured(subject, spent, after):
-    words = words_of(Sought.REGRESSION, subject)
-    state, finish, _ = ended(begun(max_boots=20, words=words), Host(1))
-    assert f", after {after}; the proof" in finish.reason
+def test_what_is_spent_is_told_where_the_budget_ends():
+    state, finish, _ = ended(begun(max_boots=20), Host(1))
+    assert finish.reason.kind == Endings.LIKELY_CULPRIT
+    assert finish.reason.data["boots"] == 20
     early = replayed(engine, replace(state.spec, max_boots=14), state.events[:17])
-    assert engine.propose(early)[0].reason == f"the budget ended during the search: {spent}"
+    spent = Finding.of(Costs.WORK, builds=3, boots=14)
+    assert engine.propose(early)[0].reason == Finding.of(Endings.SEARCH_BUDGET, spent=spent)
 
 
 def test_the_end_of_the_budget_puts_a_likely_commit_to_the_proof():

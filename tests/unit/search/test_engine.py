@@ -7,6 +7,8 @@ from helpers.searches import Toy, built, chain, event, replayed, search, spec
 from rtbisect.errors import ConfigError
 from rtbisect.model.campaign import Observation, Outcome
 from rtbisect.model.code import Commit, CommitGraph
+from rtbisect.model.finding import Finding
+from rtbisect.model.kinds.search import Endings, Untestable
 from rtbisect.model.lab import RunStatus
 from rtbisect.search import engine
 from rtbisect.search.events import Booted, Built, Silent
@@ -62,7 +64,7 @@ def test_equal_ends_are_not_reproduced_after_both_looks():
 def test_swapped_ends_are_told():
     _, finish, _ = search(Toy(chain(4), "c2", low=5.0, high=1.0))
     assert finish.outcome is Outcome.NOT_REPRODUCED
-    assert "swapped" in finish.reason
+    assert finish.reason.kind == Endings.SWAPPED
 
 
 def test_a_change_below_the_floor_is_not_searched():
@@ -77,9 +79,11 @@ def test_unbuildable_commits_around_the_culprit_give_the_set():
     assert {sha for sha, _ in answer.candidates} == {"c5", "c6", "c7", "c8"}
     assert answer.culprit is None
     assert answer.confidence >= 0.95
-    assert "does not build" in finish.reason
+    no_build = Finding.of(Untestable.NO_BUILD)
+    assert finish.reason.kind == Endings.CULPRIT_SET
+    assert {each.data["why"] for each in finish.reason.data["untestable"]} == {no_build}
     skipped = {item.sha: item.skipped for item in answer.tested}
-    assert skipped["c6"] == "does not build"
+    assert (skipped["c6"], skipped["good"]) == (no_build, None)
 
 
 def test_a_culprit_with_an_unbuildable_parent_is_a_set():
@@ -100,9 +104,11 @@ def test_three_failed_boots_in_a_row_skip_a_revision(status):
 def test_an_end_that_does_not_boot_ends_the_search():
     _, finish, _ = search(Toy(chain(8), "c3", status={"c7": RunStatus.BOOT_FAILED}))
     assert finish.outcome is Outcome.INCONCLUSIVE
-    assert "the bad end c7 does not boot" in finish.reason
+    no_boot = Finding.of(Untestable.NO_BOOT)
+    assert finish.reason == Finding.of(Endings.NEWER_UNTESTABLE, sha="c7", why=no_boot)
     _, finish, _ = search(Toy(chain(8), "c3", broken=("good",)))
-    assert "the good end good does not build" in finish.reason
+    no_build = Finding.of(Untestable.NO_BUILD)
+    assert finish.reason == Finding.of(Endings.OLDER_UNTESTABLE, sha="good", why=no_build)
 
 
 def test_invalid_runs_are_tried_again_three_times_and_are_no_evidence():
@@ -128,7 +134,9 @@ def test_an_end_with_invalid_runs_alone_ends_the_search():
     world = Toy(chain(16), "c9", status={"c15": RunStatus.INVALID})
     _state, finish, _ = search(world)
     assert finish.outcome is Outcome.INCONCLUSIVE
-    assert "bad end c15 has 4 invalid runs in a row, the measurement" in finish.reason
+    invalid = Finding.of(Untestable.INVALID, runs=4)
+    end = Finding.of(Endings.NEWER_UNTESTABLE, sha="c15", why=invalid)
+    assert finish.reason == Finding.of(Endings.MEASUREMENT, why=end)
 
 
 def test_many_revisions_without_a_valid_run_are_skipped_while_the_ends_have_them():
@@ -151,7 +159,8 @@ def test_a_measurement_that_breaks_is_not_the_fault_of_the_revisions():
 
     _state, finish, _answer = search(Broken(graph, "c9"))
     assert finish.outcome is Outcome.INCONCLUSIVE
-    assert "good has 4 invalid runs in a row, the measurement does not work" in finish.reason
+    assert finish.reason.kind == Endings.MEASUREMENT
+    assert finish.reason.data["why"].data["why"] == Finding.of(Untestable.INVALID, runs=4)
 
 
 def test_an_end_that_is_skipped_once_is_tried_again():
@@ -165,7 +174,7 @@ def test_an_end_that_is_skipped_once_is_tried_again():
     state = replayed(engine, spec(graph), [*boots, skipped, skipped, skipped])
     finish = engine.propose(state)[0]
     assert isinstance(finish, Finish)
-    assert "is skipped by the command" in finish.reason
+    assert finish.reason.data["why"] == Finding.of(Untestable.SKIPPED)
 
 
 def test_values_without_a_logarithm_are_invalid():
@@ -233,7 +242,7 @@ def test_contradicting_equal_kernels_are_inconclusive():
         state = engine.apply(state, heard)
     finish = engine.propose(state)[0]
     assert finish.outcome is Outcome.INCONCLUSIVE
-    assert "equal" in finish.reason
+    assert finish.reason.kind == Endings.CONTRADICTION
     assert engine.answer(state).candidates == ()
 
 
@@ -244,7 +253,7 @@ def finished(graph, culprit):
 def test_budgets_end_the_search_with_candidates():
     _, finish, answer = search(Toy(chain(64), "c40"), max_boots=14)
     assert finish.outcome is Outcome.INCONCLUSIVE
-    assert "the budget ended during the search" in finish.reason
+    assert finish.reason.kind == Endings.SEARCH_BUDGET
     assert "c40" in [sha for sha, _ in answer.candidates]
     world = Toy(chain(64), "c40")
     _, finish, answer = search(world, max_builds=4)
@@ -263,7 +272,7 @@ def test_a_root_in_the_range_has_nothing_to_be_compared_with():
     _, finish, answer = search(Toy(CommitGraph("good", "z", commits), "r"))
     assert (finish.outcome, answer.culprit) == (Outcome.CULPRIT_SET, None)
     assert [sha for sha, _ in answer.candidates] == ["r"]
-    assert "has no parent to compare it with" in finish.reason
+    assert (finish.reason.kind, finish.reason.data["sha"]) == (Endings.ORPHAN, "r")
 
 
 def test_a_merge_culprit_has_all_parents_built_also_boundary_ones():
@@ -282,7 +291,7 @@ def test_a_merge_culprit_has_all_parents_built_also_boundary_ones():
     assert (finish.outcome, answer.culprit) == (Outcome.CULPRIT, "m")
     assert {"a", "b", "old", "m"} <= set(world.builds)
     assert "old" not in world.boots
-    assert "a merge" in finish.reason
+    assert (finish.reason.kind, finish.reason.data["parents"]) == (Endings.MERGE, 3)
 
 
 def test_several_hosts_get_different_revisions_that_cut_the_range():
@@ -353,7 +362,7 @@ def test_states_are_values():
     after = engine.apply(state, built("good", "a"))
     assert state.events == ()
     assert after == replayed(engine, spec(), after.events)
-    assert engine.answer(after).reasons == ("the search is not over",)
+    assert engine.answer(after).reasons == (Finding.of(Endings.NOT_OVER),)
 
 
 def test_the_forecast_shrinks_and_ends_at_zero():

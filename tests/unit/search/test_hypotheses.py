@@ -9,6 +9,8 @@ from scipy.special import gammaln
 
 from helpers.searches import CULPRIT, boots_until_the_end, chain, spec
 from rtbisect.model.campaign import Observation, Outcome, Scale
+from rtbisect.model.finding import Finding
+from rtbisect.model.kinds.judge import Figures
 from rtbisect.model.lab import RunStatus
 from rtbisect.search import engine
 from rtbisect.search.events import Booted
@@ -35,7 +37,7 @@ def one_cpu_worse(rng, bad):
 
 def test_a_shift_of_one_cpu_is_found_behind_the_noise_of_the_host():
     state, answer = boots_until_the_end(one_cpu_worse, **WIDE)
-    assert str(state.ends.figure) == "on the watched CPU number 3 beside the others"
+    assert state.ends.figure.found == Finding.of(Figures.ONE_CPU, number=3)
     assert (answer.outcome, answer.culprit) == (Outcome.CULPRIT, f"c{CULPRIT}")
 
 
@@ -60,7 +62,7 @@ def test_a_wider_spread_with_the_same_middle_is_found():
         return float((5.0 if bad else 1.0) * rng.standard_normal()), ()
 
     state, answer = boots_until_the_end(draw, **WIDE)
-    assert str(state.ends.figure) == "in the spread of the boots"
+    assert state.ends.figure.found == Finding.of(Figures.SPREAD)
     assert (answer.outcome, answer.culprit) == (Outcome.CULPRIT, f"c{CULPRIT}")
 
 

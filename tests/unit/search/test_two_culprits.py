@@ -10,6 +10,7 @@ from helpers.campaigns import RES
 from helpers.depth import deep
 from rtbisect.model.campaign import MetricKey, Observation, Outcome, Scale
 from rtbisect.model.code import Commit, CommitGraph
+from rtbisect.model.kinds.search import Endings
 from rtbisect.model.lab import RunStatus
 from rtbisect.search import engine, stop
 from rtbisect.search.events import Booted, Built
@@ -79,7 +80,8 @@ def test_a_range_with_two_equal_culprits_is_cut_between_them(seed):
     assert finish.outcome is Outcome.MULTIPLE_CULPRITS
     assert 12 <= int(found.between[1:]) < 41
     assert found.culprit is None
-    assert found.between[:12] in finish.reason
+    assert finish.reason.kind == Endings.TWO_CULPRITS
+    assert finish.reason.data["sha"] == found.between
 
 
 def test_what_two_culprits_may_explain_does_not_name_a_third_commit():

@@ -8,7 +8,10 @@ from helpers.campaigns import RES
 from helpers.searches import replayed
 from rtbisect.errors import ConfigError
 from rtbisect.judge import stats
-from rtbisect.model.campaign import Level, Observation, Sample
+from rtbisect.judge.verdict import smallest_p
+from rtbisect.model.campaign import CheckName, Level, Observation, Sample
+from rtbisect.model.finding import Finding
+from rtbisect.model.kinds.search import Checks, Untestable
 from rtbisect.model.lab import RunStatus
 from rtbisect.search import verification
 from rtbisect.search.events import Booted, Built
@@ -55,17 +58,26 @@ def play(spec, level, status=None, place=lambda _revision, _number: ("", 1.0), *
 GOOD = {"culprit": 50, "parent": 10, "revert": 10, "tip": 50}
 
 
+def untestable(sha, why):
+    return Finding.of(Untestable.REVISION, sha=sha, why=Finding.of(why))
+
+
+def by_name(checks):
+    return {check.check: check for check in checks}
+
+
 def test_a_true_culprit_is_confirmed_with_its_recovery():
     state, order = play(SPEC, GOOD)
     parent, revert = verification.verifications(state)
     assert verification.confirmed(state)
-    assert (parent.name, parent.status) == ("culprit vs parent parent", "pass")
-    assert (revert.name, revert.status) == ("revert on tip", "pass")
+    assert (parent.check, parent.parent, parent.status) == (CheckName.PARENT, "parent", "pass")
+    assert (revert.check, revert.status) == (CheckName.REVERT, "pass")
     assert (order.count("culprit"), order.count("parent")) == (6, 6)
     assert (order.count("revert"), order.count("tip")) == (6, 6)
     assert parent.judgement.level is Level.REGRESSED
-    share = int(parent.note.split("explains ")[1].split("%")[0])
-    assert 85 <= share <= 115
+    assert (parent.note.kind, revert.note.kind) == (Checks.EXPLAINS, Checks.TAKES_BACK)
+    assert parent.note.data["why"] == parent.judgement.reason
+    assert parent.note.data["share"] == parent.recovery == pytest.approx(1, abs=0.15)
 
 
 def test_a_check_passes_only_where_its_p_could_have_been_too_large():
@@ -140,7 +152,7 @@ def test_a_slow_host_is_no_culprit():
     state, order = play(SPEC, same, place=lambda sha, _n: SLOW if sha == "culprit" else FAST)
     found = verification.verifications(state)[0]
     assert found.status == "undecided"
-    assert "cannot reach" in found.note
+    assert smallest_p(found.judgement.base, found.judgement.new) > SPEC.look_alpha
     assert order.count("culprit") == SPEC.boots_max
     mixed, _ = play(SPEC, same, place=lambda _sha, n: (FAST, SLOW)[n // 4 % 2])
     assert verification.verifications(mixed)[0].status == "fail"
@@ -149,8 +161,7 @@ def test_a_slow_host_is_no_culprit():
 def test_a_culprit_is_confirmed_on_two_unlike_hosts():
     state, _ = play(SPEC, GOOD, place=lambda _sha, n: (FAST, SLOW)[n // 4 % 2])
     assert verification.confirmed(state)
-    share = int(verification.verifications(state)[0].note.split("explains ")[1].split("%")[0])
-    assert 85 <= share <= 115
+    assert verification.verifications(state)[0].recovery == pytest.approx(1, abs=0.15)
 
 
 def test_a_wrong_culprit_fails():
@@ -219,11 +230,12 @@ def test_a_boot_that_cannot_be_compared_is_no_evidence():
 
 def test_a_revert_that_does_not_apply_or_boot_does_not_hide_the_culprit():
     state, _ = play(replace(SPEC, revert=None), GOOD)
-    assert verification.verifications(state)[1].status == "n/a"
+    found = verification.verifications(state)[1]
+    assert (found.status, found.note) == ("n/a", Finding.of(Checks.NO_REVERT))
     assert verification.confirmed(state)
     state, order = play(SPEC, GOOD, {"revert": RunStatus.BOOT_FAILED})
     found = verification.verifications(state)[1]
-    assert (found.status, found.note) == ("undecided", "revert does not boot")
+    assert (found.status, found.note) == ("undecided", untestable("revert", Untestable.NO_BOOT))
     assert order.count("revert") == 3
     assert verification.confirmed(state)
 
@@ -238,7 +250,7 @@ def test_a_partial_recovery_hints_at_a_second_culprit():
     state, _ = play(SPEC, GOOD | {"parent": 25})
     found = verification.verifications(state)[0]
     assert found.status == "pass"
-    assert "second culprit" in found.note
+    assert found.note.kind == Checks.EXPLAINS_PART
 
 
 def test_a_share_of_boots_that_luck_makes_smaller_is_no_second_culprit():
@@ -263,7 +275,8 @@ def test_a_build_failure_closes_the_check():
     state = verification.apply(
         verification.start(SPEC), Built("parent", ok=False, signature="", seconds=1)
     )
-    assert verification.verifications(state)[0].note == "parent does not build"
+    found = verification.verifications(state)[0]
+    assert found.note == untestable("parent", Untestable.NO_BUILD)
 
 
 def test_replay_of_any_prefix_proposes_the_same():
@@ -280,7 +293,9 @@ def test_replay_of_any_prefix_proposes_the_same():
 
 def test_before_the_end_nothing_is_confirmed():
     state = verification.start(SPEC)
-    assert [v.status for v in verification.verifications(state)] == ["undecided", "undecided"]
+    checks = verification.verifications(state)
+    assert [v.status for v in checks] == ["undecided", "undecided"]
+    assert {v.note.kind for v in checks} == {Checks.OPEN}
     assert not verification.confirmed(state)
 
 
@@ -325,7 +340,7 @@ def test_a_culprit_has_to_hold_with_another_code_layout(other, status, confirmed
     level = GOOD | {("culprit", 1): other, ("parent", 1): 10}
     state = with_layouts(replace(SPEC, layout=1), level)
     checks = verification.verifications(state)
-    assert {check.name: check.status for check in checks}["layout"] == status
+    assert by_name(checks)[CheckName.LAYOUT].status == status
     assert verification.confirmed(state) is confirmed
     assert verification.follows_layout(checks) is not confirmed
 
@@ -347,8 +362,7 @@ def test_another_layout_repeats_what_the_parent_has_shown():
         for value in (found if layout else [10 + 30 * (sha == "culprit")] * 6)
     ]
     state = replayed(verification, replace(SPEC, layout=1, revert=None), boots)
-    status = {check.name: check.status for check in verification.verifications(state)}
-    assert status["layout"] == "pass"
+    assert by_name(verification.verifications(state))[CheckName.LAYOUT].status == "pass"
     state = replayed(
         verification, replace(SPEC, layout=0, revert=None), [b for b in boots if b.layout]
     )
@@ -364,7 +378,6 @@ def test_what_more_than_the_layout_contradicts_does_not_follow_the_layout():
 
 def test_a_layout_that_does_not_build_is_said_and_refutes_nothing():
     state = with_layouts(replace(SPEC, layout=1), GOOD, failing={("culprit", 1)})
-    check = next(c for c in verification.verifications(state) if c.name == "layout")
-    assert check.status == "n/a"
-    assert "another layout" in check.note
+    check = by_name(verification.verifications(state))[CheckName.LAYOUT]
+    assert (check.status, check.note) == ("n/a", Finding.of(Checks.NO_LAYOUT, sha="culprit"))
     assert verification.confirmed(state)

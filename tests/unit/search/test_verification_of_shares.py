@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from helpers.campaigns import RES
 from rtbisect.model.campaign import Level, Observation, Sample, Scale, Statistic
+from rtbisect.model.kinds.search import Checks
 from rtbisect.model.lab import RunStatus
 from rtbisect.search import verification
 from rtbisect.search.events import Booted
@@ -45,6 +46,7 @@ def test_what_one_boot_of_four_shows_is_not_refuted_by_three():
     parent, revert = verification.verifications(state)
     assert (parent.status, revert.status) == ("pass", "undecided")
     assert revert.judgement.level is Level.UNDECIDED
+    assert revert.judgement.reason.kind == Checks.LUCK
     assert verification.confirmed(state)
 
 
