@@ -30,6 +30,7 @@ from rtbisect.model.code import PROOF_LAYOUT, CommitGraph
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.pipeline import Proofs
 from rtbisect.model.kinds.pipeline import Steps as Told
+from rtbisect.model.kinds.search import Checks
 from rtbisect.model.lab import Run, RunStatus
 from rtbisect.pipeline import factor_table
 from rtbisect.pipeline.attribution import Attribution, attribute, probes_of
@@ -372,7 +373,7 @@ def _revert(steps: Steps, tip: str, culprit: str) -> tuple[str | None, Finding |
     revert = steps.revert(tip, culprit)
     if revert is None:
         steps.tell(Proofs.REVERT_FAILED, culprit=culprit, tip=tip)
-        return None, Finding.of(Proofs.NO_REVERT)
+        return None, Finding.of(Checks.NO_REVERT)
     if not steps.build(revert).ok:
         return None, Finding.of(Proofs.REVERT_NOT_BUILT)
     return revert, None

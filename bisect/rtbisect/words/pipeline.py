@@ -164,7 +164,6 @@ SENTENCES: Mapping[str, Words] = {
         " between them takes back a part of what this one does"
     ),
     Proofs.REVERT_FAILED: "the revert of {culprit:.12} does not apply to {tip:.12}",
-    Proofs.NO_REVERT: "the revert does not apply to the tip",
     Proofs.REVERT_NOT_BUILT: "the revert applies to the tip but does not build",
     Proofs.DOUBTED: "the verification does not bear the search out",
     Proofs.UNEXPLAINED: "tested revisions that this commit does not explain: {revisions}",

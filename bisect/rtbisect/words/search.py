@@ -3,15 +3,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rtbisect.model.kinds.search import Checks, Costs, Endings, Untestable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from rtbisect.model.finding import Value
     from rtbisect.words.template import Words
+    from rtbisect.words.voice import Voice
 
 #: Untestable revisions of a set that are named.
 _NAMED = 3
@@ -22,12 +22,11 @@ _COMPARED = "{base}+{new} {voice.run}s, {why}"
 _SHARE = "{share:.0%} of the shift between {voice.older} and {voice.newer}"
 
 
-def _set(data: Mapping[str, Value]) -> str:
-    untestable = data["untestable"]
-    found = len(untestable) if isinstance(untestable, tuple) else 0
-    named = ", ".join(f"{{untestable[{i}]}}" for i in range(min(found, _NAMED)))
-    more = f" and {found - _NAMED} more" if found > _NAMED else ""
-    return f"one of {{commits}} commits with probability {{probability:.3f}}: {named}{more}"
+def _set(data: Mapping[str, Any], _voice: Voice) -> str:
+    left = len(data["untestable"]) - _NAMED
+    more = f" and {left} more" if left > 0 else ""
+    named = f"{{untestable:first {_NAMED}}}{more}"
+    return f"one of {{commits}} commits with probability {{probability:.3f}}: {named}"
 
 
 SENTENCES: Mapping[str, Words] = {

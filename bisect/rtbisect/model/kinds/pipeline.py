@@ -97,7 +97,6 @@ class Proofs(Kind):
     REPAIRS = "proof.repairs"
     TAKEN_BACK = "proof.taken-back", "newer culprit why"
     REVERT_FAILED = "proof.revert-failed", "culprit tip"
-    NO_REVERT = "proof.no-revert"
     REVERT_NOT_BUILT = "proof.revert-not-built"
     #: Of a revision: what the search believed of it.
     DOUBTED = "proof.doubted"
