@@ -7,7 +7,8 @@ Words are format strings of the data of their kind, with Python's formats and so
 sign), `{unit:unit}` is the unit behind a number, `{count:many boot}` is `1 boot` or `2 boots`,
 `{wall_s:duration}` a time, `{share:percent}` a share, `{voice.run}` a word of the voice, and
 `{builds:built}` is `12 builds, ` where that tells builds. Of several, `{names:first 4}` are the
-first four, and `{names:; }` stand with `; ` between them.
+first four, and `{names:; }` stand with `; ` between them; `{line:quoted}` stands in quotes. Texts
+may be foreign: what of them is not printable is told as `?`.
 """
 
 from __future__ import annotations
@@ -62,6 +63,8 @@ class _Formatter(string.Formatter):
         return self._voice if key == "voice" else kwargs[str(key)]
 
     def format_field(self, value: Any, format_spec: str) -> str:
+        if isinstance(value, str):
+            value = _printable(value)
         kind, _, rest = format_spec.partition(" ")
         if isinstance(value, Finding):
             return str(speak(value, self._voice))
@@ -78,10 +81,15 @@ class _Formatter(string.Formatter):
         return str(format(value, format_spec))
 
 
+def _printable(text: str) -> str:
+    return "".join(char if char.isprintable() else "?" for char in text)
+
+
 _FORMS: Mapping[str, Callable[[Any], str]] = {
     "unit": lambda unit: "" if unit in ("", "1") else f" {unit}",
     "digits": digits,
     "+digits": lambda value: digits(value, "+"),
     "duration": duration,
+    "quoted": repr,
     "percent": lambda share: f"{100 * share:.0f}%",
 }
