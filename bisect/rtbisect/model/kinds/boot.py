@@ -2,3 +2,239 @@
 """Why a boot, or the run of a command, is no evidence."""
 
 from __future__ import annotations
+
+from enum import StrEnum
+
+from rtbisect.model.finding import Kind
+
+
+class Part(StrEnum):
+    """How far a boot had come."""
+
+    BOOT = "boot"
+    SUITE = "suite"
+
+
+class Boots(Kind):
+    """How a job ended, and what of it does not agree with what was asked for."""
+
+    #: The emulator ran into a breakpoint that was gone already.
+    STALE_BREAKPOINT = "boot.stale-breakpoint"
+    #: `part` is a Part, here and below.
+    PANIC = "boot.panic", "part symptom"
+    FLOOD = "boot.flood", "part lost_bytes"
+    #: `stall` is what the kernel said of it, None for a kernel that said nothing.
+    HANG = "boot.hang", "part stall"
+    RESET = "boot.reset", "part"
+    #: LAVA did not like the kernel's messages; `said` is what LAVA says, None for nothing.
+    KERNEL_MESSAGES = "boot.kernel-messages", "said"
+    SUITES_STOPPED = "boot.suites-stopped", "said"
+    STEP_FAILED = "boot.step-failed"
+    #: What a lab for tests was told to do.
+    FAKE = "boot.fake", "status"
+
+    #: Of LAVA's test cases.
+    MANY_CASES = "boot.many-cases", "cases most"
+    CASE_MISSING = "boot.case-missing", "case"
+    #: `fact` of the guest explains it by its value; both are None where none does.
+    CASE_FAILED = "boot.case-failed", "case fact value"
+    CONSOLE_END = "boot.console-end", "mark"
+    NO_FACTS = "boot.no-facts", "file"
+    FACTS = "boot.facts", "file why"
+    BOOT_LINE = "boot.boot-line", "lost"
+    #: CPUs that are not as asked; `value` of a fact is None where the guest does not tell it.
+    CPUS = "boot.cpus", "fact value"
+    SMT = "boot.smt", "value wanted"
+    CLOCK_SOURCE = "boot.clock-source", "value"
+    #: Names with blanks between them.
+    WINDOW_ORDER = "boot.window-order", "ran wanted"
+
+    #: What is wrong in a window.
+    SUITE = "boot.suite", "suite window why"
+    SOURCES = "boot.sources", "window why"
+    GATE = "boot.gate", "window gate why"
+    EVENTS_LOST = "boot.events-lost", "window events"
+    DOSE = "boot.dose", "window events_per_s nominal_per_s"
+    LONG_WINDOW = "boot.long-window", "window lasted_ms"
+    CALLS = "boot.calls", "window timed wanted"
+
+
+class Blocks(Kind):
+    """What is wrong with the block of raw files on a console."""
+
+    NONE = "block.none"
+    SEVERAL = "block.several", "blocks"
+    FIRST_LINE = "block.first-line", "line"
+    NO_END = "block.no-end"
+    FOREIGN_TEXT = "block.foreign-text", "line"
+    LARGE = "block.large", "has_bytes most_bytes"
+    SHORT = "block.short", "has_bytes said_bytes"
+    SHA256 = "block.sha256"
+    UNPACKS_LARGE = "block.unpacks-large", "most_bytes"
+    #: `error` as the library says it.
+    NO_BASE64 = "block.no-base64", "error"
+    NO_GZIP = "block.no-gzip", "error"
+    NO_TAR = "block.no-tar", "error"
+    NO_FILE = "block.no-file", "name"
+    FILE_NAME = "block.file-name", "name"
+    FILE_TWICE = "block.file-twice", "name"
+    LARGE_FILE = "block.large-file", "name"
+
+
+class Raw(Kind):
+    """What is wrong with the raw files of a window, or with what the device reported in it."""
+
+    MISSING = "raw.missing", "file"
+    EMPTY = "raw.empty", "file"
+    NO_ASCII = "raw.no-ascii", "file"
+    CUT_OFF = "raw.cut-off", "file"
+    UNREADABLE = "raw.unreadable", "file error"
+    NO_HEAD = "raw.no-head", "file"
+    #: A line that is none of the file's own, told and not told.
+    FOREIGN_LINE = "raw.foreign-line", "file line"
+    FOREIGN = "raw.foreign", "file"
+    CANNOT_BE = "raw.cannot-be", "file line"
+
+    #: Values of `key value` files; `key` stands there twice.
+    BOTH = "raw.both", "key first second"
+    NO_KEY = "raw.no-key", "file key"
+    NO_COUNT = "raw.no-count", "file key value"
+    NO_TIME = "raw.no-time", "file key value"
+    SETTING = "raw.setting", "file key value wanted"
+    #: `value` is None where there is no such line.
+    NO_HZ = "raw.no-hz", "file value"
+
+    #: CPUs that are not watched.
+    STRAY_MEASURED = "raw.stray-measured", "tool cpu"
+    STRAY_SAMPLED = "raw.stray-sampled", "tool cpu"
+    STRAY_HISTOGRAM = "raw.stray-histogram", "tool cpu"
+    #: Watched ones.
+    OFFLINE = "raw.offline", "cpu"
+    NO_SAMPLE = "raw.no-sample", "tool cpu"
+    NO_ROW = "raw.no-row", "tool cpu"
+    FEW_LATENCIES = "raw.few-latencies", "latencies context cpu"
+
+    #: What a tracer says that it lost.
+    LOST = "raw.lost", "events"
+    LOST_OF_CPU = "raw.lost-of-cpu", "events cpu"
+    LOST_LINE = "raw.lost-line", "line"
+    RTLA_LOST = "raw.rtla-lost", "line"
+    TAINTED = "raw.tainted"
+
+    #: Snapshots of /proc/interrupts; `line` is the name of one.
+    NO_CPUS = "raw.no-cpus", "file"
+    NO_VECTOR = "raw.no-vector", "line"
+    NO_COUNTS = "raw.no-counts", "file line cpus"
+    LINE_TWICE = "raw.line-twice", "file line"
+    CPUS_CHANGED = "raw.cpus-changed"
+    LINE_GONE = "raw.line-gone", "line"
+    BACKWARDS = "raw.backwards", "line"
+    DOSE_BACKWARDS = "raw.dose-backwards", "count"
+    PART_OF_DOSE = "raw.part-of-dose", "file"
+    NO_DOSE = "raw.no-dose", "file"
+
+    #: Times of a window.
+    SHORT_WINDOW = "raw.short-window", "lasted_s least_s"
+    NO_LENGTH = "raw.no-length"
+    WINDOW_TIMES = "raw.window-times", "file first_s last_s"
+    NO_PERIOD = "raw.no-period", "file"
+
+    #: The osnoise tracer; `why` is a Noise.
+    WRONG_TRACER = "raw.wrong-tracer", "file tracer"
+    NO_WORKLOAD = "raw.no-workload"
+    INTERRUPTS_ON = "raw.interrupts-on"
+    WITH_INTERRUPTS_OFF = "raw.with-interrupts-off", "figure value"
+    NO_SAMPLE_LINE = "raw.no-sample-line", "file line"
+    SAMPLE_TWICE = "raw.sample-twice", "file cpu"
+    NO_RUNTIME = "raw.no-runtime", "cpu"
+    SAMPLE = "raw.sample", "cpu why"
+    NOISE_TWICE = "raw.noise-twice", "file noise source cpu"
+    NOISE_SUMS = "raw.noise-sums", "file noise cpu"
+    #: The timerlat tracer.
+    LATENCIES_TWICE = "raw.latencies-twice", "file context cpu"
+    FOREIGN_TRACE = "raw.foreign-trace", "line"
+
+    #: rtla's table.
+    NO_TABLE = "raw.no-table"
+    NO_UNIT = "raw.no-unit"
+    CPU_TWICE = "raw.cpu-twice"
+    ROW_WIDTH = "raw.row-width", "width line"
+    ROW_NUMBERS = "raw.row-numbers", "line"
+    ROW = "raw.row", "cpu"
+    #: And its histogram.
+    NO_HISTOGRAM = "raw.no-histogram", "file"
+    HISTOGRAM_HEAD = "raw.histogram-head", "file"
+    HISTOGRAM_COLUMN = "raw.histogram-column", "file column"
+    HISTOGRAM_ROW = "raw.histogram-row", "file row"
+    HISTOGRAM_COUNTS = "raw.histogram-counts", "file row"
+    HISTOGRAM_END = "raw.histogram-end", "file"
+    HISTOGRAM_SUM = "raw.histogram-sum", "file cpu"
+
+    #: Calls of synchronize_rcu(), and rcutorture; `end` is None where it does not tell.
+    NO_DURATION = "raw.no-duration", "file line"
+    DURATION = "raw.duration", "took_ns"
+    FEW_CALLS = "raw.few-calls", "file calls least"
+    TORTURE_END = "raw.torture-end", "end"
+    TORTURE_TIME = "raw.torture-time"
+
+    #: Functions that are counted, and senders of IPIs.
+    WINDOW_LINE = "raw.window-line", "file line"
+    WINDOW_ENDED = "raw.window-ended"
+    FUNCTION_TWICE = "raw.function-twice", "file function"
+    SENDER_CPU = "raw.sender-cpu", "file cpu"
+    SENDER_CPUS = "raw.sender-cpus", "file cpus"
+
+    #: Workloads: producers of events, a task that is throttled.
+    THREADS_TWICE = "raw.threads-twice", "file threads"
+    NO_RATE = "raw.no-rate", "events threads took_ns"
+    FEW_PERIODS = "raw.few-periods", "throttled periods least"
+
+    #: Figures that the device reports by itself, as LAVA's test cases.
+    NO_FIGURE = "raw.no-figure"
+    CASE_NAME = "raw.case-name", "case"
+    CASE_TWICE = "raw.case-twice", "case"
+    CASE_FAILED = "raw.case-failed", "case"
+    CASE_NUMBER = "raw.case-number", "case value"
+    CASE_INFINITE = "raw.case-infinite", "case value"
+    CASE_UNIT = "raw.case-unit", "case unit known"
+
+
+class Noise(Kind):
+    """What cannot be together in a row of an osnoise table."""
+
+    RANGE = "noise.range", "noise_us runtime_us"
+    AVAILABLE = "noise.available", "avail_percent noise_us runtime_us"
+    WORST_BELOW_MEAN = "noise.worst-below-mean", "max_noise_us mean_us"
+    WORST_ABOVE_SUM = "noise.worst-above-sum", "max_noise_us noise_us"
+    SINGLE = "noise.single", "max_single_us noise_us"
+
+
+class Commands(Kind):
+    """Why the run of a command has no figure."""
+
+    NOT_THERE = "command.not-there", "program"
+    LATE = "command.late", "limit_s"
+    ENDED = "command.ended", "code"
+    #: The last line that it printed as an error, beside what was found.
+    LAST_ERROR = "command.last-error", "why line"
+
+    NOTHING = "command.nothing"
+    NO_NUMBER = "command.no-number", "line"
+    NOT_FINITE = "command.not-finite", "line"
+    TOO_LARGE = "command.too-large", "line"
+    NO_RATIO = "command.no-ratio", "value"
+
+    #: Lines `name=value` without the metric: there are others, `more` beside those that are named;
+    #: or a number alone; or none.
+    OTHER_LINES = "command.other-lines", "metric names more"
+    UNNAMED = "command.unnamed", "metric line"
+    NO_LINE = "command.no-line", "metric line"
+    #: Several, and none was named.
+    SEVERAL = "command.several", "figures names more"
+
+    #: The same of a JSON object.
+    NO_OBJECT = "command.no-object", "line"
+    OTHER_KEYS = "command.other-keys", "metric names more"
+    NO_KEY = "command.no-key", "metric"
+    NO_NUMBERS = "command.no-numbers"
+    SEVERAL_KEYS = "command.several-keys", "figures names more"
