@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from rtbisect.model.code import WITHOUT_RT, Build, Function, layout_variant
 from rtbisect.model.lab import Run, RunRequest
-from rtbisect.model.subject import RunOrder, RunWords, Traits
+from rtbisect.model.subject import Measured, RunOrder, Traits
 from rtbisect.suites.base import counts_functions
 
 if TYPE_CHECKING:
@@ -20,8 +20,7 @@ if TYPE_CHECKING:
 def traits_of(kernel: KernelSetup) -> Traits:
     """What a campaign has to know of kernels."""
     return Traits(
-        words=RunWords(),
-        more_runs="max_boots of the site",
+        measured=Measured.KERNEL,
         layouts=True,
         guessed=True,
         host=kernel,
