@@ -16,6 +16,7 @@ from rtbisect.lab.lava.claims import LabClaim
 from rtbisect.model.campaign import Role, Scale, Threshold
 from rtbisect.model.facts import Facts
 from rtbisect.model.lab import DeviceType, Run, RunStatus
+from rtbisect.words.speak import speak
 
 #: A boot that takes so many times the median one has met something.
 _SLOW = 1.5
@@ -54,7 +55,8 @@ def _boots(runs: Sequence[Run]) -> LabClaim:
     bad = [run for run in runs if not run.complete]
     text = f"{len(runs) - len(bad)} of {len(runs)} boots measured"
     if bad:
-        text += f"; {bad[0].status.value}: {bad[0].reason}"
+        why = speak(bad[0].reason) if bad[0].reason else ""
+        text += f"; {bad[0].status.value}: {why}"
     ill = any(run.status is not RunStatus.SKIPPED for run in bad)
     return LabClaim("boots", holds=bool(runs) and not ill, said=text)
 

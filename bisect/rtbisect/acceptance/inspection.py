@@ -24,6 +24,7 @@ from rtbisect.process.command import printable
 from rtbisect.store.artefacts import ArtefactStore
 from rtbisect.store.db import make_folder
 from rtbisect.suites.base import find
+from rtbisect.words.speak import speak
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -104,7 +105,7 @@ def host_claims(
         run = lab.run(replace(request, run_id=f"accept-{number}"), NoNote())
         end = f"{run.seconds:.0f} s on {run.device}"
         if not run.complete:
-            end = f"{run.status.value}: {run.reason}"
+            end = f"{run.status.value}: {speak(run.reason) if run.reason else ''}"
         progress.say(f"boot {number} of {first_day.boots}: {end}")
         if run.device and run.device != host.device:
             raise InfrastructureError(

@@ -18,6 +18,7 @@ from rtbisect.lab.job_definition import check_request
 from rtbisect.lab.measurements import InvalidBoot, evidence, symptom
 from rtbisect.report.text import short
 from rtbisect.store.artefacts import ArtefactStore, write_whole
+from rtbisect.words.speak import speak
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -89,6 +90,6 @@ def figures_of(setup: Setup, console: str) -> tuple[Measurement, ...]:
         if signature and (hung := symptom(request, signature, log.console)):
             return hung
         raise ConfigError(
-            f"no valid boot: {error}", "keep the whole console of `sh boot.sh KERNEL`"
+            f"no valid boot: {speak(error.found)}", "keep the whole console of `sh boot.sh KERNEL`"
         ) from error
     return tuple(each for each in measured.measurements if each.cpu is None)

@@ -14,8 +14,10 @@ from itertools import dropwhile
 from typing import TYPE_CHECKING
 
 from rtbisect.errors import ConfigError, InfrastructureError
+from rtbisect.model.finding import Finding
+from rtbisect.model.kinds.boot import Boots, Part
 from rtbisect.model.lab import RunStatus
-from rtbisect.process.command import printable
+from rtbisect.process.command import cut, printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,8 +32,8 @@ class Verdict:
     """
 
     status: RunStatus
-    #: For a person; "" where it is COMPLETE.
-    reason: str = ""
+    #: None where it is COMPLETE.
+    reason: Finding | None = None
     #: Names the way in which a kernel failed, so that two failures can be told apart: no addresses,
     #: times or numbers. "" where the kernel did not fail.
     signature: str = ""
@@ -121,8 +123,7 @@ def classify(log: LavaLog, *, ended: str, emulated: bool = False) -> Verdict:
             "a server may not answer, or LAVA is damaged: see the log of the job",
         )
     if emulated and any(_STALE_BREAKPOINT.search(line[:_LONGEST_LINE]) for line in log.console):
-        reason = "the emulator ran into a breakpoint that was gone already (Oops: int3)"
-        return Verdict(RunStatus.INVALID, reason)
+        return Verdict(RunStatus.INVALID, Finding.of(Boots.STALE_BREAKPOINT))
     broken = _broken_kernel(log)
     if log.job is None or (log.flooded and log.job.passed):
         return broken or _flood(log)
@@ -216,6 +217,10 @@ def _not_the_kernel(job: CaseResult, first: str) -> None:
         raise InfrastructureError(f"{first} failed: {_lava_reason(job)}", _POWER_HINT)
 
 
+#: What a kernel did that failed there.
+_FAILED_IN = {Part.BOOT: RunStatus.BOOT_FAILED, Part.SUITE: RunStatus.HUNG}
+
+
 def _broken_kernel(log: LavaLog) -> Verdict | None:
     """The verdict on a kernel that says itself that it is broken, by when it said so first.
 
@@ -225,14 +230,10 @@ def _broken_kernel(log: LavaLog) -> Verdict | None:
     """
     begins = (place for place, line in enumerate(log.console) if _SUITES_BEGIN in line)
     begin = next(begins, len(log.console))
-    symptom = panic_of(log.console[:begin])
-    if symptom:
-        return Verdict(
-            RunStatus.BOOT_FAILED, f"panic or oops at boot: {symptom}", f"boot: {symptom}"
-        )
-    symptom = panic_of(log.console[begin:])
-    if symptom:
-        return Verdict(RunStatus.HUNG, f"panic or oops in a suite: {symptom}", f"suite: {symptom}")
+    for part, console in ((Part.BOOT, log.console[:begin]), (Part.SUITE, log.console[begin:])):
+        if symptom := panic_of(console):
+            reason = Finding.of(Boots.PANIC, part=part, symptom=symptom)
+            return Verdict(_FAILED_IN[part], reason, f"{part.value}: {symptom}")
     return None
 
 
@@ -242,25 +243,23 @@ def _flood(log: LavaLog) -> Verdict:
     """
     begun = any(_SUITES_BEGIN in line for line in log.console)
     banner = begun or any(_BANNER in line for line in log.console)
-    status, where = (RunStatus.HUNG, "suite") if begun else (RunStatus.BOOT_FAILED, "boot")
-    reason = f"the console was flooded {'in a suite' if begun else 'at boot'}"
-    return Verdict(
-        status, f"{reason}: {log.lost} bytes lost", f"{where}: console flood", ambiguous=not banner
-    )
+    part = Part.SUITE if begun else Part.BOOT
+    reason = Finding.of(Boots.FLOOD, part=part, lost_bytes=log.lost)
+    signature = f"{part.value}: console flood"
+    return Verdict(_FAILED_IN[part], reason, signature, ambiguous=not banner)
 
 
 def _finished(log: LavaLog) -> Verdict:
     steps = [r for r in log.failing if re.match(r"[0-9]+_", r.case)]
     if steps:
-        return Verdict(RunStatus.INVALID, "a step of the suites ended with an error")
+        return Verdict(RunStatus.INVALID, Finding.of(Boots.STEP_FAILED))
     return Verdict(RunStatus.COMPLETE)
 
 
 def _at_boot(log: LavaLog, job: CaseResult) -> Verdict:
     if any(r.case.startswith("kernel-messages") for r in log.failing):
-        return Verdict(
-            RunStatus.BOOT_FAILED, f"at boot: {_lava_reason(job)}", "boot: kernel messages"
-        )
+        reason = Finding.of(Boots.KERNEL_MESSAGES, said=_said(job))
+        return Verdict(RunStatus.BOOT_FAILED, reason, "boot: kernel messages")
     raise InfrastructureError(
         f"LAVA could not log in: {_lava_reason(job)}", "see the log of the job"
     )
@@ -278,25 +277,31 @@ def _in_suite(job: CaseResult) -> Verdict:
         raise InfrastructureError(
             f"LAVA lost the device: {_lava_reason(job)}", "see the log of the job"
         )
-    return Verdict(RunStatus.INVALID, f"the suites stopped: {_lava_reason(job)}")
+    return Verdict(RunStatus.INVALID, Finding.of(Boots.SUITES_STOPPED, said=_said(job)))
 
 
 def _silent_end(log: LavaLog, job: CaseResult, *, at_boot: bool) -> Verdict | None:
     """The verdict on a machine that says no more. A kernel that tells of its stall hangs; a host
     without power or console is as silent as one that hangs.
     """
-    status, part = (RunStatus.BOOT_FAILED, "boot") if at_boot else (RunStatus.HUNG, "suite")
+    part = Part.BOOT if at_boot else Part.SUITE
     if "timed out" in job.error_msg:
         stall = stall_of(log.console)
         symptom = stall or ("no login prompt" if at_boot else "no output")
-        reason = f"hang {'at boot' if at_boot else 'in a suite'}: {symptom}"
-        return Verdict(status, reason, f"{part} hang: {symptom}", ambiguous=not stall)
+        reason = Finding.of(Boots.HANG, part=part, stall=stall or None)
+        signature = f"{part.value} hang: {symptom}"
+        return Verdict(_FAILED_IN[part], reason, signature, ambiguous=not stall)
     if "closed" in job.error_msg:
         _qemu_gave_up(log)
         # A reset, or an image that is no kernel: QEMU shows neither.
-        reason = f"the machine ended {'during boot' if at_boot else 'in a suite'} without a word"
-        return Verdict(status, reason, f"{part}: reset", ambiguous=True)
+        reason = Finding.of(Boots.RESET, part=part)
+        return Verdict(_FAILED_IN[part], reason, f"{part.value}: reset", ambiguous=True)
     return None
+
+
+def _said(job: CaseResult) -> str | None:
+    """LAVA's own words as they are."""
+    return cut(job.error_msg) or None
 
 
 def _lava_reason(job: CaseResult) -> str:

@@ -6,7 +6,7 @@
     RTBISECT-BLOCK-END v1
 
 A console is shared with the kernel: a message in the middle of a line spoils the block.
-Then it is refused with a reason; a block that is taken is right to the last byte.
+Then it is refused with what was found; a block that is taken is right to the last byte.
 """
 
 from __future__ import annotations
@@ -20,7 +20,9 @@ import tarfile
 import zlib
 from collections.abc import Sequence
 
-from rtbisect.process.command import printable
+from rtbisect.model.finding import Finding, Value
+from rtbisect.model.kinds.boot import Blocks
+from rtbisect.process.command import cut
 
 BEGIN = "RTBISECT-BLOCK-BEGIN"
 END = "RTBISECT-BLOCK-END v1"
@@ -44,7 +46,11 @@ _NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]*(/[A-Za-z0-9_-][A-Za-z0-9._-]*)
 
 
 class BlockError(Exception):
-    """The block is not there or not whole; it says why. The boot is invalid."""
+    """The block is not there or not whole: `found` says why. The boot is invalid."""
+
+    def __init__(self, kind: Blocks, **data: Value) -> None:
+        self.found = Finding.of(kind, **data)
+        super().__init__(self.found)
 
 
 def build_id(lines: Sequence[str]) -> str:
@@ -62,39 +68,39 @@ def files_of(lines: Sequence[str]) -> dict[str, bytes]:
     try:
         content = inflate.decompress(_block(lines), LARGEST_TAR)
     except zlib.error as error:
-        raise BlockError(f"the block is no gzip: {error}") from None
+        raise BlockError(Blocks.NO_GZIP, error=str(error)) from None
     if inflate.unconsumed_tail or not inflate.eof:
-        raise BlockError(f"the block is cut off or unpacks to over {LARGEST_TAR} bytes")
+        raise BlockError(Blocks.UNPACKS_LARGE, most_bytes=LARGEST_TAR)
     files: dict[str, bytes] = {}
     try:
         with tarfile.open(fileobj=io.BytesIO(content), mode="r:") as archive:
             for member in archive:
                 _take(archive, member, files)
     except (tarfile.TarError, ValueError, OverflowError, EOFError) as error:
-        raise BlockError(f"the block is no tar archive: {error}") from None
+        raise BlockError(Blocks.NO_TAR, error=str(error)) from None
     return files
 
 
 def _block(lines: Sequence[str]) -> bytes:
     begins = [place for place, line in enumerate(lines) if line.startswith(BEGIN)]
     if not begins:
-        raise BlockError("the console has no block of results")
+        raise BlockError(Blocks.NONE)
     if len(begins) > 1:
-        raise BlockError(f"the console has {len(begins)} blocks of results, not one")
+        raise BlockError(Blocks.SEVERAL, blocks=len(begins))
     head = _HEAD.fullmatch(lines[begins[0]])
     if head is None:
-        raise BlockError(f"the first line of the block is damaged: {printable(lines[begins[0]])}")
+        raise BlockError(Blocks.FIRST_LINE, line=cut(lines[begins[0]]))
     size = int(head[2])
     if size > LARGEST_BLOCK:
-        raise BlockError(f"the block has {size} bytes, more than {LARGEST_BLOCK}")
+        raise BlockError(Blocks.LARGE, has_bytes=size, most_bytes=LARGEST_BLOCK)
     try:
         data = base64.b64decode(_encoded(lines[begins[0] + 1 :]), validate=True)
     except binascii.Error as error:
-        raise BlockError(f"the block is no base64: {error}") from None
+        raise BlockError(Blocks.NO_BASE64, error=str(error)) from None
     if len(data) != size:
-        raise BlockError(f"the block has {len(data)} bytes, not {size}")
+        raise BlockError(Blocks.SHORT, has_bytes=len(data), said_bytes=size)
     if hashlib.sha256(data).hexdigest() != head[1]:
-        raise BlockError("the block does not have the sha256 that it says")
+        raise BlockError(Blocks.SHA256)
     return data
 
 
@@ -105,9 +111,9 @@ def _encoded(lines: Sequence[str]) -> str:
         if line == END:
             return "".join(parts)
         if not _BASE64.fullmatch(line):
-            raise BlockError(f"foreign text in the block: {printable(line, 100)}")
+            raise BlockError(Blocks.FOREIGN_TEXT, line=cut(line, 100))
         parts.append(line)
-    raise BlockError("the block has no end")
+    raise BlockError(Blocks.NO_END)
 
 
 def _take(archive: tarfile.TarFile, member: tarfile.TarInfo, files: dict[str, bytes]) -> None:
@@ -115,13 +121,13 @@ def _take(archive: tarfile.TarFile, member: tarfile.TarInfo, files: dict[str, by
     if member.isdir() and (name == "." or _NAME.fullmatch(name)):
         return
     if not member.isreg():
-        raise BlockError(f"the block has {printable(name, 80)!r}, which is no regular file")
+        raise BlockError(Blocks.NO_FILE, name=cut(name, 80))
     if not _NAME.fullmatch(name):
-        raise BlockError(f"the block has a file named {printable(name, 80)!r}")
+        raise BlockError(Blocks.FILE_NAME, name=cut(name, 80))
     if name in files:
-        raise BlockError(f"the block has {name} twice")
+        raise BlockError(Blocks.FILE_TWICE, name=name)
     if len(files) >= MOST_FILES or member.size > LARGEST_FILE:
-        raise BlockError(f"the block has too many files, or {name} is too large")
+        raise BlockError(Blocks.LARGE_FILE, name=name)
     stream = archive.extractfile(member)
     assert stream is not None  # a regular file
     files[name] = stream.read()

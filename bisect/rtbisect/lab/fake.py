@@ -7,6 +7,8 @@ import hashlib
 from random import Random
 from typing import TYPE_CHECKING
 
+from rtbisect.model.finding import Finding
+from rtbisect.model.kinds.boot import Boots
 from rtbisect.model.lab import DeviceType, FigureSource, Measurement, Run, RunRequest, RunStatus
 
 if TYPE_CHECKING:
@@ -65,7 +67,7 @@ class FakeLab:
             run_id=request.run_id,
             revision=request.revision,
             status=outcome,
-            reason="" if complete else f"the fake lab was told {outcome.value}",
+            reason=None if complete else Finding.of(Boots.FAKE, status=outcome),
             measurements=tuple(self._draw(request, self._random(request))) if complete else (),
             facts=(("clocksource", "tsc"), ("smt_active", "1")) if complete else (),
             window_order=tuple(window.name for window in request.windows),

@@ -23,8 +23,11 @@ from rtbisect.lab.job_definition import (
 )
 from rtbisect.lab.profile import parse_cpus
 from rtbisect.model.facts import RAW, UNEXPLAINED, Facts
-from rtbisect.process.command import printable
+from rtbisect.model.finding import Finding
+from rtbisect.model.kinds.boot import Boots
+from rtbisect.process.command import cut, printable
 from rtbisect.suites import base, reported
+from rtbisect.words.speak import speak
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -48,6 +51,10 @@ FACTS = "preflight/facts.txt"
 class InvalidBoot(Exception):  # noqa: N818  (an outcome, not an error)
     """The boot says nothing; why it does goes into the run."""
 
+    def __init__(self, found: Finding) -> None:
+        self.found = found
+        super().__init__(found)
+
 
 @dataclass(frozen=True, slots=True)
 class BootEvidence:
@@ -65,19 +72,19 @@ def evidence(request: RunRequest, log: LavaLog) -> BootEvidence:
     try:
         files = console_block.files_of(log.console)
     except console_block.BlockError as error:
-        raise InvalidBoot(str(error)) from None
+        raise InvalidBoot(error.found) from None
     if console_block.DONE not in log.console:
-        raise InvalidBoot(f"the console does not end with {console_block.DONE}")
+        raise InvalidBoot(Finding.of(Boots.CONSOLE_END, mark=console_block.DONE))
     facts = facts_of(files)
     _check_facts(request, facts)
     # The kernel also warns of what such a suite finds, behind all windows that measure.
     warned = any(_found_failure(window, files) for window in request.windows)
     if sick := machine_health.health_fault(Facts(facts), machine_health.WARNED if warned else 0):
         raise InvalidBoot(sick)
-    ran = files.get("order.txt", b"").decode("ascii", "replace").split()
-    wanted = [window.name for window in request.windows]
+    ran = " ".join(files.get("order.txt", b"").decode("ascii", "replace").split())
+    wanted = " ".join(window.name for window in request.windows)
     if ran != wanted:
-        raise InvalidBoot(f"windows ran as {printable(' '.join(ran))}, not {' '.join(wanted)}")
+        raise InvalidBoot(Finding.of(Boots.WINDOW_ORDER, ran=cut(ran), wanted=wanted))
     watch = parse_cpus(request.profile.watch)
     measurements: list[Measurement] = []
     sources: list[FigureSource] = []
@@ -89,7 +96,7 @@ def evidence(request: RunRequest, log: LavaLog) -> BootEvidence:
         except InvalidBoot as error:
             if not window.explains:
                 raise
-            facts[f"{UNEXPLAINED}{window.name}"] = printable(str(error))
+            facts[f"{UNEXPLAINED}{window.name}"] = printable(str(speak(error.found)))
     facts["profile"] = request.profile.name
     for window in request.windows:
         if window.site_workload:
@@ -132,7 +139,8 @@ def _window_sources(window: Window, raw: base.Files, watch: base.Watch) -> list[
         try:
             sources += read_sources(raw, window, watch)[:MOST_SOURCES] if read_sources else ()
         except base.SuiteError as error:
-            raise InvalidBoot(f"{window.name}: {error}") from None
+            found = Finding.of(Boots.SOURCES, window=window.name, why=error.found)
+            raise InvalidBoot(found) from None
     return sources
 
 
@@ -148,36 +156,38 @@ def _digest(files: base.Files) -> str:
 def facts_of(files: base.Files) -> dict[str, str]:
     """key=value lines that the guest wrote before the first window."""
     if FACTS not in files:
-        raise InvalidBoot(f"the block has no {FACTS}")
+        raise InvalidBoot(Finding.of(Boots.NO_FACTS, file=FACTS))
     content = files[FACTS].decode("utf-8", "replace")
     try:
         facts = base.pairs(content, "=")
     except base.SuiteError as error:
-        raise InvalidBoot(f"{FACTS}: {error}") from None
+        raise InvalidBoot(Finding.of(Boots.FACTS, file=FACTS, why=error.found)) from None
     return {printable(k): printable(v, 2000) for k, v in facts.items()}
 
 
 def _check_cases(request: RunRequest, log: LavaLog) -> None:
     results = log.of_device()
     if len(results) > MOST_CASES:
-        raise InvalidBoot(f"the device reported {len(results)} cases, more than {MOST_CASES}")
+        raise InvalidBoot(Finding.of(Boots.MANY_CASES, cases=len(results), most=MOST_CASES))
     for case in expected_cases(request):
         if case not in results:
-            raise InvalidBoot(f"the case {case} is missing")
+            raise InvalidBoot(Finding.of(Boots.CASE_MISSING, case=case))
         if results[case] != "pass":
-            raise InvalidBoot(f"the case {case} did not pass{_failure_fact(case, log)}")
+            fact, value = _failure_fact(case, log)
+            found = Finding.of(Boots.CASE_FAILED, case=case, fact=fact, value=value)
+            raise InvalidBoot(found)
 
 
-def _failure_fact(case: str, log: LavaLog) -> str:
-    """A fact that explains a failed preflight, or a window that was not begun because another one
-    had left something behind, where the block still tells it.
+def _failure_fact(case: str, log: LavaLog) -> tuple[str | None, str | None]:
+    """A fact and its value that explain a failed preflight, or a window that was not begun because
+    another one had left something behind, where the block still tells it.
     """
     try:
         facts = facts_of(console_block.files_of(log.console))
     except (console_block.BlockError, InvalidBoot):
-        return ""
+        return None, None
     key = PREFLIGHT_CASES.get(case) or f"left_behind_{case}"
-    return f" ({key}={facts[key]})" if key in facts else ""
+    return (key, facts[key]) if key in facts else (None, None)
 
 
 def _check_facts(request: RunRequest, facts: Mapping[str, str]) -> None:
@@ -186,7 +196,7 @@ def _check_facts(request: RunRequest, facts: Mapping[str, str]) -> None:
     arrived = facts.get("cmdline", "").split()
     boot_line = profile.line_on(device).split()
     if lost := [word for word in boot_line if word not in arrived]:
-        raise InvalidBoot(f"the boot line arrived without {printable(' '.join(lost))}")
+        raise InvalidBoot(Finding.of(Boots.BOOT_LINE, lost=cut(" ".join(lost))))
     isolated = parse_cpus(profile.isolated)
     every = range(0, device.cpus, 1 if profile.smt else device.threads)
     wanted = {
@@ -196,12 +206,12 @@ def _check_facts(request: RunRequest, facts: Mapping[str, str]) -> None:
     }
     for key, cpus in wanted.items():
         if _cpus(facts.get(key, "")) != cpus:
-            raise InvalidBoot(f"{key} is {facts.get(key, 'unknown')!r} in the guest, not as asked")
+            raise InvalidBoot(Finding.of(Boots.CPUS, fact=key, value=facts.get(key)))
     smt = "1" if has_smt(request) else "0"
     if facts.get("smt_active") != smt:
-        raise InvalidBoot(f"smt_active is {facts.get('smt_active', 'unknown')!r}, not {smt}")
-    if facts.get("clocksource") != "tsc":
-        raise InvalidBoot(f"the clock source is {facts.get('clocksource', 'unknown')!r}, not tsc")
+        raise InvalidBoot(Finding.of(Boots.SMT, value=facts.get("smt_active"), wanted=smt))
+    if (clock := facts.get("clocksource")) != "tsc":
+        raise InvalidBoot(Finding.of(Boots.CLOCK_SOURCE, value=clock))
 
 
 def _cpus(text: str) -> tuple[int, ...]:
@@ -236,28 +246,35 @@ def _window_measurements(
             else:
                 measurements += reported.parse(log.results, suite.name, window)
         except base.SuiteError as error:
-            raise InvalidBoot(f"{suite.name}@{window.name}: {error}") from None
+            found = Finding.of(Boots.SUITE, suite=suite.name, window=window.name, why=error.found)
+            raise InvalidBoot(found) from None
     for gate in boot_gates.of_window(measurements):
         if not gate.ok:
-            raise InvalidBoot(f"{window.name}: {gate.name}: {gate.reason}")
+            found = Finding.of(Boots.GATE, window=window.name, gate=gate.name, why=gate.reason)
+            raise InvalidBoot(found)
     boot = {m.name: m.value for m in measurements if m.cpu is None}
     for calls in (suite.calls for suite in suites if suite.calls):
         _check_calls(window, request, calls, boot[calls.figure])
-    if boot.get("lost", 0.0) != 0.0:
-        raise InvalidBoot(f"{window.name}: {boot['lost']:.0f} events were lost")
-    nominal = window.nominal_events_per_s
-    if nominal > 0 and boot.get("events_per_s", 0.0) < SMALLEST_DOSE * nominal:
+    _check_whole(window, request, boot)
+    return measurements
+
+
+def _check_whole(window: Window, request: RunRequest, boot: Mapping[str, float]) -> None:
+    """Nothing was lost, the workload gave its dose, and it did not take too long."""
+    name = window.name
+    if lost := boot.get("lost", 0.0):
+        raise InvalidBoot(Finding.of(Boots.EVENTS_LOST, window=name, events=lost))
+    nominal, dose = window.nominal_events_per_s, boot.get("events_per_s", 0.0)
+    if nominal > 0 and dose < SMALLEST_DOSE * nominal:
         raise InvalidBoot(
-            f"{window.name}: {boot.get('events_per_s', 0.0):.0f} events/s, less than half of the "
-            f"nominal {nominal:.0f}/s"
+            Finding.of(Boots.DOSE, window=name, events_per_s=dose, nominal_per_s=nominal)
         )
     lasted_ms = boot.get("window_us", 0.0) / 1000
     if lasted_ms > LONGEST_WINDOW * request.window_ms:
-        raise InvalidBoot(f"{window.name}: the window took {lasted_ms:.0f} ms")
-    return measurements
+        raise InvalidBoot(Finding.of(Boots.LONG_WINDOW, window=name, lasted_ms=lasted_ms))
 
 
 def _check_calls(window: Window, request: RunRequest, calls: base.Calls, timed: float) -> None:
     wanted = dict(request.suite_params)[calls.parameter]
     if timed != wanted:
-        raise InvalidBoot(f"{window.name}: {timed:.0f} durations of {wanted} calls")
+        raise InvalidBoot(Finding.of(Boots.CALLS, window=window.name, timed=timed, wanted=wanted))

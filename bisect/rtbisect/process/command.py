@@ -344,5 +344,9 @@ def one_line(text: str) -> str:
 
 def printable(text: str, limit: int = 300) -> str:
     """Foreign text without control characters, cut at `limit` characters."""
-    clean = "".join(c if c.isprintable() else "?" for c in text.strip())
-    return clean[:limit]
+    return "".join(c if c.isprintable() else "?" for c in cut(text, limit))
+
+
+def cut(text: str, limit: int = 300) -> str:
+    """Foreign text as it is, which is made harmless where it is told: `limit` characters of it."""
+    return text.strip()[:limit]

@@ -19,9 +19,12 @@ from typing import TYPE_CHECKING
 from rtbisect.errors import InfrastructureError, MisaskedError
 from rtbisect.model.code import Build, BuildStatus, Function
 from rtbisect.model.command import SUITE, VALUE, WINDOW
+from rtbisect.model.finding import Finding, Value
+from rtbisect.model.kinds.boot import Commands
 from rtbisect.model.lab import Measurement, Run, RunStatus
-from rtbisect.model.subject import RunOrder, RunWords, Traits
-from rtbisect.process.command import failure, printable, run
+from rtbisect.model.subject import Measured, RunOrder, Traits
+from rtbisect.process.command import cut, failure, printable, run
+from rtbisect.words.speak import speak
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -53,13 +56,18 @@ _ANSI = re.compile(r"\x1b\[[0-9;?]{0,20}[A-Za-z]")
 _PAIR = re.compile(r"([A-Za-z_][A-Za-z0-9_.:/%-]{0,63})\s*=\s*(\S{1,40})")
 
 #: A command builds what it needs by itself, and may take a second or an hour.
-TRAITS = Traits(
-    words=RunWords(run="run", same="have the same files", builds=False),
-    more_runs="--max-runs",
-)
+TRAITS = Traits(measured=Measured.COMMAND)
 
 
-class WrongNameError(ValueError):
+class NoFigureError(Exception):
+    """The output has no figure; `found` says what is missing."""
+
+    def __init__(self, kind: Commands, **data: Value) -> None:
+        self.found = Finding.of(kind, **data)
+        super().__init__(self.found)
+
+
+class WrongNameError(NoFigureError):
     """The output has figures, and which one is meant cannot be told: said on the command line."""
 
 
@@ -133,8 +141,8 @@ class CommandInWorktree:
         program = self._source / settings.argv[0]
         ended = partial(Run, run_id=order.run_id, revision=build.revision)
         if "/" in settings.argv[0] and not program.is_file():
-            reason = f"{printable(settings.argv[0], 160)} is not in this revision"
-            return ended(status=RunStatus.SKIPPED, reason=reason)
+            absent = Finding.of(Commands.NOT_THERE, program=cut(settings.argv[0], 160))
+            return ended(status=RunStatus.SKIPPED, reason=absent)
         settings.work_dir.mkdir(parents=True, exist_ok=True)
         out = settings.work_dir / f"{order.run_id}.out"
         err = settings.work_dir / f"{order.run_id}.err"
@@ -154,9 +162,9 @@ class CommandInWorktree:
         )
         for path in (out, err):
             _keep_end(path)
-        status, reason, value = self._outcome(done.returncode, done.timed_out, out)
+        status, reason, value = self._outcome(done.returncode, out, late=done.timed_out)
         if status is RunStatus.INVALID and (errors := tail(err)):
-            reason += f": {printable(errors[-1], 160)}"
+            reason = Finding.of(Commands.LAST_ERROR, why=reason, line=cut(errors[-1], 160))
         if not done.timed_out and not 0 <= done.returncode < ABORT:
             raise InfrastructureError(
                 f"{failure(done)} on {build.revision[:12]}",
@@ -179,21 +187,23 @@ class CommandInWorktree:
         self._source = (settings.restore if again else settings.checkout)(revision)
         self._at = revision
 
-    def _outcome(self, code: int, late: bool, out: Path) -> tuple[RunStatus, str, float | None]:  # noqa: FBT001
+    def _outcome(
+        self, code: int, out: Path, *, late: bool
+    ) -> tuple[RunStatus, Finding | None, float | None]:
         if late:
-            limit = self._settings.timeout_s
-            return RunStatus.HUNG, f"the command ran longer than {limit:.0f} s", None
+            limit_s = self._settings.timeout_s
+            return RunStatus.HUNG, Finding.of(Commands.LATE, limit_s=limit_s), None
         if code == SKIP:
-            return RunStatus.SKIPPED, "the command ended with 125", None
+            return RunStatus.SKIPPED, Finding.of(Commands.ENDED, code=code), None
         if self._settings.pass_fail:
             self._check_started(code, out)
-            return RunStatus.COMPLETE, "", float(code != 0)
+            return RunStatus.COMPLETE, None, float(code != 0)
         if code:
-            return RunStatus.INVALID, f"the command ended with {code}", None
+            return RunStatus.INVALID, Finding.of(Commands.ENDED, code=code), None
         try:
-            return RunStatus.COMPLETE, "", self._figure(out)
-        except ValueError as error:
-            return RunStatus.INVALID, str(error), None
+            return RunStatus.COMPLETE, None, self._figure(out)
+        except NoFigureError as error:
+            return RunStatus.INVALID, error.found, None
 
     def _check_started(self, code: int, out: Path) -> None:
         """MisaskedError where the good end, at the very first, ends as what a shell cannot find: a
@@ -216,9 +226,9 @@ class CommandInWorktree:
             if not _is_first(out):
                 raise
             hint = "look at --metric, then start again"
-            raise MisaskedError(f"the first run: {error}", hint) from error
+            raise MisaskedError(f"the first run: {speak(error.found)}", hint) from error
         if self._settings.positive and figure <= 0:
-            raise ValueError(f"{figure:g} has no ratio to another figure; leave out --ratio")
+            raise NoFigureError(Commands.NO_RATIO, value=figure)
         return figure
 
 
@@ -246,13 +256,13 @@ def _end_of(path: Path, most_bytes: int) -> bytes:
 
 
 def figure_of(lines: Sequence[str], metric: str) -> float:
-    """The figure in the last lines of a command; ValueError says what is missing.
+    """The figure in the last lines of a command; NoFigureError says what is missing.
 
     A JSON object at the end, `name=value` lines, or a number alone in the last line. A name that
     stands twice has its last value.
     """
     if not lines:
-        raise ValueError("the command printed nothing")
+        raise NoFigureError(Commands.NOTHING)
     last = lines[-1]
     if last.startswith("{") or last.endswith("}"):
         return _figure_in(_last_object(lines), metric, last)
@@ -263,12 +273,12 @@ def figure_of(lines: Sequence[str], metric: str) -> float:
         name, equals, value = line.partition("=")
         if equals and name.strip() == metric:
             return _number(value.strip(), line)
-    missing = f"no line {printable(metric, 80)}=... in the output"
+    wanted = cut(metric, 80)
     if named := _names(lines):
-        raise WrongNameError(f"{missing}, it has {_listed(named)}")
+        raise WrongNameError(Commands.OTHER_LINES, metric=wanted, **_listed(named))
     if _is_number(last):
-        raise WrongNameError(f"{missing}, it has a number without a name: {_quoted(last)}")
-    raise ValueError(f"{missing}, the last one is {_quoted(last)}")
+        raise WrongNameError(Commands.UNNAMED, metric=wanted, line=cut(last, 80))
+    raise NoFigureError(Commands.NO_LINE, metric=wanted, line=cut(last, 80))
 
 
 def _names(lines: Sequence[str]) -> list[str]:
@@ -281,26 +291,26 @@ def _names(lines: Sequence[str]) -> list[str]:
 def _is_number(text: str) -> bool:
     try:
         _number(text, text)
-    except ValueError:
+    except NoFigureError:
         return False
     return True
 
 
-def _listed(names: Sequence[str]) -> str:
-    """Names for a message; of many the first ones."""
-    more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
-    return ", ".join(printable(name, 64) for name in names[:MOST_NAMES]) + more
+def _listed(names: Sequence[str]) -> dict[str, Value]:
+    """Names for a finding; of many the first ones, and how many more there are."""
+    first = tuple(cut(name, 64) for name in names[:MOST_NAMES])
+    return {"names": first, "more": len(names) - len(first)}
 
 
 def _single_figure(lines: Sequence[str]) -> float:
-    """The number in the last line; ValueError when several names stand there."""
+    """The number in the last line; NoFigureError when several names stand there."""
     pairs = [_PAIR.fullmatch(line) for line in lines]
     if pairs[-1] is None:
         return _number(lines[-1], lines[-1])
     last = takewhile(lambda pair: pair is not None, reversed(pairs))
     names = dict.fromkeys(pair[1] for pair in last if pair)
     if len(names) > 1:
-        raise WrongNameError(f"{len(names)} figures ({_listed([*names])}); name one with --metric")
+        raise WrongNameError(Commands.SEVERAL, figures=len(names), **_listed([*names]))
     return _number(pairs[-1][2], lines[-1])
 
 
@@ -317,7 +327,7 @@ def _last_object(lines: Sequence[str]) -> dict[str, object]:
             continue
         if isinstance(document, dict):
             return document
-    raise ValueError(f"the last lines are no JSON object: {_quoted(lines[-1])}")
+    raise NoFigureError(Commands.NO_OBJECT, line=cut(lines[-1], 80))
 
 
 def _figure_in(document: dict[str, object], metric: str, text: str) -> float:
@@ -328,16 +338,15 @@ def _figure_in(document: dict[str, object], metric: str, text: str) -> float:
     }
     if metric:
         if metric not in numbers:
-            missing = f"no number {printable(metric, 80)!r} in the JSON object"
+            wanted = cut(metric, 80)
             if numbers:
-                raise WrongNameError(f"{missing}, it has {_listed([*numbers])}")
-            raise ValueError(missing)
+                raise WrongNameError(Commands.OTHER_KEYS, metric=wanted, **_listed([*numbers]))
+            raise NoFigureError(Commands.NO_KEY, metric=wanted)
         return _number(str(numbers[metric]), text)
     if not numbers:
-        raise ValueError("no number in the JSON object")
+        raise NoFigureError(Commands.NO_NUMBERS)
     if len(numbers) > 1:
-        few = f"{len(numbers)} numbers in the JSON object ({_listed([*numbers])})"
-        raise WrongNameError(f"{few}; name one with --metric")
+        raise WrongNameError(Commands.SEVERAL_KEYS, figures=len(numbers), **_listed([*numbers]))
     return _number(str(next(iter(numbers.values()))), text)
 
 
@@ -345,13 +354,9 @@ def _number(text: str, line: str) -> float:
     try:
         value = float(text)
     except (ValueError, OverflowError):
-        raise ValueError(f"no number in {_quoted(line)}") from None
+        raise NoFigureError(Commands.NO_NUMBER, line=cut(line, 80)) from None
     if not math.isfinite(value):
-        raise ValueError(f"{_quoted(line)} is not finite")
+        raise NoFigureError(Commands.NOT_FINITE, line=cut(line, 80))
     if abs(value) > LARGEST:
-        raise ValueError(f"{_quoted(line)} cannot be a measurement")
+        raise NoFigureError(Commands.TOO_LARGE, line=cut(line, 80))
     return value
-
-
-def _quoted(text: str) -> str:
-    return repr(printable(text, 80))

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from rtbisect.errors import ConfigError, InternalError
+from rtbisect.model.finding import Finding, Kind, Value
+from rtbisect.model.kinds.boot import Raw
 from rtbisect.model.lab import FigureSource, Measurement, Window
 
 #: What a window left on the device, by name; and the CPUs that are watched.
@@ -37,8 +39,12 @@ RAN, REFUSED = "function", "no probe"
 class SuiteError(Exception):
     """The files of a window do not agree with themselves, or are not all there.
 
-    It makes the boot invalid, never bad: it says what was wrong.
+    It makes the boot invalid, never bad: what was wrong is `found`.
     """
+
+    def __init__(self, kind: Kind, **data: Value) -> None:
+        self.found = Finding.of(kind, **data)
+        super().__init__(self.found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,14 +173,14 @@ def checked(measurements: tuple[Measurement, ...]) -> tuple[Measurement, ...]:
 def text(files: Files, name: str) -> str:
     """A file as text; it is ASCII or it was damaged on its way."""
     if name not in files:
-        raise SuiteError(f"{name} is missing")
+        raise SuiteError(Raw.MISSING, file=name)
     try:
         content = files[name].decode("ascii")
     except UnicodeDecodeError:
-        raise SuiteError(f"{name} has bytes that are not ASCII") from None
+        raise SuiteError(Raw.NO_ASCII, file=name) from None
     # Half of a number is a number.
     if content and not content.endswith("\n"):
-        raise SuiteError(f"{name} is cut off in a line")
+        raise SuiteError(Raw.CUT_OFF, file=name)
     return content
 
 
@@ -183,7 +189,7 @@ def matches(where: str, lines: Iterable[str], form: re.Pattern[str]) -> Iterator
     for line in lines:
         match = form.fullmatch(line)
         if match is None:
-            raise SuiteError(f"{where} has a line that is none of its own: {line[:60]!r}")
+            raise SuiteError(Raw.FOREIGN_LINE, file=where, line=line[:60])
         yield match
 
 
@@ -220,10 +226,10 @@ def renamed(parse: Parse, suite: str) -> Parse:
     return parse_as
 
 
-def check_watched(cpus: Iterable[int], watch: Watch, what: str) -> None:
-    """SuiteError where `what`, as "rtla measured", was done to a CPU that is not watched."""
-    if stray := sorted(set(cpus) - set(watch)):
-        raise SuiteError(f"{what} CPU {stray[0]}, which is not watched")
+def check_watched(cpus: Iterable[int], watch: Watch, tool: str, stray: Raw) -> None:
+    """SuiteError of the kind `stray` where `tool` looked at a CPU that is not watched."""
+    if others := sorted(set(cpus) - set(watch)):
+        raise SuiteError(stray, tool=tool, cpu=others[0])
 
 
 def pairs(content: str, separator: str) -> dict[str, str]:
@@ -238,7 +244,7 @@ def pairs(content: str, separator: str) -> dict[str, str]:
             continue
         before = values.get(key, "")
         if before and value and before != value:
-            raise SuiteError(f"{key[:40]} is both {before[:40]!r} and {value[:40]!r}")
+            raise SuiteError(Raw.BOTH, key=key[:40], first=before[:40], second=value[:40])
         values[key] = before or value
     return values
 
@@ -248,15 +254,15 @@ def no_events_lost(settings: Mapping[str, str], watch: Watch, where: str) -> Non
     for cpu in watch:
         for counter in ("overrun", "dropped"):
             key = f"{counter}_cpu{cpu}"
-            if key in settings and number(settings, key, where) != 0:
-                raise SuiteError(f"the tracer lost {settings[key]} events of CPU {cpu}")
+            if key in settings and (events := number(settings, key, where)):
+                raise SuiteError(Raw.LOST_OF_CPU, events=events, cpu=cpu)
 
 
 def number(values: Mapping[str, str], key: str, where: str) -> int:
     """A non-negative integer of `pairs`; SuiteError when it is missing or something else."""
     value = values.get(key)
     if value is None:
-        raise SuiteError(f"{where} has no {key}")
+        raise SuiteError(Raw.NO_KEY, file=where, key=key)
     if not re.fullmatch(r"[0-9]{1,20}", value):
-        raise SuiteError(f"{where}: {key} is {value[:40]!r}, not a count")
+        raise SuiteError(Raw.NO_COUNT, file=where, key=key, value=value[:40])
     return int(value)

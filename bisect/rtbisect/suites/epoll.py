@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 
+from rtbisect.model.kinds.boot import Raw
 from rtbisect.model.lab import Measurement, Window
 from rtbisect.suites.base import Files, Suite, SuiteError, Watch, matches, of_boot, text
 
@@ -31,12 +32,12 @@ def parse(
     for match in matches("epoll.txt", text(files, "epoll.txt").splitlines(), _ROW):
         threads, events, ns = map(int, match.groups())
         if threads in rates:
-            raise SuiteError(f"epoll.txt tells {threads} threads twice")
+            raise SuiteError(Raw.THREADS_TWICE, file="epoll.txt", threads=threads)
         if events < FEWEST or ns == 0:
-            raise SuiteError(f"{events} events of {threads} threads in {ns} ns are no rate")
+            raise SuiteError(Raw.NO_RATE, events=events, threads=threads, took_ns=ns)
         rates[threads] = events / (ns / 1e6)
     if not rates:
-        raise SuiteError("epoll.txt is empty")
+        raise SuiteError(Raw.EMPTY, file="epoll.txt")
     figures = {f"events_per_ms_{threads}": rate for threads, rate in sorted(rates.items())}
     return of_boot(NAME, window, "1/ms", figures)
 

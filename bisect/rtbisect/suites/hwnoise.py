@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from rtbisect.model.kinds.boot import Raw
 from rtbisect.model.lab import Measurement, Window
 from rtbisect.suites import osnoise
 from rtbisect.suites.base import Files, Suite, SuiteError, Watch, pairs, text
@@ -24,11 +25,11 @@ def parse(files: Files, window: Window, watch: Watch) -> tuple[Measurement, ...]
     """Figures of the suite osnoise that the hardware alone makes, of each CPU and over CPUs."""
     options = pairs(text(files, "osnoise.txt"), " ").get("options", "")
     if "OSNOISE_IRQ_DISABLE" not in options.split():
-        raise SuiteError("osnoise ran with interrupts on")
+        raise SuiteError(Raw.INTERRUPTS_ON)
     measurements = osnoise.parse(files, window, watch)
     for m in measurements:
         if m.name in _NEVER and m.value > 0:
-            raise SuiteError(f"{m.name} is {m.value:g} with interrupts off")
+            raise SuiteError(Raw.WITH_INTERRUPTS_OFF, figure=m.name, value=m.value)
     return tuple(replace(m, suite=NAME) for m in measurements if m.name in _FROM_HARDWARE)
 
 

@@ -5,6 +5,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from rtbisect.model.finding import Finding
+from rtbisect.model.kinds.boot import Noise
+
 #: The kernel cuts off what is shown: a percentage after five digits, times at whole us.
 _LAST_DIGIT = 0.00002
 
@@ -13,8 +16,6 @@ _LAST_DIGIT = 0.00002
 class NoiseRow:
     """What an osnoise table says of one CPU; None for what the table does not have."""
 
-    #: Of the row, for messages.
-    label: str
     #: Sums over all samples.
     runtime_us: float
     noise_us: float | None
@@ -29,8 +30,8 @@ class NoiseRow:
     exact: bool = True
 
 
-def contradiction(row: NoiseRow) -> str:
-    """What cannot be together in a row, "" for nothing.
+def contradiction(row: NoiseRow) -> Finding | None:
+    """What cannot be together in a row, None for nothing.
 
     `exact` rows are the kernel's own figures: the percentage follows from the other two to its last
     digit. Others are rounded by a person, so only a factor of two or more is wrong.
@@ -38,25 +39,28 @@ def contradiction(row: NoiseRow) -> str:
     lost_us = row.runtime_us * (100 - row.avail_percent) / 100
     noise_us = lost_us if row.noise_us is None else row.noise_us
     if not 0 <= noise_us <= row.runtime_us or not 0 <= row.avail_percent <= 100:
-        return f"{row.label}: {noise_us:g} us of noise in {row.runtime_us:g} us"
+        return Finding.of(Noise.RANGE, noise_us=noise_us, runtime_us=row.runtime_us)
     if row.exact and abs(lost_us - noise_us) > _LAST_DIGIT * row.runtime_us / 100:
-        sentence = f"{row.avail_percent:g}% available does not follow from {noise_us:g} us of noise"
-        return f"{row.label}: {sentence} in {row.runtime_us:g} us"
-    fault = _wrong_maxima(row, noise_us)
-    return f"{row.label}: {fault}" if fault else ""
+        return Finding.of(
+            Noise.AVAILABLE,
+            avail_percent=row.avail_percent,
+            noise_us=noise_us,
+            runtime_us=row.runtime_us,
+        )
+    return _wrong_maxima(row, noise_us)
 
 
-def _wrong_maxima(row: NoiseRow, noise_us: float) -> str:
-    """What is wrong with the maxima of a row, "" for nothing."""
+def _wrong_maxima(row: NoiseRow, noise_us: float) -> Finding | None:
+    """What is wrong with the maxima of a row, None for nothing."""
     slack = 1.0 if row.exact else 2.0
     mean_us = noise_us / row.samples
-    if row.max_noise_us is not None:
-        if row.max_noise_us * slack < mean_us:
-            sentence = f"the worst sample has {row.max_noise_us:g} us of noise,"
-            return f"{sentence} the mean of all {mean_us:g} us"
-        if row.max_noise_us > noise_us * slack:
-            return f"one sample has {row.max_noise_us:g} us of noise, all of them {noise_us:g} us"
-    worst = noise_us if row.max_noise_us is None else row.max_noise_us
-    if row.max_single_us is not None and row.max_single_us > worst * slack:
-        return f"a single noise of {row.max_single_us:g} us in {worst:g} us of noise"
-    return ""
+    most_us, single_us = row.max_noise_us, row.max_single_us
+    if most_us is not None:
+        if most_us * slack < mean_us:
+            return Finding.of(Noise.WORST_BELOW_MEAN, max_noise_us=most_us, mean_us=mean_us)
+        if most_us > noise_us * slack:
+            return Finding.of(Noise.WORST_ABOVE_SUM, max_noise_us=most_us, noise_us=noise_us)
+    worst_us = noise_us if most_us is None else most_us
+    if single_us is not None and single_us > worst_us * slack:
+        return Finding.of(Noise.SINGLE, max_single_us=single_us, noise_us=worst_us)
+    return None

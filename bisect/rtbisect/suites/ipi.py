@@ -14,6 +14,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from rtbisect.model.kinds.boot import Raw
 from rtbisect.suites.base import (
     Files,
     Suite,
@@ -83,16 +84,16 @@ def parse(files: Files, window: Window, watch: Watch) -> tuple[Measurement, ...]
     for vector in NEEDED:
         # They count from the boot on: one that appears in a window is a text that was cut.
         if vector not in before.counts or vector not in after.counts:
-            raise SuiteError(f"/proc/interrupts has no line {vector.upper()}")
+            raise SuiteError(Raw.NO_VECTOR, line=vector.upper())
     for cpu in watch:
         if cpu not in after.cpus:
-            raise SuiteError(f"watched CPU {cpu} is not online")
+            raise SuiteError(Raw.OFFLINE, cpu=cpu)
     times = _times_and_dose(text(files, "window.txt"))
     seconds = (
         number(times, "end_ns", "window.txt") - number(times, "start_ns", "window.txt")
     ) / 1e9
     if seconds < SHORTEST_S:
-        raise SuiteError(f"the window lasted {seconds:.3f} s, at least {SHORTEST_S} s are needed")
+        raise SuiteError(Raw.SHORT_WINDOW, lasted_s=seconds, least_s=SHORTEST_S)
     rates = {
         cpu: {
             (f"{vector}_per_s", "1/s"): added[vector][cpu] / seconds
@@ -116,21 +117,21 @@ def read(content: str, where: str) -> Snapshot:
     lines = content.splitlines()
     columns = lines[0].split() if lines else []
     if not columns or not all(re.fullmatch(r"CPU[0-9]{1,5}", word) for word in columns):
-        raise SuiteError(f"{where} does not begin with a line of CPUs")
+        raise SuiteError(Raw.NO_CPUS, file=where)
     cpus = tuple(int(word[3:]) for word in columns)
     counts: dict[str, dict[int, int]] = {}
     for line in lines[1:]:
         label, colon, rest = line.strip().partition(":")
         if not colon or not re.fullmatch(r"[0-9]{1,10}|[A-Z]{2,8}", label):
-            raise SuiteError(f"{where} has a line that is none of its own: {line[:60]!r}")
+            raise SuiteError(Raw.FOREIGN_LINE, file=where, line=line[:60])
         words = rest.split()
         if label in ("ERR", "MIS"):  # codespell:ignore mis
             continue
         values = words[: len(cpus)]
         if len(values) < len(cpus) or not all(re.fullmatch(r"[0-9]{1,20}", v) for v in values):
-            raise SuiteError(f"{where}: line {label} has no count for each of {len(cpus)} CPUs")
+            raise SuiteError(Raw.NO_COUNTS, file=where, line=label, cpus=len(cpus))
         if label.lower() in counts:
-            raise SuiteError(f"{where} has {label} twice")
+            raise SuiteError(Raw.LINE_TWICE, file=where, line=label)
         counts[label.lower()] = dict(zip(cpus, map(int, values), strict=True))
     return Snapshot(cpus, counts)
 
@@ -141,10 +142,10 @@ def between(before: Snapshot, after: Snapshot) -> dict[str, dict[int, int]]:
     device that went in the window took its count along: what the others added is told.
     """
     if before.cpus != after.cpus:
-        raise SuiteError("CPUs came or went between the snapshots")
+        raise SuiteError(Raw.CPUS_CHANGED)
     gone = sorted(set(before.counts) - set(after.counts))
     if gone and not gone[-1].isdigit():
-        raise SuiteError(f"{gone[-1].upper()} is in the first snapshot only")
+        raise SuiteError(Raw.LINE_GONE, line=gone[-1].upper())
     added: dict[str, dict[int, int]] = {DEVICES: dict.fromkeys(after.cpus, 0)}
     for label, row in after.counts.items():
         first = before.counts.get(label, {})
@@ -161,7 +162,7 @@ def _added(label: str, first: int, last: int) -> int:
     """What a counter added; so much that it would have come round by half is a step backwards."""
     count = (last - first) % _WRAP if max(first, last) < _WRAP else last - first
     if not 0 <= count <= _WRAP // 2:
-        raise SuiteError(f"{label.upper()} counted backwards")
+        raise SuiteError(Raw.BACKWARDS, line=label.upper())
     return count
 
 
@@ -172,9 +173,9 @@ def _times_and_dose(content: str) -> dict[str, str]:
     values = pairs(content, " ")
     dose_keys = [f"{key}_{side}" for key in DOSE for side in ("before", "after")]
     if len(values) != len(content.splitlines()) or not values.keys() <= {*TIMES, *dose_keys}:
-        raise SuiteError("window.txt has a line that is none of its own")
+        raise SuiteError(Raw.FOREIGN, file="window.txt")
     if any(key in values for key in dose_keys) and not all(key in values for key in dose_keys):
-        raise SuiteError("window.txt has a part of the dose only")
+        raise SuiteError(Raw.PART_OF_DOSE, file="window.txt")
     return values
 
 
@@ -201,14 +202,14 @@ def _dose(times: Mapping[str, str], window: Window, seconds: float) -> tuple[Mea
     """
     if "events_before" not in times:
         if window.nominal_events_per_s > 0:
-            raise SuiteError("window.txt has no dose of the workload")
+            raise SuiteError(Raw.NO_DOSE, file="window.txt")
         return ()
     counts = {}
     for key in DOSE:
         first = number(times, f"{key}_before", "window.txt")
         counts[key] = number(times, f"{key}_after", "window.txt") - first
         if counts[key] < 0:
-            raise SuiteError(f"the dose counted {key} backwards")
+            raise SuiteError(Raw.DOSE_BACKWARDS, count=key)
     lost = float(counts.pop("lost"))
     rates = {f"{key}_per_s": count / seconds for key, count in counts.items()}
     return (*of_boot(NAME, window, "1/s", rates), *of_boot(NAME, window, "1", {"lost": lost}))

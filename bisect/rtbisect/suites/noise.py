@@ -12,6 +12,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from rtbisect.model.kinds.boot import Raw
 from rtbisect.suites.base import SuiteError, matches
 
 #: What the kernel itself does to a CPU. Noise without any of these is the hardware's.
@@ -55,17 +56,19 @@ def read(content: str) -> tuple[Interference, ...]:
     """All lines; SuiteError when one of them cannot be, or the sources do not add up."""
     lines = content.splitlines()
     if lines[:1] != [HEAD]:
-        raise SuiteError("noise.txt does not begin with its head")
+        raise SuiteError(Raw.NO_HEAD, file="noise.txt")
     rows: dict[tuple[int, str, str], Interference] = {}
     for match in matches("noise.txt", lines[1:], _ROW):
         numbers = {name: int(match[name]) for name in _NUMBERS}
         row = Interference(kind=match["kind"], source=match["source"], **numbers)
         key = (row.cpu, row.kind, row.source)
         if key in rows:
-            raise SuiteError(f"noise.txt has {row.kind} {row.source} of CPU {row.cpu} twice")
+            raise SuiteError(
+                Raw.NOISE_TWICE, file="noise.txt", noise=row.kind, source=row.source, cpu=row.cpu
+            )
         in_order = row.median_ns <= row.max_ns <= row.sum_ns <= row.count * row.max_ns
         if row.count == 0 or not in_order:
-            raise SuiteError(f"noise.txt: {match[0]!r} cannot be")
+            raise SuiteError(Raw.CANNOT_BE, file="noise.txt", line=match[0])
         rows[key] = row
     _check_sums(rows)
     return tuple(rows.values())
@@ -80,4 +83,4 @@ def _check_sums(rows_by_key: Mapping[tuple[int, str, str], Interference]) -> Non
         ]
         sums = (sum(row.count for row in parts), sum(row.sum_ns for row in parts))
         if total is None or (total.count, total.sum_ns) != sums:
-            raise SuiteError(f"noise.txt: the sources of {kind} on CPU {cpu} are not all of it")
+            raise SuiteError(Raw.NOISE_SUMS, file="noise.txt", noise=kind, cpu=cpu)

@@ -20,6 +20,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from rtbisect.model.kinds.boot import Raw
 from rtbisect.model.lab import FigureSource, Measurement, Window
 from rtbisect.suites import noise
 from rtbisect.suites.base import (
@@ -79,8 +80,8 @@ def parse(files: Files, window: Window, watch: Watch) -> tuple[Measurement, ...]
     by_cpu = {cpu: [sample for sample in samples if sample.cpu == cpu] for cpu in watch}
     for cpu, cpu_samples in by_cpu.items():
         if not cpu_samples:
-            raise SuiteError(f"osnoise has no sample of watched CPU {cpu}")
-    check_watched({sample.cpu for sample in samples}, watch, "osnoise sampled")
+            raise SuiteError(Raw.NO_SAMPLE, tool=NAME, cpu=cpu)
+    check_watched({sample.cpu for sample in samples}, watch, NAME, Raw.STRAY_SAMPLED)
     figures = {cpu: _figures(cpu_samples) for cpu, cpu_samples in by_cpu.items()}
     if "noise.txt" in files:  # since the events are recorded
         rows = noise.read(text(files, "noise.txt"))
@@ -127,11 +128,11 @@ _REQUIRED = {
 def _check_settings(files: Files, watch: Watch) -> None:
     """SuiteError unless the tracer ran as it was told, on the watched CPUs, and kept everything."""
     settings = pairs(text(files, "osnoise.txt"), " ")
-    for key, value in _REQUIRED.items():
-        if number(settings, key, "osnoise.txt") != value:
-            raise SuiteError(f"osnoise.txt: {key} is {settings[key]}, not {value}")
+    for key, wanted in _REQUIRED.items():
+        if (value := number(settings, key, "osnoise.txt")) != wanted:
+            raise SuiteError(Raw.SETTING, file="osnoise.txt", key=key, value=value, wanted=wanted)
     if "options" in settings and "OSNOISE_WORKLOAD" not in settings["options"].split():
-        raise SuiteError("osnoise ran without its workload")
+        raise SuiteError(Raw.NO_WORKLOAD)
     no_events_lost(settings, watch, "osnoise.txt")
 
 
@@ -148,21 +149,21 @@ def _own_noise(rows: tuple[noise.Interference, ...], cpu: int, runtime_us: int) 
 def read(content: str) -> list[NoiseSample]:
     """All samples of a trace; SuiteError when the tracer itself says that it lost any."""
     if not content.startswith("# tracer: osnoise"):
-        raise SuiteError("trace.txt is not of the osnoise tracer")
+        raise SuiteError(Raw.WRONG_TRACER, file="trace.txt", tracer=NAME)
     samples = []
     known: set[tuple[str, str]] = set()
     for line in content.splitlines():
         if "LOST" in line and "EVENTS" in line:
-            raise SuiteError(f"the tracer lost events: {line.strip()[:60]!r}")
+            raise SuiteError(Raw.LOST_LINE, line=line.strip()[:60])
         if line.startswith("# osnoise is tainted"):
-            raise SuiteError("the tracer says that its samples are tainted")
+            raise SuiteError(Raw.TAINTED)
         if not line.strip() or line.startswith("#"):
             continue
         match = _SAMPLE.search(line) if len(line) <= _LONGEST_LINE else None
         if match is None:
-            raise SuiteError(f"trace.txt has a line that is no sample: {line.strip()[:60]!r}")
+            raise SuiteError(Raw.NO_SAMPLE_LINE, file="trace.txt", line=line.strip()[:60])
         if (key := (match["cpu"], match["time"])) in known:
-            raise SuiteError(f"trace.txt tells a sample of CPU {key[0]} twice")
+            raise SuiteError(Raw.SAMPLE_TWICE, file="trace.txt", cpu=int(key[0]))
         known.add(key)
         samples.append(_parsed_sample(match))
     return samples
@@ -170,19 +171,19 @@ def read(content: str) -> list[NoiseSample]:
 
 def _parsed_sample(match: re.Match[str]) -> NoiseSample:
     runtime, noise, single = (int(match[name]) for name in ("runtime", "noise", "single"))
+    cpu = int(match["cpu"])
     if runtime == 0:
-        raise SuiteError(f"osnoise: a sample of CPU {match['cpu']} has no runtime")
+        raise SuiteError(Raw.NO_RUNTIME, cpu=cpu)
     row = NoiseRow(
-        label=f"CPU {match['cpu']}",
         runtime_us=runtime,
         noise_us=noise,
         avail_percent=float(match["available"]),
         max_single_us=single,
     )
     if fault := contradiction(row):
-        raise SuiteError(f"osnoise: {fault}")
+        raise SuiteError(Raw.SAMPLE, cpu=cpu, why=fault)
     counts = tuple(int(match[name]) for name in _COUNTS)
-    return NoiseSample(int(match["cpu"]), runtime, noise, single, counts)
+    return NoiseSample(cpu, runtime, noise, single, counts)
 
 
 def _figures(samples: list[NoiseSample]) -> Figures:

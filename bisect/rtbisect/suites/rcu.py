@@ -14,6 +14,7 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from rtbisect.model.kinds.boot import Raw
 from rtbisect.suites.base import (
     FACTS_FILE,
     Calls,
@@ -80,9 +81,9 @@ def _hz(files: Files) -> int:
     """
     if FACTS_FILE not in files:
         return 0
-    hz = pairs(text(files, FACTS_FILE), "=").get("hz", "no such line")
-    if not re.fullmatch(r"([1-9][0-9]{1,3})?", hz):
-        raise SuiteError(f"facts.txt tells no hz: {hz[:40]!r}")
+    hz = pairs(text(files, FACTS_FILE), "=").get("hz")
+    if hz is None or not re.fullmatch(r"([1-9][0-9]{1,3})?", hz):
+        raise SuiteError(Raw.NO_HZ, file="facts.txt", value=hz[:40] if hz else None)
     return int(hz or 0)
 
 
@@ -95,14 +96,12 @@ def _durations_us(content: str) -> list[float]:
     durations_us = []
     for line in content.splitlines():
         if not re.fullmatch(r"[0-9]{1,12}", line):
-            raise SuiteError(f"durations.txt has a line that is no duration: {line[:40]!r}")
+            raise SuiteError(Raw.NO_DURATION, file="durations.txt", line=line[:40])
         if not 0 < int(line) <= LONGEST_NS:
-            raise SuiteError(f"a call of synchronize_rcu() took {line} ns, which cannot be")
+            raise SuiteError(Raw.DURATION, took_ns=int(line))
         durations_us.append(int(line) / 1000)
     if len(durations_us) < FEWEST:
-        raise SuiteError(
-            f"durations.txt has {len(durations_us)} calls, at least {FEWEST} are needed"
-        )
+        raise SuiteError(Raw.FEW_CALLS, file="durations.txt", calls=len(durations_us), least=FEWEST)
     return sorted(durations_us)
 
 

@@ -7,6 +7,7 @@ was removed (kernel/rcu/rcutorture.c).
 
 from __future__ import annotations
 
+from rtbisect.model.kinds.boot import Raw
 from rtbisect.model.lab import Measurement, Window
 from rtbisect.suites.base import Files, Suite, SuiteError, Watch, number, of_boot, pairs, text
 
@@ -28,13 +29,14 @@ def parse(
 ) -> tuple[Measurement, ...]:
     """`failures` (0 or 1) and the seconds that it was looked for."""
     values = pairs(text(files, "torture.txt"), " ")
-    if values.get("end") not in _ENDS:
-        raise SuiteError(f"rcutorture ended with {values.get('end', 'nothing')[:40]!r}")
+    end = values.get("end")
+    if end is None or end not in _ENDS:
+        raise SuiteError(Raw.TORTURE_END, end=end[:40] if end is not None else None)
     seconds = number(values, "seconds", "torture.txt")
     if seconds == 0:
-        raise SuiteError("rcutorture ran for no time")
+        raise SuiteError(Raw.TORTURE_TIME)
     return (
-        *of_boot(NAME, window, "1", {FAILURES: _ENDS[values["end"]]}),
+        *of_boot(NAME, window, "1", {FAILURES: _ENDS[end]}),
         *of_boot(NAME, window, "s", {"test_s": float(seconds)}),
     )
 

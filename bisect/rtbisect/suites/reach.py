@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 
+from rtbisect.model.kinds.boot import Raw
 from rtbisect.model.lab import FigureSource, Window
 from rtbisect.suites.base import (
     RAN,
@@ -56,15 +57,15 @@ def sources(
         return ()
     outcome = _WINDOW.fullmatch(first)
     if outcome is None:
-        raise SuiteError(f"reach.txt does not begin with its window: {first[:60]!r}")
+        raise SuiteError(Raw.WINDOW_LINE, file="reach.txt", line=first[:60])
     seconds = float(outcome[3]) - float(outcome[2])
     if outcome[1] != "pass" or seconds <= 0:
-        raise SuiteError("the window did not run to its end beside the probes")
+        raise SuiteError(Raw.WINDOW_ENDED)
     functions: dict[str, FigureSource] = {}
     for match in matches("reach.txt", lines, _ROW):
         hits, name = match.groups()
         if name in functions:
-            raise SuiteError(f"reach.txt tells {name[:60]} twice")
+            raise SuiteError(Raw.FUNCTION_TWICE, file="reach.txt", function=name[:60])
         kind = REFUSED if hits is None else RAN
         functions[name] = FigureSource(window.name, kind, name, int(hits or 0) / seconds)
     return tuple(functions.values())

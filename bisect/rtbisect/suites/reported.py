@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterable
 from typing import Protocol
 
+from rtbisect.model.kinds.boot import Raw
 from rtbisect.model.lab import Measurement, Window
 from rtbisect.suites.base import UNITS, SuiteError
 
@@ -42,22 +43,22 @@ def parse(cases: Iterable[ReportedCase], suite: str, window: Window) -> tuple[Me
         if not dot or window_name != window.name:
             continue
         if not re.fullmatch(r"[a-z][a-z0-9_]{0,40}", name):
-            raise SuiteError(f"{case.case[:60]!r} is no name of a figure")
+            raise SuiteError(Raw.CASE_NAME, case=case.case[:60])
         if name in figures:
-            raise SuiteError(f"{case.case} was reported twice")
+            raise SuiteError(Raw.CASE_TWICE, case=case.case)
         if case.result != "pass":
-            raise SuiteError(f"{case.case} did not pass")
+            raise SuiteError(Raw.CASE_FAILED, case=case.case)
         if not _NUMBER.fullmatch(case.measurement):
-            raise SuiteError(f"{case.case} is {case.measurement[:40]!r}, no number")
+            raise SuiteError(Raw.CASE_NUMBER, case=case.case, value=case.measurement[:40])
         value = float(case.measurement)
         if not math.isfinite(value):
-            raise SuiteError(f"{case.case} is {case.measurement[:40]}, not finite")
+            raise SuiteError(Raw.CASE_INFINITE, case=case.case, value=case.measurement[:40])
         if case.units not in UNITS:
-            known = ", ".join(sorted(UNITS))
-            raise SuiteError(f"{case.case} has the unit {case.units[:20]!r}, not one of {known}")
+            known = tuple(sorted(UNITS))
+            raise SuiteError(Raw.CASE_UNIT, case=case.case, unit=case.units[:20], known=known)
         figures[name] = Measurement(
             suite=suite, name=name, window=window.name, value=value, unit=case.units
         )
     if not figures:
-        raise SuiteError("the device reported no figure")
+        raise SuiteError(Raw.NO_FIGURE)
     return tuple(figures.values())

@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from rtbisect.model.kinds.boot import Raw
 from rtbisect.model.lab import Measurement, Window
 from rtbisect.suites import osnoise
 from rtbisect.suites.base import (
@@ -85,10 +86,10 @@ def parse(files: Files, window: Window, watch: Watch) -> tuple[Measurement, ...]
     rows = {row.cpu: row for row in read_top(text(files, "top.txt"))}
     for cpu in watch:
         if cpu not in rows:
-            raise SuiteError(f"rtla has no row of watched CPU {cpu}")
-    check_watched(rows, watch, "rtla measured")
+            raise SuiteError(Raw.NO_ROW, tool=NAME, cpu=cpu)
+    check_watched(rows, watch, NAME, Raw.STRAY_MEASURED)
     # A CPU without any noise has no column: here missing is none.
-    check_watched(read_hist(text(files, "hist.txt")), watch, "rtla has a histogram of")
+    check_watched(read_hist(text(files, "hist.txt")), watch, NAME, Raw.STRAY_HISTOGRAM)
     return tuple(of_cpus(NAME, window, {cpu: _figures(rows[cpu]) for cpu in watch}))
 
 
@@ -112,36 +113,35 @@ def read_top(content: str) -> tuple[TopRow, ...]:
     lines = _clean_lines(content)
     heads = [place for place, line in enumerate(lines) if _HEAD.fullmatch(line)]
     if not heads:
-        raise SuiteError("rtla printed no table")
+        raise SuiteError(Raw.NO_TABLE)
     if not any("time is in us" in line for line in lines[: heads[-1]]):
-        raise SuiteError("rtla does not say that its times are in us")
+        raise SuiteError(Raw.NO_UNIT)
     rows = tuple(_parsed_row(line) for line in lines[heads[-1] + 1 :] if line)
     if len({row.cpu for row in rows}) < len(rows):
-        raise SuiteError("rtla has two rows of a CPU")
+        raise SuiteError(Raw.CPU_TWICE)
     return rows
 
 
 def _clean_lines(content: str) -> list[str]:
     lines = [_ESCAPE.sub("", line).rstrip() for line in content.splitlines()]
     if lost := next((line for line in lines if _LOST.search(line)), ""):
-        raise SuiteError(f"rtla lost events: {lost[:60]!r}")
+        raise SuiteError(Raw.RTLA_LOST, line=lost[:60])
     return lines
 
 
 def _parsed_row(line: str) -> TopRow:
     if len(line) != _WIDTH or any(line[place] != mark for place, mark in _BETWEEN.items()):
-        raise SuiteError(f"rtla: a row is not {_WIDTH} characters in its columns: {line[:60]!r}")
+        raise SuiteError(Raw.ROW_WIDTH, width=_WIDTH, line=line[:60])
     cells = {name: line[place].strip() for name, place in _FIELDS.items()}
     percent = cells.pop("avail_percent")
     if not re.fullmatch(r"\d{1,3}\.\d{5}", percent) or not all(
         re.fullmatch(r"\d{1,12}", cell) for cell in cells.values()
     ):
-        raise SuiteError(f"rtla: a row has no numbers in its columns: {line[:60]!r}")
+        raise SuiteError(Raw.ROW_NUMBERS, line=line[:60])
     numbers = {name: int(cell) for name, cell in cells.items()}
     counts = tuple(numbers.pop(name) for name in _COUNTS)
     row = TopRow(avail_percent=float(percent), counts=counts, **numbers)
     noise = NoiseRow(
-        label="",
         runtime_us=row.runtime_us,
         noise_us=row.noise_us,
         avail_percent=row.avail_percent,
@@ -150,7 +150,7 @@ def _parsed_row(line: str) -> TopRow:
         samples=row.periods,
     )
     if row.periods == 0 or row.runtime_us == 0 or contradiction(noise):
-        raise SuiteError(f"rtla: CPU {row.cpu} has figures that cannot be together")
+        raise SuiteError(Raw.ROW, cpu=row.cpu)
     return row
 
 
@@ -160,35 +160,35 @@ def read_hist(content: str) -> tuple[int, ...]:
     """
     lines = _clean_lines(content)
     if lines[:2] != ["# RTLA osnoise histogram", "# Time unit is microseconds (us)"]:
-        raise SuiteError("hist.txt is no histogram of rtla in us")
+        raise SuiteError(Raw.NO_HISTOGRAM, file="hist.txt")
     body = [line.split() for line in lines if line and not line.startswith("#")]
     if not body or body[0][0] != "Index":
         # Without any noise there is one block without columns.
         if not body or any(words[1:] != ["0"] for words in body):
-            raise SuiteError("hist.txt has neither columns nor a block of zeros")
+            raise SuiteError(Raw.HISTOGRAM_HEAD, file="hist.txt")
         return ()
     cpus = [_cpu_of_column(word) for word in body[0][1:]]
     table: dict[str, list[int]] = {}
     for words in body[1:]:
         label, values = words[0], words[1:]
         if label in table or not re.fullmatch(r"\d{1,9}|(?:over|count|min|avg|max):", label):
-            raise SuiteError(f"hist.txt has a row that is none of its own: {label[:40]!r}")
+            raise SuiteError(Raw.HISTOGRAM_ROW, file="hist.txt", row=label[:40])
         if len(values) != len(cpus) or not all(re.fullmatch(r"\d{1,12}", v) for v in values):
-            raise SuiteError(f"hist.txt: row {label[:20]} has no count for each CPU of its head")
+            raise SuiteError(Raw.HISTOGRAM_COUNTS, file="hist.txt", row=label[:20])
         table[label] = [int(value) for value in values]
     if not {"over:", "count:"} <= table.keys():
-        raise SuiteError("hist.txt does not come to its end")
+        raise SuiteError(Raw.HISTOGRAM_END, file="hist.txt")
     for place, cpu in enumerate(cpus):
         buckets = {int(label): row[place] for label, row in table.items() if label.isdigit()}
         if sum(buckets.values()) + table["over:"][place] != table["count:"][place]:
-            raise SuiteError(f"hist.txt: the buckets of CPU {cpu} do not add up")
+            raise SuiteError(Raw.HISTOGRAM_SUM, file="hist.txt", cpu=cpu)
     return tuple(cpus)
 
 
 def _cpu_of_column(word: str) -> int:
     match = re.fullmatch(r"CPU-(\d{1,5})", word)
     if match is None:
-        raise SuiteError(f"hist.txt has a column {word[:20]!r}")
+        raise SuiteError(Raw.HISTOGRAM_COLUMN, file="hist.txt", column=word[:20])
     return int(match[1])
 
 

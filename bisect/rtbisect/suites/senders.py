@@ -14,6 +14,7 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 
+from rtbisect.model.kinds.boot import Raw
 from rtbisect.model.lab import FigureSource, Window
 from rtbisect.suites.base import (
     Files,
@@ -79,11 +80,11 @@ def sources(files: Files, window: Window, watch: Watch) -> tuple[FigureSource, .
     for line in text(files, "tracing.txt").splitlines():
         counter, _, count = line.partition(" ")
         if counter in ("overrun", "dropped") and count != "0":
-            raise SuiteError(f"the tracer lost {count[:20]} events")
+            raise SuiteError(Raw.LOST, events=count[:20])
     times = pairs(text(files, "window.txt"), " ")
     first, last = (number(times, key, "window.txt") for key in ("start_ns", "end_ns"))
     if last <= first:
-        raise SuiteError("the window has no length")
+        raise SuiteError(Raw.NO_LENGTH)
     rates: dict[tuple[str, str], float] = {}
     for match in matches("senders.txt", content.splitlines(), _ROW):
         reached = _targets(match["event"], match["target"]) & set(watch)
@@ -106,11 +107,11 @@ def _targets(event: str, target: str) -> set[int]:
     """CPUs of "3", or of a mask as the kernel prints it: words of 32 bits, the highest first."""
     if event == "cpu":
         if not target.isdigit():
-            raise SuiteError(f"senders.txt has the CPU {target[:20]!r}")
+            raise SuiteError(Raw.SENDER_CPU, file="senders.txt", cpu=target[:20])
         return {int(target)}
     words = target.split(",")
     if not all(re.fullmatch(r"[0-9a-f]{1,8}", word) for word in words):
-        raise SuiteError(f"senders.txt has the CPUs {target[:20]!r}")
+        raise SuiteError(Raw.SENDER_CPUS, file="senders.txt", cpus=target[:20])
     mask = int("".join(word.zfill(8) for word in words), 16)
     return {cpu for cpu in range(mask.bit_length()) if mask >> cpu & 1}
 

@@ -10,6 +10,7 @@ is chance.
 
 from __future__ import annotations
 
+from rtbisect.model.kinds.boot import Raw
 from rtbisect.model.lab import Measurement, Window
 from rtbisect.suites.base import Files, Suite, SuiteError, Watch, number, of_boot, pairs, text
 
@@ -54,8 +55,12 @@ def parse(
         for key in ("nr_periods", "nr_throttled", "writes", "waits")
     }
     if counts["nr_throttled"] < FEWEST_PERIODS or counts["nr_throttled"] > counts["nr_periods"]:
-        throttled = f"throttled in {counts['nr_throttled']} of {counts['nr_periods']} periods"
-        raise SuiteError(f"the task was {throttled}, at least {FEWEST_PERIODS} are needed")
+        raise SuiteError(
+            Raw.FEW_PERIODS,
+            throttled=counts["nr_throttled"],
+            periods=counts["nr_periods"],
+            least=FEWEST_PERIODS,
+        )
     symptoms = dict.fromkeys(sorted(set(SYMPTOMS.values())), 0.0)
     symptoms[LOCKDEP] = float(number(values, LOCKDEP, "stall.txt") > 0)
     for guard in GUARDS:

@@ -12,6 +12,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from rtbisect.model.kinds.boot import Raw
 from rtbisect.model.lab import Measurement, Window
 from rtbisect.suites import osnoise
 from rtbisect.suites.base import (
@@ -77,17 +78,17 @@ def parse(files: Files, window: Window, watch: Watch) -> tuple[Measurement, ...]
     settings = pairs(text(files, "timerlat.txt"), " ")
     no_events_lost(settings, watch, "timerlat.txt")
     if number(settings, "timerlat_period_us", "timerlat.txt") == 0:
-        raise SuiteError("timerlat.txt: the period is 0")
+        raise SuiteError(Raw.NO_PERIOD, file="timerlat.txt")
     seconds = _window_s(settings)
     rows = {(row.cpu, row.context): row for row in read(text(files, "latency.txt"))}
-    check_watched({cpu for cpu, _context in rows}, watch, "timerlat measured")
+    check_watched({cpu for cpu, _context in rows}, watch, NAME, Raw.STRAY_MEASURED)
     measurements: list[Measurement] = []
     for context in ("irq", "thread"):
         cpu_rows = {cpu: rows.get((cpu, context)) for cpu in watch}
         for cpu, row in cpu_rows.items():
             if row is None or row.count < FEWEST:
                 count = row.count if row else 0
-                raise SuiteError(f"timerlat has {count} {context} latencies of watched CPU {cpu}")
+                raise SuiteError(Raw.FEW_LATENCIES, latencies=count, context=context, cpu=cpu)
         figures = {
             cpu: {
                 (f"{context}_p50_us", "us"): row.quantile_ns(0.5) / 1000,
@@ -105,21 +106,23 @@ def parse(files: Files, window: Window, watch: Watch) -> tuple[Measurement, ...]
 def _window_s(settings: Mapping[str, str]) -> float:
     times = []
     for key in ("start_s", "end_s"):
-        if not re.fullmatch(r"\d{1,9}\.\d{1,6}", settings.get(key, "")):
-            raise SuiteError(f"timerlat.txt: {key} is {settings.get(key, '')[:40]!r}, no time")
-        times.append(float(settings[key]))
-    if times[1] <= times[0]:
-        raise SuiteError(f"timerlat.txt: the window went from {times[0]} to {times[1]} s")
-    return times[1] - times[0]
+        value = settings.get(key, "")
+        if not re.fullmatch(r"\d{1,9}\.\d{1,6}", value):
+            raise SuiteError(Raw.NO_TIME, file="timerlat.txt", key=key, value=value[:40])
+        times.append(float(value))
+    first_s, last_s = times
+    if last_s <= first_s:
+        raise SuiteError(Raw.WINDOW_TIMES, file="timerlat.txt", first_s=first_s, last_s=last_s)
+    return last_s - first_s
 
 
 def read(content: str) -> tuple[Latencies, ...]:
     """All rows; SuiteError when one cannot be, or the trace had lines of another kind."""
     lines = content.splitlines()
     if lines[:1] != [HEAD]:
-        raise SuiteError("latency.txt does not begin with its head")
+        raise SuiteError(Raw.NO_HEAD, file="latency.txt")
     if lines[-1:] != ["other 0"]:
-        raise SuiteError(f"the trace has lines that are none of timerlat: {lines[-1][:40]!r}")
+        raise SuiteError(Raw.FOREIGN_TRACE, line=lines[-1][:40])
     rows: dict[tuple[int, str], Latencies] = {}
     for match in matches("latency.txt", lines[1:-1], _ROW):
         bucket_texts = (pair.split(":") for pair in match["buckets"].split())
@@ -128,7 +131,9 @@ def read(content: str) -> tuple[Latencies, ...]:
         row = Latencies(context=match["context"], buckets=buckets, **numbers)
         _check_row(row, match[0])
         if (row.cpu, row.context) in rows:
-            raise SuiteError(f"latency.txt has {row.context} of CPU {row.cpu} twice")
+            raise SuiteError(
+                Raw.LATENCIES_TWICE, file="latency.txt", context=row.context, cpu=row.cpu
+            )
         rows[row.cpu, row.context] = row
     return tuple(rows.values())
 
@@ -145,7 +150,7 @@ def _check_row(row: Latencies, line: str) -> None:
         or row.over_100us > row.count
         or not row.count * row.min_ns <= row.sum_ns <= row.count * row.max_ns
     ):
-        raise SuiteError(f"latency.txt: {line[:60]!r} cannot be")
+        raise SuiteError(Raw.CANNOT_BE, file="latency.txt", line=line[:60])
 
 
 SUITE = Suite(

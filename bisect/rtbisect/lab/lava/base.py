@@ -20,6 +20,7 @@ from rtbisect.lab.lava.verdict import EndedJob, verdict_on, with_evidence
 from rtbisect.model.lab import DeviceType, Run, RunRequest, RunStatus
 from rtbisect.model.ports import NoNote, Note
 from rtbisect.process import command
+from rtbisect.words.speak import speak
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -214,9 +215,12 @@ class LavaLab(ABC):
             ended = self._job(good, NoNote())
             good_verdict = verdict_on(good, ended)
             if good_verdict.status in (RunStatus.BOOT_FAILED, RunStatus.HUNG):
+                found, good_found = verdict.reason, good_verdict.reason
+                assert found is not None  # it is not COMPLETE, nor the other one
+                assert good_found is not None
                 raise InfrastructureError(
-                    f"{verdict.reason}; so does {good.revision[:12]}, which booted before"
-                    f" ({good_verdict.reason})",
+                    f"{speak(found)}; so does {good.revision[:12]}, which booted before"
+                    f" ({speak(good_found)})",
                     f"see to power, console and network of {ended.device or 'the device'}",
                 )
             if ended.device in silent:

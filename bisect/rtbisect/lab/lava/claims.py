@@ -17,6 +17,7 @@ from rtbisect.lab.lava import fair_use
 from rtbisect.model.ports import NoNote
 from rtbisect.process import http_body
 from rtbisect.process.command import printable
+from rtbisect.words.speak import speak
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -140,5 +141,6 @@ def _validated(lab: LavaServerLab, request: RunRequest) -> str:
 def _booted(lab: LavaServerLab, request: RunRequest) -> str:
     run = lab.run(replace(request, run_id="smoke"), NoNote())
     if not run.complete:
-        raise _Fails(f"{run.status.value}: {run.reason} (log: artefact {run.log[:12]})")
+        why = speak(run.reason) if run.reason else ""
+        raise _Fails(f"{run.status.value}: {why} (log: artefact {run.log[:12]})")
     return f"on {run.device} in {run.seconds:.0f} s"

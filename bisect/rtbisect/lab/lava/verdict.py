@@ -63,7 +63,7 @@ def with_evidence(
         try:
             return verdict, evidence(request, ended.log)
         except InvalidBoot as error:
-            return Verdict(RunStatus.INVALID, str(error)), None
+            return Verdict(RunStatus.INVALID, error.found), None
     if verdict.status is RunStatus.HUNG:
         measurements = symptom(request, verdict.signature, ended.log.console)
         if measurements:
