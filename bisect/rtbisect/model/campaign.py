@@ -329,11 +329,33 @@ class GateStatus(StrEnum):
     ABSENT = "n/a"
 
 
+class GateName(StrEnum):
+    """Gates of docs/trust.md, by the names that stand there."""
+
+    INSTRUMENTS = "G4 instruments"
+    SOURCES = "G4 sources"
+    DUPLICATES = "G5 duplicates"
+    VARIANCE = "G5 variance"
+    #: A machine that stands still comes before any noise.
+    HANGS = "G9 hangs"
+    SAME_KERNEL = "G10 A/A"
+    REACHABILITY = "G11 reachability"
+    #: Where the data come from decides who may get them.
+    ORIGIN = "G15 origin"
+    DOSE = "G16 dose"
+    LOOP = "G16 loop"
+    ISOLATION = "G17 isolation"
+    MEANING = "meaning"
+    #: Of guards that only some kernels can tell.
+    GUARDS = "guards"
+    MACHINE = "machine"
+
+
 @dataclass(frozen=True, slots=True)
 class Gate:
     """One trust gate of docs/trust.md."""
 
-    #: Begins with its number there.
+    #: A `GateName`, or G11 and the suite that asks.
     name: str
     status: GateStatus
     #: What it has seen.
