@@ -1,21 +1,201 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Words of judgements, of their cause and of the gates."""
+"""Words of judgements, of their cause and of the gates.
+
+A gate is asked of kernels that boot, and so is a cause: these tell of boots in every voice.
+"""
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
-from rtbisect.model.kinds.judge import Figures, Told
+from rtbisect.model.kinds.judge import Causes, Figures, Gates, Health, Judged, Reach, Told
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from rtbisect.model.finding import Value
     from rtbisect.words.template import Words
+
+    Data = Mapping[str, Value]
+
+
+def _factor(data: Data) -> str:
+    """What is on in one window and off in the other."""
+    return "the tool {tool}" if data["tool"] else "the workload"
+
+
+def _during(data: Data) -> str:
+    return f"while {_factor(data)} {'measures' if data['tool'] else 'runs'}"
+
+
+def _small_share(data: Data) -> str:
+    percent = max(1, math.ceil(100 * _number(data["share"])))
+    change = f"changes by at most {percent}% of its change beside it"
+    return f"without {_factor(data)} {{figure}} {change}: {{why}}"
+
+
+def _number(value: Value) -> float:
+    if not isinstance(value, int | float):
+        raise TypeError(value)
+    return value
+
+
+def _drift(data: Data) -> str:
+    whose = "the {side}'s boots" if data["side"] else "its boots"
+    how = "better" if data["better"] else "worse"
+    return f"the second half of {whose} is {how} than the first: {{why}}"
+
+
+def _how(data: Data) -> str:
+    return " ({how})" if data["how"] else ""
+
+
+def _changed(data: Data) -> str:
+    if data["functions"] == 1:
+        return "the function that the commit changes"
+    return "of the {functions} functions that the commit changes"
+
+
+def _one(data: Data, one: str, several: str) -> str:
+    return one if data["functions"] == 1 else several
+
+
+def _uncounted(data: Data) -> str:
+    more = int(_number(data["uncounted"])) - 1
+    uncounted = f"{{function}} and {more} more were" if more else "{function} was"
+    several = f"none was seen to run, but {uncounted} not counted"
+    return f"unknown: {_changed(data)} {_one(data, 'was not counted: {function}', several)}"
+
+
+_SOURCES = "{base:.4g} -> {new:.4g}, by the instrument that names the sources"
+_SOURCES += " {traced_base:.4g} -> {traced_new:.4g}"
+_DOSES = "{base_per_s:.0f} and {new_per_s:.0f} events a second"
+_LOOP = "{events:.2g} times the events make {interrupts:.2g} times the interrupts"
+_HANGS = "{parent} of {parent_boots} boots of the parent hang, {culprit} of {culprit_boots}"
+_HANGS += " of the culprit"
+_TICKS = "{window}: {per_s:.3g} timer interrupts a second while idle"
 
 SENTENCES: Mapping[str, Words] = {
     Told.RATIO: "new/base = {ratio:.3g}",
     Told.DIFFERENCE: "new - base = {difference:+digits}{unit:unit}",
+    Told.SHIFT_RATIO: "a ratio of {ratio:.3g}",
+    Told.SHIFT: "{difference:digits}{unit:unit}",
     Figures.SPREAD: "in the spread of the {voice.run}s",
     Figures.MEAN: "in the mean of the {voice.run}s, not in their median",
     Figures.ONE_CPU: "on the watched CPU number {number} beside the others",
+    Judged.NO_BOOTS: "no {voice.run}s of {side}",
+    Judged.REGRESSED: "{effect}, p = {p:.2g}",
+    Judged.EXCLUDED: "{effect}; the interval excludes the smallest effect that counts",
+    Judged.INCLUDED: "{effect}; the interval includes the smallest effect that counts",
+    Judged.TOO_FEW: "{effect}; {base}+{new} {voice.run}s cannot reach p <= {alpha:g}",
+    Judged.ABOVE_ALPHA: "{effect}, but p = {p:.2g} is above {alpha:g}",
+    Judged.HOLM: "p = {p:.2g} after Holm over {metrics} metrics is above {alpha:g}",
+    Judged.LIMIT_BROKEN: (
+        "{why}; breaks the limit of {limit:g}{unit:unit} ({base:.4g} -> {new:.4g})"
+    ),
+    Causes.NO_DIFFERENCE: "{metric} does not differ: {why}",
+    Causes.NO_WORKLOAD: "{metric} differs, and no workload is involved",
+    Causes.ITS_WORKLOAD: (
+        "{metric} differs, and {workload} is what the figure is about: there is none without it"
+    ),
+    Causes.WITHOUT_TOO: lambda data: f"the kernels differ with {_factor(data)} and without it",
+    Causes.ONLY_WITH: lambda data: f"the kernels differ only {_during(data)}",
+    Causes.SMALL_SHARE: _small_share,
+    Causes.MORE_WITH: lambda data: (
+        f"the kernels differ more {_during(data)} than without it, where the boots show no"
+        " difference: {why}"
+    ),
+    Causes.LITTLE_WITHOUT: lambda data: (
+        f"the kernels differ {_during(data)}; without it by less than counts: {{why}}"
+    ),
+    Causes.OPEN: lambda data: (
+        f"the kernels differ {_during(data)}; without it the boots do not decide: {{why}}"
+    ),
+    Gates.INSTRUMENTS: (
+        "CPU {cpu}: the tracer saw {traced_per_s:.4g} interrupts a second,"
+        " /proc/interrupts {counted_per_s:.4g}"
+    ),
+    Gates.NO_SECOND_INSTRUMENT: "no second instrument tells of this figure",
+    Gates.SOURCES: _SOURCES,
+    Gates.SOURCES_LITTLE: f"{_SOURCES}: too little to compare",
+    Gates.SOURCES_DIFFER: (f"{_SOURCES}: what makes the figure does not change as the figure does"),
+    Gates.RAW_EQUAL: "{first} and {second} have the same raw files",
+    Gates.RAW_FEW: "raw files of fewer than two boots",
+    Gates.RAW_DIFFERS: "raw files of {boots} boots differ",
+    Gates.ZERO_OR_ONE: "{metric} of the {side} is 0 or 1 in a boot",
+    Gates.VALUES_FEW: "{metric} of the {side}: fewer than three boots",
+    Gates.VALUES_EQUAL: "{metric} of the {side} is {value:g} in all {boots} boots",
+    Gates.VALUES: "{metric} of the {side}: {values} values in {boots} boots",
+    Gates.CPU_VIRTUAL: "the CPU says that it is virtual",
+    Gates.VENDOR_VIRTUAL: "the machine is made by {vendor}",
+    Gates.EMULATED: "the device type is an emulator",
+    Gates.SYNTHETIC: "the workload is ours, not somebody's use",
+    Gates.REAL: "a real machine and a workload that somebody uses",
+    Gates.NO_DOSE: "no workload with a dose",
+    Gates.DOSES: _DOSES,
+    Gates.DOSES_PER_EVENT: f"{_DOSES}; the figure is one for each event",
+    Gates.DOSES_DIFFER: f"{_DOSES} differ by more than {{share:.0%}}: rates do not compare",
+    Gates.ONE_RATE: "one event rate only",
+    Gates.RATES_EQUAL: "the event rates do not differ",
+    Gates.LOOP: _LOOP,
+    Gates.FEEDS_ITSELF: f"{_LOOP}, more than one each: they feed themselves",
+    Gates.MEANING_CHANGED: (
+        "the commit changes {file}, which makes the figures of the suite {suite}:"
+        " they may mean something else since"
+    ),
+    Gates.MADE_BY_NO_FILE: "the figures of the suite {suite} are made by no file of the kernel",
+    Gates.MEANING_KEPT: "the commit changes none of the files that make the figures of {suite}",
+    Gates.HANGS_SEARCHED: "hangs are what the searched figure counts",
+    Gates.NO_HANG: "no boot of either kernel hangs",
+    Gates.HANGS: _HANGS,
+    Gates.CULPRIT_HANGS: lambda data: f"{_HANGS}{_how(data)}: that comes before any noise",
+    Gates.PARENT_HANGS: lambda data: f"{_HANGS}{_how(data)}: a revert may bring that back",
+    Gates.CULPRIT_NOT_ENDED: (
+        "{window}: no run on the culprit got to its end, on the parent it did"
+    ),
+    Gates.NOT_ON_BOTH: "{window}: {suite} did not run on both kernels",
+    Gates.FAILURES: (
+        "{window}: {parent:.0f} of {parent_runs} runs fail on the parent,"
+        " {culprit:.0f} of {culprit_runs} on the culprit"
+    ),
+    Gates.TICKS: _TICKS,
+    Gates.TICKS_MANY: f"{_TICKS}, at most {{most_per_s:g}} are expected with nohz_full",
+    Gates.PARENT_FEW: "{boots} boots of the parent, at least {fewest} are needed",
+    Gates.IN_PART: "the commit was found {part}",
+    Gates.NO_LUCK_TOLD: "of shares and counts the boots of one side alone say too little",
+    Gates.LUCK: (
+        "two series of {boots} boots of the parent differ by less than {luck} in {percent:.0f} of"
+        " 100 draws, the culprit from its parent by {change}"
+    ),
+    Gates.DRIFT: _drift,
+    Gates.GUARDS_BLIND: "these kernels cannot tell {guards}",
+    Gates.GUARDS_TELL: "these kernels tell {guards}",
+    Gates.NO_VALID_BOOT: "no valid boot",
+    Gates.MACHINE_BLIND: "the kernel does not tell {counters}; the rest stood still",
+    Gates.MACHINE_STEADY: (
+        "no throttling, no machine check, no SMI, no taint, one clock source in {boots} boots"
+    ),
+    Reach.BUILDS_SILENT: "unknown: the builds do not tell which functions differ",
+    Reach.NOT_BUILT: "the kernel is built from none of the files that the commit changes",
+    Reach.NO_FUNCTION: "unknown: no function differs, the commit changes data or headers only",
+    Reach.RUNS: lambda data: (
+        f"{_changed(data)} {_one(data, 'runs:', '{ran} ran,')}"
+        " {function} {per_s:.4g} times a second"
+    ),
+    Reach.AT_BOOT: lambda data: (
+        f"unknown: {_changed(data)} {_one(data, 'did not run', 'none ran')} in the window, but the"
+        " kernel calls {function} while it boots, and what that does may last"
+    ),
+    Reach.NEVER: lambda data: (
+        f"{_changed(data)} {_one(data, 'did not run', 'none ran')} in the window: {{names}}"
+    ),
+    Reach.NOT_COUNTED: "unknown: no boot counted functions",
+    Reach.UNCOUNTED: _uncounted,
+    Health.THROTTLED: "the CPU throttled itself {times} times: it was too hot",
+    Health.MACHINE_CHECKS: "{times} machine check exceptions: the hardware is failing",
+    Health.SMI: "the firmware stopped the CPUs {times} times (SMIs, those of all CPUs together)",
+    Health.TAINTED: "the kernel got tainted in a window (bit {bits}): {after}",
+    Health.NO_COUNTS: "{counter} was {before!r} before the windows and {after!r} after them",
+    Health.CLOCK_CHANGED: "the clock source changed to {clock} in a window",
 }
