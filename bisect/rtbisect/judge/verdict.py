@@ -12,12 +12,12 @@ from rtbisect.judge.scale import (
     all_badness,
     by_mean,
     centre,
-    digits,
     effect_floor,
     effect_of,
-    unit_behind,
 )
 from rtbisect.model.campaign import Better, Judgement, Level, Role, Sample, Scale, Sought, Threshold
+from rtbisect.model.finding import Finding
+from rtbisect.model.kinds.judge import Judged, Side, Told
 
 #: With fewer boots on a side the bootstrap interval is too short to say "pass".
 PASS_BOOTS = 3
@@ -26,17 +26,16 @@ PASS_BOOTS = 3
 IMPROVED_ALPHA = 0.005
 
 
-def judge(  # noqa: PLR0913  (keyword-only: what the reason is said in)
+def judge(
     threshold: Threshold,
     base: Sample,
     new: Sample,
     *,
     alpha: float = 0.01,
-    run: str = "boot",
-    effect_words: Callable[[float], str] | None = None,
+    effect: Callable[[float], Finding] | None = None,
 ) -> Judgement:
-    """Is `new` worse than `base`? The reason calls a measurement a `run`, and the effect what
-    `effect_words` makes of it, else `effect_text`.
+    """Is `new` worse than `base`? The reason tells the effect as `effect` does, else as
+    `effect_found`.
 
     regressed: the medians differ by at least `min_effect` in the bad direction and the one-sided
     permutation p (of ranks; of means where these are judged) is at most `alpha`. pass: the 95%
@@ -51,7 +50,7 @@ def judge(  # noqa: PLR0913  (keyword-only: what the reason is said in)
         effect=none,
         interval=(none, none),
         p=1.0,
-        reason=f"no {run}s of {'new' if base.n else 'base'}",
+        reason=Finding.of(Judged.NO_BOOTS, side=Side.NEW if base.n else Side.BASE),
     )
     if not base.n or not new.n:
         return judgement
@@ -60,9 +59,9 @@ def judge(  # noqa: PLR0913  (keyword-only: what the reason is said in)
     interval = (min(first, second), max(first, second))
     judgement = replace(judgement, effect=effect_of(threshold, shift), interval=interval, p=p)
     worst = high if min(base.n, new.n) >= PASS_BOOTS else None
-    words = effect_words or partial(effect_text, threshold)
-    effect = words(judgement.effect)
-    return _with_level(threshold, judgement, (shift, floor, worst), alpha, (effect, run))
+    tell = effect or partial(effect_found, threshold)
+    told = tell(judgement.effect)
+    return _with_level(threshold, judgement, (shift, floor, worst), alpha, told)
 
 
 # A verification asks again for each of its looks after every boot, and nothing of them has changed.
@@ -123,7 +122,7 @@ def judge_all(
     adjusted = stats.holm([judgements[i].p for i in primary])
     for index, p in zip(primary, adjusted, strict=True):
         if judgements[index].level is Level.REGRESSED and p > alpha:
-            reason = f"p = {p:.2g} after Holm over {len(primary)} metrics is above {alpha:g}"
+            reason = Finding.of(Judged.HOLM, p=p, metrics=len(primary), alpha=alpha)
             judgements[index] = replace(
                 judgements[index], level=Level.UNDECIDED, p=p, reason=reason
             )
@@ -150,7 +149,7 @@ def improved(
         (limits[judgement.key].toward(Sought.REPAIR), judgement.base, judgement.new)
         for judgement in judgements
         # Of a part of a figure the threshold is another one.
-        if judgement.key in limits and not judgement.figure
+        if judgement.key in limits and judgement.figure is None
     ]
     return tuple(
         judgement
@@ -164,50 +163,49 @@ def _with_level(
     judgement: Judgement,
     shifts: tuple[float, float, float | None],
     alpha: float,
-    words: tuple[str, str],
+    effect: Finding,
 ) -> Judgement:
     """Level and reason; `shifts` are shift, its floor, and the worst shift of the interval
-    (None: too few boots to trust it), all in badness. `words` are the effect, and what a
-    measurement is called.
+    (None: too few boots to trust it), all in badness.
     """
-    effect, run = words
     shift, floor, worst = shifts
-    if shift >= floor and judgement.p <= alpha:
-        level, reason = Level.REGRESSED, f"{effect}, p = {judgement.p:.2g}"
+    base, new, p = judgement.base, judgement.new, judgement.p
+    level = Level.UNDECIDED
+    if shift >= floor and p <= alpha:
+        level, reason = Level.REGRESSED, Finding.of(Judged.REGRESSED, effect=effect, p=p)
     elif worst is not None and worst < floor:
-        level, reason = (
-            Level.PASS,
-            f"{effect}; the interval excludes the smallest effect that counts",
-        )
-    elif smallest_p(judgement.base, judgement.new) > alpha:
-        level = Level.UNDECIDED
-        reason = (
-            f"{effect}; {judgement.base.n}+{judgement.new.n} {run}s cannot reach p <= {alpha:g}"
-        )
+        level, reason = Level.PASS, Finding.of(Judged.EXCLUDED, effect=effect)
+    elif smallest_p(base, new) > alpha:
+        reason = Finding.of(Judged.TOO_FEW, effect=effect, base=base.n, new=new.n, alpha=alpha)
     elif shift >= floor:
-        level, reason = Level.UNDECIDED, f"{effect}, but p = {judgement.p:.2g} is above {alpha:g}"
+        reason = Finding.of(Judged.ABOVE_ALPHA, effect=effect, p=p, alpha=alpha)
     else:
-        level = Level.UNDECIDED
-        reason = f"{effect}; the interval includes the smallest effect that counts"
-    return replace(judgement, level=level, reason=reason + _limit_text(threshold, judgement))
+        reason = Finding.of(Judged.INCLUDED, effect=effect)
+    return replace(judgement, level=level, reason=_with_limit(threshold, judgement, reason))
 
 
-def effect_text(threshold: Threshold, effect: float) -> str:
-    """`new/base = 2.1` or `new - base = +3 us`; a share has no unit to say."""
+def effect_found(threshold: Threshold, effect: float) -> Finding:
+    """An effect (`Judgement.effect`) in the unit of its figure."""
     if threshold.scale is Scale.LOG:
-        return f"new/base = {effect:.3g}"
-    return f"new - base = {digits(effect, '+')}{unit_behind(threshold)}".rstrip()
+        return Finding.of(Told.RATIO, ratio=effect)
+    return Finding.of(Told.DIFFERENCE, difference=effect, unit=threshold.unit)
 
 
-def _limit_text(threshold: Threshold, judgement: Judgement) -> str:
-    """Says when the new median breaks the absolute limit and the old one kept it."""
+def _with_limit(threshold: Threshold, judgement: Judgement, reason: Finding) -> Finding:
+    """Tells beside the reason when the new median breaks the absolute limit and the old one kept
+    it.
+    """
     if threshold.limit is None:
-        return ""
+        return reason
     base, new = centre(threshold, judgement.base.values), centre(threshold, judgement.new.values)
     sign = 1 if threshold.better is Better.LOWER else -1
     if sign * new > sign * threshold.limit >= sign * base:
-        return (
-            f"; breaks the limit of {threshold.limit:g}{unit_behind(threshold)}"
-            f" ({base:.4g} -> {new:.4g})"
+        return Finding.of(
+            Judged.LIMIT_BROKEN,
+            why=reason,
+            limit=threshold.limit,
+            base=base,
+            new=new,
+            unit=threshold.unit,
         )
-    return ""
+    return reason

@@ -8,8 +8,10 @@ import pytest
 from helpers.campaigns import RES
 from rtbisect.errors import ConfigError
 from rtbisect.judge.scale import badness, effect_of
-from rtbisect.judge.verdict import effect_text, judge, judge_all
+from rtbisect.judge.verdict import effect_found, judge, judge_all
 from rtbisect.model.campaign import Better, Level, MetricKey, Role, Sample, Scale, Statistic
+from rtbisect.model.finding import Finding
+from rtbisect.model.kinds.judge import Judged, Side, Told
 
 POOL = Path(__file__).parents[2] / "data" / "eventpoll-lock-tcg.csv"
 
@@ -26,12 +28,15 @@ def test_real_boots_of_the_two_locks_are_a_regression():
     assert found.p == 1 / 924
     assert found.effect > 3
     assert found.interval[0] > 1.5
+    effect = Finding.of(Told.RATIO, ratio=found.effect)
+    assert found.reason == Finding.of(Judged.REGRESSED, effect=effect, p=found.p)
 
 
 def test_real_boots_without_the_workload_pass():
     found = judge(RES, boots("res_per_s_off", "rwlock", 10), boots("res_per_s_off", "spinlock", 10))
     assert found.level is Level.PASS
     assert found.interval[0] < 1 < found.interval[1] < 1.5
+    assert found.reason.kind == Judged.EXCLUDED
 
 
 def test_one_stray_boot_of_the_base_takes_nothing_back():
@@ -53,7 +58,8 @@ def test_an_improvement_passes():
 def test_too_few_boots_stay_undecided_and_say_so():
     found = judge(RES, Sample((1.0, 1.1, 1.2)), Sample((9.0, 9.1, 9.2)))
     assert found.level is Level.UNDECIDED
-    assert "3+3 boots cannot reach p <= 0.01" in found.reason
+    told = {"effect": effect_found(RES, found.effect), "base": 3, "new": 3, "alpha": 0.01}
+    assert found.reason == Finding.of(Judged.TOO_FEW, **told)
 
 
 def test_one_boot_a_side_never_passes():
@@ -71,6 +77,20 @@ def test_a_significant_but_small_change_is_no_regression():
 def test_wide_boots_are_undecided():
     found = judge(RES, Sample((1, 2, 4, 8, 16, 32)), Sample((2, 4, 8, 16, 32, 64)), alpha=0.01)
     assert found.level is Level.UNDECIDED
+    told = {"effect": effect_found(RES, found.effect), "p": found.p, "alpha": 0.01}
+    assert found.reason == Finding.of(Judged.ABOVE_ALPHA, **told)
+    small = judge(RES, Sample((1, 2, 4, 8, 16, 32)), Sample((1.2, 2, 4, 8, 16, 64)))
+    assert (small.level, small.reason.kind) == (Level.UNDECIDED, Judged.INCLUDED)
+
+
+def test_who_judges_a_part_of_a_figure_tells_its_effect():
+    base, new = Sample((1, 1.1, 1.2, 1.3, 1.4, 1.5)), Sample((9, 9.1, 9.2, 9.3, 9.4, 9.5))
+
+    def tell(effect):
+        return Finding.of(Told.DIFFERENCE, difference=2 * effect, unit="us")
+
+    found = judge(RES, base, new, effect=tell)
+    assert found.reason.data["effect"] == tell(found.effect)
 
 
 def test_higher_is_better_turns_the_direction():
@@ -91,13 +111,22 @@ def test_the_floor_keeps_zero_counts_finite():
 def test_a_broken_limit_is_named_only_when_the_base_kept_it():
     limited = replace(RES, limit=20.0)
     base, new = Sample((9, 9, 10, 10, 11, 11)), Sample((40, 41, 42, 43, 44, 45))
-    assert "breaks the limit of 20 1/s" in judge(limited, base, new).reason
-    assert "limit" not in judge(limited, new, new).reason
+    found = judge(limited, base, new).reason
+    why = judge(RES, base, new).reason
+    told = {"why": why, "limit": 20.0, "base": 10.0, "new": 42.5, "unit": RES.unit}
+    assert found == Finding.of(Judged.LIMIT_BROKEN, **told)
+    assert judge(limited, new, new).reason == judge(RES, new, new).reason
+    # Where more is better the limit is broken from above.
+    floor = replace(limited, better=Better.HIGHER)
+    assert judge(floor, new, base).reason.kind == Judged.LIMIT_BROKEN
 
 
 def test_no_boots_are_undecided():
     found = judge(RES, Sample(()), Sample((1.0,)))
-    assert (found.level, found.p, found.reason) == (Level.UNDECIDED, 1.0, "no boots of base")
+    assert (found.level, found.p) == (Level.UNDECIDED, 1.0)
+    assert found.reason == Finding.of(Judged.NO_BOOTS, side=Side.BASE)
+    new = judge(RES, Sample((1.0,)), Sample(())).reason
+    assert new == Finding.of(Judged.NO_BOOTS, side=Side.NEW)
 
 
 def test_holm_counts_the_primary_metrics_only():
@@ -110,7 +139,7 @@ def test_holm_counts_the_primary_metrics_only():
     both = judge_all([(RES, base, new), (other, base, new)], alpha=0.0015)
     assert [j.level for j in both] == [Level.UNDECIDED, Level.UNDECIDED]
     assert both[0].p == 2 / 924
-    assert "after Holm over 2 metrics" in both[0].reason
+    assert both[0].reason == Finding.of(Judged.HOLM, p=2 / 924, metrics=2, alpha=0.0015)
 
 
 def test_impossible_thresholds_and_values_are_refused():
@@ -129,11 +158,8 @@ def test_effect_is_the_inverse_of_badness():
     assert effect_of(RES, shift) == pytest.approx(2.0)
 
 
-def test_a_share_has_no_unit_to_say():
+def test_an_effect_is_told_in_the_unit_of_its_figure():
     share = replace(RES, scale=Scale.LINEAR, unit="1")
-    assert effect_text(share, -0.625) == "new - base = -0.625"
-    assert effect_text(replace(share, unit="us"), 3.0) == "new - base = +3 us"
-    sides = Sample((0.0, 0.1) * 4), Sample((0.9, 1.0) * 4)
-    for unit, said in (("1", "the limit of 0.5 (0.05 ->"), ("us", "the limit of 0.5 us (0.05 ->")):
-        limited = replace(share, unit=unit, limit=0.5, min_effect=0.3)
-        assert said in judge(limited, *sides).reason
+    found = effect_found(share, -0.625)
+    assert found == Finding.of(Told.DIFFERENCE, difference=-0.625, unit="1")
+    assert effect_found(RES, 2.0) == Finding.of(Told.RATIO, ratio=2.0)
