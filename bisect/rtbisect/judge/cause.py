@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from rtbisect.judge import stats
 from rtbisect.judge.scale import all_badness
 from rtbisect.judge.verdict import judge
 from rtbisect.model.campaign import Cause, Judgement, Level, Sample, Scale, Threshold
+from rtbisect.model.finding import Finding
+from rtbisect.model.kinds.judge import Causes
 
 #: A change without the workload that is surely below this share of the change beside it, in
 #: the same unit, is not what the workload shows.
@@ -30,8 +31,8 @@ def cause(  # noqa: PLR0913  (two factors with two levels each: four samples, tw
     instrument: str = "",
     workload: str = "none",
     alpha: float = 0.01,
-) -> tuple[Cause, str]:
-    """Cause and the sentence for the report.
+) -> tuple[Cause, Finding]:
+    """Cause, and what tells of it.
 
     `_on` is the window in which the search saw the effect, `_off` the control without the workload;
     `threshold_off` is None for a metric that has no such control, be it that no workload is
@@ -41,53 +42,44 @@ def cause(  # noqa: PLR0913  (two factors with two levels each: four samples, tw
     only it sees is its own.
     """
     with_load = judge(threshold_on, parent_on, culprit_on, alpha=alpha)
+    metric = str(threshold_on.key)
     if with_load.level is not Level.REGRESSED:
-        return Cause.NONE, f"{threshold_on.key} does not differ: {with_load.reason}"
+        why = with_load.reason
+        return Cause.NONE, Finding.of(Causes.NO_DIFFERENCE, metric=metric, why=why)
     if threshold_off is None:
-        reason = f"{workload} is what the figure is about: there is none without it"
         if workload == "none":
-            reason = "no workload is involved"
-        return Cause.KERNEL, f"{threshold_on.key} differs, and {reason}"
+            return Cause.KERNEL, Finding.of(Causes.NO_WORKLOAD, metric=metric)
+        found = Finding.of(Causes.ITS_WORKLOAD, metric=metric, workload=workload)
+        return Cause.KERNEL, found
     without = judge(threshold_off, parent_off or Sample(()), culprit_off or Sample(()), alpha=alpha)
-    factor = _Factor(Cause.WORKLOAD_DEPENDENT, "the workload", "runs")
-    if instrument:
-        factor = _Factor(Cause.TOOL_INDUCED, f"the tool {instrument}", "measures")
     if without.level is Level.REGRESSED:
-        return Cause.KERNEL, f"the kernels differ with {factor.name} and without it"
+        return Cause.KERNEL, Finding.of(Causes.WITHOUT_TOO, tool=instrument)
     # Less than what counts is not nothing: twice as much in both windows is one effect.
     if without.level is Level.PASS and without.p > DOUBTFUL_P:
-        return factor.cause, f"the kernels differ only while {factor.name} {factor.verb}"
-    return _undecided(
-        factor, with_load, without, _share_without(threshold_off, control_loaded, without)
-    )
+        return _induced(instrument), Finding.of(Causes.ONLY_WITH, tool=instrument)
+    share = _share_without(threshold_off, control_loaded, without)
+    return _undecided(instrument, with_load, without, share)
 
 
-@dataclass(frozen=True, slots=True)
-class _Factor:
-    """What is on in one window and off in the other, and the cause if it takes that."""
-
-    cause: Cause
-    name: str
-    verb: str
+def _induced(instrument: str) -> Cause:
+    """The cause if it takes what is on in one window and off in the other."""
+    return Cause.TOOL_INDUCED if instrument else Cause.WORKLOAD_DEPENDENT
 
 
 def _undecided(
-    factor: _Factor, with_load: Judgement, without: Judgement, share: float | None
-) -> tuple[Cause, str]:
+    instrument: str, with_load: Judgement, without: Judgement, share: float | None
+) -> tuple[Cause, Finding]:
     """Cause where the control alone says neither pass nor regressed."""
+    tool, why = instrument, without.reason
     if share is not None and share < SMALL_SHARE:
-        sentence = f"without {factor.name} {without.key.name} changes by at most"
-        sentence += f" {max(1, math.ceil(100 * share))}% of its change beside it"
-        return factor.cause, f"{sentence}: {without.reason}"
-    during = f"while {factor.name} {factor.verb}"
-    if without.level is not Level.PASS and _larger_beside_workload(with_load, without):
-        sentence = f"the kernels differ more {during} than without it, where the boots"
-        return factor.cause, f"{sentence} show no difference: {without.reason}"
-    sentence = f"the kernels differ {during}; without it"
-    sentence += (
-        " by less than counts" if without.level is Level.PASS else " the boots do not decide"
-    )
-    return Cause.NONE, f"{sentence}: {without.reason}"
+        figure = without.key.name
+        found = Finding.of(Causes.SMALL_SHARE, tool=tool, figure=figure, share=share, why=why)
+        return _induced(instrument), found
+    if without.level is Level.PASS:
+        return Cause.NONE, Finding.of(Causes.LITTLE_WITHOUT, tool=tool, why=why)
+    if _larger_beside_workload(with_load, without):
+        return _induced(instrument), Finding.of(Causes.MORE_WITH, tool=tool, why=why)
+    return Cause.NONE, Finding.of(Causes.OPEN, tool=tool, why=why)
 
 
 def _share_without(

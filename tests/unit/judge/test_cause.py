@@ -4,6 +4,8 @@ from dataclasses import replace
 from helpers.campaigns import RES
 from rtbisect.judge.cause import cause
 from rtbisect.model.campaign import Cause, MetricKey, Sample
+from rtbisect.model.finding import Finding
+from rtbisect.model.kinds.judge import Causes, Judged, Side
 
 OFF = MetricKey("interrupts", "res", "off")
 ON = replace(RES, control=OFF)
@@ -15,25 +17,26 @@ NONE = Sample(())
 def test_a_difference_only_under_the_workload_depends_on_it():
     found, reason = cause(ON, QUIET, LOUD, ON, QUIET, QUIET)
     assert found is Cause.WORKLOAD_DEPENDENT
-    assert "only while the workload runs" in reason
+    assert reason == Finding.of(Causes.ONLY_WITH, tool="")
 
 
 def test_a_difference_also_without_the_workload_is_the_kernel():
     found, reason = cause(ON, QUIET, LOUD, ON, QUIET, LOUD)
     assert found is Cause.KERNEL
-    assert "without it" in reason
+    assert reason == Finding.of(Causes.WITHOUT_TOO, tool="")
 
 
 def test_a_metric_without_a_workload_blames_the_kernel():
     found, reason = cause(ON, QUIET, LOUD, None, None, None)
     assert found is Cause.KERNEL
-    assert "no workload" in reason
+    assert reason == Finding.of(Causes.NO_WORKLOAD, metric=str(ON.key))
 
 
 def test_a_figure_about_a_workload_says_so():
     found, reason = cause(ON, QUIET, LOUD, None, None, None, workload="epoll-producers")
     assert found is Cause.KERNEL
-    assert "epoll-producers is what the figure is about" in reason
+    told = {"metric": str(ON.key), "workload": "epoll-producers"}
+    assert reason == Finding.of(Causes.ITS_WORKLOAD, **told)
 
 
 def test_a_control_that_changes_by_less_than_counts_is_not_one_that_stands_still():
@@ -45,33 +48,40 @@ def test_a_control_that_changes_by_less_than_counts_is_not_one_that_stands_still
     for beside in (None, (parent, culprit)):
         found, reason = cause(on, parent, culprit, off, calm, stirred, control_loaded=beside)
         assert found is Cause.NONE
-        assert "without it by less than counts" in reason
+        assert reason.kind == Causes.LITTLE_WITHOUT
+        assert reason.data["why"].kind == Judged.EXCLUDED
     # A share of a fifth and less is what the report says.
     slight = Sample(tuple(value * 1.05 + 0.2 for value in calm.values))
     found, reason = cause(on, parent, culprit, off, calm, slight, control_loaded=(parent, culprit))
     assert found is Cause.WORKLOAD_DEPENDENT
-    assert "of its change beside it" in reason
+    assert reason.kind == Causes.SMALL_SHARE
+    assert (reason.data["tool"], reason.data["figure"]) == ("", OFF.name)
+    assert 0 < reason.data["share"] < 0.2
 
 
 def test_no_difference_has_no_cause():
-    assert cause(ON, QUIET, QUIET, ON, QUIET, LOUD)[0] is Cause.NONE
+    found, reason = cause(ON, QUIET, QUIET, ON, QUIET, LOUD)
+    assert found is Cause.NONE
+    assert (reason.kind, reason.data["metric"]) == (Causes.NO_DIFFERENCE, str(ON.key))
+    assert reason.data["why"].kind == Judged.EXCLUDED
 
 
 def test_an_unmeasured_control_leaves_the_cause_open():
     found, reason = cause(ON, QUIET, LOUD, ON, NONE, NONE)
     assert found is Cause.NONE
-    assert "do not decide: no boots of base" in reason
+    why = Finding.of(Judged.NO_BOOTS, side=Side.BASE)
+    assert reason == Finding.of(Causes.OPEN, tool="", why=why)
 
 
 def test_an_undecided_control_depends_on_whether_the_boots_look_alike():
     wide = (0.2, 2.6, 1.1, 0.9, 4.0, 0.6)
     found, reason = cause(ON, QUIET, LOUD, ON, Sample(wide), Sample(wide[::-1]))
     assert found is Cause.WORKLOAD_DEPENDENT
-    assert "no difference" in reason
+    assert (reason.kind, reason.data["tool"]) == (Causes.MORE_WITH, "")
     # Twice as much without the workload, with p = 0.03: that is no control that holds.
     found, reason = cause(ON, QUIET, LOUD, ON, Sample(wide), Sample((1.5, 3.0, 1.9, 1.0, 5.0, 2.7)))
     assert found is Cause.NONE
-    assert "do not decide" in reason
+    assert reason.kind == Causes.OPEN
 
 
 def test_a_small_count_that_wavers_is_nothing_beside_what_the_workload_adds():
@@ -84,7 +94,7 @@ def test_a_small_count_that_wavers_is_nothing_beside_what_the_workload_adds():
     assert cause(ON, QUIET, LOUD, off, parent, culprit)[0] is Cause.NONE
     found, reason = cause(ON, QUIET, LOUD, off, parent, culprit, control_loaded=(quiet, loud))
     assert found is Cause.WORKLOAD_DEPENDENT
-    assert "of its change beside it" in reason
+    assert reason.kind == Causes.SMALL_SHARE
 
 
 def test_a_share_that_counts_decides_nothing():
@@ -103,10 +113,10 @@ def test_a_control_that_regressed_is_the_kernel_however_small():
 def test_a_difference_that_only_the_tool_sees_is_its_own():
     found, reason = cause(ON, QUIET, LOUD, ON, QUIET, QUIET, instrument="perf-epoll")
     assert found is Cause.TOOL_INDUCED
-    assert reason == "the kernels differ only while the tool perf-epoll measures"
+    assert reason == Finding.of(Causes.ONLY_WITH, tool="perf-epoll")
     found, reason = cause(ON, QUIET, LOUD, ON, QUIET, LOUD, instrument="perf-epoll")
     assert found is Cause.KERNEL
-    assert reason == "the kernels differ with the tool perf-epoll and without it"
+    assert reason == Finding.of(Causes.WITHOUT_TOO, tool="perf-epoll")
     found, reason = cause(ON, QUIET, LOUD, ON, NONE, NONE, instrument="perf-epoll")
     assert found is Cause.NONE
-    assert "while the tool perf-epoll measures; without it the boots do not decide" in reason
+    assert (reason.kind, reason.data["tool"]) == (Causes.OPEN, "perf-epoll")
