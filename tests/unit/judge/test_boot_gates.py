@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rtbisect.judge.gates import aa, boot_gates, reachability
+from rtbisect.judge.gates import aa, boot_gates
 from rtbisect.judge.verdict import judge
 from rtbisect.model.campaign import (
     Better,
@@ -22,8 +22,9 @@ from rtbisect.model.campaign import (
     Statistic,
     Threshold,
 )
-from rtbisect.model.code import Function
 from rtbisect.model.facts import Facts
+from rtbisect.model.finding import Finding, as_said
+from rtbisect.model.kinds.judge import Gates, Judged, Side, Told
 from rtbisect.model.lab import Measurement
 from rtbisect.suites.identity import NoiseRow, contradiction
 
@@ -70,11 +71,12 @@ def test_the_tool_and_proc_interrupts_of_the_published_table_contradict_each_oth
     row = next(r for r in table("osnoise-samples") if r["kernel"] == "6.18.19-rt rwlock")
     found = counts[row["kernel"]]
     assert found["LOC"] + found["IWI"] == 714_036
-    gate = boot_gates.instruments_agree(
-        "CPU 1", float(row["irq_per_sample"]) / 0.95, sum(found.values()) / 120
-    )
+    traced, counted = float(row["irq_per_sample"]) / 0.95, sum(found.values()) / 120
+    gate = boot_gates.instruments_agree(1, traced, counted)
     assert gate.status is GateStatus.FAIL
-    assert "the tracer saw 1.053 interrupts a second, /proc/interrupts 5950" in gate.reason
+    told = {"cpu": 1, "traced_per_s": traced, "counted_per_s": counted}
+    assert gate.reason == Finding.of(Gates.INSTRUMENTS, **told)
+    assert 5600 * traced < counted < 5700 * traced
 
 
 def threshold(**changes):
@@ -173,7 +175,7 @@ def test_what_the_kernel_prints_is_never_refused(runtime, data):
     ],
 )
 def test_rates_of_two_instruments(traced, counted, ok):
-    assert boot_gates.instruments_agree("CPU 2", traced, counted).ok is ok
+    assert boot_gates.instruments_agree(2, traced, counted).ok is ok
 
 
 def window(irq, *, res=0.0, nmi=0.0, cpu=2):
@@ -191,7 +193,7 @@ def window(irq, *, res=0.0, nmi=0.0, cpu=2):
 
 def test_a_window_is_checked_cpu_by_cpu_and_without_nmis():
     found = boot_gates.of_window([*window(50, res=100.0, nmi=900.0), *window(0, res=80.0, cpu=3)])
-    assert [(gate.ok, gate.reason[:5]) for gate in found] == [(True, "CPU 2"), (False, "CPU 3")]
+    assert [(gate.ok, gate.reason.data["cpu"]) for gate in found] == [(True, 2), (False, 3)]
     assert boot_gates.of_window(window(50)[:2]) == ()
     assert boot_gates.of_window(window(50)[2:]) == ()
 
@@ -200,100 +202,94 @@ def test_a_window_is_checked_cpu_by_cpu_and_without_nmis():
 
 
 def test_raw_files_and_values_that_repeat_are_refused():
-    assert boot_gates.raw_data_differ({"r1": "x", "r2": "y"}).ok
-    assert boot_gates.raw_data_differ({"r1": "x"}).status is GateStatus.ABSENT
-    assert "r1 and r3" in boot_gates.raw_data_differ({"r1": "x", "r2": "y", "r3": "x"}).reason
-    assert boot_gates.varies("res", [0.0] * 6).ok
-    assert boot_gates.varies("res", [2.0, 2.0]).status is GateStatus.ABSENT
-    assert not boot_gates.varies("res", [2.0] * 6).ok
-    assert boot_gates.varies("res", [2.0, 2.0, 2.1]).ok
+    differ = boot_gates.raw_data_differ({"r1": "x", "r2": "y"})
+    assert (differ.ok, differ.reason) == (True, Finding.of(Gates.RAW_DIFFERS, boots=2))
+    few = boot_gates.raw_data_differ({"r1": "x"})
+    assert (few.status, few.reason.kind) == (GateStatus.ABSENT, Gates.RAW_FEW)
+    equal = boot_gates.raw_data_differ({"r1": "x", "r2": "y", "r3": "x"})
+    assert equal.reason == Finding.of(Gates.RAW_EQUAL, first="r1", second="r3")
+
+
+@pytest.mark.parametrize(
+    ("values", "status", "kind", "told"),
+    [
+        ([0.0] * 6, "pass", Gates.VALUES, {"values": 1, "boots": 6}),
+        ([2.0, 2.0], "n/a", Gates.VALUES_FEW, {}),
+        ([2.0] * 6, "fail", Gates.VALUES_EQUAL, {"value": 2.0, "boots": 6}),
+        ([2.0, 2.0, 2.1], "pass", Gates.VALUES, {"values": 2, "boots": 3}),
+    ],
+)
+def test_a_measured_figure_scatters(values, status, kind, told):
+    gate = boot_gates.varies(RATE.key, Side.PARENT, values)
+    assert gate.status is GateStatus(status)
+    assert gate.reason == Finding.of(kind, metric=str(RATE.key), side=Side.PARENT, **told)
 
 
 # --- G15, G16, G17 ---
 
 
 @pytest.mark.parametrize(
-    ("asked", "said"),
+    ("asked", "found"),
     [
-        ({"facts": Facts({"hypervisor": "1"})}, "virtual"),
-        ({"facts": Facts({"dmi_vendor": "QEMU"})}, "made by QEMU"),
-        ({"emulated": True}, "emulator"),
-        ({"synthetic": True}, "ours"),
+        ({"facts": Facts({"hypervisor": "1"})}, Finding.of(Gates.CPU_VIRTUAL)),
+        (
+            {"facts": Facts({"dmi_vendor": "QEMU"})},
+            Finding.of(Gates.VENDOR_VIRTUAL, vendor="QEMU"),
+        ),
+        ({"emulated": True}, Finding.of(Gates.EMULATED)),
+        ({"synthetic": True}, Finding.of(Gates.SYNTHETIC)),
     ],
 )
-def test_what_is_not_for_a_list(asked, said):
+def test_what_is_not_for_a_list(asked, found):
     usual = {"emulated": False, "synthetic": False, "facts": Facts({"hypervisor": "0"})}
     assert boot_gates.origin(**usual).ok
     gate = boot_gates.origin(**(usual | asked))
     assert not gate.ok
-    assert said in gate.reason
+    assert gate.reason == found
 
 
 def test_doses_that_differ_compare_by_event_only():
-    assert boot_gates.dose([], [1.0], per_event=False).status is GateStatus.ABSENT
-    assert boot_gates.dose([1000.0, 1100.0], [1000.0], per_event=False).ok
-    assert not boot_gates.dose([1000.0], [1200.0], per_event=False).ok
-    assert boot_gates.dose([1000.0], [1200.0], per_event=True).ok
+    none = boot_gates.dose([], [1.0], per_event=False)
+    assert (none.status, none.reason.kind) == (GateStatus.ABSENT, Gates.NO_DOSE)
+    close = boot_gates.dose([1000.0, 1100.0], [1000.0], per_event=False)
+    assert close.ok
+    assert close.reason == Finding.of(Gates.DOSES, base_per_s=1050.0, new_per_s=1000.0)
+    apart = boot_gates.dose([1000.0], [1200.0], per_event=False)
+    assert (apart.ok, apart.reason.kind) == (False, Gates.DOSES_DIFFER)
+    by_event = boot_gates.dose([1000.0], [1200.0], per_event=True)
+    assert (by_event.ok, by_event.reason.kind) == (True, Gates.DOSES_PER_EVENT)
 
 
 def test_a_loop_is_named_when_interrupts_outgrow_their_events():
-    assert boot_gates.feeds_itself([(100.0, 5.0)]).status is GateStatus.ABSENT
-    assert boot_gates.feeds_itself([(100.0, 5.0), (100.0, 6.0)]).status is GateStatus.ABSENT
-    assert boot_gates.feeds_itself([(1000.0, 500.0), (500.0, 250.0)]).ok
-    assert not boot_gates.feeds_itself([(500.0, 250.0), (1000.0, 1500.0)]).ok
+    for rates, kind in (
+        ([(100.0, 5.0)], Gates.ONE_RATE),
+        ([(100.0, 5.0), (100.0, 6.0)], Gates.RATES_EQUAL),
+    ):
+        gate = boot_gates.feeds_itself(rates)
+        assert (gate.status, gate.reason.kind) == (GateStatus.ABSENT, kind)
+    even = boot_gates.feeds_itself([(1000.0, 500.0), (500.0, 250.0)])
+    assert (even.ok, even.reason) == (True, Finding.of(Gates.LOOP, events=2.0, interrupts=2.0))
+    gate = boot_gates.feeds_itself([(500.0, 250.0), (1000.0, 1500.0)])
+    assert (gate.ok, gate.reason.kind) == (False, Gates.FEEDS_ITSELF)
     # More than in proportion, but fewer than one each: nothing can feed itself so.
     assert boot_gates.feeds_itself([(500.0, 10.0), (1000.0, 40.0)]).ok
 
 
 def test_a_commit_in_what_counts_may_change_the_meaning():
     counted = ("arch/x86/kernel/irq.c",)
-    assert boot_gates.same_meaning("ipi", ["fs/eventpoll.c"], counted).ok
-    assert boot_gates.same_meaning("rcu", ["fs/eventpoll.c"], ()).status is GateStatus.ABSENT
+    kept = boot_gates.same_meaning("ipi", ["fs/eventpoll.c"], counted)
+    assert (kept.ok, kept.reason) == (True, Finding.of(Gates.MEANING_KEPT, suite="ipi"))
+    nobody = boot_gates.same_meaning("rcu", ["fs/eventpoll.c"], ())
+    assert (nobody.status, nobody.reason.kind) == (GateStatus.ABSENT, Gates.MADE_BY_NO_FILE)
     gate = boot_gates.same_meaning("ipi", ["fs/eventpoll.c", "arch/x86/kernel/irq.c"], counted)
     assert not gate.ok
-    assert gate.reason.startswith("the commit changes arch/x86/kernel/irq.c, which makes")
+    assert gate.reason == Finding.of(Gates.MEANING_CHANGED, file=counted[0], suite="ipi")
 
 
 def test_a_cpu_with_a_tick_is_not_isolated():
-    assert boot_gates.quiet("CPU 2", 2.0).ok
-    assert not boot_gates.quiet("CPU 2", 1000.0).ok
-
-
-REACHED = reachability.Changed((Function("ep_insert"), Function("ep_poll_callback")), built=True)
-BOOTED = reachability.Changed((Function("ep_insert"), Function("eventpoll_set", at_boot=True)))
-
-
-@pytest.mark.parametrize(
-    ("changed", "ran", "refused", "status", "said"),
-    [
-        (
-            REACHED,
-            {"ep_insert": 0.0, "ep_poll_callback": 12.5},
-            (),
-            "pass",
-            "ep_poll_callback 12.5",
-        ),
-        (REACHED, {"ep_poll_callback": 12.5}, {"ep_insert"}, "pass", "1 ran"),
-        (REACHED, {"ep_insert": 0.0, "ep_poll_callback": 0.0}, (), "fail", "none ran"),
-        # What ran at boot may have set what the window meets.
-        (BOOTED, {"ep_insert": 0.0, "eventpoll_set": 0.0}, (), "n/a", "calls eventpoll_set while"),
-        (BOOTED, {"ep_insert": 2.0, "eventpoll_set": 0.0}, (), "pass", "ep_insert 2 times"),
-        (BOOTED, {"ep_insert": 0.0}, {"eventpoll_set"}, "n/a", "eventpoll_set was not counted"),
-        # What could not be counted may have run.
-        (REACHED, {"ep_insert": 0.0}, {"ep_poll_callback"}, "n/a", "unknown: of the 2"),
-        (REACHED, {"ep_insert": 0.0}, (), "n/a", "ep_poll_callback was not counted"),
-        (REACHED, {}, (), "n/a", "unknown: no boot counted"),
-        (REACHED, {}, {"ep_insert", "ep_poll_callback"}, "n/a", "and 1 more were not counted"),
-        (reachability.Changed(), {"f": 1.0}, (), "n/a", "unknown: the builds do not tell"),
-        (reachability.Changed((), built=True), {}, (), "n/a", "data or headers"),
-        (reachability.Changed(()), {}, (), "n/a", "unknown"),
-        (reachability.Changed((), built=False), {}, (), "fail", "built from none of the files"),
-    ],
-)
-def test_a_culprit_is_reached_not_reached_or_unknown(changed, ran, refused, status, said):
-    gate = reachability.reachable(changed, ran, refused)
-    assert (gate.name, gate.status) == ("G11 reachability", GateStatus(status))
-    assert said in gate.reason
+    gate = boot_gates.quiet("w", 2.0)
+    assert (gate.ok, gate.reason) == (True, Finding.of(Gates.TICKS, window="w", per_s=2.0))
+    assert not boot_gates.quiet("w", 1000.0).ok
 
 
 RATE = Threshold(
@@ -315,21 +311,25 @@ def test_boots_of_one_kernel_are_compared_like_a_culprit():
     steady = [8.0, 9.1, 7.4, 8.8, 9.5, 7.9, 8.3, 9.0, 7.7, 8.6, 9.2, 8.1]
     loud = [3 * value for value in steady]
     gate = same_kernel(RATE, steady, loud)
-    assert gate.status is GateStatus.PASS
-    assert gate.reason.startswith(
-        "two series of 12 boots of the parent differ by less than a ratio"
-    )
-    assert gate.reason.endswith("the culprit from its parent by a ratio of 2.89")
-    ratio = float(gate.reason.split("ratio of ")[1].split()[0])
-    assert 1.0 < ratio < 1.3
+    assert (gate.status, gate.reason.kind) == (GateStatus.PASS, Gates.LUCK)
+    assert (gate.reason.data["boots"], gate.reason.data["percent"]) == (12, 99)
+    luck, change = gate.reason.data["luck"], gate.reason.data["change"]
+    assert luck.kind == change.kind == Told.SHIFT_RATIO
+    assert 1.0 < luck.data["ratio"] < 1.3
+    assert change.data["ratio"] == pytest.approx(2.89, abs=0.01)
     slow = [6000.0 + value for value in steady]
-    told = same_kernel(SLOWNESS, slow, [9006.2 + value for value in steady]).reason
-    assert told.endswith("the culprit from its parent by 3006 us")
+    reason = same_kernel(SLOWNESS, slow, [9006.2 + value for value in steady]).reason
+    assert reason.data["change"].kind == Told.SHIFT
+    assert reason.data["change"].data == {"difference": pytest.approx(3006.2), "unit": "us"}
     drifting = [*steady[:6], *(2.5 * value for value in steady[6:])]
-    assert "is worse than the first" in same_kernel(RATE, drifting, loud).reason
-    assert "is better than the first" in same_kernel(RATE, drifting[::-1], loud).reason
-    assert not same_kernel(RATE, drifting, loud).ok
-    assert same_kernel(RATE, steady[:5], loud).status is GateStatus.ABSENT
+    for values, better in ((drifting, False), (drifting[::-1], True)):
+        gate = same_kernel(RATE, values, loud)
+        assert (gate.status, gate.reason.kind) == (GateStatus.FAIL, Gates.DRIFT)
+        assert (gate.reason.data["side"], gate.reason.data["better"]) == ("parent", better)
+        assert gate.reason.data["why"].kind == Judged.REGRESSED
+    few = same_kernel(RATE, steady[:5], loud)
+    assert few.status is GateStatus.ABSENT
+    assert few.reason == Finding.of(Gates.PARENT_FEW, boots=5, fewest=6)
     assert same_kernel(RATE, steady, []).status is GateStatus.ABSENT
 
 
@@ -349,28 +349,27 @@ def test_what_hosts_add_is_neither_drift_nor_luck():
 def test_shares_of_one_side_say_too_little_of_luck():
     share = replace(RATE, statistic=Statistic.FRACTION, scale=Scale.LINEAR)
     gate = same_kernel(share, [0.0, 0.0, 0.0, 1.0, 1.0, 1.0], [1.0] * 6)
-    assert gate.status is GateStatus.ABSENT
+    assert (gate.status, gate.reason.kind) == (GateStatus.ABSENT, Gates.NO_LUCK_TOLD)
 
 
 def test_six_boots_that_luck_alone_makes_differ_trip_too():
     """Halves of three boots have no p below 0.05: what tells is what luck makes of all six."""
     drifting = [1.0, 1.01, 1.02, 1000.0, 1001.0, 1002.0]
     gate = same_kernel(RATE, drifting, [1500.0] * 6)
-    assert gate.status is GateStatus.FAIL
-    assert "of 6 boots of the parent differ by less than a ratio of" in gate.reason
+    assert (gate.status, gate.reason.kind) == (GateStatus.FAIL, Gates.LUCK)
     assert same_kernel(RATE, drifting[:3] * 2, [1500.0] * 6).ok
 
 
 def test_a_culprit_that_hangs_comes_before_noise():
-    assert boot_gates.hangs([], [], (6, 6)).ok
+    assert boot_gates.hangs([], [], (6, 6)).reason.kind == Gates.NO_HANG
+    stuck, frozen = as_said("soft lockup"), as_said("frozen nr_periods")
     # One may be the machine's.
-    assert boot_gates.hangs([], ["soft lockup"], (6, 7)).ok
-    gate = boot_gates.hangs([], ["soft lockup", "soft lockup"], (6, 8))
-    assert not gate.ok
-    assert gate.reason == (
-        "0 of 6 boots of the parent hang, 2 of 8 of the culprit (soft lockup): "
-        "that comes before any noise"
-    )
-    said = boot_gates.hangs(["frozen nr_periods"] * 3, [], (9, 6))
-    assert said.ok
-    assert said.reason.endswith("(frozen nr_periods): a revert may bring that back")
+    once = boot_gates.hangs([], [stuck], (6, 7))
+    told = {"parent": 0, "parent_boots": 6, "culprit": 1, "culprit_boots": 7}
+    assert (once.ok, once.reason) == (True, Finding.of(Gates.HANGS, **told))
+    gate = boot_gates.hangs([], [stuck, None], (6, 8))
+    told = {"parent": 0, "parent_boots": 6, "culprit": 2, "culprit_boots": 8, "how": stuck}
+    assert (gate.ok, gate.reason) == (False, Finding.of(Gates.CULPRIT_HANGS, **told))
+    gate = boot_gates.hangs([frozen] * 3, [], (9, 6))
+    told = {"parent": 3, "parent_boots": 9, "culprit": 0, "culprit_boots": 6, "how": frozen}
+    assert (gate.ok, gate.reason) == (True, Finding.of(Gates.PARENT_HANGS, **told))

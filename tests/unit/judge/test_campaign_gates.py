@@ -6,11 +6,13 @@ from pathlib import Path
 
 from helpers.campaigns import thresholds
 from rtbisect.config.thresholds import load_thresholds
+from rtbisect.judge.gates.boot_gates import against
 from rtbisect.judge.gates.campaign_gates import GateInput, examine
 from rtbisect.lab.windows import WINDOWS
 from rtbisect.model.campaign import GateStatus
+from rtbisect.model.finding import Finding, as_said
+from rtbisect.model.kinds.judge import Figures, Gates, Side
 from rtbisect.model.lab import FigureSource, Measurement, Run, RunStatus
-from rtbisect.pipeline.attribution import objections
 from rtbisect.suites import sampled, senders, stall
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -63,17 +65,19 @@ def test_boots_that_agree_with_themselves_pass():
 
 
 def test_what_keeps_a_report_from_a_list():
-    assert "the workload is ours" in failing(side(0), side(10))["G15 origin"]
+    assert failing(side(0), side(10))["G15 origin"].kind == Gates.SYNTHETIC
     virtual = failing(side(0), side(10, hypervisor="1"), windows=OWN)
-    assert virtual == {"G15 origin": "the CPU says that it is virtual"}
+    assert virtual == {"G15 origin": Finding.of(Gates.CPU_VIRTUAL)}
     twice = (*side(10), run(20, value=3.0, raw="hash 11"))
-    assert "r11 and r20" in failing(side(0), twice, windows=OWN)["G5 duplicates"]
+    found = failing(side(0), twice, windows=OWN)["G5 duplicates"]
+    assert found == Finding.of(Gates.RAW_EQUAL, first="r11", second="r20")
     still = tuple(run(n, value=2.0) for n in range(10, 14))
-    assert (
-        "of the culprit is 2 in all 4 boots" in failing(side(0), still, windows=OWN)["G5 variance"]
-    )
+    told = {"metric": str(RATIO.key), "side": Side.CULPRIT, "value": 2.0, "boots": 4}
+    found = failing(side(0), still, windows=OWN)["G5 variance"]
+    assert found == Finding.of(Gates.VALUES_EQUAL, **told)
     ticking = failing(side(0, loc=1000.0), side(10), windows=OWN)
-    assert "1e+03 timer interrupts a second" in ticking["G17 isolation"]
+    told = {"window": "osnoise-off", "per_s": 1000.0, "most_per_s": 10.0}
+    assert ticking["G17 isolation"] == Finding.of(Gates.TICKS_MANY, **told)
     # Of the culprit the tick may be the finding.
     assert failing(side(0), side(10, loc=1000.0), windows=OWN) == {}
 
@@ -81,9 +85,8 @@ def test_what_keeps_a_report_from_a_list():
 def test_another_dose_matters_to_rates_and_not_to_figures_of_one_event():
     assert failing(side(0), side(10, events=600.0), windows=OWN) == {}
     rates = failing(side(0), side(10, events=600.0), RATE, OWN)
-    assert rates == {
-        "G16 dose": "1200 and 600 events a second differ by more than 10%: rates do not compare"
-    }
+    told = {"base_per_s": 1200.0, "new_per_s": 600.0, "share": 0.1}
+    assert rates == {"G16 dose": Finding.of(Gates.DOSES_DIFFER, **told)}
 
 
 def gate_of(name, threshold, windows, *figures):
@@ -137,9 +140,8 @@ def test_the_dose_of_a_suite_that_counts_its_own():
         )
 
     assert not gate_of("G16 dose", threshold, sampled.SUITE.windows, events).ok
-    assert (
-        "workload is ours" in gate_of("G15 origin", threshold, sampled.SUITE.windows, events).reason
-    )
+    origin = gate_of("G15 origin", threshold, sampled.SUITE.windows, events)
+    assert origin.reason.kind == Gates.SYNTHETIC
 
 
 def test_a_figure_of_0_or_1_may_be_the_same_in_every_boot():
@@ -156,12 +158,15 @@ def test_a_figure_of_0_or_1_may_be_the_same_in_every_boot():
 
     gate = gate_of("G5 variance", threshold, stall.SUITE.windows, frozen)
     assert (gate.ok, gate.status.value) == (True, "n/a")
+    assert gate.reason.kind == Gates.ZERO_OR_ONE
 
 
 def test_a_hang_that_is_a_figure_of_another_suite_is_still_one():
-    hung = replace(run(20, value=9.0), signature="suite: soft lockup", reason="soft lockup")
-    said = failing(side(0), (*side(10), hung, hung), windows=OWN)
-    assert said["G9 hangs"].startswith("0 of 4 boots of the parent hang, 2 of 6 of the culprit")
+    how = as_said("soft lockup")
+    hung = replace(run(20, value=9.0), signature="suite: soft lockup", reason=how)
+    found = failing(side(0), (*side(10), hung, hung), windows=OWN)["G9 hangs"]
+    told = {"parent": 0, "parent_boots": 4, "culprit": 2, "culprit_boots": 6, "how": how}
+    assert found == Finding.of(Gates.CULPRIT_HANGS, **told)
 
 
 def test_where_hangs_are_searched_the_gate_of_hangs_says_nothing():
@@ -179,7 +184,8 @@ def test_where_hangs_are_searched_the_gate_of_hangs_says_nothing():
             culprit=hung,
         )
     )
-    assert [g.status.value for g in found if g.name == "G9 hangs"] == ["n/a"]
+    (gate,) = (g for g in found if g.name == "G9 hangs")
+    assert (gate.status, gate.reason.kind) == (GateStatus.ABSENT, Gates.HANGS_SEARCHED)
 
 
 def test_boots_of_one_kernel_are_not_asked_about_a_part_of_the_figure():
@@ -187,9 +193,11 @@ def test_boots_of_one_kernel_are_not_asked_about_a_part_of_the_figure():
     same = tuple(run(n, value=1.0 + n / 100) for n in range(6))
     other = tuple(run(20 + n, value=1.0 + n / 100) for n in range(6))
     asked = GateInput(threshold=RATIO, windows=OWN, emulated=False, parent=same, culprit=other)
-    for each, status in ((asked, "fail"), (replace(asked, part="in the spread"), "n/a")):
+    part = Finding.of(Figures.SPREAD)
+    for each, status in ((asked, "fail"), (replace(asked, part=part), "n/a")):
         (gate,) = (g for g in examine(each) if g.name == "G10 A/A")
         assert gate.status.value == status
+    assert gate.reason == Finding.of(Gates.IN_PART, part=part)
 
 
 def test_a_culprit_in_the_counting_code_is_flagged():
@@ -242,7 +250,7 @@ def test_an_emulator_is_no_reason_of_its_own():
     gates = examine(
         GateInput(threshold=RATE, windows=OWN, emulated=True, parent=both[0], culprit=both[1])
     )
-    assert [line.split(":")[0] for line in objections(gates)] == ["G16 dose"]
+    assert [gate.name for gate in against(gates)] == ["G16 dose"]
 
 
 def test_guards_that_no_kernel_could_tell_are_no_pass():
@@ -265,11 +273,13 @@ def test_guards_that_no_kernel_could_tell_are_no_pass():
         )
         return next(gate for gate in found if gate.name == "guards")
 
-    assert gate(*stall.GUARDS).status is GateStatus.PASS
+    seeing = gate(*stall.GUARDS)
+    assert seeing.status is GateStatus.PASS
+    assert seeing.reason == Finding.of(Gates.GUARDS_TELL, guards=stall.GUARDS)
     blind = gate("rcu_stall", "soft_lockup")
     assert blind.status is GateStatus.ABSENT
-    assert "lockdep" in blind.reason
-    assert "soft_lockup" not in blind.reason
+    guards = tuple(name for name in stall.GUARDS if name not in ("rcu_stall", "soft_lockup"))
+    assert blind.reason == Finding.of(Gates.GUARDS_BLIND, guards=guards)
 
 
 def test_a_machine_that_does_not_tell_is_no_pass():

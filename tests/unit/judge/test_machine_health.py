@@ -4,6 +4,8 @@ import pytest
 from rtbisect.judge.gates.machine_health import WARNED, health_fault, steady, unseen
 from rtbisect.model.campaign import GateStatus
 from rtbisect.model.facts import Facts
+from rtbisect.model.finding import Finding
+from rtbisect.model.kinds.judge import Gates, Health
 
 WELL = {
     "throttled_before": "3",
@@ -20,9 +22,11 @@ WELL = {
 
 
 def test_a_machine_whose_counters_stand_still_is_well():
-    assert health_fault(Facts(WELL)) == ""
-    assert health_fault(Facts({})) == ""
-    assert steady([Facts(WELL)] * 2).status is GateStatus.PASS
+    assert health_fault(Facts(WELL)) is None
+    assert health_fault(Facts({})) is None
+    gate = steady([Facts(WELL)] * 2)
+    assert gate.status is GateStatus.PASS
+    assert gate.reason == Finding.of(Gates.MACHINE_STEADY, boots=2)
 
 
 @pytest.mark.parametrize("name", ["throttled", "machine_checks", "smi", "tainted", "clocksource"])
@@ -31,42 +35,48 @@ def test_what_nobody_counts_is_no_pass(name):
     for told in ({}, {f"{name}_before": "", f"{name}_after": ""}):
         others = {key: value for key, value in WELL.items() if not key.startswith(name)}
         boot = Facts(others | told)
-        assert health_fault(boot) == ""
+        assert health_fault(boot) is None
         assert unseen(boot) == (name,)
         gate = steady([Facts(WELL), boot])
         assert gate.status is GateStatus.ABSENT
-        assert name in gate.reason
+        assert gate.reason == Finding.of(Gates.MACHINE_BLIND, counters=(name,))
     assert steady([]).status is GateStatus.ABSENT
+    assert steady([]).reason.kind == Gates.NO_VALID_BOOT
 
 
 def test_a_module_of_ours_is_no_taint():
     # Out of tree, and not signed where modules are.
-    assert health_fault(Facts(WELL | {"tainted_after": "4096"})) == ""
-    assert health_fault(Facts(WELL | {"tainted_after": "12288"})) == ""
-    assert health_fault(Facts(WELL | {"tainted_before": "512", "tainted_after": "4608"})) == ""
+    assert health_fault(Facts(WELL | {"tainted_after": "4096"})) is None
+    assert health_fault(Facts(WELL | {"tainted_after": "12288"})) is None
+    assert health_fault(Facts(WELL | {"tainted_before": "512", "tainted_after": "4608"})) is None
 
 
 def test_a_warning_that_something_explains_is_none():
-    assert health_fault(Facts(WELL | {"tainted_after": "512"}), WARNED) == ""
-    assert "bit 2" in health_fault(Facts(WELL | {"tainted_after": "516"}), WARNED)
+    assert health_fault(Facts(WELL | {"tainted_after": "512"}), WARNED) is None
+    found = health_fault(Facts(WELL | {"tainted_after": "516"}), WARNED)
+    assert found == Finding.of(Health.TAINTED, bits=(2,), after=516)
+
+
+def no_counts(counter, before, after):
+    return Finding.of(Health.NO_COUNTS, counter=counter, before=before, after=after)
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("changes", "found"),
     [
-        ({"throttled_after": "5"}, "the CPU throttled itself 2 times"),
-        ({"throttled_after": "1"}, "the CPU throttled itself -2 times"),
-        ({"machine_checks_after": "1"}, "1 machine check exceptions"),
-        ({"smi_after": "62"}, "the firmware stopped the CPUs 50 times"),
-        ({"smi_after": ""}, "smi was '12' before the windows and '' after them"),
-        ({"tainted_before": ""}, "tainted was '' before the windows and '0' after them"),
-        ({"machine_checks_after": "x"}, "machine_checks was '0' before the windows and 'x' after"),
-        ({"throttled_after": ""}, "throttled was '3' before the windows and '' after them"),
-        ({"tainted_after": "512"}, "got tainted in a window (bit 9): 512"),
-        ({"tainted_after": "4612"}, "got tainted in a window (bit 2, 9): 4612"),
-        ({"tainted_after": "?"}, "tainted was '0' before the windows and '?' after them"),
-        ({"clocksource_after": "hpet"}, "the clock source changed to hpet in a window"),
+        ({"throttled_after": "5"}, Finding.of(Health.THROTTLED, times=2)),
+        ({"throttled_after": "1"}, Finding.of(Health.THROTTLED, times=-2)),
+        ({"machine_checks_after": "1"}, Finding.of(Health.MACHINE_CHECKS, times=1)),
+        ({"smi_after": "62"}, Finding.of(Health.SMI, times=50)),
+        ({"smi_after": ""}, no_counts("smi", "12", "")),
+        ({"tainted_before": ""}, no_counts("tainted", "", "0")),
+        ({"machine_checks_after": "x"}, no_counts("machine_checks", "0", "x")),
+        ({"throttled_after": ""}, no_counts("throttled", "3", "")),
+        ({"tainted_after": "512"}, Finding.of(Health.TAINTED, bits=(9,), after=512)),
+        ({"tainted_after": "4612"}, Finding.of(Health.TAINTED, bits=(2, 9), after=4612)),
+        ({"tainted_after": "?"}, no_counts("tainted", "0", "?")),
+        ({"clocksource_after": "hpet"}, Finding.of(Health.CLOCK_CHANGED, clock="hpet")),
     ],
 )
-def test_a_sick_machine_is_told(changes, said):
-    assert said in health_fault(Facts(WELL | changes))
+def test_a_sick_machine_is_told(changes, found):
+    assert health_fault(Facts(WELL | changes)) == found

@@ -11,6 +11,8 @@ import pytest
 from rtbisect.judge.gates import boot_gates
 from rtbisect.judge.sources import kinds_of, origins, traced
 from rtbisect.model.campaign import GateStatus, MetricKey
+from rtbisect.model.finding import Finding
+from rtbisect.model.kinds.judge import Gates
 from rtbisect.model.lab import FigureSource, Run, RunStatus
 
 KEY = MetricKey("ipi", "res_per_s", "clock-on")
@@ -58,7 +60,8 @@ def test_what_sends_is_seen_by_a_second_instrument():
     assert seen == pytest.approx((0.0876, 0.0692), abs=1e-4)
     gate = boot_gates.sources_agree(0.0733, 1.08, seen)
     assert not gate.ok
-    assert "0.08762 -> 0.06921: what makes the figure does not change" in gate.reason
+    told = {"base": 0.0733, "new": 1.08, "traced_base": seen[0], "traced_new": seen[1]}
+    assert gate.reason == Finding.of(Gates.SOURCES_DIFFER, **told)
     assert boot_gates.sources_agree(1.08, 0.0733, seen[::-1]).ok is False
     seen = traced(key, WINDOWS, side(49.9, 584.9), side(158.4, 214.2))
     assert boot_gates.sources_agree(0.0664, 0.676, seen).ok
@@ -67,11 +70,11 @@ def test_what_sends_is_seen_by_a_second_instrument():
     assert traced(key, WINDOWS, side(1.0, 0.0), side(1.0, 5.0)) is None
     assert traced(key, WINDOWS, [], side(1.0, 5.0)) is None
     assert traced(MetricKey("rcu", "p50_us", "x"), WINDOWS, side(1, 1), side(1, 1)) is None
-    for gate in (
-        boot_gates.sources_agree(1.0, 1.4, (9.0, 1.0)),
-        boot_gates.sources_agree(1.0, 9.0, None),
+    for gate, kind in (
+        (boot_gates.sources_agree(1.0, 1.4, (9.0, 1.0)), Gates.SOURCES_LITTLE),
+        (boot_gates.sources_agree(1.0, 9.0, None), Gates.NO_SECOND_INSTRUMENT),
     ):
-        assert gate.status is GateStatus.ABSENT
+        assert (gate.status, gate.reason.kind) == (GateStatus.ABSENT, kind)
 
 
 @pytest.mark.parametrize(

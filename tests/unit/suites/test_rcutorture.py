@@ -9,6 +9,8 @@ from helpers import tracers
 from helpers.lab_logs import durations
 from rtbisect.judge.gates import boot_gates
 from rtbisect.lab import initramfs
+from rtbisect.model.finding import Finding
+from rtbisect.model.kinds.judge import Gates
 from rtbisect.suites import rcuscale, rcutorture
 from rtbisect.suites.base import SuiteError
 
@@ -98,10 +100,8 @@ def test_the_figures_of_rcuscale_are_those_of_rcu():
 def test_a_culprit_that_breaks_rcu_is_for_the_operator():
     assert boot_gates.still_right("rcutorture", "rcu", [0.0, 0.0], [0.0, 0.0]).ok
     gate = boot_gates.still_right("rcutorture", "rcu", [0.0, 0.0], [0.0, 1.0])
-    assert (gate.ok, gate.reason) == (
-        False,
-        "rcu: 0 of 2 runs fail on the parent, 1 of 2 on the culprit",
-    )
+    told = {"window": "rcu", "parent": 0, "parent_runs": 2, "culprit": 1, "culprit_runs": 2}
+    assert (gate.ok, gate.reason) == (False, Finding.of(Gates.FAILURES, **told))
     assert boot_gates.still_right("rcutorture", "rcu", [], [0.0]).status.value == "n/a"
     # On the parent it got to its end, on the culprit it never did: that is no pass.
     assert not boot_gates.still_right("rcutorture", "rcu", [0.0], []).ok

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Gates: a number is believed only when it agrees with itself and with a second instrument.
 
-Each gate is a pure function of figures that gives a `Gate` with its reason. Gates of one boot make
-it invalid when they fail; gates of a campaign keep its report from a list.
+Each gate is a pure function of figures that gives a `Gate` with what it has seen. Gates of one
+boot make it invalid when they fail; gates of a campaign keep its report from a list.
 """
 
 from __future__ import annotations
@@ -10,12 +10,15 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from rtbisect.model.campaign import Gate, GateStatus
+from rtbisect.model.campaign import Gate, GateName, GateStatus
+from rtbisect.model.finding import Finding
+from rtbisect.model.kinds.judge import Gates, Side
 from rtbisect.suites.base import find
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from rtbisect.model.campaign import MetricKey
     from rtbisect.model.facts import Facts
     from rtbisect.model.lab import Measurement
 
@@ -34,23 +37,17 @@ SEEN_SHARE = 0.2
 DOSE_SHARE = 0.10
 #: Timer interrupts a second on an idle isolated CPU above which it is not isolated.
 MOST_TICKS_PER_S = 10.0
-#: Where the data come from decides who may get them.
-ORIGIN = "G15 origin"
-#: Names of gates that are told apart.
-HANGS = "G9 hangs"
-#: Of guards that only some kernels can tell.
-GUARDS = "guards"
 
 
-def passed(name: str, reason: str) -> Gate:
+def passed(name: str, reason: Finding) -> Gate:
     return Gate(name, GateStatus.PASS, reason)
 
 
-def failed(name: str, reason: str) -> Gate:
+def failed(name: str, reason: Finding) -> Gate:
     return Gate(name, GateStatus.FAIL, reason)
 
 
-def absent(name: str, reason: str) -> Gate:
+def absent(name: str, reason: Finding) -> Gate:
     """There is nothing that the gate could look at."""
     return Gate(name, GateStatus.ABSENT, reason)
 
@@ -59,15 +56,16 @@ def against(gates: Sequence[Gate]) -> tuple[Gate, ...]:
     """Those that keep a report from a list. That an emulator is one is no finding: the first line
     of every draft says so.
     """
-    return tuple(gate for gate in gates if not gate.ok and gate.name != ORIGIN)
+    return tuple(gate for gate in gates if not gate.ok and gate.name != GateName.ORIGIN)
 
 
-def instruments_agree(where: str, traced_per_s: float, counted_per_s: float) -> Gate:
+def instruments_agree(cpu: int, traced_per_s: float, counted_per_s: float) -> Gate:
     """G4: interrupts a second that the tracer saw on a CPU, against those of /proc/interrupts."""
-    name = "G4 instruments"
+    name = GateName.INSTRUMENTS
     low, high = sorted((traced_per_s, counted_per_s))
-    reason = f"{where}: the tracer saw {traced_per_s:.4g} interrupts a second,"
-    reason += f" /proc/interrupts {counted_per_s:.4g}"
+    reason = Finding.of(
+        Gates.INSTRUMENTS, cpu=cpu, traced_per_s=traced_per_s, counted_per_s=counted_per_s
+    )
     if not 0 <= low <= high < math.inf:
         return failed(name, reason)
     if high - low > RATE_SLACK_PER_S and high > RATE_FACTOR * low:
@@ -93,7 +91,7 @@ def of_window(measurements: Iterable[Measurement]) -> tuple[Gate, ...]:
             )
         )
         if traced is not None and counted is not None:
-            gates.append(instruments_agree(f"CPU {cpu}", traced, counted))
+            gates.append(instruments_agree(cpu, traced, counted))
     return tuple(gates)
 
 
@@ -101,18 +99,20 @@ def sources_agree(base: float, new: float, traced: tuple[float, float] | None) -
     """G4: what makes a figure changes where the figure does. `base` and `new` are its medians on
     parent and culprit, `traced` what the instrument that names the sources saw on each.
     """
-    name = "G4 sources"
+    name = GateName.SOURCES
     if traced is None:
-        return absent(name, "no second instrument tells of this figure")
+        return absent(name, Finding.of(Gates.NO_SECOND_INSTRUMENT))
     rises = new > base
     ratio, traced_ratio = (_growth(*pair, rises=rises) for pair in ((base, new), traced))
-    reason = f"{base:.4g} -> {new:.4g}, by the instrument that names the sources"
-    reason += f" {traced[0]:.4g} -> {traced[1]:.4g}"
+
+    def seen(kind: Gates) -> Finding:
+        return Finding.of(kind, base=base, new=new, traced_base=traced[0], traced_new=traced[1])
+
     if ratio < LEAST_RATIO:
-        return absent(name, f"{reason}: too little to compare")
+        return absent(name, seen(Gates.SOURCES_LITTLE))
     if traced_ratio - 1 < SEEN_SHARE * (min(ratio, MOST_RATIO) - 1):
-        return failed(name, f"{reason}: what makes the figure does not change as the figure does")
-    return passed(name, reason)
+        return failed(name, seen(Gates.SOURCES_DIFFER))
+    return passed(name, seen(Gates.SOURCES))
 
 
 def _growth(base: float, new: float, *, rises: bool) -> float:
@@ -125,109 +125,126 @@ def _growth(base: float, new: float, *, rises: bool) -> float:
 
 def raw_data_differ(hashes: Mapping[str, str]) -> Gate:
     """G5: raw files of two boots (run to hash of the window's files) are never equal."""
-    name = "G5 duplicates"
+    name = GateName.DUPLICATES
     run_of_digest: dict[str, str] = {}
     for run, digest in hashes.items():
         if digest in run_of_digest:
-            return failed(name, f"{run_of_digest[digest]} and {run} have the same raw files")
+            found = Finding.of(Gates.RAW_EQUAL, first=run_of_digest[digest], second=run)
+            return failed(name, found)
         run_of_digest[digest] = run
     if len(run_of_digest) < 2:
-        return absent(name, "raw files of fewer than two boots")
-    return passed(name, f"raw files of {len(run_of_digest)} boots differ")
+        return absent(name, Finding.of(Gates.RAW_FEW))
+    return passed(name, Finding.of(Gates.RAW_DIFFERS, boots=len(run_of_digest)))
 
 
-def varies(figure: str, values: Sequence[float], *, fraction: bool = False) -> Gate:
+def varies(key: MetricKey, side: Side, values: Sequence[float], *, fraction: bool = False) -> Gate:
     """G5: a measured figure scatters. Counts of a quiet machine may all be zero; a figure that is 0
     or 1 a boot is often the same in all of them.
     """
-    name = "G5 variance"
+    name, metric, boots = GateName.VARIANCE, str(key), len(values)
     if fraction:
-        return absent(name, f"{figure} is 0 or 1 in a boot")
-    if len(values) < 3:
-        return absent(name, f"{figure}: fewer than three boots")
-    if len(set(values)) == 1 and values[0] != 0:
-        return failed(name, f"{figure} is {values[0]:g} in all {len(values)} boots")
-    return passed(name, f"{figure}: {len(set(values))} values in {len(values)} boots")
+        return absent(name, Finding.of(Gates.ZERO_OR_ONE, metric=metric, side=side))
+    if boots < 3:
+        return absent(name, Finding.of(Gates.VALUES_FEW, metric=metric, side=side))
+    different = len(set(values))
+    if different == 1 and values[0] != 0:
+        found = Finding.of(
+            Gates.VALUES_EQUAL, metric=metric, side=side, value=values[0], boots=boots
+        )
+        return failed(name, found)
+    return passed(
+        name, Finding.of(Gates.VALUES, metric=metric, side=side, values=different, boots=boots)
+    )
 
 
 def origin(*, emulated: bool, synthetic: bool, facts: Facts) -> Gate:
     """G15: data of an emulator, or of a workload of ours, are for the operator alone. `facts` are
     facts of the guest: what the device itself says counts more than what the site file says of it.
     """
-    name = ORIGIN
+    name = GateName.ORIGIN
     if facts.virtual:
-        return failed(name, "the CPU says that it is virtual")
+        return failed(name, Finding.of(Gates.CPU_VIRTUAL))
     if facts.vendor.lower().startswith(("qemu", "bochs")):
-        return failed(name, f"the machine is made by {facts.vendor}")
+        return failed(name, Finding.of(Gates.VENDOR_VIRTUAL, vendor=facts.vendor))
     if emulated:
-        return failed(name, "the device type is an emulator")
+        return failed(name, Finding.of(Gates.EMULATED))
     if synthetic:
-        return failed(name, "the workload is ours, not somebody's use")
-    return passed(name, "a real machine and a workload that somebody uses")
+        return failed(name, Finding.of(Gates.SYNTHETIC))
+    return passed(name, Finding.of(Gates.REAL))
 
 
 def dose(base_per_s: Sequence[float], new_per_s: Sequence[float], *, per_event: bool) -> Gate:
     """G16: both kernels got the same dose (events a second, one value a boot), or the figure is one
     for each event.
     """
-    name = "G16 dose"
+    name = GateName.DOSE
     if not base_per_s or not new_per_s:
-        return absent(name, "no workload with a dose")
+        return absent(name, Finding.of(Gates.NO_DOSE))
     base, new = (sum(side) / len(side) for side in (base_per_s, new_per_s))
-    reason = f"{base:.0f} and {new:.0f} events a second"
     if abs(new - base) <= DOSE_SHARE * max(base, new):
-        return passed(name, reason)
+        return passed(name, Finding.of(Gates.DOSES, base_per_s=base, new_per_s=new))
     if per_event:
-        return passed(name, f"{reason}; the figure is one for each event")
-    return failed(name, f"{reason} differ by more than {DOSE_SHARE:.0%}: rates do not compare")
+        return passed(name, Finding.of(Gates.DOSES_PER_EVENT, base_per_s=base, new_per_s=new))
+    found = Finding.of(Gates.DOSES_DIFFER, base_per_s=base, new_per_s=new, share=DOSE_SHARE)
+    return failed(name, found)
 
 
 def feeds_itself(rates: Sequence[tuple[float, float]]) -> Gate:
     """G16: with more events asked for, events of a loop grow with what they cause. `rates` are
     pairs of events and interrupts a second, at two or more rates that were asked for.
     """
-    name = "G16 loop"
+    name = GateName.LOOP
     if len(rates) < 2:
-        return absent(name, "one event rate only")
+        return absent(name, Finding.of(Gates.ONE_RATE))
     ordered = sorted(rates)
     (events, caused), (more_events, more_caused) = ordered[0], ordered[-1]
     if events <= 0 or caused <= 0 or more_events <= events:
-        return absent(name, "the event rates do not differ")
-    growth = (more_caused / caused) / (more_events / events)
-    reason = f"{more_events / events:.2g} times the events make {more_caused / caused:.2g} times"
-    if growth > 1 + 2 * DOSE_SHARE and more_caused > more_events:
-        return failed(name, f"{reason} the interrupts, more than one each: they feed themselves")
-    return passed(name, f"{reason} the interrupts")
+        return absent(name, Finding.of(Gates.RATES_EQUAL))
+    times, times_caused = more_events / events, more_caused / caused
+    if times_caused / times > 1 + 2 * DOSE_SHARE and more_caused > more_events:
+        found = Finding.of(Gates.FEEDS_ITSELF, events=times, interrupts=times_caused)
+        return failed(name, found)
+    return passed(name, Finding.of(Gates.LOOP, events=times, interrupts=times_caused))
 
 
 def same_meaning(suite: str, files: Sequence[str], counted_by: Sequence[str]) -> Gate:
     """Whether the figures of `suite` mean the same after a commit that touches `files`; they are
     made by the files of the kernel in `counted_by`.
     """
-    name = "meaning"
+    name = GateName.MEANING
     touched = [path for path in files if path in counted_by]
     if touched:
-        reason = f"the commit changes {touched[0]}, which makes the figures of the suite {suite}:"
-        return failed(name, f"{reason} they may mean something else since")
+        return failed(name, Finding.of(Gates.MEANING_CHANGED, file=touched[0], suite=suite))
     if not counted_by:
-        return absent(name, f"the figures of the suite {suite} are made by no file of the kernel")
-    return passed(name, f"the commit changes none of the files that make the figures of {suite}")
+        return absent(name, Finding.of(Gates.MADE_BY_NO_FILE, suite=suite))
+    return passed(name, Finding.of(Gates.MEANING_KEPT, suite=suite))
 
 
-def hangs(parent: Sequence[str], culprit: Sequence[str], boots: tuple[int, int]) -> Gate:
+def hangs(
+    parent: Sequence[Finding | None], culprit: Sequence[Finding | None], boots: tuple[int, int]
+) -> Gate:
     """G9: the culprit does not hang more often than its parent; a machine that stands still comes
     before any noise. Both are how their hung boots ended, `boots` are all boots of each side.
     """
-    name = HANGS
+    name = GateName.HANGS
     if not parent and not culprit:
-        return passed(name, "no boot of either kernel hangs")
-    reason = f"{len(parent)} of {boots[0]} boots of the parent hang, {len(culprit)} of {boots[1]}"
-    reason += " of the culprit"
+        return passed(name, Finding.of(Gates.NO_HANG))
+
+    def found(kind: Gates, **how: Finding | None) -> Finding:
+        return Finding.of(
+            kind,
+            parent=len(parent),
+            parent_boots=boots[0],
+            culprit=len(culprit),
+            culprit_boots=boots[1],
+            **how,
+        )
+
     if len(culprit) > len(parent) + 1:
-        return failed(name, f"{reason} ({culprit[0]}): that comes before any noise")
+        return failed(name, found(Gates.CULPRIT_HANGS, how=culprit[0]))
     if len(parent) > len(culprit) + 1:
-        return passed(name, f"{reason} ({parent[0]}): a revert may bring that back")
-    return passed(name, reason)
+        return passed(name, found(Gates.PARENT_HANGS, how=parent[0]))
+    return passed(name, found(Gates.HANGS))
 
 
 def still_right_name(suite: str) -> str:
@@ -239,18 +256,26 @@ def still_right(suite: str, window: str, parent: Sequence[float], culprit: Seque
     """G11: a suite finds no more failures (0 or 1 a boot) on the culprit than on its parent."""
     name = still_right_name(suite)
     if parent and not culprit:
-        return failed(name, f"{window}: no run on the culprit got to its end, on the parent it did")
+        return failed(name, Finding.of(Gates.CULPRIT_NOT_ENDED, window=window))
     if not parent or not culprit:
-        return absent(name, f"{window}: {suite} did not run on both kernels")
-    reason = f"{window}: {sum(parent):.0f} of {len(parent)} runs fail on the parent,"
-    reason += f" {sum(culprit):.0f} of {len(culprit)} on the culprit"
+        return absent(name, Finding.of(Gates.NOT_ON_BOTH, window=window, suite=suite))
+    reason = Finding.of(
+        Gates.FAILURES,
+        window=window,
+        parent=sum(parent),
+        parent_runs=len(parent),
+        culprit=sum(culprit),
+        culprit_runs=len(culprit),
+    )
     return failed(name, reason) if any(culprit) else passed(name, reason)
 
 
-def quiet(where: str, loc_per_s: float) -> Gate:
+def quiet(window: str, loc_per_s: float) -> Gate:
     """G17: the tick is off on an idle isolated CPU."""
-    name = "G17 isolation"
-    reason = f"{where}: {loc_per_s:.3g} timer interrupts a second while idle"
+    name = GateName.ISOLATION
     if loc_per_s > MOST_TICKS_PER_S:
-        return failed(name, f"{reason}, at most {MOST_TICKS_PER_S:g} are expected with nohz_full")
-    return passed(name, reason)
+        found = Finding.of(
+            Gates.TICKS_MANY, window=window, per_s=loc_per_s, most_per_s=MOST_TICKS_PER_S
+        )
+        return failed(name, found)
+    return passed(name, Finding.of(Gates.TICKS, window=window, per_s=loc_per_s))

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING
 from rtbisect.judge import sources
 from rtbisect.judge.gates import aa, boot_gates, machine_health, reachability
 from rtbisect.judge.samples import sample
-from rtbisect.model.campaign import Gate, Sample, Statistic, Threshold
+from rtbisect.model.campaign import Gate, GateName, Sample, Statistic, Threshold
 from rtbisect.model.facts import Facts
+from rtbisect.model.finding import Finding
+from rtbisect.model.kinds.judge import Gates, Side
 from rtbisect.suites.base import RAN, REFUSED, counts_functions, every, find
 
 if TYPE_CHECKING:
@@ -39,9 +41,8 @@ class GateInput:
     explaining: tuple[Window, ...] = ()
     #: The profile of the boots isolates CPUs.
     isolates: bool = True
-    #: In which part of the figure the culprit was found, as an Aspect says it
-    #: (search/likelihood/features.py); "": in all of it.
-    part: str = ""
+    #: In which part of the figure the culprit was found (`Figures`); None: in all of it.
+    part: Finding | None = None
 
 
 def examine(given: GateInput) -> tuple[Gate, ...]:
@@ -64,13 +65,14 @@ def examine(given: GateInput) -> tuple[Gate, ...]:
         boot_gates.raw_data_differ({run: facts.raw_sha256 for run, facts in ended}),
         *(
             boot_gates.varies(
-                f"{key} of {name}",
+                key,
+                side,
                 figures_of.values,
                 fraction=given.threshold.statistic is Statistic.FRACTION,
             )
-            for name, figures_of in zip(("the parent", "the culprit"), figures, strict=True)
+            for side, figures_of in zip((Side.PARENT, Side.CULPRIT), figures, strict=True)
         ),
-        boot_gates.absent(aa.NAME, f"the commit was found {given.part}")
+        boot_gates.absent(GateName.SAME_KERNEL, Finding.of(Gates.IN_PART, part=given.part))
         if given.part
         else aa.same_kernel(given.threshold, *figures),
         boot_gates.origin(
@@ -102,9 +104,11 @@ def _guard_gate(given: GateInput, both: Sequence[Run]) -> Iterable[Gate]:
     # A boot that hangs has one figure only.
     untold = [name for name in names if not any(name in told_names for told_names in told_by_boot)]
     if untold:
-        yield boot_gates.absent(boot_gates.GUARDS, f"these kernels cannot tell {', '.join(untold)}")
+        found = Finding.of(Gates.GUARDS_BLIND, guards=tuple(untold))
+        yield boot_gates.absent(GateName.GUARDS, found)
     else:
-        yield boot_gates.passed(boot_gates.GUARDS, f"these kernels tell {', '.join(names)}")
+        found = Finding.of(Gates.GUARDS_TELL, guards=tuple(names))
+        yield boot_gates.passed(GateName.GUARDS, found)
 
 
 def _events(runs: Sequence[Run], window: str) -> list[float]:
@@ -160,7 +164,7 @@ def _isolation_gates(windows: Sequence[Window], parent: Sequence[Run]) -> Iterab
 
 def _hang_gate(given: GateInput) -> Gate:
     if find(given.threshold.key.suite).symptom:
-        return boot_gates.absent(boot_gates.HANGS, "hangs are what the searched figure counts")
+        return boot_gates.absent(GateName.HANGS, Finding.of(Gates.HANGS_SEARCHED))
     parent, culprit = (
         [run.reason for run in side if run.hung] for side in (given.parent, given.culprit)
     )

@@ -6,6 +6,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rtbisect.judge.gates.boot_gates import absent, passed
+from rtbisect.model.campaign import GateName
+from rtbisect.model.finding import Finding
+from rtbisect.model.kinds.judge import Gates, Health
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -13,15 +16,14 @@ if TYPE_CHECKING:
     from rtbisect.model.campaign import Gate
     from rtbisect.model.facts import Facts
 
-NAME = "machine"
 _TAINT = "tainted"
 
 #: Counters that must not move while a boot measures (lava-jobs/suites/health.sh), and what it
 #: means when they do.
 _STEADY = {
-    "throttled": "the CPU throttled itself {} times: it was too hot",
-    "machine_checks": "{} machine check exceptions: the hardware is failing",
-    "smi": "the firmware stopped the CPUs {} times (SMIs, those of all CPUs together)",
+    "throttled": Health.THROTTLED,
+    "machine_checks": Health.MACHINE_CHECKS,
+    "smi": Health.SMI,
 }
 #: Bits that a module of ours sets: out of tree, not signed (Documentation/admin-guide/
 #: tainted-kernels.rst).
@@ -32,42 +34,42 @@ _OURS = 1 << 12 | 1 << 13
 WARNED = 1 << 9
 
 
-def _new_taint(facts: Facts, excused: int) -> str:
+def _new_taint(facts: Facts, excused: int) -> Finding | None:
     """What tainted the kernel while it was measured, but for our own modules."""
     if not any(facts.around(_TAINT)):
-        return ""
+        return None
     if (counts := facts.counts(_TAINT)) is None:
         return _no_counts(facts, _TAINT)
     before, after = counts
     new = after & ~before & ~_OURS & ~excused
     if new:
-        bits = [str(bit) for bit in range(new.bit_length()) if new >> bit & 1]
-        return f"the kernel got tainted in a window (bit {', '.join(bits)}): {after}"
-    return ""
+        bits = tuple(bit for bit in range(new.bit_length()) if new >> bit & 1)
+        return Finding.of(Health.TAINTED, bits=bits, after=after)
+    return None
 
 
-def _no_counts(facts: Facts, name: str) -> str:
+def _no_counts(facts: Facts, name: str) -> Finding:
     before, after = facts.around(name)
-    return f"{name} was {before!r} before the windows and {after!r} after them"
+    return Finding.of(Health.NO_COUNTS, counter=name, before=before, after=after)
 
 
-def health_fault(facts: Facts, excused: int = 0) -> str:
-    """Why the figures of a boot are those of a sick machine; "" when nothing says so, also where
+def health_fault(facts: Facts, excused: int = 0) -> Finding | None:
+    """Why the figures of a boot are those of a sick machine; None when nothing says so, also where
     nothing could (`unseen`). `excused` are bits of taint that something explains.
     """
-    for name, sentence in _STEADY.items():
+    for name, kind in _STEADY.items():
         before, after = facts.around(name)
         if before == after:
             continue
         if (counts := facts.counts(name)) is None:
             return _no_counts(facts, name)
         if moved := counts[1] - counts[0]:
-            return sentence.format(moved)
+            return Finding.of(kind, times=moved)
     if tainted := _new_taint(facts, excused):
         return tainted
     if facts.clock_after:
-        return f"the clock source changed to {facts.clock_after} in a window"
-    return ""
+        return Finding.of(Health.CLOCK_CHANGED, clock=facts.clock_after)
+    return None
 
 
 def unseen(facts: Facts) -> tuple[str, ...]:
@@ -83,8 +85,7 @@ def steady(boots: Sequence[Facts]) -> Gate:
     no boot (`health_fault`). `boots` are those of valid boots.
     """
     if not boots:
-        return absent(NAME, "no valid boot")
+        return absent(GateName.MACHINE, Finding.of(Gates.NO_VALID_BOOT))
     if blind := sorted({name for facts in boots for name in unseen(facts)}):
-        return absent(NAME, f"the kernel does not tell {', '.join(blind)}; the rest stood still")
-    reason = "no throttling, no machine check, no SMI, no taint, one clock source"
-    return passed(NAME, f"{reason} in {len(boots)} boots")
+        return absent(GateName.MACHINE, Finding.of(Gates.MACHINE_BLIND, counters=tuple(blind)))
+    return passed(GateName.MACHINE, Finding.of(Gates.MACHINE_STEADY, boots=len(boots)))

@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rtbisect.judge.gates.boot_gates import absent, failed, passed
+from rtbisect.model.campaign import GateName
+from rtbisect.model.finding import Finding
+from rtbisect.model.kinds.judge import Reach
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -26,6 +29,8 @@ class Changed:
 
 
 UNKNOWN = Changed()
+#: Functions that did not run: so many of them are named.
+_NAMED = 4
 
 
 def reachable(  # noqa: PLR0911  (a line for each thing that may be known)
@@ -35,41 +40,33 @@ def reachable(  # noqa: PLR0911  (a line for each thing that may be known)
     `ran_per_s` has the functions that were probed, `refused` those that cannot be. Unknown is no
     pass, and what ran at boot is unknown: it may have set what the window then meets.
     """
-    name = "G11 reachability"
+    name = GateName.REACHABILITY
     if changed.functions is None:
-        return absent(name, "unknown: the builds do not tell which functions differ")
+        return absent(name, Finding.of(Reach.BUILDS_SILENT))
     functions = [function.name for function in changed.functions]
     if not functions:
         if changed.built is False:
-            return failed(
-                name, "the kernel is built from none of the files that the commit changes"
-            )
-        return absent(name, "unknown: no function differs, the commit changes data or headers only")
+            return failed(name, Finding.of(Reach.NOT_BUILT))
+        return absent(name, Finding.of(Reach.NO_FUNCTION))
+    number = len(functions)
     ran = {each: rate for each in functions if (rate := ran_per_s.get(each, 0.0)) > 0}
-    single = len(functions) == 1
-    changed_text = "the function" if single else f"of the {len(functions)} functions"
-    changed_text += " that the commit changes"
     if ran:
         most = max(sorted(ran), key=lambda each: ran[each])
-        verb = "runs:" if single else f"{len(ran)} ran,"
-        return passed(name, f"{changed_text} {verb} {most} {ran[most]:.4g} times a second")
+        found = Finding.of(
+            Reach.RUNS, functions=number, ran=len(ran), function=most, per_s=ran[most]
+        )
+        return passed(name, found)
     unknown = [each for each in functions if each not in ran_per_s]
     if not unknown:
-        verb = "did not run" if single else "none ran"
         at_boot = [function.name for function in changed.functions if function.at_boot]
         if at_boot:
-            caution = (
-                f"but the kernel calls {at_boot[0]} while it boots, and what that does may last"
-            )
-            return absent(name, f"unknown: {changed_text} {verb} in the window, {caution}")
-        return failed(name, f"{changed_text} {verb} in the window: {', '.join(functions[:4])}")
+            found = Finding.of(Reach.AT_BOOT, functions=number, function=at_boot[0])
+            return absent(name, found)
+        names = tuple(functions[:_NAMED])
+        return failed(name, Finding.of(Reach.NEVER, functions=number, names=names))
     if not ran_per_s and not refused:
-        return absent(name, "unknown: no boot counted functions")
-    if single:
-        return absent(name, f"unknown: {changed_text} was not counted: {unknown[0]}")
-    uncounted = (
-        f"{unknown[0]} and {len(unknown) - 1} more were" if unknown[1:] else f"{unknown[0]} was"
+        return absent(name, Finding.of(Reach.NOT_COUNTED))
+    found = Finding.of(
+        Reach.UNCOUNTED, functions=number, function=unknown[0], uncounted=len(unknown)
     )
-    return absent(
-        name, f"unknown: {changed_text} none was seen to run, but {uncounted} not counted"
-    )
+    return absent(name, found)
