@@ -2,3 +2,150 @@
 """What is found of replies, reports and those who get them."""
 
 from __future__ import annotations
+
+from rtbisect.model.finding import Kind
+
+
+class Ignored(Kind):
+    """Why nobody looks at a reply."""
+
+    #: The parser of mails gave up; the name of its exception.
+    UNREADABLE = "ignored.unreadable", "error"
+    NESTED_PARTS = "ignored.nested-parts"
+    MANY_PARTS = "ignored.many-parts"
+    ENDLESS_HEADER = "ignored.endless-header"
+    #: Of one name, which may stand once; without its colon.
+    TWO_HEADERS = "ignored.two-headers", "header"
+    NO_SENDER = "ignored.no-sender"
+    OURS = "ignored.ours"
+    PROGRAM = "ignored.program"
+    MAIL_SERVER = "ignored.mail-server"
+    NO_THREAD = "ignored.no-thread"
+    #: Over what is kept a day of senders that proved nothing.
+    ONE_TOO_MANY = "ignored.one-too-many", "most"
+
+
+class NoText(Kind):
+    """Why a reply has no text to find commands in."""
+
+    TOO_LARGE = "no-text.too-large"
+    NOT_PLAIN = "no-text.not-plain"
+
+
+class Untrusted(Kind):
+    """Why the commands of a reply wait for a person."""
+
+    STRANGER = "untrusted.stranger", "sender"
+    #: None that the site trusts has checked the signature.
+    NO_SERVER = "untrusted.no-server"
+    NO_SIGNATURE = "untrusted.no-signature", "domain"
+    #: The server found one good that is not there.
+    SIGNATURE_GONE = "untrusted.signature-gone"
+    MALFORMED = "untrusted.malformed"
+    #: What the signature leaves out.
+    BODY_OPEN = "untrusted.body-open"
+    SENDER_OPEN = "untrusted.sender-open"
+    TYPE_OPEN = "untrusted.type-open"
+    TIME_OPEN = "untrusted.time-open"
+    #: The line `#rtbisect ABOUT CAMPAIGN` would say it.
+    THREAD_OPEN = "untrusted.thread-open", "about campaign"
+    FUTURE = "untrusted.future"
+    OLD = "untrusted.old", "most_days"
+    #: More commands of a person than he may give a day.
+    MANY_COMMANDS = "untrusted.many-commands", "most"
+
+
+class Replied(Kind):
+    """What else the state of a reply comes from."""
+
+    SIGNED = "replied.signed"
+    #: An earlier or later reply, by its key.
+    COPY = "replied.copy", "key"
+    SIGNED_COPY = "replied.signed-copy", "key"
+    ACCEPTED = "replied.accepted", "person"
+    CLOSED = "replied.closed", "person"
+    #: The lab, the site or an archive is in the way.
+    WAITS = "replied.waits", "error"
+    #: `Outcomes` of its commands.
+    CARRIED_OUT = "replied.carried-out", "outcomes"
+
+
+class Outcomes(Kind):
+    """What became of a command of a reply."""
+
+    TO_DECIDE = "outcome.to-decide", "command campaign"
+    SEARCHED = "outcome.searched", "command campaign"
+    #: What the answer says, for programs, and where it lies.
+    ANSWERED = "outcome.answered", "command answer path"
+    REFUSED = "outcome.refused", "command error"
+
+
+class AddressSource(Kind):
+    """Where an address comes from."""
+
+    AUTHOR = "address.author"
+    COMMITTER = "address.committer"
+    #: The list for regressions; the kind of the tree.
+    REGRESSIONS = "address.regressions", "tree"
+    #: Stable, whose series have the commit.
+    STABLE = "address.stable"
+    #: Stable, which is asked to pick the commit.
+    BACKPORT = "address.backport"
+    #: A list that the site has for a word.
+    SITE = "address.site", "word"
+    #: get_maintainer.pl; the role may be "".
+    MAINTAINER = "address.maintainer", "role"
+    SIGNED_OFF = "address.signed-off"
+    #: Of an answer: who got the report.
+    HAS_REPORT = "address.has-report"
+
+
+class Refusal(Kind):
+    """Why an address is not written to."""
+
+    NO_ADDRESS = "refusal.no-address"
+    TAKES_NO_MAIL = "refusal.takes-no-mail"
+    DENIED = "refusal.denied"
+    OPTED_OUT = "refusal.opted-out"
+    NOT_ALLOWED = "refusal.not-allowed"
+    #: As many as a report may have come before it.
+    TOO_MANY = "refusal.too-many", "most"
+    #: A person added it, and the site names nobody whom that may be.
+    NOT_PROPOSED = "refusal.not-proposed"
+
+
+class Thread(Kind):
+    """Why a report answers a patch, or begins a thread of its own."""
+
+    NO_PATCH = "thread.no-patch"
+    UNKNOWN_AGE = "thread.unknown-age"
+    #: Too old, or of the future.
+    NOT_FRESH = "thread.not-fresh", "age_days"
+    ANSWER = "thread.answer", "age_days"
+
+
+class NoMaintainers(Kind):
+    """Why get_maintainer.pl names nobody."""
+
+    BUSY = "no-maintainers.busy", "error"
+    NO_SCRIPT = "no-maintainers.no-script", "script"
+    NO_FILES = "no-maintainers.no-files"
+    NOT_STARTED = "no-maintainers.not-started", "script error"
+    FAILED = "no-maintainers.failed", "script said"
+
+
+class Digested(Kind):
+    """Rows of a digest, and what they tell of a campaign."""
+
+    #: Its answer, or why it is paused.
+    CAMPAIGN = "digest.campaign", "campaign what"
+    #: What a mail that waits is, and what its server said.
+    MAIL = "digest.mail", "state campaign mail answer"
+    REPLY = "digest.reply", "key campaign why"
+    DEVICE = "digest.device", "host why"
+    #: A campaign that this version cannot read.
+    OTHER_VERSION = "digest.other-version"
+    KILLED = "digest.killed"
+    NO_ANSWER = "digest.no-answer"
+    #: Culprit and confidence are None where there are none; the figures that improved.
+    ANSWER = "digest.answer", "outcome culprit cause confidence better"
