@@ -22,9 +22,12 @@ from rtbisect.mail.poll import Stores
 from rtbisect.mail.poll import poll as poll_replies
 from rtbisect.mail.report_state import follow_outbox, withdrawn
 from rtbisect.mail.send import send_due
+from rtbisect.model.finding import Finding
+from rtbisect.model.kinds.mail import Replied
 from rtbisect.model.mail import MailKind, MailState, OutMail
 from rtbisect.process.command import one_line
 from rtbisect.store.replies import KeptReply, Replies, ReplyState
+from rtbisect.words.speak import speak
 
 #: What waits for a person.
 _WAIT = (MailState.IN_DOUBT, MailState.REFUSED, MailState.HELD)
@@ -34,7 +37,7 @@ _MAIL_KEYS = (
     "message_id", "campaign", "kind", "state", "recipients", "refused", "approved_by",
     "approved_at", "tries", "answer",
 )  # fmt: skip
-_REPLY_KEYS = ("key", "message_id", "campaign", "sender", "subject", "at", "state", "why")
+_REPLY_KEYS = ("key", "message_id", "campaign", "sender", "subject", "at", "state")
 
 
 @click.group(no_args_is_help=False, epilog="Example: rtbisect mail list --json")
@@ -148,8 +151,8 @@ def replies(output: Output) -> int:
 def accept(output: Output, key: str, by: str, site: Path | None) -> int:
     """Let the commands of the reply KEY count, although nothing proves who sent it."""
     person = approve.approver(output.site(site), by)
-    before = (ReplyState.WAITING,)
-    return _move_reply(output, key, before, ReplyState.ACCEPTED, f"accepted by {person}")
+    why = Finding.of(Replied.ACCEPTED, person=str(person))
+    return _move_reply(output, key, (ReplyState.WAITING,), ReplyState.ACCEPTED, why)
 
 
 @mail.command(epilog="Example: rtbisect mail close 0123456789ab --by 'A Person'")
@@ -161,7 +164,8 @@ def close(output: Output, key: str, by: str, site: Path | None) -> int:
     """Let the reply KEY ask for nothing any more, whatever it has asked for."""
     person = approve.approver(output.site(site), by)
     before = (ReplyState.WAITING, ReplyState.ACCEPTED)
-    return _move_reply(output, key, before, ReplyState.NOTED, f"closed by {person}")
+    why = Finding.of(Replied.CLOSED, person=str(person))
+    return _move_reply(output, key, before, ReplyState.NOTED, why)
 
 
 @mail.command(epilog="Example: rtbisect mail work")
@@ -182,7 +186,8 @@ def work(output: Output) -> int:
         except RtbisectError as error:
             # The others do not wait for a site file, a lab or an archive that this one needs.
             output.tell_fault(progress, f"reply {reply.key}", error)
-            replies.set(reply.key, ReplyState.ACCEPTED, f"waits: {one_line(str(error))}"[:300])
+            why = Finding.of(Replied.WAITS, error=one_line(str(error)))
+            replies.set(reply.key, ReplyState.ACCEPTED, why)
             stopped = stopped or error
         ended.append(replies.get(reply.key))
     _answer_replies(output, ended)
@@ -190,7 +195,7 @@ def work(output: Output) -> int:
 
 
 def _move_reply(
-    output: Output, key: str, before: Sequence[ReplyState], state: ReplyState, why: str
+    output: Output, key: str, before: Sequence[ReplyState], state: ReplyState, why: Finding
 ) -> int:
     """Move a reply on for a person, and print it; ConfigError where it is not in one of the states
     `before`.
@@ -207,6 +212,7 @@ def _answer_replies(output: Output, replies: Sequence[KeptReply]) -> int:
     """Print replies; the exit code."""
     rows = [
         {name: getattr(reply, name) for name in _REPLY_KEYS}
+        | {"why": str(speak(reply.why)) if reply.why else ""}
         | {"asked": [{"command": name, "argument": argument} for name, argument in reply.asked]}
         for reply in replies
     ]
@@ -217,7 +223,7 @@ def _answer_replies(output: Output, replies: Sequence[KeptReply]) -> int:
 
 def _reply_line(reply: KeptReply) -> str:
     commands = ", ".join(f"{name} {argument}".strip() for name, argument in reply.asked) or "-"
-    reason = f" ({reply.why})" if reply.why else ""
+    reason = f" ({speak(reply.why)})" if reply.why else ""
     thread = f"{reply.campaign or '-'}  {reply.sender or '?'}"
     return f"{reply.key}  {reply.state:<9}{thread}: {commands}{reason}"
 

@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING, Protocol
 from rtbisect.errors import RtbisectError
 from rtbisect.mail import auth_results, reply_text
 from rtbisect.mail.reply_text import ABOUT, Asked, ReplyCommand
+from rtbisect.model.finding import Finding
+from rtbisect.model.kinds.mail import Ignored, NoText, Untrusted
 from rtbisect.process.command import printable
 from rtbisect.trees import mime
 
@@ -56,11 +58,11 @@ class Reply:
     #: That of the report it answers; "" where the mail is in no thread of ours.
     campaign: str = ""
     asked: tuple[ReplyCommand, ...] = ()
-    #: Why nobody looks at it, as what follows "it"; "" for one that somebody wrote to us.
-    ignored: str = ""
-    #: Why its commands wait for a person, or why there is no text to find any in; "" where they
+    #: Why nobody looks at it; None for one that somebody wrote to us.
+    ignored: Finding | None = None
+    #: Why its commands wait for a person, or why there is no text to find any in; None where they
     #: count.
-    untrusted: str = ""
+    untrusted: Finding | None = None
     #: Who it is from has signed it.
     proved: bool = False
     #: SHA-256 in hex that stays the same in every copy, whatever is put around what was signed; ""
@@ -107,11 +109,11 @@ def read_reply(
     try:
         return _read(data, threads, trust, now, giant=giant)
     except mime.UnreadableError as error:
-        return Reply(ignored=str(error))
+        return Reply(ignored=Finding.of(error.why))
     except RtbisectError:
         raise
     except Exception as error:  # noqa: BLE001  (the parser of the library, on what anybody may send)
-        return Reply(ignored=f"cannot be read ({type(error).__name__})")
+        return Reply(ignored=Finding.of(Ignored.UNREADABLE, error=type(error).__name__))
 
 
 def _read(
@@ -119,13 +121,14 @@ def _read(
 ) -> Reply:
     mail = mime.parse(data)
     sender = _sender(mail)
-    text, no_text = ("", "is too large") if giant else reply_text.text_of(mail)
+    too_large = ("", Finding.of(NoText.TOO_LARGE))
+    text, no_text = too_large if giant else reply_text.text_of(mail)
     campaign = _answered_campaign(mail, text, threads)
     identity = (_ID.findall(_header(mail, "Message-ID")) or [""])[0]
     ignored = _why_ignored(mail, sender, trust)
     if not campaign:
-        ignored = ignored or "is in no thread of ours"
-    cover, untrusted = _signature(mail, sender, trust) if not ignored else (None, "")
+        ignored = ignored or Finding.of(Ignored.NO_THREAD)
+    cover, untrusted = _signature(mail, sender, trust) if not ignored else (None, None)
     commands = reply_text.commands_in(text) if not ignored else ()
     is_fix = not commands and not ignored and reply_text.mends(text, threads.mends(campaign))
     if is_fix:
@@ -135,10 +138,7 @@ def _read(
         signed_campaign = campaign if is_fix else _signed_campaign(mail, text, threads, cover)
         untrusted = _why_untrusted(data, mail, cover, trust, now)
         if not untrusted and signed_campaign != campaign:
-            untrusted = (
-                "its signature does not cover which report it answers: it needs a line"
-                f" `#rtbisect {ABOUT} {campaign}`"
-            )
+            untrusted = Finding.of(Untrusted.THREAD_OPEN, about=ABOUT, campaign=campaign)
     return Reply(
         message_id=printable(identity, 250),
         sender=sender,
@@ -207,72 +207,72 @@ def _sender(mail: Message) -> str:
     return addresses[0].lower()
 
 
-def _why_ignored(mail: Message, sender: str, trust: SenderRules) -> str:
+def _why_ignored(mail: Message, sender: str, trust: SenderRules) -> Finding | None:
     """Programs that answer programs make loops (RFC 3834)."""
     names = Counter(name.strip().lower() for name in mail)
     if repeated := [name for name, n in names.items() if n > 1 and _ONCE.fullmatch(name)]:
-        return f"has two headers {printable(repeated[0], 40)}:"
+        return Finding.of(Ignored.TWO_HEADERS, header=printable(repeated[0], 40))
     if not sender:
-        return "has no sender"
+        return Finding.of(Ignored.NO_SENDER)
     if sender == trust.own.lower():
-        return "is from ourselves"
+        return Finding.of(Ignored.OURS)
     by_program = _header(mail, "Auto-Submitted").split(";")[0].strip().lower() not in ("", "no")
     if by_program or any(name in mail for name in _PROGRAMS):
-        return "was sent by a program"
+        return Finding.of(Ignored.PROGRAM)
     by_server = _header(mail, "Return-Path").strip() == "<>"
     by_server = by_server or mail.get_content_type() == "multipart/report"
     if by_server or re.match(r"(mailer-daemon|postmaster|no-?reply)@", sender):
-        return "was sent by a mail server"
-    return ""
+        return Finding.of(Ignored.MAIL_SERVER)
+    return None
 
 
-def _signature(mail: Message, sender: str, trust: SenderRules) -> tuple[Cover | None, str]:
+def _signature(
+    mail: Message, sender: str, trust: SenderRules
+) -> tuple[Cover | None, Finding | None]:
     """What the sender has signed of a mail, or why nobody knows that."""
     if sender not in {each.lower() for each in trust.commands.people}:
-        return None, f"{printable(sender, 80)} is not among those whose commands count"
+        return None, Finding.of(Untrusted.STRANGER, sender=printable(sender, 80))
     # Only the topmost one is by who delivered the mail to us: those below came with it.
     server, passed = auth_results.results(str(mail.get("Authentication-Results", "")))
     if not server or server not in {each.lower() for each in trust.commands.trusted}:
-        return None, "no server that we trust says whether it is signed"
+        return None, Finding.of(Untrusted.NO_SERVER)
     domain = sender.rpartition("@")[2]
     aligned = [each for each in passed if _aligned(each.domain, domain)]
     if not aligned:
-        return None, f"it has no good DKIM signature of {printable(domain, 80)}"
+        return None, Finding.of(Untrusted.NO_SIGNATURE, domain=printable(domain, 80))
     covers = [
         each
         for each in (auth_results.cover(mail, signature) for signature in aligned)
         if each is not None
     ]
     if not covers:
-        return None, "the signature that was found good is not in it"
+        return None, Finding.of(Untrusted.SIGNATURE_GONE)
     # Of several good ones the one that says most.
-    return max(covers, key=lambda each: (each.whole_body, len(each.headers))), ""
+    return max(covers, key=lambda each: (each.whole_body, len(each.headers))), None
 
 
 def _why_untrusted(
     data: bytes, mail: Message, cover: Cover, trust: SenderRules, now: datetime
-) -> str:
-    """Why the signature of a mail does not prove what it asks for; "" where it does."""
+) -> Finding | None:
+    """Why the signature of a mail does not prove what it asks for; None where it does."""
     # Python ends lines and headers there, and those who check signatures do not.
     malformed = bool(re.search(rb"\r(?!\n)|\0", data)) or bool(mail.defects)
     malformed = malformed or any(name.strip() != name or not name.isascii() for name in mail)
     signed_at = _signed_at(mail, cover)
     checks = (
-        (malformed, "it is malformed"),
-        (not cover.whole_body, "its signature covers a part of the body only"),
-        (not cover.covers("From"), "its signature does not cover who wrote it"),
-        (
-            not _reads_as_signed(mail, cover),
-            "its signature does not cover how its text is read (Content-Type:)",
-        ),
-        (signed_at is None, "its signature does not say when it was written"),
-        (signed_at is not None and signed_at > now + _AHEAD, "it was signed in the future"),
-        (
-            signed_at is not None and signed_at < now - timedelta(days=trust.commands.days),
-            f"it was signed more than {trust.commands.days} days ago",
-        ),
+        (malformed, Untrusted.MALFORMED),
+        (not cover.whole_body, Untrusted.BODY_OPEN),
+        (not cover.covers("From"), Untrusted.SENDER_OPEN),
+        (not _reads_as_signed(mail, cover), Untrusted.TYPE_OPEN),
+        (signed_at is None, Untrusted.TIME_OPEN),
+        (signed_at is not None and signed_at > now + _AHEAD, Untrusted.FUTURE),
     )
-    return next((why for wrong, why in checks if wrong), "")
+    if why := next((why for wrong, why in checks if wrong), None):
+        return Finding.of(why)
+    most_days = trust.commands.days
+    if signed_at is not None and signed_at < now - timedelta(days=most_days):
+        return Finding.of(Untrusted.OLD, most_days=most_days)
+    return None
 
 
 def _reads_as_signed(mail: Message, cover: Cover) -> bool:

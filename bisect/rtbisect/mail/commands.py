@@ -17,6 +17,8 @@ from rtbisect.mail.reply_text import Asked
 from rtbisect.mail.transport.fetch import fetch, is_address
 from rtbisect.model.campaign import CampaignKind, CampaignRequest
 from rtbisect.model.command import Extra
+from rtbisect.model.finding import Finding
+from rtbisect.model.kinds.mail import Outcomes, Replied
 from rtbisect.store import codec
 from rtbisect.store.campaigns import CampaignRecord, CampaignStore
 from rtbisect.store.replies import KeptReply, Replies, ReplyState
@@ -27,14 +29,15 @@ if TYPE_CHECKING:
 
 def carry_out(state: Path, replies: Replies, reply: KeptReply, progress: Screen) -> None:
     """All commands of a reply, those that an earlier session has not done yet."""
-    results = list(replies.outcomes(reply.key))
+    outcomes = list(replies.outcomes(reply.key))
     for position, (name, argument) in enumerate(reply.asked):
-        if position >= len(results):
-            results.append(
+        if position >= len(outcomes):
+            outcomes.append(
                 _carry_out_one(state, replies, reply, (position, name, argument), progress)
             )
-            replies.keep_outcomes(reply.key, results)
-    replies.set(reply.key, ReplyState.DONE, "; ".join(results))
+            replies.keep_outcomes(reply.key, outcomes)
+    why = Finding.of(Replied.CARRIED_OUT, outcomes=tuple(outcomes))
+    replies.set(reply.key, ReplyState.DONE, why)
 
 
 def _carry_out_one(
@@ -43,14 +46,13 @@ def _carry_out_one(
     reply: KeptReply,
     command: tuple[int, str, str],
     progress: Screen,
-) -> str:
-    """What became of one `command` (its place in the reply, name, argument), in a line. What is
-    wrong with the command itself is told; what is wrong with site, lab or archive is raised, and
-    the reply stays.
+) -> Finding:
+    """What became of one `command` (its place in the reply, name, argument). What is wrong with the
+    command itself is found; what is wrong with site, lab or archive is raised, and the reply stays.
     """
     position, name, _argument = command
     if name in (Asked.INVALID, Asked.DUP):
-        return f"{name}: for you to decide, `rtbisect report withdraw {reply.campaign}`"
+        return Finding.of(Outcomes.TO_DECIDE, command=name, campaign=reply.campaign)
     store = CampaignStore(state)
     record = store.get(reply.campaign)
     # A site file that cannot be read is nothing that the asker has done.
@@ -62,20 +64,21 @@ def _carry_out_one(
         try:
             question = _question_of(state, replies, _ReportThread(reply, record, site), command)
         except ConfigError as error:
-            return f"{name}: {error.message}"
+            return Finding.of(Outcomes.REFUSED, command=name, error=error.message)
         replies.keep_question(reply.key, position, codec.to_json(Question, question).encode())
     try:
         campaign = session.once(state, question.request, progress, again=False)
         if name == Asked.BISECT:
-            return f"bisect: campaign {campaign.id}"
+            return Finding.of(Outcomes.SEARCHED, command=name, campaign=campaign.id)
         answer = ab_test.write_answer(state, record, question, campaign, reply.message_id)
     except ConfigError as error:
         # A patch that the configuration does not survive stays one; what the site lacks does not.
         if not Extra.of(question.request).foreign:
             raise
-        return f"{name}: {error.message}"
+        return Finding.of(Outcomes.REFUSED, command=name, error=error.message)
     result_mail.note_test(store, record, answer.level, newest=question.newest)
-    return f"{name}: {ab_test.WORDS[answer.level]}, {answer.path}"
+    words, path = ab_test.WORDS[answer.level], str(answer.path)
+    return Finding.of(Outcomes.ANSWERED, command=name, answer=words, path=path)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 from rtbisect.errors import ConfigError, InternalError
 from rtbisect.mail.command_mail import Reply, SenderRules, read_reply
+from rtbisect.model.finding import Finding
+from rtbisect.model.kinds.mail import Ignored, Replied, Untrusted
 from rtbisect.model.report import ReportState
 from rtbisect.store.replies import KeptReply, Replies, ReplyState, key_of
 
@@ -83,8 +85,7 @@ def poll(inbox: Inbox, stores: Stores, trust: SenderRules, now_iso: str) -> Iter
         inbox.done(arrived)
         stores.replies.mark_read(arrived.key)
         if kept is None:
-            most = trust.commands.others_a_day
-            reason = f"is one too many of today ({most} of unknown senders are kept)"
+            reason = Finding.of(Ignored.ONE_TOO_MANY, most=trust.commands.others_a_day)
             refused = replace(reply, asked=(), ignored=reason, digest="")
             yield _to_keep(refused, key_of(arrived.data), now_iso)
         elif new:
@@ -111,9 +112,11 @@ def _unrepeated(reply: KeptReply, replies: Replies) -> KeptReply:
         ):
             continue
         if reply.state is ReplyState.ACCEPTED and earlier.state is ReplyState.WAITING:
-            replies.set(earlier.key, ReplyState.NOTED, f"has come again, signed, as {reply.key}")
+            why = Finding.of(Replied.SIGNED_COPY, key=reply.key)
+            replies.set(earlier.key, ReplyState.NOTED, why)
             continue
-        return replace(reply, state=ReplyState.NOTED, why=f"has come before, as {earlier.key}")
+        why = Finding.of(Replied.COPY, key=earlier.key)
+        return replace(reply, state=ReplyState.NOTED, why=why)
     return reply
 
 
@@ -148,12 +151,13 @@ def _within_quota(
         counted = [each for each in today if each.sender == reply.sender and each.state in _COUNTED]
         commands = len(reply.asked) + sum(len(each.asked) for each in counted)
         if commands > trust.commands.a_day:
-            why = f"asks for more than {trust.commands.a_day} things a day"
+            why = Finding.of(Untrusted.MANY_COMMANDS, most=trust.commands.a_day)
             return replace(reply, state=ReplyState.WAITING, why=why)
     return reply
 
 
 def _to_keep(reply: Reply, key: str, now_iso: str) -> KeptReply:
+    why: Finding | None
     if reply.ignored:
         state, why = ReplyState.IGNORED, reply.ignored
     elif not reply.asked:
@@ -161,7 +165,7 @@ def _to_keep(reply: Reply, key: str, now_iso: str) -> KeptReply:
     elif reply.untrusted:
         state, why = ReplyState.WAITING, reply.untrusted
     else:
-        state, why = ReplyState.ACCEPTED, "signed by who may ask"
+        state, why = ReplyState.ACCEPTED, Finding.of(Replied.SIGNED)
     return KeptReply(
         key=key,
         message_id=reply.message_id,

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from email.message import Message
 from enum import StrEnum
 
+from rtbisect.model.finding import Finding
+from rtbisect.model.kinds.mail import NoText
 from rtbisect.process.command import CHARSETS, printable
 
 #: Says which report a command is about; the word behind is its Message-ID or its campaign.
@@ -42,7 +44,7 @@ class ReplyCommand:
     argument: str
 
 
-def text_of(mail: Message) -> tuple[str, str]:
+def text_of(mail: Message) -> tuple[str, Finding | None]:
     """The plain text of a mail, and why there is none."""
     for part in mail.walk():
         if part.get_content_type() == "text/plain" and not part.get_filename():
@@ -51,8 +53,8 @@ def text_of(mail: Message) -> tuple[str, str]:
             charset = part.get_content_charset() or "utf-8"
             # Any other is one of programs that mean harm, or says nothing that a command needs.
             known = charset.lower() in CHARSETS
-            return data.decode(charset if known else "utf-8", "replace"), ""
-    return "", "has no plain text"
+            return data.decode(charset if known else "utf-8", "replace"), None
+    return "", Finding.of(NoText.NOT_PLAIN)
 
 
 def mends(text: str, identities: Sequence[str]) -> bool:

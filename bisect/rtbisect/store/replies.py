@@ -14,7 +14,8 @@ from typing import Any
 import sqlalchemy as sa
 
 from rtbisect.errors import ConfigError
-from rtbisect.store import db
+from rtbisect.model.finding import Finding, Kept, as_said
+from rtbisect.store import codec, db
 from rtbisect.store.artefacts import write_whole
 
 
@@ -47,8 +48,8 @@ class KeptReply:
     #: Commands in it, in their order: pairs of name and argument, which may be "".
     asked: tuple[tuple[str, str], ...]
     state: ReplyState
-    #: What its state comes from.
-    why: str = ""
+    #: What its state comes from; None where nothing is to be said.
+    why: Finding | None = None
     #: The same in all copies of a mail; "" where that is not known.
     digest: str = ""
 
@@ -90,7 +91,7 @@ class Replies:
         if reply.state is not ReplyState.IGNORED:
             self._folder.mkdir(parents=True, exist_ok=True)
             write_whole(self.mail(reply.key), data, mode=0o600)
-        return bool(self.database.execute(db.insert_new(table, reply)))
+        return bool(self.database.execute(db.insert_new(table, reply).values(why=_kept(reply.why))))
 
     def read(self) -> frozenset[str]:
         """What an inbox has no more to hand out."""
@@ -137,16 +138,17 @@ class Replies:
         except FileNotFoundError:
             return 0
 
-    def outcomes(self, key: str) -> tuple[str, ...]:
-        """What became of the first commands of a reply, a line each."""
+    def outcomes(self, key: str) -> tuple[Finding, ...]:
+        """What became of the first commands of a reply."""
         try:
-            return tuple(map(str, json.loads(self._outcomes_file(key).read_text("utf-8"))))
-        except (OSError, ValueError):
+            kept = json.loads(self._outcomes_file(key).read_text("utf-8"))
+            return tuple(map(_outcome, kept))
+        except (OSError, ValueError, TypeError):
             return ()
 
-    def keep_outcomes(self, key: str, lines: Sequence[str]) -> None:
+    def keep_outcomes(self, key: str, outcomes: Sequence[Finding]) -> None:
         """Note what became of commands, so that a kill behind this does not repeat them."""
-        data = json.dumps(list(lines)).encode()
+        data = json.dumps([codec.to_plain(Finding, each) for each in outcomes]).encode()
         write_whole(self._outcomes_file(key), data, mode=0o600)
 
     def question(self, key: str, place: int) -> bytes:
@@ -166,11 +168,34 @@ class Replies:
     def _outcomes_file(self, key: str) -> Path:
         return self._folder / f"{key}.said"
 
-    def set(self, key: str, state: ReplyState, why: str) -> None:
+    def set(self, key: str, state: ReplyState, why: Finding) -> None:
         this = table.c.key == key
-        self.database.execute(sa.update(table).where(this).values(state=state, why=why))
+        self.database.execute(sa.update(table).where(this).values(state=state, why=_kept(why)))
+
+
+#: Stands before a finding, whose JSON may have it there. What older programs kept are sentences,
+#: which begin with something printable, be it a brace in somebody's address.
+_MARK = "\n"
+
+
+def _kept(why: Finding | None) -> str:
+    return _MARK + codec.to_json(Finding, why) if why else ""
+
+
+def _outcome(kept: object) -> Finding:
+    """A sentence, where an older program has kept it; ValueError where it is nothing."""
+    if isinstance(kept, str):
+        return Finding.of(Kept.AS_SAID, text=kept)
+    return codec.from_plain(Finding, kept)
 
 
 def _reply(row: dict[str, Any]) -> KeptReply:
-    commands = tuple((name, argument) for name, argument in json.loads(row["asked"]))
-    return KeptReply(**(row | {"asked": commands, "state": ReplyState(row["state"])}))
+    """InternalError for a row that was changed by hand."""
+    what, why = f"reply {row['key']}", row["why"]
+    finding = codec.from_stored(Finding, why, what) if why.startswith(_MARK) else as_said(why)
+    try:
+        commands = tuple((name, argument) for name, argument in json.loads(row["asked"]))
+        state = ReplyState(row["state"])
+    except (ValueError, TypeError) as error:
+        raise codec.unreadable(what) from error
+    return KeptReply(**(row | {"asked": commands, "state": state, "why": finding}))

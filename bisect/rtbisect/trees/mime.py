@@ -11,6 +11,8 @@ from email import message_from_bytes
 from email.message import Message
 from email.policy import compat32
 
+from rtbisect.model.kinds.mail import Ignored
+
 #: Bytes of a header that says what a part is; the library splits its parameters by the square.
 MOST_HEADER_BYTES = 4000
 #: Parts of one mail that may have parts of their own, and parts in all.
@@ -24,19 +26,24 @@ _NESTING = re.compile(rb"multipart/|message/", re.IGNORECASE)
 class UnreadableError(ValueError):
     """A mail that nobody writes to say something."""
 
+    def __init__(self, why: Ignored, message: str) -> None:
+        super().__init__(message)
+        #: The same for who keeps it.
+        self.why = why
+
 
 def parse(data: bytes) -> Message:
     """The message of these bytes; UnreadableError where it has too many parts."""
     nested = sum(1 for _ in _NESTING.finditer(data))
     if nested > MOST_NESTED:
-        raise UnreadableError("has too many parts within parts")
+        raise UnreadableError(Ignored.NESTED_PARTS, "has too many parts within parts")
     # Each part begins behind a line with two dashes; diffs have such lines, too.
     if nested and data.count(b"\n--") + data.count(b"\r--") > MOST_PARTS:
-        raise UnreadableError("has too many parts")
+        raise UnreadableError(Ignored.MANY_PARTS, "has too many parts")
     # One line break for all: a bare CR ends a line of headers for the library.
     plain = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     if any(_is_long(plain, header.start()) for header in _CONTENT.finditer(plain)):
-        raise UnreadableError("has a header without end")
+        raise UnreadableError(Ignored.ENDLESS_HEADER, "has a header without end")
     return message_from_bytes(data, policy=compat32)
 
 

@@ -21,36 +21,35 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from rtbisect.words.template import Words
-    from rtbisect.words.voice import Voice
 
 #: Functions that a line of the story names.
 _NAMED = 4
 
 
-def _label(data: Mapping[str, Any], _voice: Voice | None = None) -> str:
+def _label(data: Mapping[str, Any]) -> str:
     return "{revision:.12} {variant}" if data["variant"] else "{revision:.12}"
 
 
-def _figure(data: Mapping[str, Any], _voice: Voice) -> str:
+def _figure(data: Mapping[str, Any]) -> str:
     return f"{{purpose}} {_label(data)}: {{metric}} = {{value:.4g}}{{unit:unit}}"
 
 
-def _boot_ended(data: Mapping[str, Any], _voice: Voice) -> str:
+def _boot_ended(data: Mapping[str, Any]) -> str:
     ended = "{voice.run} {number} of {revision:.12} ({purpose}): {status}: "
     return f"{ended}{{why}}" if data["why"] else ended
 
 
-def _few_boots(data: Mapping[str, Any], _voice: Voice) -> str:
+def _few_boots(data: Mapping[str, Any]) -> str:
     few = "only {valid} of {asked} boots are evidence"
     return f"{few}: {{why}}" if data["why"] else few
 
 
-def _limit(data: Mapping[str, Any], _voice: Voice) -> str:
+def _limit(data: Mapping[str, Any]) -> str:
     middle = "mean" if data["mean"] else "median"
     return f"{middle} of {{boots:many boot}} {{value:.4g}}{{unit:unit}}, limit {{limit:.4g}}"
 
 
-def _forecast(data: Mapping[str, Any], _voice: Voice) -> str:
+def _forecast(data: Mapping[str, Any]) -> str:
     where = " {figure}" if data["figure"] else ""
     return (
         "reproduced with {boots}+{boots} {voice.run}s (p = {p:.2g})"
@@ -60,18 +59,18 @@ def _forecast(data: Mapping[str, Any], _voice: Voice) -> str:
     )
 
 
-def _outcome(data: Mapping[str, Any], _voice: Voice) -> str:
+def _outcome(data: Mapping[str, Any]) -> str:
     culprit = " {culprit:.12}" if data["culprit"] else ""
     confidence = ", confidence {confidence:.3f}" if data["confidence"] else ""
     cause = ", cause {cause}" if data["cause"] else ""
     return f"outcome: {{outcome}}{culprit}{confidence}{cause}"
 
 
-def _check(data: Mapping[str, Any], _voice: Voice) -> str:
+def _check(data: Mapping[str, Any]) -> str:
     return "verify: {check}: {status} {note}" if data["note"] else "verify: {check}: {status}"
 
 
-def _functions(data: Mapping[str, Any], _voice: Voice) -> str:
+def _functions(data: Mapping[str, Any]) -> str:
     """How many functions, and the first of them."""
     functions = data["functions"]
     if not functions:
@@ -81,13 +80,13 @@ def _functions(data: Mapping[str, Any], _voice: Voice) -> str:
     return f"{{revision:.12}} changes the code of {number}: {{functions:first {_NAMED}}}{more}"
 
 
-def _part(data: Mapping[str, Any], _voice: Voice) -> str:
+def _part(data: Mapping[str, Any]) -> str:
     culprit = " {culprit:.12}" if data["culprit"] else ""
     why = ": {why}" if data["why"] else ""
     return f"{{older:.12}}..{{newer:.12}}: {{outcome}}{culprit}{why}"
 
 
-def _tested_for(data: Mapping[str, Any], _voice: Voice) -> str:
+def _tested_for(data: Mapping[str, Any]) -> str:
     return "tested for {culprit:.12}" if data["culprit"] else "tested for "
 
 
@@ -99,14 +98,14 @@ SENTENCES: Mapping[str, Words] = {
     Reasons.OBJECTION: "{gate}: {why}",
     Reasons.MISASKED: "{message}",
     Joined.AND: "{findings:; }",
-    Steps.BUILDING: lambda data, _voice: f"build {_label(data)}",
-    Steps.BUILT: lambda data, _voice: (
+    Steps.BUILDING: lambda data: f"build {_label(data)}",
+    Steps.BUILT: lambda data: (
         f"built {_label(data)} ({{wall_s:.0f}} s), kernel signature {{signature:.12}}"
     ),
-    Steps.REUSED: lambda data, _voice: (
+    Steps.REUSED: lambda data: (
         f"built {_label(data)} (taken from the cache), kernel signature {{signature:.12}}"
     ),
-    Steps.NOT_BUILT: lambda data, _voice: f"{_label(data)} does not build: {{error}}",
+    Steps.NOT_BUILT: lambda data: f"{_label(data)} does not build: {{error}}",
     Steps.BOOTING: "{voice.run} {number}: {revision:.12} ({purpose})",
     Steps.BOOT_ENDED: _boot_ended,
     Steps.FIGURE: _figure,

@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from rtbisect.words.template import Words
-    from rtbisect.words.voice import Voice
 
 #: Untestable revisions of a set that are named.
 _NAMED = 3
@@ -22,7 +21,7 @@ _COMPARED = "{base}+{new} {voice.run}s, {why}"
 _SHARE = "{share:.0%} of the shift between {voice.older} and {voice.newer}"
 
 
-def _set(data: Mapping[str, Any], _voice: Voice) -> str:
+def _set(data: Mapping[str, Any]) -> str:
     left = len(data["untestable"]) - _NAMED
     more = f" and {left} more" if left > 0 else ""
     named = f"{{untestable:first {_NAMED}}}{more}"

@@ -41,7 +41,7 @@ def speak(finding: Finding, voice: Voice = PLAIN) -> Sentence:
     words = sentences.words_of(finding.kind)
     if words is not None:
         try:
-            template = words if isinstance(words, str) else words(finding.data, voice)
+            template = words if isinstance(words, str) else words(finding.data)
             return Sentence(_Formatter(voice).vformat(template, (), finding.data))
         except (LookupError, TypeError, ValueError, AttributeError):
             pass

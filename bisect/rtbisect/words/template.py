@@ -6,7 +6,5 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
-from rtbisect.words.voice import Voice
-
-#: A format string (see `speak`), or what makes one where words depend on the data or the voice.
-Words: TypeAlias = str | Callable[[Mapping[str, Any], Voice], str]
+#: A format string (see `speak`), or what makes one where words depend on the data.
+Words: TypeAlias = str | Callable[[Mapping[str, Any]], str]

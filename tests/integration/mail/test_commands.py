@@ -15,6 +15,8 @@ from rtbisect.config.site_file import load_site
 from rtbisect.errors import InfrastructureError
 from rtbisect.mail import commands, report_state
 from rtbisect.model.campaign import CampaignRequest, Sought
+from rtbisect.model.finding import Finding
+from rtbisect.model.kinds.mail import Outcomes, Replied
 from rtbisect.model.report import ReportState
 from rtbisect.store.campaigns import CampaignStore
 from rtbisect.store.outbox import Outbox
@@ -178,11 +180,13 @@ def test_what_is_wrong_with_the_command_is_told(world, reply):
     kept = reply(asked=(("test", "no-such-branch"), ("bisect", "one"), ("dup", "x")))
     code, told = world("mail", "work")
     assert (code, told["replies"][0]["state"]) == (0, "done")
-    first, second, third = kept.get("k1").why.split("; ")
-    assert first.startswith("test: ")
-    assert "no-such-branch" in first
-    assert second == "bisect: wants a good and a bad revision"
-    assert third.startswith("dup: for you")
+    why = kept.get("k1").why
+    assert (why.kind, why.data["outcomes"]) == (Replied.CARRIED_OUT, kept.outcomes("k1"))
+    first, second, third = kept.outcomes("k1")
+    assert (first.kind, first.data["command"]) == (Outcomes.REFUSED, "test")
+    assert "no-such-branch" in first.data["error"]
+    assert (second.kind, second.data["command"]) == (Outcomes.REFUSED, "bisect")
+    assert (third.kind, third.data["command"]) == (Outcomes.TO_DECIDE, "dup")
 
 
 @pytest.mark.parametrize("sought", Sought)
@@ -201,13 +205,16 @@ def test_a_reply_says_good_and_bad_as_the_command_line_does(world, sought):
 def test_a_reply_without_a_patch_is_told(world, reply):
     kept = reply(asked=(("test", ""),))
     assert world("mail", "work")[0] == 0
-    assert kept.get("k1").why == "test: there is no patch"
+    (outcome,) = kept.outcomes("k1")
+    assert (outcome.kind, outcome.data["command"]) == (Outcomes.REFUSED, "test")
 
 
 def test_an_address_that_no_archive_has_is_told(world, reply):
     kept = reply(asked=(("test", "https://elsewhere.example.org/x"),))
     assert world("mail", "work")[0] == 0
-    assert kept.get("k1").why.startswith("test: https://elsewhere.example.org/x is in no archive")
+    (outcome,) = kept.outcomes("k1")
+    assert outcome.kind == Outcomes.REFUSED
+    assert "https://elsewhere.example.org/x" in outcome.data["error"]
 
 
 def test_a_reply_that_is_closed_asks_nothing(world, reply):
@@ -217,7 +224,7 @@ def test_a_reply_that_is_closed_asks_nothing(world, reply):
     assert world("mail", "close", "k1", "--by", WHO, *site)[1]["replies"][0]["state"] == "noted"
     assert world("mail", "close", "k1", "--by", WHO, *site)[0] == 2
     assert world("mail", "work")[1]["replies"] == []
-    assert "closed by Ada" in kept.get("k1").why
+    assert kept.get("k1").why.kind == Replied.CLOSED
 
 
 @pytest.fixture
@@ -245,7 +252,7 @@ def test_a_fault_of_the_lab_leaves_the_reply_and_the_others_go_on(world, reply, 
     reply("k2", (("dup", ""),))
     code, told = world("mail", "work")
     assert (code, [each["state"] for each in told["replies"]]) == (3, ["accepted", "done"])
-    assert kept.get("k1").why == "waits: the lab is away"
+    assert kept.get("k1").why == Finding.of(Replied.WAITS, error="the lab is away")
     assert kept.get("k2").state is ReplyState.DONE
     # The same question again, and no other: what is done is not done twice.
     commit(world)
@@ -278,7 +285,7 @@ def test_what_was_done_before_a_fault_is_not_done_again(world, reply, lab):
     kept = reply(asked=(("dup", ""), ("retest", "")))
     assert world("mail", "work")[0] == 3
     (said,) = kept.outcomes("k1")
-    assert said.startswith("dup: for you to decide")
+    assert said.kind == Outcomes.TO_DECIDE
     assert world("mail", "work")[0] == 3
     assert len(lab) == 2
 

@@ -14,6 +14,8 @@ from rtbisect.mail.command_mail import SenderRules
 from rtbisect.mail.poll import Stores, poll
 from rtbisect.mail.transport import inbox as post
 from rtbisect.mail.transport.inbox import Maildir
+from rtbisect.model.finding import Finding
+from rtbisect.model.kinds.mail import Ignored, NoText, Replied
 from rtbisect.model.mail import MailKind, OutMail
 from rtbisect.model.report import Report, ReportState
 from rtbisect.store.campaigns import CampaignStore
@@ -162,7 +164,7 @@ def test_what_lies_there_for_long_is_left(tmp_path, box, stores):
 def test_a_giant_is_not_read_whole(tmp_path, box, stores):
     add(box, body="#rtbisect retest\n" + "x" * (post.MOST_BYTES + 10))
     (found,) = look(tmp_path, stores)
-    assert (found.asked, found.why) == ((), "is too large")
+    assert (found.asked, found.why) == ((), Finding.of(NoText.TOO_LARGE))
 
 
 def test_a_folder_that_is_no_maildir(tmp_path):
@@ -211,7 +213,7 @@ def test_a_command_that_is_sent_again_under_another_name_counts_once(tmp_path, b
     assert [each.state for each in found] == [ReplyState.ACCEPTED] + [ReplyState.NOTED] * 2
     # Nor after it was carried out, nor after a person has closed it.
     for state in (ReplyState.DONE, ReplyState.NOTED):
-        stores.replies.set(found[0].key, state, "so")
+        stores.replies.set(found[0].key, state, Finding.of(Replied.SIGNED))
         add(box, f"b-{state}", body="#rtbisect retest")
         assert [each.state for each in look(tmp_path, stores)] == [ReplyState.NOTED]
 
@@ -323,7 +325,8 @@ def test_strangers_can_make_us_keep_so_many_mails_a_day(tmp_path, box, stores, p
     found = look(tmp_path, stores, trust)
     assert (len(found), len(stores.replies.all())) == (8, 3)
     assert len(kept(tmp_path)) <= 3
-    assert sum("one too many" in each.why for each in found) == 5
+    refused = Finding.of(Ignored.ONE_TOO_MANY, most=3)
+    assert [each.why for each in found].count(refused) == 5
     # They do not come again, and who proves who he is has his word.
     add(box, body="#rtbisect retest")
     assert [each.state for each in look(tmp_path, stores, trust)] == [ReplyState.ACCEPTED]

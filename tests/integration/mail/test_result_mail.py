@@ -24,9 +24,11 @@ from rtbisect.errors import InfrastructureError
 from rtbisect.judge.verdict import judge
 from rtbisect.mail import result_mail
 from rtbisect.model.campaign import CampaignRequest, Level, Limits, Outcome, Sample, TableRow
+from rtbisect.model.kinds.mail import Untrusted
 from rtbisect.report.lint.rules import lint
 from rtbisect.store.campaigns import CampaignStore
 from rtbisect.store.journal import StoreJournal
+from rtbisect.store.replies import Replies
 
 pytestmark = needs_tools
 
@@ -294,7 +296,8 @@ def test_a_patch_of_somebody_else_waits(world):
     name = sent(world)
     body = f"Fixes: {world.sha[:12]}\n\n{PATCH}"
     (found,) = reply(world, name, body, "eve@kernel.example.org")
-    assert (found["state"], "not among those" in found["why"]) == ("waiting", True)
+    why = Replies(world.state).get(found["key"]).why
+    assert (found["state"], why.kind) == ("waiting", Untrusted.STRANGER)
 
 
 def test_a_tag_without_a_patch_asks_nothing(world):

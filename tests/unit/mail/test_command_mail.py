@@ -11,6 +11,8 @@ from rtbisect.config.schema import Commands
 from rtbisect.mail.command_mail import SenderRules, read_reply
 from rtbisect.mail.fake import FakeThreads
 from rtbisect.mail.reply_text import ReplyCommand
+from rtbisect.model.finding import Finding
+from rtbisect.model.kinds.mail import Ignored, NoText, Untrusted
 
 TRUST = SenderRules(
     own="bot@lab.example.org",
@@ -50,61 +52,64 @@ def test_a_signed_word_of_who_may_ask_counts():
     found = reply()
     assert (found.campaign, found.sender) == ("bisect-1", "ada@kernel.example.org")
     assert found.asked == (ReplyCommand("test", "fixes/one"),)
-    assert (found.ignored, found.untrusted) == ("", "")
+    assert (found.ignored, found.untrusted) == (None, None)
+
+
+NO_GOOD, NO_SERVER = Untrusted.NO_SIGNATURE, Untrusted.NO_SERVER
 
 
 @pytest.mark.parametrize(
     ("changes", "why"),
     [
-        ({"From": "Eve <eve@kernel.example.org>"}, "not among those"),
+        ({"From": "Eve <eve@kernel.example.org>"}, Untrusted.STRANGER),
         ({"From": "Ada <ada@kernel.example.org>, Eve <eve@example.org>"}, None),
-        ({"Authentication_Results": None}, "no server that we trust"),
-        ({"Authentication_Results": GOOD.replace("mx.lab", "mx.evil")}, "no server that we trust"),
-        ({"Authentication_Results": GOOD.replace("dkim=pass", "dkim=fail")}, "no good DKIM"),
-        ({"Authentication_Results": GOOD.replace("dkim=pass", "x=dkim=pass")}, "no good DKIM"),
-        ({"Authentication_Results": GOOD.replace("d=kernel", "d=evil")}, "no good DKIM"),
-        ({"Authentication_Results": GOOD.replace("=kernel.example.org", "=org")}, "no good DKIM"),
-        ({"Authentication_Results": "mx.lab.example.org; none"}, "no good DKIM"),
-        ({"Authentication_Results": f"{FROM_EVIL} header.i=header.d={D}@evil.org"}, "no good DKIM"),
-        ({"Authentication_Results": f"{FROM_EVIL} header.d={D}"}, "no good DKIM"),
+        ({"Authentication_Results": None}, NO_SERVER),
+        ({"Authentication_Results": GOOD.replace("mx.lab", "mx.evil")}, NO_SERVER),
+        ({"Authentication_Results": GOOD.replace("dkim=pass", "dkim=fail")}, NO_GOOD),
+        ({"Authentication_Results": GOOD.replace("dkim=pass", "x=dkim=pass")}, NO_GOOD),
+        ({"Authentication_Results": GOOD.replace("d=kernel", "d=evil")}, NO_GOOD),
+        ({"Authentication_Results": GOOD.replace("=kernel.example.org", "=org")}, NO_GOOD),
+        ({"Authentication_Results": "mx.lab.example.org; none"}, NO_GOOD),
+        ({"Authentication_Results": f"{FROM_EVIL} header.i=header.d={D}@evil.org"}, NO_GOOD),
+        ({"Authentication_Results": f"{FROM_EVIL} header.d={D}"}, NO_GOOD),
         ({"Authentication_Results": f"{MX}; dkim=pass header.i=a@{D} header.i=@evil.org"},
-         "no good DKIM"),
-        ({"Authentication_Results": f'{MX}; dkim=pass header.i="{D}"@evil.org'}, "no good DKIM"),
-        ({"Authentication_Results": f"{FROM_EVIL} header.i=@{D}"}, "no good DKIM"),
+         NO_GOOD),
+        ({"Authentication_Results": f'{MX}; dkim=pass header.i="{D}"@evil.org'}, NO_GOOD),
+        ({"Authentication_Results": f"{FROM_EVIL} header.i=@{D}"}, NO_GOOD),
         ({"Authentication_Results": f'{MX}; dkim=pass header.d="evil.org" header.i=@{D}'},
-         "no good DKIM"),
+         NO_GOOD),
         ({"Authentication_Results": f'{MX}; spf=pass smtp.mailfrom="x; dkim=pass header.d={D}"'
-          "@evil.org; dkim=none"}, "no good DKIM"),
+          "@evil.org; dkim=none"}, NO_GOOD),
         ({"Authentication_Results": f'{MX}; spf=pass (mx: domain of "a) ; dkim=pass header.d={D} ("'
-          "@evil.org designates it); dkim=none"}, "no server"),
+          "@evil.org designates it); dkim=none"}, NO_SERVER),
         ({"Authentication_Results": f"{MX}; x=y (a (b) ; dkim=pass header.d={D} ); dkim=none"},
-         "no good DKIM"),
-        ({"Authentication_Results": f"{MX}; dkim=pass header.d={D} (never"}, "no server"),
-        ({"Authentication_Results": f'{MX}; dkim=pass header.d={D} "never'}, "no server"),
+         NO_GOOD),
+        ({"Authentication_Results": f"{MX}; dkim=pass header.d={D} (never"}, NO_SERVER),
+        ({"Authentication_Results": f'{MX}; dkim=pass header.d={D} "never'}, NO_SERVER),
         (
             {"Authentication_Results": "mx.lab.example.org; dkim=fail (dkim=pass header.d="
              "kernel.example.org) header.d=kernel.example.org"},
-            "no good DKIM",
+            NO_GOOD,
         ),
     ],
 )  # fmt: skip
 def test_what_nobody_proves_waits_for_a_person(changes, why):
     found = reply(**changes)
     if why is None:
-        assert found.ignored == "has no sender"
+        assert found.ignored.kind == Ignored.NO_SENDER
     else:
-        assert why in found.untrusted
+        assert found.untrusted.kind == why
         assert found.asked
-        assert not found.ignored
+        assert found.ignored is None
 
 
 def test_only_the_topmost_results_are_our_servers():
     forged = reply(raw=("Authentication-Results: mx.evil.example.org; dkim=pass header.d=x.org",))
-    assert "no server that we trust" in forged.untrusted
+    assert forged.untrusted.kind == NO_SERVER
     # Ours on top of a forged one: what ours says counts.
     good = f"Authentication-Results: {GOOD}"
     ours = reply(raw=(good.replace("dkim=pass", "dkim=fail"),))
-    assert "no good DKIM" in ours.untrusted
+    assert ours.untrusted == Finding.of(NO_GOOD, domain=D)
 
 
 def test_a_signature_of_the_organisation_speaks_for_its_hosts():
@@ -112,30 +117,30 @@ def test_a_signature_of_the_organisation_speaks_for_its_hosts():
         name.replace("-", "_"): HEADERS[name].replace("=kernel.example.org", "=example.org")
         for name in ("Authentication-Results", "DKIM-Signature")
     }
-    assert reply(**of_all).untrusted == ""
+    assert reply(**of_all).untrusted is None
 
 
 @pytest.mark.parametrize(
     ("changes", "why"),
     [
-        ({"Auto_Submitted": "auto-replied"}, "by a program"),
-        ({"X_Autoreply": "yes"}, "by a program"),
-        ({"Return_Path": "<>"}, "by a mail server"),
-        ({"From": "MAILER-DAEMON@mx.example.org"}, "by a mail server"),
-        ({"From": "Bot <bot@lab.example.org>"}, "from ourselves"),
-        ({"From": None}, "has no sender"),
-        ({"Content_Type": "multipart/report"}, "by a mail server"),
-        ({"In_Reply_To": "<x@y>", "References": "<z@y>"}, "no thread of ours"),
+        ({"Auto_Submitted": "auto-replied"}, Ignored.PROGRAM),
+        ({"X_Autoreply": "yes"}, Ignored.PROGRAM),
+        ({"Return_Path": "<>"}, Ignored.MAIL_SERVER),
+        ({"From": "MAILER-DAEMON@mx.example.org"}, Ignored.MAIL_SERVER),
+        ({"From": "Bot <bot@lab.example.org>"}, Ignored.OURS),
+        ({"From": None}, Ignored.NO_SENDER),
+        ({"Content_Type": "multipart/report"}, Ignored.MAIL_SERVER),
+        ({"In_Reply_To": "<x@y>", "References": "<z@y>"}, Ignored.NO_THREAD),
     ],
 )
 def test_programs_and_strangers_are_not_answered(changes, why):
     found = reply(**changes)
-    assert why in found.ignored
+    assert found.ignored.kind == why
     assert found.asked == ()
 
 
 def test_list_servers_are_no_programs():
-    assert reply(Precedence="bulk", List_Id="<rt.lists.example.org>").ignored == ""
+    assert reply(Precedence="bulk", List_Id="<rt.lists.example.org>").ignored is None
 
 
 @pytest.mark.parametrize(
@@ -167,11 +172,10 @@ def test_commands_stand_on_lines_of_their_own(body, asked):
 
 
 def test_html_and_giants_have_no_commands():
-    assert (
-        reply("<p>#rtbisect test x</p>", Content_Type="text/html").untrusted == "has no plain text"
-    )
+    found = reply("<p>#rtbisect test x</p>", Content_Type="text/html")
+    assert found.untrusted.kind == NoText.NOT_PLAIN
     found = reply(giant=True)
-    assert (found.asked, found.untrusted) == ((), "is too large")
+    assert (found.asked, found.untrusted.kind) == ((), NoText.TOO_LARGE)
 
 
 def test_the_last_mail_of_ours_in_a_thread_is_meant():
@@ -220,7 +224,7 @@ def test_no_bytes_are_an_error(data, giant):
     ],
 )
 def test_good_signatures_in_other_words(told):
-    assert reply(Authentication_Results=told).untrusted == ""
+    assert reply(Authentication_Results=told).untrusted is None
 
 
 @pytest.mark.parametrize("end", ["\u2028", "\u2029", "\x85", "\x0b", "\x0c", "\x1c", "\x1e"])

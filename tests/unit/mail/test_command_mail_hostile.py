@@ -8,8 +8,10 @@ top. What a signature does not name may have been put there by anybody since.
 
 import pytest
 
-from helpers.command_mails import GOOD, MX, USUAL, T, counts, read, signed
+from helpers.command_mails import GOOD, MX, TRUST, USUAL, T, counts, read, signed
 from rtbisect.mail.reply_text import ReplyCommand
+from rtbisect.model.finding import Finding
+from rtbisect.model.kinds.mail import Ignored, Untrusted
 
 # --- a genuine mail ---
 
@@ -41,7 +43,7 @@ CONTENT = {
 def test_a_genuine_reply_counts(headers, content, tells):
     found = read(signature=signed(headers), result=GOOD + tells, **content)
     assert (found.asked, found.campaign) == ((ReplyCommand("test", "fixes/one"),), "bisect-1")
-    assert (found.ignored, found.untrusted, found.proved) == ("", "", True)
+    assert (found.ignored, found.untrusted, found.proved) == (None, None, True)
 
 
 def test_encoded_text_counts_where_its_encoding_is_signed():
@@ -53,9 +55,9 @@ def test_encoded_text_counts_where_its_encoding_is_signed():
     body = "I3J0YmlzZWN0IHJldGVzdAo=\n"
     assert counts(read(body, signature=signed(SERVERS["all"]), **told))
     found = read(body, **told)
-    assert (found.asked, "how its text is read" in found.untrusted) == (
+    assert (found.asked, found.untrusted.kind) == (
         (ReplyCommand("retest", ""),),
-        True,
+        Untrusted.TYPE_OPEN,
     )
 
 
@@ -88,7 +90,7 @@ def test_the_text_itself_may_say_which_report_it_is_about(name):
 def test_a_doubled_header_is_refused(line, place):
     content = {"Content_Type": "text/plain", "Content_Transfer_Encoding": "7bit"}
     found = read(**{place: (line,)}, **content)
-    assert "has two headers" in found.ignored
+    assert found.ignored == Finding.of(Ignored.TWO_HEADERS, header=line.partition(":")[0].lower())
     assert found.asked == ()
 
 
@@ -103,7 +105,10 @@ def test_an_unsigned_in_reply_to_that_was_replaced_moves_nothing(missing):
         (ReplyCommand("test", "fixes/one"),),
         missing == "References",
     )
-    assert "which report" in found.untrusted or found.campaign == "bisect-1"
+    if found.campaign != "bisect-1":
+        assert found.untrusted == Finding.of(
+            Untrusted.THREAD_OPEN, about="for", campaign=found.campaign
+        )
 
 
 def test_a_header_that_was_put_where_none_was_moves_nothing():
@@ -115,7 +120,7 @@ def test_a_header_that_was_put_where_none_was_moves_nothing():
 
 def test_a_body_that_goes_on_behind_its_signed_length():
     found = read("Thank you.\n#rtbisect test evil\n", signature=signed(more=" l=11;"))
-    assert "a part of the body" in found.untrusted
+    assert found.untrusted.kind == Untrusted.BODY_OPEN
 
 
 @pytest.mark.parametrize(
@@ -146,33 +151,38 @@ def test_a_body_that_goes_on_behind_its_signed_length():
 def test_a_text_that_is_read_in_another_way_than_it_was_signed(body, changes):
     found = read(body, **changes)
     assert found.asked
-    assert "how its text is read" in found.untrusted
+    assert found.untrusted.kind == Untrusted.TYPE_OPEN
+
+
+OLD = Finding.of(Untrusted.OLD, most_days=TRUST.commands.days)
+FUTURE = Finding.of(Untrusted.FUTURE)
+NO_TIME = Finding.of(Untrusted.TIME_OPEN)
 
 
 @pytest.mark.parametrize(
     ("date", "more", "why"),
     [
-        ("Mon, 02 Feb 2026 10:00:00 +0000", "", "days ago"),
-        ("Thu, 01 Jan 1970 00:00:00 +0000", "", "days ago"),
-        ("Mon, 02 Mar 2037 10:00:00 +0000", "", "in the future"),
-        ("Mon, 02 Mar 99999 10:00:00 +0000", "", "does not say when"),
-        ("yesterday", "", "does not say when"),
-        ("", "", "does not say when"),
+        ("Mon, 02 Feb 2026 10:00:00 +0000", "", OLD),
+        ("Thu, 01 Jan 1970 00:00:00 +0000", "", OLD),
+        ("Mon, 02 Mar 2037 10:00:00 +0000", "", FUTURE),
+        ("Mon, 02 Mar 99999 10:00:00 +0000", "", NO_TIME),
+        ("yesterday", "", NO_TIME),
+        ("", "", NO_TIME),
         # When it was signed counts before what its author says.
-        ("Mon, 02 Mar 2026 10:00:00 +0000", f" t={T - 40 * 86400};", "days ago"),
-        ("Mon, 02 Mar 2026 10:00:00 +0000", f" t={T + 40 * 86400};", "in the future"),
-        ("Mon, 02 Mar 2026 10:00:00 +0000", f" t={'9' * 400};", ""),
-        ("Mon, 02 Feb 2026 10:00:00 +0000", f" t={T};", ""),
+        ("Mon, 02 Mar 2026 10:00:00 +0000", f" t={T - 40 * 86400};", OLD),
+        ("Mon, 02 Mar 2026 10:00:00 +0000", f" t={T + 40 * 86400};", FUTURE),
+        ("Mon, 02 Mar 2026 10:00:00 +0000", f" t={'9' * 400};", None),
+        ("Mon, 02 Feb 2026 10:00:00 +0000", f" t={T};", None),
     ],
 )
 def test_a_mail_of_another_time_waits(date, more, why):
     found = read(Date=date, signature=signed(more=more))
-    assert (why in found.untrusted, counts(found)) == (True, not why)
+    assert (found.untrusted, counts(found)) == (why, not why)
 
 
 def test_a_date_that_is_not_signed_is_none():
     found = read(signature=signed(USUAL.replace("Date:", "")))
-    assert "does not say when" in found.untrusted
+    assert found.untrusted == NO_TIME
 
 
 def test_copies_of_a_mail_have_one_digest_whatever_is_unsigned():
@@ -205,7 +215,7 @@ def test_a_second_signature_that_is_not_good_covers_nothing(top, place, tells):
     weak = signed("From:Date")
     found = read(signature=weak, result=GOOD + tells, **{place: (top,)})
     assert found.asked
-    assert "which report" in found.untrusted
+    assert found.untrusted.kind == Untrusted.THREAD_OPEN
 
 
 def test_an_identity_of_a_part_of_the_domain_is_no_way_around():
