@@ -125,13 +125,11 @@ def _spread(threshold: Threshold, good: Sequence[Run]) -> LabClaim:
     if len(values) < aa.FEWEST:
         text = f"{len(values)} boots have it, at least {aa.FEWEST} are needed"
         return LabClaim(name, holds=None, said=text)
-    if drift := aa.drift(threshold, boots, "its boots"):
-        return LabClaim(name, holds=False if decides else None, said=drift)
+    if drift := aa.drift(threshold, boots):
+        return LabClaim(name, holds=False if decides else None, said=str(speak(drift)))
     bad = all_badness(threshold, values)
     _, luck = stats.bootstrap_shift(bad, bad, level=aa.WITHIN, mean=by_mean(threshold))
-    text = (
-        f"two series of {len(values)} boots differ by less than {aa.worded_shift(threshold, luck)}"
-    )
+    text = f"two series of {len(values)} boots differ by less than {speak(aa.shift_found(threshold, luck))}"
     text += f" in {100 * aa.WITHIN:.0f} of 100 draws; a regression is one by"
     effect = f"{threshold.min_effect:g}"
     ratio = threshold.scale is Scale.LOG

@@ -6,11 +6,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from rtbisect.judge.gates.aa import NAME as AA
-from rtbisect.judge.gates.boot_gates import HANGS, against, still_right_name
+from rtbisect.judge.gates.boot_gates import against, still_right_name
 from rtbisect.model.campaign import (
     CheckName,
     CheckStatus,
+    GateName,
     GateStatus,
     MetricKey,
     Sample,
@@ -168,7 +168,7 @@ def context(report: ReportInput, bot: Bot, log: str, detail: Detail) -> dict[str
         "revert": statuses.get(CheckName.REVERT, CheckStatus.ABSENT),
         "layout": statuses.get(CheckName.LAYOUT, CheckStatus.ABSENT),
         "brings_back": _brings_back(report)[: None if detail.shown else 1],
-        "shown": _shown(report, _SHOWN if detail.shown else (AA,)),
+        "shown": _shown(report, _SHOWN if detail.shown else (GateName.SAME_KERNEL,)),
         "reasons": _reasons(report, detail.reasons),
         # 0 is no confidence in anything: there is nothing to be sure of.
         "confidence": probability(result.confidence) if result.confidence else "",
@@ -197,11 +197,11 @@ def _console(report: ReportInput, most: int) -> tuple[str, ...]:
 
 #: Gates whose finding a reader of the mail asks for, and how it begins there, in their order.
 _SHOWN = {
-    AA: "Boots of one kernel",
-    HANGS: "Hangs",
-    "G11 reachability": "Functions",
+    GateName.SAME_KERNEL: "Boots of one kernel",
+    GateName.HANGS: "Hangs",
+    GateName.REACHABILITY: "Functions",
     **{still_right_name(each.name): each.name for each in every() if each.failures},
-    "G16 loop": "Two event rates",
+    GateName.LOOP: "Two event rates",
 }
 
 #: Gates that failed and are told with their reason; of more the names are told.
@@ -218,7 +218,9 @@ def _shown(report: ReportInput, names: Iterable[str]) -> tuple[str, ...]:
         if gate.name == name
     ]
     compared = (
-        gate.name == AA for gate in report.result.gates if gate.status is not GateStatus.ABSENT
+        gate.name == GateName.SAME_KERNEL
+        for gate in report.result.gates
+        if gate.status is not GateStatus.ABSENT
     )
     if not any(compared):
         sentences.append("Boots of one kernel were not compared with each other.")

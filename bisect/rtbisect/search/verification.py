@@ -82,7 +82,7 @@ class VerifySpec:
     #: The commit that takes the culprit back on `tip`; None with the reason in `no_revert`.
     revert: str | None
     tip: str
-    no_revert: Finding = _NO_REVERT
+    no_revert: Finding | None = _NO_REVERT
     #: Boots a side at the first look at a parent; and at the first look at the revert, which may be
     #: too few for a pass.
     boots: int = 6
