@@ -31,7 +31,7 @@ from rtbisect.judge.gates import aa
 from rtbisect.judge.gates.campaign_gates import GateInput, examine
 from rtbisect.judge.samples import sample
 from rtbisect.lab.windows import ALL_WINDOWS
-from rtbisect.model.campaign import Better, MetricKey, Role, Scale
+from rtbisect.model.campaign import Better, GateName, MetricKey, Role, Scale
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -127,7 +127,7 @@ def trips(runs: Sequence[Run], limits: Sequence[Threshold]) -> None:
                 culprit=sides[1],
             )
             for gate in examine(what):
-                if gate.name != aa.NAME:
+                if gate.name != GateName.SAME_KERNEL:
                     found[gate.name][gate.status.value] += 1
             gate = aa.same_kernel(limit, *changed(limit, sides))
             found[gate.name][gate.status.value] += 1

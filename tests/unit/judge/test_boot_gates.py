@@ -13,6 +13,7 @@ from rtbisect.judge.gates import aa, boot_gates
 from rtbisect.judge.verdict import judge
 from rtbisect.model.campaign import (
     Better,
+    GateName,
     GateStatus,
     Level,
     MetricKey,
@@ -34,6 +35,11 @@ FIELD = Path(__file__).resolve().parents[2] / "data" / "field"
 def table(name):
     with (FIELD / f"{name}.csv").open(encoding="ascii") as stream:
         return list(csv.DictReader(stream))
+
+
+def test_the_names_of_gates_are_those_of_the_page():
+    page = (FIELD.parents[2] / "docs" / "trust.md").read_text(encoding="utf-8")
+    assert [name for name in GateName if f"| {name} | " not in page] == []
 
 
 # --- published tables ---
