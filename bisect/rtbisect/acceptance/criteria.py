@@ -129,7 +129,8 @@ def _spread(threshold: Threshold, good: Sequence[Run]) -> LabClaim:
         return LabClaim(name, holds=False if decides else None, said=str(speak(drift)))
     bad = all_badness(threshold, values)
     _, luck = stats.bootstrap_shift(bad, bad, level=aa.WITHIN, mean=by_mean(threshold))
-    text = f"two series of {len(values)} boots differ by less than {speak(aa.shift_found(threshold, luck))}"
+    shift = speak(aa.shift_found(threshold, luck))
+    text = f"two series of {len(values)} boots differ by less than {shift}"
     text += f" in {100 * aa.WITHIN:.0f} of 100 draws; a regression is one by"
     effect = f"{threshold.min_effect:g}"
     ratio = threshold.scale is Scale.LOG

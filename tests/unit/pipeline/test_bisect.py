@@ -20,7 +20,7 @@ from rtbisect.kernel.fake import FakeBuilder
 from rtbisect.lab.fake import FakeLab
 from rtbisect.model.campaign import CampaignRequest, Cause, CheckName, Limits, Outcome, Sought
 from rtbisect.model.finding import Finding
-from rtbisect.model.kinds.judge import Verdicts
+from rtbisect.model.kinds.judge import Judged
 from rtbisect.model.kinds.pipeline import Ends, Proofs, Reasons
 from rtbisect.model.lab import RunStatus
 from rtbisect.pipeline import bisect
@@ -171,7 +171,7 @@ def test_a_primary_metric_that_is_not_measured_is_never_a_pass(tmp_path):
     untold = {
         reason.data["metric"]
         for reason in result.reasons
-        if reason.kind == Reasons.JUDGED and reason.data["why"].kind == Verdicts.NO_RUNS
+        if reason.kind == Reasons.JUDGED and reason.data["why"].kind == Judged.NO_BOOTS
     }
     assert untold == {"ipi.res_per_iwi@pf-on"}
 
