@@ -32,6 +32,7 @@ from rtbisect.judge.gates.campaign_gates import GateInput, examine
 from rtbisect.judge.samples import sample
 from rtbisect.lab.windows import ALL_WINDOWS
 from rtbisect.model.campaign import Better, GateName, MetricKey, Role, Scale
+from rtbisect.words.speak import speak
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -148,7 +149,7 @@ def main() -> int:
             continue
         print(f"\n{revision[:12]}: {len(runs)} boots, {len(complete)} complete")
         for reason, count in Counter(r.reason for r in runs if not r.complete).items():
-            print(f"  {count} refused: {reason}")
+            print(f"  {count} refused: {speak(reason) if reason else ''}")
         suites = tuple(sorted({m.suite for run in complete for m in run.measurements}))
         limits = load_thresholds(ROOT / "thresholds", suites)
         spread(complete, {limit.key: limit for limit in limits})

@@ -17,6 +17,7 @@ import typing
 import zlib
 from pathlib import Path
 
+from rtbisect.model.finding import Finding, kept_sentence
 from rtbisect.store import codec
 
 #: Written instead of the value that a field has by itself.
@@ -38,6 +39,9 @@ def filled(kind, path="it", default=None):
         return [filled(each, f"{path}[{n}]") for n, each in enumerate(several)]
     if origin is dict:
         return {f"{path} key": filled(inside[1], f"{path}{{}}")}
+    if kind is Finding:
+        # Its data have the names of its kind.
+        return kept_sentence(path)
     if dataclasses.is_dataclass(kind):
         hints = typing.get_type_hints(kind)
         return {
@@ -61,6 +65,7 @@ def plain(kind, path, default):
 #: What was plain text when the first samples were written and is a word of an enumeration today, by
 #: the end of its place: a word that programs of then had there, too.
 WORDS = {
+    "verifications[0].name": "layout",
     "verifications[0].status": "undecided",
     "thresholds[0].statistic": "count",
     "thresholds[0].role": "guard",
@@ -76,7 +81,11 @@ def recorded(place):
 
 
 def enumerations(kind):
-    """Every enumeration that a value of a type may have in it, with its values."""
+    """Every enumeration that a value of a type may have in it, with its values; kinds of findings
+    are kept as plain words.
+    """
+    if kind is Finding:
+        return
     if dataclasses.is_dataclass(kind):
         for hint in typing.get_type_hints(kind).values():
             yield from enumerations(hint)

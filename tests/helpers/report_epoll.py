@@ -48,6 +48,8 @@ from rtbisect.model.campaign import (
     TestedRevision,
     Verification,
 )
+from rtbisect.model.finding import Finding
+from rtbisect.model.kinds.pipeline import Reasons
 from rtbisect.model.report import CommitText, ReportInput
 
 EPOLL_PARENT = judged(RES_LIMIT, QUIET, LOUD)
@@ -259,7 +261,8 @@ def another_meaning():
             ),
         ),
     )
-    reasons = (WHY, *(f"{gate.name}: {gate.reason}" for gate in against))
+    told = (Finding.of(Reasons.OBJECTION, gate=each.name, why=each.reason) for each in against)
+    reasons = (said(WHY), *told)
     whole = epoll()
     assert whole.culprit is not None
     return replace(
@@ -282,10 +285,10 @@ def epoll_factors():
         row("culprit, no RT", "perf-epoll-reader", RES_ON, "1/s", QUIET_NO_RT_TOO),
     )
     ratio = judged(RES_LIMIT, QUIET_NO_RT, QUIET_NO_RT_TOO).effect
-    said = f"without PREEMPT_RT the kernels do not differ: a ratio of {ratio:.2f} is below 1.5"
+    text = f"without PREEMPT_RT the kernels do not differ: a ratio of {ratio:.2f} is below 1.5"
     return replace(
         whole, campaign="factors-0015",
-        result=replace(EPOLL, table=(*EPOLL.table, *without), reasons=(said(WHY), said(said))),
+        result=replace(EPOLL, table=(*EPOLL.table, *without), reasons=(said(WHY), said(text))),
         summary=replace(whole.summary, boots=51), message_id="<factors-0015.1@lab.example.org>",
     )  # fmt: skip
 

@@ -120,7 +120,7 @@ class Found:
         """The same of a campaign that ended, with the fields that are looked at here."""
         several = result.outcome in (Outcome.MULTIPLE_CULPRITS, Outcome.CULPRIT_SET)
         candidates = {int(each, 16) for each, _probability in result.candidates}
-        status = {check.name: check.status for check in result.verifications}
+        status = {check.check: check.status for check in result.verifications}
         all_seen = Found(
             result.outcome,
             candidates if several else result.culprit and int(result.culprit, 16),

@@ -288,7 +288,7 @@ def _silent_end(log: LavaLog, job: CaseResult, *, at_boot: bool) -> Verdict | No
     if "timed out" in job.error_msg:
         stall = stall_of(log.console)
         symptom = stall or ("no login prompt" if at_boot else "no output")
-        reason = Finding.of(Boots.HANG, part=part, stall=stall or None)
+        reason = Finding.of(Boots.HANG, part=part, symptom=stall or None)
         signature = f"{part.value} hang: {symptom}"
         return Verdict(_FAILED_IN[part], reason, signature, ambiguous=not stall)
     if "closed" in job.error_msg:

@@ -13,7 +13,7 @@ from rtbisect.model.code import with_ends
 from rtbisect.model.finding import Finding
 from rtbisect.model.formats import kept_as
 from rtbisect.model.kinds.search import Checks
-from rtbisect.model.old_sentences import with_findings
+from rtbisect.model.old_sentences import with_findings, with_parents
 
 T = TypeVar("T")
 
@@ -285,8 +285,6 @@ class CheckStatus(StrEnum):
 class CheckName(StrEnum):
     """The checks after a search."""
 
-    #: The culprit is worse than one of its parents, which `Verification.parent` names.
-    PARENT = "culprit vs parent"
     #: Culprit and parent in kernels with another code layout.
     LAYOUT = "layout"
     REVERT = "revert on tip"
@@ -294,6 +292,8 @@ class CheckName(StrEnum):
     KEPT = "kept until the bad end"
     #: All tested revisions agree with the answer.
     PREDICTION = "prediction"
+    #: The culprit is worse than one of its parents, which `Verification.parent` names.
+    PARENT = "culprit vs parent"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -395,15 +395,6 @@ class Summary:
     wall_s: float
     build_s: float
     boot_s: float
-
-
-def with_parents(result: dict[str, Any]) -> dict[str, Any]:
-    """A kept result of version 1, where only the name of a check told its parent."""
-    checks = [
-        check | {"parent": check["name"].partition("culprit vs parent ")[2]}
-        for check in result.get("verifications", ())
-    ]
-    return result | {"verifications": checks}
 
 
 @kept_as("Result", with_parents, with_findings)

@@ -37,6 +37,15 @@ def with_found_reason(run: dict[str, Any]) -> dict[str, Any]:
     return run | {"reason": kept_sentence(run.get("reason", ""))}
 
 
+def with_parents(result: dict[str, Any]) -> dict[str, Any]:
+    """A kept result of version 1, where only the name of a check told its parent."""
+    checks = [
+        check | {"parent": check["name"].partition(f"{_PARENT} ")[2]}
+        for check in result.get("verifications", ())
+    ]
+    return result | {"verifications": checks}
+
+
 def with_findings(result: dict[str, Any]) -> dict[str, Any]:
     """A kept result of the time when reasons, notes and names of checks were sentences."""
     judgement = result["judgement"]

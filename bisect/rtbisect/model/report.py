@@ -17,13 +17,12 @@ from rtbisect.model.campaign import (
     Summary,
     Threshold,
     untoward,
-    with_parents,
 )
 from rtbisect.model.code import CommitGraph, with_ends
 from rtbisect.model.finding import Finding  # noqa: TC001  (pydantic reads the annotations)
 from rtbisect.model.formats import kept_as
 from rtbisect.model.lab import DeviceType, HostProfile  # noqa: TC001
-from rtbisect.model.old_sentences import figure_of, with_findings
+from rtbisect.model.old_sentences import figure_of, with_findings, with_parents
 
 
 class ReportState(StrEnum):

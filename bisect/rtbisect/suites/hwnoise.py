@@ -25,7 +25,7 @@ def parse(files: Files, window: Window, watch: Watch) -> tuple[Measurement, ...]
     """Figures of the suite osnoise that the hardware alone makes, of each CPU and over CPUs."""
     options = pairs(text(files, "osnoise.txt"), " ").get("options", "")
     if "OSNOISE_IRQ_DISABLE" not in options.split():
-        raise SuiteError(Raw.INTERRUPTS_ON)
+        raise SuiteError(Raw.INTERRUPTS_ON, tool=osnoise.NAME)
     measurements = osnoise.parse(files, window, watch)
     for m in measurements:
         if m.name in _NEVER and m.value > 0:

@@ -132,7 +132,7 @@ def _check_settings(files: Files, watch: Watch) -> None:
         if (value := number(settings, key, "osnoise.txt")) != wanted:
             raise SuiteError(Raw.SETTING, file="osnoise.txt", key=key, value=value, wanted=wanted)
     if "options" in settings and "OSNOISE_WORKLOAD" not in settings["options"].split():
-        raise SuiteError(Raw.NO_WORKLOAD)
+        raise SuiteError(Raw.NO_WORKLOAD, tool=NAME)
     no_events_lost(settings, watch, "osnoise.txt")
 
 
@@ -149,7 +149,7 @@ def _own_noise(rows: tuple[noise.Interference, ...], cpu: int, runtime_us: int) 
 def read(content: str) -> list[NoiseSample]:
     """All samples of a trace; SuiteError when the tracer itself says that it lost any."""
     if not content.startswith("# tracer: osnoise"):
-        raise SuiteError(Raw.WRONG_TRACER, file="trace.txt", tracer=NAME)
+        raise SuiteError(Raw.WRONG_TRACER, file="trace.txt", tool=NAME)
     samples = []
     known: set[tuple[str, str]] = set()
     for line in content.splitlines():
@@ -173,7 +173,7 @@ def _parsed_sample(match: re.Match[str]) -> NoiseSample:
     runtime, noise, single = (int(match[name]) for name in ("runtime", "noise", "single"))
     cpu = int(match["cpu"])
     if runtime == 0:
-        raise SuiteError(Raw.NO_RUNTIME, cpu=cpu)
+        raise SuiteError(Raw.NO_RUNTIME, tool=NAME, cpu=cpu)
     row = NoiseRow(
         runtime_us=runtime,
         noise_us=noise,
@@ -181,7 +181,7 @@ def _parsed_sample(match: re.Match[str]) -> NoiseSample:
         max_single_us=single,
     )
     if fault := contradiction(row):
-        raise SuiteError(Raw.SAMPLE, cpu=cpu, why=fault)
+        raise SuiteError(Raw.SAMPLE, tool=NAME, cpu=cpu, why=fault)
     counts = tuple(int(match[name]) for name in _COUNTS)
     return NoiseSample(cpu, runtime, noise, single, counts)
 

@@ -98,7 +98,7 @@ def _durations_us(content: str) -> list[float]:
         if not re.fullmatch(r"[0-9]{1,12}", line):
             raise SuiteError(Raw.NO_DURATION, file="durations.txt", line=line[:40])
         if not 0 < int(line) <= LONGEST_NS:
-            raise SuiteError(Raw.DURATION, took_ns=int(line))
+            raise SuiteError(Raw.DURATION, call="synchronize_rcu()", took_ns=int(line))
         durations_us.append(int(line) / 1000)
     if len(durations_us) < FEWEST:
         raise SuiteError(Raw.FEW_CALLS, file="durations.txt", calls=len(durations_us), least=FEWEST)

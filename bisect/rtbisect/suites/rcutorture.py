@@ -31,10 +31,10 @@ def parse(
     values = pairs(text(files, "torture.txt"), " ")
     end = values.get("end")
     if end is None or end not in _ENDS:
-        raise SuiteError(Raw.TORTURE_END, end=end[:40] if end is not None else None)
+        raise SuiteError(Raw.TEST_END, tool=NAME, end=end[:40] if end is not None else None)
     seconds = number(values, "seconds", "torture.txt")
     if seconds == 0:
-        raise SuiteError(Raw.TORTURE_TIME)
+        raise SuiteError(Raw.TEST_TIME, tool=NAME)
     return (
         *of_boot(NAME, window, "1", {FAILURES: _ENDS[end]}),
         *of_boot(NAME, window, "s", {"test_s": float(seconds)}),

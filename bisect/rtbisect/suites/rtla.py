@@ -113,31 +113,31 @@ def read_top(content: str) -> tuple[TopRow, ...]:
     lines = _clean_lines(content)
     heads = [place for place, line in enumerate(lines) if _HEAD.fullmatch(line)]
     if not heads:
-        raise SuiteError(Raw.NO_TABLE)
+        raise SuiteError(Raw.NO_TABLE, tool=NAME)
     if not any("time is in us" in line for line in lines[: heads[-1]]):
-        raise SuiteError(Raw.NO_UNIT)
+        raise SuiteError(Raw.NO_UNIT, tool=NAME)
     rows = tuple(_parsed_row(line) for line in lines[heads[-1] + 1 :] if line)
     if len({row.cpu for row in rows}) < len(rows):
-        raise SuiteError(Raw.CPU_TWICE)
+        raise SuiteError(Raw.CPU_TWICE, tool=NAME)
     return rows
 
 
 def _clean_lines(content: str) -> list[str]:
     lines = [_ESCAPE.sub("", line).rstrip() for line in content.splitlines()]
     if lost := next((line for line in lines if _LOST.search(line)), ""):
-        raise SuiteError(Raw.RTLA_LOST, line=lost[:60])
+        raise SuiteError(Raw.TOOL_LOST, tool=NAME, line=lost[:60])
     return lines
 
 
 def _parsed_row(line: str) -> TopRow:
     if len(line) != _WIDTH or any(line[place] != mark for place, mark in _BETWEEN.items()):
-        raise SuiteError(Raw.ROW_WIDTH, width=_WIDTH, line=line[:60])
+        raise SuiteError(Raw.ROW_WIDTH, tool=NAME, width=_WIDTH, line=line[:60])
     cells = {name: line[place].strip() for name, place in _FIELDS.items()}
     percent = cells.pop("avail_percent")
     if not re.fullmatch(r"\d{1,3}\.\d{5}", percent) or not all(
         re.fullmatch(r"\d{1,12}", cell) for cell in cells.values()
     ):
-        raise SuiteError(Raw.ROW_NUMBERS, line=line[:60])
+        raise SuiteError(Raw.ROW_NUMBERS, tool=NAME, line=line[:60])
     numbers = {name: int(cell) for name, cell in cells.items()}
     counts = tuple(numbers.pop(name) for name in _COUNTS)
     row = TopRow(avail_percent=float(percent), counts=counts, **numbers)
@@ -150,7 +150,7 @@ def _parsed_row(line: str) -> TopRow:
         samples=row.periods,
     )
     if row.periods == 0 or row.runtime_us == 0 or contradiction(noise):
-        raise SuiteError(Raw.ROW, cpu=row.cpu)
+        raise SuiteError(Raw.ROW, tool=NAME, cpu=row.cpu)
     return row
 
 
@@ -160,7 +160,7 @@ def read_hist(content: str) -> tuple[int, ...]:
     """
     lines = _clean_lines(content)
     if lines[:2] != ["# RTLA osnoise histogram", "# Time unit is microseconds (us)"]:
-        raise SuiteError(Raw.NO_HISTOGRAM, file="hist.txt")
+        raise SuiteError(Raw.NO_HISTOGRAM, file="hist.txt", tool=NAME)
     body = [line.split() for line in lines if line and not line.startswith("#")]
     if not body or body[0][0] != "Index":
         # Without any noise there is one block without columns.

@@ -88,7 +88,9 @@ def parse(files: Files, window: Window, watch: Watch) -> tuple[Measurement, ...]
         for cpu, row in cpu_rows.items():
             if row is None or row.count < FEWEST:
                 count = row.count if row else 0
-                raise SuiteError(Raw.FEW_LATENCIES, latencies=count, context=context, cpu=cpu)
+                raise SuiteError(
+                    Raw.FEW_LATENCIES, tool=NAME, latencies=count, context=context, cpu=cpu
+                )
         figures = {
             cpu: {
                 (f"{context}_p50_us", "us"): row.quantile_ns(0.5) / 1000,
@@ -122,7 +124,7 @@ def read(content: str) -> tuple[Latencies, ...]:
     if lines[:1] != [HEAD]:
         raise SuiteError(Raw.NO_HEAD, file="latency.txt")
     if lines[-1:] != ["other 0"]:
-        raise SuiteError(Raw.FOREIGN_TRACE, line=lines[-1][:40])
+        raise SuiteError(Raw.FOREIGN_TRACE, tool=NAME, line=lines[-1][:40])
     rows: dict[tuple[int, str], Latencies] = {}
     for match in matches("latency.txt", lines[1:-1], _ROW):
         bucket_texts = (pair.split(":") for pair in match["buckets"].split())

@@ -32,10 +32,8 @@ def _where(before: str, after: str, boot: str = "at boot") -> Words:
 
 def _hang(data: Mapping[str, Value]) -> str:
     at_boot = data["part"] == Part.BOOT
-    silence = "no login prompt" if at_boot else "no output"
-    return (
-        f"hang {'at boot' if at_boot else 'in a suite'}: {'{stall}' if data['stall'] else silence}"
-    )
+    where, silence = ("at boot", "no login prompt") if at_boot else ("in a suite", "no output")
+    return f"hang {where}: {silence if data['symptom'] is None else '{symptom}'}"
 
 
 _BOOTS: Mapping[str, Words] = {
@@ -125,11 +123,11 @@ _FILES: Mapping[str, Words] = {
     Raw.OFFLINE: "watched CPU {cpu} is not online",
     Raw.NO_SAMPLE: "{tool} has no sample of watched CPU {cpu}",
     Raw.NO_ROW: "{tool} has no row of watched CPU {cpu}",
-    Raw.FEW_LATENCIES: "timerlat has {latencies} {context} latencies of watched CPU {cpu}",
+    Raw.FEW_LATENCIES: "{tool} has {latencies} {context} latencies of watched CPU {cpu}",
     Raw.LOST: "the tracer lost {events} events",
     Raw.LOST_OF_CPU: "the tracer lost {events} events of CPU {cpu}",
     Raw.LOST_LINE: "the tracer lost events: {line!r}",
-    Raw.RTLA_LOST: "rtla lost events: {line!r}",
+    Raw.TOOL_LOST: "{tool} lost events: {line!r}",
     Raw.TAINTED: "the tracer says that its samples are tainted",
     Raw.NO_CPUS: "{file} does not begin with a line of CPUs",
     Raw.NO_VECTOR: "/proc/interrupts has no line {line}",
@@ -148,25 +146,25 @@ _FILES: Mapping[str, Words] = {
 }
 
 _INSTRUMENTS: Mapping[str, Words] = {
-    Raw.WRONG_TRACER: "{file} is not of the {tracer} tracer",
-    Raw.NO_WORKLOAD: "osnoise ran without its workload",
-    Raw.INTERRUPTS_ON: "osnoise ran with interrupts on",
+    Raw.WRONG_TRACER: "{file} is not of the {tool} tracer",
+    Raw.NO_WORKLOAD: "{tool} ran without its workload",
+    Raw.INTERRUPTS_ON: "{tool} ran with interrupts on",
     Raw.WITH_INTERRUPTS_OFF: "{figure} is {value:g} with interrupts off",
     Raw.NO_SAMPLE_LINE: "{file} has a line that is no sample: {line!r}",
     Raw.SAMPLE_TWICE: "{file} tells a sample of CPU {cpu:03} twice",
-    Raw.NO_RUNTIME: "osnoise: a sample of CPU {cpu:03} has no runtime",
-    Raw.SAMPLE: "osnoise: CPU {cpu:03}: {why}",
+    Raw.NO_RUNTIME: "{tool}: a sample of CPU {cpu:03} has no runtime",
+    Raw.SAMPLE: "{tool}: CPU {cpu:03}: {why}",
     Raw.NOISE_TWICE: "{file} has {noise} {source} of CPU {cpu} twice",
     Raw.NOISE_SUMS: "{file}: the sources of {noise} on CPU {cpu} are not all of it",
     Raw.LATENCIES_TWICE: "{file} has {context} of CPU {cpu} twice",
-    Raw.FOREIGN_TRACE: "the trace has lines that are none of timerlat: {line!r}",
-    Raw.NO_TABLE: "rtla printed no table",
-    Raw.NO_UNIT: "rtla does not say that its times are in us",
-    Raw.CPU_TWICE: "rtla has two rows of a CPU",
-    Raw.ROW_WIDTH: "rtla: a row is not {width} characters in its columns: {line!r}",
-    Raw.ROW_NUMBERS: "rtla: a row has no numbers in its columns: {line!r}",
-    Raw.ROW: "rtla: CPU {cpu} has figures that cannot be together",
-    Raw.NO_HISTOGRAM: "{file} is no histogram of rtla in us",
+    Raw.FOREIGN_TRACE: "the trace has lines that are none of {tool}: {line!r}",
+    Raw.NO_TABLE: "{tool} printed no table",
+    Raw.NO_UNIT: "{tool} does not say that its times are in us",
+    Raw.CPU_TWICE: "{tool} has two rows of a CPU",
+    Raw.ROW_WIDTH: "{tool}: a row is not {width} characters in its columns: {line!r}",
+    Raw.ROW_NUMBERS: "{tool}: a row has no numbers in its columns: {line!r}",
+    Raw.ROW: "{tool}: CPU {cpu} has figures that cannot be together",
+    Raw.NO_HISTOGRAM: "{file} is no histogram of {tool} in us",
     Raw.HISTOGRAM_HEAD: "{file} has neither columns nor a block of zeros",
     Raw.HISTOGRAM_COLUMN: "{file} has a column {column!r}",
     Raw.HISTOGRAM_ROW: "{file} has a row that is none of its own: {row!r}",
@@ -174,10 +172,10 @@ _INSTRUMENTS: Mapping[str, Words] = {
     Raw.HISTOGRAM_END: "{file} does not come to its end",
     Raw.HISTOGRAM_SUM: "{file}: the buckets of CPU {cpu} do not add up",
     Raw.NO_DURATION: "{file} has a line that is no duration: {line!r}",
-    Raw.DURATION: "a call of synchronize_rcu() took {took_ns} ns, which cannot be",
+    Raw.DURATION: "a call of {call} took {took_ns} ns, which cannot be",
     Raw.FEW_CALLS: "{file} has {calls} calls, at least {least} are needed",
-    Raw.TORTURE_END: _if("end", "rcutorture ended with {end!r}", "rcutorture ended with 'nothing'"),
-    Raw.TORTURE_TIME: "rcutorture ran for no time",
+    Raw.TEST_END: _if("end", "{tool} ended with {end!r}", "{tool} ended with 'nothing'"),
+    Raw.TEST_TIME: "{tool} ran for no time",
     Raw.WINDOW_LINE: "{file} does not begin with its window: {line!r}",
     Raw.WINDOW_ENDED: "the window did not run to its end beside the probes",
     Raw.FUNCTION_TWICE: "{file} tells {function} twice",

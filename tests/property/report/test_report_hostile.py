@@ -167,7 +167,7 @@ def test_bodies_keep_their_limits(report, log_lines):
 
 @given(reports(), st.lists(hostile, max_size=6))
 def test_campaign_logs_are_plain(report, told):
-    text = log_text(report, "\n".join(told), report.tree)
+    text = log_text(report, tuple(map(said, told)), report.tree)
     assert text.isascii()
     for line in text.split("\n"):
         assert line.isprintable()

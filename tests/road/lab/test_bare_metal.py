@@ -10,9 +10,11 @@ from dataclasses import replace
 
 import pytest
 
+from helpers.findings import spoken
 from rtbisect.config.paths import data
 from rtbisect.errors import InfrastructureError
 from rtbisect.lab.job_definition import Timeouts
+from rtbisect.model.kinds.boot import Boots
 from rtbisect.model.lab import RunStatus
 from rtbisect.model.ports import NoNote
 from rtbisect_labkit import labs
@@ -61,9 +63,9 @@ def test_a_panic_is_the_kernels_here_too(served, host, request_on, fault):
     broken = request_on("metal-panic", profile=replace(request.profile, boot_line=line))
     with fault("kernel panics at boot, bare metal") as told:
         run = served.run(broken, NoNote())
-        told(f"{run.status.value}: {run.reason}")
+        told(f"{run.status.value}: {spoken(run.reason)}")
     assert run.status is RunStatus.BOOT_FAILED
-    assert "panic" in run.reason.lower()
+    assert run.reason.kind == Boots.PANIC
 
 
 def test_a_dead_bmc_is_the_labs(once, hosts, host, request_on, fault):
@@ -118,7 +120,7 @@ def test_a_wrong_mac_address_in_the_dictionary_does_no_harm(
     try:
         with fault("wrong MAC address in the dictionary") as told:
             run = served.run(request_on("mac"), NoNote())
-            told(f"{run.status.value} {run.reason}")
+            told(f"{run.status.value} {spoken(run.reason)}")
     finally:
         labs.add_host(road, host.spec.name)
     assert run.complete, run.reason
@@ -130,7 +132,7 @@ def test_a_console_that_somebody_has_is_taken(served, host, request_on, fault):
     try:
         with fault("SOL held by another session") as told:
             run = served.run(request_on("sol"), NoNote())
-            told(f"{run.status.value} {run.reason}")
+            told(f"{run.status.value} {spoken(run.reason)}")
     finally:
         held.close()
     assert run.complete, run.reason
@@ -148,5 +150,5 @@ def test_a_boot_that_lost_power_is_made_again(once, host, request_on, fault):
     request = request_on("off", "osnoise-off", window_ms=30_000)
     with fault("host loses power in a suite") as told:
         run = once().run(request, NoNote())
-        told(f"{run.status.value} {run.reason}")
+        told(f"{run.status.value} {spoken(run.reason)}")
     assert run.complete, run.reason

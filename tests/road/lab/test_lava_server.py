@@ -15,6 +15,7 @@ import pytest
 import requests
 import yaml
 
+from helpers.findings import spoken
 from helpers.lossy_proxy import Proxy
 from rtbisect.errors import ConfigError, InfrastructureError
 from rtbisect.lab.job_definition import Timeouts
@@ -22,6 +23,7 @@ from rtbisect.lab.lava.claims import claims
 from rtbisect.lab.lava.known_good import KnownGood
 from rtbisect.lab.lava.remote import LavaServerLab, PollIntervals
 from rtbisect.lab.lava.rest import LavaRest, RestSettings
+from rtbisect.model.kinds.boot import Boots
 from rtbisect.model.lab import RunStatus
 from rtbisect.model.ports import KeptNote
 from rtbisect_labkit import daemons
@@ -110,9 +112,9 @@ def test_a_kernel_that_panics_is_the_kernels_fault(served, request_of, fault):
     broken = replace(request, profile=replace(request.profile, boot_line=line))
     with fault("kernel panics at boot") as told:
         run = served.run(broken, Note())
-        told(f"{run.status.value}: {run.reason}")
+        told(f"{run.status.value}: {spoken(run.reason)}")
     assert run.status is RunStatus.BOOT_FAILED
-    assert "panic" in run.reason.lower()
+    assert run.reason.kind == Boots.PANIC
 
 
 def test_a_hang_at_boot_is_the_kernels(served, once, request_of, fault):
@@ -121,16 +123,16 @@ def test_a_hang_at_boot_is_the_kernels(served, once, request_of, fault):
     hangs = replace(request, profile=replace(request.profile, boot_line=line))
     with fault("hang at boot") as told:
         run = once(timeouts=Timeouts(boot_s=20)).run(hangs, Note())
-        told(f"{run.status.value}: {run.reason}")
+        told(f"{run.status.value}: {spoken(run.reason)}")
     assert run.status is RunStatus.BOOT_FAILED
-    assert "hang" in run.reason
+    assert run.reason.kind == Boots.HANG
 
 
 def test_a_hang_in_a_test_is_the_kernels(once, request_of, fault):
     request = request_of("hang", "osnoise-off", window_ms=600_000)
     with fault("hang in a suite") as told:
         run = once(timeouts=Timeouts(test_s=12)).run(request, Note())
-        told(f"{run.status.value}: {run.reason}")
+        told(f"{run.status.value}: {spoken(run.reason)}")
     assert run.status is RunStatus.HUNG
     assert run.measurements == ()
 
@@ -149,9 +151,9 @@ def test_a_panic_in_a_test_is_the_kernels(once, request_of, fault):
     lab._job_text = panics
     with fault("kernel panics in a suite") as told:
         run = lab.run(request_of("suite-panic", "rcu-off"), Note())
-        told(f"{run.status.value}: {run.reason}")
+        told(f"{run.status.value}: {spoken(run.reason)}")
     assert run.status is RunStatus.HUNG
-    assert "sysrq" in run.reason
+    assert "sysrq" in run.reason.data["symptom"]
     assert run.measurements == ()
 
 
@@ -193,7 +195,7 @@ def test_a_kernel_that_hangs_where_another_one_boots_is_to_blame(once, known, re
     hangs = replace(request, kernel=store.put_bytes(bytes(image)))
     with fault("kernel hangs at once, another one boots") as told:
         run = once(timeouts=Timeouts(boot_s=20), known_good=known).run(hangs, Note())
-        told(f"{run.status.value}: {run.reason}")
+        told(f"{run.status.value}: {spoken(run.reason)}")
     assert run.status is RunStatus.BOOT_FAILED
 
 

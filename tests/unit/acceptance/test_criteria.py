@@ -8,6 +8,8 @@ import pytest
 from helpers.campaigns import RES
 from rtbisect.acceptance import criteria
 from rtbisect.model.campaign import MetricKey, Role, Scale
+from rtbisect.model.finding import Finding
+from rtbisect.model.kinds.boot import Boots
 from rtbisect.model.lab import DeviceType, Measurement, Run, RunStatus
 
 KIND = DeviceType(
@@ -116,12 +118,12 @@ def test_boots_that_fail_are_told():
         run_id="r9",
         revision="a" * 40,
         status=RunStatus.INVALID,
-        reason="the CPU throttled itself 4 times",
+        reason=Finding.of(Boots.CASE_MISSING, case="pf-on"),
     )
     found = told([*boots(), bad])
     assert (found["boots"].holds, found["boots"].said) == (
         False,
-        "6 of 7 boots measured; invalid: the CPU throttled itself 4 times",
+        "6 of 7 boots measured; invalid: the case pf-on is missing",
     )
     assert list(told([bad])) == ["boots"]
     assert told([])["boots"].holds is False

@@ -27,7 +27,7 @@ FINGERPRINTS = [("setup", Fingerprint, setup_parts), ("machine", MachineFingerpr
 
 def setup_of(tmp_path, request):
     journal = SimpleNamespace(campaign="run-1")
-    return assemble.assemble(tmp_path, None, request, journal, progress=None)[0]
+    return assemble.assemble(tmp_path, None, request, journal, screen=None)[0]
 
 
 @pytest.mark.parametrize(("key", "kind", "parts"), FINGERPRINTS)

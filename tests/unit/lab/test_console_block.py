@@ -6,9 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from helpers.findings import Like
 from helpers.lab_logs import block, block_of, tar_of
 from rtbisect.lab import console_block
 from rtbisect.lab.console_block import BlockError, files_of
+from rtbisect.model.finding import Finding
+from rtbisect.model.kinds.boot import Blocks
+from rtbisect.words.speak import speak
 
 CONTENT = {
     "preflight/facts.txt": b"online=0-7\n",
@@ -33,44 +37,45 @@ def test_folders_are_no_files():
 def refused(lines):
     with pytest.raises(BlockError) as caught:
         files_of(lines)
-    assert str(caught.value).isprintable()
-    return str(caught.value)
+    assert str(speak(caught.value.found)).isprintable()
+    return caught.value.found
 
 
 def test_a_console_without_a_block():
-    assert "no block" in refused(["RTBISECT-DONE"])
+    assert refused(["RTBISECT-DONE"]).kind == Blocks.NONE
 
 
 def test_two_blocks_are_one_too_many():
-    assert "2 blocks" in refused([*block(CONTENT), *block(CONTENT)])
+    assert refused([*block(CONTENT), *block(CONTENT)]) == Like(Blocks.SEVERAL, blocks=2)
 
 
 def test_a_block_without_end():
-    assert "no end" in refused(block(CONTENT)[:-1])
+    assert refused(block(CONTENT)[:-1]).kind == Blocks.NO_END
 
 
 def test_a_missing_line():
     lines = block(CONTENT)
-    assert "bytes" in refused(lines[:2] + lines[3:])
+    assert refused(lines[:2] + lines[3:]).kind == Blocks.SHORT
 
 
 def test_swapped_lines():
     lines = block(CONTENT)
     lines[1], lines[2] = lines[2], lines[1]
-    assert "sha256" in refused(lines)
+    assert refused(lines).kind == Blocks.SHA256
 
 
 def test_a_kernel_message_between_lines_and_inside_a_line():
     lines = block(CONTENT)
     message = "[   12.345678] hrtimer: interrupt took 1234 ns"
-    assert "foreign text" in refused([*lines[:3], message, *lines[3:]])
+    found = refused([*lines[:3], message, *lines[3:]])
+    assert found == Finding.of(Blocks.FOREIGN_TEXT, line=message)
     assert refused([*lines[:2], lines[2][:40] + message + lines[2][40:], *lines[3:]])
     assert refused([*lines[:2], lines[2][:40], message, lines[2][40:], *lines[3:]])
 
 
 def test_a_damaged_first_line():
     lines = block(CONTENT)
-    assert "first line" in refused([lines[0][:-3] + "x", *lines[1:]])
+    assert refused([lines[0][:-3] + "x", *lines[1:]]).kind == Blocks.FIRST_LINE
 
 
 @given(st.data())
@@ -115,17 +120,18 @@ def test_members_that_no_window_writes_are_refused(bad):
 
 def test_sizes_are_limited(monkeypatch):
     bomb = gzip.compress(bytes(console_block.LARGEST_TAR + 1))
-    assert "unpacks" in refused(block_of(bomb))
+    assert refused(block_of(bomb)).kind == Blocks.UNPACKS_LARGE
     monkeypatch.setattr(console_block, "LARGEST_FILE", 10)
-    assert "too large" in refused(block({"a": b"x" * 11}))
+    assert refused(block({"a": b"x" * 11})) == Like(Blocks.LARGE_FILE, name="a")
     monkeypatch.setattr(console_block, "MOST_FILES", 2)
-    assert "too many" in refused(block({"a": b"", "b": b"", "c": b""}))
+    assert refused(block({"a": b"", "b": b"", "c": b""})) == Like(Blocks.LARGE_FILE, name="c")
     lines = block(CONTENT)
     monkeypatch.setattr(console_block, "LARGEST_BLOCK", 100)
-    assert "more than 100" in refused(lines)
+    assert refused(lines) == Like(Blocks.LARGE, most_bytes=100)
 
 
 def test_bytes_that_are_no_gzip_or_tar():
-    assert "no gzip" in refused(block_of(b"not gzip at all"))
+    assert refused(block_of(b"not gzip at all")).kind == Blocks.NO_GZIP
     assert refused(block_of(gzip.compress(b"x" * 2000)))
-    assert "cut off" in refused(block_of(gzip.compress(tar_of(CONTENT))[:-9]))
+    cut_off = block_of(gzip.compress(tar_of(CONTENT))[:-9])
+    assert refused(cut_off).kind == Blocks.UNPACKS_LARGE

@@ -26,6 +26,8 @@ from rtbisect.lab import qemu_host
 from rtbisect.lab.job_definition import expected_cases
 from rtbisect.lab.lava.base import Patience
 from rtbisect.lab.lava.local import LavaRunLab, LavaRunSettings
+from rtbisect.model.finding import Finding
+from rtbisect.model.kinds.boot import Blocks, Boots, Part
 from rtbisect.model.lab import RunStatus
 from rtbisect.store.artefacts import ArtefactStore
 
@@ -186,17 +188,14 @@ def test_a_hang_is_a_figure_where_it_was_asked_for(bench):
         assert run.status is status
     assert run.status is RunStatus.COMPLETE
     assert [(m.name, m.value) for m in run.measurements] == [("frozen_periods", 1.0)]
-    assert "frozen nr_periods" in run.reason
+    assert run.reason == Finding.of(Boots.PANIC, part=Part.SUITE, symptom="frozen nr_periods")
 
 
 def test_a_boot_without_its_block_is_invalid(bench):
     cases = dict.fromkeys(expected_cases(request()), "pass")
     bench.answer((good_job(cases, ["RTBISECT-DONE"]), 0))
     run = bench.run()
-    assert (run.status, run.reason) == (
-        RunStatus.INVALID,
-        "the console has no block of results",
-    )
+    assert (run.status, run.reason.kind) == (RunStatus.INVALID, Blocks.NONE)
 
 
 def test_a_fault_of_the_lab_is_tried_again(bench):

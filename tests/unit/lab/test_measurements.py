@@ -3,6 +3,7 @@ from dataclasses import replace
 
 import pytest
 
+from helpers.findings import Like, innermost
 from helpers.lab_logs import (
     DEVICE,
     block,
@@ -17,11 +18,15 @@ from helpers.lab_logs import (
     window_txt,
 )
 from helpers.windows import select
+from rtbisect.judge.gates.machine_health import health_fault
 from rtbisect.lab import job_log
 from rtbisect.lab.job_definition import expected_cases
 from rtbisect.lab.measurements import InvalidBoot, evidence
 from rtbisect.lab.profile import host_profile
 from rtbisect.lab.windows import WINDOWS
+from rtbisect.model.facts import Facts
+from rtbisect.model.finding import Finding
+from rtbisect.model.kinds.boot import Boots, Raw
 from rtbisect.suites import rcutorture, senders, siteload
 
 ASKED = request()
@@ -36,7 +41,7 @@ def log_of(content, cases=None, asked=ASKED):
 def reason(content, cases=None):
     with pytest.raises(InvalidBoot) as caught:
         evidence(ASKED, log_of(content, cases))
-    return str(caught.value)
+    return caught.value.found
 
 
 def changed(name, data):
@@ -77,7 +82,8 @@ def test_a_window_that_explains_tells_sources_and_is_never_a_reason_to_refuse():
 
 def test_a_window_that_was_not_begun_says_what_another_had_left():
     content = files(ASKED, facts={"left_behind_pf-on": "priority ksoftirqd/0 1 1"})
-    assert "priority ksoftirqd/0 1 1" in reason(content, {"pf-on": "fail"})
+    found = reason(content, {"pf-on": "fail"})
+    assert (found.kind, found.data["value"]) == (Boots.CASE_FAILED, "priority ksoftirqd/0 1 1")
 
 
 def test_an_empty_fact_gives_way_and_two_that_differ_make_a_boot_invalid():
@@ -85,7 +91,9 @@ def test_an_empty_fact_gives_way_and_two_that_differ_make_a_boot_invalid():
     facts = files(ASKED)[name]
     found = evidence(ASKED, log_of(changed(name, b"hz=\n" + facts)))
     assert dict(found.facts)["hz"] == "1000"
-    assert "hz is both '250' and '1000'" in reason(changed(name, b"hz=250\n" + facts))
+    found = reason(changed(name, b"hz=250\n" + facts))
+    assert found == Like(Boots.FACTS, file=name)
+    assert innermost(found) == Finding.of(Raw.BOTH, key="hz", first="250", second="1000")
 
 
 @pytest.mark.parametrize(
@@ -109,13 +117,15 @@ def test_each_profile_has_its_own_machine(name, facts):
 
 
 def test_every_expected_case_has_to_be_there_and_to_pass():
-    assert reason(files(ASKED), {"pf-on": ""}) == "the case pf-on is missing"
-    assert "pf-on did not pass" in reason(files(ASKED), {"pf-on": "fail"})
+    assert reason(files(ASKED), {"pf-on": ""}) == Finding.of(Boots.CASE_MISSING, case="pf-on")
+    assert reason(files(ASKED), {"pf-on": "fail"}) == Like(Boots.CASE_FAILED, case="pf-on")
 
 
 def test_a_failed_preflight_says_what_it_found():
     content = files(ASKED, facts={"unknown_parameters": "kthread_cpus=0-1"})
-    assert "kthread_cpus=0-1" in reason(content, {"preflight-parameters": "fail"})
+    found = reason(content, {"preflight-parameters": "fail"})
+    told = (found.data["fact"], found.data["value"])
+    assert told == ("unknown_parameters", "kthread_cpus=0-1")
 
 
 @pytest.mark.parametrize(
@@ -130,16 +140,15 @@ def test_a_failed_preflight_says_what_it_found():
     ],
 )
 def test_the_machine_has_to_be_the_one_that_was_asked_for(key, value):
-    assert value in reason(files(ASKED, facts={key: value}))
+    assert reason(files(ASKED, facts={key: value})).data["value"] == value
 
 
 def test_a_boot_line_that_lost_characters_is_another_machine():
     line = ASKED.profile.boot_line
     word = line.split()[-1]
     for told in (line[: -len(word)], line[:-1], ""):
-        said = f"the boot line arrived without {'' if told else line.split()[0]}"
-        assert reason(files(ASKED, facts={"cmdline": told})).startswith(said)
-    assert word in reason(files(ASKED, facts={"cmdline": line[:-1]}))
+        found = reason(files(ASKED, facts={"cmdline": told}))
+        assert found == Finding.of(Boots.BOOT_LINE, lost=word if told else line[:300])
     # A host has a console of its own.
     host = replace(ASKED, device_type=replace(DEVICE, boot="ipxe"))
     told = line.replace("console=ttyS0,115200", "console=ttyS1,115200n8")
@@ -151,28 +160,28 @@ def test_the_dose_has_to_be_at_least_half_of_nominal():
     half = changed("clock-on/window.txt", window_txt(dose=dose(1500)))
     assert evidence(ASKED, log_of(half)).measurements
     less = changed("clock-on/window.txt", window_txt(dose=dose(1490)))
-    assert "less than half" in reason(less)
+    assert reason(less) == Like(Boots.DOSE, window="clock-on", events_per_s=596.0)
 
 
 def test_lost_events_make_a_boot_invalid():
     content = changed("pf-on/window.txt", window_txt(dose=dose(5000, lost=1)))
-    assert reason(content) == "pf-on: 1 events were lost"
+    assert reason(content) == Finding.of(Boots.EVENTS_LOST, window="pf-on", events=1.0)
 
 
 def test_a_window_that_the_host_stopped_is_invalid():
     content = changed("osnoise-off/window.txt", window_txt(seconds=6))
-    assert "took 6000 ms" in reason(content)
+    assert reason(content) == Like(Boots.LONG_WINDOW, lasted_ms=6000.0)
 
 
 def test_two_instruments_that_contradict_each_other_make_a_boot_invalid():
     quiet = trace([sample(cpu, irq=0) for cpu in (2, 3, 4)])
-    said = reason(changed("clock-on/trace.txt", quiet))
-    assert said.startswith("clock-on: G4 instruments: CPU 2: the tracer saw 0 interrupts a second")
+    found = reason(changed("clock-on/trace.txt", quiet))
+    assert found == Like(Boots.GATE, window="clock-on", gate="G4 instruments")
 
 
 def test_a_sick_machine_makes_a_boot_invalid():
     facts = {"throttled_before": "0", "throttled_after": "7"}
-    assert reason(files(ASKED, facts=facts)) == "the CPU throttled itself 7 times: it was too hot"
+    assert reason(files(ASKED, facts=facts)) == health_fault(Facts(facts))
 
 
 def test_boots_are_told_apart_by_their_raw_files_not_by_their_machine():
@@ -187,17 +196,20 @@ def test_boots_are_told_apart_by_their_raw_files_not_by_their_machine():
 
 def test_a_suite_that_refuses_names_itself_and_its_window():
     content = changed("osnoise-off/after.txt", interrupts({}, cpus=7))
-    assert reason(content).startswith("ipi@osnoise-off: CPUs came or went")
+    found = reason(content)
+    assert found == Like(Boots.SUITE, suite="ipi", window="osnoise-off")
+    assert innermost(found).kind == Raw.CPUS_CHANGED
 
 
 def test_windows_have_to_run_in_the_drawn_order():
-    assert "windows ran as pf-on" in reason(changed("order.txt", b"pf-on osnoise-off\n"))
+    found = reason(changed("order.txt", b"pf-on osnoise-off\n"))
+    assert found == Like(Boots.WINDOW_ORDER, ran="pf-on osnoise-off")
 
 
 def test_facts_have_to_be_there():
     content = files(ASKED)
     del content["preflight/facts.txt"]
-    assert "facts.txt" in reason(content)
+    assert reason(content).kind == Boots.NO_FACTS
 
 
 def test_a_console_without_block_or_end_is_invalid():
@@ -210,7 +222,7 @@ def test_a_console_without_block_or_end_is_invalid():
 def test_files_of_one_window_do_not_reach_another():
     content = {k: v for k, v in files(ASKED).items() if k != "pf-on/before.txt"}
     content["xpf-on/before.txt"] = content["pf-off/before.txt"]
-    assert reason(content) == "ipi@pf-on: before.txt is missing"
+    assert innermost(reason(content)) == Finding.of(Raw.MISSING, file="before.txt")
 
 
 def tortured(end, **facts):
@@ -230,16 +242,16 @@ def test_what_rcutorture_finds_it_may_warn_of():
     found = tortured("FAILURE", **warned)
     assert [m.value for m in found.measurements if m.name == "failures"] == [1.0, 1.0]
     for end in ("SUCCESS", "RCU_HOTPLUG", "nonsense"):
-        with pytest.raises(InvalidBoot, match="bit 9"):
+        with pytest.raises(InvalidBoot) as caught:
             tortured(end, **warned)
+        assert caught.value.found == health_fault(Facts(warned))
 
 
 @pytest.mark.parametrize("changes", [{"runtime_us": 950_000}, {"period_us": 2_000_000}])
 def test_a_sample_of_another_length_is_another_figure(changes):
     (name,) = changes
-    assert f"osnoise.txt: {name} is" in reason(
-        changed("osnoise-off/osnoise.txt", osnoise_txt(**changes))
-    )
+    found = reason(changed("osnoise-off/osnoise.txt", osnoise_txt(**changes)))
+    assert innermost(found) == Like(Raw.SETTING, file="osnoise.txt", key=name)
 
 
 def test_the_sites_own_workload_is_a_fact_of_the_boot():

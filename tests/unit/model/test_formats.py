@@ -65,23 +65,26 @@ def test_no_value_of_an_enumeration_is_gone():
 
 
 @pytest.mark.parametrize(
-    ("name", "place", "words"),
+    ("name", "version", "place", "words"),
     [
-        ("Result", "verifications[0].status", ["pass", "fail", "undecided", "n/a"]),
-        ("Setup", "thresholds[0].statistic", ["median", "fraction", "count"]),
-        ("Setup", "thresholds[0].role", ["primary", "guard", "shown"]),
+        ("Result", 2, "verifications[0].status", ["pass", "fail", "undecided", "n/a"]),
+        ("Setup", 2, "thresholds[0].statistic", ["median", "fraction", "count"]),
+        ("Setup", 2, "thresholds[0].role", ["primary", "guard", "shown"]),
     ],
 )
-def test_what_was_text_is_written_as_it_was(name, place, words):
+def test_what_was_text_is_written_as_it_was(name, version, place, words):
     """An enumeration took its place without a new version."""
     kind, form = next(kept for kept in KEPT if kept[1].name == name)
-    text = (SAMPLES / f"{name}-{form.version}.json").read_text(encoding="utf-8")
+    text = (SAMPLES / f"{name}-{version}.json").read_text(encoding="utf-8")
     for other in WORDS.keys() - {place}:
         text = text.replace(f'"it.{other}"', f'"{WORDS[other]}"')
     for word in words:
         told = text.replace(f'"it.{place}"', f'"{word}"')
         assert told != text
-        assert codec.to_json(kind, codec.from_json(kind, told)) == compact(told)
+        written = codec.to_json(kind, codec.from_json(kind, told))
+        assert f'"{word}"' in written
+        if version == form.version:
+            assert written == compact(told)
     with pytest.raises(ValueError, match="Input should be"):
         codec.from_json(kind, text)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from helpers.campaigns import REVERT, World, boots, line_of, scaled, sha
 from rtbisect.kernel.fake import FakeBuilder
 from rtbisect.lab.fake import FakeLab
-from rtbisect.model.campaign import CampaignRequest, Outcome
+from rtbisect.model.campaign import CampaignRequest, CheckName, Outcome
 from rtbisect.model.code import PROOF_LAYOUT
 from rtbisect.pipeline import bisect
 
@@ -39,7 +39,7 @@ def test_a_small_change_is_proved_with_another_code_layout(tmp_path):
     here = small(tmp_path, lambda _variant: 1.15)
     result, _report = bisect.bisect(*here.open())
     assert (result.outcome, result.culprit) == (Outcome.CULPRIT, sha(3))
-    assert {v.name: v.status for v in result.verifications}["layout"] == "pass"
+    assert {v.check: v.status for v in result.verifications}[CheckName.LAYOUT] == "pass"
     built = {(r.revision, r.variant) for r in here.builder.requests if r.variant}
     # Boots of the proof are in a layout that the search has not seen.
     assert {(sha(2), "layout-1"), (sha(3), "layout-1")} <= built

@@ -15,6 +15,7 @@ from rtbisect.lab.windows import LEVELS
 from rtbisect.model.campaign import (
     CampaignRequest,
     Cause,
+    GateStatus,
     Judgement,
     Level,
     Limits,
@@ -24,6 +25,8 @@ from rtbisect.model.campaign import (
     Sought,
 )
 from rtbisect.model.code import Build, BuildStatus, Function
+from rtbisect.model.finding import Finding
+from rtbisect.model.kinds.judge import Gates, Reach
 from rtbisect.model.kinds.pipeline import Attributions, Ends, Proofs, Reasons
 from rtbisect.model.kinds.search import Checks
 from rtbisect.model.lab import FigureSource, Measurement
@@ -133,10 +136,8 @@ def test_the_proof_has_a_second_dose(tmp_path):
     asked = {w.name for request in here.lab.requests for w in request.windows if w.explains}
     assert asked == {"pf-quarter", "pf-bpf"}
     gate = next(gate for gate in result.gates if gate.name == "G16 loop")
-    assert (gate.status.value, gate.reason) == (
-        "pass",
-        "4 times the events make 4 times the interrupts",
-    )
+    assert gate.status is GateStatus.PASS
+    assert gate.reason == Finding.of(Gates.LOOP, events=4.0, interrupts=4.0)
 
 
 @pytest.mark.parametrize("needs_rt", [True, False])
@@ -195,9 +196,9 @@ def test_the_proof_counts_the_functions_that_the_culprit_changes(tmp_path):
     pf_on = next(w for w in setup.kernel.windows if w.name == "pf-on")
     result, _report = bisect.bisect(*with_kernel(setup, parts, explaining=(reach.twin(pf_on),)))
     gate = next(gate for gate in result.gates if gate.name == "G11 reachability")
-    assert (gate.status.value, gate.reason) == (
-        "pass",
-        "of the 2 functions that the commit changes 2 ran, ep_insert 2 times a second",
+    assert gate.status is GateStatus.PASS
+    assert gate.reason == Finding.of(
+        Reach.RUNS, functions=2, ran=2, function="ep_insert", per_s=2.0
     )
     told = [request for request in here.lab.requests if request.probes]
     assert [(r.revision, r.windows[-1].name) for r in told] == [(sha(5), "reach-pf-on")] * 3

@@ -3,16 +3,20 @@ from dataclasses import replace
 
 import pytest
 
+from helpers.findings import Like, innermost
 from rtbisect.errors import ConfigError, InfrastructureError
 from rtbisect.model.campaign import CampaignRequest, Scale, Sought
 from rtbisect.model.code import Build, BuildStatus
 from rtbisect.model.command import CommandRequest
+from rtbisect.model.finding import Finding
+from rtbisect.model.kinds.boot import Commands
 from rtbisect.model.lab import RunStatus
 from rtbisect.model.subject import RunOrder
 from rtbisect.program.worktree_run import (
     KEPT_BYTES,
     CommandInWorktree,
     CommandSettings,
+    NoFigureError,
     figure_of,
     tail,
 )
@@ -39,27 +43,27 @@ def test_a_figure_is_read_from_the_last_lines(lines, metric, value):
 @pytest.mark.parametrize(
     ("lines", "metric", "said"),
     [
-        ([], "", "printed nothing"),
-        (["hello"], "", "no number in 'hello'"),
-        (["nan"], "", "not finite"),
-        (["inf"], "", "not finite"),
-        (["x=1"], "y", "no line y=..."),
-        (["1\x1b[31m2"], "", "no number in '1?[31m2'"),
-        (["{nonsense"], "", "no JSON object"),
-        (['{"a": 1, "b": 2}'], "", "2 numbers"),
-        (['{"a": 1}'], "b", "no number 'b'"),
-        (['{"a": NaN}'], "a", "not finite"),
-        (["{" + '"a":{' * 20000], "a", "no JSON object"),
-        (["1" * 5000], "", "no number|not finite"),
-        (["1e101"], "", "cannot be a measurement"),
-        (["iterations=10", "p99=3"], "", "2 figures (p99, iterations); name one with --metric"),
-        (["}"], "", "no JSON object"),
+        ([], "", Like(Commands.NOTHING)),
+        (["hello"], "", Like(Commands.NO_NUMBER, line="hello")),
+        (["nan"], "", Like(Commands.NOT_FINITE)),
+        (["inf"], "", Like(Commands.NOT_FINITE)),
+        (["x=1"], "y", Like(Commands.OTHER_LINES, metric="y", names=("x",), more=0)),
+        (["1\x1b[31m2"], "", Like(Commands.NO_NUMBER, line="1\x1b[31m2")),
+        (["{nonsense"], "", Like(Commands.NO_OBJECT)),
+        (['{"a": 1, "b": 2}'], "", Like(Commands.SEVERAL_KEYS, figures=2)),
+        (['{"a": 1}'], "b", Like(Commands.OTHER_KEYS, metric="b", names=("a",))),
+        (['{"a": NaN}'], "a", Like(Commands.NOT_FINITE)),
+        (["{" + '"a":{' * 20000], "a", Like(Commands.NO_OBJECT)),
+        (["1" * 5000], "", Like(Commands.NOT_FINITE)),
+        (["1e101"], "", Like(Commands.TOO_LARGE)),
+        (["iterations=10", "p99=3"], "", Like(Commands.SEVERAL, names=("p99", "iterations"))),
+        (["}"], "", Like(Commands.NO_OBJECT)),
     ],
 )
 def test_what_is_no_figure_is_said(lines, metric, said):
-    with pytest.raises(ValueError) as error:
+    with pytest.raises(NoFigureError) as error:
         figure_of(lines, metric)
-    assert any(words in str(error.value) for words in said.split("|"))
+    assert error.value.found == said
 
 
 def test_only_the_end_of_a_large_output_is_read(tmp_path):
@@ -103,17 +107,23 @@ def test_a_command_knows_its_revision_and_its_figure_is_read(tmp_path):
 @pytest.mark.parametrize(
     ("script", "status", "said"),
     [
-        ("exit 125", RunStatus.SKIPPED, "125"),
-        ("echo 3; exit 1", RunStatus.INVALID, "ended with 1"),
-        ("true", RunStatus.INVALID, "printed nothing"),
-        ("echo nan", RunStatus.INVALID, "not finite"),
+        ("exit 125", RunStatus.SKIPPED, Like(Commands.ENDED, code=125)),
+        ("echo 3; exit 1", RunStatus.INVALID, Like(Commands.ENDED, code=1)),
+        ("true", RunStatus.INVALID, Like(Commands.NOTHING)),
+        ("echo nan", RunStatus.INVALID, Like(Commands.NOT_FINITE)),
     ],
 )
 def test_failed_runs_are_no_evidence(tmp_path, script, status, said):
     run = lab(tmp_path, script).run(*one_run(), lambda _n: None)
     assert run.status is status
-    assert said in run.reason
+    assert run.reason == said
     assert run.measurements == ()
+
+
+def test_the_last_error_of_a_command_is_told_beside_its_end(tmp_path):
+    run = lab(tmp_path, "echo no such device >&2; exit 3").run(*one_run(), lambda _n: None)
+    assert run.reason == Like(Commands.LAST_ERROR, line="no such device")
+    assert innermost(run.reason) == Finding.of(Commands.ENDED, code=3)
 
 
 def test_a_command_that_hangs_is_ended(tmp_path):
@@ -164,13 +174,16 @@ def test_a_worktree_that_the_command_removed_is_made_again(tmp_path):
 def test_a_script_that_a_revision_does_not_have_skips_it(tmp_path):
     settings = replace(lab(tmp_path, "")._settings, argv=("./bench.sh",))
     run = CommandInWorktree(settings).run(*one_run(), lambda _n: None)
-    assert (run.status, run.reason) == (RunStatus.SKIPPED, "./bench.sh is not in this revision")
+    assert (run.status, run.reason) == (
+        RunStatus.SKIPPED,
+        Finding.of(Commands.NOT_THERE, program="./bench.sh"),
+    )
 
 
 def test_a_ratio_needs_figures_above_zero(tmp_path):
     run = lab(tmp_path, "echo 0", positive=True).run(*one_run(), lambda _n: None)
     assert run.status is RunStatus.INVALID
-    assert "0 has no ratio" in run.reason
+    assert run.reason.kind == Commands.NO_RATIO
 
 
 def test_a_long_output_is_not_kept_whole(tmp_path):

@@ -6,6 +6,8 @@ import pytest
 
 from rtbisect.model.campaign import TestedRevision as Revision
 from rtbisect.model.code import Commit, CommitGraph
+from rtbisect.model.finding import Finding
+from rtbisect.model.kinds.search import Untestable
 from rtbisect.process.command import run
 from rtbisect.report.bisect_log import bisect_log
 
@@ -77,7 +79,7 @@ def test_only_sure_revisions_are_marked(repository):
 
 def test_skipped_revisions_are_comments(repository):
     folder, shas, graph = repository
-    skipped = Revision(shas["b"], "change b", 0, 0.5, "does not build")
+    skipped = Revision(shas["b"], "change b", 0, 0.5, Finding.of(Untestable.NO_BUILD))
     text = bisect_log(graph, (skipped,), None)
     assert f"# skip (does not build): [{shas['b']}] change b" in text
     assert "Bisecting" in replay(folder, text)

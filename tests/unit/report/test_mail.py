@@ -221,7 +221,7 @@ def test_checks_are_told_whole_and_without_medians_if_need_be(mailer):
     """What they were made on is not cut; the medians stand in the table above."""
 
     def of(check):
-        return f"parent {check.name.rpartition(' ')[2][:8]} "
+        return f"parent {check.parent[:8]} "
 
     fitting, wide = body(mailer, epoll()), body(mailer, rcu())
     assert re.search(r"check +status +medians +effect", fitting)
@@ -249,7 +249,7 @@ def test_a_repair_is_told_as_one_and_goes_to_no_list(mailer):
     found = replace(epoll(), sought=Sought.REPAIR, synthetic_workload=False)
     metal = replace(found, device=replace(found.device, emulated=False))
     assert not mailable(metal)
-    report = mailer.draft(metal, "told")
+    report = mailer.draft(metal, ())
     text = " ".join(report.eml.split())
     assert "repairs what was broken before it: ipi.res_per_s" in text
     assert "Since " not in text

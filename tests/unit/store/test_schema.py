@@ -31,6 +31,7 @@ from rtbisect.campaign.fingerprint import (
 from rtbisect.errors import ConfigError
 from rtbisect.model.campaign import CampaignRequest, Sought
 from rtbisect.model.command import CommandRequest
+from rtbisect.model.kinds.pipeline import Proofs
 from rtbisect.model.report import ReportInput, ReportState
 from rtbisect.store import codec, db, outbox, replies, schema
 from rtbisect.store.campaigns import CampaignStore
@@ -91,7 +92,7 @@ def test_a_search_for_a_repair_that_an_older_program_began_goes_on(tmp_path):
     result, _ = old_stores.go(here)
     assert result == whole
     assert result.culprit == old_stores.CULPRIT
-    assert result.reasons[0] == "this commit repairs it"
+    assert result.reasons[0].kind == Proofs.REPAIRS
     # What the older program came to, run to its end.
     assert f"{result.confidence:.3f}" == "0.972"
 

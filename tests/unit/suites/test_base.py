@@ -5,6 +5,8 @@ import pytest
 
 from rtbisect.errors import ConfigError, InternalError
 from rtbisect.lab.windows import ALL_WINDOWS
+from rtbisect.model.finding import Finding
+from rtbisect.model.kinds.boot import Raw
 from rtbisect.model.lab import Measurement
 from rtbisect.suites import base
 
@@ -67,5 +69,6 @@ def test_counts_are_counts(value):
 
 def test_an_empty_value_gives_way_and_two_values_are_refused():
     assert base.pairs("a=\na=1\na=\nb=2\nb=2\nno pair\n", "=") == {"a": "1", "b": "2"}
-    with pytest.raises(base.SuiteError, match="a is both '1' and '2'"):
+    with pytest.raises(base.SuiteError) as caught:
         base.pairs("a=1\na=2\n", "=")
+    assert caught.value.found == Finding.of(Raw.BOTH, key="a", first="1", second="2")

@@ -5,8 +5,10 @@ import subprocess
 import pytest
 
 from helpers import tracers
+from helpers.findings import Like
 from helpers.lab_logs import dose, interrupts, window_txt
 from helpers.windows import select
+from rtbisect.model.kinds.boot import Raw
 from rtbisect.suites import ipi
 from rtbisect.suites.base import SuiteError, pairs
 
@@ -89,7 +91,7 @@ def test_a_counter_of_32_bits_may_come_round(label):
     assert parsed(half, OFF)[name, 2].value == 2**31
     for before, after in ((0, 2**31 + 1), (1, 0), (2**32 + 5, 2**32), (2**32, 5)):
         found = files({label: on_cpu_2(after)}, {label: on_cpu_2(before)})
-        assert wrong(found, OFF) == f"{label} counted backwards"
+        assert wrong(found, OFF) == Like(Raw.BACKWARDS, line=label)
 
 
 def test_the_dose_is_reported():
@@ -106,37 +108,37 @@ def test_vectors_that_the_kernel_does_not_have_are_left_out():
 def wrong(found, window=ON, watch=WATCH):
     with pytest.raises(SuiteError) as caught:
         ipi.parse(found, window, watch)
-    return str(caught.value)
+    return caught.value.found
 
 
 def test_files_that_do_not_agree_are_refused():
     good = files({}, dose=dose(1))
-    assert "missing" in wrong({k: v for k, v in good.items() if k != "after.txt"})
-    assert "backwards" in wrong(files({"RES": 1}, {"RES": 2}, dose=dose(1)))
-    assert "first snapshot only" in wrong(files({}, {"THR": 1}, dose=dose(1)))
+    assert wrong({k: v for k, v in good.items() if k != "after.txt"}).kind == Raw.MISSING
+    assert wrong(files({"RES": 1}, {"RES": 2}, dose=dose(1))).kind == Raw.BACKWARDS
+    assert wrong(files({}, {"THR": 1}, dose=dose(1))) == Like(Raw.LINE_GONE, line="THR")
     for name in ("before.txt", "after.txt"):
         cut = b"".join(line for line in good[name].splitlines(keepends=True) if b"RES" not in line)
-        assert "RES" in wrong(good | {name: cut})
-    assert "CPUs came or went" in wrong(good | {"after.txt": interrupts({}, cpus=7)})
-    assert "not online" in wrong(good, watch=(2, 9))
-    assert "no dose" in wrong(files({}))
-    assert "lasted" in wrong(files({}, dose=dose(1), seconds=0.01))
-    assert "no end_ns" in wrong(good | {"window.txt": b"start_ns 1\n"})
-    assert "backwards" in wrong(
-        good | {"window.txt": window_txt(dose=dose(1)).replace(b"_after 101", b"_after 1")}
-    )
+        assert wrong(good | {name: cut}).data["line"] == "RES"
+    assert wrong(good | {"after.txt": interrupts({}, cpus=7)}).kind == Raw.CPUS_CHANGED
+    assert wrong(good, watch=(2, 9)) == Like(Raw.OFFLINE, cpu=9)
+    assert wrong(files({})).kind == Raw.NO_DOSE
+    short = wrong(files({}, dose=dose(1), seconds=0.01))
+    assert short == Like(Raw.SHORT_WINDOW, lasted_s=0.01)
+    assert wrong(good | {"window.txt": b"start_ns 1\n"}) == Like(Raw.NO_KEY, key="end_ns")
+    less = window_txt(dose=dose(1)).replace(b"_after 101", b"_after 1")
+    assert wrong(good | {"window.txt": less}).kind == Raw.DOSE_BACKWARDS
 
 
 @pytest.mark.parametrize(
     ("old", "new", "reason"),
     [
-        (b"CPU0", b"XPU0", "line of CPUs"),
-        (b"RES:", b"RES ", "none of its own"),
-        (b"RES:", b"LOC:", "twice"),
-        (b"RES:", b"[ 12.3] oops:", "none of its own"),
-        (b"RES:", b"9" * 5000 + b":", "none of its own"),
-        (b"RES:          0          0", b"RES:          0         -1", "no count for each"),
-        (b"RES:", b"XYZ:", "no line RES"),
+        (b"CPU0", b"XPU0", Raw.NO_CPUS),
+        (b"RES:", b"RES ", Raw.FOREIGN_LINE),
+        (b"RES:", b"LOC:", Raw.LINE_TWICE),
+        (b"RES:", b"[ 12.3] oops:", Raw.FOREIGN_LINE),
+        (b"RES:", b"9" * 5000 + b":", Raw.FOREIGN_LINE),
+        (b"RES:          0          0", b"RES:          0         -1", Raw.NO_COUNTS),
+        (b"RES:", b"XYZ:", Raw.NO_VECTOR),
     ],
 )
 def test_damaged_snapshots_are_refused(old, new, reason):
@@ -144,7 +146,7 @@ def test_damaged_snapshots_are_refused(old, new, reason):
     for name in ("before.txt", "after.txt"):
         assert old in found[name]
         found[name] = found[name].replace(old, new)
-    assert reason in wrong(found)
+    assert wrong(found).kind == reason
 
 
 @pytest.mark.parametrize("dosed", [False, True])

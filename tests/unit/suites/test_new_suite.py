@@ -9,6 +9,7 @@ import pytest
 from yaml import safe_load
 
 from helpers import new_suite
+from helpers.findings import Like, innermost
 from helpers.lab_logs import block, files, good_job, request
 from rtbisect.config.thresholds import load_thresholds
 from rtbisect.lab import job_log
@@ -16,6 +17,7 @@ from rtbisect.lab.job_definition import expected_cases
 from rtbisect.lab.job_log import CaseResult
 from rtbisect.lab.measurements import MOST_CASES, InvalidBoot, evidence
 from rtbisect.lab.windows import of_suites
+from rtbisect.model.kinds.boot import Boots, Raw
 from rtbisect.model.lab import Window
 from rtbisect.suites import base, reported
 from rtbisect.suites.base import SuiteError
@@ -63,10 +65,12 @@ def test_the_parser_of_the_page(page):
     (window,), parse = suite.windows, suite.parse
     got = parse({"before.txt": before, "after.txt": after}, window, (1, 2))
     assert {(m.cpu, m.value) for m in got} == {(None, 4.0), (1, 0.0), (2, 4.0)}
-    with pytest.raises(SuiteError, match="backwards"):
+    with pytest.raises(SuiteError) as caught:
         parse({"before.txt": after, "after.txt": before}, window, (1, 2))
-    with pytest.raises(SuiteError, match="cannot be read"):
+    assert caught.value.found.kind == Raw.BACKWARDS
+    with pytest.raises(SuiteError) as caught:
         parse({"before.txt": b"", "after.txt": after}, window, (1, 2))
+    assert caught.value.found.kind == Raw.UNREADABLE
 
 
 def case(name="switches-off.switches_per_s", result="pass", measurement="12.5", units="1/s"):
@@ -87,19 +91,20 @@ def test_figures_that_the_device_reports_itself():
 @pytest.mark.parametrize(
     ("cases", "reason"),
     [
-        ([], "reported no figure"),
-        ([case(), case()], "twice"),
-        ([case(result="fail")], "did not pass"),
-        ([case(measurement="nan")], "'nan', no number"),
-        ([case(measurement="1e999")], "not finite"),
-        ([case(measurement="")], "no number"),
-        ([case(units="furlong")], "unit 'furlong'"),
-        ([case("switches-off.Bad name")], "no name of a figure"),
+        ([], Raw.NO_FIGURE),
+        ([case(), case()], Raw.CASE_TWICE),
+        ([case(result="fail")], Raw.CASE_FAILED),
+        ([case(measurement="nan")], Raw.CASE_NUMBER),
+        ([case(measurement="1e999")], Raw.CASE_INFINITE),
+        ([case(measurement="")], Raw.CASE_NUMBER),
+        ([case(units="furlong")], Raw.CASE_UNIT),
+        ([case("switches-off.Bad name")], Raw.CASE_NAME),
     ],
 )
 def test_reports_that_are_no_figures_are_refused(cases, reason):
-    with pytest.raises(SuiteError, match=reason):
+    with pytest.raises(SuiteError) as caught:
         reported.parse(cases, "switches", OFF)
+    assert caught.value.found.kind == reason
 
 
 def test_a_reported_figure_is_evidence_and_a_flood_of_cases_is_not():
@@ -113,11 +118,14 @@ def test_a_reported_figure_is_evidence_and_a_flood_of_cases_is_not():
 
     (found,) = evidence(asked, log([case()])).measurements
     assert (found.suite, found.value) == ("switches", 12.5)
-    with pytest.raises(InvalidBoot, match="switches@switches-off: the device reported no figure"):
+    with pytest.raises(InvalidBoot) as caught:
         evidence(asked, log([]))
+    assert caught.value.found == Like(Boots.SUITE, suite="switches", window="switches-off")
+    assert innermost(caught.value.found).kind == Raw.NO_FIGURE
     flood = [case(f"switches-off.n{n}") for n in range(MOST_CASES)]
-    with pytest.raises(InvalidBoot, match="cases, more than 100"):
+    with pytest.raises(InvalidBoot) as caught:
         evidence(asked, log(flood))
+    assert caught.value.found == Like(Boots.MANY_CASES, most=100)
 
 
 def test_thresholds_of_the_page_are_valid_yaml():

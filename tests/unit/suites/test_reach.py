@@ -8,7 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from helpers import tracers
+from helpers.findings import Like
 from rtbisect.lab.windows import ALL_WINDOWS, explaining
+from rtbisect.model.kinds.boot import Raw
 from rtbisect.suites import reach
 from rtbisect.suites.base import SuiteError
 
@@ -35,18 +37,18 @@ def test_functions_have_their_rate():
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (TEXT.replace("pass", "fail"), "did not run to its end"),
-        (TEXT.replace("14.00", "10.00"), "did not run to its end"),
-        ("", "does not begin with its window"),
-        ("no kprobes\nran 1 f\n", "does not begin with its window"),
-        (TEXT + "ran many f\n", "a line that is none of its own"),
-        (TEXT + "ran 3 ep_insert\n", "tells ep_insert twice"),
+        (TEXT.replace("pass", "fail"), Like(Raw.WINDOW_ENDED)),
+        (TEXT.replace("14.00", "10.00"), Like(Raw.WINDOW_ENDED)),
+        ("", Like(Raw.WINDOW_LINE)),
+        ("no kprobes\nran 1 f\n", Like(Raw.WINDOW_LINE)),
+        (TEXT + "ran many f\n", Like(Raw.FOREIGN_LINE, line="ran many f")),
+        (TEXT + "ran 3 ep_insert\n", Like(Raw.FUNCTION_TWICE, function="ep_insert")),
     ],
 )
 def test_what_cannot_be_is_refused(text, said):
     with pytest.raises(SuiteError) as caught:
         told(text)
-    assert said in str(caught.value)
+    assert caught.value.found == said
 
 
 @given(st.text(alphabet=st.sampled_from([*"ranefusdwipo 0123456789._-;\n"]), max_size=200))

@@ -8,6 +8,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from helpers import tracers
+from helpers.findings import Like
+from rtbisect.model.kinds.boot import Raw
 from rtbisect.suites import timerlat
 from rtbisect.suites.base import SuiteError
 
@@ -85,22 +87,25 @@ def test_figures_of_cpus_and_of_all(fold):
 def test_windows_that_say_nothing_are_refused(fold):
     good = fold(lines([1000] * 30, [2000] * 30))
     assert parsed(good)
+    few = fold(lines([1000] * 30, [2000] * 19))
+    lost = fold(lines([1000] * 30, [2000] * 30) + "CPU:3 [LOST 5 EVENTS]\n")
     for latency, changes, reason in (
-        (fold(lines([1000] * 30, [2000] * 19)), {}, "19 thread latencies of watched CPU 2"),
-        (fold(lines([1000] * 30, [2000] * 30) + "CPU:3 [LOST 5 EVENTS]\n"), {}, "none of timerlat"),
-        (good.replace("4 irq", "5 irq"), {}, "CPU 5, which is not watched"),
-        (good, {"overrun_cpu2": 7}, "lost 7 events of CPU 2"),
-        (good, {"timerlat_period_us": 0}, "period is 0"),
-        (good, {"end_s": "soon"}, "end_s is 'soon', no time"),
-        (good, {"end_s": "4.00"}, "from 5.0 to 4.0"),
-        (good.split("\n", 1)[1], {}, "does not begin with its head"),
-        (good.replace("2 irq 30 30000", "2 irq 30 40000"), {}, "cannot be"),
-        (good.replace("2 irq 30", "2 irq 31"), {}, "cannot be"),
-        (good.replace("3 irq 30", "2 irq 30"), {}, "twice"),
-        (good.replace("2 irq 30", "2 IRQ 30"), {}, "none of its own"),
+        (few, {}, Like(Raw.FEW_LATENCIES, latencies=19, context="thread", cpu=2)),
+        (lost, {}, Like(Raw.FOREIGN_TRACE)),
+        (good.replace("4 irq", "5 irq"), {}, Like(Raw.STRAY_MEASURED, tool="timerlat", cpu=5)),
+        (good, {"overrun_cpu2": 7}, Like(Raw.LOST_OF_CPU, events=7, cpu=2)),
+        (good, {"timerlat_period_us": 0}, Like(Raw.NO_PERIOD)),
+        (good, {"end_s": "soon"}, Like(Raw.NO_TIME, key="end_s", value="soon")),
+        (good, {"end_s": "4.00"}, Like(Raw.WINDOW_TIMES, first_s=5.0, last_s=4.0)),
+        (good.split("\n", 1)[1], {}, Like(Raw.NO_HEAD)),
+        (good.replace("2 irq 30 30000", "2 irq 30 40000"), {}, Like(Raw.CANNOT_BE)),
+        (good.replace("2 irq 30", "2 irq 31"), {}, Like(Raw.CANNOT_BE)),
+        (good.replace("3 irq 30", "2 irq 30"), {}, Like(Raw.LATENCIES_TWICE, context="irq", cpu=2)),
+        (good.replace("2 irq 30", "2 IRQ 30"), {}, Like(Raw.FOREIGN_LINE)),
     ):
-        with pytest.raises(SuiteError, match=reason):
+        with pytest.raises(SuiteError) as caught:
             parsed(latency, **changes)
+        assert caught.value.found == reason
 
 
 @given(st.text(alphabet=" [](){}#:.0123456789 context irq timer_latency ns\n", max_size=300))

@@ -23,8 +23,8 @@ class Boots(Kind):
     #: `part` is a Part, here and below.
     PANIC = "boot.panic", "part symptom"
     FLOOD = "boot.flood", "part lost_bytes"
-    #: `stall` is what the kernel said of it, None for a kernel that said nothing.
-    HANG = "boot.hang", "part stall"
+    #: `symptom` is what the kernel said of it, None for a kernel that said nothing.
+    HANG = "boot.hang", "part symptom"
     RESET = "boot.reset", "part"
     #: LAVA did not like the kernel's messages; `said` is what LAVA says, None for nothing.
     KERNEL_MESSAGES = "boot.kernel-messages", "said"
@@ -112,13 +112,13 @@ class Raw(Kind):
     OFFLINE = "raw.offline", "cpu"
     NO_SAMPLE = "raw.no-sample", "tool cpu"
     NO_ROW = "raw.no-row", "tool cpu"
-    FEW_LATENCIES = "raw.few-latencies", "latencies context cpu"
+    FEW_LATENCIES = "raw.few-latencies", "tool latencies context cpu"
 
     #: What a tracer says that it lost.
     LOST = "raw.lost", "events"
     LOST_OF_CPU = "raw.lost-of-cpu", "events cpu"
     LOST_LINE = "raw.lost-line", "line"
-    RTLA_LOST = "raw.rtla-lost", "line"
+    TOOL_LOST = "raw.tool-lost", "tool line"
     TAINTED = "raw.tainted"
 
     #: Snapshots of /proc/interrupts; `line` is the name of one.
@@ -139,30 +139,30 @@ class Raw(Kind):
     WINDOW_TIMES = "raw.window-times", "file first_s last_s"
     NO_PERIOD = "raw.no-period", "file"
 
-    #: The osnoise tracer; `why` is a Noise.
-    WRONG_TRACER = "raw.wrong-tracer", "file tracer"
-    NO_WORKLOAD = "raw.no-workload"
-    INTERRUPTS_ON = "raw.interrupts-on"
+    #: A tracer of noise; `why` is a Noise.
+    WRONG_TRACER = "raw.wrong-tracer", "file tool"
+    NO_WORKLOAD = "raw.no-workload", "tool"
+    INTERRUPTS_ON = "raw.interrupts-on", "tool"
     WITH_INTERRUPTS_OFF = "raw.with-interrupts-off", "figure value"
     NO_SAMPLE_LINE = "raw.no-sample-line", "file line"
     SAMPLE_TWICE = "raw.sample-twice", "file cpu"
-    NO_RUNTIME = "raw.no-runtime", "cpu"
-    SAMPLE = "raw.sample", "cpu why"
+    NO_RUNTIME = "raw.no-runtime", "tool cpu"
+    SAMPLE = "raw.sample", "tool cpu why"
     NOISE_TWICE = "raw.noise-twice", "file noise source cpu"
     NOISE_SUMS = "raw.noise-sums", "file noise cpu"
-    #: The timerlat tracer.
+    #: A tracer of latencies.
     LATENCIES_TWICE = "raw.latencies-twice", "file context cpu"
-    FOREIGN_TRACE = "raw.foreign-trace", "line"
+    FOREIGN_TRACE = "raw.foreign-trace", "tool line"
 
-    #: rtla's table.
-    NO_TABLE = "raw.no-table"
-    NO_UNIT = "raw.no-unit"
-    CPU_TWICE = "raw.cpu-twice"
-    ROW_WIDTH = "raw.row-width", "width line"
-    ROW_NUMBERS = "raw.row-numbers", "line"
-    ROW = "raw.row", "cpu"
+    #: A table for people.
+    NO_TABLE = "raw.no-table", "tool"
+    NO_UNIT = "raw.no-unit", "tool"
+    CPU_TWICE = "raw.cpu-twice", "tool"
+    ROW_WIDTH = "raw.row-width", "tool width line"
+    ROW_NUMBERS = "raw.row-numbers", "tool line"
+    ROW = "raw.row", "tool cpu"
     #: And its histogram.
-    NO_HISTOGRAM = "raw.no-histogram", "file"
+    NO_HISTOGRAM = "raw.no-histogram", "file tool"
     HISTOGRAM_HEAD = "raw.histogram-head", "file"
     HISTOGRAM_COLUMN = "raw.histogram-column", "file column"
     HISTOGRAM_ROW = "raw.histogram-row", "file row"
@@ -170,12 +170,12 @@ class Raw(Kind):
     HISTOGRAM_END = "raw.histogram-end", "file"
     HISTOGRAM_SUM = "raw.histogram-sum", "file cpu"
 
-    #: Calls of synchronize_rcu(), and rcutorture; `end` is None where it does not tell.
+    #: Calls of a function of the kernel, and a test; `end` is None where it does not tell.
     NO_DURATION = "raw.no-duration", "file line"
-    DURATION = "raw.duration", "took_ns"
+    DURATION = "raw.duration", "call took_ns"
     FEW_CALLS = "raw.few-calls", "file calls least"
-    TORTURE_END = "raw.torture-end", "end"
-    TORTURE_TIME = "raw.torture-time"
+    TEST_END = "raw.test-end", "tool end"
+    TEST_TIME = "raw.test-time", "tool"
 
     #: Functions that are counted, and senders of IPIs.
     WINDOW_LINE = "raw.window-line", "file line"

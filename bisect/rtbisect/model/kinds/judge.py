@@ -145,18 +145,18 @@ class Gates(Kind):
 class Reach(Kind):
     """Whether what a commit changes runs; `functions` is how many it changes."""
 
-    BUILDS_SILENT = "reach.builds-silent"
-    NOT_BUILT = "reach.not-built"
-    NO_FUNCTION = "reach.no-function"
+    BUILDS_SILENT = "reachability.builds-silent"
+    NOT_BUILT = "reachability.not-built"
+    NO_FUNCTION = "reachability.no-function"
     #: The one of them that runs most.
-    RUNS = "reach.runs", "functions ran function per_s"
+    RUNS = "reachability.runs", "functions ran function per_s"
     #: Not in the window, but it does while the kernel boots.
-    AT_BOOT = "reach.at-boot", "functions function"
+    AT_BOOT = "reachability.at-boot", "functions function"
     #: The first of them.
-    NEVER = "reach.never", "functions names"
-    NOT_COUNTED = "reach.not-counted"
+    NEVER = "reachability.never", "functions names"
+    NOT_COUNTED = "reachability.not-counted"
     #: The first of those that nobody counted, and how many they are.
-    UNCOUNTED = "reach.uncounted", "functions function uncounted"
+    UNCOUNTED = "reachability.uncounted", "functions function uncounted"
 
 
 class Health(Kind):

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Sentences of what makes a run no evidence."""
+
+import pytest
+
+from rtbisect.model.finding import Finding
+from rtbisect.model.kinds.boot import Blocks, Boots, Commands, Noise, Part, Raw
+from rtbisect.words import boot
+from rtbisect.words.speak import speak
+
+EVERY = [kind for area in (Boots, Blocks, Raw, Noise, Commands) for kind in area]
+FEW = {"names": ("a", "b"), "more": 0}
+MANY = {"names": ("a", "b"), "more": 3}
+
+
+def test_each_kind_has_a_sentence_and_no_sentence_is_without_a_kind():
+    assert set(boot.SENTENCES) == set(EVERY)
+
+
+@pytest.mark.parametrize(
+    ("kind", "data", "sentence"),
+    [
+        (Boots.PANIC, {"part": Part.BOOT, "symptom": "VFS"}, "panic or oops at boot: VFS"),
+        (Boots.PANIC, {"part": Part.SUITE, "symptom": "VFS"}, "panic or oops in a suite: VFS"),
+        (
+            Boots.FLOOD,
+            {"part": Part.SUITE, "lost_bytes": 7},
+            "the console was flooded in a suite: 7 bytes lost",
+        ),
+        (Boots.HANG, {"part": Part.BOOT, "symptom": None}, "hang at boot: no login prompt"),
+        (Boots.HANG, {"part": Part.SUITE, "symptom": None}, "hang in a suite: no output"),
+        (Boots.HANG, {"part": Part.SUITE, "symptom": "x"}, "hang in a suite: x"),
+        (Boots.RESET, {"part": Part.BOOT}, "the machine ended during boot without a word"),
+        (Boots.RESET, {"part": Part.SUITE}, "the machine ended in a suite without a word"),
+        (Boots.KERNEL_MESSAGES, {"said": None}, "at boot: LAVA gave no reason"),
+        (Boots.KERNEL_MESSAGES, {"said": "a\nb"}, "at boot: a?b"),
+        (Boots.SUITES_STOPPED, {"said": None}, "the suites stopped: LAVA gave no reason"),
+        (Boots.FAKE, {"status": "hung"}, "the fake lab was told hung"),
+        (
+            Boots.CASE_FAILED,
+            {"case": "c", "fact": "f", "value": ""},
+            "the case c did not pass (f=)",
+        ),
+        (
+            Boots.CASE_FAILED,
+            {"case": "c", "fact": None, "value": None},
+            "the case c did not pass",
+        ),
+        (Boots.SMT, {"value": None, "wanted": "1"}, "smt_active is 'unknown', not 1"),
+        (Boots.SMT, {"value": "", "wanted": "1"}, "smt_active is '', not 1"),
+        (
+            Boots.CPUS,
+            {"fact": "online", "value": None},
+            "online is 'unknown' in the guest, not as asked",
+        ),
+        (Boots.CLOCK_SOURCE, {"value": "hpet"}, "the clock source is 'hpet', not tsc"),
+        (
+            Boots.DOSE,
+            {"window": "pf-on", "events_per_s": 660.8, "nominal_per_s": 1388.0},
+            "pf-on: 661 events/s, less than half of the nominal 1388/s",
+        ),
+        (
+            Boots.EVENTS_LOST,
+            {"window": "pf-on", "events": 1.0},
+            "pf-on: 1 events were lost",
+        ),
+        (
+            Boots.CALLS,
+            {"window": "rcu-on", "timed": 99.0, "wanted": 100},
+            "rcu-on: 99 durations of 100 calls",
+        ),
+        (
+            Blocks.FILE_NAME,
+            {"name": "a\x1b'"},
+            '''the block has a file named "a?'"''',
+        ),
+        (Blocks.FIRST_LINE, {"line": "x\x1by"}, "the first line of the block is damaged: x?y"),
+        (
+            Raw.FOREIGN_LINE,
+            {"file": "f.txt", "line": "\x1b[31m"},
+            r"f.txt has a line that is none of its own: '\x1b[31m'",
+        ),
+        (Raw.NO_HZ, {"file": "f.txt", "value": None}, "f.txt tells no hz: 'no such line'"),
+        (Raw.TEST_END, {"tool": "t", "end": None}, "t ended with 'nothing'"),
+        (Raw.TEST_END, {"tool": "t", "end": "WELL"}, "t ended with 'WELL'"),
+        (Raw.UNREADABLE, {"file": "f.txt", "error": "no"}, "f.txt cannot be read: no"),
+        (Raw.NO_DOSE, {"file": "f.txt"}, "f.txt has no dose of the workload"),
+        (Raw.ROW, {"tool": "t", "cpu": 3}, "t: CPU 3 has figures that cannot be together"),
+        (Raw.SENDER_CPU, {"file": "f.txt", "cpu": "2f"}, "f.txt has the CPU '2f'"),
+        (
+            Raw.CASE_UNIT,
+            {"case": "w.f", "unit": "x", "known": ("1", "us")},
+            "w.f has the unit 'x', not one of 1, us",
+        ),
+        (
+            Noise.WORST_BELOW_MEAN,
+            {"max_noise_us": 57.4, "mean_us": 1e6},
+            "the worst sample has 57.4 us of noise, the mean of all 1e+06 us",
+        ),
+        (
+            Noise.WORST_ABOVE_SUM,
+            {"max_noise_us": 9.0, "noise_us": 8.0},
+            "one sample has 9 us of noise, all of them 8 us",
+        ),
+        (Commands.LATE, {"limit_s": 0.5}, "the command ran longer than 0 s"),
+        (Commands.NOT_THERE, {"program": "./x"}, "./x is not in this revision"),
+        (Commands.NO_RATIO, {"value": 0.0}, "0 has no ratio to another figure; leave out --ratio"),
+        (
+            Commands.OTHER_LINES,
+            {"metric": "m", **FEW},
+            "no line m=... in the output, it has a, b",
+        ),
+        (
+            Commands.OTHER_KEYS,
+            {"metric": "m", **MANY},
+            "no number 'm' in the JSON object, it has a, b and 3 more",
+        ),
+        (
+            Commands.SEVERAL,
+            {"figures": 5, **MANY},
+            "5 figures (a, b and 3 more); name one with --metric",
+        ),
+    ],
+)
+def test_a_sentence(kind, data, sentence):
+    assert str(speak(Finding.of(kind, **data))) == sentence
+
+
+def test_a_finding_stands_in_the_sentence_of_the_one_above():
+    noise = Finding.of(Noise.RANGE, noise_us=6e5, runtime_us=500_000)
+    row = Finding.of(Raw.SAMPLE, tool="t", cpu=4, why=noise)
+    told = "t: CPU 004: 600000 us of noise in 500000 us"
+    refused = Finding.of(Boots.SUITE, suite="osnoise", window="osnoise-off", why=row)
+    assert str(speak(refused)) == f"osnoise@osnoise-off: {told}"
+    assert str(speak(Finding.of(Boots.SOURCES, window="w", why=row))) == f"w: {told}"
+    gate = Finding.of(Boots.GATE, window="w", gate="G4", why=row)
+    assert str(speak(gate)) == f"w: G4: {told}"
+    ended = Finding.of(Commands.ENDED, code=3)
+    last = Finding.of(Commands.LAST_ERROR, why=ended, line="no\x07device")
+    assert str(speak(last)) == "the command ended with 3: no?device"
