@@ -7,6 +7,8 @@ from helpers.report_cases import backport, hang, rcu
 from helpers.report_epoll import epoll
 from helpers.report_parts import BOT, OPERATOR, QUIET, on_board, row, sha
 from rtbisect.model.campaign import MetricKey, Sample
+from rtbisect.model.finding import Finding
+from rtbisect.model.kinds.mail import AddressSource, Thread
 from rtbisect.model.mail import Recipient, Recipients
 from rtbisect.report.ab_table import compared
 from rtbisect.report.draft import Public
@@ -148,10 +150,14 @@ NOTICES = {
 
 
 def _people(*, tracked):
-    lists = (Recipient(REGRESSIONS, "", "the list for regressions in mainline"),) if tracked else ()
-    keeper = Recipient("keeper@kernel.example.org", "Keeper", "get_maintainer.pl: maintainer")
-    author = Recipient("dev@kernel.example.org", "A. Developer", "author of the commit")
-    return Recipients((author,), (*lists, keeper))
+    listed = Finding.of(AddressSource.REGRESSIONS, tree="mainline")
+    lists = (Recipient(REGRESSIONS, "", listed),) if tracked else ()
+    keeps = Finding.of(AddressSource.MAINTAINER, role="maintainer")
+    keeper = Recipient("keeper@kernel.example.org", "Keeper", keeps)
+    wrote = Finding.of(AddressSource.AUTHOR)
+    author = Recipient("dev@kernel.example.org", "A. Developer", wrote)
+    thread = Finding.of(Thread.NO_PATCH)
+    return Recipients(to=(author,), cc=(*lists, keeper), dropped=(), parent="", thread=thread)
 
 
 def _public(report, use_case=""):

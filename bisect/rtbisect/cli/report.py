@@ -6,7 +6,6 @@ from __future__ import annotations
 import json
 import re
 import sys
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,7 +28,7 @@ from rtbisect.errors import ConfigError, Exit, InfrastructureError
 from rtbisect.evidence.bundle import write_bundle
 from rtbisect.mail import approve as approving
 from rtbisect.mail import result_mail
-from rtbisect.mail.digest import digest, write_digest
+from rtbisect.mail.digest import digest, told, write_digest
 from rtbisect.mail.fixes import Mended, mended
 from rtbisect.mail.report_state import follow_outbox
 from rtbisect.model.campaign import Level
@@ -42,6 +41,7 @@ from rtbisect.report.lint.rules import lint as lint_mail
 from rtbisect.report.page import write_page
 from rtbisect.report.template_values import Bot
 from rtbisect.store.journal import recorded
+from rtbisect.words.speak import speak
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -145,12 +145,19 @@ def propose(
     proposal = approving.make_proposal(output.state, record, by, notes)
     people = proposal.recipients
     rows = [
-        {"header": header, "address": each.address, "name": each.name, "reason": each.reason}
+        {
+            "header": header,
+            "address": each.address,
+            "name": each.name,
+            "reason": str(speak(each.reason)),
+        }
         for header, group in (("To", people.to), ("Cc", people.cc), ("dropped", people.dropped))
         for each in group
     ]
     lines = [f"{row['header']:<8}{row['address']}  ({row['reason']})" for row in rows]
-    lines += [people.thread, *filter(None, [proposal.note]), *map(_finding_line, proposal.findings)]
+    thread = str(speak(people.thread))
+    note = str(speak(proposal.note)) if proposal.note else ""
+    lines += [thread, *filter(None, [note]), *map(_finding_line, proposal.findings)]
     lines.append(
         f"{proposal.path}: read it, edit it, then `rtbisect report approve {campaign} --by ...`"
     )
@@ -160,9 +167,9 @@ def propose(
         "eml": proposal.text,
         "recipients": rows,
         "in_reply_to": people.parent,
-        "thread": people.thread,
+        "thread": thread,
         "findings": _finding_rows(proposal.findings),
-        "note": proposal.note,
+        "note": note,
     }
     output.answer(data, proposal.text + "\n" + "\n".join(lines))
     return Exit.REGRESSED if proposal.findings else Exit.ANSWERED
@@ -283,7 +290,7 @@ def make_digest(
     send = queue and (contents.ill or not lab_only)
     if send:
         output.outbox.put(mail)
-    output.answer({"eml": mail.text, "queued": send} | asdict(contents), mail.text)
+    output.answer({"eml": mail.text, "queued": send} | told(contents), mail.text)
     return Exit.LAB if contents.ill else Exit.ANSWERED
 
 

@@ -17,6 +17,8 @@ from rtbisect.kernel import confined
 from rtbisect.kernel.bounds import Bounds
 from rtbisect.kernel.sandbox import SRC, Sandbox
 from rtbisect.kernel.settings import uid_of
+from rtbisect.model.finding import Finding
+from rtbisect.model.kinds.mail import NoMaintainers
 from rtbisect.process.command import printable
 
 SCRIPT = "scripts/get_maintainer.pl"
@@ -45,8 +47,8 @@ class MaintainerLines:
 
     #: As `Name <address> (role)`.
     lines: tuple[str, ...] = ()
-    #: Why there are none; "" where there are.
-    why_not: str = ""
+    #: Why there are none; None where there are.
+    why_not: Finding | None = None
 
 
 def maintainers(source: Path, files: Sequence[str]) -> MaintainerLines:
@@ -55,10 +57,10 @@ def maintainers(source: Path, files: Sequence[str]) -> MaintainerLines:
     InfrastructureError when the sandbox itself does not start.
     """
     if not (source / SCRIPT).is_file():
-        return MaintainerLines(why_not=f"the tree has no {SCRIPT}")
+        return MaintainerLines(why_not=Finding.of(NoMaintainers.NO_SCRIPT, script=SCRIPT))
     present = [name for name in files[:_MOST_FILES] if (source / name).is_file()]
     if not present:
-        return MaintainerLines(why_not="none of the files of the commit is in the tree now")
+        return MaintainerLines(why_not=Finding.of(NoMaintainers.NO_FILES))
     with tempfile.TemporaryDirectory(prefix="rtbisect-maintainers-") as name:
         return _run_script(source, present, Path(name))
 
@@ -86,10 +88,12 @@ def _run_script(source: Path, files: Sequence[str], place: Path) -> MaintainerLi
             sandbox, words, cwd=place, timeout_s=_TIMEOUT_S, log=output, error_log=errors
         )
     except InfrastructureError as error:
-        return MaintainerLines(why_not=f"{SCRIPT}: {error.message}")
+        why_not = Finding.of(NoMaintainers.NOT_STARTED, script=SCRIPT, error=error.message)
+        return MaintainerLines(why_not=why_not)
     if not ended.done.ok or ended.exceeded:
         last = ended.exceeded or (_lines(errors) or ["no word"])[-1]
-        return MaintainerLines(why_not=f"{SCRIPT} failed: {printable(last, 120)}")
+        said = printable(last, 120)
+        return MaintainerLines(why_not=Finding.of(NoMaintainers.FAILED, script=SCRIPT, said=said))
     lines = [printable(line, 300) for line in _lines(output)]
     return MaintainerLines(tuple(line for line in lines if "@" in line)[:_MOST_LINES])
 

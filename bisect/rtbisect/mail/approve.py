@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass, replace
 from email.policy import default
 from email.utils import getaddresses, parseaddr
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rtbisect.campaign import assemble, trees
 from rtbisect.config.site_file import Site, load_site
@@ -22,8 +22,10 @@ from rtbisect.errors import BusyError, ConfigError
 from rtbisect.evidence.bundle import SUMS
 from rtbisect.evidence.kernels import SCRIPT
 from rtbisect.kernel.maintainers import MaintainerLines, maintainers
-from rtbisect.mail.recipients import in_words, plain_name, propose
+from rtbisect.mail.recipients import plain_name, propose, refused
 from rtbisect.mail.report_state import follow_outbox
+from rtbisect.model.finding import Finding
+from rtbisect.model.kinds.mail import NoMaintainers
 from rtbisect.model.mail import MailKind, OutMail, Recipients
 from rtbisect.model.report import CommitText, Report, ReportInput, ReportState
 from rtbisect.report.draft import Public, check_mailable, keep
@@ -34,10 +36,12 @@ from rtbisect.report.policy import Purpose, failed_gate, purpose_of, refusal
 from rtbisect.report.template_values import symptom_of
 from rtbisect.report.text import foreign
 from rtbisect.store.outbox import Outbox
+from rtbisect.words.speak import speak
+from rtbisect.words.voice import voice_of
 
 if TYPE_CHECKING:
     from rtbisect.config.schema import Person
-    from rtbisect.report.lint.mail import Finding
+    from rtbisect.report.lint.mail import Finding as Fault
     from rtbisect.store.campaigns import CampaignRecord, CampaignStore
     from rtbisect.trees.git import GitTree
 
@@ -66,9 +70,9 @@ class Proposal:
     text: str
     recipients: Recipients
     #: What rules find in it; () for a mail that may go.
-    findings: tuple[Finding, ...]
-    #: Why the tree was not asked for its maintainers; "" where it was.
-    note: str = ""
+    findings: tuple[Fault, ...]
+    #: Why the tree was not asked for its maintainers; None where it was.
+    note: Finding | None
 
 
 def make_proposal(state: Path, record: CampaignRecord, by: str, notes: ApproverNotes) -> Proposal:
@@ -106,9 +110,19 @@ def make_proposal(state: Path, record: CampaignRecord, by: str, notes: ApproverN
     )
     text = assemble.mailer_of(state, site, report.operator).public(report, public)
     folder = draft.folder
-    keep(folder / RECIPIENTS, json.dumps(asdict(people), indent=1, sort_keys=True) + "\n")
+    keep(folder / RECIPIENTS, json.dumps(_in_words(people), indent=1, sort_keys=True) + "\n")
     keep(folder / PUBLIC, text)
     return Proposal(folder / PUBLIC, text, people, lint(text.encode()), listed.why_not)
+
+
+def _in_words(people: Recipients) -> dict[str, Any]:
+    """For a person who approves the mail, and for `_check_people`."""
+    groups = {"to": people.to, "cc": people.cc, "dropped": people.dropped}
+    rows = {
+        name: [asdict(each) | {"reason": str(speak(each.reason))} for each in group]
+        for name, group in groups.items()
+    }
+    return rows | {"parent": people.parent, "thread": str(speak(people.thread))}
 
 
 def _maintainers(tree: GitTree, commit: CommitText) -> MaintainerLines:
@@ -117,7 +131,7 @@ def _maintainers(tree: GitTree, commit: CommitText) -> MaintainerLines:
         with tree.held(commit.sha, wait_s=0.0) as source:
             return maintainers(source.path, commit.files)
     except BusyError as error:
-        return MaintainerLines(why_not=f"get_maintainer.pl was not asked: {error.message}")
+        return MaintainerLines(why_not=Finding.of(NoMaintainers.BUSY, error=error.message))
 
 
 def _evidence_url(site: Site, campaign: str) -> str:
@@ -174,7 +188,8 @@ def check_gates(record: CampaignRecord) -> None:
     if record.result is None:
         raise ConfigError(f"campaign {record.id} has no answer", "see `rtbisect status`")
     if gate := failed_gate(record.result):
-        raise ConfigError(f"gate {gate.name} failed: {gate.reason}", "it stays with you")
+        why = speak(gate.reason, voice_of(record.request.sought))
+        raise ConfigError(f"gate {gate.name} failed: {why}", "it stays with you")
 
 
 def check_lint(mail: bytes, hint: str) -> None:
@@ -273,8 +288,7 @@ def _check_people(people: list[str], folder: Path, site: Site) -> None:
     rules = site.ours.mail
     for address in people:
         if reason := refusal(address, rules, proposed):
-            raise ConfigError(
-                f"{address[:80]} {in_words(reason, rules)}", f"correct {folder / PUBLIC}"
-            )
+            why = speak(refused(reason, rules))
+            raise ConfigError(f"{address[:80]} {why}", f"correct {folder / PUBLIC}")
     if not people:
         raise ConfigError(f"{folder / PUBLIC} has no recipients", "see recipients.json beside it")

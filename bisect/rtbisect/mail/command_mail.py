@@ -121,8 +121,7 @@ def _read(
 ) -> Reply:
     mail = mime.parse(data)
     sender = _sender(mail)
-    too_large = ("", Finding.of(NoText.TOO_LARGE))
-    text, no_text = too_large if giant else reply_text.text_of(mail)
+    text, no_text = ("", Finding.of(NoText.TOO_LARGE)) if giant else reply_text.text_of(mail)
     campaign = _answered_campaign(mail, text, threads)
     identity = (_ID.findall(_header(mail, "Message-ID")) or [""])[0]
     ignored = _why_ignored(mail, sender, trust)

@@ -77,8 +77,8 @@ def _carry_out_one(
             raise
         return Finding.of(Outcomes.REFUSED, command=name, error=error.message)
     result_mail.note_test(store, record, answer.level, newest=question.newest)
-    words, path = ab_test.WORDS[answer.level], str(answer.path)
-    return Finding.of(Outcomes.ANSWERED, command=name, answer=words, path=path)
+    word = ab_test.WORDS[answer.level]
+    return Finding.of(Outcomes.ANSWERED, command=name, answer=word, path=str(answer.path))
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,9 +4,9 @@
 from __future__ import annotations
 
 import secrets
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rtbisect.campaign import assemble, labs
 from rtbisect.config.paths import data
@@ -14,6 +14,8 @@ from rtbisect.config.thresholds import load_thresholds
 from rtbisect.errors import ConfigError, InternalError
 from rtbisect.judge.verdict import improved
 from rtbisect.model.campaign import Outcome, Result
+from rtbisect.model.finding import Finding
+from rtbisect.model.kinds.mail import Digested
 from rtbisect.model.mail import MailKind, MailState, OutMail
 from rtbisect.model.report import ReportState
 from rtbisect.report.message import Envelope, own_id
@@ -21,6 +23,7 @@ from rtbisect.report.text import TABLE, cut, foreign
 from rtbisect.store.campaigns import CampaignRecord, CampaignStore
 from rtbisect.store.outbox import Outbox
 from rtbisect.store.replies import Replies, ReplyState
+from rtbisect.words.speak import speak
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -34,22 +37,22 @@ _MOST = 15
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Digest:
-    """What there is to tell, as lines for a mail, of each part the first ones."""
+    """What there is to tell, of each part the first ones."""
 
     #: The night, back from now.
     hours: int
     #: How many there are of each part, by the name of its field.
     counts: Mapping[str, int]
     #: Campaigns whose last step is of these hours.
-    ended: tuple[str, ...]
+    ended: tuple[Finding, ...]
     #: Campaigns that are not done and that no process works on.
-    paused: tuple[str, ...]
+    paused: tuple[Finding, ...]
     #: Mails and replies that a person has to decide on.
-    waiting: tuple[str, ...]
+    waiting: tuple[Finding, ...]
     #: Campaigns with a culprit whose report nobody has approved.
-    drafts: tuple[str, ...]
+    drafts: tuple[Finding, ...]
     #: Those in quarantine, with the reason.
-    devices: tuple[str, ...]
+    devices: tuple[Finding, ...]
 
     @property
     def ill(self) -> bool:
@@ -64,74 +67,97 @@ def digest(state: Path, hours: int, now_iso: str) -> Digest:
     store = CampaignStore(state)
     active, since = store.active(), datetime.fromisoformat(now_iso) - timedelta(hours=hours)
     mails = [
-        f"{mail.state}: {mail.campaign} {mail.kind}, {mail.answer}"
+        Finding.of(
+            Digested.MAIL,
+            state=mail.state,
+            campaign=mail.campaign,
+            mail=mail.kind,
+            answer=mail.answer,
+        )
         for mail in Outbox(state).all((MailState.IN_DOUBT, MailState.REFUSED, MailState.HELD))
     ]
     replies = [
-        f"reply {reply.key} to {reply.campaign}: {reply.why}"
+        Finding.of(Digested.REPLY, key=reply.key, campaign=reply.campaign, why=reply.why or "")
         for reply in Replies(state).all([ReplyState.WAITING])
     ]
-    drafts = store.with_report((ReportState.DRAFT,), culprit=True)
-    quarantined = labs.quarantine(state).all()
+    devices = [
+        Finding.of(Digested.DEVICE, host=name, why=entry.reason)
+        for name, entry in labs.quarantine(state).all().items()
+    ]
+    ended = store.ended_since(since)
     paused = [name for name in store.unfinished() if name != active]
-    parts = {
-        "ended": _campaign_lines(store, store.ended_since(since), _answer_line),
-        "paused": _campaign_lines(
-            store, paused, lambda each: each.note or "its process was killed"
-        ),
-        "waiting": _first_lines([*mails, *replies]),
-        "drafts": _campaign_lines(store, drafts, _answer_line),
-        "devices": _first_lines([f"{name}: {entry.reason}" for name, entry in quarantined.items()]),
-    }
+    drafts = store.with_report((ReportState.DRAFT,), culprit=True)
+    waiting = [*mails, *replies]
+    parts = {"ended": ended, "paused": paused, "waiting": waiting, "drafts": drafts}
+    counts = {name: len(rows) for name, rows in (parts | {"devices": devices}).items()}
     return Digest(
         hours=hours,
-        counts={name: count for name, (count, _) in parts.items()},
-        **{name: lines for name, (_, lines) in parts.items()},
+        counts=counts,
+        ended=_of_campaigns(store, ended, _answer_of),
+        paused=_of_campaigns(store, paused, _why_paused),
+        waiting=tuple(waiting[:_MOST]),
+        drafts=_of_campaigns(store, drafts, _answer_of),
+        devices=tuple(devices[:_MOST]),
     )
 
 
-def _campaign_lines(
-    store: CampaignStore, names: Sequence[str], describe: Callable[[CampaignRecord], str]
-) -> tuple[int, tuple[str, ...]]:
-    """How many, and a line for each of the first: its name and what `describe` says of it."""
-    lines = []
+def _of_campaigns(
+    store: CampaignStore, names: Sequence[str], describe: Callable[[CampaignRecord], Finding | str]
+) -> tuple[Finding, ...]:
+    """What `describe` finds of each of the first."""
+    rows = []
     for name in names[:_MOST]:
+        what: Finding | str
         try:
-            lines.append(f"{name}: {describe(store.get(name))}")
+            what = describe(store.get(name))
         except InternalError:
-            lines.append(f"{name}: made by another version of rtbisect")
-    return _first_lines(lines, len(names))
+            what = Finding.of(Digested.OTHER_VERSION)
+        rows.append(Finding.of(Digested.CAMPAIGN, campaign=name, what=what))
+    return tuple(rows)
 
 
-def _answer_line(record: CampaignRecord) -> str:
+def _why_paused(record: CampaignRecord) -> Finding | str:
+    return record.note or Finding.of(Digested.KILLED)
+
+
+def _answer_of(record: CampaignRecord) -> Finding:
     result = record.result
     if result is None:
-        return "no answer"
-    culprit = f" {result.culprit[:12]}" if result.culprit else ""
-    confidence = f", confidence {result.confidence:.3f}" if result.confidence else ""
-    return (
-        f"{result.outcome}{culprit}, cause {result.cause}{confidence}{_improvements_text(result)}"
+        return Finding.of(Digested.NO_ANSWER)
+    return Finding.of(
+        Digested.ANSWER,
+        outcome=result.outcome,
+        culprit=result.culprit,
+        cause=result.cause,
+        confidence=result.confidence,
+        better=_improved(result),
     )
 
 
-def _improvements_text(result: Result) -> str:
+def _improved(result: Result) -> tuple[str, ...]:
     """Figures that improved, by the thresholds as they are now."""
     if result.outcome is not Outcome.NO_REGRESSION:
-        return ""
+        return ()
     suites = tuple(dict.fromkeys(each.key.suite for each in result.judgements))
     try:
         improvements = improved(result.judgements, load_thresholds(data("thresholds"), suites))
     except ConfigError:
-        return ""
-    return f"; better: {', '.join(str(each.key) for each in improvements)}" if improvements else ""
+        return ()
+    return tuple(str(each.key) for each in improvements)
 
 
-def _first_lines(rows: Sequence[str], count: int | None = None) -> tuple[int, tuple[str, ...]]:
-    """How many there are, and the first of them as they are told."""
-    total = len(rows) if count is None else count
-    shown = [f"  {cut(foreign(row, 300), TABLE - 2)}" for row in rows[:_MOST]]
-    more = [f"  and {total - len(shown)} more"] if total > len(shown) else []
-    return total, (*shown, *more)
+def told(contents: Digest) -> dict[str, Any]:
+    """A digest as its mail and programs get it: lines of each part, and how many more there are."""
+    lines = {
+        name: _lines(getattr(contents, name), count) for name, count in contents.counts.items()
+    }
+    return {"hours": contents.hours, "counts": contents.counts, **lines}
+
+
+def _lines(rows: Sequence[Finding], count: int) -> tuple[str, ...]:
+    shown = [f"  {cut(foreign(str(speak(row)), 300), TABLE - 2)}" for row in rows]
+    more = [f"  and {count - len(shown)} more"] if count > len(shown) else []
+    return (*shown, *more)
 
 
 def write_digest(state: Path, site: Site, contents: Digest, *, lab_only: bool, by: str) -> OutMail:
@@ -152,7 +178,7 @@ def write_digest(state: Path, site: Site, contents: Digest, *, lab_only: bool, b
         message_id=own_id(f"{kind}.{secrets.token_hex(8)}", mailer.bot),
         marks=(("Kind", kind),),
     )
-    text = mailer.notice(f"{kind}.txt.j2", headers, asdict(contents))
+    text = mailer.notice(f"{kind}.txt.j2", headers, told(contents))
     return OutMail(
         message_id=f"<{headers.message_id}>",
         campaign="",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Whom a report on a commit goes to, in the words of the mail and of who approves it; who that is,
+"""Whom a report on a commit goes to, for the mail and for who approves it; who that is,
 `report.policy` decides.
 
 Sources: Documentation/admin-guide/reporting-regressions.rst and reporting-issues.rst.
@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from rtbisect.errors import ConfigError
+from rtbisect.model.finding import Finding
+from rtbisect.model.kinds.mail import AddressSource, Refusal, Thread
 from rtbisect.model.mail import Recipient, Recipients
 from rtbisect.report.lint.form import MESSAGE_ID
-from rtbisect.report.policy import Addressee, AddressSource, Purpose, Refusal, addressees
+from rtbisect.report.policy import Addressee, Purpose, addressees
 from rtbisect.report.text import ascii_line
 
 if TYPE_CHECKING:
@@ -34,26 +36,6 @@ _LINK = re.compile(
 #: What a name in a header may not have if it is to go without quotes.
 _NAME = re.compile(r"[^A-Za-z0-9 .'_+-]")
 
-_REASONS = {
-    AddressSource.AUTHOR: "author of the commit",
-    AddressSource.COMMITTER: "committer",
-    AddressSource.REGRESSIONS: "the list for regressions in {detail}",
-    AddressSource.STABLE: "the commit is in a stable series",
-    AddressSource.BACKPORT: "is asked to pick the repair",
-    AddressSource.SITE: "the site's list for {detail}",
-    AddressSource.SIGNED_OFF: "signed it off",
-}
-
-_REFUSALS = {
-    Refusal.NO_ADDRESS: "is no mail address",
-    Refusal.TAKES_NO_MAIL: "takes no mail",
-    Refusal.DENIED: "the site denies it",
-    Refusal.OPTED_OUT: "opted out",
-    Refusal.NOT_ALLOWED: "is not among those that the site allows",
-    Refusal.TOO_MANY: "a report goes to {most} at most",
-    Refusal.NOT_PROPOSED: "was not proposed; put it into mail: allow: or lists: of the site file",
-}
-
 
 def plain_name(text: str) -> str:
     """A name that needs neither quotes nor an encoded word; "" when nothing of it is left."""
@@ -61,9 +43,9 @@ def plain_name(text: str) -> str:
     return name if re.search(r"[A-Za-z]", name) else ""
 
 
-def in_words(refusal: Refusal, rules: MailEntry) -> str:
-    """Why an address is not written to, as what follows it."""
-    return _REFUSALS[refusal].format(most=rules.most)
+def refused(why: Refusal, rules: MailEntry) -> Finding:
+    """Why an address is not written to."""
+    return Finding.of(why, **({"most": rules.most} if why is Refusal.TOO_MANY else {}))
 
 
 def propose(  # noqa: PLR0913  (one commit, and all that is known about it)
@@ -87,7 +69,7 @@ def propose(  # noqa: PLR0913  (one commit, and all that is known about it)
         cc=tuple(_recipient(addressee) for addressee in chosen.cc),
         dropped=tuple(
             Recipient(
-                ascii_line(addressee.address, 80), plain_name(addressee.name), in_words(why, rules)
+                ascii_line(addressee.address, 80), plain_name(addressee.name), refused(why, rules)
             )
             for addressee, why in chosen.refused
         ),
@@ -97,14 +79,14 @@ def propose(  # noqa: PLR0913  (one commit, and all that is known about it)
 
 
 def _recipient(addressee: Addressee) -> Recipient:
-    if addressee.source is AddressSource.MAINTAINER:
-        reason = f"get_maintainer.pl: {ascii_line(addressee.detail, 60) or 'named'}"
-    else:
-        reason = _REASONS[addressee.source].format(detail=addressee.detail)
+    source, detail = addressee.source, addressee.detail
+    if source is AddressSource.MAINTAINER:
+        detail = ascii_line(detail, 60)
+    reason = Finding.of(source, **dict.fromkeys(source.parameters, detail))
     return Recipient(addressee.address, plain_name(addressee.name), reason)
 
 
-def parent_of(commit: CommitText, now_iso: str) -> tuple[str, str]:
+def parent_of(commit: CommitText, now_iso: str) -> tuple[str, Finding]:
     """Message-ID of the patch where it is fresh enough to be answered, and what was decided."""
     patch_id = ""
     for link in commit.links:
@@ -113,11 +95,12 @@ def parent_of(commit: CommitText, now_iso: str) -> tuple[str, str]:
         if identity.isascii() and MESSAGE_ID.fullmatch(identity):
             patch_id = identity
     if not patch_id:
-        return "", "a thread of its own: the commit links to no patch"
+        return "", Finding.of(Thread.NO_PATCH)
     try:
         age = datetime.fromisoformat(now_iso) - datetime.fromisoformat(commit.date)
     except (ValueError, TypeError):
-        return "", "a thread of its own: the age of the patch is not known"
+        return "", Finding.of(Thread.UNKNOWN_AGE)
     if not timedelta(days=-1) <= age <= _FRESH:
-        return "", f"a thread of its own: the patch is {age.days} days old"
-    return patch_id, f"an answer to the patch, which is {max(age.days, 0)} days old"
+        return "", Finding.of(Thread.NOT_FRESH, age_days=age.days)
+    # Clocks of others may be ahead.
+    return patch_id, Finding.of(Thread.ANSWER, age_days=max(age.days, 0))

@@ -19,6 +19,8 @@ from rtbisect.mail.approve import approver, check_gates, check_lint
 from rtbisect.mail.recipients import plain_name
 from rtbisect.mail.report_state import withdrawn
 from rtbisect.model.campaign import Level, Sought
+from rtbisect.model.finding import Finding
+from rtbisect.model.kinds.mail import AddressSource
 from rtbisect.model.mail import MailKind, MailState, OutMail, Recipient
 from rtbisect.model.report import ReportState
 from rtbisect.report.draft import check_mailable, keep
@@ -157,8 +159,9 @@ def _recipients(
 
 
 def _addresses(header: AddressHeader | None) -> tuple[str, ...]:
+    has_report = Finding.of(AddressSource.HAS_REPORT)
     return tuple(
-        str(Recipient(address.addr_spec, plain_name(address.display_name), "has the report"))
+        str(Recipient(address.addr_spec, plain_name(address.display_name), has_report))
         for address in (header.addresses if header else ())
     )
 

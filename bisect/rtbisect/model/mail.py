@@ -5,6 +5,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rtbisect.model.finding import Finding
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,7 +19,7 @@ class Recipient:
     #: ASCII that needs no quotes; "" where there is none.
     name: str
     #: Where the address comes from.
-    reason: str
+    reason: Finding
 
     def __str__(self) -> str:
         return f"{self.name} <{self.address}>" if self.name else self.address
@@ -28,11 +32,11 @@ class Recipients:
     to: tuple[Recipient, ...]
     cc: tuple[Recipient, ...]
     #: Addresses that were found and may not be used; their reason says why.
-    dropped: tuple[Recipient, ...] = ()
+    dropped: tuple[Recipient, ...]
     #: Message-ID that the mail answers; "" for a thread of its own.
-    parent: str = ""
+    parent: str
     #: Why that thread.
-    thread: str = ""
+    thread: Finding
 
     @property
     def addresses(self) -> tuple[str, ...]:

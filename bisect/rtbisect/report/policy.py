@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Who may be mailed: which report may leave, what for, and to whom. Facts decide that, and it is
-told in values; the words are those of `template_values.banner` and `mail/recipients.py`.
+told in values; the words are those of `template_values.banner` and `words/mail.py`.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from rtbisect.judge.verdict import improved
 from rtbisect.model.campaign import Cause, Gate, Judgement, Outcome, Result, Sought
+from rtbisect.model.kinds.mail import AddressSource, Refusal
 from rtbisect.report.averages import has_share
 from rtbisect.report.headline_figure import headline
 from rtbisect.report.lint.form import ADDRESS
@@ -152,36 +153,6 @@ def purpose_of(report: ReportInput, kind: str, *, hurts: bool) -> Purpose:
         return Purpose.BACKPORT
     tracked = hurts and kind in TRACKED and report.result.cause is Cause.KERNEL
     return Purpose.TRACKED if tracked else Purpose.TOLD
-
-
-class AddressSource(Enum):
-    """Where an address comes from."""
-
-    AUTHOR = auto()
-    COMMITTER = auto()
-    #: The list for regressions.
-    REGRESSIONS = auto()
-    #: Stable, whose series have the commit.
-    STABLE = auto()
-    #: Stable, which is asked to pick the commit.
-    BACKPORT = auto()
-    SITE = auto()
-    MAINTAINER = auto()
-    SIGNED_OFF = auto()
-
-
-class Refusal(Enum):
-    """Why an address is not written to."""
-
-    NO_ADDRESS = auto()
-    TAKES_NO_MAIL = auto()
-    DENIED = auto()
-    OPTED_OUT = auto()
-    NOT_ALLOWED = auto()
-    #: As many as a report may have come before it.
-    TOO_MANY = auto()
-    #: A person added it, and the site names nobody whom that may be.
-    NOT_PROPOSED = auto()
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ import pytest
 
 from rtbisect.kernel import maintainers as asked
 from rtbisect.kernel.maintainers import SCRIPT, maintainers
+from rtbisect.model.kinds.mail import NoMaintainers
 
 pytestmark = pytest.mark.skipif(
     not all(shutil.which(tool) for tool in ("bwrap", "perl")), reason="needs bwrap and perl"
@@ -38,7 +39,7 @@ def test_it_is_asked_for_the_files(tree):
              'print "$_\\@example.org (args)\\n" for @ARGV;'),
         ("fs/eventpoll.c", "fs/-f", "fs/gone.c"),
     )  # fmt: skip
-    assert found.why_not == ""
+    assert found.why_not is None
     assert found.lines[0] == "A B <a@example.org> (maintainer:X)"
     assert found.lines[-3:] == (
         "--@example.org (args)",
@@ -48,27 +49,27 @@ def test_it_is_asked_for_the_files(tree):
 
 
 @pytest.mark.parametrize(
-    ("program", "said"),
+    ("program", "kind"),
     [
-        (None, "has no scripts/get_maintainer.pl"),
-        ("die qq(no\\e[31m tree\\n);", "failed: no"),
-        ("print qq(x\\@example.org (y)\\n) while 1;", "failed"),
-        ("kill 9, $$;", "failed"),
-        ("this is no Perl", "failed"),
+        (None, NoMaintainers.NO_SCRIPT),
+        ("die qq(no\\e[31m tree\\n);", NoMaintainers.FAILED),
+        ("print qq(x\\@example.org (y)\\n) while 1;", NoMaintainers.FAILED),
+        ("kill 9, $$;", NoMaintainers.FAILED),
+        ("this is no Perl", NoMaintainers.FAILED),
     ],
 )
-def test_one_that_does_not_work_gives_none(tree, program, said):
+def test_one_that_does_not_work_gives_none(tree, program, kind):
     found = maintainers(tree(program), ("fs/eventpoll.c",))
     assert found.lines == ()
-    assert said in found.why_not
-    assert found.why_not.isprintable()
+    assert (found.why_not.kind, found.why_not.data["script"]) == (kind, SCRIPT)
+    assert found.why_not.data.get("said", "").isprintable()
 
 
 def test_one_that_does_not_end_is_ended(tree, monkeypatch):
     monkeypatch.setattr(asked, "_TIMEOUT_S", 1.0)
     found = maintainers(tree("sleep 1000;"), ("fs/eventpoll.c",))
     assert found.lines == ()
-    assert SCRIPT in found.why_not
+    assert found.why_not.kind == NoMaintainers.FAILED
 
 
 def test_a_hostile_one_reaches_nothing(tree, tmp_path):
@@ -84,4 +85,5 @@ def test_a_hostile_one_reaches_nothing(tree, tmp_path):
 
 
 def test_files_that_are_gone_are_not_asked_for(tree):
-    assert "is in the tree now" in maintainers(tree("1;"), ("fs/gone.c",)).why_not
+    found = maintainers(tree("1;"), ("fs/gone.c",))
+    assert found.why_not.kind == NoMaintainers.NO_FILES

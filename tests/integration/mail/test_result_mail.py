@@ -294,10 +294,9 @@ def test_a_patch_that_mends_the_culprit_asks_by_itself(world, tag, state):
 
 def test_a_patch_of_somebody_else_waits(world):
     name = sent(world)
-    body = f"Fixes: {world.sha[:12]}\n\n{PATCH}"
-    (found,) = reply(world, name, body, "eve@kernel.example.org")
-    why = Replies(world.state).get(found["key"]).why
-    assert (found["state"], why.kind) == ("waiting", Untrusted.STRANGER)
+    (found,) = reply(world, name, f"Fixes: {world.sha[:12]}\n\n{PATCH}", "eve@kernel.example.org")
+    kept = Replies(world.state).get(found["key"])
+    assert (kept.state, kept.why.kind) == ("waiting", Untrusted.STRANGER)
 
 
 def test_a_tag_without_a_patch_asks_nothing(world):

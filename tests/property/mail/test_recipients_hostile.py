@@ -14,6 +14,7 @@ from rtbisect.mail.recipients import propose
 from rtbisect.model.report import CommitText
 from rtbisect.report.lint.form import ADDRESS
 from rtbisect.report.policy import Purpose
+from rtbisect.words.speak import speak
 
 COMMIT = CommitText(
     sha="a" * 40,
@@ -60,4 +61,5 @@ def test_no_commit_adds_a_header(commit, named):
     read = [each.addr_spec for name in ("To", "Cc") for each in mail[name].addresses]
     assert tuple(read) == who.addresses
     assert all(ADDRESS.fullmatch(each) for each in read)
-    assert all(each.reason.isascii() for each in (*who.to, *who.cc, *who.dropped))
+    everybody = (*who.to, *who.cc, *who.dropped)
+    assert all(str(speak(each.reason)).isascii() for each in everybody)

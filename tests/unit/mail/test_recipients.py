@@ -8,9 +8,11 @@ import pytest
 from rtbisect.config.schema import MailEntry
 from rtbisect.errors import ConfigError
 from rtbisect.mail.recipients import propose
+from rtbisect.model.finding import Finding
+from rtbisect.model.kinds.mail import AddressSource, Refusal, Thread
 from rtbisect.model.report import CommitText
 from rtbisect.report.message import answers_to
-from rtbisect.report.policy import Purpose, Refusal, refusal
+from rtbisect.report.policy import Purpose, refusal
 
 COMMIT = CommitText(
     sha="a" * 40,
@@ -40,6 +42,10 @@ def found(commit=COMMIT, rules=RULES, *, tracked=True, kind="mainline", named=NA
     return propose(commit, kind, rules, named, now, purpose)
 
 
+def reasons(people):
+    return [(each.address, each.reason.kind, *each.reason.data.values()) for each in people]
+
+
 def ruled(**changes):
     return RULES.model_copy(update=changes)
 
@@ -50,12 +56,12 @@ def test_who_wrote_and_who_keeps_it():
         "An Author <author@kernel.example.org>",
         "A Committer <committer@kernel.example.org>",
     ]
-    assert [(each.address, each.reason) for each in who.cc] == [
-        ("regressions@lists.linux.dev", "the list for regressions in mainline"),
-        ("rt@lists.example.org", "the site's list for eventpoll"),
-        ("viro@kernel.example.org", "get_maintainer.pl: maintainer:FILESYSTEMS (VFS"),
-        ("fs@lists.example.org", "get_maintainer.pl: open list:FILESYSTEMS"),
-        ("third@kernel.example.org", "signed it off"),
+    assert reasons(who.cc) == [
+        ("regressions@lists.linux.dev", AddressSource.REGRESSIONS, "mainline"),
+        ("rt@lists.example.org", AddressSource.SITE, "eventpoll"),
+        ("viro@kernel.example.org", AddressSource.MAINTAINER, "maintainer:FILESYSTEMS (VFS"),
+        ("fs@lists.example.org", AddressSource.MAINTAINER, "open list:FILESYSTEMS"),
+        ("third@kernel.example.org", AddressSource.SIGNED_OFF),
     ]
     assert who.dropped == ()
 
@@ -76,20 +82,22 @@ def test_lists_for_regressions_get_regressions_of_their_trees(kind, tracked, lis
 def test_the_patch_is_answered_while_it_is_fresh():
     assert found().parent == "<p1@x.example>"
     old = found(now="2026-06-01T10:00:00+00:00")
-    assert (old.parent, old.thread) == ("", "a thread of its own: the patch is 147 days old")
+    assert (old.parent, old.thread) == ("", Finding.of(Thread.NOT_FRESH, age_days=147))
     assert found(now="2025-06-01T10:00:00+00:00").parent == ""
-    assert found(replace(COMMIT, date="some day")).parent == ""
+    assert found().thread == Finding.of(Thread.ANSWER, age_days=27)
+    unknown = found(replace(COMMIT, date="some day"))
+    assert (unknown.parent, unknown.thread.kind) == ("", Thread.UNKNOWN_AGE)
     bad = ("https://lore.kernel.org/r/", "https://lore.kernel.org/r/a%0AX:b@c", "mail me at a@b")
-    assert found(replace(COMMIT, links=bad)).thread.endswith("the commit links to no patch")
+    assert found(replace(COMMIT, links=bad)).thread.kind == Thread.NO_PATCH
 
 
 def test_rules_of_the_site():
     rules = ruled(deny=("@lists.example.org",), opted_out=("VIRO@kernel.example.org",))
     who = found(rules=rules)
-    assert {each.address: each.reason for each in who.dropped} == {
-        "rt@lists.example.org": "the site denies it",
-        "fs@lists.example.org": "the site denies it",
-        "viro@kernel.example.org": "opted out",
+    assert {each.address: each.reason.kind for each in who.dropped} == {
+        "rt@lists.example.org": Refusal.DENIED,
+        "fs@lists.example.org": Refusal.DENIED,
+        "viro@kernel.example.org": Refusal.OPTED_OUT,
     }
     only = found(rules=ruled(allow=("*@kernel.example.org",)))
     assert all(address.endswith("@kernel.example.org") for address in only.addresses)
@@ -103,7 +111,9 @@ def test_rules_of_the_site():
 def test_where_the_author_takes_no_mail_another_is_written_to():
     who = found(replace(COMMIT, author_email="1+a@users.noreply.example.org", committer_email="x"))
     assert [each.address for each in who.to] == ["regressions@lists.linux.dev"]
-    assert [each.reason for each in who.dropped] == ["takes no mail", "is no mail address"]
+    assert [each.reason.kind for each in who.dropped] == [
+        Refusal.TAKES_NO_MAIL, Refusal.NO_ADDRESS,
+    ]  # fmt: skip
 
 
 def test_hundreds_are_cut():
@@ -111,6 +121,7 @@ def test_hundreds_are_cut():
     who = found(named=many)
     assert len(who.addresses) == RULES.most
     assert len(who.dropped) > 380
+    assert who.dropped[-1].reason == Finding.of(Refusal.TOO_MANY, most=RULES.most)
 
 
 def test_an_address_that_a_person_adds_is_held_against_the_rules():
@@ -132,9 +143,7 @@ def test_stable_is_asked_to_pick_a_repair():
 @pytest.mark.parametrize("address", ["john..doe@x.org", "a.@x.org", ".a@x.org", "a@x..org"])
 def test_an_address_that_no_header_takes_is_dropped(address):
     who = found(replace(COMMIT, author_email=address))
-    assert [(each.address, each.reason) for each in who.dropped] == [
-        (address, "is no mail address")
-    ]
+    assert reasons(who.dropped) == [(address, Refusal.NO_ADDRESS)]
 
 
 def test_the_long_id_of_a_patch_is_answered():
