@@ -31,7 +31,8 @@ from rtbisect.judge.gates import aa
 from rtbisect.judge.gates.campaign_gates import GateInput, examine
 from rtbisect.judge.samples import sample
 from rtbisect.lab.windows import ALL_WINDOWS
-from rtbisect.model.campaign import Better, GateName, MetricKey, Role, Scale
+from rtbisect.model.campaign import Better, MetricKey, Role, Scale
+from rtbisect.model.result import GateName
 from rtbisect.words.speak import speak
 
 if TYPE_CHECKING:

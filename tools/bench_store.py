@@ -28,19 +28,16 @@ from rtbisect.mail.result_mail import OPEN
 from rtbisect.model.campaign import (
     CampaignRequest,
     Cause,
-    Gate,
-    GateStatus,
     Judgement,
     Level,
     MetricKey,
     Outcome,
-    Result,
     Sample,
-    TestedRevision,
 )
 from rtbisect.model.finding import as_said
 from rtbisect.model.mail import MailState, OutMail
 from rtbisect.model.report import CommitText, Report, ReportState
+from rtbisect.model.result import Gate, GateStatus, Result, TestedRevision
 from rtbisect.store import codec
 from rtbisect.store.campaigns import CampaignStore
 from rtbisect.store.journal import JournalStep, StoreJournal, add_steps, repaired_by

@@ -24,7 +24,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rtbisect.cli.result import voice_of_request
-from rtbisect.model.campaign import CampaignRequest, Result
+from rtbisect.model.campaign import CampaignRequest
+from rtbisect.model.result import Result
 from rtbisect.store import codec
 from rtbisect.words.documents import FOUND, spoken
 

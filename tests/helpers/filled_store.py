@@ -9,11 +9,10 @@ from rtbisect.model.campaign import (
     Level,
     MetricKey,
     Outcome,
-    Result,
     Sample,
-    TableRow,
 )
 from rtbisect.model.report import Report, ReportState
+from rtbisect.model.result import Result, TableRow
 from rtbisect.store import codec
 from rtbisect_labkit.demo import truth
 

@@ -48,22 +48,24 @@ from helpers.report_parts import (
 )
 from rtbisect.model.campaign import (
     Cause,
-    CheckName,
-    CheckStatus,
     Level,
     MetricKey,
     Outcome,
-    Result,
     Role,
     Sample,
     Scale,
     Sought,
     Statistic,
+)
+from rtbisect.model.report import CommitText, Repaired
+from rtbisect.model.result import (
+    CheckName,
+    CheckStatus,
+    Result,
     Summary,
     TestedRevision,
     Verification,
 )
-from rtbisect.model.report import CommitText, Repaired
 
 
 def rcu():

@@ -33,24 +33,21 @@ from helpers.report_parts import (
     sha,
     vs_parent,
 )
-from rtbisect.model.campaign import (
-    Cause,
+from rtbisect.model.campaign import Cause, MetricKey, Outcome, Sample
+from rtbisect.model.finding import Finding
+from rtbisect.model.kinds.pipeline import Reasons
+from rtbisect.model.report import CommitText, ReportInput
+from rtbisect.model.result import (
     CheckName,
     CheckStatus,
     Gate,
     GateStatus,
-    MetricKey,
     Origin,
-    Outcome,
     Result,
-    Sample,
     Summary,
     TestedRevision,
     Verification,
 )
-from rtbisect.model.finding import Finding
-from rtbisect.model.kinds.pipeline import Reasons
-from rtbisect.model.report import CommitText, ReportInput
 
 EPOLL_PARENT = judged(RES_LIMIT, QUIET, LOUD)
 GATES = (

@@ -8,22 +8,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from rtbisect.judge.verdict import judge
-from rtbisect.model.campaign import (
-    Better,
-    CheckName,
-    CheckStatus,
-    MetricKey,
-    Role,
-    Sample,
-    Scale,
-    Statistic,
-    TableRow,
-    Threshold,
-    Verification,
-)
+from rtbisect.model.campaign import Better, MetricKey, Role, Sample, Scale, Statistic, Threshold
 from rtbisect.model.code import Commit, CommitGraph
 from rtbisect.model.finding import as_said
 from rtbisect.model.lab import DeviceType, HostProfile
+from rtbisect.model.result import CheckName, CheckStatus, TableRow, Verification
 from rtbisect.report.draft import ReportSettings
 from rtbisect.report.template_values import Bot
 

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Answers of campaigns without figures."""
 
-from rtbisect.model.campaign import Cause, Outcome, Result
+from rtbisect.model.campaign import Cause, Outcome
+from rtbisect.model.result import Result
 
 
 def culprit_result(culprit, confidence=0.97, **more):

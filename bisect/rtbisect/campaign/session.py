@@ -11,14 +11,7 @@ from rtbisect.campaign import assemble, resolve
 from rtbisect.campaign.fingerprint import SetupChangedError, keep_setup
 from rtbisect.config.site_file import Site, SiteFiles
 from rtbisect.errors import InternalError, MisaskedError, RtbisectError
-from rtbisect.model.campaign import (
-    CampaignKind,
-    CampaignRequest,
-    CampaignState,
-    Level,
-    Outcome,
-    Result,
-)
+from rtbisect.model.campaign import CampaignKind, CampaignRequest, CampaignState, Level, Outcome
 from rtbisect.model.command import Extra
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.pipeline import Reasons
@@ -34,6 +27,7 @@ if TYPE_CHECKING:
 
     from rtbisect.model.ports import Ports, Screen
     from rtbisect.model.report import Report
+    from rtbisect.model.result import Result
     from rtbisect.model.setup import Setup
 
 

@@ -21,15 +21,7 @@ from rtbisect.cli.options import (
 from rtbisect.cli.output import Output, PlainProgress
 from rtbisect.cli.result import answer_of, exit_of, headline
 from rtbisect.errors import ConfigError, Exit
-from rtbisect.model.campaign import (
-    CampaignKind,
-    CampaignRequest,
-    Judgement,
-    Level,
-    Outcome,
-    Result,
-    TableRow,
-)
+from rtbisect.model.campaign import CampaignKind, CampaignRequest, Judgement, Level, Outcome
 from rtbisect.model.command import Extra
 from rtbisect.pipeline.compare import BASE, TIP
 from rtbisect.report.averages import centre_of, spread
@@ -40,6 +32,7 @@ from rtbisect.words.speak import speak
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from rtbisect.model.result import Result, TableRow
     from rtbisect.store.campaigns import CampaignRecord
 
 #: git bisect run: this revision cannot be tested.

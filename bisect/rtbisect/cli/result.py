@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from rtbisect.campaign import trees
 from rtbisect.campaign.session import level_of
 from rtbisect.errors import Exit, RtbisectError
-from rtbisect.model.campaign import CampaignKind, CampaignRequest, Outcome, Result, Summary
+from rtbisect.model.campaign import CampaignKind, CampaignRequest, Outcome
 from rtbisect.model.subject import Measured
 from rtbisect.words.documents import found, spoken
 from rtbisect.words.numbers import duration
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from rtbisect.cli.output import Output
     from rtbisect.model.code import CommitHead
+    from rtbisect.model.result import Result, Summary
     from rtbisect.store.campaigns import CampaignRecord, CampaignStore
 
 #: Of many commits so many are shown.

@@ -32,10 +32,11 @@ from rtbisect.evidence.replay import (
     ReplayedTree,
     Silence,
 )
-from rtbisect.model.campaign import Gate, Outcome, Result
+from rtbisect.model.campaign import Outcome
 from rtbisect.model.code import Build, CommitGraph
 from rtbisect.model.finding import Finding, Kept
 from rtbisect.model.ports import Journal, Ports, Subject
+from rtbisect.model.result import Gate, Result
 from rtbisect.model.setup import Setup
 from rtbisect.pipeline import bisect
 from rtbisect.report.page import DRAFT, PAGE

@@ -9,13 +9,14 @@ from __future__ import annotations
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from rtbisect.model.campaign import MetricKey, Origin
 from rtbisect.model.facts import Facts
+from rtbisect.model.result import Origin
 from rtbisect.suites.base import every, find
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
+    from rtbisect.model.campaign import MetricKey
     from rtbisect.model.lab import Run
 
     #: By kind and name of a source.

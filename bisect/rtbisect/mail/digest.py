@@ -13,7 +13,7 @@ from rtbisect.config.paths import data
 from rtbisect.config.thresholds import load_thresholds
 from rtbisect.errors import ConfigError, InternalError
 from rtbisect.judge.verdict import improved
-from rtbisect.model.campaign import Outcome, Result
+from rtbisect.model.campaign import Outcome
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.mail import Digested
 from rtbisect.model.mail import MailKind, MailState, OutMail
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from rtbisect.config.site_file import Site
+    from rtbisect.model.result import Result
 
 #: Rows of a part; of more the number is told.
 _MOST = 15

@@ -10,7 +10,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from contextlib import AbstractContextManager
 
-    from rtbisect.model.campaign import Summary
     from rtbisect.model.code import (
         Build,
         BuildRequest,
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
     from rtbisect.model.finding import Finding
     from rtbisect.model.lab import DeviceType, Run, RunRequest
     from rtbisect.model.report import CommitText, Repaired, Report, ReportInput
+    from rtbisect.model.result import Summary
     from rtbisect.model.subject import RunOrder, Traits
 
 T = TypeVar("T")

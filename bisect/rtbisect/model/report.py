@@ -9,20 +9,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from rtbisect.errors import InternalError
-from rtbisect.model.campaign import (
-    MetricKey,
-    Result,
-    Sample,
-    Sought,
-    Summary,
-    Threshold,
-    untoward,
-)
+from rtbisect.model.campaign import MetricKey, Sample, Sought, Threshold, untoward
 from rtbisect.model.code import CommitGraph, with_ends
 from rtbisect.model.finding import Finding  # noqa: TC001  (pydantic reads the annotations)
 from rtbisect.model.formats import kept_as
 from rtbisect.model.lab import DeviceType, HostProfile  # noqa: TC001
 from rtbisect.model.old_sentences import figure_of, with_findings, with_parents
+from rtbisect.model.result import Result, Summary  # noqa: TC001  (pydantic reads the annotations)
 
 
 class ReportState(StrEnum):

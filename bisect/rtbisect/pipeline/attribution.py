@@ -11,7 +11,7 @@ from rtbisect.judge.gates.boot_gates import against
 from rtbisect.judge.gates.campaign_gates import GateInput, examine
 from rtbisect.judge.samples import sample
 from rtbisect.judge.sources import origins
-from rtbisect.model.campaign import Cause, Gate, MetricKey, Origin, Sample, TableRow, Threshold
+from rtbisect.model.campaign import Cause, MetricKey, Sample, Threshold
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.pipeline import Attributions, Reasons
 from rtbisect.pipeline import factor_table
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from rtbisect.model.lab import Run
+    from rtbisect.model.result import Gate, Origin, TableRow
     from rtbisect.model.setup import KernelSetup
     from rtbisect.pipeline.steps import Steps
 

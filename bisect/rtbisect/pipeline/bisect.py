@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from rtbisect.judge.blocks import host_parts
 from rtbisect.judge.samples import figure
 from rtbisect.judge.verdict import improved
-from rtbisect.model.campaign import Cause, Judgement, Outcome, Result, Sought
+from rtbisect.model.campaign import Cause, Judgement, Outcome, Sought
 from rtbisect.model.command import Extra, command_line
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.pipeline import Ends, Proofs, Searches
@@ -30,6 +30,7 @@ from rtbisect.search import verification
 if TYPE_CHECKING:
     from rtbisect.model.code import CommitGraph
     from rtbisect.model.ports import Ports
+    from rtbisect.model.result import Result
     from rtbisect.model.setup import Setup
 
 #: Outcomes after which the bot stays silent: there is nothing to tell a maintainer. Nor is there

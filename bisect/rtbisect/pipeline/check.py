@@ -14,13 +14,13 @@ from rtbisect.model.campaign import (
     Judgement,
     Level,
     Outcome,
-    Result,
     Role,
     Sample,
     Threshold,
 )
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.pipeline import Ends, Limits, Reasons
+from rtbisect.model.result import Result
 from rtbisect.pipeline.boot_queue import BootRequest
 from rtbisect.pipeline.compare import MAX_BARREN, PASS_CONFIDENCE, Comparison, compare, worst
 from rtbisect.pipeline.search_loop import unanswered

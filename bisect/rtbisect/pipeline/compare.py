@@ -12,7 +12,7 @@ from rtbisect.judge import blocks, stats
 from rtbisect.judge.samples import figure, sample
 from rtbisect.judge.scale import all_badness
 from rtbisect.judge.verdict import judge_all
-from rtbisect.model.campaign import Judgement, Level, Role, TableRow, Threshold
+from rtbisect.model.campaign import Judgement, Level, Role, Threshold
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.pipeline import Ends
 from rtbisect.model.kinds.pipeline import Steps as Told
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from rtbisect.model.lab import Run
+    from rtbisect.model.result import TableRow
     from rtbisect.model.setup import Setup
     from rtbisect.pipeline.steps import Steps
 

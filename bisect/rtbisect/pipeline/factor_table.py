@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 from rtbisect.judge.samples import sample
 from rtbisect.judge.scale import by_mean
 from rtbisect.judge.verdict import judge
-from rtbisect.model.campaign import Level, MetricKey, Role, TableRow, Threshold
+from rtbisect.model.campaign import Level, MetricKey, Role, Threshold
 from rtbisect.model.code import WITHOUT_RT
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.pipeline import Attributions
+from rtbisect.model.result import TableRow
 from rtbisect.search.spec import BootPurpose
 
 if TYPE_CHECKING:

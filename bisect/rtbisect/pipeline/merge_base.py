@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from rtbisect.judge.samples import sample
 from rtbisect.judge.verdict import judge
-from rtbisect.model.campaign import Level, MetricKey, Outcome, Result, Threshold
+from rtbisect.model.campaign import Level, MetricKey, Outcome, Threshold
 from rtbisect.model.command import Extra, command_line
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.pipeline import Ends, Joined
@@ -18,6 +18,7 @@ from rtbisect.pipeline.compare import Comparison, compare, worst
 from rtbisect.search.spec import BootPurpose
 
 if TYPE_CHECKING:
+    from rtbisect.model.result import Result
     from rtbisect.pipeline.steps import Steps
 
 

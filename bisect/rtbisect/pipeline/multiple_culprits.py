@@ -6,17 +6,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from rtbisect.model.campaign import (
-    CheckName,
-    CheckStatus,
-    Outcome,
-    Result,
-    TestedRevision,
-    Threshold,
-    Verification,
-)
+from rtbisect.model.campaign import Outcome, Threshold
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.pipeline import Joined, Parts, Proofs
+from rtbisect.model.result import CheckName, CheckStatus, Result, TestedRevision, Verification
 from rtbisect.pipeline import proof
 from rtbisect.pipeline.search_loop import result_of, search, unanswered
 from rtbisect.search.ancestry import Ancestry, candidates_between

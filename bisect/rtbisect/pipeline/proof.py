@@ -13,25 +13,14 @@ from typing import TYPE_CHECKING
 
 from rtbisect.judge.scale import all_badness, centre, shift_of
 from rtbisect.judge.verdict import judge
-from rtbisect.model.campaign import (
-    CheckName,
-    CheckStatus,
-    Judgement,
-    Level,
-    Observation,
-    Outcome,
-    Result,
-    Sample,
-    TestedRevision,
-    Threshold,
-    Verification,
-)
+from rtbisect.model.campaign import Judgement, Level, Observation, Outcome, Sample, Threshold
 from rtbisect.model.code import PROOF_LAYOUT, CommitGraph
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.pipeline import Proofs
 from rtbisect.model.kinds.pipeline import Steps as Told
 from rtbisect.model.kinds.search import Checks
 from rtbisect.model.lab import Run, RunStatus
+from rtbisect.model.result import CheckName, CheckStatus, Result, TestedRevision, Verification
 from rtbisect.pipeline import factor_table
 from rtbisect.pipeline.attribution import Attribution, attribute, probes_of
 from rtbisect.pipeline.boot_queue import BootRequest

@@ -6,19 +6,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from rtbisect.model.campaign import (
-    Cause,
-    CheckName,
-    CheckStatus,
-    Judgement,
-    Outcome,
-    Result,
-    Threshold,
-    Verification,
-)
+from rtbisect.model.campaign import Cause, Judgement, Outcome, Threshold
 from rtbisect.model.code import CommitGraph, layout_variant
 from rtbisect.model.kinds.pipeline import Searches
 from rtbisect.model.kinds.pipeline import Steps as Told
+from rtbisect.model.result import CheckName, CheckStatus, Result, Verification
 from rtbisect.pipeline.boot_queue import BootRequest
 from rtbisect.search import engine, verification
 from rtbisect.search.events import Booted, Built, Event, Reverted

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from rtbisect.model.campaign import Judgement, Level, Result, Summary, TableRow, Threshold
+from rtbisect.model.campaign import Judgement, Level, Threshold
 from rtbisect.pipeline.compare import BASE, TIP
 from rtbisect.report.averages import metric_name, middle, spread, unit_of
 from rtbisect.report.headline_figure import effect_text, test_name
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rtbisect.model.report import ReportInput
+    from rtbisect.model.result import Result, Summary, TableRow
 
 _VERDICTS = {
     Level.REGRESSED: "takes the effect back",

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rtbisect.model.campaign import Outcome, TestedRevision
+from rtbisect.model.campaign import Outcome
 from rtbisect.report.text import ascii_line
 from rtbisect.report.wording import voice_of_report
 from rtbisect.search.ancestry import Ancestry
@@ -15,6 +15,7 @@ from rtbisect.words.voice import PLAIN, Voice
 if TYPE_CHECKING:
     from rtbisect.model.code import CommitGraph
     from rtbisect.model.report import ReportInput
+    from rtbisect.model.result import TestedRevision
 
 #: A revision is called bad above this probability, and good below one minus it.
 SURE = 0.95

@@ -16,9 +16,9 @@ from rtbisect.words.speak import speak
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rtbisect.model.campaign import Result
     from rtbisect.model.finding import Finding
     from rtbisect.model.report import ReportInput
+    from rtbisect.model.result import Result
 
 
 def log_text(

@@ -15,7 +15,7 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from rtbisect.judge.verdict import improved
-from rtbisect.model.campaign import Cause, Gate, Judgement, Outcome, Result, Sought
+from rtbisect.model.campaign import Cause, Judgement, Outcome, Sought
 from rtbisect.model.kinds.mail import AddressSource, Refusal
 from rtbisect.report.averages import has_share
 from rtbisect.report.headline_figure import headline
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from rtbisect.config.schema import MailEntry
     from rtbisect.model.report import CommitText, ReportInput
+    from rtbisect.model.result import Gate, Result
 
 STABLE = "stable@vger.kernel.org"
 

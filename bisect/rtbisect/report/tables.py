@@ -8,15 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rtbisect.model.campaign import (
-    Judgement,
-    Level,
-    Origin,
-    Scale,
-    TableRow,
-    Threshold,
-    Verification,
-)
+from rtbisect.model.campaign import Judgement, Level, Scale, Threshold
 from rtbisect.report.averages import (
     boots_with,
     by_mean,
@@ -45,6 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rtbisect.model.report import ReportInput
+    from rtbisect.model.result import Origin, TableRow, Verification
 
 #: Rows that a mail prints of the checks and of the ends, and lines of the factor table.
 MAX_ROWS = 8

@@ -7,16 +7,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from rtbisect.judge.gates.boot_gates import against, still_right_name
-from rtbisect.model.campaign import (
-    CheckName,
-    CheckStatus,
-    GateName,
-    GateStatus,
-    MetricKey,
-    Sample,
-    Summary,
-)
 from rtbisect.model.kinds.pipeline import Reasons
+from rtbisect.model.result import CheckName, CheckStatus, GateName, GateStatus, Summary
 from rtbisect.report.averages import boots_with, limit_of, metric_name, spread, threshold_of
 from rtbisect.report.headline_figure import (
     HeadlineClaim,
@@ -46,6 +38,7 @@ from rtbisect.suites.base import every
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from rtbisect.model.campaign import MetricKey, Sample
     from rtbisect.model.report import CommitText, Repaired, ReportInput
 
 #: Inline bisect logs are at most this long.

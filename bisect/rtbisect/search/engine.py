@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rtbisect.model.campaign import Outcome, TestedRevision
+from rtbisect.model.campaign import Outcome
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.search import Endings
+from rtbisect.model.result import TestedRevision
 from rtbisect.search import plan, stop
 from rtbisect.search.ancestry import Ancestry
 from rtbisect.search.calibrate import check_spec, ends_due

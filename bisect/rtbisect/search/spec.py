@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, TypeAlias
 from rtbisect.search.likelihood.features import WHOLE, Aspect
 
 if TYPE_CHECKING:
-    from rtbisect.model.campaign import Outcome, TestedRevision, Threshold
+    from rtbisect.model.campaign import Outcome, Threshold
     from rtbisect.model.code import CommitGraph
     from rtbisect.model.finding import Finding
+    from rtbisect.model.result import TestedRevision
 
 
 #: A commit is named only below this probability of "no regression": a culprit that is none

@@ -17,18 +17,10 @@ from rtbisect.errors import ConfigError
 from rtbisect.judge import stats
 from rtbisect.judge.scale import by_mean, centre, effect_floor
 from rtbisect.judge.verdict import effect_found, judge, sides, smallest_p
-from rtbisect.model.campaign import (
-    CheckName,
-    CheckStatus,
-    Judgement,
-    Level,
-    Observation,
-    Sample,
-    Threshold,
-    Verification,
-)
+from rtbisect.model.campaign import Judgement, Level, Observation, Sample, Threshold
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.search import Checks, Untestable
+from rtbisect.model.result import CheckName, CheckStatus, Verification
 from rtbisect.search.calibrate import looks
 from rtbisect.search.ledger import Ledger
 from rtbisect.search.spec import BootPurpose

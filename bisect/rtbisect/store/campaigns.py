@@ -16,8 +16,9 @@ from typing import Any, TypeVar
 import sqlalchemy as sa
 
 from rtbisect.errors import ConfigError, InternalError
-from rtbisect.model.campaign import CampaignRequest, CampaignState, Result, Summary
+from rtbisect.model.campaign import CampaignRequest, CampaignState
 from rtbisect.model.report import CommitText, Report, ReportState
+from rtbisect.model.result import Result, Summary
 from rtbisect.process import locks
 from rtbisect.store import codec, db, schema
 from rtbisect.store.journal import summary_of

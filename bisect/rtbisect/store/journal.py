@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import sqlalchemy as sa
 
 from rtbisect.errors import InternalError
-from rtbisect.model.campaign import CampaignRequest, CampaignState, Result, Sought, Summary
+from rtbisect.model.campaign import CampaignRequest, CampaignState, Sought
 from rtbisect.model.code import Build
 from rtbisect.model.finding import Finding, Kept
 from rtbisect.model.formats import format_of
 from rtbisect.model.lab import Run, RunStatus
 from rtbisect.model.report import Repaired
+from rtbisect.model.result import Result, Summary
 from rtbisect.process import command
 from rtbisect.store import codec, db
 

@@ -6,8 +6,8 @@ from __future__ import annotations
 from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING, Any
 
-from rtbisect.model.campaign import Verification
 from rtbisect.model.finding import Finding
+from rtbisect.model.result import Verification
 from rtbisect.words.speak import speak
 
 if TYPE_CHECKING:

@@ -13,7 +13,8 @@ from helpers.report_cases import rcu, repair
 from rtbisect.campaign import ab_test
 from rtbisect.errors import ConfigError
 from rtbisect.judge.verdict import judge
-from rtbisect.model.campaign import CampaignRequest, Level, Outcome, Sample, TableRow
+from rtbisect.model.campaign import CampaignRequest, Level, Outcome, Sample
+from rtbisect.model.result import TableRow
 from rtbisect.report.lint.mail import MOST_BYTES
 from rtbisect.report.lint.rules import lint
 from rtbisect.store.campaigns import CampaignStore

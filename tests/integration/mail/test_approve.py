@@ -14,7 +14,8 @@ from helpers.mail_world import USE, WHO, needs_tools
 from helpers.report_cases import backport, hang, rcu
 from helpers.report_epoll import GATES, epoll
 from helpers.report_parts import BOARD
-from rtbisect.model.campaign import Gate, GateStatus, Sought
+from rtbisect.model.campaign import Sought
+from rtbisect.model.result import Gate, GateStatus
 from rtbisect.report.lint.rules import lint
 
 pytestmark = needs_tools

@@ -23,8 +23,9 @@ from rtbisect.config.site_file import load_site
 from rtbisect.errors import InfrastructureError
 from rtbisect.judge.verdict import judge
 from rtbisect.mail import result_mail
-from rtbisect.model.campaign import CampaignRequest, Level, Limits, Outcome, Sample, TableRow
+from rtbisect.model.campaign import CampaignRequest, Level, Limits, Outcome, Sample
 from rtbisect.model.kinds.mail import Untrusted
+from rtbisect.model.result import TableRow
 from rtbisect.report.lint.rules import lint
 from rtbisect.store.campaigns import CampaignStore
 from rtbisect.store.journal import StoreJournal

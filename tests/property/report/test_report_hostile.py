@@ -15,15 +15,8 @@ from helpers.report_cases import STORY, hang, rcu, two_modes
 from helpers.report_epoll import EPOLL, epoll
 from helpers.report_parts import BOARD, TEMPLATES
 from helpers.report_parts import settings as site
-from rtbisect.model.campaign import (
-    Cause,
-    CheckStatus,
-    Gate,
-    GateStatus,
-    Outcome,
-    Sample,
-    Verification,
-)
+from rtbisect.model.campaign import Cause, Outcome, Sample
+from rtbisect.model.result import CheckStatus, Gate, GateStatus, Verification
 from rtbisect.report.campaign_log import log_text
 from rtbisect.report.draft import MAX_BYTES, MAX_LINES, DraftMailer, marks
 from rtbisect.report.message import Envelope, message, subject

@@ -13,8 +13,6 @@ from rtbisect.judge.gates import aa, boot_gates
 from rtbisect.judge.verdict import judge
 from rtbisect.model.campaign import (
     Better,
-    GateName,
-    GateStatus,
     Level,
     MetricKey,
     Role,
@@ -28,6 +26,7 @@ from rtbisect.model.finding import Finding, as_said
 from rtbisect.model.kinds.boot import Noise
 from rtbisect.model.kinds.judge import Gates, Judged, Side, Told
 from rtbisect.model.lab import Measurement
+from rtbisect.model.result import GateName, GateStatus
 from rtbisect.suites.identity import NoiseRow, contradiction
 
 FIELD = Path(__file__).resolve().parents[2] / "data" / "field"

@@ -9,10 +9,10 @@ from rtbisect.config.thresholds import load_thresholds
 from rtbisect.judge.gates.boot_gates import against
 from rtbisect.judge.gates.campaign_gates import GateInput, examine
 from rtbisect.lab.windows import WINDOWS
-from rtbisect.model.campaign import GateStatus
 from rtbisect.model.finding import Finding, as_said
 from rtbisect.model.kinds.judge import Figures, Gates, Side
 from rtbisect.model.lab import FigureSource, Measurement, Run, RunStatus
+from rtbisect.model.result import GateStatus
 from rtbisect.suites import sampled, senders, stall
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -2,10 +2,10 @@
 import pytest
 
 from rtbisect.judge.gates.machine_health import WARNED, health_fault, steady, unseen
-from rtbisect.model.campaign import GateStatus
 from rtbisect.model.facts import Facts
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.judge import Gates, Health
+from rtbisect.model.result import GateStatus
 
 WELL = {
     "throttled_before": "3",

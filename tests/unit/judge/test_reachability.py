@@ -4,10 +4,10 @@
 import pytest
 
 from rtbisect.judge.gates import reachability
-from rtbisect.model.campaign import GateStatus
 from rtbisect.model.code import Function
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.judge import Reach
+from rtbisect.model.result import GateStatus
 
 REACHED = reachability.Changed((Function("ep_insert"), Function("ep_poll_callback")), built=True)
 BOOTED = reachability.Changed((Function("ep_insert"), Function("eventpoll_set", at_boot=True)))

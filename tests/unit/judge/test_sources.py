@@ -10,10 +10,11 @@ import pytest
 
 from rtbisect.judge.gates import boot_gates
 from rtbisect.judge.sources import kinds_of, origins, traced
-from rtbisect.model.campaign import GateStatus, MetricKey
+from rtbisect.model.campaign import MetricKey
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.judge import Gates
 from rtbisect.model.lab import FigureSource, Run, RunStatus
+from rtbisect.model.result import GateStatus
 
 KEY = MetricKey("ipi", "res_per_s", "clock-on")
 WINDOWS = {"clock-on", "senders-clock"}

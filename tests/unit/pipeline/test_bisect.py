@@ -18,11 +18,12 @@ from helpers.scenarios import Found, History
 from rtbisect.judge.verdict import improved
 from rtbisect.kernel.fake import FakeBuilder
 from rtbisect.lab.fake import FakeLab
-from rtbisect.model.campaign import CampaignRequest, Cause, CheckName, Limits, Outcome, Sought
+from rtbisect.model.campaign import CampaignRequest, Cause, Limits, Outcome, Sought
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.judge import Judged
 from rtbisect.model.kinds.pipeline import Ends, Proofs, Reasons
 from rtbisect.model.lab import RunStatus
+from rtbisect.model.result import CheckName
 from rtbisect.pipeline import bisect
 from rtbisect.search import engine
 from rtbisect.store.campaigns import CampaignStore

@@ -6,8 +6,9 @@ from pathlib import Path
 from helpers.campaigns import REVERT, World, boots, line_of, scaled, sha
 from rtbisect.kernel.fake import FakeBuilder
 from rtbisect.lab.fake import FakeLab
-from rtbisect.model.campaign import CampaignRequest, CheckName, Outcome
+from rtbisect.model.campaign import CampaignRequest, Outcome
 from rtbisect.model.code import PROOF_LAYOUT
+from rtbisect.model.result import CheckName
 from rtbisect.pipeline import bisect
 
 

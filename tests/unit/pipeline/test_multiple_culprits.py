@@ -7,9 +7,10 @@ from helpers.campaigns import sha
 from helpers.findings import first
 from helpers.results import culprit_result
 from helpers.scenarios import History
-from rtbisect.model.campaign import CheckName, Limits, Outcome
+from rtbisect.model.campaign import Limits, Outcome
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.pipeline import Parts, Proofs
+from rtbisect.model.result import CheckName
 from rtbisect.pipeline import bisect, multiple_culprits
 from rtbisect.search.spec import SearchAnswer
 

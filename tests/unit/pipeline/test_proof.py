@@ -15,7 +15,6 @@ from rtbisect.lab.windows import LEVELS
 from rtbisect.model.campaign import (
     CampaignRequest,
     Cause,
-    GateStatus,
     Judgement,
     Level,
     Limits,
@@ -30,6 +29,7 @@ from rtbisect.model.kinds.judge import Gates, Reach
 from rtbisect.model.kinds.pipeline import Attributions, Ends, Proofs, Reasons
 from rtbisect.model.kinds.search import Checks
 from rtbisect.model.lab import FigureSource, Measurement
+from rtbisect.model.result import GateStatus
 from rtbisect.pipeline import bisect
 from rtbisect.store.codec import to_json
 from rtbisect.suites import reach, senders

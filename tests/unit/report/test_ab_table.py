@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Two kernels figure by figure: names are whole, and nothing is left out in silence."""
 
-from rtbisect.model.campaign import MetricKey, Sample, TableRow
+from rtbisect.model.campaign import MetricKey, Sample
+from rtbisect.model.result import TableRow
 from rtbisect.report.ab_table import MOST_FIGURES, compared
 from rtbisect.report.text import TABLE
 

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from rtbisect.model.campaign import TestedRevision as Revision
 from rtbisect.model.code import Commit, CommitGraph
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.search import Untestable
+from rtbisect.model.result import TestedRevision as Revision
 from rtbisect.process.command import run
 from rtbisect.report.bisect_log import bisect_log
 

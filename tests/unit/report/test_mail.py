@@ -13,20 +13,11 @@ from helpers.report_epoll import EPOLL, GATES, culprit_set, epoll, nothing
 from helpers.report_parts import BOARD, RES_LIMIT, on_board, settings
 from rtbisect.errors import ConfigError
 from rtbisect.judge.gates.boot_gates import failed, passed
-from rtbisect.model.campaign import (
-    Cause,
-    CheckName,
-    CheckStatus,
-    Level,
-    Outcome,
-    Scale,
-    Sought,
-    Statistic,
-    Verification,
-)
+from rtbisect.model.campaign import Cause, Level, Outcome, Scale, Sought, Statistic
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.pipeline import Reasons
 from rtbisect.model.report import HostPart
+from rtbisect.model.result import CheckName, CheckStatus, Verification
 from rtbisect.report.draft import DETAILS, DraftMailer, check_mailable, template_name
 from rtbisect.report.lint.mail import BANNER
 from rtbisect.report.lint.rules import lint

@@ -11,8 +11,9 @@ from helpers.findings import said
 from helpers.report_cases import CASES, MANY, NONE, STALL
 from helpers.report_epoll import epoll
 from helpers.report_parts import LOUD, QUIET, RES_ON, TEMPLATES, sha
-from rtbisect.model.campaign import Gate, GateStatus, Sought
+from rtbisect.model.campaign import Sought
 from rtbisect.model.lab import Measurement, Run, RunStatus
+from rtbisect.model.result import Gate, GateStatus
 from rtbisect.report.page import write_page
 from rtbisect.report.pictures import draw_page, role
 from rtbisect.report.template_values import Bot

@@ -7,7 +7,8 @@ import pytest
 
 from helpers.findings import said
 from helpers.report_cases import backport, culprit_set, epoll, hang, nothing, rcu
-from rtbisect.model.campaign import Cause, Gate, GateStatus, Sample, Sought
+from rtbisect.model.campaign import Cause, Sample, Sought
+from rtbisect.model.result import Gate, GateStatus
 from rtbisect.report.policy import HeldBack, Obstacle, Purpose, held_back, mailable, purpose_of
 
 ABSENT = Gate("G9 a gate", GateStatus.ABSENT, said("nobody looked"))

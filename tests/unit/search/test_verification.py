@@ -9,10 +9,11 @@ from helpers.searches import replayed
 from rtbisect.errors import ConfigError
 from rtbisect.judge import stats
 from rtbisect.judge.verdict import smallest_p
-from rtbisect.model.campaign import CheckName, Level, Observation, Sample
+from rtbisect.model.campaign import Level, Observation, Sample
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.search import Checks, Untestable
 from rtbisect.model.lab import RunStatus
+from rtbisect.model.result import CheckName
 from rtbisect.search import verification
 from rtbisect.search.events import Booted, Built
 

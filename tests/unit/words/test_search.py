@@ -3,10 +3,11 @@
 
 import pytest
 
-from rtbisect.model.campaign import CheckName, Sought
+from rtbisect.model.campaign import Sought
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.judge import Told
 from rtbisect.model.kinds.search import Checks, Costs, Endings, Untestable
+from rtbisect.model.result import CheckName
 from rtbisect.model.subject import Measured
 from rtbisect.words.search import SENTENCES
 from rtbisect.words.speak import speak

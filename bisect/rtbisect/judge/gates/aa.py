@@ -7,9 +7,10 @@ from rtbisect.judge import stats
 from rtbisect.judge.gates.boot_gates import absent, failed, passed
 from rtbisect.judge.scale import by_mean, centre, effect_of
 from rtbisect.judge.verdict import judge, sides, smallest_p
-from rtbisect.model.campaign import Better, Gate, GateName, Level, Sample, Scale, Threshold
+from rtbisect.model.campaign import Better, Level, Sample, Scale, Threshold
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.judge import Gates, Side, Told
+from rtbisect.model.result import Gate, GateName
 
 #: Fewer boots do not tell what luck makes of them.
 FEWEST = 6

@@ -10,9 +10,9 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from rtbisect.model.campaign import Gate, GateName, GateStatus
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.judge import Gates, Side
+from rtbisect.model.result import Gate, GateName, GateStatus
 from rtbisect.suites.base import find
 
 if TYPE_CHECKING:

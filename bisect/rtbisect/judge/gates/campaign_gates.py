@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 from rtbisect.judge import sources
 from rtbisect.judge.gates import aa, boot_gates, machine_health, reachability
 from rtbisect.judge.samples import sample
-from rtbisect.model.campaign import Gate, GateName, Sample, Statistic, Threshold
+from rtbisect.model.campaign import Sample, Statistic, Threshold
 from rtbisect.model.facts import Facts
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.judge import Gates, Side
+from rtbisect.model.result import Gate, GateName
 from rtbisect.suites.base import RAN, REFUSED, counts_functions, every, find
 
 if TYPE_CHECKING:

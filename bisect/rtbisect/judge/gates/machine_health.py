@@ -6,15 +6,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rtbisect.judge.gates.boot_gates import absent, passed
-from rtbisect.model.campaign import GateName
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.judge import Gates, Health
+from rtbisect.model.result import GateName
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rtbisect.model.campaign import Gate
     from rtbisect.model.facts import Facts
+    from rtbisect.model.result import Gate
 
 _TAINT = "tainted"
 

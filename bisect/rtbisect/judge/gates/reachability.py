@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rtbisect.judge.gates.boot_gates import absent, failed, passed
-from rtbisect.model.campaign import GateName
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.judge import Reach
+from rtbisect.model.result import GateName
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
-    from rtbisect.model.campaign import Gate
     from rtbisect.model.code import Function
+    from rtbisect.model.result import Gate
 
 
 @dataclass(frozen=True, slots=True)

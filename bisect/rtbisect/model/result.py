@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The answer of a campaign: what was tested, what checks and gates say, what it rests on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+# pydantic reads the annotations.
+from rtbisect.model.campaign import Cause, Judgement, MetricKey, Outcome, Sample  # noqa: TC001
+from rtbisect.model.finding import Finding
+from rtbisect.model.formats import kept_as
+from rtbisect.model.kinds.search import Checks
+from rtbisect.model.old_sentences import with_findings, with_parents
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableRow:
+    """A row of the factor table: one kernel under one level of the workload, or of the tool."""
+
+    #: What a reader calls it, as "parent".
+    kernel: str
+    window: str
+    #: Its level, as `Window.level`.
+    workload: str
+    metric: MetricKey
+    unit: str
+    sample: Sample
+    #: Boots are compared by their mean, else by their median.
+    mean: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TestedRevision:
+    """What the search knows of a tested revision at the end."""
+
+    sha: str
+    subject: str
+    #: Valid ones of its kernel, fresh ones of the verification too.
+    boots: int
+    #: Posterior probability that it shows the bad behaviour.
+    probability_bad: float
+    #: Why it could not be tested; None where it was.
+    skipped: Finding | None = None
+
+
+class CheckStatus(StrEnum):
+    """How a check ended; ABSENT: it could not be made."""
+
+    PASS = "pass"  # noqa: S105  (a status, not a password)
+    FAIL = "fail"
+    UNDECIDED = "undecided"
+    ABSENT = "n/a"
+
+
+class CheckName(StrEnum):
+    """The checks after a search."""
+
+    #: Culprit and parent in kernels with another code layout.
+    LAYOUT = "layout"
+    REVERT = "revert on tip"
+    #: Nothing after the culprit takes a part of it back.
+    KEPT = "kept until the bad end"
+    #: All tested revisions agree with the answer.
+    PREDICTION = "prediction"
+    #: The culprit is worse than one of its parents, which `Verification.parent` names.
+    PARENT = "culprit vs parent"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verification:
+    """One check after the search."""
+
+    check: CheckName
+    status: CheckStatus
+    #: None where nothing was compared.
+    judgement: Judgement | None
+    #: What it has found; None where the status says all.
+    note: Finding | None = None
+    #: Its shift as a share of that of the ends; None where that makes no sense.
+    recovery: float | None = None
+    #: The recovery is less than all of it, by more than luck.
+    short: bool = False
+    #: The one that the culprit is compared with, by 12 digits; "" for any other check.
+    parent: str = ""
+
+    @property
+    def name(self) -> Finding:
+        """What a reader calls it."""
+        if self.check is CheckName.PARENT:
+            return Finding.of(Checks.PARENT, parent=self.parent)
+        return Finding.of(Checks.NAMED, check=self.check)
+
+
+class GateStatus(StrEnum):
+    """How a trust gate ended; ABSENT: there was nothing that it could look at."""
+
+    PASS = "pass"  # noqa: S105  (a status, not a password)
+    FAIL = "fail"
+    ABSENT = "n/a"
+
+
+class GateName(StrEnum):
+    """Gates of docs/trust.md, by the names that stand there."""
+
+    INSTRUMENTS = "G4 instruments"
+    SOURCES = "G4 sources"
+    DUPLICATES = "G5 duplicates"
+    VARIANCE = "G5 variance"
+    #: A machine that stands still comes before any noise.
+    HANGS = "G9 hangs"
+    SAME_KERNEL = "G10 A/A"
+    REACHABILITY = "G11 reachability"
+    #: Where the data come from decides who may get them.
+    ORIGIN = "G15 origin"
+    DOSE = "G16 dose"
+    LOOP = "G16 loop"
+    ISOLATION = "G17 isolation"
+    MEANING = "meaning"
+    #: Of guards that only some kernels can tell.
+    GUARDS = "guards"
+    MACHINE = "machine"
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """One trust gate of docs/trust.md."""
+
+    #: A `GateName`, or G11 and the suite that asks.
+    name: str
+    status: GateStatus
+    #: What it has seen.
+    reason: Finding
+
+    @property
+    def ok(self) -> bool:
+        return self.status is not GateStatus.FAIL
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """One source of a change."""
+
+    #: As in `FigureSource`, also the name.
+    kind: str
+    name: str
+    #: Its mean on the two kernels, a second and on all watched CPUs together.
+    parent: float
+    culprit: float
+    #: Of the change, 0 to 1.
+    share: float
+
+
+@kept_as("Summary")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summary:
+    """Counts derived from the journal; the same numbers everywhere."""
+
+    #: Those that ran make.
+    builds: int
+    #: Of any end.
+    boots: int
+    #: Revisions that could not be tested.
+    skipped: int
+    #: Of all sessions; then the sums of single builds and of single boots.
+    wall_s: float
+    build_s: float
+    boot_s: float
+
+
+@kept_as("Result", with_parents, with_findings)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """The answer of a campaign."""
+
+    outcome: Outcome
+    cause: Cause
+    #: Full sha; None where no single commit is named.
+    culprit: str | None
+    #: Full shas of the commits that may be it, with their probabilities; the likeliest first.
+    candidates: tuple[tuple[str, float], ...]
+    #: 0 to 1, in the answer.
+    confidence: float
+    #: That was searched on; None where nothing was.
+    metric: MetricKey | None
+    #: Of that metric; None where nothing was compared.
+    judgement: Judgement | None
+    tested: tuple[TestedRevision, ...] = ()
+    verifications: tuple[Verification, ...] = ()
+    table: tuple[TableRow, ...] = ()
+    #: What it rests on, or why there is none.
+    reasons: tuple[Finding, ...] = ()
+    #: Of all metrics of a check.
+    judgements: tuple[Judgement, ...] = ()
+    gates: tuple[Gate, ...] = ()
+    origins: tuple[Origin, ...] = ()
