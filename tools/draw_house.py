@@ -78,6 +78,7 @@ ROOMS = {
     "trees": Room(194, 324, "adapter", "git, one worktree"),
     "store": Room(650, 776, "adapter", "what is kept"),
     "config": Room(64, 178, "ask", "the site file"),
+    "words": Room(806, 976, "pure", "the one that speaks"),
     "pipeline": Room(24, 976, "story", "compare, search, prove"),
     "search": Room(24, 976, "pure", "what to test next, and what that says"),
     "judge": Room(24, 976, "pure", "is a kernel worse, why, and is that believed"),

@@ -210,8 +210,9 @@ Please try this.
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-2000:]
     (reply,) = json.loads(done.stdout)["replies"]
-    assert (reply["state"], reply["why"].split(",")[0]) == ("done", "test: better")
-    mail = message_from_string(Path(reply["why"].split(", ")[1]).read_text("ascii"))
+    (outcome,) = reply["why_found"]["data"]["outcomes"]
+    assert (reply["state"], outcome["data"]["answer"]) == ("done", "better")
+    mail = message_from_string(Path(outcome["data"]["path"]).read_text("ascii"))
     assert mail["In-Reply-To"] == "<fix@kernel.example.org>"
     assert "takes the effect back" in " ".join(mail.get_payload().split())
 

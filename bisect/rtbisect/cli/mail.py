@@ -27,6 +27,7 @@ from rtbisect.model.kinds.mail import Replied
 from rtbisect.model.mail import MailKind, MailState, OutMail
 from rtbisect.process.command import one_line
 from rtbisect.store.replies import KeptReply, Replies, ReplyState
+from rtbisect.words.documents import found
 from rtbisect.words.speak import speak
 
 #: What waits for a person.
@@ -213,6 +214,7 @@ def _answer_replies(output: Output, replies: Sequence[KeptReply]) -> int:
     rows = [
         {name: getattr(reply, name) for name in _REPLY_KEYS}
         | {"why": str(speak(reply.why)) if reply.why else ""}
+        | {"why_found": found(reply.why) if reply.why else None}
         | {"asked": [{"command": name, "argument": argument} for name, argument in reply.asked]}
         for reply in replies
     ]

@@ -29,12 +29,6 @@ if TYPE_CHECKING:
     from rtbisect.words.template import Words
 
 
-def _outcomes(data: Mapping[str, Value]) -> str:
-    outcomes = data["outcomes"]
-    count = len(outcomes) if isinstance(outcomes, tuple) else 0
-    return "; ".join(f"{{outcomes[{n}]}}" for n in range(count))
-
-
 def _answer(data: Mapping[str, Value]) -> str:
     culprit = " {culprit:.12}" if data["culprit"] else ""
     confidence = ", confidence {confidence:.3f}" if data["confidence"] else ""
@@ -78,7 +72,7 @@ _REPLIES: Mapping[str, Words] = {
     Replied.ACCEPTED: "accepted by {person}",
     Replied.CLOSED: "closed by {person}",
     Replied.WAITS: "waits: {error:.293}",
-    Replied.CARRIED_OUT: _outcomes,
+    Replied.CARRIED_OUT: "{outcomes:; }",
     Outcomes.TO_DECIDE: "{command}: for you to decide, `rtbisect report withdraw {campaign}`",
     Outcomes.SEARCHED: "{command}: campaign {campaign}",
     Outcomes.ANSWERED: "{command}: {answer}, {path}",
