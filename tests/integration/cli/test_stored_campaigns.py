@@ -5,6 +5,7 @@ import sqlite3
 
 from helpers.command_line import documented
 from helpers.filled_store import KEY, filled, record, result
+from helpers.findings import said
 from helpers.results import other_result
 from rtbisect.model.campaign import (
     CampaignRequest,
@@ -38,7 +39,7 @@ def test_status_lists_the_newest_and_what_is_not_done(cli):
 def test_json_has_the_documented_keys(cli):
     filled(cli)
     common = set(documented("campaign"))
-    assert len(common) == 18
+    assert len(common) == 19
     status = cli.run("status", "--json").data
     rows, *more, older = documented("status")
     assert set(status) == {rows, older}
@@ -94,7 +95,7 @@ def test_numbers_that_json_does_not_know_are_null(cli):
         effect=float("inf"),
         interval=(0.0, float("nan")),
         p=1.0,
-        reason="odd",
+        reason=said("odd"),
     )
     answer = other_result(Outcome.INCONCLUSIVE, judgements=(odd,))
     record(cli, "check", answer=answer)

@@ -14,7 +14,7 @@ from helpers.report_epoll import EPOLL, epoll
 from helpers.report_mails import NOTICES, PUBLIC
 from helpers.report_parts import GOLDEN, settings
 from helpers.repositories import ENV
-from rtbisect.model import campaign
+from rtbisect.model import result
 from rtbisect.model.code import Commit, CommitGraph
 from rtbisect.report.draft import DraftMailer
 
@@ -84,7 +84,7 @@ def graph_of(repo, shas):
 
 def seen(shas, **probabilities):
     return tuple(
-        campaign.TestedRevision(shas[name], f"commit {name}", 4, p)
+        result.TestedRevision(shas[name], f"commit {name}", 4, p)
         for name, p in probabilities.items()
     )
 
@@ -122,7 +122,7 @@ def test_replay_of_an_open_search_ends_at_a_range_with_the_culprit(history, tmp_
     repo, shas = history
     found = (
         *seen(shas, g=0.0, e=1.0, n=0.999, b=0.01, d=0.6),
-        campaign.TestedRevision(shas["c"], "commit c", 0, 0.5, said("build failed")),
+        result.TestedRevision(shas["c"], "commit c", 0, 0.5, said("build failed")),
     )
     repo.git("bisect", "replay", str(draft_log(tmp_path, repo, shas, None, found)))
     left = repo.left()
