@@ -6,7 +6,7 @@
 A copy of each state directory is told that its campaign has not ended and drafted nothing. `resume`
 then finds every build and every boot in the journal and comes to its answer anew. Exit code 0: the
 same answer by the same steps, to the last digit and the last word that is shown of it. What differs
-of it and of the lines of the mail is printed.
+of it, of its story and of the lines of the mail is printed.
 """
 
 from __future__ import annotations
@@ -27,13 +27,15 @@ from rtbisect.cli.result import voice_of_request
 from rtbisect.model.campaign import CampaignRequest
 from rtbisect.model.result import Result
 from rtbisect.store import codec
+from rtbisect.store.journal import kept_line
 from rtbisect.words.documents import FOUND, spoken
+from rtbisect.words.speak import speak
 
 if TYPE_CHECKING:
     from rtbisect.words.voice import Voice
 
 #: Of a mail that is written again these differ always.
-_OF_THE_HOUR = ("Date:", "Message-ID:")
+_OF_THE_HOUR = ("Date", "Mess")
 
 
 @dataclass(frozen=True)
@@ -46,6 +48,8 @@ class Told:
     steps: list[str]
     #: Lines of the mail; none where nothing was drafted.
     mail: list[str]
+    #: What was told, a line each.
+    story: list[str]
     #: How it is told.
     voice: Voice
 
@@ -60,11 +64,15 @@ def told(state: Path) -> Told:
         ).fetchone()
         keys = store.execute("SELECT key FROM step WHERE campaign = ? ORDER BY seq", (name,))
         steps = [key for (key,) in keys]
+        told_lines = store.execute("SELECT line FROM story WHERE campaign = ? ORDER BY n", (name,))
+        lines_told = [kept_line(line) for (line,) in told_lines]
     mail = state / "reports" / name / "report.eml"
     lines = mail.read_text().splitlines() if mail.is_file() else []
     voice = voice_of_request(codec.from_json(CampaignRequest, asked))
     answer = codec.from_json(Result, result) if result else None
-    return Told(name, answer, steps, lines, voice)
+    # A figure without a unit was once told with a blank behind it.
+    story = [str(speak(each, voice)).rstrip() for each in lines_told]
+    return Told(name, answer, steps, lines, story, voice)
 
 
 def reopened(state: Path, copy: Path, campaign: str) -> None:
@@ -81,6 +89,7 @@ def reopened(state: Path, copy: Path, campaign: str) -> None:
         where = (campaign,)
         store.execute("UPDATE campaign SET state = 'running', result = NULL WHERE id = ?", where)
         store.execute("DELETE FROM step WHERE key = 'report' AND campaign = ?", where)
+        store.execute("DELETE FROM story WHERE campaign = ?", where)
 
 
 def without_findings(value: Any) -> Any:
@@ -108,21 +117,25 @@ def replay(state: Path) -> list[str]:
         return [f"failed {state}: {done.stdout.strip()[-300:]} {done.stderr.strip()[-300:]}"]
     one, two = before.result, after.result
     # Older programs kept words, later ones what these say: what is shown is the same.
-    shown = [spoken(each, after.voice) for each in (one, two)]
+    shown = [without_findings(spoken(each, after.voice)) for each in (one, two)]
     others = [
         f"  {name}: {shown[0][name]} -> {shown[1][name]}"
         for name in shown[0]
-        if without_findings(shown[0][name]) != without_findings(shown[1][name])
+        if shown[0][name] != shown[1][name]
     ]
     if before.steps != after.steps:
         others.append(f"  steps: {sorted({*before.steps} ^ {*after.steps})}")
     word = "differs" if others else "same"
     said = f"{word} {state}: {two.outcome} {two.culprit or ''}"
     said += f", {after.count('build')} builds, {after.count('run')} boots"
-    changes = difflib.unified_diff(before.mail, after.mail, lineterm="", n=0)
-    kept = [line for line in changes if not line.startswith(("---", "+++", "@@"))]
-    mail = [f"  {line}" for line in kept if not line[1:].startswith(_OF_THE_HOUR)]
-    return [said, *others, *mail]
+    story = [f"  {line}" for line in changed(before.story, after.story)]
+    mail = [line for line in changed(before.mail, after.mail) if line[1:5] not in _OF_THE_HOUR]
+    return [said, *others, *story, *(f"  {line}" for line in mail)]
+
+
+def changed(before: list[str], after: list[str]) -> list[str]:
+    lines = difflib.unified_diff(before, after, lineterm="", n=0)
+    return [line for line in lines if not line.startswith(("---", "+++", "@@"))]
 
 
 def main() -> int:
