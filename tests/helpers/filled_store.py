@@ -12,7 +12,7 @@ from rtbisect.model.campaign import (
     Sample,
 )
 from rtbisect.model.report import Report, ReportState
-from rtbisect.model.result import Result, TableRow
+from rtbisect.model.result import KernelRole, Result, TableRow
 from rtbisect.store import codec
 from rtbisect_labkit.demo import truth
 
@@ -29,7 +29,7 @@ JUDGEMENT = Judgement(
 )
 FIGURES = tuple(
     TableRow(
-        kernel=kernel,
+        kernel=KernelRole(kernel),
         window="epoll-throughput",
         workload="none",
         metric=MetricKey("epoll", name, "epoll-throughput"),

@@ -69,6 +69,7 @@ WORDS = {
     "verifications[0].status": "undecided",
     "thresholds[0].statistic": "count",
     "thresholds[0].role": "guard",
+    "table[0].kernel": "tip",
 }
 
 

@@ -38,7 +38,7 @@ ONE, MANY_IRQS = Sample((1, 1, 1, 1, 1, 2)), Sample((48, 49, 50, 50, 51, 51))
 
 def _compared(*figures):
     return compared(*(
-        [row("", "none", key, unit, sides[side]) for (key, unit), *sides in figures]
+        [row("base", "none", key, unit, sides[side]) for (key, unit), *sides in figures]
         for side in (0, 1)
     ))  # fmt: skip
 

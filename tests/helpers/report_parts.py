@@ -12,7 +12,7 @@ from rtbisect.model.campaign import Better, MetricKey, Role, Sample, Scale, Stat
 from rtbisect.model.code import Commit, CommitGraph
 from rtbisect.model.finding import as_said
 from rtbisect.model.lab import DeviceType, HostProfile
-from rtbisect.model.result import CheckName, CheckStatus, TableRow, Verification
+from rtbisect.model.result import CheckName, CheckStatus, KernelRole, TableRow, Verification
 from rtbisect.report.draft import ReportSettings
 from rtbisect.report.template_values import Bot
 
@@ -138,7 +138,7 @@ def judged(limit, base, new):
 
 def row(kernel, workload, metric, unit, sample):
     return TableRow(
-        kernel=kernel,
+        kernel=KernelRole(kernel),
         window=metric.window,
         workload=workload,
         metric=metric,

@@ -27,7 +27,7 @@ from rtbisect.model.campaign import (
 )
 from rtbisect.model.command import Extra
 from rtbisect.model.formats import kept_as
-from rtbisect.pipeline.compare import BASE, TIP
+from rtbisect.model.result import ENDS
 from rtbisect.report import ab_table
 from rtbisect.report.averages import threshold_of
 from rtbisect.report.draft import keep
@@ -179,7 +179,9 @@ def write_answer(
     samples = {row.kernel: row.sample for row in result.table if row.metric == limit.key}
     better = limit.toward(Sought.REPAIR)
     judgement = judge(
-        better, *(samples.get(kernel, Sample(())) for kernel in (BASE, TIP)), alpha=ALPHA
+        better,
+        *(samples.get(kernel, Sample(())) for kernel in ENDS),
+        alpha=ALPHA,
     )
     mailer = assemble.mailer_of(state, site, report.operator)
     headers = Envelope(

@@ -23,7 +23,7 @@ from rtbisect.cli.result import answer_of, exit_of, headline
 from rtbisect.errors import ConfigError, Exit
 from rtbisect.model.campaign import CampaignKind, CampaignRequest, Judgement, Level, Outcome
 from rtbisect.model.command import Extra
-from rtbisect.pipeline.compare import BASE, TIP
+from rtbisect.model.result import ENDS, KernelRole
 from rtbisect.report.averages import centre_of, spread
 from rtbisect.report.text import Column, table
 from rtbisect.words.documents import found
@@ -113,8 +113,12 @@ _Pair: TypeAlias = "tuple[TableRow, TableRow]"
 def _pairs(result: Result | None) -> list[_Pair]:
     """Rows of the base and of the tip, by their figure."""
     rows = result.table if result else ()
-    tips = {row.metric: row for row in rows if row.kernel == TIP}
-    return [(row, tips[row.metric]) for row in rows if row.kernel == BASE and row.metric in tips]
+    tips = {row.metric: row for row in rows if row.kernel is KernelRole.TIP}
+    return [
+        (row, tips[row.metric])
+        for row in rows
+        if row.kernel is KernelRole.BASE and row.metric in tips
+    ]
 
 
 def _middle(row: TableRow) -> float:
@@ -133,7 +137,7 @@ def _table(pairs: list[_Pair]) -> tuple[str, ...]:
     if not pairs:
         return ()
     columns = [Column("figure"), Column("unit")]
-    columns += [Column(title, right=True) for title in (BASE, TIP, "diff")]
+    columns += [Column(title, right=True) for title in (*ENDS, "diff")]
     rows = []
     for pair in pairs:
         base, tip = pair
@@ -146,7 +150,7 @@ def _table(pairs: list[_Pair]) -> tuple[str, ...]:
 def _figure(pair: _Pair) -> dict[str, object]:
     base, tip = pair
     figure: dict[str, object] = {"metric": str(base.metric), "unit": base.unit}
-    for name, row in ((BASE, base), (TIP, tip)):
+    for name, row in zip(ENDS, (base, tip), strict=True):
         values = row.sample.values
         figure[name] = [_middle(row), min(values), max(values)]
     return figure | {"n": [base.sample.n, tip.sample.n]}

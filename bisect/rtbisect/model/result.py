@@ -14,12 +14,29 @@ from rtbisect.model.kinds.search import Checks
 from rtbisect.model.old_sentences import with_findings, with_parents
 
 
+class KernelRole(StrEnum):
+    """What a kernel of a table is there for; tables show the word."""
+
+    #: The ends of a comparison.
+    BASE = "base"
+    TIP = "tip"
+    PARENT = "parent"
+    CULPRIT = "culprit"
+    #: The tip without the culprit.
+    REVERTED = "tip+revert"
+    PARENT_WITHOUT_RT = "parent, no RT"
+    CULPRIT_WITHOUT_RT = "culprit, no RT"
+
+
+#: Of a comparison, the older one first.
+ENDS = KernelRole.BASE, KernelRole.TIP
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableRow:
     """A row of the factor table: one kernel under one level of the workload, or of the tool."""
 
-    #: What a reader calls it, as "parent".
-    kernel: str
+    kernel: KernelRole
     window: str
     #: Its level, as `Window.level`.
     workload: str

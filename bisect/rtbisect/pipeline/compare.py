@@ -16,6 +16,7 @@ from rtbisect.model.campaign import Judgement, Level, Role, Threshold
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.pipeline import Ends
 from rtbisect.model.kinds.pipeline import Steps as Told
+from rtbisect.model.result import ENDS
 from rtbisect.pipeline import factor_table
 from rtbisect.pipeline.boot_queue import BootRequest, in_turn
 from rtbisect.search.spec import BootPurpose
@@ -37,10 +38,6 @@ LOOKS = 2
 PASS_CONFIDENCE = 0.95
 #: Boots in a row that are no evidence before the campaign gives up with a reason.
 MAX_BARREN = 4
-
-
-#: Names of the two revisions in the story and in the table.
-BASE, TIP = "base", "tip"
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +77,7 @@ def compare(steps: Steps, base: str, new: str) -> Comparison:
         steps.tell(Ends.LOOK, boots=reached, level=level)
         if level is not Level.UNDECIDED:
             break
-    wanted = [(t, side) for t in steps.setup.judged for side in ((BASE, base), (TIP, new))]
+    wanted = [(t, side) for t in steps.setup.judged for side in zip(ENDS, (base, new), strict=True)]
     table = factor_table.rows(steps.traits, wanted, runs)
     compared = Finding.of(Ends.COMPARED, boots=reached)
     return Comparison(judgements, level, compared, table=table)

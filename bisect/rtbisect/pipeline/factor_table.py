@@ -13,7 +13,7 @@ from rtbisect.model.campaign import Level, MetricKey, Role, Threshold
 from rtbisect.model.code import WITHOUT_RT
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.pipeline import Attributions
-from rtbisect.model.result import TableRow
+from rtbisect.model.result import KernelRole, TableRow
 from rtbisect.search.spec import BootPurpose
 
 if TYPE_CHECKING:
@@ -57,9 +57,9 @@ def table(
     """Kernel x workload: the searched metric, its control, the same under another dose, and the
     other judged metrics.
     """
-    kernels = list(zip(("parent", "culprit"), pair, strict=True))
+    kernels = list(zip((KernelRole.PARENT, KernelRole.CULPRIT), pair, strict=True))
     if revert is not None:
-        kernels.append(("tip+revert", revert))
+        kernels.append((KernelRole.REVERTED, revert))
     first, others = _metrics(steps.setup.judged, threshold)
     doses = [
         replace(threshold, key=replace(threshold.key, window=window.name))
@@ -73,13 +73,13 @@ def table(
 
 def rows(
     traits: Traits,
-    wanted: Iterable[tuple[Threshold, tuple[str, str]]],
+    wanted: Iterable[tuple[Threshold, tuple[KernelRole, str]]],
     runs: Mapping[str, list[Run]],
 ) -> tuple[TableRow, ...]:
-    """A row for each metric and kernel (its name in the table and its revision) that has boots."""
+    """A row for each metric and kernel (its role and its revision) that has boots."""
     return tuple(
         TableRow(
-            kernel=name,
+            kernel=role,
             window=metric.key.window,
             workload=traits.level_of(metric.key.window),
             metric=metric.key,
@@ -87,7 +87,7 @@ def rows(
             sample=values,
             mean=by_mean(metric),
         )
-        for metric, (name, sha) in wanted
+        for metric, (role, sha) in wanted
         if (values := sample(runs.get(sha, []), metric.key)).n
     )
 
@@ -133,6 +133,7 @@ def without_rt(
     steps.tell(Attributions.FACTOR, why=concerns)
     control = control_of(setup.judged, threshold)
     metrics = (threshold, *([control] if control else []))
-    kernels = tuple(zip(("parent, no RT", "culprit, no RT"), pair, strict=True))
+    roles = (KernelRole.PARENT_WITHOUT_RT, KernelRole.CULPRIT_WITHOUT_RT)
+    kernels = tuple(zip(roles, pair, strict=True))
     wanted = ((metric, kernel) for metric in metrics for kernel in kernels)
     return rows(steps.traits, wanted, runs), concerns

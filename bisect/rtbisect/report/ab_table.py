@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from rtbisect.model.campaign import Judgement, Level, Threshold
-from rtbisect.pipeline.compare import BASE, TIP
+from rtbisect.model.result import ENDS
 from rtbisect.report.averages import metric_name, middle, spread, unit_of
 from rtbisect.report.headline_figure import effect_text, test_name
 from rtbisect.report.policy import mailable
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rtbisect.model.report import ReportInput
-    from rtbisect.model.result import Result, Summary, TableRow
+    from rtbisect.model.result import KernelRole, Result, Summary, TableRow
 
 _VERDICTS = {
     Level.REGRESSED: "takes the effect back",
@@ -79,7 +79,7 @@ def context(report: ReportInput, test: AbTest) -> dict[str, Any]:
         "test": test_name(limit, judgement),
         "p": f"{judgement.p:.2g}",
         "culprit": commit_view(report.culprit) if report.culprit else None,
-        "figures": compared(*(_rows_of(result, kernel) for kernel in (BASE, TIP))),
+        "figures": compared(*(_rows_of(result, kernel) for kernel in ENDS)),
         "worse": tuple(
             f"Worse: {ascii_line(str(worse.key), 60)}: {said(report, worse.reason, 160)}"
             for worse in result.judgements
@@ -90,7 +90,7 @@ def context(report: ReportInput, test: AbTest) -> dict[str, Any]:
     }
 
 
-def _rows_of(result: Result, kernel: str) -> list[TableRow]:
+def _rows_of(result: Result, kernel: KernelRole) -> list[TableRow]:
     """What was measured of a kernel, judged figures first."""
     judged = {judgement.key for judgement in result.judgements}
     rows = (row for row in result.table if row.kernel == kernel)

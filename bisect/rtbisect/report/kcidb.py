@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rtbisect.errors import InternalError
 from rtbisect.model.campaign import Cause, Level, MetricKey, Outcome, Sample, Sought
+from rtbisect.model.result import KernelRole
 from rtbisect.report.averages import by_mean, centre_of, threshold_of
 from rtbisect.report.text import ascii_line
 from rtbisect.words.speak import speak
@@ -96,7 +97,10 @@ def _rows(report: ReportInput) -> Iterator[_Row]:
     result = report.result
     # A repair is the good one of the two, and the newer end is.
     older, newer = report.sought.ends("PASS", "FAIL")
-    known = {"culprit": (result.culprit, newer), "parent": (_parent(report), older)}
+    known = {
+        KernelRole.CULPRIT: (result.culprit, newer),
+        KernelRole.PARENT: (_parent(report), older),
+    }
     for row in result.table:
         sha, verdict = known.get(row.kernel, ("", ""))
         if sha:

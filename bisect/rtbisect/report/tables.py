@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rtbisect.model.campaign import Judgement, Level, Scale, Threshold
+from rtbisect.model.result import KernelRole
 from rtbisect.report.averages import (
     boots_with,
     by_mean,
@@ -254,7 +255,7 @@ def side(report: ReportInput, *, loaded: bool) -> Side | None:
             if row.metric == wanted and row.sample.values
             if (row.workload != "none" and row.window != unloaded) == loaded
         }
-        base, new = row_of.get("parent"), row_of.get("culprit")
+        base, new = row_of.get(KernelRole.PARENT), row_of.get(KernelRole.CULPRIT)
         if base is not None and new is not None:
             overlaps = "" if overlap(base.sample, new.sample) else "do not "
             return Side(

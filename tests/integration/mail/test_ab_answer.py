@@ -14,7 +14,7 @@ from rtbisect.campaign import ab_test
 from rtbisect.errors import ConfigError
 from rtbisect.judge.verdict import judge
 from rtbisect.model.campaign import CampaignRequest, Level, Outcome, Sample
-from rtbisect.model.result import TableRow
+from rtbisect.model.result import KernelRole, TableRow
 from rtbisect.report.lint.mail import MOST_BYTES
 from rtbisect.report.lint.rules import lint
 from rtbisect.store.campaigns import CampaignStore
@@ -35,7 +35,7 @@ def checked(world, name, before, after, report):
     limit = report.thresholds[0]
     rows = tuple(
         TableRow(
-            kernel=kernel,
+            kernel=KernelRole(kernel),
             window=limit.key.window,
             workload="none",
             metric=limit.key,

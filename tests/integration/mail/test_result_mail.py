@@ -25,7 +25,7 @@ from rtbisect.judge.verdict import judge
 from rtbisect.mail import result_mail
 from rtbisect.model.campaign import CampaignRequest, Level, Limits, Outcome, Sample
 from rtbisect.model.kinds.mail import Untrusted
-from rtbisect.model.result import TableRow
+from rtbisect.model.result import KernelRole, TableRow
 from rtbisect.report.lint.rules import lint
 from rtbisect.store.campaigns import CampaignStore
 from rtbisect.store.journal import StoreJournal
@@ -63,7 +63,7 @@ def checked(world, after, *, older="b" * 40, newer="c" * 40):
     limit = report.thresholds[0]
     rows = tuple(
         TableRow(
-            kernel=kernel,
+            kernel=KernelRole(kernel),
             window=limit.key.window,
             workload="none",
             metric=limit.key,

@@ -178,7 +178,7 @@ def test_histograms_fit(base, new):
 @pytest.mark.parametrize("failing", [False, True])
 def test_the_longest_report_fits(failing, case):
     long = "word " * 400
-    rows = tuple(replace(row, kernel=f"kernel {i}") for i, row in enumerate(EPOLL.table * 4))
+    rows = tuple(replace(row, window=f"window-{i}") for i, row in enumerate(EPOLL.table * 4))
     checks = EPOLL.verifications + tuple(
         Verification(
             check=f"check {i}",

@@ -2,7 +2,7 @@
 """Two kernels figure by figure: names are whole, and nothing is left out in silence."""
 
 from rtbisect.model.campaign import MetricKey, Sample
-from rtbisect.model.result import TableRow
+from rtbisect.model.result import KernelRole, TableRow
 from rtbisect.report.ab_table import MOST_FIGURES, compared
 from rtbisect.report.text import TABLE
 
@@ -12,7 +12,7 @@ WIDE = Sample((0.0717, 0.0598, 0.0960))
 def rows(names, window="osnoise-off", sample=WIDE):
     return [
         TableRow(
-            kernel="base",
+            kernel=KernelRole.BASE,
             window=window,
             workload="none",
             metric=MetricKey("osnoise", name, window),
