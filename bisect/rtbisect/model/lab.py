@@ -41,6 +41,14 @@ class FigureSource:
 
 #: The workload of a window that runs beside what the site names; a plan adds name and digest of it.
 OF_SITE = "site"
+#: Before a line of the console in which a device script tells a stack from /proc.
+STACK_MARK = "rtbisect-stack: "
+
+
+def site_program(workload: str) -> str:
+    """Name and digest of the site's own workload; "" for any other."""
+    kind, _, program = workload.partition(":")
+    return program if kind == OF_SITE else ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,9 +76,8 @@ class Window:
 
     @property
     def site_workload(self) -> str:
-        """Name and digest of the site's own workload; "" for any other."""
-        kind, _, program = self.workload.partition(":")
-        return program if kind == OF_SITE else ""
+        """As of `site_program`."""
+        return site_program(self.workload)
 
     @property
     def level(self) -> str:

@@ -8,7 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from rtbisect.config.paths import data
 from rtbisect.model.campaign import Judgement, Level, Scale, Threshold
+from rtbisect.model.lab import site_program
 from rtbisect.model.result import KernelRole
 from rtbisect.report.averages import (
     boots_with,
@@ -218,11 +220,15 @@ def _p_and_boots(judgement: Judgement) -> tuple[str, str]:
     return f"{judgement.p:.2g}", f"{judgement.base.n}+{judgement.new.n}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Side:
     """Parent and culprit under one level of the workload, as printed."""
 
     workload: str
+    #: Name and digest of the site's own program that the workload is; "" for one of ours.
+    of_site: str
+    #: Where the source of a workload of ours lies; "" where it has none.
+    source: str
     metric: str
     #: The figure of the parent and of the culprit, with the range of the boots.
     base: str
@@ -260,6 +266,8 @@ def side(report: ReportInput, *, loaded: bool) -> Side | None:
             overlaps = "" if overlap(base.sample, new.sample) else "do not "
             return Side(
                 workload=foreign(base.workload, 40),
+                of_site=foreign(site_program(base.workload), 35),
+                source=_source_of(base.workload),
                 metric=metric_name(base.metric),
                 base=_level(base),
                 new=_level(new),
@@ -268,6 +276,12 @@ def side(report: ReportInput, *, loaded: bool) -> Side | None:
                 else f"; the ranges of the boots {overlaps}overlap",
             )
     return None
+
+
+def _source_of(workload: str) -> str:
+    program = workload.partition(":")[0]
+    ours = {place.name for place in (data("lava-jobs") / "workloads").iterdir()}
+    return f"lava-jobs/workloads/{program}" if program in ours else ""
 
 
 def _level(row: TableRow) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from rtbisect.judge.gates.boot_gates import against, still_right_name
 from rtbisect.model.kinds.pipeline import Reasons
+from rtbisect.model.lab import STACK_MARK
 from rtbisect.model.result import CheckName, CheckStatus, GateName, GateStatus, Summary
 from rtbisect.report.averages import boots_with, limit_of, metric_name, spread, threshold_of
 from rtbisect.report.headline_figure import (
@@ -126,7 +127,7 @@ def cost(summary: Summary) -> str:
 def context(report: ReportInput, bot: Bot, log: str, detail: Detail) -> dict[str, Any]:
     """All names of the templates; every string is one line of ASCII or ready lines."""
     result, words = report.result, words_of(report)
-    lines = log.splitlines()
+    lines, console = log.splitlines(), _console(report, detail.console)
     statuses = {each.check: each.status for each in reversed(result.verifications)}
     return {
         "banner": banner(report),
@@ -154,7 +155,8 @@ def context(report: ReportInput, bot: Bot, log: str, detail: Detail) -> dict[str
         "ends": ends_table(report),
         "improved": _improved(report),
         "shape": boots_by(report) if detail.shape and is_finding(report) else ("", ()),
-        "console": _console(report, detail.console) if stands_still(report) else (),
+        "console": console,
+        "stacks": any(STACK_MARK in line for line in console),
         "origins": origin_table(report, detail.origins),
         "notes": _notes(report) if detail.notes else (),
         "still": _still(report) if detail.shown else "",
@@ -181,7 +183,9 @@ def _claim(report: ReportInput, detail: Detail) -> HeadlineClaim | None:
 
 
 def _console(report: ReportInput, most: int) -> tuple[str, ...]:
-    """The words of the console, long ones over several lines."""
+    """The words of the console of what stands still, long ones over several lines."""
+    if not stands_still(report):
+        return ()
     # At the begin of a line "#" belongs to who commands bots.
     lines = (foreign(line, 300).lstrip("# ") for line in report.excerpt)
     paragraphs = (wrap(each, TABLE, "  ", "      ") for each in lines if each)
