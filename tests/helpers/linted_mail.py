@@ -13,6 +13,7 @@ Message-ID: <epoll-1@lab.example.org>
 In-Reply-To: <patch-1@kernel.example.org>
 References: <cover@kernel.example.org> <patch-1@kernel.example.org>
 X-rtbisect-Outcome: culprit; cause=kernel
+X-rtbisect-Reviewed-By: A Person <person@lab.example.org>
 Content-Type: text/plain; charset="us-ascii"
 Content-Transfer-Encoding: 7bit
 """
@@ -49,13 +50,3 @@ def mail(headers=HEADERS, body=BODY):
 
 def rules(data):
     return [finding.rule for finding in lint(data)]
-
-
-def machine(cores=4, smt="on", isolated="2-7", housekeeping="0-1", watched="2-4", line="2-7"):
-    """The part of a mail of ours that names CPUs."""
-    return f"""
-  topology     1 x {cores} x 2 (sockets, cores, threads), SMT {smt}, 64 MiB
-  CPUs         isolated {isolated}; housekeeping {housekeeping};
-               watched {watched}; profile tuned
-  boot line    nohz_full={line} irqaffinity={housekeeping}
-"""

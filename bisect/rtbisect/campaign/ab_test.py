@@ -33,7 +33,7 @@ from rtbisect.report.averages import threshold_of
 from rtbisect.report.draft import keep
 from rtbisect.report.input_file import read_input
 from rtbisect.report.message import Envelope, answers_to, own_id
-from rtbisect.report.policy import mailable
+from rtbisect.report.own import mailable
 from rtbisect.report.text import foreign, short
 from rtbisect.store.campaigns import CampaignRecord, CampaignStore
 from rtbisect.store.journal import recorded

@@ -35,7 +35,7 @@ from rtbisect.model.campaign import Level
 from rtbisect.model.lab import Run
 from rtbisect.report.input_file import read_input
 from rtbisect.report.kcidb import kcidb_json
-from rtbisect.report.lint.mail import MOST_BYTES, Finding
+from rtbisect.report.lint.mail import MOST_BYTES, Fault
 from rtbisect.report.lint.rules import RULES
 from rtbisect.report.lint.rules import lint as lint_mail
 from rtbisect.report.page import write_page
@@ -70,19 +70,19 @@ def lint(output: Output, file: Path | None, as_rules: bool) -> int:
         return 0
     if file is None:
         raise ConfigError("no mail to look at", "give its FILE, or `-` for standard input")
-    findings = lint_mail(_mail_bytes(file))
-    text = "\n".join(map(_finding_line, findings)) or "no findings"
-    output.answer({"file": str(file), "findings": _finding_rows(findings)}, text)
-    return Exit.REGRESSED if findings else Exit.ANSWERED
+    faults = lint_mail(_mail_bytes(file))
+    text = "\n".join(map(_fault_line, faults)) or "no findings"
+    output.answer({"file": str(file), "findings": _fault_rows(faults)}, text)
+    return Exit.REGRESSED if faults else Exit.ANSWERED
 
 
-def _finding_rows(findings: Sequence[Finding]) -> list[dict[str, str]]:
-    return [{"rule": each.rule, "where": each.where, "said": each.problem} for each in findings]
+def _fault_rows(faults: Sequence[Fault]) -> list[dict[str, str]]:
+    return [{"rule": each.rule, "where": each.where, "said": each.problem} for each in faults]
 
 
-def _finding_line(finding: Finding) -> str:
-    where = f"{finding.where}: " if finding.where else ""
-    return f"{finding.rule:<18}{where}{finding.problem}"
+def _fault_line(fault: Fault) -> str:
+    where = f"{fault.where}: " if fault.where else ""
+    return f"{fault.rule:<18}{where}{fault.problem}"
 
 
 def _mail_bytes(file: Path) -> bytes:
@@ -157,7 +157,7 @@ def propose(
     lines = [f"{row['header']:<8}{row['address']}  ({row['reason']})" for row in rows]
     thread = str(speak(people.thread))
     note = str(speak(proposal.note)) if proposal.note else ""
-    lines += [thread, *filter(None, [note]), *map(_finding_line, proposal.findings)]
+    lines += [thread, *filter(None, [note]), *map(_fault_line, proposal.faults)]
     lines.append(
         f"{proposal.path}: read it, edit it, then `rtbisect report approve {campaign} --by ...`"
     )
@@ -168,11 +168,11 @@ def propose(
         "recipients": rows,
         "in_reply_to": people.parent,
         "thread": thread,
-        "findings": _finding_rows(proposal.findings),
+        "findings": _fault_rows(proposal.faults),
         "note": note,
     }
     output.answer(data, proposal.text + "\n" + "\n".join(lines))
-    return Exit.REGRESSED if proposal.findings else Exit.ANSWERED
+    return Exit.REGRESSED if proposal.faults else Exit.ANSWERED
 
 
 @report.command(epilog="Example: rtbisect report approve bisect-3 --by 'A Person'")

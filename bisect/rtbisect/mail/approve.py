@@ -2,8 +2,9 @@
 """The mail for other people: proposed beside the draft with whom it goes to, edited by a person,
 approved by name, and queued.
 
-Three things hold a report back whatever a person wants: data of an emulator or of a workload of
-ours (gate G15), another gate that failed, and a finding of a rule (`report.lint`).
+Three things hold a report back whatever a person wants: what speaks against its values
+(`report.own`), such as data of an emulator or of a workload of ours (gate G15), another gate that
+failed, and a fault of the mail itself as anybody may see it (`report.lint`).
 """
 
 from __future__ import annotations
@@ -28,11 +29,13 @@ from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.mail import NoMaintainers
 from rtbisect.model.mail import MailKind, OutMail, Recipients
 from rtbisect.model.report import CommitText, Report, ReportInput, ReportState
-from rtbisect.report.draft import Public, check_mailable, keep
+from rtbisect.report.draft import Public, keep
 from rtbisect.report.input_file import read_input
+from rtbisect.report.lint.mail import Fault
 from rtbisect.report.lint.rules import lint
 from rtbisect.report.lint.tags import PAGE
-from rtbisect.report.policy import Purpose, failed_gate, purpose_of, refusal
+from rtbisect.report.own import check_mailable, cpu_lists, failed_gate
+from rtbisect.report.policy import Purpose, purpose_of, refusal
 from rtbisect.report.template_values import symptom_of
 from rtbisect.report.text import foreign
 from rtbisect.store.outbox import Outbox
@@ -40,8 +43,9 @@ from rtbisect.words.speak import speak
 from rtbisect.words.voice import voice_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rtbisect.config.schema import Person
-    from rtbisect.report.lint.mail import Finding as Fault
     from rtbisect.store.campaigns import CampaignRecord, CampaignStore
     from rtbisect.trees.git import GitTree
 
@@ -69,8 +73,8 @@ class Proposal:
     path: Path
     text: str
     recipients: Recipients
-    #: What rules find in it; () for a mail that may go.
-    findings: tuple[Fault, ...]
+    #: () for a mail that may go.
+    faults: tuple[Fault, ...]
     #: Why the tree was not asked for its maintainers; None where it was.
     note: Finding | None
 
@@ -112,7 +116,14 @@ def make_proposal(state: Path, record: CampaignRecord, by: str, notes: ApproverN
     folder = draft.folder
     keep(folder / RECIPIENTS, json.dumps(_in_words(people), indent=1, sort_keys=True) + "\n")
     keep(folder / PUBLIC, text)
-    return Proposal(folder / PUBLIC, text, people, lint(text.encode()), listed.why_not)
+    faults = _faults(report, text.encode())
+    return Proposal(folder / PUBLIC, text, people, faults, listed.why_not)
+
+
+def _faults(report: ReportInput, mail: bytes) -> tuple[Fault, ...]:
+    """What is wrong with a mail by the values that it is of, and as somebody else reads it."""
+    own = (Fault("topology", "", str(speak(finding))) for finding in cpu_lists(report))
+    return (*own, *lint(mail))
 
 
 def _in_words(people: Recipients) -> dict[str, Any]:
@@ -166,7 +177,7 @@ def approve(state: Path, store: CampaignStore, record: CampaignRecord, by: str) 
     # What holds a report back is asked of its data, not of the mail that anybody may edit.
     check_gates(record)
     check_mailable(report)
-    check_lint(data, f"correct {folder / PUBLIC}")
+    _refuse(_faults(report, data), f"correct {folder / PUBLIC}")
     _check_published(site, record.id, data)
     assert report.culprit is not None, "only a report on a commit is mailable"
     if earlier := store.reported_elsewhere(record.id, report.culprit):
@@ -194,11 +205,14 @@ def check_gates(record: CampaignRecord) -> None:
 
 def check_lint(mail: bytes, hint: str) -> None:
     """ConfigError when a rule finds something in a mail; `hint` says what to do then."""
-    if findings := lint(mail):
-        details = "; ".join(
-            f"{finding.rule}: {finding.where} {finding.problem}" for finding in findings[:3]
-        )
-        raise ConfigError(f"{len(findings)} findings: {details}", hint)
+    _refuse(lint(mail), hint)
+
+
+def _refuse(faults: Sequence[Fault], hint: str) -> None:
+    """ConfigError for a mail that has any."""
+    if faults:
+        details = "; ".join(f"{fault.rule}: {fault.where} {fault.problem}" for fault in faults[:3])
+        raise ConfigError(f"{len(faults)} findings: {details}", hint)
 
 
 def load_draft(record: CampaignRecord) -> tuple[Site, Report, ReportInput]:

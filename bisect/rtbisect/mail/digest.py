@@ -16,7 +16,7 @@ from rtbisect.judge.verdict import improved
 from rtbisect.model.campaign import Outcome
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.mail import Digested
-from rtbisect.model.mail import MailKind, MailState, OutMail
+from rtbisect.model.mail import INTERNAL, MailKind, MailState, OutMail
 from rtbisect.model.report import ReportState
 from rtbisect.report.message import Envelope, own_id
 from rtbisect.report.text import TABLE, cut, foreign
@@ -174,7 +174,7 @@ def write_digest(state: Path, site: Site, contents: Digest, *, lab_only: bool, b
     headers = Envelope(
         bot=mailer.bot,
         to=(operator,),
-        subject=f"[internal] {kind}: {counts_text}",
+        subject=f"{INTERNAL} {kind}: {counts_text}",
         date=now,
         message_id=own_id(f"{kind}.{secrets.token_hex(8)}", mailer.bot),
         marks=(("Kind", kind),),

@@ -23,9 +23,10 @@ from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.mail import AddressSource
 from rtbisect.model.mail import MailKind, MailState, OutMail, Recipient
 from rtbisect.model.report import ReportState
-from rtbisect.report.draft import check_mailable, keep
+from rtbisect.report.draft import keep
 from rtbisect.report.input_file import read_input
 from rtbisect.report.message import Envelope, message, own_id
+from rtbisect.report.own import check_mailable
 from rtbisect.report.policy import of_thread
 from rtbisect.report.template_values import commit_view
 from rtbisect.report.text import foreign, header_text, wrap

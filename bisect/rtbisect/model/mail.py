@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from rtbisect.model.finding import Finding
 
+#: What subjects of mails begin with that are for the operator alone.
+INTERNAL = "[internal]"
+
 
 @dataclass(frozen=True, slots=True)
 class Recipient:

@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from rtbisect.model.campaign import Judgement, Level, Threshold
+from rtbisect.model.mail import INTERNAL
 from rtbisect.model.result import ENDS
 from rtbisect.report.averages import metric_name, middle, spread, unit_of
 from rtbisect.report.headline_figure import effect_text, test_name
-from rtbisect.report.policy import mailable
+from rtbisect.report.own import mailable
 from rtbisect.report.template_values import banner, commit_view, cost
 from rtbisect.report.text import Column, ascii_line, grouped, header_text, many, short
 from rtbisect.report.wording import said
@@ -55,7 +56,7 @@ class AbTest:
 def subject(report: ReportInput) -> str:
     """The subject of the answer in the thread of a report."""
     title = header_text(report.culprit.subject if report.culprit else report.tree, 90)
-    return f"{'' if mailable(report) else '[internal] '}Re: {title}: test result"
+    return f"{'' if mailable(report) else f'{INTERNAL} '}Re: {title}: test result"
 
 
 def context(report: ReportInput, test: AbTest) -> dict[str, Any]:

@@ -23,9 +23,10 @@ from rtbisect.report.input_file import INPUT, input_json
 from rtbisect.report.kcidb import kcidb_json
 from rtbisect.report.lint.form import MAX_BYTES, MAX_LINES
 from rtbisect.report.message import Envelope, guard, message, own_id, subject
+from rtbisect.report.own import check_mailable
 from rtbisect.report.pictures import draw
-from rtbisect.report.policy import better, mailable, stands_still
-from rtbisect.report.template_values import Bot, Detail, banner, context
+from rtbisect.report.policy import better, stands_still
+from rtbisect.report.template_values import Bot, Detail, context
 from rtbisect.report.text import ascii_line, short, wrap
 from rtbisect.report.wording import voice_of_report, words_of
 from rtbisect.store.artefacts import write_whole
@@ -265,12 +266,6 @@ def _keep_logs(
         bisect_log=log,
         story=campaign_log,
     )
-
-
-def check_mailable(report: ReportInput) -> None:
-    """ConfigError where a report is for the operator alone, whoever wants to send it."""
-    if not mailable(report):
-        raise ConfigError(banner(report).rstrip("."), "nothing of it is sent to others")
 
 
 def marks(report: ReportInput) -> tuple[tuple[str, str], ...]:

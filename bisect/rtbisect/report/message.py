@@ -14,8 +14,10 @@ from email.utils import parseaddr
 from typing import TYPE_CHECKING
 
 from rtbisect.errors import ConfigError, InternalError
+from rtbisect.model.mail import INTERNAL
 from rtbisect.report.headline_figure import claim
-from rtbisect.report.policy import better, mailable
+from rtbisect.report.own import mailable
+from rtbisect.report.policy import better
 from rtbisect.report.text import ascii_line, header_text, short
 from rtbisect.report.wording import words_of
 
@@ -124,10 +126,10 @@ def subject(report: ReportInput, *, marked: bool = True) -> str:
         answer = "improvement" if better(report) else str(result.outcome)
         answered = f"{answer} in {short(report.older)}..{short(report.newer)}"
         metric = f"{result.metric.suite}.{result.metric.name}" if result.metric else report.tree
-        return header_text(f"[internal] {answered}: {metric}")
+        return header_text(f"{INTERNAL} {answered}: {metric}")
     headline = claim(report)
     symptom = headline.symptom if headline else str(result.metric or "not measured")
-    words, mark = words_of(report), "[internal] "
+    words, mark = words_of(report), f"{INTERNAL} "
     if mailable(report):
         mark = words.hurting_mark if result.cause == "kernel" and marked else words.mark
     room = 130 - len(mark) - len(symptom)

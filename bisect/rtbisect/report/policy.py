@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Who may be mailed: which report may leave, what for, and to whom. Facts decide that, and it is
-told in values; the words are those of `template_values.banner` and `words/mail.py`.
+"""What a report is for, and who may be mailed. Facts decide that, and it is told in values; the
+words are those of `words/mail.py`. Whether a report may leave at all: `own.py`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from email.errors import HeaderParseError
 from email.headerregistry import Address
 from email.utils import parseaddr
-from enum import Enum, StrEnum, auto
+from enum import StrEnum
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
@@ -27,15 +27,11 @@ if TYPE_CHECKING:
 
     from rtbisect.config.schema import MailEntry
     from rtbisect.model.report import CommitText, ReportInput
-    from rtbisect.model.result import Gate, Result
 
 STABLE = "stable@vger.kernel.org"
 
 #: Kinds of trees whose regressions are tracked.
 TRACKED = {"mainline", "next", "stable"}
-
-#: Causes that other people can do something about.
-_ACTIONABLE = {Cause.KERNEL, Cause.WORKLOAD_DEPENDENT}
 
 _NOBODY = re.compile(r"(?i)(no-?reply|do-?not-?reply|mailer-daemon|postmaster)@|@users\.noreply\.")
 #: Characters of a name with an address; what is longer is cut, and is no address then.
@@ -60,80 +56,6 @@ def better(report: ReportInput) -> tuple[Judgement, ...]:
     if result.outcome is not Outcome.NO_REGRESSION:
         return ()
     return improved(result.judgements, report.thresholds, report.sought)
-
-
-class Obstacle(Enum):
-    """What keeps a report with its operator."""
-
-    EMULATED_AND_SYNTHETIC = auto()
-    #: Data of an emulator.
-    EMULATED = auto()
-    #: The workload is one of ours.
-    SYNTHETIC = auto()
-    #: A culprit whose figure was not measured on both sides.
-    NOT_MEASURED = auto()
-    #: Boots that stand still, and no words of their console.
-    NO_CONSOLE = auto()
-    #: A gate that failed.
-    GATE = auto()
-    NO_CULPRIT = auto()
-    #: A repair, but not of boots that stand still.
-    REPAIR = auto()
-    #: The tool, or nobody knows what.
-    CAUSE = auto()
-
-
-@dataclass(frozen=True, slots=True)
-class HeldBack:
-    """The first obstacle of a report."""
-
-    obstacle: Obstacle
-    #: Name of the one that failed, where the obstacle is GATE; else "".
-    gate: str = ""
-
-
-def held_back(report: ReportInput) -> HeldBack | None:
-    """Why a list never gets a report; None for one that it may get: of a real machine and a foreign
-    workload, on a proven culprit with its figure on both sides.
-    """
-    obstacle = _obstacle_of_data(report)
-    if obstacle is None and (gate := failed_gate(report.result)):
-        return HeldBack(Obstacle.GATE, gate.name)
-    obstacle = obstacle or _obstacle_of_answer(report)
-    return HeldBack(obstacle) if obstacle else None
-
-
-def mailable(report: ReportInput) -> bool:
-    """Whether a list may ever get it."""
-    return held_back(report) is None
-
-
-def failed_gate(result: Result) -> Gate | None:
-    """The first gate that keeps an answer from other people."""
-    return next((gate for gate in result.gates if not gate.ok), None)
-
-
-def _obstacle_of_data(report: ReportInput) -> Obstacle | None:
-    """Where the data come from, and what of them is missing."""
-    if report.host.device.emulated:
-        return Obstacle.EMULATED_AND_SYNTHETIC if report.synthetic_workload else Obstacle.EMULATED
-    if report.synthetic_workload:
-        return Obstacle.SYNTHETIC
-    if report.result.outcome is not Outcome.CULPRIT:
-        return None
-    opening = headline(report)
-    if opening is None or not opening[0].two_sided:
-        return Obstacle.NOT_MEASURED
-    return Obstacle.NO_CONSOLE if stands_still(report) and not report.excerpt else None
-
-
-def _obstacle_of_answer(report: ReportInput) -> Obstacle | None:
-    """What was found, and who could do something about it."""
-    if report.result.outcome is not Outcome.CULPRIT or report.culprit is None:
-        return Obstacle.NO_CULPRIT
-    if report.sought is Sought.REPAIR and not stands_still(report):
-        return Obstacle.REPAIR
-    return None if report.result.cause in _ACTIONABLE else Obstacle.CAUSE
 
 
 class Purpose(StrEnum):

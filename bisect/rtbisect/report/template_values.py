@@ -20,7 +20,8 @@ from rtbisect.report.headline_figure import (
     medians,
     test_name,
 )
-from rtbisect.report.policy import Obstacle, better, held_back, mailable, stands_still
+from rtbisect.report.own import held_back, mailable
+from rtbisect.report.policy import better, stands_still
 from rtbisect.report.posterior import probability, rows
 from rtbisect.report.reproduce import boots_alone, machine_rows, reproduce
 from rtbisect.report.tables import (
@@ -35,6 +36,7 @@ from rtbisect.report.tables import (
 from rtbisect.report.text import TABLE, ascii_line, foreign, many, short, wrap
 from rtbisect.report.wording import said, words_of
 from rtbisect.suites.base import every
+from rtbisect.words.speak import speak
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -96,24 +98,10 @@ def symptom_of(report: ReportInput) -> str:
     return metric_name(report.result.metric) if report.result.metric else "not measured"
 
 
-#: First lines of what a list never gets.
-_BANNERS = {
-    Obstacle.EMULATED_AND_SYNTHETIC: (
-        "Emulator data, synthetic workload: for the operator, not for a list."
-    ),
-    Obstacle.EMULATED: "Emulator data: this draft is for the operator alone, not for a list.",
-    Obstacle.SYNTHETIC: "Synthetic workload: this draft is for the operator, not for a list.",
-    Obstacle.NOT_MEASURED: "It was not measured on both sides: for the operator, not for a list.",
-    Obstacle.NO_CONSOLE: "No console of what stands still: for the operator, not for a list.",
-    Obstacle.GATE: "Gate {gate} failed: for the operator alone, not for a list.",
-}
-_INTERNAL = "Internal: for the operator alone, not for a list."
-
-
 def banner(report: ReportInput) -> str:
     """First line of a body that is not for a list; empty for one that may be."""
     held = held_back(report)
-    return _BANNERS.get(held.obstacle, _INTERNAL).format(gate=held.gate) if held else ""
+    return f"{speak(held)}." if held else ""
 
 
 def cost(summary: Summary) -> str:

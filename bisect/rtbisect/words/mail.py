@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING
 
 from rtbisect.model.kinds.mail import (
     AddressSource,
+    CpuLists,
     Digested,
     Ignored,
     NoMaintainers,
     NoText,
+    Obstacle,
     Outcomes,
     Refusal,
     Replied,
@@ -79,7 +81,29 @@ _REPLIES: Mapping[str, Words] = {
     Outcomes.REFUSED: "{command}: {error}",
 }
 
+_INTERNAL = "Internal: for the operator alone, not for a list"
+
 _REPORTS: Mapping[str, Words] = {
+    Obstacle.EMULATED_AND_SYNTHETIC: (
+        "Emulator data, synthetic workload: for the operator, not for a list"
+    ),
+    Obstacle.EMULATED: "Emulator data: this draft is for the operator alone, not for a list",
+    Obstacle.SYNTHETIC: "Synthetic workload: this draft is for the operator, not for a list",
+    Obstacle.NOT_MEASURED: "It was not measured on both sides: for the operator, not for a list",
+    Obstacle.NO_CONSOLE: "No console of what stands still: for the operator, not for a list",
+    Obstacle.GATE: "Gate {gate} failed: for the operator alone, not for a list",
+    Obstacle.NO_CULPRIT: _INTERNAL,
+    Obstacle.REPAIR: _INTERNAL,
+    Obstacle.CAUSE: _INTERNAL,
+    CpuLists.OTHER_MACHINE: lambda data: (
+        "isolated {isolated} and housekeeping {housekeeping} are not the CPUs of"
+        f" {{sockets}} x {{cores}} x {{threads}} with SMT {'on' if data['smt'] else 'off'}"
+    ),
+    CpuLists.SHARED: "isolated {isolated} and housekeeping {housekeeping} share CPUs",
+    CpuLists.NOT_ISOLATED: "watched {watched} are not all isolated ({isolated})",
+    CpuLists.SETTING: (
+        "{name}={cpus} does not fit isolated {isolated}, housekeeping {housekeeping}"
+    ),
     AddressSource.AUTHOR: "author of the commit",
     AddressSource.COMMITTER: "committer",
     AddressSource.REGRESSIONS: "the list for regressions in {tree}",

@@ -20,7 +20,7 @@ from rtbisect.model.result import CheckStatus, Gate, GateStatus, Verification
 from rtbisect.report.campaign_log import log_text
 from rtbisect.report.draft import MAX_BYTES, MAX_LINES, DraftMailer, marks
 from rtbisect.report.message import Envelope, message, subject
-from rtbisect.report.policy import mailable
+from rtbisect.report.own import mailable
 from rtbisect.report.text import histogram
 
 NASTY = [

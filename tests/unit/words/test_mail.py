@@ -7,10 +7,12 @@ from rtbisect.model.finding import Finding
 from rtbisect.model.kinds import mail
 from rtbisect.model.kinds.mail import (
     AddressSource,
+    CpuLists,
     Digested,
     Ignored,
     NoMaintainers,
     NoText,
+    Obstacle,
     Outcomes,
     Refusal,
     Replied,
@@ -23,6 +25,8 @@ from rtbisect.words.speak import speak
 REFUSED = Finding.of(Outcomes.REFUSED, command="test", error="there is no patch")
 SEARCHED = Finding.of(Outcomes.SEARCHED, command="bisect", campaign="bisect-4")
 SHA = "a" * 40
+INTERNAL = "Internal: for the operator alone, not for a list"
+LISTS = {"isolated": "2-7", "housekeeping": "0-2"}
 
 SAID = [
     (Ignored.UNREADABLE, {"error": "KeyError"}, "cannot be read (KeyError)"),
@@ -72,6 +76,29 @@ SAID = [
     (Outcomes.ANSWERED, {"command": "retest", "answer": "better", "path": "/s/a.eml"},
      "retest: better, /s/a.eml"),
     (Outcomes.REFUSED, {"command": "test", "error": "no {x}"}, "test: no {x}"),
+    (Obstacle.EMULATED_AND_SYNTHETIC, {},
+     "Emulator data, synthetic workload: for the operator, not for a list"),
+    (Obstacle.EMULATED, {},
+     "Emulator data: this draft is for the operator alone, not for a list"),
+    (Obstacle.SYNTHETIC, {},
+     "Synthetic workload: this draft is for the operator, not for a list"),
+    (Obstacle.NOT_MEASURED, {},
+     "It was not measured on both sides: for the operator, not for a list"),
+    (Obstacle.NO_CONSOLE, {},
+     "No console of what stands still: for the operator, not for a list"),
+    (Obstacle.GATE, {"gate": "G10 A/A"},
+     "Gate G10 A/A failed: for the operator alone, not for a list"),
+    (Obstacle.NO_CULPRIT, {}, INTERNAL),
+    (Obstacle.REPAIR, {}, INTERNAL),
+    (Obstacle.CAUSE, {}, INTERNAL),
+    (CpuLists.OTHER_MACHINE,
+     {**LISTS, "sockets": 1, "cores": 16, "threads": 2, "smt": True},
+     "isolated 2-7 and housekeeping 0-2 are not the CPUs of 1 x 16 x 2 with SMT on"),
+    (CpuLists.SHARED, LISTS, "isolated 2-7 and housekeeping 0-2 share CPUs"),
+    (CpuLists.NOT_ISOLATED, {"watched": "1-4", "isolated": "2-7"},
+     "watched 1-4 are not all isolated (2-7)"),
+    (CpuLists.SETTING, {"name": "nohz_full", "cpus": "2-6", **LISTS},
+     "nohz_full=2-6 does not fit isolated 2-7, housekeeping 0-2"),
     (AddressSource.AUTHOR, {}, "author of the commit"),
     (AddressSource.COMMITTER, {}, "committer"),
     (AddressSource.REGRESSIONS, {"tree": "next"}, "the list for regressions in next"),

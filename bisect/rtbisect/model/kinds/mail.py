@@ -80,6 +80,38 @@ class Outcomes(Kind):
     REFUSED = "outcome.refused", "command error"
 
 
+class Obstacle(Kind):
+    """What keeps a report with its operator."""
+
+    EMULATED_AND_SYNTHETIC = "obstacle.emulated-and-synthetic"
+    #: Data of an emulator.
+    EMULATED = "obstacle.emulated"
+    #: The workload is one of ours.
+    SYNTHETIC = "obstacle.synthetic"
+    #: A culprit whose figure was not measured on both sides.
+    NOT_MEASURED = "obstacle.not-measured"
+    #: Boots that stand still, and no words of their console.
+    NO_CONSOLE = "obstacle.no-console"
+    #: One that failed, by its name.
+    GATE = "obstacle.gate", "gate"
+    NO_CULPRIT = "obstacle.no-culprit"
+    #: A repair, but not of boots that stand still.
+    REPAIR = "obstacle.repair"
+    #: The tool, or nobody knows what.
+    CAUSE = "obstacle.cause"
+
+
+class CpuLists(Kind):
+    """Why the CPUs that a report names are not those of its machine; lists are in kernel format."""
+
+    OTHER_MACHINE = "cpu-lists.other-machine", "isolated housekeeping sockets cores threads smt"
+    SHARED = "cpu-lists.shared", "isolated housekeeping"
+    #: What suites watch.
+    NOT_ISOLATED = "cpu-lists.not-isolated", "watched isolated"
+    #: A word of the boot line, or what the guest told of it.
+    SETTING = "cpu-lists.setting", "name cpus isolated housekeeping"
+
+
 class AddressSource(Kind):
     """Where an address comes from."""
 

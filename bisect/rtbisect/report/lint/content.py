@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable
 
 from rtbisect.report.lint.implausible import same_counters, same_figures, sums_as_maxima
-from rtbisect.report.lint.mail import BANNER, Mail, Problems, Rule
+from rtbisect.report.lint.mail import Mail, Problems, Rule
 
 _UNIT = (
     r"(?:us|ns|ms|s|/s|/ms|%|seconds?|minutes?|per second|times|[kMG]B(?:/s)?|[kMG]bit/s|fps|watts?"
@@ -97,7 +97,8 @@ _MUST: tuple[tuple[str, str, str, str], ...] = (
     (
         "controls",
         (
-            r"(?i)\bA/A\b|boots of one kernel|same (build|kernel)\b.*(twice|again|repeated)"
+            r"(?i)\bA/A\b|(boots|runs) of (one|the same) (kernel|build)\b"
+            r"|same (build|kernel)\b.*(twice|again|repeated)"
             r"|(without|with no|no) (the |such a |any )?(workload|reader|tracer|load)"
             r"|reader +(no|off)\b"
         ),
@@ -139,7 +140,7 @@ def _tip(mail: Mail) -> Problems:
 
 def _claim(mail: Mail) -> Problems:
     claim = re.sub(r"\bp = [0-9.e-]+", "", _VERSION.sub("", mail.claim))
-    if mail.report and re.search(r"\bnot measured\b|\bno check of it\b", claim):
+    if mail.report and re.search(r"\bnot measured\b", claim):
         yield "line 1", "a figure of the claim was not measured"
     elif mail.report and len(_NUMBER.findall(claim)) < 2 and not _BREAKS.search(claim):
         yield "line 1", "the first paragraph has no figure and no value to compare it with"
@@ -186,61 +187,6 @@ def _figures(mail: Mail) -> Problems:
     for place, value in same_figures(mail.lines):
         problem = f"every figure is that of a row above, {value} the first: other boots scatter"
         yield place, problem
-
-
-#: No machine has more.
-_MOST_CPUS = 8192
-
-_MACHINE = re.compile(
-    r"\btopology {1,20}([0-9]{1,4}) x ([0-9]{1,4}) x ([0-9]{1,2}) "
-    r"\(sockets, cores, threads\), SMT (on|off)"
-)
-_CPU_LIST = r"([0-9][0-9,-]{0,200})"
-_CPUS = re.compile(
-    rf"\bisolated {_CPU_LIST}; housekeeping {_CPU_LIST}; watched {_CPU_LIST}(?=;|$| )"
-)
-_BOOT_LINE = re.compile(rf"\b(nohz_full|rcu_nocbs|irqaffinity)={_CPU_LIST}(?= |$)")
-
-
-def _topology(mail: Mail) -> Problems:
-    """What the CPUs of a mail have that its topology has not: the isolated ones and those of
-    housekeeping are all CPUs that are online (of each core one where SMT is off).
-    """
-    words = " ".join(mail.body.split())
-    topology, lists = _MACHINE.search(words), _CPUS.search(words)
-    if topology is None or lists is None:
-        return
-    sockets, cores, threads = (int(topology[n]) for n in (1, 2, 3))
-    total = sockets * cores * threads
-    online = set(range(0, min(total, _MOST_CPUS), 1 if topology[4] == "on" else max(1, threads)))
-    isolated, housekeeping, watched = (_cpus(lists[n]) for n in (1, 2, 3))
-    machine = f"{sockets} x {cores} x {threads} with SMT {topology[4]}"
-    if isolated | housekeeping != online:
-        yield "", f"isolated {lists[1]} and housekeeping {lists[2]} are not the CPUs of {machine}"
-    if isolated & housekeeping:
-        yield "", f"isolated {lists[1]} and housekeeping {lists[2]} share CPUs"
-    if not watched <= isolated:
-        yield "", f"watched {lists[3]} are not all isolated ({lists[1]})"
-    for name, cpus in _BOOT_LINE.findall(words):
-        wanted = housekeeping if name == "irqaffinity" else isolated
-        if _cpus(cpus) != wanted:
-            yield "", f"{name}={cpus} does not fit isolated {lists[1]}, housekeeping {lists[2]}"
-
-
-def _cpus(text: str) -> set[int]:
-    """CPUs of "0,2-4"; what is no list has none, and no machine more than so many."""
-    cpus: set[int] = set()
-    for part in text.split(","):
-        if match := re.fullmatch(r"([0-9]{1,5})(?:-([0-9]{1,5}))?", part):
-            first, last = int(match[1]), int(match[2] or match[1])
-            cpus |= set(range(first, min(last, _MOST_CPUS) + 1))
-    return cpus
-
-
-def _alone(mail: Mail) -> Problems:
-    words = " ".join(mail.body.split())
-    if "the kernel itself is the cause" in words and "so its part in the effect is not" in words:
-        yield "", "says that the kernel itself is the cause, and that the workload may be"
 
 
 #: Tools that measure with what they may accuse; the kernel's own tracer does not.
@@ -295,13 +241,10 @@ def _placeholder(mail: Mail) -> Problems:
 
 
 def _for_lists(mail: Mail) -> Problems:
-    """Data of an emulator or of our own workload go to nobody but the operator."""
-    if not mail.public or mail.draft:
-        return
-    for place, line in enumerate(mail.lines):
-        if BANNER.match(line) or "(emulated)" in line:
-            yield place, "says itself that it is not for others"
-            return
+    """A report of ours is for its operator until somebody answers for it."""
+    reviewer = "X-rtbisect-Reviewed-By"
+    if mail.outcome and mail.public and not mail.draft and not mail.header(reviewer):
+        yield reviewer, "is not there: nobody has approved it for others"
 
 
 def _evidence(mail: Mail) -> Problems:
@@ -327,12 +270,10 @@ RULES = (
     Rule("nanoseconds", "values below a microsecond cannot exist (trace_osnoise.c)", _nanoseconds),
     Rule("same-counter", "counters of two boots never agree to the digit", _counters),
     Rule("same-figures", "figures of two series of boots never agree to the digit", _figures),
-    Rule("topology", "the CPUs that are named are those of the machine", _topology),
-    Rule("contradiction", "a mail that contradicts itself is believed in neither", _alone),
     Rule("instrument", "a tool that is part of the effect proves nothing", _instrument),
     Rule("asks-revert", "a commit that repairs something is not reverted for a figure", _asks),
     Rule("placeholder", "an unfinished mail is worse than none", _placeholder),
-    Rule("not-for-lists", "an emulator's figures say nothing about hardware", _for_lists),
+    Rule("not-for-lists", "a person answers for what a list gets", _for_lists),
     Rule("evidence", "raw data by link, for years (reporting-issues.rst)", _evidence),
     Rule("one-issue", "a mail of two issues is closed with one of them", _one_issue),
 )

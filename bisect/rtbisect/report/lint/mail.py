@@ -11,6 +11,7 @@ from email.message import Message
 from email.policy import compat32
 from typing import TypeAlias
 
+from rtbisect.model.mail import INTERNAL
 from rtbisect.process.command import CHARSETS
 
 #: What a rule finds: where (a header, a line of the text counted from 0, or "") and what is wrong.
@@ -24,7 +25,7 @@ _MOST_TEXT = 32_000
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class Fault:
     """What a rule finds in a mail."""
 
     #: Its name.
@@ -77,17 +78,19 @@ class Mail:
 
     @property
     def claim(self) -> str:
-        """The first paragraph that says something, on one line: no banner, heading or list."""
-        for paragraph in re.split(r"\n[ \t]*\n", self.body.strip()):
+        """The first paragraph that says something, on one line: no heading or list."""
+        paragraphs = re.split(r"\n[ \t]*\n", self.body.strip())
+        # To its operator a report of ours says first why it is for nobody else.
+        for paragraph in paragraphs[1 if self.outcome and not self.public else 0 :]:
             words = paragraph.split()
-            if len(words) >= _SENTENCE and words[0] != "-" and not BANNER.match(paragraph):
+            if len(words) >= _SENTENCE and words[0] != "-":
                 return " ".join(words)
         return ""
 
     @property
     def public(self) -> bool:
         """Whether it goes to others than an operator."""
-        return not self.subject.lower().startswith("[internal]")
+        return not self.subject.lower().startswith(INTERNAL)
 
     @property
     def draft(self) -> bool:
@@ -100,7 +103,7 @@ class Mail:
 
     @property
     def outcome(self) -> str:
-        """What the campaign answered, "" where the mail does not say."""
+        """What the campaign answered; "" where the mail does not say: a person's, or no report."""
         return self.header("X-rtbisect-Outcome").split(";")[0].strip()
 
     @property
@@ -126,11 +129,6 @@ _TITLES = re.compile(
     r"|^[ \t]*(?:#regzbot title:|Fixes:|# [a-z ]{1,30}(?:\([^()\n]*\) ?)?: ?\[[0-9a-f]+\]).*$"
     r"|^  [0-9a-f]{12} +[<>]?[01]\.[0-9]+ .*$",
     re.MULTILINE,
-)
-#: The first line of a mail that is not for a list.
-BANNER = re.compile(
-    r"(?i)(emulator data|synthetic workload|internal:|gate .* failed:|it was not measured"
-    r"|no console of what)"
 )
 #: Words of a paragraph that is no heading and no greeting.
 _SENTENCE = 8
