@@ -86,8 +86,8 @@ def figures_of(setup: Setup, console: str) -> tuple[Measurement, ...]:
     try:
         measured = evidence(request, log)
     except InvalidBoot as error:
-        signature = panic_of(log.console) or stall_of(log.console)
-        if signature and (hung := symptom(request, signature, log.console)):
+        broken = panic_of(log.console) or stall_of(log.console)
+        if broken and (hung := symptom(request, broken.symptom, log.console)):
             return hung
         raise ConfigError(
             f"no valid boot: {speak(error.found)}", "keep the whole console of `sh boot.sh KERNEL`"

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from rtbisect.errors import ConfigError, InfrastructureError
 from rtbisect.model.finding import Finding
-from rtbisect.model.kinds.boot import Boots, Part
+from rtbisect.model.kinds.boot import Boots, Part, Symptom
 from rtbisect.model.lab import RunStatus
 from rtbisect.process.command import cut, printable
 
@@ -37,9 +37,21 @@ class Verdict:
     #: Names the way in which a kernel failed, so that two failures can be told apart: no addresses,
     #: times or numbers. "" where the kernel did not fail.
     signature: str = ""
+    #: Of that failure; None also where no suite counts it.
+    symptom: Symptom | None = None
     #: An end without a word of the kernel, which may be the lab's as well: it asks for another try,
     #: and for a kernel that is known to boot there.
     ambiguous: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """What a console says first of how a kernel stood still or died."""
+
+    #: Of a line, without addresses, times or numbers.
+    signature: str
+    #: What of it a suite may count.
+    symptom: Symptom | None
 
 
 #: LAVA's cases in the order of a job. The first failing one that begins so tells the part.
@@ -76,6 +88,18 @@ _STALLS = (
     re.compile(r"(?P<what>\brcu_\w+ kthread (?:starved|timer wakeup didn't happen))"),
     re.compile(r"(?P<what>watchdog: .{0,80} hard LOCKUP)"),
 )
+
+#: What the words of one of these are a symptom of.
+_SYMPTOMS = {
+    "frozen nr_periods": Symptom.FROZEN_PERIODS,
+    "self-detected stall on CPU": Symptom.GRACE_PERIOD,
+    "detected stalls on CPU": Symptom.GRACE_PERIOD,
+    "detected expedited stalls on CPU": Symptom.GRACE_PERIOD,
+    "kthread timer wakeup didn't happen": Symptom.GRACE_PERIOD,
+    "kthread starved": Symptom.GRACE_PERIOD,
+    "blocked for more than": Symptom.BLOCKED_TASK,
+    "soft lockup": Symptom.SOFT_LOCKUP,
+}
 
 #: What QEMU says when it goes on with the second accelerator.
 _HARMLESS = re.compile(r"-accel kvm|falling back|warning:|warn:", re.IGNORECASE)
@@ -158,13 +182,13 @@ _FETCH_HINT = "check the disk, and the server that serves the artefacts"
 _POWER_HINT = "check power control and serial console of the device"
 
 
-def panic_of(console: Sequence[str]) -> str:
-    """First panic or oops on a console as a signature, "" when there is none."""
+def panic_of(console: Sequence[str]) -> Broken | None:
+    """First panic or oops on a console."""
     return _first(console, _PANICS)
 
 
-def stall_of(console: Sequence[str]) -> str:
-    """First stall on a console as a signature, "" when there is none."""
+def stall_of(console: Sequence[str]) -> Broken | None:
+    """First stall on a console."""
     return _first(console, _STALLS)
 
 
@@ -186,15 +210,17 @@ def excerpt(console: Sequence[str]) -> tuple[str, ...]:
     return tuple(lines)
 
 
-def _first(console: Sequence[str], patterns: Sequence[re.Pattern[str]]) -> str:
+def _first(console: Sequence[str], patterns: Sequence[re.Pattern[str]]) -> Broken | None:
     for line in console:
         for pattern in patterns:
             match = pattern.search(line[:_LONGEST_LINE])
             if match:
                 # Numbers and addresses differ from boot to boot; a signature must not.
-                text = printable(match["what"], 120)
-                return re.sub(r"\b(?:0x)?[0-9a-f]*[0-9][0-9a-f]*\b", "N", text)
-    return ""
+                said = printable(match["what"], 120)
+                signature = re.sub(r"\b(?:0x)?[0-9a-f]*[0-9][0-9a-f]*\b", "N", said)
+                symptoms = (symptom for words, symptom in _SYMPTOMS.items() if words in said)
+                return Broken(signature, next(symptoms, None)) if signature else None
+    return None
 
 
 def _not_the_kernel(job: CaseResult, first: str) -> None:
@@ -231,9 +257,10 @@ def _broken_kernel(log: LavaLog) -> Verdict | None:
     begins = (place for place, line in enumerate(log.console) if _SUITES_BEGIN in line)
     begin = next(begins, len(log.console))
     for part, console in ((Part.BOOT, log.console[:begin]), (Part.SUITE, log.console[begin:])):
-        if symptom := panic_of(console):
-            reason = Finding.of(Boots.PANIC, part=part, symptom=symptom)
-            return Verdict(_FAILED_IN[part], reason, f"{part.value}: {symptom}")
+        if panic := panic_of(console):
+            reason = Finding.of(Boots.PANIC, part=part, symptom=panic.signature)
+            signature = f"{part.value}: {panic.signature}"
+            return Verdict(_FAILED_IN[part], reason, signature, panic.symptom)
     return None
 
 
@@ -287,10 +314,14 @@ def _silent_end(log: LavaLog, job: CaseResult, *, at_boot: bool) -> Verdict | No
     part = Part.BOOT if at_boot else Part.SUITE
     if "timed out" in job.error_msg:
         stall = stall_of(log.console)
-        symptom = stall or ("no login prompt" if at_boot else "no output")
-        reason = Finding.of(Boots.HANG, part=part, symptom=stall or None)
-        signature = f"{part.value} hang: {symptom}"
-        return Verdict(_FAILED_IN[part], reason, signature, ambiguous=not stall)
+        if stall:
+            reason = Finding.of(Boots.HANG, part=part, symptom=stall.signature)
+            signature = f"{part.value} hang: {stall.signature}"
+            return Verdict(_FAILED_IN[part], reason, signature, stall.symptom)
+        reason = Finding.of(Boots.HANG, part=part, symptom=None)
+        silence = "no login prompt" if at_boot else "no output"
+        signature = f"{part.value} hang: {silence}"
+        return Verdict(_FAILED_IN[part], reason, signature, ambiguous=True)
     if "closed" in job.error_msg:
         _qemu_gave_up(log)
         # A reset, or an image that is no kernel: QEMU shows neither.

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from rtbisect.lab.job_log import LavaLog
+    from rtbisect.model.kinds.boot import Symptom
     from rtbisect.model.lab import FigureSource, Measurement, RunRequest, Window
 
 #: Part of the nominal dose that a valid window reaches.
@@ -105,13 +106,17 @@ def evidence(request: RunRequest, log: LavaLog) -> BootEvidence:
     return BootEvidence(tuple(measurements), tuple(sorted(facts.items())), tuple(sources))
 
 
-def symptom(request: RunRequest, signature: str, console: Sequence[str]) -> tuple[Measurement, ...]:
+def symptom(
+    request: RunRequest, seen: Symptom | None, console: Sequence[str]
+) -> tuple[Measurement, ...]:
     """What a hang is a figure of, in the window that the boot hung in, by the lines of its
     console; none where it is none.
     """
+    if seen is None:
+        return ()
     inside = [window for window in request.windows if _hung_in(window, console)]
     tells = ((window, base.find(suite).symptom) for window in inside for suite in window.suites)
-    figures = (base.checked(tell(signature, window)) for window, tell in tells if tell)
+    figures = (base.checked(tell(seen, window)) for window, tell in tells if tell)
     return next((measured for measured in figures if measured), ())
 
 

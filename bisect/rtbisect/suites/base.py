@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from rtbisect.errors import ConfigError, InternalError
 from rtbisect.model.finding import Finding, Kind, Value
-from rtbisect.model.kinds.boot import Raw
+from rtbisect.model.kinds.boot import Raw, Symptom
 from rtbisect.model.lab import FigureSource, Measurement, Window
 
 #: What a window left on the device, by name; and the CPUs that are watched.
@@ -101,8 +101,8 @@ class Suite:
     #: Figures that only kernels with an option for it can tell. Where the kernel cannot, `parse`
     #: leaves them out: that nothing was told is no 0.
     guards: tuple[str, ...] = ()
-    #: What a boot measured that hung with a signature in a window, where that is a figure.
-    symptom: Callable[[str, Window], tuple[Measurement, ...]] | None = None
+    #: What a boot measured that hung with a symptom in a window, where that is a figure.
+    symptom: Callable[[Symptom, Window], tuple[Measurement, ...]] | None = None
     #: Figures that a boot as a whole has or has not (1 or 0); others may happen to be 0 and 1.
     of_boots: tuple[str, ...] = ()
     #: The figure (1 or 0) that the kernel is wrong, of which it may warn, too. A culprit must not

@@ -10,7 +10,7 @@ is chance.
 
 from __future__ import annotations
 
-from rtbisect.model.kinds.boot import Raw
+from rtbisect.model.kinds.boot import Raw, Symptom
 from rtbisect.model.lab import Measurement, Window
 from rtbisect.suites.base import Files, Suite, SuiteError, Watch, number, of_boot, pairs, text
 
@@ -19,16 +19,12 @@ NAME = "stall"
 #: The figure that a boot has or has not: it stands still.
 FROZEN = "frozen_periods"
 
-#: What the console of a boot that hangs says (lab/classify.py), and the figure that it is 1 of.
+#: What the console of a boot that hangs tells (lab/classify.py), and the figure that it is 1 of.
 SYMPTOMS = {
-    "frozen nr_periods": FROZEN,
-    "self-detected stall on CPU": "rcu_stall",
-    "detected stalls on CPU": "rcu_stall",
-    "detected expedited stalls on CPU": "rcu_stall",
-    "kthread timer wakeup didn't happen": "rcu_stall",
-    "kthread starved": "rcu_stall",
-    "blocked for more than": "blocked_task",
-    "soft lockup": "soft_lockup",
+    Symptom.FROZEN_PERIODS: FROZEN,
+    Symptom.GRACE_PERIOD: "rcu_stall",
+    Symptom.BLOCKED_TASK: "blocked_task",
+    Symptom.SOFT_LOCKUP: "soft_lockup",
 }
 
 #: What the kernel tells of locks that are taken in a wrong order.
@@ -61,7 +57,7 @@ def parse(
             periods=counts["nr_periods"],
             least=FEWEST_PERIODS,
         )
-    symptoms = dict.fromkeys(sorted(set(SYMPTOMS.values())), 0.0)
+    symptoms = dict.fromkeys(sorted(SYMPTOMS.values()), 0.0)
     symptoms[LOCKDEP] = float(number(values, LOCKDEP, "stall.txt") > 0)
     for guard in GUARDS:
         if values.get(f"sees_{guard}") != "1":
@@ -71,12 +67,9 @@ def parse(
     )
 
 
-def symptom(signature: str, window: Window) -> tuple[Measurement, ...]:
-    """The one figure that a boot tells which hung with this signature; none for another end."""
-    for console_text, name in SYMPTOMS.items():
-        if console_text in signature:
-            return of_boot(NAME, window, "1", {name: 1.0})
-    return ()
+def symptom(seen: Symptom, window: Window) -> tuple[Measurement, ...]:
+    """The one figure that a boot tells which hung with this symptom."""
+    return of_boot(NAME, window, "1", {SYMPTOMS[seen]: 1.0})
 
 
 SUITE = Suite(

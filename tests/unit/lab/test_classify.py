@@ -11,8 +11,8 @@ from rtbisect import lab
 from rtbisect.cli.app import main
 from rtbisect.errors import ConfigError, InfrastructureError
 from rtbisect.lab import job_log
-from rtbisect.lab.classify import classify
-from rtbisect.model.kinds.boot import Boots
+from rtbisect.lab.classify import classify, panic_of, stall_of
+from rtbisect.model.kinds.boot import Boots, Symptom
 from rtbisect.model.lab import RunStatus
 from rtbisect.words.speak import speak
 
@@ -262,6 +262,32 @@ def test_signatures_of_the_same_failure_are_equal():
         for a, n in (("0xffff81001234", 1), ("0xffff8100abcd1", 7))
     )
     assert one.signature == two.signature
+
+
+@pytest.mark.parametrize(
+    ("line", "symptom"),
+    [
+        ("rtbisect-symptom: frozen nr_periods", Symptom.FROZEN_PERIODS),
+        ("rcu: INFO: rcu_preempt self-detected stall on CPU", Symptom.GRACE_PERIOD),
+        ("rcu: INFO: rcu_preempt detected stalls on CPUs/tasks:", Symptom.GRACE_PERIOD),
+        ("rcu: INFO: rcu_preempt detected expedited stalls on CPUs/tasks:", Symptom.GRACE_PERIOD),
+        ("rcu: rcu_preempt kthread starved for 21003 jiffies!", Symptom.GRACE_PERIOD),
+        (
+            "rcu: rcu_preempt kthread timer wakeup didn't happen for 1 jiffies!",
+            Symptom.GRACE_PERIOD,
+        ),
+        ("INFO: task kworker/3:1:77 blocked for more than 122 seconds.", Symptom.BLOCKED_TASK),
+        ("watchdog: BUG: soft lockup - CPU#3 stuck for 26s!", Symptom.SOFT_LOCKUP),
+        ("BUG: workqueue lockup - pool cpus=3", None),
+        ("Kernel panic - not syncing: Attempted to kill init!", None),
+    ],
+)
+def test_a_symptom_is_found_beside_the_signature(line, symptom):
+    console = [f"[    9.100000] {line}"]
+    found = panic_of(console) or stall_of(console)
+    assert found.symptom is symptom
+    in_suite = failed_job(SUITE, "Test", TIMED_OUT, [STARTED, *console])
+    assert verdict(in_suite).symptom is symptom
 
 
 def test_foreign_text_in_reasons_has_no_control_characters():

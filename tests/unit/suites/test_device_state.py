@@ -231,6 +231,7 @@ def test_what_the_device_says_of_a_hang_is_what_is_read(tmp_path):
     source = (SUITES / "stall/epollstall.c").read_text()
     says = re.search(r'"<0>(rtbisect-symptom: .*)\\n"', source)[1]
     asked = request(select(["stall"]))
-    (found,) = symptom(asked, panic_of([says]), [begins, says])
+    seen = panic_of([says]).symptom
+    (found,) = symptom(asked, seen, [begins, says])
     assert found.name == FROZEN
-    assert symptom(asked, panic_of([says]), [begins, ends, says]) == ()
+    assert symptom(asked, seen, [begins, ends, says]) == ()

@@ -65,7 +65,7 @@ def with_evidence(
         except InvalidBoot as error:
             return Verdict(RunStatus.INVALID, error.found), None
     if verdict.status is RunStatus.HUNG:
-        measurements = symptom(request, verdict.signature, ended.log.console)
+        measurements = symptom(request, verdict.symptom, ended.log.console)
         if measurements:
             return replace(verdict, status=RunStatus.COMPLETE), BootEvidence(measurements, ())
     return verdict, None

@@ -15,6 +15,17 @@ class Part(StrEnum):
     SUITE = "suite"
 
 
+class Symptom(StrEnum):
+    """What a console says of how a kernel stood still or died, where a suite may count that."""
+
+    #: A suite's own program saw it, and ended the boot.
+    FROZEN_PERIODS = "frozen-periods"
+    #: A detector of the kernel: no grace period ends, a task or a CPU does not get on.
+    GRACE_PERIOD = "grace-period"
+    BLOCKED_TASK = "blocked-task"
+    SOFT_LOCKUP = "soft-lockup"
+
+
 class Boots(Kind):
     """How a job ended, and what of it does not agree with what was asked for."""
 
