@@ -35,6 +35,7 @@ from rtbisect.report.text import (
     unit_text,
 )
 from rtbisect.report.wording import said, words_of
+from rtbisect.suites.base import source_parts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -164,9 +165,9 @@ def origin_table(report: ReportInput, most: int) -> tuple[str, ...]:
 
 def _source_lines(origin: Origin) -> list[str]:
     """Who it was, and below that the functions that it was in, MAX_SOURCE characters a line."""
-    source, _, stack = foreign(origin.name, 400).partition(": ")
+    source, functions = source_parts(foreign(origin.name, 400))
     lines, line = [f"{origin.kind}: {source}"], ""
-    for frame in stack.split(" < ") if stack else ():
+    for frame in functions:
         if line and len(line) + len(frame) + 3 > MAX_SOURCE:
             lines.append(f"  {line}")
             line = ""

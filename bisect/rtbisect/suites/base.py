@@ -6,7 +6,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
@@ -34,6 +34,20 @@ FACTS_FILE = "facts.txt"
 #: Kinds of sources of a window that counts functions: one that ran, with its hits a second, which
 #: may be 0, and one without a probe.
 RAN, REFUSED = "function", "no probe"
+
+#: Between the parts of the name of a source that has functions.
+_TASK_END, _CALLED_BY = ": ", " < "
+
+
+def source_name(task: str, functions: Sequence[str]) -> str:
+    """`irq_work/N: rt_mutex_slowunlock < ep_poll_callback`, the innermost function first."""
+    return f"{task}{_TASK_END}{_CALLED_BY.join(functions)}"
+
+
+def source_parts(name: str) -> tuple[str, tuple[str, ...]]:
+    """What `source_name` was given; of a source without functions its name alone."""
+    task, _, functions = name.partition(_TASK_END)
+    return task, tuple(functions.split(_CALLED_BY)) if functions else ()
 
 
 class SuiteError(Exception):

@@ -25,6 +25,7 @@ from rtbisect.suites.base import (
     no_figures,
     number,
     pairs,
+    source_name,
     text,
 )
 from rtbisect.suites.reader import READER
@@ -117,8 +118,8 @@ def _targets(event: str, target: str) -> set[int]:
 
 
 def _sender_name(row: re.Match[str]) -> str:
-    """`irq_work/N: rt_mutex_slowunlock < ep_poll_callback < ...`: a task without the number of its
-    CPU, and the functions that asked for the IPI; of a call the function that is called.
+    """A task without the number of its CPU, and the functions that asked for the IPI; of a call the
+    function that is called.
     """
     task = re.sub(r"/[0-9]+(:\S*)?", "/N", row["task"])
     if row["stack"] != "-":
@@ -126,7 +127,7 @@ def _sender_name(row: re.Match[str]) -> str:
     else:
         callback = [] if row["callback"] == NO_CALLBACK else [row["callback"]]
         frames = [*callback, row["callsite"]]
-    return f"{task}: {' < '.join(_SUFFIX.sub('', frame) for frame in frames)}"
+    return source_name(task, [_SUFFIX.sub("", frame) for frame in frames])
 
 
 def _without_plumbing(frames: Sequence[str]) -> list[str]:

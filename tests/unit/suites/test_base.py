@@ -2,6 +2,8 @@
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from rtbisect.errors import ConfigError, InternalError
 from rtbisect.lab.windows import ALL_WINDOWS
@@ -9,6 +11,7 @@ from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.boot import Raw
 from rtbisect.model.lab import Measurement
 from rtbisect.suites import base
+from rtbisect.suites.base import source_name, source_parts
 
 ROOT = Path(__file__).parents[3]
 #: Suites without figures of their own.
@@ -72,3 +75,15 @@ def test_an_empty_value_gives_way_and_two_values_are_refused():
     with pytest.raises(base.SuiteError) as caught:
         base.pairs("a=1\na=2\n", "=")
     assert caught.value.found == Finding.of(Raw.BOTH, key="a", first="1", second="2")
+
+
+@given(
+    st.from_regex(r"[ -~]{1,64}", fullmatch=True).filter(lambda task: ": " not in task),
+    st.lists(st.from_regex(r"[\w.]{1,60}", fullmatch=True), min_size=1, max_size=4),
+)
+def test_the_name_of_a_source_tells_its_parts(task, functions):
+    assert source_parts(source_name(task, functions)) == (task, tuple(functions))
+
+
+def test_a_source_without_functions_is_its_name():
+    assert source_parts("timer/N") == ("timer/N", ())
