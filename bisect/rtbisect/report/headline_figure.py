@@ -106,7 +106,8 @@ def headline(report: ReportInput) -> tuple[Judgement, str, str] | None:
         if check.judgement is not None and check.parent:
             return check.judgement, "parent", "commit"
     if report.result.judgement is not None:
-        return report.result.judgement, *words_of(report).ends
+        older, newer = words_of(report).ends
+        return report.result.judgement, f"{older} end", f"{newer} end"
     return None
 
 

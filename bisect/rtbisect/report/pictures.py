@@ -163,7 +163,7 @@ def role(report: ReportInput, sha: str) -> str:
     if sha in report.graph.parents_of(culprit):
         return "parent"
     if sha in (report.older, report.newer):
-        return words_of(report).ends[sha != report.older]
+        return f"{words_of(report).ends[sha != report.older]} end"
     return "" if any(each.sha == sha for each in report.graph.commits) else "revert"
 
 

@@ -190,7 +190,7 @@ def ends_table(report: ReportInput) -> tuple[str, ...]:
     columns = (
         Column("metric"),
         Column("verdict"),
-        Column(" -> ".join(name.split()[0] for name in words_of(report).ends), right=True),
+        Column(" -> ".join(words_of(report).ends), right=True),
         Column("p", right=True),
         Column("n", right=True),
     )

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 class ReportWords:
     """What a report says one way or the other."""
 
-    #: The ends. Of the newer one nobody knows yet whether it repairs anything.
+    #: The older end and the newer. Of that one nobody knows yet whether it repairs anything.
     ends: tuple[str, str]
     #: Kernels before the change and since.
     kernels: tuple[str, str]
@@ -47,7 +47,7 @@ class ReportWords:
 
 WORDS: Mapping[Sought, ReportWords] = {
     Sought.REGRESSION: ReportWords(
-        ends=("good end", "bad end"),
+        ends=("good", "bad"),
         kernels=("good side", "bad side"),
         still_templates={
             Cause.KERNEL: "hang.txt.j2",
@@ -67,7 +67,7 @@ WORDS: Mapping[Sought, ReportWords] = {
         perhaps_gone="does not have it for sure",
     ),
     Sought.REPAIR: ReportWords(
-        ends=("older end", "newer end"),
+        ends=("older", "newer"),
         kernels=("broken", "repaired"),
         still_templates=dict.fromkeys(Cause, "backport.txt.j2"),
         templates=dict.fromkeys(Cause, "repair.txt.j2"),
