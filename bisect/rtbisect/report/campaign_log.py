@@ -9,9 +9,8 @@ from rtbisect.report.averages import metric_name
 from rtbisect.report.headline_figure import boots_by
 from rtbisect.report.posterior import probability, rows
 from rtbisect.report.template_values import cost
-from rtbisect.report.text import TABLE, ascii_line, cut, foreign, wrap
-from rtbisect.report.wording import said, voice_of_report
-from rtbisect.words.speak import speak
+from rtbisect.report.text import ascii_line, foreign, wrap
+from rtbisect.report.wording import said
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,9 +25,6 @@ def log_text(
 ) -> str:
     """The campaign log from what was told: numbered prose at 72 columns, pure ASCII.
     Behind it the posterior over commits, and the `boots` of both sides.
-
-    A line that begins with white space belongs to a table or list of the item before it:
-    it is not numbered, not wrapped, and cut at 76 columns.
     """
     result = report.result
     parts = ["What was asked", "", wrap(foreign(question, 600), first="  ", rest="  ")]
@@ -47,26 +43,11 @@ def log_text(
 
 
 def _numbered_items(report: ReportInput, story: Sequence[Finding]) -> list[str]:
-    items: list[str] = []
-    count = 0
-    voice = voice_of_report(report)
-    told = "\n".join(str(speak(finding, voice)) for finding in story)
-    for line in filter(str.strip, told.splitlines()):
-        if line[0] in " \t" and count:
-            indent = len(line.expandtabs()) - len(line.expandtabs().lstrip())
-            items.append(cut(" " * (5 + min(indent, 20)) + _columns(line), TABLE))
-        else:
-            count += 1
-            items.append(wrap(foreign(line, 600), first=f"{count:>3}. ", rest="     "))
+    items = [
+        wrap(said(report, finding, 600), first=f"{count:>3}. ", rest="     ")
+        for count, finding in enumerate(story, 1)
+    ]
     return items or ["  nothing was told"]
-
-
-def _columns(line: str) -> str:
-    """A table line with its inner spaces: only the characters are made harmless."""
-    characters = (
-        ascii_line(char, 4) if not char.isspace() else " " for char in line.strip()[:TABLE]
-    )
-    return "".join(characters)
 
 
 def _ending(report: ReportInput, result: Result) -> list[str]:
