@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from rtbisect.config.schema import LabAccess
     from rtbisect.config.site_file import Site
+    from rtbisect.model.finding import Finding
     from rtbisect.store.artefacts import ArtefactStore
 
 #: One measurement or build at a time on a machine, whatever store asks for it.
@@ -113,7 +114,7 @@ def known_good(state: Path, artefacts: ArtefactStore) -> KnownGood:
     return KnownGood(state / "lab/known-good.json", artefacts)
 
 
-def _bmc_fault_of(site: Site, own_state: Path | None, device: str) -> str:
+def _bmc_fault_of(site: Site, own_state: Path | None, device: str) -> Finding | None:
     """What is wrong with a device of the lab, as its BMC tells where we know it; `here` is our
     state directory where the lab's machines run on this one.
     """
@@ -122,7 +123,7 @@ def _bmc_fault_of(site: Site, own_state: Path | None, device: str) -> str:
         for entry in plugins.plugins(plugins.LABS):
             bmcs[device] = bmcs.get(device) or plugins.load(entry)(own_state, device)
     bmc = bmcs.get(device)
-    return "" if bmc is None else inventory.bmc_fault(bmc)
+    return None if bmc is None else inventory.bmc_fault(bmc)
 
 
 def _embedded_settings(state: Path, workload: Path | None) -> LavaRunSettings:

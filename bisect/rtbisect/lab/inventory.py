@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 
 from rtbisect.errors import ConfigError, InfrastructureError
 from rtbisect.lab.bmc import Bmc, BmcSettings
+from rtbisect.model.finding import Finding
+from rtbisect.model.kinds.boot import Labs
 from rtbisect.process.command import printable
 
 if TYPE_CHECKING:
@@ -59,16 +61,14 @@ def device_state(host: Host, rest: LavaRest | None) -> DeviceState | None:
     return rest.device(host.device) if rest is not None and host.device else None
 
 
-def bmc_fault(bmc: Bmc) -> str:
-    """What is wrong with a host as its BMC tells, "" for nothing; ConfigError when the BMC refuses
-    us.
-    """
+def bmc_fault(bmc: Bmc) -> Finding | None:
+    """What is wrong with a host as its BMC tells; ConfigError when it refuses us."""
     try:
         bmc.power()
         bad = [sensor.name for sensor in bmc.sensors() if sensor.out_of_limits]
     except InfrastructureError as error:
-        return error.message
-    return f"out of limits: {', '.join(bad)}" if bad else ""
+        return Finding.of(Labs.NO_BMC, error=error.message)
+    return Finding.of(Labs.OUT_OF_LIMITS, sensors=tuple(bad)) if bad else None
 
 
 def check_may_switch(host: Host, rest: LavaRest | None, listed: Mapping[str, object]) -> None:

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Words of what makes a boot no evidence."""
+"""Words of what makes a boot no evidence, and of labs."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rtbisect.model.kinds.boot import Blocks, Boots, Commands, Noise, Part, Raw
+from rtbisect.model.kinds.boot import Blocks, Boots, Commands, Labs, Noise, Part, Raw
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def _if(name: str, words: str, otherwise: str) -> Words:
     """The first of these where the finding has that datum, the other where it has none."""
-    return lambda data: otherwise if data[name] in (None, 0) else words
+    return lambda data: otherwise if data[name] in (None, 0, ()) else words
 
 
 def _listed(words: str, end: str = "") -> Words:
@@ -232,4 +232,29 @@ _COMMANDS: Mapping[str, Words] = {
     ),
 }
 
-SENTENCES: Mapping[str, Words] = {**_BOOTS, **_BLOCKS, **_FILES, **_INSTRUMENTS, **_COMMANDS}
+_LABS: Mapping[str, Words] = {
+    Labs.NOT_GOOD: "{device} is in {health}",
+    Labs.OFFLINE: "{device}'s worker {worker} is offline",
+    Labs.QUARANTINED: "{device} is quarantined ({why})",
+    Labs.IN_SERVICE: "{device} {state}",
+    Labs.NO_DEVICE: "the lab shows no device of type {device_type}",
+    Labs.NONE_FITS: "no device fits, because {whys}",
+    Labs.WAITS: "job {job} waits: {why}",
+    Labs.AHEAD: _if("devices", "{ahead} jobs ahead; {devices}", "{ahead} jobs ahead; no device"),
+    Labs.HOURS: "the lab takes our jobs from {begin:02}:00 to {end:02}:00 UTC",
+    Labs.OURS_WAIT: "{jobs} jobs of ours wait there already",
+    Labs.OTHERS_WAIT: "{jobs} jobs of others wait there",
+    Labs.OUT_OF_LIMITS: "out of limits: {sensors}",
+    Labs.NO_BMC: "{error}",
+    Labs.FOUND_BEFORE: "found before a campaign: {why}",
+    Labs.FAULTS: "{faults} faults in a row, the last one: {error}",
+}
+
+SENTENCES: Mapping[str, Words] = {
+    **_BOOTS,
+    **_BLOCKS,
+    **_FILES,
+    **_INSTRUMENTS,
+    **_COMMANDS,
+    **_LABS,
+}

@@ -102,7 +102,7 @@ def served(road, server):
 
     def bmc_fault(device):
         made = own_labs.virtual_hosts(road)
-        return known_hosts.bmc_fault(made.get(device).bmc) if device in made.names() else ""
+        return known_hosts.bmc_fault(made.get(device).bmc) if device in made.names() else None
 
     settings = LavaServerSettings(
         lab="ours",

@@ -11,6 +11,8 @@ from rtbisect.lab import inventory
 from rtbisect.lab.bmc import Bmc, BmcSettings, DeadBmcError, Sensor
 from rtbisect.lab.inventory import Host
 from rtbisect.lab.lava.rest_types import DeviceState
+from rtbisect.model.finding import Finding
+from rtbisect.model.kinds.boot import Labs
 
 
 class Server:
@@ -76,10 +78,10 @@ class Sick:
 
 def test_a_host_ails_when_its_bmc_says_so():
     fan, hot = Sensor("fan 1", 900.0, "RPM", "ok"), Sensor("inlet", 61.0, "degrees C", "cr")
-    assert inventory.bmc_fault(Sick(fan, Sensor("fan 2", None, "RPM", "ns"))) == ""
-    assert inventory.bmc_fault(Sick(fan, hot)) == "out of limits: inlet"
+    assert inventory.bmc_fault(Sick(fan, Sensor("fan 2", None, "RPM", "ns"))) is None
+    assert inventory.bmc_fault(Sick(fan, hot)) == Finding.of(Labs.OUT_OF_LIMITS, sensors=("inlet",))
     dead = DeadBmcError("BMC 192.0.2.7 port 623 does not answer", "see to it")
-    assert inventory.bmc_fault(Sick(error=dead)) == dead.message
+    assert inventory.bmc_fault(Sick(error=dead)) == Finding.of(Labs.NO_BMC, error=dead.message)
     # That it refuses us is no fault of the host.
     with pytest.raises(ConfigError):
         inventory.bmc_fault(Sick(error=ConfigError("refuses", "correct it")))

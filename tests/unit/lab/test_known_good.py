@@ -14,6 +14,8 @@ from rtbisect.lab.job_definition import expected_cases
 from rtbisect.lab.lava.base import LavaLab, LavaSettings, Patience, missing_bytes
 from rtbisect.lab.lava.known_good import KnownGood
 from rtbisect.lab.lava.verdict import EndedJob
+from rtbisect.model.finding import Finding
+from rtbisect.model.kinds.boot import Labs
 from rtbisect.model.lab import RunStatus
 from rtbisect.model.ports import KeptNote
 from rtbisect.store.artefacts import ArtefactStore
@@ -37,7 +39,7 @@ class Lab(LavaLab):
             patience=Patience(retries=1, pause_s=0.0),
             known_good=self.known,
         )
-        self.ends, self.jobs, self.faults, self.ill = [], [], [], ""
+        self.ends, self.jobs, self.faults, self.ill = [], [], [], None
 
     def width(self, device_type):
         return 1
@@ -45,8 +47,8 @@ class Lab(LavaLab):
     def _facts(self):
         return ()
 
-    def _count_fault(self, device, fault):
-        self.faults.append((device, fault))
+    def _count_fault(self, device, error):
+        self.faults.append((device, error))
 
     def _device_fault(self, device):
         return self.ill
@@ -118,11 +120,11 @@ def test_a_list_of_before_builds_had_ids_is_read(lab):
 
 def test_a_device_where_a_good_kernel_is_silent_is_the_labs(lab, bad):
     lab.ends = [("rt01", SILENT)] * 5
-    lab.ill = "BMC 192.0.2.7 port 623 does not answer"
+    lab.ill = Finding.of(Labs.NO_BMC, error="BMC 192.0.2.7 port 623 does not answer")
     with pytest.raises(InfrastructureError, match=r"so does 0123.*does not answer") as caught:
         lab.run(bad, KeptNote())
     assert "rt01" in caught.value.hint
-    assert [device for device, fault in lab.faults if fault] == ["rt01", "rt01"]
+    assert [device for device, error in lab.faults if error] == ["rt01", "rt01"]
     assert lab.ends == []
 
 

@@ -17,6 +17,8 @@ from rtbisect.errors import InfrastructureError
 from rtbisect.lab.job_definition import expected_cases
 from rtbisect.lab.lava.artefacts_http import Desk, DeskSettings
 from rtbisect.model.campaign import CampaignRequest
+from rtbisect.model.finding import Finding
+from rtbisect.model.kinds.boot import Labs
 from rtbisect.model.lab import RunStatus
 from rtbisect.model.ports import KeptNote
 from rtbisect.store.campaigns import CampaignStore
@@ -237,7 +239,7 @@ def test_a_queue_without_a_device_is_left_with_the_reason(bench, method):
     bench.server.devices = [bench.server.device("host-1")]
     bench.server.workers = [{"hostname": "lab1", "state": "Offline"}]
     (found,) = bench.rest().devices("qemu-smt")
-    assert found.why_not == "host-1's worker lab1 is offline"
+    assert found.why_not == Finding.of(Labs.OFFLINE, device="host-1", worker="lab1")
 
 
 def test_who_only_asked_does_not_listen_any_more(bench):

@@ -6,9 +6,12 @@ from datetime import UTC, datetime
 
 import pytest
 
+from helpers.findings import words
 from helpers.lava_bench import POWER
 from rtbisect.errors import ConfigError, InfrastructureError
 from rtbisect.lab.lava.quarantine import Quarantine, QuarantineEntry
+from rtbisect.model.finding import Finding
+from rtbisect.model.kinds.boot import Labs
 from rtbisect.model.ports import KeptNote
 
 NOW = datetime(2026, 3, 4, 5, 6, 7, 890, tzinfo=UTC)
@@ -62,11 +65,12 @@ def test_only_quarantined_devices_are_no_device(bench, listed):
     bench.server.devices[0]["health"] = "Maintenance"
     bench.server.devices.append(bench.server.device("host-2", health="Bad"))
     assert [each.why_not for each in bench.lab()._devices("qemu-smt")] == [
-        "host-1 is in maintenance",
-        "host-2 is in bad",
+        Finding.of(Labs.NOT_GOOD, device="host-1", health="maintenance"),
+        Finding.of(Labs.NOT_GOOD, device="host-2", health="bad"),
     ]
     bench.server.devices[0]["health"] = "Good"
-    assert bench.lab()._devices("qemu-smt")[0].why_not == "host-1 is quarantined (fan 2 is slow)"
+    (first, _) = bench.lab()._devices("qemu-smt")
+    assert first.why_not == Finding.of(Labs.QUARANTINED, device="host-1", why="fan 2 is slow")
 
 
 def test_a_device_that_fails_again_and_again_is_quarantined(bench, listed):
@@ -79,22 +83,23 @@ def test_a_device_that_fails_again_and_again_is_quarantined(bench, listed):
     assert listed.all() == {}
     with pytest.raises(InfrastructureError):
         lab.run(bench.request(), KeptNote())
-    assert listed.all()["host-1"].reason.startswith("3 faults in a row, the last one: ")
-    assert any(line.startswith("host-1 is quarantined: 3 faults") for line in bench.told)
+    reason = listed.all()["host-1"].reason
+    assert "pdu-reboot failed" in reason
+    assert any(f"host-1 is quarantined: {reason}" in line for line in bench.told)
 
 
 def test_a_device_whose_bmc_tells_of_a_fault_is_quarantined_before_a_campaign(bench, listed):
     bench.server.devices.append(bench.server.device("host-2"))
-    faults = {"host-1": "BMC 192.0.2.7 port 623 does not answer"}
-    examine = lambda name: faults.get(name, "")  # noqa: E731
-    bench.settings = dataclasses.replace(bench.settings, examine=examine)
+    faults = {"host-1": Finding.of(Labs.OUT_OF_LIMITS, sensors=("outlet",))}
+    bench.settings = dataclasses.replace(bench.settings, examine=faults.get)
     lab = bench.lab()
     lab.preflight(bench.request())
     assert list(listed.all()) == ["host-1"]
-    assert listed.all()["host-1"].reason == f"found before a campaign: {faults['host-1']}"
+    reason = Finding.of(Labs.FOUND_BEFORE, why=faults["host-1"])
+    assert listed.all()["host-1"].reason == words(reason)
     assert any("host-1 is quarantined" in line for line in bench.told)
     # Who is out of service is not asked.
-    faults["host-2"] = "out of limits: inlet"
+    faults["host-2"] = Finding.of(Labs.OUT_OF_LIMITS, sensors=("inlet",))
     bench.server.devices[1]["health"] = "Maintenance"
     lab.preflight(bench.request())
     assert list(listed.all()) == ["host-1"]

@@ -4,11 +4,11 @@
 import pytest
 
 from rtbisect.model.finding import Finding
-from rtbisect.model.kinds.boot import Blocks, Boots, Commands, Noise, Part, Raw
+from rtbisect.model.kinds.boot import Blocks, Boots, Commands, Labs, Noise, Part, Raw
 from rtbisect.words import boot
 from rtbisect.words.speak import speak
 
-EVERY = [kind for area in (Boots, Blocks, Raw, Noise, Commands) for kind in area]
+EVERY = [kind for area in (Boots, Blocks, Raw, Noise, Commands, Labs) for kind in area]
 FEW = {"names": ("a", "b"), "more": 0}
 MANY = {"names": ("a", "b"), "more": 3}
 
@@ -138,3 +138,46 @@ def test_a_finding_stands_in_the_sentence_of_the_one_above():
     ended = Finding.of(Commands.ENDED, code=3)
     last = Finding.of(Commands.LAST_ERROR, why=ended, line="no\x07device")
     assert str(speak(last)) == "the command ended with 3: no?device"
+
+
+REST = Finding.of(Labs.NOT_GOOD, device="a", health="maintenance")
+BUSY = Finding.of(Labs.IN_SERVICE, device="b", state="running")
+HOT = Finding.of(Labs.OUT_OF_LIMITS, sensors=("inlet", "outlet"))
+
+
+@pytest.mark.parametrize(
+    ("kind", "data", "sentence"),
+    [
+        (Labs.OFFLINE, {"device": "a", "worker": "w"}, "a's worker w is offline"),
+        (Labs.QUARANTINED, {"device": "a", "why": "fan 2"}, "a is quarantined (fan 2)"),
+        (Labs.NO_DEVICE, {"device_type": "x"}, "the lab shows no device of type x"),
+        (
+            Labs.NONE_FITS,
+            {"whys": (REST, REST)},
+            "no device fits, because a is in maintenance, a is in maintenance",
+        ),
+        (
+            Labs.AHEAD,
+            {"ahead": 2, "devices": (BUSY, REST)},
+            "2 jobs ahead; b running, a is in maintenance",
+        ),
+        (Labs.AHEAD, {"ahead": 0, "devices": ()}, "0 jobs ahead; no device"),
+        (Labs.WAITS, {"job": 7, "why": REST}, "job 7 waits: a is in maintenance"),
+        (
+            Labs.HOURS,
+            {"begin": 7, "end": 19},
+            "the lab takes our jobs from 07:00 to 19:00 UTC",
+        ),
+        (Labs.OURS_WAIT, {"jobs": 2}, "2 jobs of ours wait there already"),
+        (Labs.OTHERS_WAIT, {"jobs": 1}, "1 jobs of others wait there"),
+        (Labs.NO_BMC, {"error": "no answer"}, "no answer"),
+        (Labs.FOUND_BEFORE, {"why": HOT}, "found before a campaign: out of limits: inlet, outlet"),
+        (
+            Labs.FAULTS,
+            {"faults": 3, "error": "no power"},
+            "3 faults in a row, the last one: no power",
+        ),
+    ],
+)
+def test_a_sentence_of_a_lab(kind, data, sentence):
+    assert str(speak(Finding.of(kind, **data))) == sentence

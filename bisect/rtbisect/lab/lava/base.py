@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from rtbisect.lab.job_log import LavaLog
     from rtbisect.lab.lava.known_good import KnownGood
+    from rtbisect.model.finding import Finding
     from rtbisect.store.artefacts import ArtefactStore
 
 
@@ -93,12 +94,12 @@ class LavaLab(ABC):
     def _facts(self) -> tuple[tuple[str, str], ...]:
         """How the guest was run, beside what it told itself."""
 
-    def _count_fault(self, device: str, fault: str) -> None:  # noqa: B027  (a road with one device has no choice)
-        """A job on a device ended by a fault of the lab, or ("") by none."""
+    def _count_fault(self, device: str, error: InfrastructureError | None) -> None:  # noqa: B027  (a road with one device has no choice)
+        """A job on a device ended by a fault of the lab, or (None) by none."""
 
-    def _device_fault(self, device: str) -> str:  # noqa: ARG002  (a road may know)
-        """What is wrong with a device as far as something else than LAVA tells; "" for nothing."""
-        return ""
+    def _device_fault(self, device: str) -> Finding | None:  # noqa: ARG002  (a road may know)
+        """What is wrong with a device as far as something else than LAVA tells."""
+        return None
 
     def _timeouts(self, request: RunRequest) -> job_definition.Timeouts:
         return self.settings.timeouts or job_definition.timeouts_of(request)
@@ -181,13 +182,13 @@ class LavaLab(ABC):
                         continue
             except InfrastructureError as error:
                 fault = self._with_device_fault(error, device)
-                self._count_fault(device, fault.message)
+                self._count_fault(device, fault)
                 faults += 1
                 if not fault.retryable or faults > self.settings.patience.retries:
                     raise fault from error
                 time.sleep(self.settings.patience.pause_s)
                 continue
-            self._count_fault(device, "")
+            self._count_fault(device, None)
             if verdict.status is RunStatus.COMPLETE and self.settings.known_good:
                 self.settings.known_good.put(request)
             return ended, verdict
@@ -228,10 +229,11 @@ class LavaLab(ABC):
 
     def _with_device_fault(self, error: InfrastructureError, device: str) -> InfrastructureError:
         """A fault with what else is known of its device."""
-        why = self._device_fault(device) if device else ""
-        if not why:
+        why = self._device_fault(device) if device else None
+        if why is None:
             return error
-        return InfrastructureError(f"{error.message}; {why}", error.hint, retryable=error.retryable)
+        message = f"{error.message}; {speak(why)}"
+        return InfrastructureError(message, error.hint, retryable=error.retryable)
 
 
 def missing_bytes(image: Path) -> int:

@@ -111,7 +111,7 @@ def _usable(rest: LavaRest) -> str:
 def _devices(lab: LavaServerLab, kind: str) -> str:
     devices = lab.rest.devices(kind)
     if reason := fair_use.hopeless(kind, devices):
-        raise _Fails(reason)
+        raise _Fails(str(speak(reason)))
     usable = [device for device in devices if not device.why_not]
     waiting = len(lab.rest.queue(kind))
     return f"{len(usable)} of {len(devices)} take jobs; {waiting} jobs wait"

@@ -6,6 +6,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from rtbisect.model.finding import Finding
+from rtbisect.model.kinds.boot import Labs
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
@@ -24,37 +27,41 @@ class FairUse:
     yields: bool = False
 
 
-def hopeless(device_type: str, devices: Sequence[DeviceState]) -> str:
-    """Why no device takes a job of this type, "" when one does or will."""
+def hopeless(device_type: str, devices: Sequence[DeviceState]) -> Finding | None:
+    """Why no device takes a job of this type, None when one does or will."""
     if not devices:
-        return f"the lab shows no device of type {device_type}"
-    reasons = [device.why_not for device in devices]
-    return f"no device fits, because {', '.join(reasons)}" if all(reasons) else ""
+        return Finding.of(Labs.NO_DEVICE, device_type=device_type)
+    whys = tuple(why for device in devices if (why := device.why_not))
+    return Finding.of(Labs.NONE_FITS, whys=whys) if len(whys) == len(devices) else None
 
 
-def standing_of(job: int, queue: Sequence[JobState], devices: Sequence[DeviceState]) -> str:
-    """Where a job stands that waits for a device, in one line."""
+def standing_of(job: int, queue: Sequence[JobState], devices: Sequence[DeviceState]) -> Finding:
+    """Where a job stands that waits for a device; those that take jobs first."""
     ahead = sum(other.job < job for other in queue)
-    busy = [f"{device.name} {device.state.lower()}" for device in devices if not device.why_not]
-    unusable = [device.why_not for device in devices if device.why_not]
-    return f"{ahead} jobs ahead; {', '.join(busy + unusable) or 'no device'}"
+    in_service = (
+        Finding.of(Labs.IN_SERVICE, device=device.name, state=device.state.lower())
+        for device in devices
+        if device.why_not is None
+    )
+    unusable = (why for device in devices if (why := device.why_not))
+    return Finding.of(Labs.AHEAD, ahead=ahead, devices=(*in_service, *unusable))
 
 
 def hold_back(
     manners: FairUse, now: datetime, user: str, queue: Sequence[JobState], devices: int
-) -> str:
-    """Why a guest does not submit a job now, "" when nothing is against it: at most one queued job
-    of ours a device, others first, in our hours.
+) -> Finding | None:
+    """Why a guest does not submit a job now, None when nothing is against it: at most one queued
+    job of ours a device, others first, in our hours.
     """
     begin, end = manners.hours
     awake = begin == end or (
         begin <= now.hour < end if begin < end else now.hour >= begin or now.hour < end
     )
     if not awake:
-        return f"the lab takes our jobs from {begin:02}:00 to {end:02}:00 UTC"
+        return Finding.of(Labs.HOURS, begin=begin, end=end)
     ours = sum(job.submitter == user for job in queue)
     if ours >= max(1, devices):
-        return f"{ours} jobs of ours wait there already"
+        return Finding.of(Labs.OURS_WAIT, jobs=ours)
     if manners.yields and (others := len(queue) - ours):
-        return f"{others} jobs of others wait there"
-    return ""
+        return Finding.of(Labs.OTHERS_WAIT, jobs=others)
+    return None

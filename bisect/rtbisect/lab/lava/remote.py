@@ -23,7 +23,10 @@ from rtbisect.lab.lava.rest import GoneError, LavaRest
 from rtbisect.lab.lava.rest_types import DeviceState, JobState, NoAnswerError
 from rtbisect.lab.lava.under_way import BootNote, JobUnderWay, UnderWay
 from rtbisect.lab.lava.verdict import EndedJob
+from rtbisect.model.finding import Finding
+from rtbisect.model.kinds.boot import Labs
 from rtbisect.process import locks
+from rtbisect.words.speak import speak
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -83,8 +86,8 @@ class LavaServerSettings(LavaSettings):
     #: Boots of devices on it are no evidence; one whose jobs end by faults of the lab again and
     #: again is put there.
     quarantine: Quarantine | None = None
-    #: What is wrong with a device as its BMC tells; "" when nothing is or nobody can tell.
-    examine: Callable[[str], str] = lambda _device: ""
+    #: What is wrong with a device as its BMC tells; None when nothing is or nobody can tell.
+    examine: Callable[[str], Finding | None] = lambda _device: None
 
 
 class LavaServerLab(LavaLab):
@@ -109,7 +112,7 @@ class LavaServerLab(LavaLab):
         #: Keys of jobs that have told what they will ever tell.
         self._done: set[str] = set()
         #: The last one that a person heard.
-        self._last_reason = ""
+        self._last_reason: Finding | None = None
         self._faults: dict[str, int] = {}
 
     def run(self, request: RunRequest, note: Note) -> Run:
@@ -137,7 +140,7 @@ class LavaServerLab(LavaLab):
         self.rest.whoami()
         for device in self._devices(request.device_type.name):
             if not device.why_not and (fault := self.settings.examine(device.name)):
-                self._quarantine(device.name, f"found before a campaign: {fault}")
+                self._quarantine(device.name, Finding.of(Labs.FOUND_BEFORE, why=fault))
         try:
             self.rest.validate(self._job_text(self._with_stand_in(request), "0" * 16))
         finally:
@@ -277,23 +280,27 @@ class LavaServerLab(LavaLab):
         )
         return job_definition.render_job(settings.lava_jobs, job)
 
-    def _count_fault(self, device: str, fault: str) -> None:
+    def _count_fault(self, device: str, error: InfrastructureError | None) -> None:
         if not device:
             return
-        self._faults[device] = self._faults.get(device, 0) + 1 if fault else 0
+        if error is None:
+            self._faults[device] = 0
+            return
+        self._faults[device] = self._faults.get(device, 0) + 1
         if self._faults[device] == _MOST_FAULTS:
-            self._quarantine(device, f"{_MOST_FAULTS} faults in a row, the last one: {fault}")
+            reason = Finding.of(Labs.FAULTS, faults=_MOST_FAULTS, error=error.message)
+            self._quarantine(device, reason)
 
-    def _device_fault(self, device: str) -> str:
+    def _device_fault(self, device: str) -> Finding | None:
         try:
             return self.settings.examine(device)
         except ConfigError as error:
-            return error.message
+            return Finding.of(Labs.NO_BMC, error=error.message)
 
-    def _quarantine(self, device: str, reason: str) -> None:
+    def _quarantine(self, device: str, reason: Finding) -> None:
         if self.settings.quarantine is not None:
-            self.settings.quarantine.put(device, reason, datetime.now(UTC))
-            self._tell(f"{device} is quarantined: {reason}; see `rtbisect host list`")
+            self.settings.quarantine.put(device, str(speak(reason)), datetime.now(UTC))
+            self._tell(f"{device} is quarantined: {speak(reason)}; see `rtbisect host list`")
 
     def _submit(self, key: str, text: str) -> int:
         """The id of the job with this key, which there is once, whatever the server answers."""
@@ -343,7 +350,7 @@ class LavaServerLab(LavaLab):
             reason = fair_use.hold_back(
                 self.settings.manners, datetime.now(UTC), user, queue, len(devices)
             )
-            if not reason:
+            if reason is None:
                 return
             self._tell_reason(begin, reason)
             time.sleep(self.settings.pace.called_s)
@@ -397,26 +404,28 @@ class LavaServerLab(LavaLab):
         kind, now = request.device_type.name, time.monotonic()
         devices = self._devices(kind)
         reason = fair_use.hopeless(kind, devices)
-        since = (hopeless or now) if reason else None
-        if since and now - since > self.settings.pace.hopeless_s:
+        since = None if reason is None else hopeless or now
+        if reason and since and now - since > self.settings.pace.hopeless_s:
             self._give_up(state.job, key)
             raise InfrastructureError(
-                f"lab {self.settings.lab}: {reason}",
+                f"lab {self.settings.lab}: {speak(reason)}",
                 "put a device back into service, then run `rtbisect resume`",
                 retryable=False,
             )
         standing = reason or fair_use.standing_of(state.job, self.rest.queue(kind), devices)
-        self._tell_reason(begin, f"job {state.job} waits: {standing}")
+        self._tell_reason(begin, Finding.of(Labs.WAITS, job=state.job, why=standing))
         return since
 
-    def _tell_reason(self, begin: float, reason: str) -> None:
+    def _tell_reason(self, begin: float, reason: Finding) -> None:
         """Tell a new reason once; InfrastructureError when we have waited for too long."""
         if reason != self._last_reason:
             self._last_reason = reason
-            self._tell(f"lab {self.settings.lab}: {reason}")
+            self._tell(f"lab {self.settings.lab}: {speak(reason)}")
         if time.monotonic() - begin > self.settings.pace.queue_s:
             raise InfrastructureError(
-                f"lab {self.settings.lab}: {reason}", "run `rtbisect resume` later", retryable=False
+                f"lab {self.settings.lab}: {speak(reason)}",
+                "run `rtbisect resume` later",
+                retryable=False,
             )
 
     def _end_overdue(self, job: int, *, again: bool) -> None:

@@ -13,6 +13,8 @@ import yaml
 
 from rtbisect.errors import InfrastructureError
 from rtbisect.lab.job_log import CaseResult, text
+from rtbisect.model.finding import Finding
+from rtbisect.model.kinds.boot import Labs
 from rtbisect.process.command import printable
 
 #: Characters of the metadata of LAVA's verdict.
@@ -91,13 +93,15 @@ class DeviceState:
     shunned: str = ""
 
     @property
-    def why_not(self) -> str:
-        """Why it takes no job; "" when it does, at once or after the one that it runs."""
+    def why_not(self) -> Finding | None:
+        """Why it takes no job; None when it does, at once or after the one that it runs."""
         if self.health not in ("Good", "Unknown", "Looping"):
-            return f"{self.name} is in {self.health.lower()}"
+            return Finding.of(Labs.NOT_GOOD, device=self.name, health=self.health.lower())
         if self.offline:
-            return f"{self.name}'s worker {self.worker} is offline"
-        return f"{self.name} is quarantined ({self.shunned})" if self.shunned else ""
+            return Finding.of(Labs.OFFLINE, device=self.name, worker=self.worker)
+        if self.shunned:
+            return Finding.of(Labs.QUARANTINED, device=self.name, why=self.shunned)
+        return None
 
 
 def job(row: Mapping[str, Any]) -> JobState:

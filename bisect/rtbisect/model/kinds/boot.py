@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Why a boot, or the run of a command, is no evidence."""
+"""Why a boot, or the run of a command, is no evidence; what its lab says meanwhile."""
 
 from __future__ import annotations
 
@@ -208,6 +208,34 @@ class Raw(Kind):
     CASE_NUMBER = "raw.case-number", "case value"
     CASE_INFINITE = "raw.case-infinite", "case value"
     CASE_UNIT = "raw.case-unit", "case unit known"
+
+
+class Labs(Kind):
+    """What is found of a lab, its devices and the queue before them."""
+
+    #: Why a device takes no job. `health` is LAVA's word in lower case, `why` what our list says.
+    NOT_GOOD = "lab.not-good", "device health"
+    OFFLINE = "lab.offline", "device worker"
+    QUARANTINED = "lab.quarantined", "device why"
+    #: One that takes jobs; `state` is a word of LAVA in lower case.
+    IN_SERVICE = "lab.in-service", "device state"
+    #: Why none takes a job; `whys` of each.
+    NO_DEVICE = "lab.no-device", "device_type"
+    NONE_FITS = "lab.none-fits", "whys"
+    #: A job that waits; `devices` are findings of each.
+    WAITS = "lab.waits", "job why"
+    AHEAD = "lab.ahead", "ahead devices"
+    #: Why a guest submits none: the hours of its day (UTC), and who waits there.
+    HOURS = "lab.hours", "begin end"
+    OURS_WAIT = "lab.ours-wait", "jobs"
+    OTHERS_WAIT = "lab.others-wait", "jobs"
+
+    #: What a BMC tells, or that it does not: `error` as it was raised.
+    OUT_OF_LIMITS = "lab.out-of-limits", "sensors"
+    NO_BMC = "lab.no-bmc", "error"
+    #: Why a device is quarantined; `error` is that of the last job.
+    FOUND_BEFORE = "lab.found-before", "why"
+    FAULTS = "lab.faults", "faults error"
 
 
 class Noise(Kind):
