@@ -6,7 +6,12 @@ import random
 import subprocess
 
 from helpers import program
+from helpers.findings import words
 from helpers.repositories import ENV
+from rtbisect.model.campaign import Sought
+from rtbisect.model.finding import Finding
+from rtbisect.model.subject import Measured
+from rtbisect.words.voice import voice_of
 
 #: A run counts itself and draws its noise from revision and number: the same for everybody.
 NOISY = """
@@ -79,3 +84,8 @@ def checker(tmp_path, text):
     script = tmp_path / "check.sh"
     script.write_text(f"#!/bin/sh\n{text}\n")
     script.chmod(0o755)
+
+
+def run_words(kind, *, sought=Sought.REGRESSION, **data):
+    """What a campaign of `run` says of such a finding."""
+    return words(Finding.of(kind, **data), voice_of(sought, Measured.COMMAND))

@@ -8,13 +8,15 @@ from email.policy import default
 
 import pytest
 
-from helpers.findings import said
+from helpers.findings import said, words
 from helpers.mail_server import Server
 from helpers.mail_world import USE, WHO, needs_tools
 from helpers.report_cases import backport, hang, rcu
 from helpers.report_epoll import GATES, epoll
 from helpers.report_parts import BOARD
 from rtbisect.model.campaign import Sought
+from rtbisect.model.finding import Finding
+from rtbisect.model.kinds.mail import Refusal
 from rtbisect.model.result import Gate, GateStatus
 from rtbisect.report.lint.rules import lint
 
@@ -135,10 +137,10 @@ def test_by_smtp(world):
 )
 def test_no_person_can_approve_what_is_for_the_operator(world, changes, said):
     name = world.campaign(rcu(), **changes)
-    for words in (("propose", name, "--by", WHO), ("approve", name, "--by", WHO)):
-        code, told = world("report", *words)
+    for asked in (("propose", name, "--by", WHO), ("approve", name, "--by", WHO)):
+        code, told = world("report", *asked)
         assert code == 2
-        assert said in told["error"] or words[0] == "approve"
+        assert said in told["error"] or asked[0] == "approve"
     # Neither by writing the mail by hand.
     world.public(name).write_bytes(b"From: a@example.org\n\nx\n")
     code, told = world("report", "approve", name, "--by", WHO)
@@ -180,8 +182,8 @@ def test_only_those_approve_whom_the_site_names(world):
 
 EDITS = [
     (b"Seen on one type", b"We sign it: Seen on one type", None),
-    (b"To: ", b"To: victim@example.org, ", "victim@example.org was not proposed"),
-    (b"To: ", b"To: stranger@elsewhere.example.com, ", "the site denies it"),
+    (b"To: ", b"To: victim@example.org, ", words(Finding.of(Refusal.NOT_PROPOSED))),
+    (b"To: ", b"To: stranger@elsewhere.example.com, ", words(Finding.of(Refusal.DENIED))),
     (b"Message-ID: <", b"Message-ID: <x", "findings"),
     (b"compiler     gcc", b"made by      cc", "findings: compiler"),
     (b"\n\nSince", b"\n\nPlease revert this.\n\nSince", "findings: asks-revert"),

@@ -8,6 +8,7 @@ from email.utils import format_datetime
 
 import pytest
 
+from helpers.findings import words
 from helpers.mail_server import Server
 from helpers.mail_world import USE, WHO, needs_tools
 from helpers.report_cases import rcu
@@ -323,10 +324,10 @@ def copies(world, *signed):
 def test_a_copy_of_a_reply_asks_no_more(world):
     first, second = copies(world, "pass", "pass")
     assert (first["state"], second["state"]) == ("accepted", "noted")
-    assert second["why"] == f"has come before, as {first['key']}"
+    assert second["why"] == words(Finding.of(Replied.COPY, key=first["key"]))
 
 
 def test_a_signed_copy_takes_the_place_of_one_that_is_not(world):
     first, second, third = copies(world, "fail", "pass", "fail")
     assert (first["state"], second["state"], third["state"]) == ("noted", "accepted", "noted")
-    assert first["why"] == f"has come again, signed, as {second['key']}"
+    assert first["why"] == words(Finding.of(Replied.SIGNED_COPY, key=second["key"]))

@@ -10,13 +10,14 @@ from pathlib import Path
 import pytest
 
 from helpers.repositories import ENV
-from helpers.run_command import checker, git, history, noisy, rtbisect
+from helpers.run_command import checker, git, history, noisy, rtbisect, run_words
 from helpers.signals import hears_signals
 from rtbisect.campaign import session
 from rtbisect.evidence.replay import Silence
-from rtbisect.model.campaign import CampaignRequest, Cause
+from rtbisect.model.campaign import CampaignRequest, Cause, Sought
 from rtbisect.model.code import BuildRequest
 from rtbisect.model.command import SUITE, CommandRequest
+from rtbisect.model.kinds.pipeline import Ends, Steps
 from rtbisect.model.lab import DeviceType, HostProfile, RunRequest, Window
 from rtbisect.model.setup import KernelSetup
 
@@ -152,7 +153,9 @@ def test_the_commit_that_repairs_is_found(tmp_path, repo):
     assert f"{fix} is the first fixed commit" in git(repo, "bisect", "replay", str(replay))
     # Answer and story call both ends as the user did.
     assert (answer["good"], answer["bad"]) == (new, old)
-    assert f"between {old[:12]} (broken) and {new[:12]} (fixed)" in done.stderr
+    commits = int(git(repo, "rev-list", "--count", f"{old}..{new}"))
+    told = run_words(Ends.RANGE, sought=Sought.REPAIR, commits=commits, older=old, newer=new)
+    assert told in done.stderr
 
 
 def test_a_good_end_beside_the_bad_one_gives_way_to_the_merge_base(tmp_path, repo):
@@ -180,12 +183,14 @@ def test_a_merge_base_that_is_bad_is_no_answer(tmp_path, repo):
     words = ["run", "--good", "other", "--bad", bad, "--json"]
     done = rtbisect(tmp_path / "state", *words, "--", "../check.sh", "cold boot", cwd=repo)
     assert done.returncode == 4, done.stderr
-    assert "is no ancestor of bad; their merge base takes its place" in done.stderr
     good = git(repo, "rev-parse", "other")
-    (said, *_others) = json.loads(done.stdout)["reasons"]
-    assert f"--good {good[:12]} --bad {base[:12]} --find-fix -- " in said
+    assert run_words(Ends.MERGE_BASE, given=good) in done.stderr
+    found = json.loads(done.stdout)["reasons_found"][0]
+    assert (found["kind"], found["data"]["given"]) == (Ends.OTHER_BRANCH, good)
+    typed = found["data"]["command"]
+    assert f"--good {good[:12]} --bad {base[:12]} --find-fix -- " in typed
     # Nobody edits what is to be typed.
-    assert said.endswith("check.sh 'cold boot'`")
+    assert typed.endswith("check.sh 'cold boot'")
 
 
 def test_ctrl_c_leaves_a_campaign_that_resumes(tmp_path, repo):
@@ -193,13 +198,14 @@ def test_ctrl_c_leaves_a_campaign_that_resumes(tmp_path, repo):
     program, state = Path(sys.executable).with_name("rtbisect"), tmp_path / "state"
     words = ["run", "--good", good, "--bad", bad, "--metric", "p50_us", "--json"]
     script = noisy(tmp_path, 9)
+    seventh = run_words(Steps.BOOTING, number=7, revision="", purpose="").partition("7")[0] + "7"
     with subprocess.Popen(
         [program, "--state", state, *words, "--", sys.executable, script],
         cwd=repo, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
         preexec_fn=hears_signals,  # noqa: PLW1509
     ) as started:  # fmt: skip
         for line in started.stderr:
-            if "run 7:" in line:
+            if seventh in line:
                 started.send_signal(signal.SIGINT)
                 break
         started.stderr.read()

@@ -8,7 +8,13 @@ import sys
 import pytest
 
 from helpers.repositories import ENV
-from helpers.run_command import checker, git, history, noisy, rtbisect
+from helpers.run_command import checker, git, history, noisy, rtbisect, run_words
+from rtbisect.model.finding import Finding
+from rtbisect.model.kinds.boot import Commands
+from rtbisect.model.kinds.pipeline import Searches
+from rtbisect.model.kinds.search import Endings
+
+FAILED = run_words(Commands.LAST_ERROR, why=Finding.of(Commands.ENDED, code=3), line="bad?")
 
 
 @pytest.mark.parametrize(
@@ -35,14 +41,19 @@ def test_bad_words_are_one_line(tmp_path, repo, words, said):
 @pytest.mark.parametrize(
     ("script", "outcome", "code", "said"),
     [
-        ("echo 5", "not_reproduced", 0, "10+10 runs of the ends all gave the same figure"),
-        ("echo nan", "inconclusive", 4, "'nan' is not finite"),
-        ("echo 1e999", "inconclusive", 4, "'1e999' is not finite"),
-        ("echo fast", "inconclusive", 4, "no number in 'fast'"),
-        ("true", "inconclusive", 4, "the command printed nothing"),
-        ("echo 1e300", "inconclusive", 4, "'1e300' cannot be a measurement"),
-        ("head -c 9000000 /dev/zero | tr '\\0' x", "inconclusive", 4, "no number in 'xxx"),
-        ("printf '\\033[2Jbad\\007' >&2; exit 3", "inconclusive", 4, "ended with 3: bad?"),
+        ("echo 5", "not_reproduced", 0, run_words(Endings.STILL, boots=10)),
+        ("echo nan", "inconclusive", 4, run_words(Commands.NOT_FINITE, line="nan")),
+        ("echo 1e999", "inconclusive", 4, run_words(Commands.NOT_FINITE, line="1e999")),
+        ("echo fast", "inconclusive", 4, run_words(Commands.NO_NUMBER, line="fast")),
+        ("true", "inconclusive", 4, run_words(Commands.NOTHING)),
+        ("echo 1e300", "inconclusive", 4, run_words(Commands.TOO_LARGE, line="1e300")),
+        ("head -c 9000000 /dev/zero | tr '\\0' x", "inconclusive", 4, "x" * 70),
+        (
+            "printf '\\033[2Jbad\\007' >&2; exit 3",
+            "inconclusive",
+            4,
+            FAILED,
+        ),
     ],
 )
 def test_a_figure_that_is_none_is_said(tmp_path, repo, script, outcome, code, said):
@@ -60,10 +71,10 @@ def test_a_figure_that_is_none_is_said(tmp_path, repo, script, outcome, code, sa
     [
         (["--metric", "p99"], "echo p50_us=1; echo 'p99 (us)=2'; echo done", "p50_us, p99 (us)"),
         (["--metric", "p99"], """echo '{"p50_us": 1, "p99_us": 2}'""", "p50_us, p99_us"),
-        (["--metric", "p99"], "echo 5", "a number without a name: '5'"),
+        (["--metric", "p99"], "echo 5", run_words(Commands.UNNAMED, metric="p99", line="5")),
         ([], "echo p50_us=1; echo p99_us=2", "p99_us, p50_us"),
         ([], """echo '{"p50_us": 1, "p99_us": 2}'""", "p50_us, p99_us"),
-        (["--metric", "p99"], "printf 'a\\033[2Jb\\001c=1\\n'", "it has ab?c"),
+        (["--metric", "p99"], "printf 'a\\033[2Jb\\001c=1\\n'", "ab?c"),
     ],
 )
 def test_a_figure_that_the_command_does_not_print_is_a_usage_error(
@@ -103,7 +114,8 @@ def test_a_figure_that_only_some_revisions_print_does_not_end_the_search(tmp_pat
     words = ["run", "--good", good, "--bad", bad, "--metric", "fast", "--json"]
     done = rtbisect(tmp_path / "state", *words, "--", "../check.sh", cwd=repo)
     assert done.returncode == 4, done.stderr
-    assert "no line fast=... in the output, it has slow" in json.loads(done.stdout)["reasons"][-1]
+    found = json.loads(done.stdout)["reasons_found"][-1]
+    assert (found["kind"], found["data"]["names"]) == (Commands.OTHER_LINES, ["slow"])
 
 
 def test_a_shallow_clone_and_foreign_histories_are_refused(tmp_path, repo):
@@ -133,6 +145,6 @@ def test_equal_ends_and_a_small_budget_say_what_was_seen_and_what_is_kept(tmp_pa
     done = rtbisect(tmp_path / "state", *words, "40", "--", sys.executable, str(script), cwd=repo)
     answer = json.loads(done.stdout)
     assert (done.returncode, answer["outcome"]) == (4, "inconclusive"), done.stderr
-    said = " ".join(answer["reasons"])
-    assert "of the ends look alike (p = " in said
-    assert f"{40 - answer['boots']} of 40 runs are kept for the proof" in said
+    seen, kept = answer["reasons_found"]
+    assert seen["kind"] == Endings.ALIKE_BUDGET
+    assert kept == {"kind": Searches.KEPT_BOOTS, "data": {"left": 40 - answer["boots"], "most": 40}}

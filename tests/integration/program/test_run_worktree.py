@@ -4,7 +4,10 @@
 import json
 from pathlib import Path
 
-from helpers.run_command import checker, git, history, rtbisect
+from helpers.run_command import checker, git, history, rtbisect, run_words
+from rtbisect.model.finding import Finding
+from rtbisect.model.kinds.boot import Commands
+from rtbisect.model.kinds.search import Endings, Untestable
 
 
 def test_what_is_not_committed_is_neither_tested_nor_touched(tmp_path, repo):
@@ -90,8 +93,9 @@ def test_a_script_of_the_repository_that_a_revision_lacks_skips_it(tmp_path, rep
     words = ["run", "--good", good, "--bad", git(repo, "rev-parse", "HEAD")]
     done = rtbisect(tmp_path / "state", *words, "--", "./check.sh", cwd=repo)
     assert done.returncode == 4
-    assert f"the good end {good[:12]} is skipped by the command" in done.stdout
-    assert "./check.sh is not in this revision" in done.stderr
+    skipped = Finding.of(Untestable.SKIPPED)
+    assert run_words(Endings.OLDER_UNTESTABLE, sha=good, why=skipped) in done.stdout
+    assert run_words(Commands.NOT_THERE, program="./check.sh") in done.stderr
 
 
 def test_what_the_command_changes_is_put_back_and_what_it_builds_stays(tmp_path, repo):

@@ -111,7 +111,7 @@ def test_cases_of_a_console_are_results():
 
 @pytest.mark.parametrize("console", ["", "RTBISECT-DONE", "CASE preflight-rt fail"])
 def test_a_console_without_a_boot_has_no_figures(setup, console):
-    with pytest.raises(ConfigError, match="no valid boot: the case"):
+    with pytest.raises(ConfigError, match=r"no valid boot: .*preflight-rt"):
         figures_of(setup, console)
 
 

@@ -3,7 +3,7 @@ from dataclasses import replace
 
 import pytest
 
-from helpers.findings import Like, innermost
+from helpers.findings import Like, innermost, words
 from helpers.lab_logs import (
     DEVICE,
     block,
@@ -76,7 +76,8 @@ def test_a_window_that_explains_tells_sources_and_is_never_a_reason_to_refuse():
     content = files(asked) | mine
     log = log_of(content, {told.name: "fail"}, asked)
     found = evidence(asked, log)
-    assert dict(found.facts)["unexplained_senders-off"] == ("senders-off: the tracer lost 7 events")
+    lost = Finding.of(Boots.SOURCES, window=told.name, why=Finding.of(Raw.LOST, events=7))
+    assert dict(found.facts)["unexplained_senders-off"] == words(lost)
     assert not [s for s in found.sources if s.window == told.name]
 
 

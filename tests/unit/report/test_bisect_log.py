@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from helpers.findings import words
 from rtbisect.model.code import Commit, CommitGraph
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.search import Untestable
@@ -81,7 +82,7 @@ def test_skipped_revisions_are_comments(repository):
     folder, shas, graph = repository
     skipped = Revision(shas["b"], "change b", 0, 0.5, Finding.of(Untestable.NO_BUILD))
     text = bisect_log(graph, (skipped,), None)
-    assert f"# skip (does not build): [{shas['b']}] change b" in text
+    assert f"# skip ({words(skipped.skipped)}): [{shas['b']}] change b" in text
     assert "Bisecting" in replay(folder, text)
 
 

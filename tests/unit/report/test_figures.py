@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from helpers.drafts import body, parsed, shown_in
-from helpers.findings import said
+from helpers.findings import said, words
 from helpers.report_cases import STORY, hang, irq_noise, rcu, two_modes
 from helpers.report_epoll import EPOLL, epoll
 from helpers.report_parts import RES_LIMIT, settings, vs_parent
@@ -25,8 +25,8 @@ from rtbisect.search.likelihood.features import Aspect
 
 def test_claim_has_medians_unit_interval_boots_and_p(mailer):
     first = " ".join(body(mailer, epoll()).split("\n\n")[1].split())
-    for words in ("8.55/s (parent)", "59.8/s (commit)", "a ratio of 6.66"):
-        assert words in first
+    for part in ("8.55/s (parent)", "59.8/s (commit)", "a ratio of 6.66"):
+        assert part in first
     assert "95% interval 5.03 to 9.12" in first
     assert "8 + 8 boots, one-sided rank test p = 7.8e-05" in first
     linear = " ".join(body(mailer, rcu()).split("\n\n")[0].split())
@@ -97,8 +97,9 @@ def test_a_part_of_a_figure_is_told_in_its_own_words(mailer):
     found = replace(epoll(), result=replace(EPOLL, verifications=(check,)))
     text = shown_in(mailer, found)
     subject = parsed(mailer.draft(found, STORY).eml)["Subject"]
-    assert "on the watched CPU number 2 beside the others 1.06 -> 9.03" in subject
-    named = f"{key.suite}.{key.name} on the watched CPU number 2 beside the others"
+    which = words(Finding.of(Figures.ONE_CPU, number=2))
+    assert f"{which} 1.06 -> 9.03" in subject
+    named = f"{key.suite}.{key.name} {which}"
     assert f"{named} rises from a median of 1.06 (parent) to 9.03 (commit)" in text
     assert "a ratio of 8.50 (95% interval 7.39 to 9.03)" in text
     assert "1.06 -> 9.03 8.50 [7.39..9.03]" in text
@@ -143,7 +144,7 @@ def test_a_mean_of_logarithms_is_told_as_one(mailer):
     )
     check = vs_parent("d435a6cd", "pass", Aspect(mean=True).for_reader(threshold, judged))
     text = shown_in(mailer, replace(epoll(), result=replace(EPOLL, verifications=(check,))))
-    assert "in the mean of the boots, not in their median rises from a geometric mean of" in text
+    assert f"{words(Finding.of(Figures.MEAN))} rises from a geometric mean of" in text
 
 
 def test_shares_are_told_as_means(mailer):
