@@ -4,6 +4,9 @@
 PYTHON ?= /usr/bin/python3
 ARGS ?=
 RUN := .venv/bin/python
+# Where findings flow; `make test-unit` runs these also with made-up words in the place of sentences.
+NONSENSE := $(addprefix tests/unit/,acceptance cli evidence judge mail model report) \
+  $(addprefix tests/property/,mail report)
 
 # What a caller's shell or an outer make sets for itself must not steer what runs here. Mirrors,
 # proxies and certificates (PIP_INDEX_URL, PIP_CERT, https_proxy, ...) stay.
@@ -24,7 +27,7 @@ REFUSAL = $(shell PYTHON='$(PYTHON)' RTBISECT_STATE='$(RTBISECT_STATE)' AGAIN='$
   RTBISECT_GOALS='$(RTBISECT_GOALS)' tools/setup.sh refusal)
 
 .NOTPARALLEL:
-.PHONY: help setup setup-lab demo test test-night test-lab test-unit test-integration test-road test-fresh test-playbooks test-systemd lint lock picture bench-road bench-gate bench-search bench-propose bench-endings bench-silent bench-store bench-lab
+.PHONY: help setup setup-lab demo test test-night test-nonsense test-lab test-unit test-integration test-road test-fresh test-playbooks test-systemd lint lock picture bench-road bench-gate bench-search bench-propose bench-endings bench-silent bench-store bench-lab
 .DEFAULT_GOAL := help
 
 help:
@@ -52,6 +55,7 @@ test: test-unit test-integration test-road
 ## make test-unit         pure and fast: tests/unit, tests/property, tests/golden
 test-unit: setup
 	@tools/tier.sh unit tests/unit tests/property tests/golden
+	@PYTEST_ADDOPTS="$$PYTEST_ADDOPTS --nonsense" tools/tier.sh unit $(NONSENSE)
 
 ## make test-integration  real git, toy make trees, recorded logs: tests/integration
 test-integration: setup
@@ -64,6 +68,10 @@ test-road: setup
 ## make test-night        every tier of test as deep as it goes: more examples, trials and builds (slow)
 test-night: export PYTEST_ADDOPTS := $(PYTEST_ADDOPTS) --hypothesis-profile=night
 test-night: test
+
+## make test-nonsense     unit and integration where made-up words stand for sentences, in a clone (slow)
+test-nonsense: setup
+	@folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && tools/nonsense.sh "$$folder"
 
 ## make test-lab          a real LAVA server and hosts that it boots over the network (slow, not in test)
 test-lab: setup-lab

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What all tiers share: a skipped test fails a run that is to show that everything works, and how
-many examples hypothesis draws.
+"""What all tiers share: a skipped test fails a run that is to show that everything works, how many
+examples hypothesis draws, and the language in which findings are told.
 """
+
+from importlib import import_module
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -18,12 +20,22 @@ SKIPPED = pytest.StashKey[dict[str, str]]()
 
 def pytest_addoption(parser):
     parser.addoption("--no-skips", action="store_true", help="fail when a test is skipped")
+    parser.addoption(
+        "--nonsense",
+        action="store_true",
+        help="tell findings in made-up words, without the tests that are about words",
+    )
 
 
 def pytest_configure(config):
     config.stash[SKIPPED] = {}
     if config.getoption("--no-skips"):
         config.pluginmanager.register(_NoSkips(config), "no-skips")
+    if config.getoption("--nonsense"):
+        # Nothing of the program is imported where it is not asked for.
+        sentences = import_module("rtbisect.words.sentences")
+        sentences.words_of = import_module("helpers.nonsense").nonsense(sentences.words_of)
+        config.option.markexpr = "not words"
 
 
 class _NoSkips:

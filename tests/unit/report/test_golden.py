@@ -13,6 +13,8 @@ from helpers.report_parts import GOLDEN, settings
 from rtbisect.report.draft import MAX_BYTES, MAX_LINES, DraftMailer
 from rtbisect.report.lint.rules import lint
 
+pytestmark = pytest.mark.words
+
 HEADERS = [
     "From",
     "To",

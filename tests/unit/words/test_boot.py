@@ -8,6 +8,8 @@ from rtbisect.model.kinds.boot import Blocks, Boots, Commands, Labs, Noise, Part
 from rtbisect.words import boot
 from rtbisect.words.speak import speak
 
+pytestmark = pytest.mark.words
+
 EVERY = [kind for area in (Boots, Blocks, Raw, Noise, Commands, Labs) for kind in area]
 FEW = {"names": ("a", "b"), "more": 0}
 MANY = {"names": ("a", "b"), "more": 3}

@@ -10,6 +10,8 @@ from rtbisect.words.judge import SENTENCES
 from rtbisect.words.speak import speak
 from rtbisect.words.voice import voice_of
 
+pytestmark = pytest.mark.words
+
 RATIO = Finding.of(Told.RATIO, ratio=2.1049)
 WHY = Finding.of(Judged.EXCLUDED, effect=RATIO)
 NONE = Finding.of(Judged.NO_BOOTS, side="base")

@@ -22,6 +22,8 @@ from rtbisect.model.kinds.mail import (
 from rtbisect.words.mail import SENTENCES
 from rtbisect.words.speak import speak
 
+pytestmark = pytest.mark.words
+
 REFUSED = Finding.of(Outcomes.REFUSED, command="test", error="there is no patch")
 SEARCHED = Finding.of(Outcomes.SEARCHED, command="bisect", campaign="bisect-4")
 SHA = "a" * 40

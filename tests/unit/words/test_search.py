@@ -13,6 +13,8 @@ from rtbisect.words.search import SENTENCES
 from rtbisect.words.speak import speak
 from rtbisect.words.voice import voice_of
 
+pytestmark = pytest.mark.words
+
 SHA = "0123456789abcdef0123"
 REVISION = Finding.of(Untestable.REVISION, sha=SHA, why=Finding.of(Untestable.NO_BOOT))
 SPENT = Finding.of(Costs.WORK, builds=12.4, boots=30)

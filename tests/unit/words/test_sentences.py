@@ -11,6 +11,8 @@ from rtbisect.words import sentences
 from rtbisect.words.speak import Sentence, speak
 from rtbisect.words.voice import PLAIN
 
+pytestmark = pytest.mark.words
+
 KINDS = every_kind()
 
 

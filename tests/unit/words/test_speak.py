@@ -7,6 +7,8 @@ from rtbisect.model.finding import Finding, Kept
 from rtbisect.words import sentences
 from rtbisect.words.speak import speak
 
+pytestmark = pytest.mark.words
+
 SAID = Finding.of(Kept.AS_SAID, text="so")
 
 
