@@ -7,7 +7,11 @@ import shutil
 import subprocess
 import sys
 
+import pytest
+
 from helpers.campaigns import ROOT
+
+pytestmark = pytest.mark.words
 
 #: Facts of a boot on a machine that is well, and of one on which something was killed.
 ASKED = """

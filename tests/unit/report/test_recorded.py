@@ -11,6 +11,8 @@ from helpers.recorded import NAMES, written
 from helpers.report_parts import GOLDEN
 from rtbisect.report.lint.rules import lint
 
+pytestmark = pytest.mark.words
+
 PLACE = GOLDEN.parent / "recorded"
 
 
