@@ -142,6 +142,7 @@ def test_no_word_of_a_tree_gets_out_of_its_place(report, log_lines):
     assert max(len(line) for line in eml.split("\n\n")[0].split("\n")) <= 78
 
 
+@pytest.mark.words
 @given(reports(), st.integers(0, 60))
 def test_bodies_keep_their_limits(report, log_lines):
     _, body, _ = rendered(report, log_lines)

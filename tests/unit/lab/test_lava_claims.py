@@ -40,6 +40,7 @@ def test_a_usable_lab_is_told_claim_by_claim(open_bench):
     assert claimed(open_bench)["boot"].holds is None
 
 
+@pytest.mark.words
 def test_each_claim_fails_with_its_reason(open_bench):
     server = open_bench.server
     server.user = ""

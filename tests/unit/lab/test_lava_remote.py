@@ -226,6 +226,7 @@ def test_a_log_without_any_verdict_is_a_fault_of_the_lab(bench):
         bench.run()
 
 
+@pytest.mark.words
 @pytest.mark.parametrize("method", ["GET", "POST"])
 def test_a_queue_without_a_device_is_left_with_the_reason(bench, method):
     bench.server.cancels_by = method

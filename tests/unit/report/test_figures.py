@@ -190,6 +190,7 @@ def test_a_count_that_is_one_in_each_boot_is_no_machine_that_stands_still(tmp_pa
     assert "rises from a median" in " ".join(text.split())
 
 
+@pytest.mark.words
 @pytest.mark.parametrize("sides", [("base",), ("new",), ("base", "new")])
 def test_a_report_without_its_figure_is_for_nobody(tmp_path, sides):
     report = rcu()

@@ -32,6 +32,7 @@ def test_a_machine_of_a_lab_keeps_its_own_console(mailer):
     assert "boot line    panic=0" in text
 
 
+@pytest.mark.words
 @pytest.mark.parametrize(
     ("emulated", "synthetic", "words", "absent"),
     [
@@ -225,6 +226,7 @@ def test_checks_are_told_whole_and_without_medians_if_need_be(mailer):
     )
 
 
+@pytest.mark.words
 def test_every_outcome_has_a_mail(mailer):
     for outcome in Outcome:
         for cause in Cause:
@@ -269,6 +271,7 @@ def test_cpus_that_are_not_isolated_are_not_called_so(mailer):
     assert "CPUs not isolated 2-7;" in shown_in(mailer, report)
 
 
+@pytest.mark.words
 @pytest.mark.parametrize("case", [hang, backport])
 def test_what_stands_still_is_not_told_without_its_console(tmp_path, case):
     report = case()

@@ -66,6 +66,7 @@ def page(report, tmp_path, boots=()):
     return text, found.seen
 
 
+@pytest.mark.words
 def test_a_page_shows_what_was_measured(tmp_path):
     pytest.importorskip("matplotlib")
     text, tags = page(epoll(), tmp_path, runs())
