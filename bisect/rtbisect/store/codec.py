@@ -42,7 +42,11 @@ def from_json(kind: type[T], text: str | bytes) -> T:
     marked = mark in begins if isinstance(begins, str) else mark.encode() in begins
     if not marked and format_of(kind).version == 1:
         return _adapter(kind).validate_json(text)
-    return from_plain(kind, json.loads(text))
+    try:
+        document = json.loads(text)
+    except RecursionError as error:
+        raise ValueError(f"a {format_of(kind).name} that is nested too deep") from error
+    return from_plain(kind, document)
 
 
 def from_stored(kind: type[T], text: str | bytes, what: str) -> T:

@@ -141,6 +141,12 @@ def test_a_newer_document_and_one_that_is_none_are_value_errors(thing, text):
         codec.from_json(thing, text)
 
 
+def test_a_document_that_is_nested_too_deep_is_a_value_error(thing):
+    for text in ("[" * 10**5, '{"format":2,"x":' + "[" * 10**5):
+        with pytest.raises(ValueError, match=r"."):
+            codec.from_json(thing, text)
+
+
 def test_a_document_of_a_newer_program_is_never_read_as_the_first_version(thing):
     kept_as("plain")(Plain)
     with pytest.raises(ValueError, match="version 2"):
