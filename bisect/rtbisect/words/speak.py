@@ -34,25 +34,42 @@ class Sentence:
         return self.text
 
 
+#: Findings within findings; ours are about half as deep. Below it the word of a kind stands alone:
+#: what is not whole is told twice at each level.
+_DEEPEST = 8
+
+
 def speak(finding: Finding, voice: Voice = PLAIN) -> Sentence:
     """The sentence of a finding; of one that this version has no words for, or whose data are not
     whole, its word and its data.
     """
-    words = sentences.words_of(finding.kind)
-    if words is not None:
-        try:
-            template = words if isinstance(words, str) else words(finding.data)
-            return Sentence(_Formatter(voice).vformat(template, (), finding.data))
-        except (LookupError, TypeError, ValueError, AttributeError):
-            pass
-    plain = _Formatter(voice)
-    told = ", ".join(f"{name} {plain.format_field(v, '')}" for name, v in finding.data.items())
-    return Sentence(f"{finding.kind} ({told})" if told else finding.kind)
+    return Sentence(_Formatter(voice).told(finding))
 
 
 class _Formatter(string.Formatter):
     def __init__(self, voice: Voice) -> None:
         self._voice = voice
+        self._depth = 0
+
+    def told(self, finding: Finding) -> str:
+        if self._depth == _DEEPEST:
+            return _printable(finding.kind)
+        self._depth += 1
+        try:
+            return self._in_words(finding)
+        finally:
+            self._depth -= 1
+
+    def _in_words(self, finding: Finding) -> str:
+        words = sentences.words_of(finding.kind)
+        if words is not None:
+            try:
+                template = words if isinstance(words, str) else words(finding.data)
+                return self.vformat(template, (), finding.data)
+            except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError):
+                pass
+        rest = ", ".join(f"{name} {self.format_field(v, '')}" for name, v in finding.data.items())
+        return _printable(f"{finding.kind} ({rest})" if rest else finding.kind)
 
     def get_value(
         self,
@@ -67,7 +84,7 @@ class _Formatter(string.Formatter):
             value = _printable(value)
         kind, _, rest = format_spec.partition(" ")
         if isinstance(value, Finding):
-            return str(speak(value, self._voice))
+            return self.told(value)
         if isinstance(value, tuple):
             parts = value[: int(rest)] if kind == "first" else value
             between = format_spec if kind == ";" else ", "

@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The forms of numbers and of several things in a sentence."""
 
+import math
+
 import pytest
 
 from rtbisect.model.finding import Finding, Kept
+from rtbisect.model.kinds.boot import Raw
+from rtbisect.model.kinds.judge import Judged, Reach
 from rtbisect.words import sentences
 from rtbisect.words.speak import speak
 
@@ -40,3 +44,31 @@ def test_a_form_of_a_value(words, value, sentence, monkeypatch):
         sentences, "words_of", lambda kind: words if kind == "test" else known(kind)
     )
     assert str(speak(Finding("test", {"x": value}))) == sentence
+
+
+def test_no_number_is_too_large_to_be_told():
+    for kind, name in ((Raw.SHORT_WINDOW, "lasted_s"), (Reach.UNCOUNTED, "uncounted")):
+        whole = dict.fromkeys(kind.parameters, 1)
+        for value in (10**400, math.inf, math.nan):
+            assert str(speak(Finding(kind, whole | {name: value})))
+
+
+def test_words_of_others_steer_no_screen():
+    for finding in (Finding("new\x1b[2J", {}), Finding("new", {"name\n": 1, "why": SAID})):
+        assert str(speak(finding)).isprintable()
+        assert str(speak(Finding("newer", {"why": finding}))).isprintable()
+
+
+@pytest.mark.parametrize("kind", [Judged.ABOVE_ALPHA, "new"])
+def test_findings_within_findings_end_somewhere(kind):
+    """Where each is not whole, too, which is seen behind those in it."""
+    finding = SAID
+    for _ in range(60):
+        finding = Finding(kind, {"effect": (finding,), "p": "none", "alpha": 1})
+    assert len(str(speak(finding))) < 1000
+
+
+def test_a_datum_is_no_form():
+    for text in ("{}", "{0.__class__}", "{voice.run}", "{text!r:>9}", "%s", "{"):
+        assert str(speak(Finding.of(Kept.AS_SAID, text=text))) == text
+        assert text in str(speak(Finding(text, {text: text, "voice": text})))
