@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 #: Findings that need not be there; a program reads "" then.
 _MAYBE = frozenset({"reason", "figure", "skipped", "note"})
+#: Findings that may be none.
+_SEVERAL = frozenset({"reasons"})
 #: Behind the name of a sentence: what was found, as kind and data.
 FOUND = "_found"
 
@@ -29,7 +31,7 @@ def spoken(value: Any, voice: Voice) -> dict[str, Any]:
         members["name"] = value.name
     for name, member in members.items():
         document[name] = "" if member is None and name in _MAYBE else _spoken(member, voice)
-        if _is_found(member):
+        if name in _SEVERAL or _is_found(member):
             document[name + FOUND] = _plain(member)
     return document
 
