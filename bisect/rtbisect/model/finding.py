@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Self, TypeAlias
+from typing import Any, Self, TypeAlias
 
 from rtbisect.errors import InternalError
 from rtbisect.model.formats import kept_as
@@ -77,6 +77,8 @@ def as_said(text: str) -> Finding | None:
     return Finding.of(Kept.AS_SAID, text=text) if text else None
 
 
-def kept_sentence(text: str) -> dict[str, object] | None:
-    """The same in the types of JSON, for upgrades of what was kept."""
+def kept_sentence(text: Any) -> dict[str, object] | None:
+    """The same in the types of JSON, for upgrades of what was kept; TypeError for no text."""
+    if not isinstance(text, str):
+        raise TypeError(f"{text!r:.40} is no sentence")
     return {"kind": Kept.AS_SAID.value, "data": {"text": text}} if text else None

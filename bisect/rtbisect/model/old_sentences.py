@@ -61,7 +61,7 @@ def with_findings(result: dict[str, Any]) -> dict[str, Any]:
         "gates": [
             each | {"reason": kept_sentence(each["reason"])} for each in result.get("gates", ())
         ],
-        "reasons": [_reason(each, result) for each in result.get("reasons", ()) if each],
+        "reasons": [_reason(each, result) for each in result.get("reasons", ()) if each != ""],
     }
 
 

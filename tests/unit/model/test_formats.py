@@ -191,3 +191,16 @@ def test_of_a_check_of_the_first_version_its_name_tells_the_parent(name):
     read = codec.from_plain(kind, told)
     found = getattr(read, "result", read).verifications
     assert [each.parent for each in found] == ["0a1b2c3d4e5f", ""]
+
+
+@pytest.mark.parametrize("said", [3, [], {"kind": "x", "data": {}}, None])
+def test_what_was_a_sentence_is_text_or_cannot_be_read(said):
+    for name, place in (("Run-1", ()), ("Result-2", ("gates", 0)), ("Result-2", ("reasons",))):
+        document = json.loads(recorded(SAMPLES / f"{name}.json"))
+        kind = next(kind for kind, form in KEPT if form.name == name[:-2])
+        part = document
+        for step in place:
+            part = part[step]
+        part[0 if isinstance(part, list) else "reason"] = said
+        with pytest.raises(ValueError, match=r"."):
+            codec.from_json(kind, json.dumps(document))
