@@ -170,6 +170,6 @@ class PlainProgress:
 
 
 def _tell(text: str) -> None:
-    """Screen that nobody sees is no reason to stop a campaign."""
+    """Progress that nobody sees is no reason to stop a campaign."""
     with suppress(OSError):
         _write(sys.stderr, text)

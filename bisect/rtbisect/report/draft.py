@@ -149,8 +149,8 @@ class DraftMailer:
     def draft(self, report: ReportInput, story: Sequence[Finding]) -> Report:
         """Render and keep the mail, bisect.log, campaign.log, result.json and the plots.
 
-        ConfigError for a bad address or a missing
-        template, InfrastructureError when the folder cannot be written.
+        ConfigError for a bad address or a missing template, InfrastructureError when the folder
+        cannot be written.
         """
         report = replace(report, message_id=own_id(report.message_id, self.bot))
         folder = folder_of(self.settings.out_dir, report.campaign)

@@ -109,11 +109,7 @@ class StoreJournal:
             connection.execute(
                 sa.insert(db.story)
                 .prefix_with("OR IGNORE")
-                .values(
-                    campaign=self._campaign,
-                    n=self._lines_told,
-                    line=line,
-                )
+                .values(campaign=self._campaign, n=self._lines_told, line=line)
             )
             self._touch(connection)
         self._heard("story")
