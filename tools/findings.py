@@ -50,13 +50,6 @@ def givers(tree: ast.AST) -> Iterator[tuple[int, tuple[str, str], set[str] | Non
     """Calls that give data to a kind that is written there: line, enum and name, names of the
     data; None where these are not all written out.
     """
-    aliases = {
-        alias.asname: alias.name
-        for node in ast.walk(tree)
-        if isinstance(node, ast.ImportFrom)
-        for alias in node.names
-        if alias.asname
-    }
     for node in ast.walk(tree):
         if not (isinstance(node, ast.Call) and node.args and _called(node) in _GIVERS):
             continue
@@ -64,8 +57,7 @@ def givers(tree: ast.AST) -> Iterator[tuple[int, tuple[str, str], set[str] | Non
         if isinstance(kind, ast.Attribute) and isinstance(kind.value, ast.Name):
             names = {keyword.arg for keyword in node.keywords if keyword.arg}
             whole = all(keyword.arg for keyword in node.keywords)
-            enum = aliases.get(kind.value.id, kind.value.id)
-            yield node.lineno, (enum, kind.attr), names if whole else None
+            yield node.lineno, (kind.value.id, kind.attr), names if whole else None
 
 
 def _speaks(node: ast.AST) -> bool:

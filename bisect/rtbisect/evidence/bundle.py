@@ -117,8 +117,9 @@ def _same_finding(one: Finding, other: Finding) -> bool:
     """What older programs kept was said in other words: it is where the other stands."""
     if Kept.AS_SAID in (one.kind, other.kind):
         return True
-    same = one.kind == other.kind and one.data.keys() == other.data.keys()
-    return same and all(alike(one.data[name], other.data[name]) for name in one.data)
+    # A later program may know more of a finding than an earlier one has kept.
+    names = one.data.keys() & other.data.keys()
+    return one.kind == other.kind and all(alike(one.data[n], other.data[n]) for n in names)
 
 
 def write_bundle(state: Path, record: CampaignRecord, folder: Path) -> tuple[Path, ...]:

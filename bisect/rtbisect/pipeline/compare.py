@@ -14,8 +14,7 @@ from rtbisect.judge.scale import all_badness
 from rtbisect.judge.verdict import judge_all
 from rtbisect.model.campaign import Judgement, Level, Role, Threshold
 from rtbisect.model.finding import Finding
-from rtbisect.model.kinds.pipeline import Ends
-from rtbisect.model.kinds.pipeline import Steps as Told
+from rtbisect.model.kinds.pipeline import Ends, Work
 from rtbisect.model.result import ENDS
 from rtbisect.pipeline import factor_table
 from rtbisect.pipeline.boot_queue import BootRequest, in_turn
@@ -151,12 +150,12 @@ def _tell_figures(steps: Steps, side: str, run: Run) -> None:
     """The primary figures of a boot, for the story."""
     primary = [t for t in steps.setup.judged if t.role is Role.PRIMARY]
     figures = tuple(
-        Finding.of(Told.FIGURE_OF, suite=t.key.suite, name=t.key.name, value=value, unit=t.unit)
+        Finding.of(Work.FIGURE_OF, suite=t.key.suite, name=t.key.name, value=value, unit=t.unit)
         for t in primary
         if (value := figure(run, t.key)) is not None
     )
     if figures:
-        steps.tell(Told.FIGURES, side=side, revision=run.revision, figures=figures)
+        steps.tell(Work.FIGURES, side=side, revision=run.revision, figures=figures)
 
 
 def _judge(setup: Setup, base: list[Run], new: list[Run]) -> tuple[Judgement, ...]:

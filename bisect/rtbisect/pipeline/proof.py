@@ -16,8 +16,7 @@ from rtbisect.judge.verdict import judge
 from rtbisect.model.campaign import Judgement, Level, Observation, Outcome, Sample, Threshold
 from rtbisect.model.code import PROOF_LAYOUT, CommitGraph
 from rtbisect.model.finding import Finding
-from rtbisect.model.kinds.pipeline import Proofs
-from rtbisect.model.kinds.pipeline import Steps as Told
+from rtbisect.model.kinds.pipeline import Proofs, Work
 from rtbisect.model.kinds.search import Checks
 from rtbisect.model.lab import Run, RunStatus
 from rtbisect.model.result import CheckName, CheckStatus, Result, TestedRevision, Verification
@@ -173,7 +172,7 @@ class _Proof:
             observation = self.searched.observe(steps, run)
             if observation is not None:
                 steps.tell(
-                    Told.FIGURE,
+                    Work.FIGURE,
                     purpose=step.purpose,
                     revision=step.revision,
                     variant="",

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from rtbisect.model.campaign import Cause, Judgement, Outcome, Threshold
 from rtbisect.model.code import CommitGraph, layout_variant
-from rtbisect.model.kinds.pipeline import Searches
-from rtbisect.model.kinds.pipeline import Steps as Told
+from rtbisect.model.kinds.pipeline import Searches, Work
 from rtbisect.model.result import CheckName, CheckStatus, Result, Verification
 from rtbisect.pipeline.boot_queue import BootRequest
 from rtbisect.search import engine, verification
@@ -161,7 +160,7 @@ def _boot_events(
         # What the comparison has told of its boots is not told again.
         if observation is not None and spare_run is None:
             steps.tell(
-                Told.FIGURE,
+                Work.FIGURE,
                 purpose=ask.purpose,
                 revision=ask.sha,
                 variant=layout_variant(ask.layout),

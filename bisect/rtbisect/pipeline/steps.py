@@ -13,7 +13,7 @@ from rtbisect.model.campaign import Observation, Threshold
 from rtbisect.model.code import Build, Change, CommitGraph, layout_variant
 from rtbisect.model.finding import Finding, Kind, Value
 from rtbisect.model.formats import kept_as
-from rtbisect.model.kinds.pipeline import Steps as Told
+from rtbisect.model.kinds.pipeline import Work
 from rtbisect.model.lab import Run
 from rtbisect.model.subject import Measured, RunOrder, Traits
 from rtbisect.pipeline.boot_queue import BootQueue, BootRequest, in_turn
@@ -116,7 +116,7 @@ class Steps:
         # A command is not built: its files are there.
         told = self.traits.measured is Measured.KERNEL
         if told:
-            self.ports.progress.tell(Finding.of(Told.BUILDING, revision=sha, variant=variant))
+            self.ports.progress.tell(Finding.of(Work.BUILDING, revision=sha, variant=variant))
 
         def run_build(note: Note) -> Build:
             return self._with_same_tools(self.ports.subject.build(sha, layout, note))
@@ -133,12 +133,12 @@ class Steps:
 
     def _tell_build(self, build: Build, sha: str, variant: str) -> None:
         if not build.ok:
-            self.tell(Told.NOT_BUILT, revision=sha, variant=variant, error=build.first_error)
+            self.tell(Work.NOT_BUILT, revision=sha, variant=variant, error=build.first_error)
         elif build.reused:
-            self.tell(Told.REUSED, revision=sha, variant=variant, signature=build.signature)
+            self.tell(Work.REUSED, revision=sha, variant=variant, signature=build.signature)
         else:
             self.tell(
-                Told.BUILT,
+                Work.BUILT,
                 revision=sha,
                 variant=variant,
                 signature=build.signature,
@@ -193,7 +193,7 @@ class Steps:
         self.runs.append(run)
         if not run.complete:
             self.tell(
-                Told.BOOT_ENDED,
+                Work.BOOT_ENDED,
                 number=run.run_id.rpartition("-r")[2],
                 revision=ask.sha,
                 purpose=ask.purpose,
@@ -240,7 +240,7 @@ class Steps:
         order = RunOrder(
             f"{journal.campaign}-r{number}", number, ask.layout, ask.explain, ask.probes
         )
-        what = Finding.of(Told.BOOTING, number=number, revision=ask.sha, purpose=ask.purpose)
+        what = Finding.of(Work.BOOTING, number=number, revision=ask.sha, purpose=ask.purpose)
         self.ports.progress.step(what, number, number + ask.left, self.budget.left_s(ask.left + 1))
         return lambda: journal.step(
             f"run/{number:04d}",

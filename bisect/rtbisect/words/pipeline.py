@@ -14,7 +14,7 @@ from rtbisect.model.kinds.pipeline import (
     Proofs,
     Reasons,
     Searches,
-    Steps,
+    Work,
 )
 
 if TYPE_CHECKING:
@@ -98,19 +98,19 @@ SENTENCES: Mapping[str, Words] = {
     Reasons.OBJECTION: "{gate}: {why}",
     Reasons.MISASKED: "{message}",
     Joined.AND: "{findings:; }",
-    Steps.BUILDING: lambda data: f"build {_label(data)}",
-    Steps.BUILT: lambda data: (
+    Work.BUILDING: lambda data: f"build {_label(data)}",
+    Work.BUILT: lambda data: (
         f"built {_label(data)} ({{wall_s:.0f}} s), kernel signature {{signature:.12}}"
     ),
-    Steps.REUSED: lambda data: (
+    Work.REUSED: lambda data: (
         f"built {_label(data)} (taken from the cache), kernel signature {{signature:.12}}"
     ),
-    Steps.NOT_BUILT: lambda data: f"{_label(data)} does not build: {{error}}",
-    Steps.BOOTING: "{voice.run} {number}: {revision:.12} ({purpose})",
-    Steps.BOOT_ENDED: _boot_ended,
-    Steps.FIGURE: _figure,
-    Steps.FIGURES: "{side} {revision:.12}: {figures}",
-    Steps.FIGURE_OF: "{suite}.{name} {value:.4g}{unit:unit}",
+    Work.NOT_BUILT: lambda data: f"{_label(data)} does not build: {{error}}",
+    Work.BOOTING: "{voice.run} {number}: {revision:.12} ({purpose})",
+    Work.BOOT_ENDED: _boot_ended,
+    Work.FIGURE: _figure,
+    Work.FIGURES: "{side} {revision:.12}: {figures}",
+    Work.FIGURE_OF: "{suite}.{name} {value:.4g}{unit:unit}",
     Ends.RANGE: (
         "{commits} candidates between {older:.12} ({voice.older}) and {newer:.12} ({voice.newer})"
     ),

@@ -5,11 +5,11 @@ import findings
 from rtbisect.model.kinds.pipeline import Ends
 
 PROGRAM = """
-from x import Ends as Told
-Finding.of(Told.LOOK, boots=1, level="pass")
-steps.tell(Told.LOOK, boots=1)
-steps.tell(Told.LOOK, **data)
-Finding.of(Told.GONE)
+from x import Ends
+Finding.of(Ends.LOOK, boots=1, level="pass")
+steps.tell(Ends.LOOK, boots=1)
+steps.tell(Ends.LOOK, **data)
+Finding.of(Ends.GONE)
 Other.of(Thing.LOOK, boots=1)
 speak(found).text.split()
 str(speak(found)).startswith("a")

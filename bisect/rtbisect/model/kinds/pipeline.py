@@ -22,7 +22,7 @@ class Joined(Kind):
     AND = "joined.and", "findings"
 
 
-class Steps(Kind):
+class Work(Kind):
     """Builds and boots, as they begin and end. `variant` is a code layout, "" for none."""
 
     BUILDING = "step.building", "revision variant"
