@@ -17,7 +17,7 @@ from rtbisect.evidence.replay import Silence
 from rtbisect.model.campaign import CampaignRequest, Cause, Sought
 from rtbisect.model.code import BuildRequest
 from rtbisect.model.command import SUITE, CommandRequest
-from rtbisect.model.kinds.pipeline import Ends, Steps
+from rtbisect.model.kinds.pipeline import Ends, Work
 from rtbisect.model.lab import DeviceType, HostProfile, RunRequest, Window
 from rtbisect.model.setup import KernelSetup
 
@@ -198,7 +198,7 @@ def test_ctrl_c_leaves_a_campaign_that_resumes(tmp_path, repo):
     program, state = Path(sys.executable).with_name("rtbisect"), tmp_path / "state"
     words = ["run", "--good", good, "--bad", bad, "--metric", "p50_us", "--json"]
     script = noisy(tmp_path, 9)
-    seventh = run_words(Steps.BOOTING, number=7, revision="", purpose="").partition("7")[0] + "7"
+    seventh = run_words(Work.BOOTING, number=7, revision="", purpose="").partition("7")[0] + "7"
     with subprocess.Popen(
         [program, "--state", state, *words, "--", sys.executable, script],
         cwd=repo, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
