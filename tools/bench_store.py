@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 from rtbisect.cli import app
 from rtbisect.mail.digest import digest
 from rtbisect.mail.poll import Stores
-from rtbisect.mail.report_state import REPORT, follow_outbox
+from rtbisect.mail.report_state import follow_outbox
 from rtbisect.mail.result_mail import OPEN
 from rtbisect.model.campaign import (
     CampaignRequest,
@@ -35,7 +35,7 @@ from rtbisect.model.campaign import (
     Sample,
 )
 from rtbisect.model.finding import as_said
-from rtbisect.model.mail import MailState, OutMail
+from rtbisect.model.mail import MailKind, MailState, OutMail
 from rtbisect.model.report import CommitText, Report, ReportState
 from rtbisect.model.result import Gate, GateStatus, Result, TestedRevision
 from rtbisect.store import codec
@@ -157,7 +157,7 @@ def mail(report: Report, at: str) -> OutMail:
     return OutMail(
         message_id=f"<{report.message_id}>",
         campaign=report.campaign,
-        kind=REPORT,
+        kind=MailKind.REPORT,
         sender="bot@lab.example.org",
         recipients=("rcu@lists.example.org",),
         text=report.eml,
