@@ -14,7 +14,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from rtbisect.errors import ConfigError
-from rtbisect.model.finding import Finding, Kept, as_said
+from rtbisect.model.finding import Finding, Kept
 from rtbisect.store import codec, db
 from rtbisect.store.artefacts import write_whole
 
@@ -173,13 +173,8 @@ class Replies:
         self.database.execute(sa.update(table).where(this).values(state=state, why=_kept(why)))
 
 
-#: Stands before a finding, whose JSON may have it there. What older programs kept are sentences,
-#: which begin with something printable, be it a brace in somebody's address.
-_MARK = "\n"
-
-
 def _kept(why: Finding | None) -> str:
-    return _MARK + codec.to_json(Finding, why) if why else ""
+    return codec.to_json(Finding, why) if why else ""
 
 
 def _outcome(kept: object) -> Finding:
@@ -192,7 +187,7 @@ def _outcome(kept: object) -> Finding:
 def _reply(row: dict[str, Any]) -> KeptReply:
     """InternalError for a row that was changed by hand."""
     what, why = f"reply {row['key']}", row["why"]
-    finding = codec.from_stored(Finding, why, what) if why.startswith(_MARK) else as_said(why)
+    finding = codec.from_stored(Finding, why, what) if why else None
     try:
         commands = tuple((name, argument) for name, argument in json.loads(row["asked"]))
         state = ReplyState(row["state"])

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import sqlalchemy as sa
 
 #: The newest file of `migrations/versions/`.
-HEAD = "0005"
+HEAD = "0006"
 
 #: Whoever runs a campaign of a store holds this file of its folder.
 LOCK = "campaign.lock"

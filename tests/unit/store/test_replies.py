@@ -59,9 +59,13 @@ def test_what_was_found_comes_back(replies):
         '{"kind":"kept.as-said","data":{"text":"a@x"}} is not among those whose commands count',
     ],
 )
-def test_a_sentence_of_an_older_program_is_what_it_was(replies, text):
+def test_a_sentence_of_an_older_program_is_what_it_was(replies, tmp_path, text):
     put(replies, "why", text)
-    assert replies.get("k1").why == Finding.of(Kept.AS_SAID, text=text)
+    with replies.database.write() as connection:
+        connection.exec_driver_sql("UPDATE alembic_version SET version_num = '0005'")
+    lifted = Replies(tmp_path)
+    assert lifted.get("k1").why == Finding.of(Kept.AS_SAID, text=text)
+    assert Replies(tmp_path).get("k1") == lifted.get("k1")
 
 
 def test_nothing_was_said(replies):
@@ -70,17 +74,17 @@ def test_nothing_was_said(replies):
 
 
 def test_what_a_newer_program_has_found_is_there(replies):
-    put(replies, "why", '\n{"kind":"new.kind","data":{"n":1}}')
+    put(replies, "why", '{"kind":"new.kind","data":{"n":1}}')
     assert replies.get("k1").why == Finding("new.kind", {"n": 1})
 
 
 @pytest.mark.parametrize(
     ("column", "text"),
     [
-        ("why", '\n{"kind":"replied.si'),
-        ("why", "\n[]"),
-        ("why", '\n{"kind":1}'),
-        ("why", '\n{"format":9,"kind":"replied.signed","data":{}}'),
+        ("why", '{"kind":"replied.si'),
+        ("why", "[]"),
+        ("why", '{"kind":1}'),
+        ("why", '{"format":9,"kind":"replied.signed","data":{}}'),
         ("asked", "x"),
         ("asked", "[1]"),
         ("asked", "1"),
