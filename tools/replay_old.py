@@ -23,13 +23,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rtbisect.cli.result import voice_of_request
 from rtbisect.model.campaign import CampaignRequest
 from rtbisect.model.result import Result
 from rtbisect.store import codec
 from rtbisect.store.journal import kept_line
 from rtbisect.words.documents import FOUND, spoken
 from rtbisect.words.speak import speak
+from rtbisect.words.voice import voice_of_request
 
 if TYPE_CHECKING:
     from rtbisect.words.voice import Voice

@@ -26,7 +26,7 @@ from rtbisect.report.template_values import Bot
 from rtbisect.store.artefacts import ArtefactStore, sweep
 from rtbisect.store.db import make_folder
 from rtbisect.words.speak import speak
-from rtbisect.words.voice import Voice, voice_of
+from rtbisect.words.voice import Voice, voice_of_request
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -56,11 +56,6 @@ class SpokenProgress:
 
     def step(self, what: Finding, done: int, total: int, left_s: float | None) -> None:
         self.screen.step(str(speak(what, self.voice)), done, total, left_s)
-
-
-def voice_of_setup(setup: Setup) -> Voice:
-    """How a campaign is told."""
-    return voice_of(setup.request.sought, traits_of(setup).measured)
 
 
 class SystemClock:
@@ -97,7 +92,7 @@ def assemble(
         journal=journal,
         mailer=mailer_of(state, site, setup.operator),
         clock=SystemClock(),
-        progress=SpokenProgress(screen, voice_of_setup(setup)),
+        progress=SpokenProgress(screen, voice_of_request(request)),
     )
     return setup, parts
 
@@ -156,7 +151,7 @@ def _command_ports(
         journal=journal,
         mailer=LogKeeper(state / "reports"),
         clock=SystemClock(),
-        progress=SpokenProgress(screen, voice_of_setup(setup)),
+        progress=SpokenProgress(screen, voice_of_request(request)),
     )
     return setup, parts
 

@@ -10,11 +10,10 @@ from rtbisect.campaign import trees
 from rtbisect.campaign.session import level_of
 from rtbisect.errors import Exit, RtbisectError
 from rtbisect.model.campaign import CampaignKind, CampaignRequest, Outcome
-from rtbisect.model.subject import Measured
 from rtbisect.words.documents import found, spoken
 from rtbisect.words.numbers import duration
 from rtbisect.words.speak import speak
-from rtbisect.words.voice import Voice, voice_of
+from rtbisect.words.voice import voice_of_request
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -70,12 +69,6 @@ def answer_of(store: CampaignStore, record: CampaignRecord) -> dict[str, Any]:
             for origin in result.origins
         ],
     }
-
-
-def voice_of_request(request: CampaignRequest) -> Voice:
-    """How a campaign is told."""
-    command = request.kind == CampaignKind.RUN
-    return voice_of(request.sought, Measured.COMMAND if command else Measured.KERNEL)
 
 
 def empty_answer(identity: str) -> dict[str, Any]:

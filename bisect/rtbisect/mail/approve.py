@@ -40,7 +40,7 @@ from rtbisect.report.template_values import symptom_of
 from rtbisect.report.text import foreign
 from rtbisect.store.outbox import Outbox
 from rtbisect.words.speak import speak
-from rtbisect.words.voice import voice_of
+from rtbisect.words.voice import voice_of_request
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -199,7 +199,7 @@ def check_gates(record: CampaignRecord) -> None:
     if record.result is None:
         raise ConfigError(f"campaign {record.id} has no answer", "see `rtbisect status`")
     if gate := failed_gate(record.result):
-        why = speak(gate.reason, voice_of(record.request.sought))
+        why = speak(gate.reason, voice_of_request(record.request))
         raise ConfigError(f"gate {gate.name} failed: {why}", "it stays with you")
 
 

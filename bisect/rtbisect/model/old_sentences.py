@@ -78,7 +78,7 @@ def _check(kept: dict[str, Any]) -> dict[str, Any]:
     return rest | {"check": name, "note": kept_sentence(kept.get("note", ""))}
 
 
-def _reason(text: str, result: dict[str, Any]) -> dict[str, Any]:
+def _reason(text: str, result: dict[str, Any]) -> dict[str, Any] | None:
     """A reason; those that repeat a judgement or a gate are told apart in mails."""
     for judgement in result.get("judgements", ()):
         key = "{suite}.{name}@{window}".format(**judgement["key"])
@@ -88,7 +88,7 @@ def _reason(text: str, result: dict[str, Any]) -> dict[str, Any]:
     for gate in result.get("gates", ()):
         if text == f"{gate['name']}: {gate['reason']}":
             return _told(Reasons.OBJECTION, {"gate": gate["name"]}, gate["reason"])
-    return kept_sentence(text) or {}
+    return kept_sentence(text)
 
 
 def _told(kind: Reasons, data: dict[str, Any], why: str) -> dict[str, Any]:

@@ -6,11 +6,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rtbisect.model.campaign import Sought
+from rtbisect.model.campaign import CampaignKind, Sought
 from rtbisect.model.subject import Measured
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from rtbisect.model.campaign import CampaignRequest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,6 +63,12 @@ def voice_of(sought: Sought = Sought.REGRESSION, measured: Measured = Measured.K
         more_runs="max_boots of the site",
         builds=True,
     )
+
+
+def voice_of_request(request: CampaignRequest) -> Voice:
+    """How the campaign of a request is told."""
+    command = request.kind == CampaignKind.RUN
+    return voice_of(request.sought, Measured.COMMAND if command else Measured.KERNEL)
 
 
 #: A regression between kernels.
