@@ -27,9 +27,9 @@ from typing import TYPE_CHECKING
 
 from recorded_boots import asked_for
 from rtbisect.config.thresholds import load_thresholds
+from rtbisect.judge.boots import Boots
 from rtbisect.judge.gates import aa
 from rtbisect.judge.gates.campaign_gates import GateInput, examine
-from rtbisect.judge.samples import sample
 from rtbisect.lab.windows import ALL_WINDOWS
 from rtbisect.model.campaign import Better, MetricKey, Role, Scale
 from rtbisect.model.result import GateName
@@ -101,7 +101,7 @@ def changed(
     """The figures of both halves, the second one worse by the smallest effect that counts: the gate
     A/A asks how far a culprit is from its parent.
     """
-    one, two = (sample(side, limit.key) for side in sides)
+    one, two = (Boots(tuple(side)).sample(limit.key) for side in sides)
     sign = 1 if limit.better is Better.LOWER else -1
     if limit.scale is Scale.LOG:
         worse = [(v + limit.floor) * limit.min_effect**sign - limit.floor for v in two.values]
@@ -125,8 +125,8 @@ def trips(runs: Sequence[Run], limits: Sequence[Threshold]) -> None:
                 threshold=limit,
                 windows=ALL_WINDOWS,
                 emulated=False,
-                parent=sides[0],
-                culprit=sides[1],
+                parent=Boots(tuple(sides[0])),
+                culprit=Boots(tuple(sides[1])),
             )
             for gate in examine(what):
                 if gate.name != GateName.SAME_KERNEL:

@@ -100,10 +100,7 @@ def gate_of_cpus(rule: Threshold, one: list[float], two: list[float]) -> bool:
 
     def seen(values: list[float]) -> tuple[Views, ...]:
         cpus = [tuple(values[CPUS * k : CPUS * (k + 1)]) for k in range(LAST)]
-        return tuple(
-            views(rule, Observation(revision="r", run_id="r", value=median(each), per_cpu=each))
-            for each in cpus
-        )
+        return tuple(views(rule, Observation(value=median(each), per_cpu=each)) for each in cpus)
 
     return bool(decide(seen(one), seen(two), found).reproduced)
 
@@ -134,10 +131,9 @@ def verified(rule: Threshold, one: list[float], two: list[float]) -> bool:
     )
     left = {"p": list(one), "c": list(two)}
     while isinstance(step := verification.propose(state), verification.Boot):
-        seen = Observation(revision=step.revision, run_id="r", value=left[step.revision].pop(0))
+        seen = Observation(value=left[step.revision].pop(0))
         event = Booted(
             revision=step.revision,
-            run_id="r",
             status=RunStatus.COMPLETE,
             observation=seen,
             seconds=1.0,

@@ -31,14 +31,14 @@ def search(name: str) -> tuple[int, list[float], float]:
     ancestry = Ancestry(history(name))
     play = world(cell, ancestry, 0)
     state, took, applied = engine.start(spec_of(play)), [], 0.0
-    for number in range(10_000):
+    for _ in range(10_000):
         begin = time.perf_counter()
         first = engine.propose(state)[0]
         if state.ends.reproduced:
             took.append(time.perf_counter() - begin)
         if isinstance(first, Finish):
             break
-        for event in events(state, play, first, f"run{number}"):
+        for event in events(state, play, first):
             begin = time.perf_counter()
             state = engine.apply(state, event)
             applied += time.perf_counter() - begin

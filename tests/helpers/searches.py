@@ -39,10 +39,8 @@ def built(sha, signature, *, ok=True):
 
 
 def event(sha, value):
-    seen = Observation(revision=sha, run_id="run", value=value)
-    return Booted(
-        revision=sha, run_id="run", status=RunStatus.COMPLETE, observation=seen, seconds=1.0
-    )
+    seen = Observation(value=value)
+    return Booted(revision=sha, status=RunStatus.COMPLETE, observation=seen, seconds=1.0)
 
 
 @dataclass
@@ -89,7 +87,7 @@ def boots_until_the_end(draw, seed=1, **changes):
     """
     state = engine.start(replace(spec(chain(SIZE)), **changes))
     rng = np.random.default_rng(seed)
-    for number in range(2000):
+    for _ in range(2000):
         first = engine.propose(state)[0]
         if isinstance(first, Finish):
             return state, engine.answer(state)
@@ -98,16 +96,11 @@ def boots_until_the_end(draw, seed=1, **changes):
             state = engine.apply(state, built(sha, ""))
         if first.boot:
             bad = sha != "good" and int(sha[1:]) >= CULPRIT
-            seen = Observation(
-                revision=sha,
-                run_id=f"run{number}",
-                **dict(zip(DRAWN, draw(rng, bad), strict=False)),
-            )
+            seen = Observation(**dict(zip(DRAWN, draw(rng, bad), strict=False)))
             state = engine.apply(
                 state,
                 Booted(
                     revision=sha,
-                    run_id=f"run{number}",
                     status=RunStatus.COMPLETE,
                     observation=seen,
                     seconds=1.0,

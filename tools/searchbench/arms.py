@@ -136,11 +136,9 @@ def proved(world: World, state: SearchState, culprit: str) -> Outcome:
             found = verification.apply(found, Built(step.revision, False, "", 0.0))  # noqa: FBT003
             continue
         value = world.values(step.revision, 1, step.layout)[0]
-        name = f"proof{len(found.events)}"
-        seen = Observation(revision=step.revision, run_id=name, value=value)
+        seen = Observation(value=value)
         boot = Booted(
             revision=step.revision,
-            run_id=name,
             status=RunStatus.COMPLETE,
             observation=seen,
             seconds=0.0,

@@ -54,11 +54,11 @@ def calibrated(world: World) -> tuple[tuple[float, ...], tuple[float, ...]] | No
     ends do not differ enough.
     """
     state = engine.start(spec_of(world))
-    for number in range(4 * CALIBRATION):
+    for _ in range(4 * CALIBRATION):
         first = engine.propose(state)[0]
         if state.ends.reproduced is not None or isinstance(first, Finish):
             break
-        for event in events(state, world, first, f"run{number}"):
+        for event in events(state, world, first):
             state = engine.apply(state, event)
     world.calibration, world.reproduced = state.ends.used, bool(state.ends.reproduced)
     if not world.reproduced:

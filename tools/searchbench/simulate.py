@@ -39,7 +39,7 @@ class LayoutWorld(World, Protocol):
         """The same for a build with another layout."""
 
 
-def events(state: SearchState, world: World, trial: Trial, name: str) -> Iterator[Event]:
+def events(state: SearchState, world: World, trial: Trial) -> Iterator[Event]:
     """What the world answers to one proposed test; costs are those of the specification."""
     spec, sha, layout = state.spec, trial.revision, trial.layout
     if layout:
@@ -58,9 +58,8 @@ def events(state: SearchState, world: World, trial: Trial, name: str) -> Iterato
     complete = status is RunStatus.COMPLETE
     yield Booted(
         revision=sha,
-        run_id=name,
         status=status,
-        observation=Observation(revision=sha, run_id=name, value=value) if complete else None,
+        observation=Observation(value=value) if complete else None,
         seconds=spec.boot_cost_s,
         layout=layout,
     )
@@ -69,10 +68,10 @@ def events(state: SearchState, world: World, trial: Trial, name: str) -> Iterato
 def rehearse(spec: SearchSpec, world: World) -> tuple[SearchState, Finish]:
     """Run a search to its end; InternalError if it would go on without bound."""
     state = engine.start(spec)
-    for number in range(10 * (spec.max_boots + spec.max_builds)):
+    for _ in range(10 * (spec.max_boots + spec.max_builds)):
         first = engine.propose(state)[0]
         if isinstance(first, Finish):
             return state, first
-        for event in events(state, world, first, f"run{number}"):
+        for event in events(state, world, first):
             state = engine.apply(state, event)
     raise InternalError("the search does not end")

@@ -9,8 +9,8 @@ import statistics
 from collections.abc import Iterator, Sequence
 
 from rtbisect.judge import stats
+from rtbisect.judge.boots import Boots
 from rtbisect.judge.gates import aa
-from rtbisect.judge.samples import sample
 from rtbisect.judge.scale import all_badness, by_mean, effect_floor, unit_behind
 from rtbisect.lab.lava.claims import LabClaim
 from rtbisect.model.campaign import Role, Scale, Threshold
@@ -120,7 +120,7 @@ def _spread(threshold: Threshold, good: Sequence[Run]) -> LabClaim:
     """
     name = f"spread of {threshold.key}"
     decides = threshold.role is not Role.SHOWN
-    boots = sample(good, threshold.key)
+    boots = Boots(tuple(good)).sample(threshold.key)
     values = boots.values
     if len(values) < aa.FEWEST:
         text = f"{len(values)} boots have it, at least {aa.FEWEST} are needed"

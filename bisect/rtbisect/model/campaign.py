@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -191,9 +192,19 @@ class Sample:
     #: Of the boots, as long as `values`; () where that is not known or is one.
     hosts: tuple[str, ...] = ()
 
+    @classmethod
+    def of(cls, boots: Sequence[Observation]) -> Sample:
+        """Of a figure in boots, in their order."""
+        hosts = tuple(boot.host for boot in boots)
+        return cls(tuple(boot.value for boot in boots), hosts if all(hosts) else ())
+
     @property
     def n(self) -> int:
         return len(self.values)
+
+    def part(self, begin: int, end: int | None) -> Sample:
+        """Some of the boots, as of a slice."""
+        return Sample(self.values[begin:end], self.hosts[begin:end])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -227,11 +238,9 @@ class Judgement:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Observation:
-    """One boot as the search sees it."""
+    """What one boot says of a figure."""
 
-    revision: str
-    run_id: str
-    #: The boot summary of the searched metric in its unit, not yet transformed.
+    #: The boot summary in the unit of the metric, not yet transformed.
     value: float
     #: The same figure of each watched CPU; () where there is none.
     per_cpu: tuple[float, ...] = ()

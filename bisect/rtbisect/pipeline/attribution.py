@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from rtbisect.judge import cause as causes
 from rtbisect.judge.gates.boot_gates import against
 from rtbisect.judge.gates.campaign_gates import GateInput, examine
-from rtbisect.judge.samples import sample
 from rtbisect.judge.sources import origins
 from rtbisect.model.campaign import Cause, MetricKey, Sample, Threshold
 from rtbisect.model.finding import Finding
@@ -21,7 +20,7 @@ from rtbisect.suites.base import counts_functions
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from rtbisect.model.lab import Run
+    from rtbisect.judge.boots import Boots
     from rtbisect.model.result import Gate, Origin, TableRow
     from rtbisect.model.setup import KernelSetup
     from rtbisect.pipeline.steps import Steps
@@ -51,7 +50,7 @@ def attribute(
     steps: Steps,
     threshold: Threshold,
     pair: tuple[str, str],
-    fresh: dict[str, list[Run]],
+    fresh: dict[str, Boots],
     figure: Finding | None = None,
 ) -> Attribution:
     """The cause, the gates, the sources and the factor PREEMPT_RT of a `pair`, a parent and its
@@ -81,7 +80,7 @@ def cause_of(
     steps: Steps,
     threshold: Threshold,
     pair: tuple[str, str],
-    fresh: dict[str, list[Run]],
+    fresh: dict[str, Boots],
 ) -> tuple[Cause, Finding]:
     """The workload factor: the same boots, with the workload and without it. Where they do not
     decide it, both kernels get more boots once; these are added to `fresh`.
@@ -94,7 +93,7 @@ def cause_of(
 
     def judge_cause() -> tuple[Cause, Finding]:
         def both(key: MetricKey) -> tuple[Sample, Sample]:
-            return sample(fresh[pair[0]], key), sample(fresh[pair[1]], key)
+            return fresh[pair[0]].sample(key), fresh[pair[1]].sample(key)
 
         with_workload = both(threshold.key)
         if control is None:
@@ -113,11 +112,11 @@ def cause_of(
     if first_answer[0] is not Cause.NONE or control is None:
         return first_answer
     steps.tell(Attributions.MORE_BOOTS, why=first_answer[1])
-    missing = CAUSE_BOOTS - min(sum(run.complete for run in fresh[sha]) for sha in pair)
+    missing = CAUSE_BOOTS - min(len(fresh[sha].evidence) for sha in pair)
     for run in steps.in_turn(
         pair, BootPurpose.CAUSE, min(2 * max(0, missing), steps.budget.boots_left)
     ):
-        fresh[run.revision].append(run)
+        fresh[run.revision] = fresh[run.revision].with_run(run)
     return judge_cause()
 
 
@@ -125,16 +124,16 @@ def origins_of(
     steps: Steps,
     key: MetricKey,
     pair: tuple[str, str],
-    fresh: Mapping[str, list[Run]],
+    fresh: Mapping[str, Boots],
 ) -> tuple[Origin, ...]:
     """What the change of the figure is made of, by the fresh boots of a culprit and its parent."""
     windows = {key.window, *(w.name for w in steps.traits.explaining_of(key.window))}
-    sides = [fresh.get(sha, []) for sha in pair]
-    values_by_side = [sample(side, key).values for side in sides]
+    sides = [fresh[sha] for sha in pair]
+    values_by_side = [side.sample(key).values for side in sides]
     base, new = (statistics.median(values) if values else 0.0 for values in values_by_side)
     if base == new:  # a part of the figure was judged, and the whole stands still
         return ()
-    sources = origins(key, windows, *sides, rises=new > base)
+    sources = origins(key, windows, *(side.runs for side in sides), rises=new > base)
     for origin in sources:
         share, kind, name = origin.share, origin.kind, origin.name
         steps.tell(Attributions.SOURCE, share=share, kind=kind, name=name)
@@ -156,18 +155,18 @@ def gates_of(  # noqa: PLR0913  (as above)
     host: KernelSetup,
     threshold: Threshold,
     pair: tuple[str, str],
-    fresh: Mapping[str, list[Run]],
+    fresh: Mapping[str, Boots],
     figure: Finding | None,
 ) -> tuple[Gate, ...]:
     """What the trust gates say of the fresh boots of a culprit and its parent."""
-    parent_runs, culprit_runs = (tuple(fresh.get(sha, ())) for sha in pair)
+    parent, culprit = (fresh[sha] for sha in pair)
     gates = examine(
         GateInput(
             threshold=threshold,
             windows=host.windows,
             emulated=host.device.emulated,
-            parent=parent_runs,
-            culprit=culprit_runs,
+            parent=parent,
+            culprit=culprit,
             files=steps.ports.tree.describe(pair[1]).files,
             changed=steps.changed(pair),
             explaining=steps.traits.explaining_of(threshold.key.window),

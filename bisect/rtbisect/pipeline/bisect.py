@@ -12,13 +12,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rtbisect.judge.blocks import host_parts
-from rtbisect.judge.samples import figure
+from rtbisect.judge.boots import Boots
 from rtbisect.judge.verdict import improved
 from rtbisect.model.campaign import Cause, Judgement, Outcome, Sought
 from rtbisect.model.command import Extra, command_line
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.pipeline import Ends, Proofs, Searches
-from rtbisect.model.lab import Run, RunStatus
+from rtbisect.model.lab import RunStatus
 from rtbisect.model.report import HostPart, Report, ReportInput
 from rtbisect.pipeline import merge_base, multiple_culprits, proof
 from rtbisect.pipeline.check import chosen_threshold, result_of_ends
@@ -45,7 +45,6 @@ def bisect(setup: Setup, ports: Ports) -> tuple[Result, Report | None]:
     graph = steps.graph(request.older, request.newer)
     _tell_range(steps, graph)
     judgements: tuple[Judgement, ...] = ()
-    spare: dict[str, list[Run]] = {}
     if request.suite is None:
         ends = compare(steps, request.older, request.newer)
         judgements = ends.judgements
@@ -54,11 +53,9 @@ def bisect(setup: Setup, ports: Ports) -> tuple[Result, Report | None]:
             return _without_search(steps, graph, merge_base.compare_given_end(steps, ends))
         threshold = next(t for t in setup.judged if t.key == worst_judgement.key)
         steps.tell(Ends.SEARCHED_ON, metric=str(worst_judgement.key), why=worst_judgement.reason)
-        # Failed boots are told already; the search asks what the valid ones say.
-        spare = steps.evidence()
     else:
         threshold = chosen_threshold(setup)
-    searched = search(steps, graph, threshold, spare)
+    searched = search(steps, graph, threshold)
     answer = searched.answer
     result = result_of(answer, threshold, judgements)
     if answer.outcome in (Outcome.NOT_REPRODUCED, Outcome.NOOP):
@@ -184,8 +181,8 @@ def _host_parts(steps: Steps, result: Result) -> tuple[HostPart, ...]:
     if threshold is None:
         return ()
     boots = [
-        (f"{run.revision} {run.layout}", run.device, value)
+        (f"{run.revision} {run.layout}", seen.host, seen.value)
         for run in steps.runs
-        if (value := figure(run, threshold.key)) is not None
+        for seen in Boots((run,)).figure(threshold.key)
     ]
     return host_parts(threshold, boots)

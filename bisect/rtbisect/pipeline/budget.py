@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from rtbisect.judge.boots import Boots
     from rtbisect.model.code import Build
     from rtbisect.model.lab import Run
     from rtbisect.model.setup import Setup
@@ -51,12 +52,14 @@ class Budget:
         """Builds that the budget of the campaign still allows."""
         return max(0, self.setup.limits.max_builds - len(self.builds) - self.layouts)
 
-    def affords(self, evidence: Mapping[str, Sequence[Run]], *ends: str) -> bool:
+    def affords(self, evidence: Mapping[str, Boots], *ends: str) -> bool:
         """Whether enough boots are left for the first look at these ends, of which `evidence` may
         have some.
         """
         first = self.setup.limits.calibrate_min
-        missing = sum(max(0, first - len(evidence.get(end, ()))) for end in ends)
+        missing = sum(
+            max(0, first - len(evidence[end].runs if end in evidence else ())) for end in ends
+        )
         return 0 < self.search_boots_left >= missing
 
     def boot_cost_s(self) -> float:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from rtbisect.judge.samples import sample
+from rtbisect.judge.boots import Boots
 from rtbisect.judge.scale import by_mean, centre
 from rtbisect.model.campaign import (
     Better,
@@ -28,7 +28,6 @@ from rtbisect.pipeline.steps import Steps
 from rtbisect.search.spec import BootPurpose
 
 if TYPE_CHECKING:
-    from rtbisect.model.lab import Run
     from rtbisect.model.ports import Ports
     from rtbisect.model.setup import Setup
 
@@ -77,20 +76,19 @@ def try_revision(setup: Setup, ports: Ports, limit: float, boots: int) -> Result
     build = steps.build(sha)
     if not build.ok:
         return unanswered(threshold, Finding.of(Limits.NOT_BUILT, error=build.first_error))
-    runs: list[Run] = []
-    valid = barren = 0
-    while valid < boots and barren < MAX_BARREN:
+    tested = Boots()
+    barren = 0
+    while (valid := len(tested.evidence)) < boots and barren < MAX_BARREN:
         asks = [
             BootRequest(sha=sha, purpose=BootPurpose.TRY, left=left)
             for left in reversed(range(boots - valid))
         ]
         run = steps.boot(asks[0], asks[1:])
-        runs.append(run)
-        valid += run.complete
+        tested = tested.with_run(run)
         barren = 0 if run.complete else barren + 1
-    values = sample(runs, threshold.key)
+    values = tested.sample(threshold.key)
     if values.n < boots:
-        few = Finding.of(Limits.FEW_BOOTS, valid=values.n, asked=boots, why=runs[-1].reason)
+        few = Finding.of(Limits.FEW_BOOTS, valid=values.n, asked=boots, why=tested.runs[-1].reason)
         return unanswered(threshold, few)
     middle = centre(threshold, values.values)
     beyond = middle > limit if threshold.better is Better.LOWER else middle < limit

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rtbisect.judge import blocks, stats
-from rtbisect.judge.samples import figure, sample
+from rtbisect.judge.boots import Boots
 from rtbisect.judge.scale import all_badness
 from rtbisect.judge.verdict import judge_all
 from rtbisect.model.campaign import Judgement, Level, Role, Threshold
@@ -66,24 +66,24 @@ def compare(steps: Steps, base: str, new: str) -> Comparison:
             return Comparison((), Level.UNDECIDED, not_built)
     if steps.builds[base].signature == steps.builds[new].signature:
         return Comparison((), Level.PASS, Finding.of(Ends.SAME), same=True)
-    runs: dict[str, list[Run]] = {base: [], new: []}
+    boots = {sha: Boots(role=role) for sha, role in zip((base, new), ENDS, strict=True)}
     for look in sorted({limits.calibrate_min, limits.calibrate_max}):
-        barren, reached = _boot_for_look(steps, runs, (base, new), look)
+        barren, reached = _boot_for_look(steps, boots, (base, new), look)
         if barren:
             return Comparison((), Level.UNDECIDED, barren)
-        judgements = _judge(steps.setup, runs[base], runs[new])
+        judgements = _judge(steps.setup, boots[base], boots[new])
         level = _overall(steps.setup, judgements)
         steps.tell(Ends.LOOK, boots=reached, level=level)
         if level is not Level.UNDECIDED:
             break
-    wanted = [(t, side) for t in steps.setup.judged for side in zip(ENDS, (base, new), strict=True)]
-    table = factor_table.rows(steps.traits, wanted, runs)
+    wanted = [(t, side) for t in steps.setup.judged for side in boots.values()]
+    table = factor_table.rows(steps.traits, wanted)
     compared = Finding.of(Ends.COMPARED, boots=reached)
     return Comparison(judgements, level, compared, table=table)
 
 
 def _boot_for_look(
-    steps: Steps, runs: dict[str, list[Run]], pair: tuple[str, str], look: int
+    steps: Steps, boots: dict[str, Boots], pair: tuple[str, str], look: int
 ) -> tuple[Finding | None, int]:
     """Boot both revisions for a look, and say how many valid boots they have then; or a reason why
     one side has not. On several hosts labels are exchanged within each: so many more boots as make
@@ -91,9 +91,9 @@ def _boot_for_look(
     """
     wanted = look
     while True:
-        if barren := _boot_both(steps, runs, *pair, look):
+        if barren := _boot_both(steps, boots, *pair, look):
             return barren, look
-        hosts = [[run.device for run in runs[sha] if run.complete] for sha in pair]
+        hosts = [[run.device for run in boots[sha].evidence] for sha in pair]
         as_sharp = blocks.smallest_p(*hosts) <= stats.smallest_p(wanted, wanted)
         if as_sharp or blocks.one_block(*hosts) or look >= steps.setup.limits.calibrate_max:
             return None, look
@@ -101,22 +101,20 @@ def _boot_for_look(
 
 
 def _boot_both(
-    steps: Steps, runs: dict[str, list[Run]], base: str, new: str, want: int
+    steps: Steps, boots: dict[str, Boots], base: str, new: str, want: int
 ) -> Finding | None:
     """Boot until both sides have `want` valid boots; why one side cannot."""
-    barren_in_a_row = dict.fromkeys(runs, 0)
-    turn = len(runs[base]) + len(runs[new])
+    barren_in_a_row = dict.fromkeys(boots, 0)
+    turn = len(boots[base].runs) + len(boots[new].runs)
     while True:
-        missing = {
-            sha: max(0, want - sum(run.complete for run in runs[sha])) for sha in (base, new)
-        }
+        missing = {sha: max(0, want - len(boots[sha].evidence)) for sha in (base, new)}
         asks, next_turn = _boots_to_come(missing, (base, new), turn)
         if not asks:
             return None
         run = steps.boot(asks[0], asks[1:])
         turn, sha = next_turn, run.revision
         _tell_figures(steps, asks[0].purpose, run)
-        runs[sha].append(run)
+        boots[sha] = boots[sha].with_run(run)
         barren_in_a_row[sha] = 0 if run.complete else barren_in_a_row[sha] + 1
         if barren_in_a_row[sha] >= MAX_BARREN:
             return Finding.of(
@@ -150,19 +148,19 @@ def _tell_figures(steps: Steps, side: str, run: Run) -> None:
     """The primary figures of a boot, for the story."""
     primary = [t for t in steps.setup.judged if t.role is Role.PRIMARY]
     figures = tuple(
-        Finding.of(Work.FIGURE_OF, suite=t.key.suite, name=t.key.name, value=value, unit=t.unit)
+        Finding.of(
+            Work.FIGURE_OF, suite=t.key.suite, name=t.key.name, value=seen.value, unit=t.unit
+        )
         for t in primary
-        if (value := figure(run, t.key)) is not None
+        for seen in Boots((run,)).figure(t.key)
     )
     if figures:
         steps.tell(Work.FIGURES, side=side, revision=run.revision, figures=figures)
 
 
-def _judge(setup: Setup, base: list[Run], new: list[Run]) -> tuple[Judgement, ...]:
+def _judge(setup: Setup, base: Boots, new: Boots) -> tuple[Judgement, ...]:
     pairs = [
-        (t, sample(base, t.key), sample(new, t.key))
-        for t in setup.judged
-        if t.role is not Role.SHOWN
+        (t, base.sample(t.key), new.sample(t.key)) for t in setup.judged if t.role is not Role.SHOWN
     ]
     # A guard may be absent; a primary metric without figures is an open question.
     return judge_all(

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from rtbisect.judge.samples import sample
+from rtbisect.judge.boots import Boots
 from rtbisect.judge.scale import by_mean
 from rtbisect.judge.verdict import judge
 from rtbisect.model.campaign import Level, MetricKey, Role, Threshold
@@ -17,9 +17,8 @@ from rtbisect.model.result import KernelRole, TableRow
 from rtbisect.search.spec import BootPurpose
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
-    from rtbisect.model.lab import Run
     from rtbisect.model.subject import Traits
     from rtbisect.pipeline.steps import Steps
 
@@ -50,36 +49,28 @@ def control_under_workload(threshold: Threshold, control: Threshold) -> MetricKe
 def table(
     steps: Steps,
     threshold: Threshold,
-    pair: tuple[str, str],
-    revert: str | None,
-    fresh: Mapping[str, list[Run]],
+    pair: tuple[Boots, Boots],
+    reverted: Boots,
 ) -> tuple[TableRow, ...]:
     """Kernel x workload: the searched metric, its control, the same under another dose, and the
-    other judged metrics.
+    other judged metrics. `pair` are a parent and its culprit.
     """
-    kernels = list(zip((KernelRole.PARENT, KernelRole.CULPRIT), pair, strict=True))
-    if revert is not None:
-        kernels.append((KernelRole.REVERTED, revert))
     first, others = _metrics(steps.setup.judged, threshold)
     doses = [
         replace(threshold, key=replace(threshold.key, window=window.name))
         for window in steps.traits.explaining_of(threshold.key.window)
         if threshold.key.suite in window.suites
     ]
-    wanted = [(metric, kernel) for metric in first for kernel in kernels]
-    wanted += [(metric, kernel) for metric in (*doses, *others) for kernel in kernels[:2]]
-    return rows(steps.traits, wanted, fresh)
+    wanted = [(metric, boots) for metric in first for boots in (*pair, reverted)]
+    wanted += [(metric, boots) for metric in (*doses, *others) for boots in pair]
+    return rows(steps.traits, wanted)
 
 
-def rows(
-    traits: Traits,
-    wanted: Iterable[tuple[Threshold, tuple[KernelRole, str]]],
-    runs: Mapping[str, list[Run]],
-) -> tuple[TableRow, ...]:
-    """A row for each metric and kernel (its role and its revision) that has boots."""
+def rows(traits: Traits, wanted: Iterable[tuple[Threshold, Boots]]) -> tuple[TableRow, ...]:
+    """A row for each metric and kernel with a role whose boots tell it."""
     return tuple(
         TableRow(
-            kernel=role,
+            kernel=boots.role,
             window=metric.key.window,
             workload=traits.level_of(metric.key.window),
             metric=metric.key,
@@ -87,8 +78,8 @@ def rows(
             sample=values,
             mean=by_mean(metric),
         )
-        for metric, (role, sha) in wanted
-        if (values := sample(runs.get(sha, []), metric.key)).n
+        for metric, boots in wanted
+        if boots.role is not None and (values := boots.sample(metric.key)).n
     )
 
 
@@ -125,15 +116,14 @@ def without_rt(
     for sha in pair:
         if not steps.build(sha, WITHOUT_RT).ok:
             return (), Finding.of(Attributions.WITHOUT_RT_NOT_BUILT, revision=sha)
-    runs: dict[str, list[Run]] = {sha: [] for sha in pair}
+    roles = (KernelRole.PARENT_WITHOUT_RT, KernelRole.CULPRIT_WITHOUT_RT)
+    kernels = {sha: Boots(role=role) for sha, role in zip(pair, roles, strict=True)}
     for run in steps.in_turn(pair, BootPurpose.WITHOUT_RT, boots, WITHOUT_RT):
-        runs[run.revision].append(run)
-    judgement = judge(threshold, *(sample(runs[sha], threshold.key) for sha in pair))
+        kernels[run.revision] = kernels[run.revision].with_run(run)
+    judgement = judge(threshold, *(each.sample(threshold.key) for each in kernels.values()))
     concerns = Finding.of(_WITHOUT_RT[judgement.level], why=judgement.reason)
     steps.tell(Attributions.FACTOR, why=concerns)
     control = control_of(setup.judged, threshold)
     metrics = (threshold, *([control] if control else []))
-    roles = (KernelRole.PARENT_WITHOUT_RT, KernelRole.CULPRIT_WITHOUT_RT)
-    kernels = tuple(zip(roles, pair, strict=True))
-    wanted = ((metric, kernel) for metric in metrics for kernel in kernels)
-    return rows(steps.traits, wanted, runs), concerns
+    wanted = ((metric, each) for metric in metrics for each in kernels.values())
+    return rows(steps.traits, wanted), concerns

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from rtbisect.judge.samples import sample
+from rtbisect.judge.boots import Boots
 from rtbisect.judge.verdict import judge
 from rtbisect.model.campaign import Level, MetricKey, Outcome, Threshold
 from rtbisect.model.command import Extra, command_line
@@ -54,8 +54,8 @@ def judge_given_end(steps: Steps, threshold: Threshold, result: Result) -> Resul
     pair = (given_end, given_end if steps.evidence().get(newer) else newer)
     boots = min(wanted * len(set(pair)), left)
     list(steps.in_turn(pair, BootPurpose.GIVEN, boots))
-    runs = steps.evidence()
-    sides = (sample(runs.get(sha, []), threshold.key) for sha in (given_end, newer))
+    evidence = steps.evidence()
+    sides = (evidence.get(sha, Boots()).sample(threshold.key) for sha in (given_end, newer))
     if judge(threshold, *sides).level is not Level.REGRESSED:
         return result
     reason = _other_branch(steps, given_end, threshold.key)

@@ -160,7 +160,7 @@ class _PartSearches:
         steps = self.steps
         if not steps.budget.affords(steps.evidence(), rest.older, rest.newer):
             return unanswered(self.threshold, Finding.of(Parts.BUDGET_SPENT)), ""
-        search_end = search(steps, rest, self.threshold, steps.evidence())
+        search_end = search(steps, rest, self.threshold)
         answer = search_end.answer
         result = result_of(answer, self.threshold, ())
         if answer.outcome is Outcome.CULPRIT:

@@ -8,27 +8,36 @@ What fails here is not mailed: a culprit that does not hold on fresh boots becom
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
+from rtbisect.judge.boots import Boots
 from rtbisect.judge.scale import all_badness, centre, shift_of
 from rtbisect.judge.verdict import judge
-from rtbisect.model.campaign import Judgement, Level, Observation, Outcome, Sample, Threshold
+from rtbisect.model.campaign import Level, Outcome, Sample, Threshold
 from rtbisect.model.code import PROOF_LAYOUT, CommitGraph
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.pipeline import Proofs, Work
 from rtbisect.model.kinds.search import Checks
-from rtbisect.model.lab import Run, RunStatus
-from rtbisect.model.result import CheckName, CheckStatus, Result, TestedRevision, Verification
+from rtbisect.model.lab import RunStatus
+from rtbisect.model.result import (
+    CheckName,
+    CheckStatus,
+    KernelRole,
+    Result,
+    TestedRevision,
+    Verification,
+)
 from rtbisect.pipeline import factor_table
 from rtbisect.pipeline.attribution import Attribution, attribute, probes_of
 from rtbisect.pipeline.boot_queue import BootRequest
-from rtbisect.pipeline.search_loop import SearchEnd, probability_with_proof
+from rtbisect.pipeline.search_loop import SearchEnd, heard, probability_with_proof
 from rtbisect.search import verification
 from rtbisect.search.events import Booted, Built
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from rtbisect.pipeline.steps import Steps
     from rtbisect.search.likelihood.features import Aspect
@@ -67,14 +76,13 @@ def prove(  # noqa: PLR0913  (what was searched, and what was found)
     assert culprit is not None
     parents = graph.parents_of(culprit)
     range_ends = ends or (graph.older, graph.newer)
-    searched = SearchedFigure(threshold, search_end.answer.figure)
-    spec = _spec(steps, range_ends, searched, search_end, parents)
+    spec = _spec(steps, range_ends, threshold, search_end, parents)
     proof = _Proof(
         steps=steps,
         graph=graph,
-        searched=searched,
         result=result,
         state=verification.start(spec),
+        fresh=_no_boots(spec),
     )
     sure = search_end.answer.sure
     proof.carry_out(late=not sure)
@@ -86,11 +94,9 @@ def prove(  # noqa: PLR0913  (what was searched, and what was found)
         if not enough:
             return proof.denied(reason)
         proof.result = replace(result, confidence=probability, reasons=(reason, *result.reasons))
-    kept_checks = _kept_until_end(
-        steps, searched, (culprit, range_ends[1]), proof.fresh.get(culprit, ())
-    )
+    kept_checks = _kept_until_end(steps, spec, range_ends[1], proof.fresh[culprit])
     pair = (parents[0], culprit)
-    attribution = attribute(steps, threshold, pair, proof.fresh, searched.figure.found)
+    attribution = attribute(steps, threshold, pair, proof.fresh, spec.figure.found)
     # The last boots of the budget: the culprit stands without them.
     proof.carry_out(late=True)
     if not verification.confirmed(proof.state):
@@ -100,49 +106,20 @@ def prove(  # noqa: PLR0913  (what was searched, and what was found)
     return proof.believed(attribution, late_notes)
 
 
-@dataclass(frozen=True, slots=True)
-class SearchedFigure:
-    """The searched metric and what of it the ends differ in."""
-
-    threshold: Threshold
-    figure: Aspect
-
-    def observe(self, steps: Steps, run: Run) -> Observation | None:
-        observation = steps.observe(run, self.threshold)
-        return (
-            None if observation is None else self.figure.observation_of(self.threshold, observation)
-        )
-
-    def for_reader(self, judgement: Judgement) -> Judgement:
-        """A judgement with its numbers as a reader knows them."""
-        return self.figure.for_reader(self.threshold, judgement)
-
-    def effect(self, effect: float) -> Finding:
-        """An effect of the figure as a reader knows it."""
-        return self.figure.effect_for_reader(self.threshold, effect)
-
-    def sample(self, steps: Steps, runs: Iterable[Run]) -> Sample:
-        observations = (self.observe(steps, run) for run in runs)
-        return Sample(
-            tuple(observation.value for observation in observations if observation is not None)
-        )
-
-
 @dataclass(kw_only=True)
 class _Proof:
     """A culprit that is looked at."""
 
     steps: Steps
     graph: CommitGraph
-    searched: SearchedFigure
     #: What the search says of it.
     result: Result
     #: What is verified, and how far that is.
     state: verification.VerifyState
     #: As a reader knows them, after the boots so far.
     checks: tuple[Verification, ...] = ()
-    #: Boots of the proof, by revision in their order.
-    fresh: dict[str, list[Run]] = field(default_factory=dict)
+    #: Boots of the proof, by revision.
+    fresh: dict[str, Boots]
 
     def carry_out(self, *, late: bool) -> None:
         """Boot what the verification asks for; what the checks say then that they did not say
@@ -159,38 +136,28 @@ class _Proof:
                 )
                 state = verification.apply(state, failed)
                 continue
-            begun = Counter({sha: len(runs) for sha, runs in self.fresh.items()})
+            begun = Counter({sha: len(boots.runs) for sha, boots in self.fresh.items()})
             ahead = []
             for coming in verification.coming(state, steps.width, late=late):
                 explained = begun[coming.revision] < EXPLAINED_BOOTS
-                explain = self.searched.threshold.key.window if explained else ""
+                explain = spec.threshold.key.window if explained else ""
                 ahead.append(_boot_request(spec, coming, explain, probes))
                 begun[coming.revision] += not coming.layout
             run = steps.boot(ahead[0], ahead[1:])
             if not step.layout:
-                self.fresh.setdefault(step.revision, []).append(run)
-            observation = self.searched.observe(steps, run)
-            if observation is not None:
+                self.fresh[step.revision] = self.fresh[step.revision].with_run(run)
+            event = heard(run, spec.threshold, spec.figure)
+            if event.observation is not None:
                 steps.tell(
                     Work.FIGURE,
                     purpose=step.purpose,
                     revision=step.revision,
                     variant="",
                     metric=str(spec.threshold.key),
-                    value=observation.value,
-                    unit=spec.threshold.unit,
+                    value=event.observation.value,
+                    unit=spec.judged.unit,
                 )
-            state = verification.apply(
-                state,
-                Booted(
-                    revision=run.revision,
-                    run_id=run.run_id,
-                    status=run.status,
-                    observation=observation,
-                    seconds=run.seconds,
-                    layout=step.layout,
-                ),
-            )
+            state = verification.apply(state, event)
         told, self.state, self.checks = self.checks, state, verification.verifications(state)
         for check in self.checks:
             if check not in told:
@@ -204,10 +171,12 @@ class _Proof:
             tested=tuple(_with_fresh_boots(item, self.state) for item in self.result.tested),
             verifications=self.checks,
             table=factor_table.table(
-                self.steps, self.searched.threshold, (spec.parents[0], spec.culprit), spec.revert,
-                self.fresh,
+                self.steps,
+                spec.threshold,
+                (self.fresh[spec.parents[0]], self.fresh[spec.culprit]),
+                self.fresh[spec.revert] if spec.revert else Boots(),
             ),
-        )  # fmt: skip
+        )
 
     def denied(self, *reasons: Finding) -> Result:
         """The result where fresh boots do not bear out what the search named."""
@@ -280,26 +249,40 @@ def _boot_request(
     )
 
 
+def _no_boots(spec: verification.VerifySpec) -> dict[str, Boots]:
+    """No boots yet, of every kernel that a proof boots. The culprit may be the tip, too."""
+    kernels = {spec.tip: Boots(role=KernelRole.TIP)}
+    if spec.revert is not None:
+        kernels[spec.revert] = Boots(role=KernelRole.REVERTED)
+    kernels |= {sha: Boots(role=KernelRole.PARENT) for sha in spec.parents}
+    return kernels | {spec.culprit: Boots(role=KernelRole.CULPRIT)}
+
+
+def _sample(threshold: Threshold, figure: Aspect, boots: Boots) -> Sample:
+    """What is compared of a figure, where boots of all hosts are taken as of one."""
+    told = boots.figure(threshold.key, threshold.exposure)
+    seen = (figure.observation_of(threshold, each) for each in told)
+    return Sample(tuple(each.value for each in seen if each is not None))
+
+
 def _kept_until_end(
-    steps: Steps, searched: SearchedFigure, pair: tuple[str, str], fresh: Sequence[Run]
+    steps: Steps, spec: verification.VerifySpec, bad: str, fresh: Boots
 ) -> tuple[Verification, ...]:
     """A check that fails softly: the bad end is better than the culprit again. Then something after
     it takes back a part of what it does, which is no reason to doubt the culprit.
     """
-    culprit, bad = pair
-    end_sample = searched.sample(steps, steps.evidence().get(bad, ()))
-    culprit_sample = searched.sample(steps, fresh)
+    culprit = spec.culprit
+    end_sample, culprit_sample = (
+        _sample(spec.threshold, spec.figure, boots)
+        for boots in (steps.evidence().get(bad, Boots()), fresh)
+    )
     if culprit == bad or not end_sample.n or not culprit_sample.n:
         return ()
-    judgement = judge(
-        searched.figure.threshold(searched.threshold),
-        end_sample,
-        culprit_sample,
-        effect=searched.effect,
-    )
+    effect = partial(spec.figure.effect_for_reader, spec.threshold)
+    judgement = judge(spec.judged, end_sample, culprit_sample, effect=effect)
     if judgement.level is not Level.REGRESSED:
         return ()
-    readable = searched.for_reader(judgement)
+    readable = spec.figure.for_reader(spec.threshold, judgement)
     kept = Verification(
         check=CheckName.KEPT,
         status=CheckStatus.UNDECIDED,
@@ -313,43 +296,41 @@ def _kept_until_end(
 def _spec(
     steps: Steps,
     range_ends: tuple[str, str],
-    searched: SearchedFigure,
+    threshold: Threshold,
     search_end: SearchEnd,
     parents: tuple[str, ...],
 ) -> verification.VerifySpec:
     culprit = search_end.answer.culprit
     assert culprit is not None
     revert, no_revert = _revert(steps, range_ends[1], culprit)
-    boots = steps.evidence()
-    ends = [searched.sample(steps, boots.get(end, ())) for end in range_ends]
+    figure, boots = search_end.answer.figure, steps.evidence()
+    ends = [_sample(threshold, figure, boots.get(end, Boots())) for end in range_ends]
     needed = min(end.n for end in ends)
     return verification.VerifySpec(
         culprit=culprit,
         parents=parents,
-        threshold=searched.figure.threshold(searched.threshold),
+        threshold=threshold,
+        figure=figure,
         seed=steps.setup.request.seed,
         revert=revert,
         no_revert=no_revert,
         tip=range_ends[1],
         boots=steps.setup.limits.verify_boots,
         revert_boots=steps.setup.limits.revert_boots,
-        for_reader=searched.for_reader,
-        effect=searched.effect,
-        layout=_layout(steps, searched, ends, whatever=not search_end.answer.sure),
+        layout=_layout(
+            steps, figure.threshold(threshold), ends, whatever=not search_end.answer.sure
+        ),
         endpoints=(ends[0], ends[1]),
         boots_max=max(steps.setup.limits.verify_boots, most_boots(needed)),
     )
 
 
-def _layout(
-    steps: Steps, searched: SearchedFigure, ends: Sequence[Sample], *, whatever: bool
-) -> int:
+def _layout(steps: Steps, threshold: Threshold, ends: Sequence[Sample], *, whatever: bool) -> int:
     """The layout to compare in, one that the search has not seen; 0 where the ends differ by more
     than a layout makes, unless `whatever` they differ by it is asked.
     """
     if steps.budget.layout_cost_s() is None or not all(end.n for end in ends):
         return 0
-    threshold = searched.figure.threshold(searched.threshold)
     good, bad = (all_badness(threshold, end.values) for end in ends)
     shift = centre(threshold, bad) - centre(threshold, good)
     small = shift < shift_of(threshold, good, steps.setup.limits.layout_below)

@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from rtbisect.judge.boots import Boots
 from rtbisect.model.campaign import Cause, Judgement, Outcome, Threshold
 from rtbisect.model.code import CommitGraph, layout_variant
 from rtbisect.model.kinds.pipeline import Searches, Work
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from rtbisect.model.lab import Run
     from rtbisect.pipeline.budget import Budget
     from rtbisect.pipeline.steps import Steps
+    from rtbisect.search.likelihood.features import Aspect
     from rtbisect.search.search_state import SearchState
 
 
@@ -34,10 +36,10 @@ class SearchEnd:
     state: SearchState
 
 
-def search(
-    steps: Steps, graph: CommitGraph, threshold: Threshold, spare: dict[str, list[Run]]
-) -> SearchEnd:
-    """Search the graph on one metric. `spare` are boots of its ends that were taken before."""
+def search(steps: Steps, graph: CommitGraph, threshold: Threshold) -> SearchEnd:
+    """Search the graph on one metric. What was booted before serves it, too."""
+    # Failed boots are told already; the search asks what the valid ones say.
+    spare = {sha: list(boots.runs) for sha, boots in steps.evidence().items()}
     limits = steps.setup.limits
     # Both ends first: the calibration needs them, and they tell what a build costs.
     for end in (graph.older, graph.newer):
@@ -155,27 +157,33 @@ def _boot_events(
         later_requests = [
             request for request, its_spare in requests[number + 1 :] if its_spare is None
         ]
-        run = spare_run or steps.boot(ask, later_requests)
-        observation = steps.observe(run, threshold)
+        event = heard(spare_run or steps.boot(ask, later_requests), threshold)
         # What the comparison has told of its boots is not told again.
-        if observation is not None and spare_run is None:
+        if event.observation is not None and spare_run is None:
             steps.tell(
                 Work.FIGURE,
                 purpose=ask.purpose,
                 revision=ask.sha,
                 variant=layout_variant(ask.layout),
                 metric=str(threshold.key),
-                value=observation.value,
+                value=event.observation.value,
                 unit=threshold.unit,
             )
-        yield Booted(
-            revision=ask.sha,
-            run_id=run.run_id,
-            status=run.status,
-            observation=observation,
-            seconds=run.seconds,
-            layout=ask.layout,
-        )
+        yield event
+
+
+def heard(run: Run, threshold: Threshold, figure: Aspect | None = None) -> Booted:
+    """A boot as a search hears of it, with the figure of a metric or what is compared of it."""
+    seen = next(iter(Boots((run,)).figure(threshold.key, threshold.exposure)), None)
+    if seen is not None and figure is not None:
+        seen = figure.observation_of(threshold, seen)
+    return Booted(
+        revision=run.revision,
+        status=run.status,
+        observation=seen,
+        seconds=run.seconds,
+        layout=run.layout,
+    )
 
 
 def probability_with_proof(

@@ -7,9 +7,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from rtbisect.errors import ConfigError, InternalError
+from rtbisect.judge.boots import Boots
 from rtbisect.judge.gates.reachability import Changed
-from rtbisect.judge.samples import figure
-from rtbisect.model.campaign import Observation, Threshold
 from rtbisect.model.code import Build, Change, CommitGraph, layout_variant
 from rtbisect.model.finding import Finding, Kind, Value
 from rtbisect.model.formats import kept_as
@@ -248,15 +247,15 @@ class Steps:
             lambda note: replace(subject.run(build, order, note), layout=ask.layout),
         )
 
-    def evidence(self) -> dict[str, list[Run]]:
+    def evidence(self) -> dict[str, Boots]:
         """The boots so far that are evidence, by revision in their order; of the kernels as they
         are configured only.
         """
-        runs: dict[str, list[Run]] = {}
+        boots: dict[str, Boots] = {}
         for run in self.runs:
             if run.complete and not run.layout:
-                runs.setdefault(run.revision, []).append(run)
-        return runs
+                boots[run.revision] = boots.get(run.revision, Boots()).with_run(run)
+        return boots
 
     @property
     def budget(self) -> Budget:
@@ -268,28 +267,6 @@ class Steps:
             layouts=len(self.layouts),
             runs=tuple(self.runs),
             begun=self._queue.begun if self._queue else 0,
-        )
-
-    def observe(self, run: Run, threshold: Threshold) -> Observation | None:
-        """The searched figure of one boot; None when the run is no evidence."""
-        value = figure(run, threshold.key)
-        exposure = figure(run, threshold.exposure) if threshold.exposure else 1.0
-        if value is None or exposure is None:
-            return None
-        key = threshold.key
-        per_cpu = tuple(
-            m.value
-            for m in sorted(run.measurements, key=lambda m: -1 if m.cpu is None else m.cpu)
-            if (m.suite, m.name, m.window) == (key.suite, key.name, key.window)
-            and m.cpu is not None
-        )
-        return Observation(
-            revision=run.revision,
-            run_id=run.run_id,
-            value=value,
-            per_cpu=per_cpu,
-            exposure=exposure,
-            host=run.device,
         )
 
     def tell(self, kind: Kind, /, **data: Value) -> Finding:

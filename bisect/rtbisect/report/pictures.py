@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
-from rtbisect.judge.samples import figure as figure_of
+from rtbisect.judge.boots import Boots
 from rtbisect.model.campaign import Judgement, MetricKey
 from rtbisect.report.averages import (
     centre,
@@ -143,7 +143,7 @@ def draw_page(
     figure, key = loader(), report.result.metric
     if figure is None or key is None:
         return ()
-    boots = [(run, value) for run in runs if (value := figure_of(run, key)) is not None]
+    boots = [(run, seen.value) for run in runs for seen in Boots((run,)).figure(key)]
     drawings = {
         "trend.png": _trend(figure, report, key, boots) if boots else None,
         "cpus.png": _cpus(figure, report, key, [run for run, _ in boots]),

@@ -31,7 +31,6 @@ class Booted:
     """One boot. Only COMPLETE with an observation is evidence."""
 
     revision: str
-    run_id: str
     status: RunStatus
     #: The searched figure; None where the boot does not have it.
     observation: Observation | None

@@ -9,24 +9,25 @@ used again, because the search chose the culprit by them.
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, TypeAlias
 
 from rtbisect.errors import ConfigError
 from rtbisect.judge import stats
 from rtbisect.judge.scale import by_mean, centre, effect_floor
-from rtbisect.judge.verdict import effect_found, judge, sides, smallest_p
-from rtbisect.model.campaign import Judgement, Level, Observation, Sample, Threshold
+from rtbisect.judge.verdict import judge, sides, smallest_p
+from rtbisect.model.campaign import Judgement, Level, Sample, Threshold
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.search import Checks, Untestable
 from rtbisect.model.result import CheckName, CheckStatus, Verification
 from rtbisect.search.calibrate import looks
 from rtbisect.search.ledger import Ledger
+from rtbisect.search.likelihood.features import WHOLE, Aspect
 from rtbisect.search.spec import BootPurpose
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable
 
     from rtbisect.search.events import Event
     from rtbisect.search.likelihood.features import Kernel
@@ -68,7 +69,9 @@ class VerifySpec:
     culprit: str
     #: At least one; each is compared with the culprit.
     parents: tuple[str, ...]
+    #: The searched metric, and what of it is compared.
     threshold: Threshold
+    figure: Aspect = WHOLE
     #: Of the order of the boots.
     seed: int
     #: The commit that takes the culprit back on `tip`; None with the reason in `no_revert`.
@@ -88,9 +91,11 @@ class VerifySpec:
     layout: int = 0
     #: Boots a side at the last look.
     boots_max: int = 10
-    #: Makes of a judgement what a reader knows of it, and tells an effect so; None: as judged.
-    for_reader: Callable[[Judgement], Judgement] = field(default=lambda found: found, compare=False)
-    effect: Callable[[float], Finding] | None = field(default=None, compare=False)
+
+    @cached_property
+    def judged(self) -> Threshold:
+        """How the compared figure is judged."""
+        return self.figure.threshold(self.threshold)
 
     @property
     def looks(self) -> tuple[int, ...]:
@@ -125,12 +130,12 @@ class VerifyState:
 
     @cached_property
     def ledger(self) -> Ledger:
-        return Ledger(self.spec.threshold, self.events)
+        return Ledger(self.spec.judged, self.events)
 
     @cached_property
     def raw(self) -> dict[Kernel, Sample]:
         """Valid values per kernel in `unit` with their hosts, in the order of the boots."""
-        return {kernel: _sample(seen) for kernel, seen in self.ledger.observations.items()}
+        return {kernel: Sample.of(seen) for kernel, seen in self.ledger.observations.items()}
 
     @cached_property
     def checks(self) -> tuple[_Check, ...]:
@@ -181,7 +186,7 @@ def start(spec: VerifySpec) -> VerifyState:
             f"{spec.boots_max}+{spec.boots_max} boots cannot reach p <= {spec.look_alpha:g}",
             "verify with more boots or raise alpha",
         )
-    effect_floor(spec.threshold)
+    effect_floor(spec.judged)
     return VerifyState(spec)
 
 
@@ -333,7 +338,7 @@ def _examine(state: VerifyState, check: _Check) -> _Check:
             return replace(
                 check, wanted=boots, late=late, verification=verification if late else None
             )
-        pair = _first_boots(base, boots), _first_boots(new, boots)
+        pair = base.part(0, boots), new.part(0, boots)
         verification = _verification(state.spec, check, pair, alpha)
         if verification.status is not CheckStatus.UNDECIDED:
             break
@@ -350,17 +355,6 @@ def _intervals_disjoint(spec: VerifySpec, check: _Check, pair: _Pair) -> bool:
     return _verification(spec, check, pair, smallest_p(*pair)).status is CheckStatus.PASS
 
 
-def _sample(observations: Sequence[Observation]) -> Sample:
-    hosts = tuple(observation.host for observation in observations)
-    return Sample(
-        tuple(observation.value for observation in observations), hosts if all(hosts) else ()
-    )
-
-
-def _first_boots(sample: Sample, boots: int) -> Sample:
-    return Sample(sample.values[:boots], sample.hosts[:boots])
-
-
 def _verification(spec: VerifySpec, check: _Check, pair: _Pair, alpha: float) -> Verification:
     is_revert = check.purpose is BootPurpose.REVERT
     judgement = _judged(spec, pair, alpha)
@@ -369,15 +363,15 @@ def _verification(spec: VerifySpec, check: _Check, pair: _Pair, alpha: float) ->
     if is_revert and status is CheckStatus.PASS and share is not None and share < REVERT_RECOVERY:
         status = CheckStatus.UNDECIDED
     short = share is not None and share < FULL_RECOVERY and _falls_short(spec, pair)
-    readable = spec.for_reader(judgement)
+    readable = spec.figure.for_reader(spec.threshold, judgement)
     note = _note(readable, share, is_revert=is_revert, short=short)
     return replace(check.says(status, note), judgement=readable, recovery=share, short=short)
 
 
 def _judged(spec: VerifySpec, pair: _Pair, alpha: float) -> Judgement:
     """What the boots say of the pair: nothing yet, where equal boots may be luck."""
-    effect = spec.effect or partial(effect_found, spec.threshold)
-    judgement = judge(spec.threshold, *pair, alpha=alpha, effect=effect)
+    effect = partial(spec.figure.effect_for_reader, spec.threshold)
+    judgement = judge(spec.judged, *pair, alpha=alpha, effect=effect)
     if judgement.level is not Level.PASS or not _may_be_luck(spec, pair):
         return judgement
     reason = Finding.of(Checks.LUCK, effect=effect(judgement.effect))
@@ -388,7 +382,7 @@ def _recovered_share(spec: VerifySpec, pair: _Pair) -> float | None:
     """Shift of this pair as a share of the shift of the ends; None without ends."""
     if not all(end.n for end in spec.endpoints):
         return None
-    whole, part = (_shift(spec.threshold, each) for each in (spec.endpoints, pair))
+    whole, part = (_shift(spec.judged, each) for each in (spec.endpoints, pair))
     return part / whole if whole > 0 else None
 
 
@@ -399,7 +393,7 @@ def _shift(threshold: Threshold, pair: _Pair) -> float:
 
 def _falls_short(spec: VerifySpec, pair: _Pair) -> bool:
     """Below FULL_RECOVERY, by more than what luck makes of so few boots."""
-    threshold = spec.threshold
+    threshold = spec.judged
     whole, part = (sides(threshold, *each) for each in (spec.endpoints, pair))
     return stats.falls_short(whole, part, FULL_RECOVERY, level=SURE_SHORT, mean=by_mean(threshold))
 
@@ -411,9 +405,9 @@ def _may_be_luck(spec: VerifySpec, pair: _Pair) -> bool:
     kernels differ, and the bootstrap of equal boots has no width that would say so. Figures that
     every boot has (medians) do not hide in this way.
     """
-    if not by_mean(spec.threshold) or not all(end.n for end in spec.endpoints):
+    if not by_mean(spec.judged) or not all(end.n for end in spec.endpoints):
         return False
-    whole, part = (sides(spec.threshold, *each) for each in (spec.endpoints, pair))
+    whole, part = (sides(spec.judged, *each) for each in (spec.endpoints, pair))
     return stats.chance_of_less(whole, part) > LUCK
 
 

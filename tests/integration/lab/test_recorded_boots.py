@@ -10,12 +10,12 @@ import pytest
 
 from helpers.windows import select
 from rtbisect.config.thresholds import load_thresholds
-from rtbisect.judge.samples import figure
+from rtbisect.judge.boots import Boots
 from rtbisect.judge.verdict import judge
 from rtbisect.lab.job_log import parse
 from rtbisect.lab.measurements import evidence
 from rtbisect.lab.profile import host_profile, parse_cpus
-from rtbisect.model.campaign import Level, MetricKey, Sample
+from rtbisect.model.campaign import Level, MetricKey
 from rtbisect.model.lab import DeviceType, Run, RunRequest, RunStatus
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -75,7 +75,7 @@ def pool(kind, side):
 
 
 def sample(runs, key):
-    return Sample(tuple(figure(run, key) for run in runs))
+    return Boots(tuple(runs)).sample(key)
 
 
 def test_there_are_at_least_forty_boots_of_both_sides():

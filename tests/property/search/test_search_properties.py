@@ -129,7 +129,7 @@ def test_a_replayed_prefix_proposes_the_same(graph, data):
         proposals.append((len(state.events), first))
         if isinstance(first, Finish):
             break
-        for event in events(state, oracle, first, f"run{len(state.events)}"):
+        for event in events(state, oracle, first):
             state = engine.apply(state, event)
     for length, proposal in proposals[:: max(1, len(proposals) // 6)]:
         assert engine.propose(replayed(engine, spec, state.events[:length]))[0] == proposal

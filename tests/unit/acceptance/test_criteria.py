@@ -8,8 +8,8 @@ import pytest
 from helpers.campaigns import RES
 from helpers.findings import words
 from rtbisect.acceptance import criteria
+from rtbisect.judge import boots as judged
 from rtbisect.judge.gates import aa
-from rtbisect.judge.samples import sample
 from rtbisect.model.campaign import MetricKey, Role, Scale
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.boot import Boots
@@ -99,7 +99,7 @@ def test_what_is_wrong_is_told(claim, change, said):
 def test_a_host_that_drifts_is_told():
     runs = boots((10.0, 10.4, 9.8, 10.1, 10.2, 9.9, 25.0, 26.0, 24.8, 25.1, 25.2, 24.9))
     found = told(runs)[f"spread of {KEY}"]
-    drift = aa.drift(RATE, sample(runs, RATE.key))
+    drift = aa.drift(RATE, judged.Boots(tuple(runs)).sample(RATE.key))
     assert (drift.kind, drift.data["better"]) == (Gates.DRIFT, False)
     assert (found.holds, found.said) == (False, words(drift))
 

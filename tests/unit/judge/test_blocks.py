@@ -38,9 +38,8 @@ def test_a_search_hears_boots_without_what_their_hosts_add():
     events = tuple(
         Booted(
             revision=sha,
-            run_id=f"r{n}",
             status=RunStatus.COMPLETE,
-            observation=Observation(revision=sha, run_id=f"r{n}", value=value, host=host),
+            observation=Observation(value=value, host=host),
             seconds=1.0,
         )
         for n, (sha, host, value) in enumerate(boots)
@@ -56,9 +55,8 @@ def test_a_search_hears_boots_without_what_their_hosts_add():
     events = tuple(
         Booted(
             revision="good",
-            run_id=f"r{n}",
             status=RunStatus.COMPLETE,
-            observation=Observation(revision="good", run_id="r", value=v, host="ab"[n]),
+            observation=Observation(value=v, host="ab"[n]),
             seconds=1.0,
         )
         for n, v in enumerate(seen)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from helpers.campaigns import thresholds
 from rtbisect.config.thresholds import load_thresholds
+from rtbisect.judge.boots import Boots
 from rtbisect.judge.gates.boot_gates import against
 from rtbisect.judge.gates.campaign_gates import GateInput, examine
 from rtbisect.lab.windows import WINDOWS
@@ -45,7 +46,11 @@ def side(first, **changes):
 def failing(parent, culprit, threshold=RATIO, windows=WINDOWS, *, emulated=False):
     found = examine(
         GateInput(
-            threshold=threshold, windows=windows, emulated=emulated, parent=parent, culprit=culprit
+            threshold=threshold,
+            windows=windows,
+            emulated=emulated,
+            parent=Boots(parent),
+            culprit=Boots(culprit),
         )
     )
     return {gate.name: gate.reason for gate in found if not gate.ok}
@@ -99,7 +104,11 @@ def gate_of(name, threshold, windows, *figures):
                            for n, m in enumerate(boots)))  # fmt: skip
     found = examine(
         GateInput(
-            threshold=threshold, windows=windows, emulated=False, parent=sides[0], culprit=sides[1]
+            threshold=threshold,
+            windows=windows,
+            emulated=False,
+            parent=Boots(sides[0]),
+            culprit=Boots(sides[1]),
         )
     )
     return next(gate for gate in found if gate.name == name)
@@ -180,8 +189,8 @@ def test_where_hangs_are_searched_the_gate_of_hangs_says_nothing():
             threshold=threshold,
             windows=stall.SUITE.windows,
             emulated=False,
-            parent=hung[:3],
-            culprit=hung,
+            parent=Boots(hung[:3]),
+            culprit=Boots(hung),
         )
     )
     (gate,) = (g for g in found if g.name == "G9 hangs")
@@ -192,7 +201,9 @@ def test_boots_of_one_kernel_are_not_asked_about_a_part_of_the_figure():
     """The whole of it does not move where a single CPU does."""
     same = tuple(run(n, value=1.0 + n / 100) for n in range(6))
     other = tuple(run(20 + n, value=1.0 + n / 100) for n in range(6))
-    asked = GateInput(threshold=RATIO, windows=OWN, emulated=False, parent=same, culprit=other)
+    asked = GateInput(
+        threshold=RATIO, windows=OWN, emulated=False, parent=Boots(same), culprit=Boots(other)
+    )
     part = Finding.of(Figures.SPREAD)
     for each, status in ((asked, "fail"), (replace(asked, part=part), "n/a")):
         (gate,) = (g for g in examine(each) if g.name == "G10 A/A")
@@ -206,8 +217,8 @@ def test_a_culprit_in_the_counting_code_is_flagged():
             threshold=RATIO,
             windows=OWN,
             emulated=False,
-            parent=side(0),
-            culprit=side(10),
+            parent=Boots(side(0)),
+            culprit=Boots(side(10)),
             files=files,
         )
         return {gate.name for gate in examine(asked) if not gate.ok}
@@ -233,8 +244,8 @@ def test_a_figure_that_rises_while_its_senders_do_not_is_flagged():
             threshold=RATIO,
             windows=OWN,
             emulated=False,
-            parent=parent,
-            culprit=culprit,
+            parent=Boots(parent),
+            culprit=Boots(culprit),
             explaining=senders.SUITE.windows,
         )
         assert {gate.name for gate in examine(asked) if not gate.ok} == found
@@ -246,9 +257,9 @@ def test_boots_that_are_no_evidence_are_not_asked():
 
 
 def test_an_emulator_is_no_reason_of_its_own():
-    both = (side(0), side(10, events=600.0))
+    parent, culprit = (Boots(runs) for runs in (side(0), side(10, events=600.0)))
     gates = examine(
-        GateInput(threshold=RATE, windows=OWN, emulated=True, parent=both[0], culprit=both[1])
+        GateInput(threshold=RATE, windows=OWN, emulated=True, parent=parent, culprit=culprit)
     )
     assert [gate.name for gate in against(gates)] == ["G16 dose"]
 
@@ -261,7 +272,7 @@ def test_guards_that_no_kernel_could_tell_are_no_pass():
             Measurement(suite="stall", name=name, window="stall", value=0.0, unit="1")
             for name in names
         )
-        boots = (replace(run(1, value=1.0), measurements=tuple(figures)),) * 3
+        boots = Boots((replace(run(1, value=1.0), measurements=tuple(figures)),) * 3)
         found = examine(
             GateInput(
                 threshold=threshold,
@@ -287,7 +298,11 @@ def test_a_machine_that_does_not_tell_is_no_pass():
         gate
         for gate in examine(
             GateInput(
-                threshold=RATIO, windows=WINDOWS, emulated=False, parent=side(0), culprit=side(10)
+                threshold=RATIO,
+                windows=WINDOWS,
+                emulated=False,
+                parent=Boots(side(0)),
+                culprit=Boots(side(10)),
             )
         )
         if gate.name == "machine"

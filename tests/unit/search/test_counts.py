@@ -70,11 +70,11 @@ def test_watching_longer_is_no_regression(seed):
 )
 def test_an_impossible_rate_is_no_evidence(rate, seconds):
     with pytest.raises(ValueError, match="is no rate"):
-        views(TAIL, Observation(revision="good", run_id="run", value=rate, exposure=seconds))
+        views(TAIL, Observation(value=rate, exposure=seconds))
 
 
 def test_an_exposure_belongs_to_counts_of_which_more_are_worse():
-    seen = Observation(revision="good", run_id="run", value=0.5, exposure=60.0)
+    seen = Observation(value=0.5, exposure=60.0)
     assert views(TAIL, seen) == (0.5, 60.0)
     assert views(replace(TAIL, better=Better.HIGHER), seen) == (-0.5,)
     assert views(replace(TAIL, statistic=Statistic.MEDIAN), seen) == (0.5,)

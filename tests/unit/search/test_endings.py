@@ -62,15 +62,14 @@ def begun(**kw):
         SearchSpec(graph=line_of(8), threshold=WAIT, seed=0, layout_below=0.2, **kw)
     )
     built = set()
-    for number, (place, value) in enumerate(BUSY):
-        name, signature = f"r{number}", f"kernel {KERNELS[place]}"
+    for place, value in BUSY:
+        signature = f"kernel {KERNELS[place]}"
         if place not in built:
             built.add(place)
             state = engine.apply(state, Built(sha(place), True, signature, 20.0))  # noqa: FBT003
-        seen = Observation(revision=sha(place), run_id=name, value=float(value))
+        seen = Observation(value=float(value))
         event = Booted(
             revision=sha(place),
-            run_id=name,
             status=RunStatus.COMPLETE,
             observation=seen,
             seconds=20.0,
@@ -84,7 +83,7 @@ def ended(state, host):
     purposes = Counter()
     while not isinstance(first := engine.propose(state)[0], Finish):
         purposes[first.purpose] += first.boot
-        for event in events(state, host, first, f"more{len(state.events)}"):
+        for event in events(state, host, first):
             state = engine.apply(state, event)
     return state, first, purposes
 
@@ -119,14 +118,11 @@ def test_kernels_that_were_booted_often_leave_it_to_another_layout():
 def fresh(levels, boots=6):
     """Boots of a proof: medians by revision."""
     rng = random.Random(2)
-    for number in range(boots):
+    for _ in range(boots):
         for revision, level in levels.items():
-            seen = Observation(
-                revision=revision, run_id=f"p{number}", value=level + rng.gauss(0, 60)
-            )
+            seen = Observation(value=level + rng.gauss(0, 60))
             yield Booted(
                 revision=revision,
-                run_id=f"p{number}",
                 status=RunStatus.COMPLETE,
                 observation=seen,
                 seconds=20.0,

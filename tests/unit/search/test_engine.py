@@ -166,9 +166,7 @@ def test_a_measurement_that_breaks_is_not_the_fault_of_the_revisions():
 def test_an_end_that_is_skipped_once_is_tried_again():
     graph = chain(16)
     boots = [event(sha, 1.0 + 4 * (sha != "good")) for sha in ("good", graph.newer) * 3]
-    skipped = Booted(
-        revision=graph.newer, run_id="skip", status=RunStatus.SKIPPED, observation=None, seconds=1.0
-    )
+    skipped = Booted(revision=graph.newer, status=RunStatus.SKIPPED, observation=None, seconds=1.0)
     state = replayed(engine, spec(graph), [*boots, skipped])
     assert not isinstance(engine.propose(state)[0], Finish)
     state = replayed(engine, spec(graph), [*boots, skipped, skipped, skipped])
@@ -180,12 +178,11 @@ def test_an_end_that_is_skipped_once_is_tried_again():
 def test_values_without_a_logarithm_are_invalid():
     state = engine.start(spec())
     for value in (-1.0, float("nan")):
-        seen = Observation(revision="good", run_id="run", value=value)
+        seen = Observation(value=value)
         state = engine.apply(
             state,
             Booted(
                 revision="good",
-                run_id="run",
                 status=RunStatus.COMPLETE,
                 observation=seen,
                 seconds=1.0,

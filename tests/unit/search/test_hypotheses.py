@@ -44,12 +44,9 @@ def test_a_shift_of_one_cpu_is_found_behind_the_noise_of_the_host():
 def test_a_boot_that_lacks_a_cpu_does_not_take_back_what_the_others_say():
     state, answer = boots_until_the_end(one_cpu_worse, **WIDE)
     assert answer.culprit == f"c{CULPRIT}"
-    torn = Observation(
-        revision=state.spec.graph.newer, run_id="torn", value=0.5, per_cpu=(0.5, 0.4, 0.6)
-    )
+    torn = Observation(value=0.5, per_cpu=(0.5, 0.4, 0.6))
     more = Booted(
         revision=state.spec.graph.newer,
-        run_id="torn",
         status=RunStatus.COMPLETE,
         observation=torn,
         seconds=1.0,
@@ -126,14 +123,10 @@ def test_nodes_of_shares_are_nodes_of_their_prior():
 
 
 def test_views_of_a_boot():
-    boot = Observation(revision="c1", run_id="run1", value=2.0, per_cpu=(1.0, 2.0, 6.0))
+    boot = Observation(value=2.0, per_cpu=(1.0, 2.0, 6.0))
     assert views(linear(), boot) == pytest.approx((2.0, -3.0, -1.5, 4.5))
-    assert views(
-        linear(), Observation(revision="c1", run_id="run1", value=2.0, per_cpu=(1.0,))
-    ) == (2.0,)
-    assert views(
-        linear(), Observation(revision="c1", run_id="run1", value=2.0, per_cpu=(1.0, float("nan")))
-    ) == (2.0,)
+    assert views(linear(), Observation(value=2.0, per_cpu=(1.0,))) == (2.0,)
+    assert views(linear(), Observation(value=2.0, per_cpu=(1.0, float("nan")))) == (2.0,)
 
 
 def test_boots_without_cpus_leave_the_whole_alone():

@@ -88,11 +88,11 @@ def search(world, pairs, files=None):
     together = {sha: frozenset([0]) for sha, _parent in pairs}
     state = engine.start(spec(world.graph))
     state = engine.apply(state, Silent(pairs, together if files is None else files))
-    for number in range(1000):
+    for _ in range(1000):
         first = engine.propose(state)[0]
         if isinstance(first, Finish):
             return state, first, engine.answer(state)
-        for event in events(state, world, first, f"run{number}"):
+        for event in events(state, world, first):
             state = engine.apply(state, event)
     raise AssertionError("no end")
 
@@ -191,7 +191,7 @@ def test_a_silent_merge_keeps_the_kernel_of_its_first_parent():
     state = engine.apply(state, Silent((("m", "a"),)))
     here = Toy(graph, "d", signatures={"a": "k", "m": "k"})
     while state.ends.reproduced is None:
-        for event in events(state, here, engine.propose(state)[0], f"r{len(state.events)}"):
+        for event in events(state, here, engine.propose(state)[0]):
             state = engine.apply(state, event)
     # b reached m and is not in a: it cannot be the culprit, as m has the kernel of a.
     allowed = dict(zip("abmd", state.belief.commits > 0, strict=True))

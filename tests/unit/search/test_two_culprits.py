@@ -99,10 +99,9 @@ def log_of(levels, seed=3):
         for sha, level in levels.items():
             if not number:
                 state = engine.apply(state, Built(sha, True, sha, 1.0))  # noqa: FBT003
-            seen = Observation(revision=sha, run_id=f"r{number}", value=level + rng.gauss(0, 0.3))
+            seen = Observation(value=level + rng.gauss(0, 0.3))
             event = Booted(
                 revision=sha,
-                run_id=f"r{number}",
                 status=RunStatus.COMPLETE,
                 observation=seen,
                 seconds=1.0,
@@ -155,6 +154,6 @@ def test_a_suspected_second_culprit_is_booted_again():
                     suspected += 1
                     assert first == Trial(again, "search")
                     assert again == state.two.between[0]
-            for event in events(state, world, first, f"run{len(state.events)}"):
+            for event in events(state, world, first):
                 state = engine.apply(state, event)
     assert suspected

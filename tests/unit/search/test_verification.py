@@ -40,14 +40,11 @@ def play(spec, level, status=None, place=lambda _revision, _number: ("", 1.0), *
         how = (status or {}).get(step.revision, RunStatus.COMPLETE)
         host, more = place(step.revision, len(order))
         value = level[step.revision] * more * rng.uniform(0.9, 1.1)
-        seen = Observation(
-            revision=step.revision, run_id=f"run{len(order)}", value=value, host=host
-        )
+        seen = Observation(value=value, host=host)
         if how is not RunStatus.COMPLETE:
             seen = None
         event = Booted(
             revision=step.revision,
-            run_id=f"run{len(order)}",
             status=how,
             observation=seen,
             seconds=20.0,
@@ -120,10 +117,9 @@ def test_a_revert_is_looked_at_three_times_at_most():
     while isinstance(due := verification.propose(state, late=True), verification.Boot):
         booted.append(due.revision)
         value = wide[due.revision].pop() if due.revision in wide else GOOD[due.revision]
-        seen = Observation(revision=due.revision, run_id=str(len(booted)), value=float(value))
+        seen = Observation(value=float(value))
         event = Booted(
             revision=due.revision,
-            run_id=str(len(booted)),
             status=RunStatus.COMPLETE,
             observation=seen,
             seconds=1.0,
@@ -190,14 +186,13 @@ def test_undecided_pairs_get_a_second_look_and_no_third():
     assert found.judgement.base.n in (6, 10)
     noisy = {"culprit": [3, 30, 300] * 4, "parent": [2, 25, 200] * 4}
     state = verification.start(replace(SPEC, revert=None))
-    for step in range(40):
+    for _ in range(40):
         due = verification.propose(state)
         if due is None:
             break
-        seen = Observation(revision=due.revision, run_id=str(step), value=noisy[due.revision].pop())
+        seen = Observation(value=noisy[due.revision].pop())
         event = Booted(
             revision=due.revision,
-            run_id=str(step),
             status=RunStatus.COMPLETE,
             observation=seen,
             seconds=1.0,
@@ -216,10 +211,9 @@ def test_a_boot_that_cannot_be_compared_is_no_evidence():
         if due is None:
             break
         value = -1.0 if step == 3 else float(GOOD[due.revision])
-        seen = Observation(revision=due.revision, run_id=str(step), value=value)
+        seen = Observation(value=value)
         event = Booted(
             revision=due.revision,
-            run_id=str(step),
             status=RunStatus.COMPLETE,
             observation=seen,
             seconds=1.0,
@@ -311,7 +305,7 @@ def with_layouts(spec, level, failing=()):
     """As `play`, with levels of (revision, layout); a layout of `failing` does not build."""
     rng = random.Random(2)
     state = verification.start(spec)
-    for number in range(200):
+    for _ in range(200):
         step = verification.propose(state)
         if step is None:
             return state
@@ -320,11 +314,10 @@ def with_layouts(spec, level, failing=()):
             event = Built(step.revision, ok=False, signature="", seconds=1.0, layout=step.layout)
         else:
             value = level.get(kernel, level.get(step.revision)) * rng.uniform(0.9, 1.1)
-            seen = Observation(revision=step.revision, run_id=f"run{number}", value=value)
+            seen = Observation(value=value)
             complete = RunStatus.COMPLETE
             event = Booted(
                 revision=step.revision,
-                run_id=f"run{number}",
                 status=complete,
                 observation=seen,
                 seconds=20.0,
@@ -352,9 +345,8 @@ def test_another_layout_repeats_what_the_parent_has_shown():
     boots = [
         Booted(
             revision=sha,
-            run_id="r",
             status=RunStatus.COMPLETE,
-            observation=Observation(revision=sha, run_id="r", value=float(value)),
+            observation=Observation(value=float(value)),
             seconds=1.0,
             layout=layout,
         )

@@ -28,11 +28,9 @@ def shares(spec, every):
     while isinstance(due := verification.propose(state, late=True), verification.Boot):
         count[due.revision] += 1
         shows = bool(every[due.revision]) and count[due.revision] % every[due.revision] == 0
-        run = f"run{count.total()}"
-        seen = Observation(revision=due.revision, run_id=run, value=float(shows))
+        seen = Observation(value=float(shows))
         event = Booted(
             revision=due.revision,
-            run_id=run,
             status=RunStatus.COMPLETE,
             observation=seen,
             seconds=1.0,

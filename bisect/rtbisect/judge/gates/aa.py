@@ -52,8 +52,7 @@ def drift(threshold: Threshold, boots: Sample, side: Side | None = None) -> Find
     is asked about.
     """
     half = boots.n // 2
-    first = Sample(boots.values[:half], boots.hosts[:half])
-    second = Sample(boots.values[half:], boots.hosts[half:])
+    first, second = boots.part(0, half), boots.part(half, None)
     if smallest_p(first, second) > ALPHA:
         return None
     for base, new, better in ((first, second, False), (second, first, True)):

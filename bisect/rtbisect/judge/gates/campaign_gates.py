@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from rtbisect.judge import sources
 from rtbisect.judge.gates import aa, boot_gates, machine_health, reachability
-from rtbisect.judge.samples import sample
 from rtbisect.model.campaign import Sample, Statistic, Threshold
 from rtbisect.model.facts import Facts
 from rtbisect.model.finding import Finding
@@ -20,6 +19,7 @@ from rtbisect.suites.base import RAN, REFUSED, counts_functions, every, find
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
+    from rtbisect.judge.boots import Boots
     from rtbisect.model.lab import Run, Window
 
 
@@ -34,8 +34,8 @@ class GateInput:
     #: The device type is an emulator.
     emulated: bool
     #: Fresh boots of both kernels, also those that are no evidence.
-    parent: tuple[Run, ...]
-    culprit: tuple[Run, ...]
+    parent: Boots
+    culprit: Boots
     #: What the culprit changes: paths in the tree, and functions of the kernel.
     files: tuple[str, ...] = ()
     changed: reachability.Changed = reachability.UNKNOWN
@@ -51,11 +51,9 @@ def examine(given: GateInput) -> tuple[Gate, ...]:
     key = given.threshold.key
     suite = find(key.suite)
     window = next((w for w in given.windows if w.name == key.window), None)
-    parent, culprit = (
-        tuple(run for run in side if run.complete) for side in (given.parent, given.culprit)
-    )
+    parent, culprit = given.parent.evidence, given.culprit.evidence
     both = (*parent, *culprit)
-    figures = sample(parent, key), sample(culprit, key)
+    figures = given.parent.sample(key), given.culprit.sample(key)
     told = [(run.run_id, Facts.of(run)) for run in both]
     # A boot that hung has no facts of its end.
     ended = [(run, facts) for run, facts in told if facts.raw_sha256]
@@ -166,10 +164,9 @@ def _isolation_gates(windows: Sequence[Window], parent: Sequence[Run]) -> Iterab
 def _hang_gate(given: GateInput) -> Gate:
     if find(given.threshold.key.suite).symptom:
         return boot_gates.absent(GateName.HANGS, Finding.of(Gates.HANGS_SEARCHED))
-    parent, culprit = (
-        [run.reason for run in side if run.hung] for side in (given.parent, given.culprit)
-    )
-    return boot_gates.hangs(parent, culprit, (len(given.parent), len(given.culprit)))
+    sides = given.parent.runs, given.culprit.runs
+    parent, culprit = ([run.reason for run in side if run.hung] for side in sides)
+    return boot_gates.hangs(parent, culprit, (len(sides[0]), len(sides[1])))
 
 
 def _sources_gate(
