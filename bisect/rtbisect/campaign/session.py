@@ -16,7 +16,7 @@ from rtbisect.model.command import Extra
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.pipeline import Reasons
 from rtbisect.pipeline import bisect, check
-from rtbisect.pipeline.search_loop import unanswered
+from rtbisect.pipeline.answer import unanswered
 from rtbisect.process.command import one_line
 from rtbisect.store import codec
 from rtbisect.store.campaigns import CampaignRecord, CampaignStore
@@ -118,7 +118,7 @@ def _run(
     except MisaskedError as error:
         # Resumed it would say the same: the campaign is over.
         why = Finding.of(Reasons.MISASKED, message=error.message)
-        store.finish(identity, unanswered(None, why), None)
+        store.finish(identity, unanswered(None, why).result(), None)
         raise
     except BaseException as error:
         # The note must not hide the reason, not even on a full disk.

@@ -35,15 +35,19 @@ MOST_PROBES = 32
 class Attribution(NamedTuple):
     """What makes the effect of a proven culprit, and what may be wrong with its boots."""
 
-    cause: Cause
+    cause: Cause = Cause.NONE
     #: All that were asked, also those that pass.
-    gates: tuple[Gate, ...]
+    gates: tuple[Gate, ...] = ()
     #: What the change of the figure is made of, the largest share first.
-    origins: tuple[Origin, ...]
+    origins: tuple[Origin, ...] = ()
     #: Rows of both kernels without PREEMPT_RT; none where that was not asked.
-    without_rt: tuple[TableRow, ...]
+    without_rt: tuple[TableRow, ...] = ()
     #: What there is to say of the cause, of PREEMPT_RT, of gates that speak against it.
-    reasons: tuple[Finding, ...]
+    reasons: tuple[Finding, ...] = ()
+
+
+#: Nothing is said of a culprit, or there is none.
+NOT_ATTRIBUTED = Attribution()
 
 
 def attribute(
@@ -60,7 +64,7 @@ def attribute(
     """
     host = steps.traits.host
     if host is None:
-        return Attribution(Cause.NONE, (), (), (), ())
+        return NOT_ATTRIBUTED
     cause, reason = cause_of(steps, threshold, pair, fresh)
     reason = _of_whole(figure, reason)
     steps.tell(Attributions.CAUSE, cause=cause, why=reason)

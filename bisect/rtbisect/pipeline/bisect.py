@@ -21,13 +21,15 @@ from rtbisect.model.kinds.pipeline import Ends, Proofs, Searches
 from rtbisect.model.lab import RunStatus
 from rtbisect.model.report import HostPart, Report, ReportInput
 from rtbisect.pipeline import merge_base, multiple_culprits, proof
-from rtbisect.pipeline.check import chosen_threshold, result_of_ends
+from rtbisect.pipeline.answer import Answer
+from rtbisect.pipeline.check import answer_of_ends, chosen_threshold
 from rtbisect.pipeline.compare import Comparison, compare, worst
-from rtbisect.pipeline.search_loop import result_of, search
+from rtbisect.pipeline.search_loop import search
 from rtbisect.pipeline.steps import Steps
 from rtbisect.search import verification
 
 if TYPE_CHECKING:
+    from rtbisect.model.campaign import Threshold
     from rtbisect.model.code import CommitGraph
     from rtbisect.model.ports import Ports
     from rtbisect.model.result import Result
@@ -55,25 +57,7 @@ def bisect(setup: Setup, ports: Ports) -> tuple[Result, Report | None]:
         steps.tell(Ends.SEARCHED_ON, metric=str(worst_judgement.key), why=worst_judgement.reason)
     else:
         threshold = chosen_threshold(setup)
-    searched = search(steps, graph, threshold)
-    answer = searched.answer
-    result = result_of(answer, threshold, judgements)
-    if answer.outcome in (Outcome.NOT_REPRODUCED, Outcome.NOOP):
-        result = merge_base.judge_given_end(steps, threshold, result)
-    if answer.outcome is Outcome.INCONCLUSIVE:
-        reasons = (*result.reasons, *_kept_boots_note(steps), *_last_fault(steps))
-        result = replace(result, reasons=reasons)
-    if answer.outcome is Outcome.CULPRIT and answer.culprit is not None:
-        result = proof.prove(steps, graph, threshold, result, searched)
-        if result.culprit and request.sought is Sought.REPAIR:
-            result = replace(result, reasons=(Finding.of(Proofs.REPAIRS), *result.reasons))
-        result = multiple_culprits.with_prediction_check(result, answer)
-        if verification.incomplete(result.verifications):
-            result = multiple_culprits.find_beside(steps, graph, threshold, result)
-    elif answer.between:
-        result = multiple_culprits.find_on_both_sides(
-            steps, graph, threshold, result, answer.between
-        )
+    result = _search_and_prove(steps, graph, threshold, judgements).result()
     steps.tell(
         Searches.OUTCOME,
         outcome=result.outcome,
@@ -86,11 +70,36 @@ def bisect(setup: Setup, ports: Ports) -> tuple[Result, Report | None]:
     return result, _draft_report(steps, graph, result)
 
 
+def _search_and_prove(
+    steps: Steps, graph: CommitGraph, threshold: Threshold, judgements: tuple[Judgement, ...]
+) -> Answer:
+    """What is found of a change by one metric; `judgements` are those of the ends, if any."""
+    searched = search(steps, graph, threshold)
+    said = searched.answer
+    answer = Answer(metric=threshold.key, said=said, judgements=judgements)
+    if said.outcome in (Outcome.NOT_REPRODUCED, Outcome.NOOP):
+        if elsewhere := merge_base.judge_given_end(steps, threshold):
+            answer.left_open = True
+            answer.before.append(elsewhere)
+    elif said.outcome is Outcome.INCONCLUSIVE:
+        answer.after += [*_kept_boots_note(steps), *_last_fault(steps)]
+    elif said.outcome is Outcome.CULPRIT and said.culprit is not None:
+        answer.proof = proof.prove(steps, graph, threshold, searched)
+        if answer.culprit and steps.setup.request.sought is Sought.REPAIR:
+            answer.before.append(Finding.of(Proofs.REPAIRS))
+        multiple_culprits.check_prediction(answer)
+        if verification.incomplete(answer.checks):
+            multiple_culprits.find_beside(steps, graph, threshold, answer)
+    elif said.between:
+        answer = multiple_culprits.find_on_both_sides(steps, graph, threshold, answer)
+    return answer
+
+
 def _without_search(
     steps: Steps, graph: CommitGraph, ends: Comparison
 ) -> tuple[Result, Report | None]:
     """Nothing to search: silence, but a line to the operator where figures got better."""
-    result, setup = result_of_ends(ends), steps.setup
+    result, setup = answer_of_ends(ends).result(), steps.setup
     better = improved(ends.judgements, setup.thresholds, setup.request.sought)
     if result.outcome is not Outcome.NO_REGRESSION or not better:
         return result, None

@@ -3,14 +3,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rtbisect.judge.boots import Boots
 from rtbisect.judge.scale import by_mean, centre
 from rtbisect.model.campaign import (
     Better,
-    Cause,
     Judgement,
     Level,
     Outcome,
@@ -20,15 +18,15 @@ from rtbisect.model.campaign import (
 )
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.pipeline import Ends, Limits, Reasons
-from rtbisect.model.result import Result
+from rtbisect.pipeline.answer import Answer, unanswered
 from rtbisect.pipeline.boot_queue import BootRequest
 from rtbisect.pipeline.compare import MAX_BARREN, PASS_CONFIDENCE, Comparison, compare, worst
-from rtbisect.pipeline.search_loop import unanswered
 from rtbisect.pipeline.steps import Steps
-from rtbisect.search.spec import BootPurpose
+from rtbisect.search.spec import BootPurpose, SearchAnswer
 
 if TYPE_CHECKING:
     from rtbisect.model.ports import Ports
+    from rtbisect.model.result import Result
     from rtbisect.model.setup import Setup
 
 
@@ -36,31 +34,26 @@ def check(setup: Setup, ports: Ports) -> Result:
     """Compare the newer end (the tip) with the older one (the base) on all suites."""
     steps = Steps(setup=setup, ports=ports)
     ends = compare(steps, setup.request.older, setup.request.newer)
-    result, judgement = result_of_ends(ends), worst(setup, ends.judgements)
+    answer, judgement = answer_of_ends(ends), worst(setup, ends.judgements)
+    answer.metric, answer.table = judgement.key if judgement else None, ends.table
     if ends.level is Level.REGRESSED:
-        result = replace(result, reasons=(*result.reasons, Finding.of(Ends.NOT_SEARCHED)))
-    key = judgement.key if judgement else None
-    return replace(result, metric=key, judgement=judgement, table=ends.table)
+        answer.after.append(Finding.of(Ends.NOT_SEARCHED))
+    return answer.result()
 
 
-def result_of_ends(ends: Comparison) -> Result:
+def answer_of_ends(ends: Comparison) -> Answer:
     """What a comparison of two revisions says, as an answer without a search."""
     passed = ends.level is Level.PASS
-    return Result(
+    said = SearchAnswer(
         outcome={
             Level.PASS: Outcome.NOOP if ends.same else Outcome.NO_REGRESSION,
             Level.REGRESSED: Outcome.CULPRIT_SET,
             Level.UNDECIDED: Outcome.INCONCLUSIVE,
         }[ends.level],
-        cause=Cause.NONE,
-        culprit=None,
-        candidates=(),
         confidence=(1.0 if ends.same else PASS_CONFIDENCE) if passed else 0.0,
-        metric=None,
-        judgement=None,
         reasons=(ends.reason, *map(_judged, ends.judgements)),
-        judgements=ends.judgements,
     )
+    return Answer(metric=None, said=said, judgements=ends.judgements)
 
 
 def _judged(judgement: Judgement) -> Finding:
@@ -71,11 +64,14 @@ def _judged(judgement: Judgement) -> Finding:
 def try_revision(setup: Setup, ports: Ports, limit: float, boots: int) -> Result:
     """Judge one revision against a limit, by the median over boots."""
     steps = Steps(setup=setup, ports=ports)
-    threshold = chosen_threshold(setup)
-    sha = setup.request.newer
+    return _answer_of_limit(steps, chosen_threshold(setup), limit, boots).result()
+
+
+def _answer_of_limit(steps: Steps, threshold: Threshold, limit: float, boots: int) -> Answer:
+    sha = steps.setup.request.newer
     build = steps.build(sha)
     if not build.ok:
-        return unanswered(threshold, Finding.of(Limits.NOT_BUILT, error=build.first_error))
+        return unanswered(threshold.key, Finding.of(Limits.NOT_BUILT, error=build.first_error))
     tested = Boots()
     barren = 0
     while (valid := len(tested.evidence)) < boots and barren < MAX_BARREN:
@@ -89,7 +85,7 @@ def try_revision(setup: Setup, ports: Ports, limit: float, boots: int) -> Result
     values = tested.sample(threshold.key)
     if values.n < boots:
         few = Finding.of(Limits.FEW_BOOTS, valid=values.n, asked=boots, why=tested.runs[-1].reason)
-        return unanswered(threshold, few)
+        return unanswered(threshold.key, few)
     middle = centre(threshold, values.values)
     beyond = middle > limit if threshold.better is Better.LOWER else middle < limit
     reason = Finding.of(
@@ -110,12 +106,11 @@ def try_revision(setup: Setup, ports: Ports, limit: float, boots: int) -> Result
         p=1.0,
         reason=reason,
     )
-    return replace(
-        unanswered(threshold, Finding.of(Limits.OF_METRIC, metric=str(threshold.key), why=reason)),
+    said = SearchAnswer(
         outcome=Outcome.CULPRIT_SET if beyond else Outcome.NO_REGRESSION,
-        judgement=judgement,
-        judgements=(judgement,),
+        reasons=(Finding.of(Limits.OF_METRIC, metric=str(threshold.key), why=reason),),
     )
+    return Answer(metric=threshold.key, said=said, judgements=(judgement,))
 
 
 def chosen_threshold(setup: Setup) -> Threshold:

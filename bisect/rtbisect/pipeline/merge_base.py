@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from rtbisect.judge.boots import Boots
 from rtbisect.judge.verdict import judge
-from rtbisect.model.campaign import Level, MetricKey, Outcome, Threshold
+from rtbisect.model.campaign import Level, MetricKey, Threshold
 from rtbisect.model.command import Extra, command_line
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.pipeline import Ends, Joined
@@ -18,7 +18,6 @@ from rtbisect.pipeline.compare import Comparison, compare, worst
 from rtbisect.search.spec import BootPurpose
 
 if TYPE_CHECKING:
-    from rtbisect.model.result import Result
     from rtbisect.pipeline.steps import Steps
 
 
@@ -43,11 +42,13 @@ def compare_given_end(steps: Steps, ends: Comparison) -> Comparison:
     return replace(ends, reason=Finding.of(Joined.AND, findings=(ends.reason, rest)))
 
 
-def judge_given_end(steps: Steps, threshold: Threshold, result: Result) -> Result:
-    """The same for one metric."""
+def judge_given_end(steps: Steps, threshold: Threshold) -> Finding | None:
+    """The same for one metric, where a search has found no change: why that is no answer, if it is
+    none.
+    """
     given_end = Extra.of(steps.setup.request).given
     if not given_end or not steps.build(given_end).ok:
-        return result
+        return None
     newer = steps.setup.request.newer
     wanted, left = steps.setup.limits.verify_boots, steps.budget.boots_left
     # Of two kernels that are the same none was booted: then the newer end is booted here, too.
@@ -57,9 +58,8 @@ def judge_given_end(steps: Steps, threshold: Threshold, result: Result) -> Resul
     evidence = steps.evidence()
     sides = (evidence.get(sha, Boots()).sample(threshold.key) for sha in (given_end, newer))
     if judge(threshold, *sides).level is not Level.REGRESSED:
-        return result
-    reason = _other_branch(steps, given_end, threshold.key)
-    return replace(result, outcome=Outcome.INCONCLUSIVE, reasons=(reason, *result.reasons))
+        return None
+    return _other_branch(steps, given_end, threshold.key)
 
 
 def _other_branch(steps: Steps, given_end: str, metric: MetricKey) -> Finding:

@@ -25,7 +25,6 @@ from rtbisect.model.result import (
     CheckName,
     CheckStatus,
     KernelRole,
-    Result,
     TestedRevision,
     Verification,
 )
@@ -39,6 +38,7 @@ from rtbisect.search.events import Booted, Built
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from rtbisect.model.result import TableRow
     from rtbisect.pipeline.steps import Steps
     from rtbisect.search.likelihood.features import Aspect
 
@@ -60,19 +60,52 @@ def most_boots(needed: int) -> int:
     return max(MOST_BOOTS, MOST_TIMES * needed if needed > FEW_BOOTS else 0)
 
 
-def prove(  # noqa: PLR0913  (what was searched, and what was found)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProofEnd:
+    """What fresh boots say of a culprit."""
+
+    #: Why it is believed; None where it is not.
+    attribution: Attribution | None
+    #: It has several parents.
+    merge: bool
+    #: As a reader knows them.
+    checks: tuple[Verification, ...]
+    table: tuple[TableRow, ...]
+    #: What the search has tested, with these boots.
+    tested: tuple[TestedRevision, ...]
+    #: Of the culprit with these boots; None where the search was sure of it.
+    probability: float | None
+    #: Why it is not named after all.
+    doubts: tuple[Finding, ...] = ()
+    #: What else there is to say.
+    notes: tuple[Finding, ...] = ()
+
+    @property
+    def outcome(self) -> Outcome:
+        if self.attribution:
+            return Outcome.MERGE_CULPRIT if self.merge else Outcome.CULPRIT
+        only_layout = verification.follows_layout(self.checks)
+        return Outcome.LAYOUT_SENSITIVE if only_layout else Outcome.INCONCLUSIVE
+
+    @property
+    def refuted(self) -> bool:
+        """A check says that it is not the culprit."""
+        failed = any(check.status is CheckStatus.FAIL for check in self.checks)
+        return self.attribution is None and failed
+
+
+def prove(
     steps: Steps,
     graph: CommitGraph,
     threshold: Threshold,
-    result: Result,
     search_end: SearchEnd,
     ends: tuple[str, str] | None = None,
-) -> Result:
-    """Verify the culprit of a search by what the ends differ in; gives the result with
-    verifications, cause and table. `ends` are those of the campaign where the graph is a part.
-    Of a culprit that the search is not sure of the fresh boots have to make sure.
+) -> ProofEnd:
+    """Verify the culprit of a search by what the ends differ in. `ends` are those of the campaign
+    where the graph is a part. Of a culprit that the search is not sure of the fresh boots have to
+    make sure.
     """
-    culprit = result.culprit
+    culprit = search_end.answer.culprit
     assert culprit is not None
     parents = graph.parents_of(culprit)
     range_ends = ends or (graph.older, graph.newer)
@@ -80,7 +113,7 @@ def prove(  # noqa: PLR0913  (what was searched, and what was found)
     proof = _Proof(
         steps=steps,
         graph=graph,
-        result=result,
+        tested=search_end.answer.tested,
         state=verification.start(spec),
         fresh=_no_boots(spec),
     )
@@ -89,11 +122,9 @@ def prove(  # noqa: PLR0913  (what was searched, and what was found)
     if not verification.confirmed(proof.state):
         return proof.denied(proof.unproved_reason(), *proof.budget_note())
     if not sure:
-        probability, enough = probability_with_proof(search_end, proof.state, proof.checks)
-        reason = Finding.of(Proofs.PROBABILITY, culprit=culprit, probability=probability)
+        proof.probability, enough = probability_with_proof(search_end, proof.state, proof.checks)
         if not enough:
-            return proof.denied(reason)
-        proof.result = replace(result, confidence=probability, reasons=(reason, *result.reasons))
+            return proof.denied()
     kept_checks = _kept_until_end(steps, spec, range_ends[1], proof.fresh[culprit])
     pair = (parents[0], culprit)
     attribution = attribute(steps, threshold, pair, proof.fresh, spec.figure.found)
@@ -101,9 +132,8 @@ def prove(  # noqa: PLR0913  (what was searched, and what was found)
     proof.carry_out(late=True)
     if not verification.confirmed(proof.state):
         return proof.denied(proof.unproved_reason())
-    late_notes = proof.budget_note(late=True)
     proof.checks += kept_checks
-    return proof.believed(attribution, late_notes)
+    return proof.end(attribution, notes=proof.budget_note(late=True))
 
 
 @dataclass(kw_only=True)
@@ -112,14 +142,16 @@ class _Proof:
 
     steps: Steps
     graph: CommitGraph
-    #: What the search says of it.
-    result: Result
+    #: By the search.
+    tested: tuple[TestedRevision, ...]
     #: What is verified, and how far that is.
     state: verification.VerifyState
     #: As a reader knows them, after the boots so far.
     checks: tuple[Verification, ...] = ()
     #: Boots of the proof, by revision.
     fresh: dict[str, Boots]
+    #: As of its end.
+    probability: float | None = None
 
     def carry_out(self, *, late: bool) -> None:
         """Boot what the verification asks for; what the checks say then that they did not say
@@ -163,50 +195,36 @@ class _Proof:
             if check not in told:
                 _tell_check(steps, check)
 
-    def _so_far(self) -> Result:
-        """The result with the checks and all boots so far."""
+    def denied(self, *doubts: Finding) -> ProofEnd:
+        """The end where fresh boots do not bear out what the search named."""
+        return self.end(None, doubts=doubts)
+
+    def end(
+        self,
+        attribution: Attribution | None,
+        *,
+        doubts: tuple[Finding, ...] = (),
+        notes: tuple[Finding, ...] = (),
+    ) -> ProofEnd:
+        """What the checks and all boots so far say."""
         spec = self.state.spec
-        return replace(
-            self.result,
-            tested=tuple(_with_fresh_boots(item, self.state) for item in self.result.tested),
-            verifications=self.checks,
+        tested = tuple(_with_fresh_boots(item, self.state) for item in self.tested)
+        if attribution is None:
+            tested = tuple(_with_doubt(item, self.graph) for item in tested)
+        return ProofEnd(
+            attribution=attribution,
+            merge=len(spec.parents) > 1,
+            checks=self.checks,
             table=factor_table.table(
                 self.steps,
                 spec.threshold,
                 (self.fresh[spec.parents[0]], self.fresh[spec.culprit]),
                 self.fresh[spec.revert] if spec.revert else Boots(),
             ),
-        )
-
-    def denied(self, *reasons: Finding) -> Result:
-        """The result where fresh boots do not bear out what the search named."""
-        unproved = self._so_far()
-        refuted = any(check.status is CheckStatus.FAIL for check in self.checks)
-        only_layout = verification.follows_layout(self.checks)
-        return replace(
-            unproved,
-            outcome=Outcome.LAYOUT_SENSITIVE if only_layout else Outcome.INCONCLUSIVE,
-            culprit=None,
-            # What is refuted is no candidate; what is only not confirmed may still be the one.
-            candidates=() if refuted else unproved.candidates,
-            confidence=0.0,
-            tested=tuple(_with_doubt(item, self.graph) for item in unproved.tested),
-            reasons=(*reasons, *unproved.reasons),
-        )
-
-    def believed(self, attribution: Attribution, late_notes: tuple[Finding, ...]) -> Result:
-        """The result where they do, with the cause and all that its boots say."""
-        proved = self._so_far()
-        merge = len(self.state.spec.parents) > 1
-        return replace(
-            proved,
-            gates=attribution.gates,
-            origins=attribution.origins,
-            table=(*proved.table, *attribution.without_rt),
-            outcome=Outcome.MERGE_CULPRIT if merge else Outcome.CULPRIT,
-            cause=attribution.cause,
-            judgement=next((c.judgement for c in self.checks if c.judgement), proved.judgement),
-            reasons=(*proved.reasons, *attribution.reasons, *late_notes),
+            tested=tested,
+            probability=self.probability,
+            doubts=doubts,
+            notes=notes,
         )
 
     def unproved_reason(self) -> Finding:

@@ -7,10 +7,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from rtbisect.judge.boots import Boots
-from rtbisect.model.campaign import Cause, Judgement, Outcome, Threshold
 from rtbisect.model.code import CommitGraph, layout_variant
 from rtbisect.model.kinds.pipeline import Searches, Work
-from rtbisect.model.result import CheckName, CheckStatus, Result, Verification
+from rtbisect.model.result import CheckName, CheckStatus, Verification
 from rtbisect.pipeline.boot_queue import BootRequest
 from rtbisect.search import engine, verification
 from rtbisect.search.events import Booted, Built, Event, Reverted
@@ -19,7 +18,7 @@ from rtbisect.search.spec import BootPurpose, Finish, SearchAnswer, SearchSpec, 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from rtbisect.model.finding import Finding
+    from rtbisect.model.campaign import Threshold
     from rtbisect.model.lab import Run
     from rtbisect.pipeline.budget import Budget
     from rtbisect.pipeline.steps import Steps
@@ -207,38 +206,3 @@ def probability_with_proof(
     borne_out = {check.check for check in checks if check.status is CheckStatus.PASS}
     rebuilt = not borne_out.isdisjoint((CheckName.LAYOUT, CheckName.REVERT))
     return engine.confidence_after(search_end.state, spec.culprit, events, rebuilt=rebuilt)
-
-
-def result_of(
-    answer: SearchAnswer, threshold: Threshold, judgements: tuple[Judgement, ...]
-) -> Result:
-    """What a search says, as the answer of a campaign that is not proved yet."""
-    judged = next((j for j in judgements if j.key == threshold.key), None)
-    return Result(
-        outcome=answer.outcome,
-        cause=Cause.NONE,
-        culprit=answer.culprit,
-        candidates=answer.candidates,
-        confidence=answer.confidence,
-        metric=threshold.key,
-        judgement=judged,
-        tested=answer.tested,
-        reasons=answer.reasons,
-        judgements=judgements,
-    )
-
-
-def unanswered(threshold: Threshold | None, reason: Finding) -> Result:
-    """The answer of a question that nothing could be measured for; None where it names no metric
-    that there is.
-    """
-    return Result(
-        outcome=Outcome.INCONCLUSIVE,
-        cause=Cause.NONE,
-        culprit=None,
-        candidates=(),
-        confidence=0.0,
-        metric=threshold.key if threshold else None,
-        judgement=None,
-        reasons=(reason,),
-    )

@@ -124,9 +124,6 @@ def answer(state: SearchState) -> SearchAnswer:
     finish = proposal if isinstance(proposal, Finish) else None
     so_far = SearchAnswer(
         outcome=finish.outcome if finish else Outcome.INCONCLUSIVE,
-        culprit=None,
-        candidates=(),
-        confidence=0.0,
         tested=_tested(state),
         reasons=(finish.reason if finish else Finding.of(Endings.NOT_OVER),),
     )

@@ -106,13 +106,13 @@ class SearchAnswer:
 
     outcome: Outcome
     #: Only with the outcome CULPRIT.
-    culprit: str | None
+    culprit: str | None = None
     #: Revisions with their probabilities, falling. For a culprit set that whole set, else the
     #: smallest set of at least 90% of the mass on commits, at most 20.
-    candidates: tuple[tuple[str, float], ...]
+    candidates: tuple[tuple[str, float], ...] = ()
     #: Probability of the culprit or of the set, 0..1; 0 where neither is named.
-    confidence: float
-    tested: tuple[TestedRevision, ...]
+    confidence: float = 0.0
+    tested: tuple[TestedRevision, ...] = ()
     reasons: tuple[Finding, ...]
     #: What of a boot the ends differ in.
     figure: Aspect = WHOLE

@@ -12,7 +12,7 @@ import pytest
 from helpers.findings import said
 from rtbisect.cli.app import main
 from rtbisect.model.campaign import CampaignRequest
-from rtbisect.pipeline.search_loop import unanswered
+from rtbisect.pipeline.answer import unanswered
 from rtbisect.store import codec
 from rtbisect.store.campaigns import CampaignStore
 
@@ -131,7 +131,7 @@ def test_a_campaign_of_the_kit_is_not_resumed_without_it(without_kit, tmp_path):
     store = CampaignStore(tmp_path / "state")
     request = CampaignRequest(kind="demo", site="s", tree="demo", older="a" * 40, newer="b" * 40)
     name = store.create("demo", codec.to_json(CampaignRequest, request), "now")
-    store.finish(name, unanswered(None, said("it was not carried out")), None)
+    store.finish(name, unanswered(None, said("it was not carried out")).result(), None)
     done = rtbisect(without_kit, tmp_path, "resume", name)
     assert done.returncode == 2
     assert "rtbisect_labkit" in done.stderr

@@ -5,30 +5,21 @@ import pytest
 
 from helpers.campaigns import sha
 from helpers.findings import first
-from helpers.results import culprit_result
 from helpers.scenarios import History
 from rtbisect.model.campaign import Limits, Outcome
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.pipeline import Parts, Proofs
 from rtbisect.model.result import CheckName
 from rtbisect.pipeline import bisect, multiple_culprits
+from rtbisect.pipeline.answer import Answer
 from rtbisect.search.spec import SearchAnswer
-
-RESULT = culprit_result("culprit")
 
 
 def told(unlike):
-    answer = SearchAnswer(
-        outcome=Outcome.CULPRIT,
-        culprit="culprit",
-        candidates=(),
-        confidence=0.97,
-        tested=0.0,
-        reasons=(),
-        figure=(),
-        unlike=unlike,
-    )
-    found = multiple_culprits.with_prediction_check(RESULT, answer)
+    search = SearchAnswer(outcome=Outcome.CULPRIT, culprit="culprit", reasons=(), unlike=unlike)
+    answer = Answer(metric=None, said=search)
+    multiple_culprits.check_prediction(answer)
+    found = answer.result()
     (check,) = found.verifications
     return check, found.reasons
 

@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The answer of a campaign: its parts add what they find, and the `Result` is made of that once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from rtbisect.model.campaign import Outcome
+from rtbisect.model.finding import Finding
+from rtbisect.model.kinds.pipeline import Parts, Proofs
+from rtbisect.model.result import Result
+from rtbisect.pipeline.attribution import NOT_ATTRIBUTED
+from rtbisect.search.spec import SearchAnswer
+
+if TYPE_CHECKING:
+    from rtbisect.model.campaign import Judgement, MetricKey
+    from rtbisect.model.result import TableRow, TestedRevision, Verification
+    from rtbisect.pipeline.attribution import Attribution
+    from rtbisect.pipeline.proof import ProofEnd
+
+
+@dataclass(kw_only=True)
+class Answer:
+    """What is found of a range so far."""
+
+    #: That was searched or judged by; None where there is none.
+    metric: MetricKey | None
+    #: What the search says, or what was measured where nothing is searched.
+    said: SearchAnswer
+    #: Of all metrics that were compared before.
+    judgements: tuple[Judgement, ...] = ()
+    #: Of a comparison.
+    table: tuple[TableRow, ...] = ()
+    #: None where no culprit was looked at.
+    proof: ProofEnd | None = None
+    #: Whether the tested revisions agree with the culprit; None where that was not asked.
+    prediction: Verification | None = None
+    #: Of other parts of the range, with a proven culprit each.
+    others: tuple[Answer, ...] = ()
+    #: There are several culprits, whether all of them could be named or not.
+    several: bool = False
+    #: Something else than search and proof leaves it open.
+    left_open: bool = False
+    #: What is said before the reasons of search and proof, and after them.
+    before: list[Finding] = field(default_factory=list)
+    after: list[Finding] = field(default_factory=list)
+
+    @property
+    def culprit(self) -> str | None:
+        """The one that is named by now."""
+        return self.said.culprit if self.proof is None or self.proof.attribution else None
+
+    @property
+    def outcome(self) -> Outcome:
+        """How the range has ended by now."""
+        if self.several:
+            return Outcome.MULTIPLE_CULPRITS
+        if self.left_open:
+            return Outcome.INCONCLUSIVE
+        return self.proof.outcome if self.proof else self.said.outcome
+
+    @property
+    def confidence(self) -> float:
+        """In the answer, 0 to 1."""
+        if self.proof is None:
+            return self.said.confidence
+        if self.proof.attribution is None:
+            return 0.0
+        sure = self.proof.probability
+        return self.said.confidence if sure is None else sure
+
+    @property
+    def tested(self) -> tuple[TestedRevision, ...]:
+        """Revisions of the whole range, or of the part that this one is the answer of."""
+        return self.proof.tested if self.proof else self.said.tested
+
+    @property
+    def checks(self) -> tuple[Verification, ...]:
+        """All after the search."""
+        proved = self.proof.checks if self.proof else ()
+        return (*proved, self.prediction) if self.prediction else proved
+
+    @property
+    def reasons(self) -> tuple[Finding, ...]:
+        """What the answer rests on, or why there is none."""
+        return (*self.before, *self._reasons_of_proof(), *self.after)
+
+    @property
+    def named(self) -> dict[str, float]:
+        """Culprits of all parts, with how sure each is."""
+        answers = (self, *self.others)
+        return {each.culprit: each.confidence for each in answers if each.culprit is not None}
+
+    def result(self) -> Result:
+        """The answer as it is kept."""
+        proof, attribution = self.proof, self._attribution
+        return Result(
+            outcome=self.outcome,
+            cause=attribution.cause,
+            culprit=self.culprit,
+            candidates=self._candidates(),
+            confidence=self.confidence,
+            metric=self.metric,
+            judgement=self._judgement(),
+            tested=self._tested_by_all(),
+            verifications=self.checks,
+            table=(*(proof.table if proof else self.table), *attribution.without_rt),
+            reasons=self.reasons,
+            judgements=self.judgements,
+            gates=attribution.gates,
+            origins=attribution.origins,
+        )
+
+    @property
+    def _attribution(self) -> Attribution:
+        return (self.proof and self.proof.attribution) or NOT_ATTRIBUTED
+
+    def _reasons_of_proof(self) -> tuple[Finding, ...]:
+        if self.proof is None:
+            return self.said.reasons
+        reasons = [*self.said.reasons, *self._attribution.reasons, *self.proof.notes]
+        if (sure := self.proof.probability) is not None:
+            told = Finding.of(Proofs.PROBABILITY, culprit=self.said.culprit, probability=sure)
+            reasons.insert(0, told)
+        return (*self.proof.doubts, *reasons)
+
+    def _candidates(self) -> tuple[tuple[str, float], ...]:
+        if self.several:
+            return tuple(self.named.items())
+        # What is refuted is no candidate; what is only not confirmed may still be the one.
+        return () if self.proof and self.proof.refuted else self.said.candidates
+
+    def _judgement(self) -> Judgement | None:
+        """Of the metric: on fresh boots, else on those of the comparison."""
+        fresh = self.checks if self.culprit else ()
+        judged = (check.judgement for check in fresh if check.judgement)
+        return next(judged, None) or next(
+            (each for each in self.judgements if each.key == self.metric), None
+        )
+
+    def _tested_by_all(self) -> tuple[TestedRevision, ...]:
+        """Revisions that were tested for this culprit, then those for the others, which say nothing
+        of this one.
+        """
+        if not self.several:
+            return self.tested
+        revisions = {revision.sha: revision for revision in self.tested}
+        for other in self.others:
+            for revision in other.tested:
+                reason = revision.skipped or Finding.of(Parts.TESTED_FOR, culprit=other.culprit)
+                revisions.setdefault(revision.sha, replace(revision, skipped=reason))
+        return tuple(revisions.values())
+
+
+def unanswered(metric: MetricKey | None, reason: Finding) -> Answer:
+    """The answer of a question that nothing could be measured for; None where it names no metric
+    that there is.
+    """
+    return Answer(metric=metric, said=SearchAnswer(outcome=Outcome.INCONCLUSIVE, reasons=(reason,)))
