@@ -180,6 +180,10 @@ def work(output: Output) -> int:
     follow_outbox(output.store, output.outbox)
     stopped: RtbisectError | None = None
     for reply in replies.all([ReplyState.ACCEPTED]):
+        if reply.state is ReplyState.UNREADABLE:
+            # As it is: whoever mends it finds in it what stood there.
+            ended.append(reply)
+            continue
         try:
             carry_out(output.state, replies, reply, progress)
         except Interrupted:

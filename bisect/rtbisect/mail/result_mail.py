@@ -148,10 +148,11 @@ def _recipients(
     report = email.message_from_string(sent.text, policy=default)
     to, cc = (_addresses(report[name]) for name in ("To", "Cc"))
     counted = (ReplyState.ACCEPTED, ReplyState.DONE)
+    replies = Replies(state)
+    # `get` refuses one that cannot be read: whoever asked would get no answer.
+    asking = [replies.get(each.key) for each in replies.of_message(asking_id)]
     askers = [
-        reply.sender
-        for reply in Replies(state).of_message(asking_id)
-        if reply.state in counted and reply.campaign == campaign
+        reply.sender for reply in asking if reply.state in counted and reply.campaign == campaign
     ]
     main, rest = of_thread(askers, to, cc, site.ours.mail)
     if not main:

@@ -13,15 +13,17 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from rtbisect.errors import ConfigError
+from rtbisect.errors import ConfigError, InternalError
 from rtbisect.model.finding import Finding, Kept
+from rtbisect.model.kinds.mail import Replied
 from rtbisect.store import codec, db
 from rtbisect.store.artefacts import write_whole
 
 
 class ReplyState(StrEnum):
     """IGNORED: nobody looks at it; NOTED: it asks for nothing; WAITING: a person has to say that
-    its commands count; ACCEPTED: they do; DONE: they were carried out.
+    its commands count; ACCEPTED: they do; DONE: they were carried out. UNREADABLE is never kept: so
+    a row is told that this version cannot read.
     """
 
     IGNORED = "ignored"
@@ -29,6 +31,7 @@ class ReplyState(StrEnum):
     WAITING = "waiting"
     ACCEPTED = "accepted"
     DONE = "done"
+    UNREADABLE = "unreadable"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,8 +104,12 @@ class Replies:
         self.database.execute(sa.insert(names).prefix_with("OR IGNORE").values(name=name))
 
     def all(self, states: Collection[ReplyState] = tuple(ReplyState)) -> tuple[KeptReply, ...]:
-        """Replies in these states, oldest first; so in all that follow."""
-        return self._replies(table.c.state.in_(states))
+        """Replies in these states or in one that is none, oldest first. One that cannot be read
+        must not hide the others: it stands among them as UNREADABLE. So in all that follow.
+        """
+        return self._replies(
+            sa.or_(table.c.state.in_(states), table.c.state.not_in(tuple(ReplyState)))
+        )
 
     def of_sender(self, sender: str) -> tuple[KeptReply, ...]:
         """Those of one person."""
@@ -118,14 +125,22 @@ class Replies:
         return self._replies(table.c.message_id == message_id)
 
     def get(self, key: str) -> KeptReply:
-        """One reply; ConfigError when there is none."""
-        replies = self._replies(table.c.key == key)
-        if not replies:
+        """One reply; ConfigError when there is none, InternalError when it cannot be read."""
+        rows = self.database.rows(table, table.c.key == key)
+        if not rows:
             raise ConfigError(f"no reply {key!r}", "see `rtbisect mail replies`")
-        return replies[0]
+        return _reply(rows[0])
 
     def _replies(self, condition: sa.ColumnElement[bool]) -> tuple[KeptReply, ...]:
-        return tuple(_reply(row) for row in self.database.rows(table, condition))
+        return tuple(map(self._whatever, self.database.rows(table, condition)))
+
+    def _whatever(self, row: dict[str, Any]) -> KeptReply:
+        try:
+            return _reply(row)
+        except InternalError:
+            why = Finding.of(Replied.UNREADABLE, database=str(self.database.path))
+            unread = {"asked": (), "state": ReplyState.UNREADABLE, "why": why}
+            return KeptReply(**(row | unread))
 
     def mail(self, key: str) -> Path:
         """Where the mail of a reply lies, as it came."""
@@ -191,6 +206,6 @@ def _reply(row: dict[str, Any]) -> KeptReply:
     try:
         commands = tuple((name, argument) for name, argument in json.loads(row["asked"]))
         state = ReplyState(row["state"])
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, RecursionError) as error:
         raise codec.unreadable(what) from error
     return KeptReply(**(row | {"asked": commands, "state": state, "why": finding}))

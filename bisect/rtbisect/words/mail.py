@@ -75,6 +75,10 @@ _REPLIES: Mapping[str, Words] = {
     Replied.CLOSED: "closed by {person}",
     Replied.WAITS: "waits: {error:.293}",
     Replied.CARRIED_OUT: "{outcomes:; }",
+    Replied.UNREADABLE: (
+        "its row in the table reply of {database} cannot be read: use the version of rtbisect that"
+        " wrote it, or mend the columns state, asked and why by hand"
+    ),
     Outcomes.TO_DECIDE: "{command}: for you to decide, `rtbisect report withdraw {campaign}`",
     Outcomes.SEARCHED: "{command}: campaign {campaign}",
     Outcomes.ANSWERED: "{command}: {answer}, {path}",

@@ -241,6 +241,23 @@ def lab(monkeypatch):
     return asked
 
 
+def test_a_reply_that_cannot_be_read_stops_no_other(world, reply):
+    reply("k1")
+    kept = reply("k2", (("dup", ""),))
+    query = "UPDATE reply SET asked = 'x' WHERE key = 'k1'"
+    with kept.database.write() as connection:
+        connection.exec_driver_sql(query)
+    code, told = world("mail", "work")
+    assert (code, [each["state"] for each in told["replies"]]) == (0, ["unreadable", "done"])
+    assert kept.get("k2").state is ReplyState.DONE
+    code, told = world("mail", "replies")
+    unread, done = told["replies"]
+    assert (code, unread["key"], unread["state"], unread["asked"]) == (0, "k1", "unreadable", [])
+    assert unread["why_found"]["kind"] == Replied.UNREADABLE
+    assert done["state"] == "done"
+    assert world("mail", "close", "k1", "--by", WHO, "--site", str(world.site))[0] == 70
+
+
 def commit(world):
     with (world.tree / "kernel/rcu/tree.c").open("a") as file:
         file.write("int z;\n")

@@ -88,13 +88,26 @@ def test_what_a_newer_program_has_found_is_there(replies):
         ("asked", "x"),
         ("asked", "[1]"),
         ("asked", "1"),
+        ("asked", "[" * 5000 + "]" * 5000),
         ("state", "x"),
     ],
 )
-def test_a_row_that_is_damaged_is_told(replies, column, text):
+def test_a_row_that_is_damaged_hides_no_other(replies, tmp_path, column, text):
     put(replies, column, text)
+    other = replace(REPLY, key="k2")
+    replies.put(other, b"")
+    for found in (
+        replies.all([ReplyState.WAITING]),
+        replies.of_day(REPLY.at),
+        replies.of_sender(REPLY.sender),
+        replies.of_message(REPLY.message_id),
+    ):
+        damaged, readable = found
+        assert readable == other
+        why = Finding.of(Replied.UNREADABLE, database=str(tmp_path / "rtbisect.sqlite3"))
+        assert (damaged.key, damaged.state, damaged.why) == ("k1", ReplyState.UNREADABLE, why)
     with pytest.raises(InternalError, match=r"^reply k1 cannot be read"):
-        replies.all(tuple(ReplyState)) or replies.get("k1")
+        replies.get("k1")
 
 
 def test_what_became_of_commands_comes_back(replies):

@@ -71,6 +71,9 @@ SAID = [
     (Replied.CARRIED_OUT, {"outcomes": (REFUSED, SEARCHED)},
      "test: there is no patch; bisect: campaign bisect-4"),
     (Replied.CARRIED_OUT, {"outcomes": ()}, ""),
+    (Replied.UNREADABLE, {"database": "/s/db"},
+     ("its row in the table reply of /s/db cannot be read: use the version of rtbisect that wrote"
+      " it, or mend the columns state, asked and why by hand")),
     (Outcomes.TO_DECIDE, {"command": "dup", "campaign": "bisect-1"},
      "dup: for you to decide, `rtbisect report withdraw bisect-1`"),
     (Outcomes.SEARCHED, {"command": "bisect", "campaign": "bisect-4"},

@@ -68,6 +68,8 @@ class Replied(Kind):
     WAITS = "replied.waits", "error"
     #: `Outcomes` of its commands.
     CARRIED_OUT = "replied.carried-out", "outcomes"
+    #: By this version, in the file of this name.
+    UNREADABLE = "replied.unreadable", "database"
 
 
 class Outcomes(Kind):
