@@ -15,13 +15,14 @@ if TYPE_CHECKING:
 
 
 def _if(name: str, words: str, otherwise: str) -> Words:
-    """The first of these where the finding has that datum, the other where it has none."""
-    return lambda data: otherwise if data[name] in (None, 0, ()) else words
+    """The first of these where the finding has that datum, even 0, the other where it has none."""
+    return lambda data: otherwise if data[name] in (None, ()) else words
 
 
 def _listed(words: str, end: str = "") -> Words:
     """Names behind `words`, and how many more there are."""
-    return _if("more", f"{words}{{names}} and {{more}} more{end}", f"{words}{{names}}{end}")
+    more = f"{words}{{names}} and {{more}} more{end}"
+    return lambda data: more if data["more"] else f"{words}{{names}}{end}"
 
 
 def _where(before: str, after: str, boot: str = "at boot") -> Words:

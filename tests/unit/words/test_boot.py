@@ -50,6 +50,8 @@ def test_each_kind_has_a_sentence_and_no_sentence_is_without_a_kind():
         ),
         (Boots.SMT, {"value": None, "wanted": "1"}, "smt_active is 'unknown', not 1"),
         (Boots.SMT, {"value": "", "wanted": "1"}, "smt_active is '', not 1"),
+        (Boots.SMT, {"value": 0, "wanted": 1}, "smt_active is 0, not 1"),
+        (Raw.NO_HZ, {"file": "f.txt", "value": 0}, "f.txt tells no hz: 0"),
         (
             Boots.CPUS,
             {"fact": "online", "value": None},
