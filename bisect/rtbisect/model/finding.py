@@ -33,6 +33,11 @@ class Kind(StrEnum):
         return member
 
 
+#: Findings within findings; ours are four or five. What is handed to us is refused where it is
+#: read: who walks down a finding needs no bound of its own.
+_DEEPEST = 32
+
+
 class Kept(Kind):
     """What older programs kept as a sentence."""
 
@@ -42,12 +47,16 @@ class Kept(Kind):
 @kept_as("Finding")
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Something that was found."""
+    """Something that was found. ValueError where it is nested deeper than any finding is."""
 
     #: A `Kind` by its word, or one of a newer program.
     kind: str
     #: By name; texts in it may be foreign, and are made harmless where they are spoken.
     data: Mapping[str, Value]
+
+    def __post_init__(self) -> None:
+        if _depth(self) > _DEEPEST:
+            raise ValueError("a finding that is nested too deep")
 
     def __hash__(self) -> int:
         return hash(self.kind)
@@ -63,6 +72,13 @@ class Finding:
 _Part: TypeAlias = Finding | str | int | float | bool | None
 #: Of a finding. Several of them stand in a tuple.
 Value: TypeAlias = _Part | tuple[_Part, ...]
+
+
+def _depth(value: Value) -> int:
+    """Findings within one another, at most one above the bound: those inside are within it."""
+    if isinstance(value, Finding):
+        return 1 + max(map(_depth, value.data.values()), default=0)
+    return max(map(_depth, value), default=0) if isinstance(value, tuple) else 0
 
 
 def _plain(value: Value) -> Value:

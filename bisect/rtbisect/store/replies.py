@@ -158,7 +158,7 @@ class Replies:
         try:
             kept = json.loads(self._outcomes_file(key).read_text("utf-8"))
             return tuple(map(_outcome, kept))
-        except (OSError, ValueError, TypeError):
+        except (OSError, ValueError, TypeError, RecursionError):
             return ()
 
     def keep_outcomes(self, key: str, outcomes: Sequence[Finding]) -> None:

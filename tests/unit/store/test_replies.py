@@ -28,6 +28,10 @@ OUTCOMES = (
 )
 
 
+def nested(levels):
+    return '{"kind":"a.b","data":{"why":' * levels + "null" + "}}" * levels
+
+
 @pytest.fixture
 def replies(tmp_path):
     return Replies(tmp_path)
@@ -85,6 +89,7 @@ def test_what_a_newer_program_has_found_is_there(replies):
         ("why", "[]"),
         ("why", '{"kind":1}'),
         ("why", '{"format":9,"kind":"replied.signed","data":{}}'),
+        *(("why", nested(levels)) for levels in (40, 150, 5000)),
         ("asked", "x"),
         ("asked", "[1]"),
         ("asked", "1"),
@@ -117,7 +122,13 @@ def test_what_became_of_commands_comes_back(replies):
     assert replies.outcomes("k2") == ()
 
 
-@pytest.mark.parametrize("text", ["", "[", "1", "[1]", '[{"kind":1}]', "\0"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "", "[", "1", "[1]", '[{"kind":1}]', "\0",
+        *(f"[{nested(levels)}]" for levels in (40, 150, 5000)),
+    ],
+)  # fmt: skip
 def test_outcomes_that_are_damaged_are_none(replies, tmp_path, text):
     (tmp_path / "replies").mkdir(exist_ok=True)
     (tmp_path / "replies/k1.said").write_text(text)

@@ -63,7 +63,7 @@ def test_words_of_others_steer_no_screen():
 def test_findings_within_findings_end_somewhere(kind):
     """Where each is not whole, too, which is seen behind those in it."""
     finding = SAID
-    for _ in range(60):
+    for _ in range(30):
         finding = Finding(kind, {"effect": (finding,), "p": "none", "alpha": 1})
     assert len(str(speak(finding))) < 1000
 
