@@ -36,7 +36,7 @@ from rtbisect.model.campaign import Outcome
 from rtbisect.model.code import Build, CommitGraph
 from rtbisect.model.finding import Finding, Kept
 from rtbisect.model.ports import Journal, Ports, Subject
-from rtbisect.model.result import Gate, Result
+from rtbisect.model.result import Gate, Result, Verification
 from rtbisect.model.setup import Setup
 from rtbisect.pipeline import bisect
 from rtbisect.report.page import DRAFT, PAGE
@@ -73,6 +73,10 @@ _DRAFT = (
     "trend.png",
     "cpus.png",
     "index.html",
+)
+#: Parts of an answer that are shown where they differ; of tables it is told that they do.
+_SHOWN = frozenset(
+    {"outcome", "cause", "culprit", "confidence", "metric", "verifications", "reasons", "gates"}
 )
 #: Relative difference of numbers that are the same: another processor, or another version of a
 #: library, adds in another order.
@@ -365,10 +369,11 @@ def differences(judged: Rejudgement) -> Iterable[str]:
     if judged.now is None:
         yield f"no answer: {judged.why}"
         return
-    for name in ("outcome", "cause", "culprit", "confidence", "metric", "reasons", "gates"):
+    for name in (each.name for each in fields(Result)):
         held, now = getattr(judged.held, name), getattr(judged.now, name)
         if not alike(held, now):
-            yield f"{name}: {_shown(held)} -> {_shown(now)}"
+            shown = (_shown(held), _shown(now)) if name in _SHOWN else ("", "")
+            yield f"{name}: {' -> '.join(shown) if shown[0] != shown[1] else 'other figures'}"
 
 
 def _shown(value: Any) -> str:
@@ -377,6 +382,9 @@ def _shown(value: Any) -> str:
         return str(speak(value))
     if isinstance(value, Gate):
         return f"{value.name} {value.status} ({speak(value.reason)})"
+    if isinstance(value, Verification):
+        note = f" ({speak(value.note)})" if value.note else ""
+        return f"{speak(value.name)} {value.status}{note}"
     if isinstance(value, tuple):
         return ", ".join(map(_shown, value)) or "none"
     return str(value)

@@ -5,17 +5,19 @@ import gzip
 import hashlib
 import json
 import shutil
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import pytest
 
 from helpers.campaigns import ROOT, World, boots, line_of, sha
+from helpers.findings import words
 from rtbisect.errors import ConfigError
 from rtbisect.evidence import bundle
 from rtbisect.evidence.bundle import CampaignEvidence, differences, rejudge
 from rtbisect.evidence.replay import Answers, RecordingSubject, RecordingTree
 from rtbisect.lab.fake import FakeLab
 from rtbisect.model.campaign import Outcome
+from rtbisect.model.result import CheckStatus, Result
 from rtbisect.pipeline import bisect
 from rtbisect.store.journal import steps_of
 
@@ -99,6 +101,27 @@ def test_other_measurements_give_another_answer(campaign):
     found = rejudge(folder)
     assert not found.same
     assert list(differences(found))
+
+
+def test_a_check_that_ends_differently_is_a_difference(campaign):
+    found = rejudge(campaign[2])
+    first, *rest = found.now.verifications
+    other = replace(first, status=CheckStatus.FAIL, note=None)
+    assert first.status is not CheckStatus.FAIL
+    now = replace(found.now, verifications=(other, *rest))
+    (line,) = differences(replace(found, now=now))
+    assert line.startswith("verifications: ")
+    assert f"{words(first.name)} {first.status}" in line
+    assert f"{words(first.name)} fail" in line
+
+
+@pytest.mark.parametrize("name", [each.name for each in fields(Result)])
+def test_whatever_makes_two_answers_differ_is_told(campaign, name):
+    found = rejudge(campaign[2])
+    other = replace(found, now=replace(found.now, **{name: None}))
+    assert not other.same
+    (line,) = differences(other)
+    assert line.startswith(f"{name}: ")
 
 
 @pytest.mark.parametrize(
