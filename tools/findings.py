@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Findings that are not whole, and sentences that code reads or changes: the program has none.
+"""Findings that are not whole, kinds that nothing finds, and sentences that code reads or changes:
+the program has none.
 
     .venv/bin/python tools/findings.py
 
 By the syntax tree: a call that gives data to a kind gives all of them and no other, and nothing is
 asked of what `speak` or `said` gave: no method, no part, no comparison. The type checker refuses
-the same of a `Sentence`, which is no `str`; this also sees it behind `str()`.
+the same of a `Sentence`, which is no `str`; this also sees it behind `str()`. A kind is found by
+whatever names it, but for its sentence.
 """
 
 from __future__ import annotations
@@ -21,12 +23,15 @@ from rtbisect.model import kinds
 from rtbisect.model.finding import Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
 ROOT = Path(__file__).resolve().parents[1]
 #: What gives a kind its data, and what gives words.
 _GIVERS = ("of", "tell")
 _SPEAKERS = ("speak", "said")
+#: Kinds by enum and name that nothing finds any more and that something kept may have, with the
+#: version that was the last to find it.
+OUTLIVED: dict[tuple[str, str], str] = {}
 
 
 def every_kind() -> dict[tuple[str, str], Kind]:
@@ -80,10 +85,20 @@ def readers(tree: ast.AST) -> Iterator[int]:
             yield node.lineno
 
 
-def faults(root: Path, known: dict[tuple[str, str], Kind]) -> list[str]:
-    """A line for each fault of the program below `root`."""
+def members(tree: ast.AST) -> Iterator[tuple[str, str]]:
+    """What is named as `Enum.NAME` or `module.Enum.NAME`: enum and name."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Attribute | ast.Name):
+            whose = node.value
+            yield whose.attr if isinstance(whose, ast.Attribute) else whose.id, node.attr
+
+
+def faults(
+    root: Path, known: dict[tuple[str, str], Kind], outlived: Collection[tuple[str, str]] = ()
+) -> list[str]:
+    """A line for each fault of the program below `root`; nothing finds those `outlived`."""
     enums = {enum for enum, _ in known}
-    lines = []
+    lines, named = [], set()
     for path in sorted(root.rglob("*.py")):
         tree, place = ast.parse(path.read_text("utf-8")), path.relative_to(root)
         for line, (enum, name), data in givers(tree):
@@ -96,11 +111,16 @@ def faults(root: Path, known: dict[tuple[str, str], Kind]) -> list[str]:
                 wanted = " ".join(kind.parameters)
                 lines.append(f"{place}:{line}: {enum}.{name} has {wanted}, not {sorted(data)}")
         lines += [f"{place}:{line}: a sentence is read" for line in sorted(set(readers(tree)))]
+        if "words" not in place.parts:
+            named.update(members(tree))
+    lost = known.keys() - named
+    lines += [f"{enum}.{name}: nothing finds it" for enum, name in sorted(lost - {*outlived})]
+    lines += [f"{enum}.{name}: is not outlived" for enum, name in sorted({*outlived} - lost)]
     return lines
 
 
 def main() -> int:
-    found = faults(ROOT / "bisect", every_kind())
+    found = faults(ROOT / "bisect", every_kind(), OUTLIVED)
     for line in found:
         print(line)
     return bool(found)
