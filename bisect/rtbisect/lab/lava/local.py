@@ -143,8 +143,7 @@ class LavaRunLab(LavaLab):
         how = f"lava-run ended with {done.returncode}"
         if done.timed_out:
             how = "lava-run did not end within its own timeouts"
-        starved = "this host ran out of memory while the job ran" if oom_kills else ""
-        return EndedJob(log=parsed, artefact=artefact, how=how, starved=starved)
+        return EndedJob(log=parsed, artefact=artefact, how=how, oom_kills=oom_kills)
 
     def _write_job(self, request: RunRequest, folder: Path, key: str) -> None:
         """Job, device and links to the artefacts; the links have names that a log can show."""

@@ -29,9 +29,9 @@ class EndedJob:
     device: str = ""
     #: On its device; None where that is not known.
     seconds: float | None = None
-    #: What the dispatcher lacked meanwhile: a machine that was killed for it looks like a kernel
-    #: that reset it. "" for nothing.
-    starved: str = ""
+    #: Processes that its dispatcher lost meanwhile for want of memory: a machine that was one of
+    #: them looks like a kernel that reset it.
+    oom_kills: int = 0
 
 
 def verdict_on(request: RunRequest, ended: EndedJob) -> Verdict:
@@ -48,8 +48,11 @@ def verdict_on(request: RunRequest, ended: EndedJob) -> Verdict:
         raise InfrastructureError(error.message, hint, retryable=error.retryable) from None
     except ConfigError as error:
         raise ConfigError(error.message, f"{error.hint} {where}") from None
-    if ended.starved and verdict.status is not RunStatus.COMPLETE:
-        raise InfrastructureError(ended.starved, f"free memory or add some {where}")
+    if ended.oom_kills and verdict.status is not RunStatus.COMPLETE:
+        raise InfrastructureError(
+            f"this host ran out of memory while the job ran ({ended.oom_kills} processes killed)",
+            f"free memory or add some {where}",
+        )
     return verdict
 
 
