@@ -37,7 +37,9 @@ from rtbisect.report.own import mailable
 from rtbisect.report.text import foreign, short
 from rtbisect.store.campaigns import CampaignRecord, CampaignStore
 from rtbisect.store.journal import recorded
+from rtbisect.trees.mime import UnreadableError
 from rtbisect.trees.patches import patches_of
+from rtbisect.words.speak import speak
 
 if TYPE_CHECKING:
     from rtbisect.model.report import ReportInput
@@ -70,7 +72,10 @@ def of_patch(state: Path, record: CampaignRecord, mail: bytes, seed: int = 0) ->
     """The patches of a mail on top of the revision that a report calls bad (of a repair: broken);
     ConfigError where they do not apply.
     """
-    patches = patches_of(mail)
+    try:
+        patches = patches_of(mail)
+    except UnreadableError as error:
+        raise ConfigError(f"the mail {speak(error.why)}", "send the patch as plain text") from error
     site, base, request = _site_and_base(state, record)
     patched = trees.tree_of(state, site.target(request.tree)).apply(base, patches)
     title = foreign(patches[-1].title, 60)

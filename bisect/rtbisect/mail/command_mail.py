@@ -109,7 +109,7 @@ def read_reply(
     try:
         return _read(data, threads, trust, now, giant=giant)
     except mime.UnreadableError as error:
-        return Reply(ignored=Finding.of(error.why))
+        return Reply(ignored=error.why)
     except RtbisectError:
         raise
     except Exception as error:  # noqa: BLE001  (the parser of the library, on what anybody may send)

@@ -11,6 +11,7 @@ from email import message_from_bytes
 from email.message import Message
 from email.policy import compat32
 
+from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.mail import Ignored
 
 #: Bytes of a header that says what a part is; the library splits its parameters by the square.
@@ -26,24 +27,25 @@ _NESTING = re.compile(rb"multipart/|message/", re.IGNORECASE)
 class UnreadableError(ValueError):
     """A mail that nobody writes to say something."""
 
-    def __init__(self, why: Ignored, message: str) -> None:
-        super().__init__(message)
-        #: The same for who keeps it.
-        self.why = why
+    def __init__(self, why: Ignored, **data: str) -> None:
+        super().__init__(why.value)
+        self.why = Finding.of(why, **data)
 
 
 def parse(data: bytes) -> Message:
-    """The message of these bytes; UnreadableError where it has too many parts."""
+    """The message of these bytes; UnreadableError where it has too many parts, or a header is too
+    long.
+    """
     nested = sum(1 for _ in _NESTING.finditer(data))
     if nested > MOST_NESTED:
-        raise UnreadableError(Ignored.NESTED_PARTS, "has too many parts within parts")
+        raise UnreadableError(Ignored.NESTED_PARTS)
     # Each part begins behind a line with two dashes; diffs have such lines, too.
     if nested and data.count(b"\n--") + data.count(b"\r--") > MOST_PARTS:
-        raise UnreadableError(Ignored.MANY_PARTS, "has too many parts")
+        raise UnreadableError(Ignored.MANY_PARTS)
     # One line break for all: a bare CR ends a line of headers for the library.
     plain = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     if any(_is_long(plain, header.start()) for header in _CONTENT.finditer(plain)):
-        raise UnreadableError(Ignored.ENDLESS_HEADER, "has a header without end")
+        raise UnreadableError(Ignored.ENDLESS_HEADER)
     return message_from_bytes(data, policy=compat32)
 
 

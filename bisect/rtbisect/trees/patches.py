@@ -12,6 +12,7 @@ from email.message import Message
 from pathlib import Path
 
 from rtbisect.errors import ConfigError
+from rtbisect.model.kinds.mail import Ignored
 from rtbisect.process.command import printable
 from rtbisect.trees import mime
 
@@ -40,19 +41,15 @@ class Patch:
 def patches_of(data: bytes) -> tuple[Patch, ...]:
     """The patches of an mbox, of a mail or of a plain diff, a numbered series in its order; ()
     where there is none. A cover letter has no diff and is none. ConfigError for what would be
-    applied in part, and for what cannot be read.
+    applied in part, and `mime.UnreadableError` for what cannot be read.
     """
     try:
         return _series(data)
-    except ConfigError:
+    except (ConfigError, mime.UnreadableError):
         raise
-    except mime.UnreadableError as error:
-        raise ConfigError(f"the mail {error}", "send the patch as plain text") from error
     except Exception as error:
         # The parser of the library, on what anybody may send.
-        raise ConfigError(
-            f"the mail cannot be read ({type(error).__name__})", "send the patch as plain text"
-        ) from error
+        raise mime.UnreadableError(Ignored.UNREADABLE, error=type(error).__name__) from error
 
 
 def _series(data: bytes) -> tuple[Patch, ...]:

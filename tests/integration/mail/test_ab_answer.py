@@ -2,18 +2,22 @@
 """Patches that somebody wants tested, and what is answered."""
 
 import email
+import re
 from dataclasses import replace
 from datetime import UTC, datetime
 from email.policy import default
 
 import pytest
 
+from helpers.findings import words
 from helpers.mail_world import needs_tools
 from helpers.report_cases import rcu, repair
 from rtbisect.campaign import ab_test
 from rtbisect.errors import ConfigError
 from rtbisect.judge.verdict import judge
 from rtbisect.model.campaign import CampaignRequest, Level, Outcome, Sample
+from rtbisect.model.finding import Finding
+from rtbisect.model.kinds.mail import Ignored
 from rtbisect.model.result import KernelRole, TableRow
 from rtbisect.report.lint.mail import MOST_BYTES
 from rtbisect.report.lint.rules import lint
@@ -118,3 +122,11 @@ def test_a_patch_is_put_on_what_is_bad(world, report, end):
     assert question.what == 'The patch "rcu: mend it"'
     with pytest.raises(ConfigError, match="was about"):
         ab_test.of_revision(world.state, record, "linux-6.12.y-rt")
+
+
+def test_a_mail_that_no_parser_is_given_is_refused_in_a_line(world):
+    record = CampaignStore(world.state).get(world.campaign(rcu(), newer=world.sha))
+    part = b"Content-Type: multipart/mixed; boundary=b\n\n--b\n"
+    said = words(Finding.of(Ignored.NESTED_PARTS))
+    with pytest.raises(ConfigError, match=f"^the mail {re.escape(said)}; send"):
+        ab_test.of_patch(world.state, record, part * 100)

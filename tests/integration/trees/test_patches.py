@@ -5,6 +5,7 @@ import pytest
 
 from rtbisect.errors import ConfigError
 from rtbisect.trees.git import GitTree, GitTreeSettings
+from rtbisect.trees.mime import UnreadableError
 from rtbisect.trees.patches import MOST, MOST_BYTES, Patch, patches_of
 
 
@@ -86,12 +87,12 @@ def test_what_would_be_applied_in_part_is_refused(repo):
     ],
 )
 def test_what_breaks_parsers_is_told(data):
-    told = ""
+    why = None
     try:
         found = patches_of(data)
-    except ConfigError as error:
-        found, told = (), error.message
-    assert "cannot be read" in told or all(each.title for each in found)
+    except UnreadableError as error:
+        found, why = (), error.why
+    assert why or all(each.title for each in found)
 
 
 def test_a_commit_of_a_patch_is_known_as_one(repo, tree):

@@ -5,10 +5,12 @@ text is. What they are given is counted, not how long they take.
 
 import pytest
 
-from rtbisect.errors import ConfigError
 from rtbisect.lab import classify
+from rtbisect.model.finding import Finding
+from rtbisect.model.kinds.mail import Ignored
 from rtbisect.report import policy
 from rtbisect.trees import patches
+from rtbisect.trees.mime import UnreadableError
 
 LONG = 1_000_000
 DIFF = b"\ndiff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n"
@@ -51,8 +53,9 @@ def test_a_folded_subject_of_a_series_is_found_all_the_same():
 @pytest.mark.parametrize("begin", [b"", b"From a\n"])
 def test_patches_in_parts_within_parts_are_not_taken_apart(begin):
     part = b"Content-Type: multipart/mixed; boundary=b\n\n--b\n"
-    with pytest.raises(ConfigError, match="too many parts"):
+    with pytest.raises(UnreadableError) as caught:
         patches.patches_of(begin + part * 100 + DIFF)
+    assert caught.value.why == Finding.of(Ignored.NESTED_PARTS)
 
 
 def test_a_line_of_a_console(monkeypatch):
