@@ -26,8 +26,8 @@ from rtbisect.model.facts import RAW, UNEXPLAINED, Facts
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.boot import Boots
 from rtbisect.process.command import cut, printable
+from rtbisect.store import codec
 from rtbisect.suites import base, reported
-from rtbisect.words.speak import speak
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -97,7 +97,7 @@ def evidence(request: RunRequest, log: LavaLog) -> BootEvidence:
         except InvalidBoot as error:
             if not window.explains:
                 raise
-            facts[f"{UNEXPLAINED}{window.name}"] = printable(str(speak(error.found)))
+            facts[f"{UNEXPLAINED}{window.name}"] = codec.to_json(Finding, error.found)
     facts["profile"] = request.profile.name
     for window in request.windows:
         if window.site_workload:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rtbisect.model.lab import Run
 
 #: Names of what the lab notes: a digest of all raw files of the windows, and before the name of a
-#: window why it explains nothing.
+#: window the JSON of the finding why it explains nothing (of older programs its sentence).
 RAW, UNEXPLAINED = "raw_sha256", "unexplained_"
 _COUNT = re.compile(r"[0-9]{1,18}")
 

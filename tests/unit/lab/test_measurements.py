@@ -3,7 +3,7 @@ from dataclasses import replace
 
 import pytest
 
-from helpers.findings import Like, innermost, words
+from helpers.findings import Like, innermost
 from helpers.lab_logs import (
     DEVICE,
     block,
@@ -27,6 +27,7 @@ from rtbisect.lab.windows import WINDOWS
 from rtbisect.model.facts import Facts
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.boot import Boots, Raw
+from rtbisect.store import codec
 from rtbisect.suites import rcutorture, senders, siteload
 
 ASKED = request()
@@ -76,8 +77,9 @@ def test_a_window_that_explains_tells_sources_and_is_never_a_reason_to_refuse():
     content = files(asked) | mine
     log = log_of(content, {told.name: "fail"}, asked)
     found = evidence(asked, log)
-    lost = Finding.of(Boots.SOURCES, window=told.name, why=Finding.of(Raw.LOST, events=7))
-    assert dict(found.facts)["unexplained_senders-off"] == words(lost)
+    lost = Finding.of(Boots.SOURCES, window=told.name, why=Finding.of(Raw.LOST, events="7"))
+    assert codec.from_json(Finding, dict(found.facts)["unexplained_senders-off"]) == lost
+    assert Facts(dict(found.facts)).unexplained == {told.name}
     assert not [s for s in found.sources if s.window == told.name]
 
 
