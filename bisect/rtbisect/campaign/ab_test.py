@@ -26,7 +26,9 @@ from rtbisect.model.campaign import (
     with_sought,
 )
 from rtbisect.model.command import Extra
+from rtbisect.model.finding import Finding, kept_sentence
 from rtbisect.model.formats import kept_as
+from rtbisect.model.kinds.mail import Newer
 from rtbisect.model.result import ENDS
 from rtbisect.report import ab_table
 from rtbisect.report.averages import threshold_of
@@ -34,7 +36,7 @@ from rtbisect.report.draft import keep
 from rtbisect.report.input_file import read_input
 from rtbisect.report.message import Envelope, answers_to, own_id
 from rtbisect.report.own import mailable
-from rtbisect.report.text import foreign, short
+from rtbisect.report.text import cut, short
 from rtbisect.store.campaigns import CampaignRecord, CampaignStore
 from rtbisect.store.journal import recorded
 from rtbisect.trees.mime import UnreadableError
@@ -55,15 +57,19 @@ def _with_sought(question: dict[str, Any]) -> dict[str, Any]:
     return question | {"request": with_sought(question["request"])}
 
 
-@kept_as("Question", _with_sought)
+def _with_found(question: dict[str, Any]) -> dict[str, Any]:
+    return question | {"what": kept_sentence(question["what"])}
+
+
+@kept_as("Question", _with_sought, _with_found)
 @dataclass(frozen=True, slots=True)
 class Question:
     """Two revisions to compare for a report."""
 
     #: The campaign that boots them: its older end has what the report is about.
     request: CampaignRequest
-    #: What the answer calls the newer one: `The patch "..."`; "" for a search.
-    what: str
+    #: What the newer one is; None for a search.
+    what: Finding | None
     #: The newer one is the head of the tree's branch.
     newest: bool = False
 
@@ -78,10 +84,11 @@ def of_patch(state: Path, record: CampaignRecord, mail: bytes, seed: int = 0) ->
         raise ConfigError(f"the mail {speak(error.why)}", "send the patch as plain text") from error
     site, base, request = _site_and_base(state, record)
     patched = trees.tree_of(state, site.target(request.tree)).apply(base, patches)
-    title = foreign(patches[-1].title, 60)
-    more = f" and {len(patches) - 1} more patches" if len(patches) > 1 else ""
-    question = _check_request(request, base, patched, seed, sent=True)
-    return Question(question, f'The patch "{title}"{more}')
+    title, others = cut(patches[-1].title, 60), len(patches) - 1
+    what = Finding.of(Newer.PATCH, title=title)
+    if others:
+        what = Finding.of(Newer.SERIES, title=title, others=others)
+    return Question(_check_request(request, base, patched, seed, sent=True), what)
 
 
 def of_revision(state: Path, record: CampaignRecord, revision: str = "", seed: int = 0) -> Question:
@@ -95,7 +102,8 @@ def of_revision(state: Path, record: CampaignRecord, revision: str = "", seed: i
     if sha == base:
         raise ConfigError(f"{short(sha)} is what the report was about", "give another revision")
     question = _check_request(request, base, sha, seed, sent=tree.foreign(sha))
-    return Question(question, f"Revision {foreign(revision or target.branch, 60)}", not revision)
+    name = cut(revision or target.branch, 60)
+    return Question(question, Finding.of(Newer.REVISION, name=name), not revision)
 
 
 def _site_and_base(state: Path, record: CampaignRecord) -> tuple[Site, str, CampaignRequest]:
@@ -199,7 +207,7 @@ def write_answer(
         marks=(("Campaign", record.id), ("Kind", "result"), ("State", "draft")),
     )
     tested = ab_table.AbTest(
-        what=question.what,
+        what=question.what or Finding.of(Newer.REVISION, name=short(question.request.newer)),
         base=question.request.older,
         new=question.request.newer,
         judgement=judgement,

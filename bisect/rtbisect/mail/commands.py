@@ -101,7 +101,7 @@ def _question_of(
     seed = int(hashlib.sha256(f"{thread.reply.key} {position}".encode()).hexdigest()[:7], 16)
     if name == Asked.BISECT:
         request = _bisection_request(state, thread.site, thread.record.request, argument)
-        return Question(replace(request, seed=seed), "")
+        return Question(replace(request, seed=seed), None)
     if name == Asked.TEST and is_address(argument):
         mail = fetch(argument, thread.site.ours.mail.commands.archives)
     elif name == Asked.TEST and not argument:

@@ -21,6 +21,7 @@ from rtbisect.report.wording import said
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from rtbisect.model.finding import Finding
     from rtbisect.model.report import ReportInput
     from rtbisect.model.result import KernelRole, Result, Summary, TableRow
 
@@ -38,8 +39,8 @@ MOST_FIGURES = 14
 class AbTest:
     """Two kernels that were booted for a report."""
 
-    #: The newer one in a few words, safe to print: `The patch "..."`.
-    what: str
+    #: What the newer one is.
+    what: Finding
     #: Their full shas.
     base: str
     new: str
@@ -66,7 +67,7 @@ def context(report: ReportInput, test: AbTest) -> dict[str, Any]:
     measured = any(row.metric == limit.key for row in result.table)
     return {
         "banner": banner(report),
-        "what": test.what,
+        "what": said(report, test.what),
         "verdict": _VERDICTS[judgement.level] if measured else "was not measured",
         "metric": metric_name(limit.key),
         "base": middle(judgement.base, unit, limit),

@@ -14,6 +14,7 @@ from rtbisect.model.kinds.mail import (
     CpuLists,
     Digested,
     Ignored,
+    Newer,
     NoMaintainers,
     NoText,
     Obstacle,
@@ -83,6 +84,9 @@ _REPLIES: Mapping[str, Words] = {
     Outcomes.SEARCHED: "{command}: campaign {campaign}",
     Outcomes.ANSWERED: "{command}: {answer}, {path}",
     Outcomes.REFUSED: "{command}: {error}",
+    Newer.PATCH: 'The patch "{title}"',
+    Newer.SERIES: 'The patch "{title}" with {others:many other}',
+    Newer.REVISION: "Revision {name}",
 }
 
 _INTERNAL = "Internal: for the operator alone, not for a list"

@@ -9,7 +9,7 @@ from email.policy import default
 
 import pytest
 
-from helpers.findings import words
+from helpers.findings import spoken, words
 from helpers.mail_world import needs_tools
 from helpers.report_cases import rcu, repair
 from rtbisect.campaign import ab_test
@@ -17,13 +17,15 @@ from rtbisect.errors import ConfigError
 from rtbisect.judge.verdict import judge
 from rtbisect.model.campaign import CampaignRequest, Level, Outcome, Sample
 from rtbisect.model.finding import Finding
-from rtbisect.model.kinds.mail import Ignored
+from rtbisect.model.kinds.mail import Ignored, Newer
 from rtbisect.model.result import KernelRole, TableRow
 from rtbisect.report.lint.mail import MOST_BYTES
 from rtbisect.report.lint.rules import lint
 from rtbisect.store.campaigns import CampaignStore
 
 pytestmark = needs_tools
+
+PATCH = Finding.of(Newer.PATCH, title="rcu: mend it")
 
 
 def test_a_patch_that_is_too_large_is_not_tested_in_part(world, tmp_path):
@@ -67,7 +69,7 @@ def checked(world, name, before, after, report):
     request = CampaignRequest(
         kind="check", site=str(world.site), tree="stable-rt", older="b" * 40, newer="c" * 40
     )
-    question = ab_test.Question(request, 'The patch "rcu: mend it"')
+    question = ab_test.Question(request, PATCH)
     return ab_test.write_answer(
         world.state, store.get(name), question, store.get(check), "<q@x.org>"
     )
@@ -88,13 +90,13 @@ def test_an_answer_says_what_a_patch_does(world, after, words, level, report):
     found = checked(world, name, (9.0, 9.1, 8.9, 9.0, 9.05, 9.02), after, report)
     assert found.level is level
     text = " ".join(found.text.split())
-    assert f'The patch "rcu: mend it" {words}' in text
+    assert f"{spoken(PATCH)} {words}" in text
     mail = email.message_from_string(found.text, policy=default)
     assert mail["In-Reply-To"] == "<q@x.org>"
     assert [each.addr_spec for each in mail["To"].addresses] == ["olga@lab.example.org"]
     assert found.path.read_text() == found.text
     assert lint(found.text.encode()) == ()
-    assert "Tested-by:" not in found.text
+    assert "Newer-by:" not in found.text
     names = [line.split()[0] for line in found.text.splitlines() if "_ms  " in line]
     assert names == ["p50_ms", "mean_ms"], "what is judged stands first"
 
@@ -119,7 +121,16 @@ def test_a_patch_is_put_on_what_is_bad(world, report, end):
     question = ab_test.of_patch(world.state, record, patch.read_bytes())
     assert question.request.older == world.sha
     assert dict(question.request.extra) == {"foreign": question.request.newer}
-    assert question.what == 'The patch "rcu: mend it"'
+    assert question.what == PATCH
+    series = b""
+    for number in (1, 2):
+        (world.tree / "kernel/rcu/tree.c").write_text(f"int y{number};\n")
+        mail = f"From a\nSubject: [PATCH {number}/2] x{number}\n\n{world._git('diff')}\n\n"
+        world._git("commit", "-qam", "x")
+        series += mail.encode()
+    world._git("reset", "-q", "--hard", world.sha)
+    question = ab_test.of_patch(world.state, record, series)
+    assert question.what == Finding.of(Newer.SERIES, title="x2", others=1)
     with pytest.raises(ConfigError, match="was about"):
         ab_test.of_revision(world.state, record, "linux-6.12.y-rt")
 

@@ -24,7 +24,8 @@ from rtbisect.errors import InfrastructureError
 from rtbisect.judge.verdict import judge
 from rtbisect.mail import result_mail
 from rtbisect.model.campaign import CampaignRequest, Level, Limits, Outcome, Sample
-from rtbisect.model.kinds.mail import Untrusted
+from rtbisect.model.finding import Finding
+from rtbisect.model.kinds.mail import Newer, Untrusted
 from rtbisect.model.result import KernelRole, TableRow
 from rtbisect.report.lint.rules import lint
 from rtbisect.store.campaigns import CampaignStore
@@ -87,7 +88,7 @@ def drafted(world, name, after=QUICK, parent="", *, newest=False, site=None):
     request = CampaignRequest(
         kind="check", site=str(site or world.site), tree="stable-rt", older="b" * 40, newer="c" * 40
     )
-    question = ab_test.Question(request, 'The patch "rcu: mend it"', newest)
+    question = ab_test.Question(request, Finding.of(Newer.PATCH, title="x"), newest)
     store = CampaignStore(world.state)
     found = ab_test.write_answer(world.state, store.get(name), question, check, parent)
     result_mail.note_test(store, store.get(name), found.level, newest=newest)

@@ -82,6 +82,16 @@ class Outcomes(Kind):
     REFUSED = "outcome.refused", "command error"
 
 
+class Newer(Kind):
+    """What the newer one is of two revisions that were compared for a report."""
+
+    PATCH = "newer.patch", "title"
+    #: The last one of a series, and how many are before it.
+    SERIES = "newer.series", "title others"
+    #: As somebody has called it, or the branch whose head it is.
+    REVISION = "newer.revision", "name"
+
+
 class Obstacle(Kind):
     """What keeps a report with its operator."""
 
