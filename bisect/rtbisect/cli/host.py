@@ -46,7 +46,7 @@ def list_hosts(output: Output, site: Path | None) -> int:
     for machine in inventory.all_of(loaded):
         entry = listed.get(machine.listed_as)
         row = {"host": machine.name, "device": machine.device, **_state_row(machine, rest)}
-        rows.append(row | {"quarantined": entry.reason if entry else ""})
+        rows.append(row | {"quarantined": entry.told if entry else ""})
     lines = [
         f"{row['host']}: power {row['power']}"
         + (f", LAVA {row['health']} {row['state']}" if row["device"] else "")
@@ -160,7 +160,7 @@ def quarantine(
     else:
         assert reason is not None
         listed.put(device, reason, datetime.now(UTC))
-        text = f"{name} is quarantined: {listed.all()[device].reason}"
+        text = f"{name} is quarantined: {listed.all()[device].told}"
     on = device in listed.all()
     output.answer({"host": name, "device": device, "quarantined": on}, text)
     return 0

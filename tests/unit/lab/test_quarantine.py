@@ -31,7 +31,20 @@ def test_a_device_is_put_there_and_released(tmp_path):
     assert list(here.all()) == ["rt02"]
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{", '{"a": 1}', '{"a": {"reason": "x"}}'])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "[]",
+        "{",
+        '{"a": 1}',
+        '{"a": {"reason": "x"}}',
+        *(
+            f'{{"a": {{"reason": {reason}, "since": "x"}}}}'
+            for reason in ("1", "{}", '{"kind": "a.b"}', "null", "[" * 5000 + "]" * 5000)
+        ),
+    ],
+)
 def test_a_list_that_is_none_is_refused(tmp_path, text):
     place = tmp_path / "quarantine.json"
     place.write_text(text)
@@ -83,9 +96,10 @@ def test_a_device_that_fails_again_and_again_is_quarantined(bench, listed):
     assert listed.all() == {}
     with pytest.raises(InfrastructureError):
         lab.run(bench.request(), KeptNote())
-    reason = listed.all()["host-1"].reason
-    assert "pdu-reboot failed" in reason
-    assert any(f"host-1 is quarantined: {reason}" in line for line in bench.told)
+    entry = listed.all()["host-1"]
+    assert (entry.reason.kind, entry.reason.data["faults"]) == (Labs.FAULTS, 3)
+    assert "pdu-reboot failed" in entry.reason.data["error"]
+    assert any(f"host-1 is quarantined: {entry.told}" in line for line in bench.told)
 
 
 def test_a_device_whose_bmc_tells_of_a_fault_is_quarantined_before_a_campaign(bench, listed):
@@ -96,7 +110,10 @@ def test_a_device_whose_bmc_tells_of_a_fault_is_quarantined_before_a_campaign(be
     lab.preflight(bench.request())
     assert list(listed.all()) == ["host-1"]
     reason = Finding.of(Labs.FOUND_BEFORE, why=faults["host-1"])
-    assert listed.all()["host-1"].reason == words(reason)
+    assert listed.all()["host-1"].reason == reason
+    assert listed.all()["host-1"].told == words(reason)
+    (first, _) = bench.lab()._devices("qemu-smt")
+    assert first.why_not == Finding.of(Labs.QUARANTINED, device="host-1", why=reason)
     assert any("host-1 is quarantined" in line for line in bench.told)
     # Who is out of service is not asked.
     faults["host-2"] = Finding.of(Labs.OUT_OF_LIMITS, sensors=("inlet",))

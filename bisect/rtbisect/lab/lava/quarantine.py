@@ -10,16 +10,19 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
 from rtbisect.errors import ConfigError
+from rtbisect.model.finding import Finding
 from rtbisect.process import locks
 from rtbisect.process.command import printable
+from rtbisect.store import codec
 from rtbisect.store.artefacts import write_whole
+from rtbisect.words.speak import speak
 
-#: Characters of a reason.
+#: Characters of a person's reason.
 _LONGEST = 300
 
 
@@ -27,9 +30,15 @@ _LONGEST = 300
 class QuarantineEntry:
     """Why a device is on the list."""
 
-    reason: str
+    #: What was found; of a person, and of older programs, in words.
+    reason: Finding | str
     #: ISO 8601, UTC.
     since: str
+
+    @property
+    def told(self) -> str:
+        """The reason for a person."""
+        return str(speak(self.reason)) if isinstance(self.reason, Finding) else self.reason
 
 
 class Quarantine:
@@ -42,17 +51,19 @@ class Quarantine:
         """Every device of the list; ConfigError when the file is none of ours."""
         try:
             rows = json.loads(self._path.read_text("utf-8"))
-            return {str(name): QuarantineEntry(**entry) for name, entry in sorted(rows.items())}
+            return {str(name): _entry(**row) for name, row in sorted(rows.items())}
         except FileNotFoundError:
             return {}
-        except (OSError, ValueError, TypeError, AttributeError) as error:
+        except (OSError, ValueError, TypeError, AttributeError, RecursionError) as error:
             raise ConfigError(
                 f"the quarantine list {self._path} cannot be read", "mend or remove it"
             ) from error
 
-    def put(self, device: str, reason: str, now: datetime) -> None:
+    def put(self, device: str, reason: Finding | str, now: datetime) -> None:
         """Put a device on the list; the first reason stays."""
-        entry = QuarantineEntry(printable(reason, _LONGEST), now.isoformat(timespec="seconds"))
+        if isinstance(reason, str):
+            reason = printable(reason, _LONGEST)
+        entry = QuarantineEntry(reason, now.isoformat(timespec="seconds"))
         with self._changed() as entries:
             entries.setdefault(device, entry)
 
@@ -68,5 +79,18 @@ class Quarantine:
         with locks.hold(lock, wait_s=10.0, what="the list of quarantined devices"):
             entries = dict(self.all())
             yield entries
-            rows = {name: asdict(entry) for name, entry in entries.items()}
+            rows = {name: _row(entry) for name, entry in entries.items()}
             write_whole(self._path, (json.dumps(rows, indent=1) + "\n").encode())
+
+
+def _entry(reason: object, since: str) -> QuarantineEntry:
+    """ValueError or TypeError where it is none."""
+    return QuarantineEntry(
+        reason if isinstance(reason, str) else codec.from_plain(Finding, reason), since
+    )
+
+
+def _row(entry: QuarantineEntry) -> dict[str, object]:
+    reason = entry.reason
+    kept = codec.to_plain(Finding, reason) if isinstance(reason, Finding) else reason
+    return {"reason": kept, "since": entry.since}

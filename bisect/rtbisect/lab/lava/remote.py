@@ -299,7 +299,7 @@ class LavaServerLab(LavaLab):
 
     def _quarantine(self, device: str, reason: Finding) -> None:
         if self.settings.quarantine is not None:
-            self.settings.quarantine.put(device, str(speak(reason)), datetime.now(UTC))
+            self.settings.quarantine.put(device, reason, datetime.now(UTC))
             self._tell(f"{device} is quarantined: {speak(reason)}; see `rtbisect host list`")
 
     def _submit(self, key: str, text: str) -> int:
@@ -390,7 +390,7 @@ class LavaServerLab(LavaLab):
             return
         self._give_up(state.job, key)
         raise InfrastructureError(
-            f"job {state.job} was given {state.device}, which is quarantined: {entry.reason}",
+            f"job {state.job} was given {state.device}, which is quarantined: {entry.told}",
             f"put {state.device} into maintenance in lab {self.settings.lab}, or release it:"
             " `rtbisect host quarantine`",
         )

@@ -90,7 +90,7 @@ class DeviceState:
     #: The worker is out of reach.
     offline: bool
     #: Why we do not take its boots for evidence; "" where we do.
-    shunned: str = ""
+    shunned: Finding | str = ""
 
     @property
     def why_not(self) -> Finding | None:
