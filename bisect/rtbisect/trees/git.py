@@ -16,6 +16,7 @@ from rtbisect.model.code import Change, Checkout, Commit, CommitGraph, CommitHea
 from rtbisect.model.report import CommitText
 from rtbisect.process.command import printable, whole_text
 from rtbisect.process.locks import hold
+from rtbisect.trees.merge import DATE, commit_tree, merge, parents_of, tree_id
 from rtbisect.trees.plumbing import FULL_SHA, WALK_S, Git, full_sha, last_line
 from rtbisect.trees.store import Store
 from rtbisect.trees.worktree import Worktree
@@ -36,10 +37,8 @@ _UPSTREAM = re.compile(
 _TAGS = ("Fixes", "Signed-off-by", "Link")
 MOST_TAGS = 16
 
-#: The date of commits that are made here, so that the same revert is the same commit; by it they
-#: are known, too.
-_DATE = "2000-01-01T00:00:00+00:00"
-_MADE_TIME = f"{datetime.fromisoformat(_DATE).timestamp():.0f}"
+#: When commits of ours were made, in seconds since 1970.
+_MADE_TIME = f"{datetime.fromisoformat(DATE).timestamp():.0f}"
 
 #: Seconds to wait for a checkout of another campaign.
 LOCK_WAIT_S = 1800.0
@@ -201,7 +200,7 @@ class GitTree:
 
     def tree_id(self, sha: str) -> str:
         """Id of the files of a commit: equal for equal files."""
-        return self._git()("rev-parse", "--verify", f"{full_sha(sha)}^{{tree}}").strip()
+        return tree_id(self._git(), full_sha(sha))
 
     def revert_on(self, tip: str, commit: str) -> str | None:
         """Merge by plumbing, without a worktree. None for merges, roots, conflicts, and
@@ -209,14 +208,14 @@ class GitTree:
         """
         git = self._git()
         text = self.describe(full_sha(commit))
-        parents = _parents(git, commit)
-        if len(parents) != 1:
+        above = parents_of(git, commit)
+        if len(above) != 1:
             return None
-        tree = _merged(git, base=commit, ours=full_sha(tip), theirs=parents[0])
+        tree = merge(git, base=commit, ours=full_sha(tip), theirs=above[0]).tree
         if tree is None or tree == self.tree_id(tip):
             return None
         note = f'Revert "{text.subject}"\n\nThis reverts commit {commit}.\n'
-        revert = _commit_tree(git, tree, tip, note)
+        revert = commit_tree(git, tree, tip, note)
         git("update-ref", _revert(revert), revert)
         return revert
 
@@ -242,7 +241,7 @@ class GitTree:
                         "rebase it on the revision that the report names",
                     )
                 tree = git("write-tree", env=index, timeout_s=WALK_S).strip()
-                tip = _commit_tree(git, tree, tip, f"{patch.title}\n")
+                tip = commit_tree(git, tree, tip, f"{patch.title}\n")
         if self.tree_id(tip) == self.tree_id(base):
             raise ConfigError("the patches change nothing", "give those that do")
         git("update-ref", f"refs/rtbisect/patch/{tip}", tip)
@@ -280,11 +279,11 @@ class GitTree:
         full_id, subject, author, email, date, committer, committer_email, *tags, body = words
         fixes, signed_off, links = map(_tag_values, tags)
         upstream = _UPSTREAM.search(body)
-        parents = _parents(git, sha)
+        above = parents_of(git, sha)
         listing = git(
             "diff-tree", "-r", "-z", "--root", "--name-only", "--no-commit-id", "--no-renames",
             # A merge is shown against its first parent, everything else against its parent.
-            *parents[: len(parents) > 1], sha,
+            *above[: len(above) > 1], sha,
         )  # fmt: skip
         files = tuple(printable(name, 4096) for name in listing.split("\0") if name)
         return CommitText(
@@ -304,43 +303,9 @@ class GitTree:
         )
 
 
-def _parents(git: Git, sha: str) -> list[str]:
-    return git("rev-list", "--parents", "--max-count=1", sha).split()[1:]
-
-
 def _revert(sha: str) -> str:
     """The ref that keeps a revert of ours."""
     return f"refs/rtbisect/revert/{sha}"
-
-
-def _commit_tree(git: Git, tree: str, parent: str | None, message: str) -> str:
-    """A commit with fixed author and dates: the same input gives the same sha."""
-    above = () if parent is None else ("-p", parent)
-    dates = {"GIT_AUTHOR_DATE": _DATE, "GIT_COMMITTER_DATE": _DATE}
-    return git(
-        "commit-tree", "--no-gpg-sign", tree, *above, stdin=message.encode("utf-8"), env=dates
-    ).strip()
-
-
-def _merged(git: Git, base: str, ours: str, theirs: str) -> str | None:
-    """Tree of a three-way merge, None on conflict.
-
-    `git merge-tree` learnt --merge-base only in 2.40; three commits made for the
-    occasion give it the base that a revert needs.
-    """
-    root = _commit_tree(git, f"{base}^{{tree}}", None, "base\n")
-    our_commit = _commit_tree(git, f"{ours}^{{tree}}", root, "ours\n")
-    their_commit = _commit_tree(git, f"{theirs}^{{tree}}", root, "theirs\n")
-    done = git.try_(
-        "merge-tree", "--write-tree", "--no-messages", our_commit, their_commit, timeout_s=WALK_S
-    )
-    if done.returncode == 1:
-        return None
-    if not done.ok:
-        raise ConfigError(
-            f"git merge-tree failed: {printable(last_line(done))}", "git 2.38 or later is needed"
-        )
-    return done.stdout.split("\n", 1)[0].strip()
 
 
 def _tag_values(tags: str) -> tuple[str, ...]:
