@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     )
     from rtbisect.model.finding import Finding
     from rtbisect.model.lab import DeviceType, Run, RunRequest
-    from rtbisect.model.report import CommitText, Repaired, Report, ReportInput
+    from rtbisect.model.report import CommitText, Repaired, Report, ReportInput, SeriesState
     from rtbisect.model.result import Summary
     from rtbisect.model.subject import RunOrder, Traits
 
@@ -51,6 +51,11 @@ class Tree(Protocol):
 
     def describe(self, sha: str) -> CommitText:
         """Author, subject and touched files."""
+
+    def series(self, repair: CommitText, ends: Sequence[str]) -> tuple[SeriesState, ...]:
+        """How the stable series that are known here stand to a repair, the highest number first;
+        `ends` are revisions that were measured. Asks no network.
+        """
 
 
 class Builder(Protocol):

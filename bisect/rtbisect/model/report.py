@@ -53,6 +53,42 @@ class CommitText:
     release: str = ""
 
 
+class Standing(StrEnum):
+    """How a stable series stands to a repair: it lacks it if REVERTED, APPLIES or CONFLICTS."""
+
+    #: Itself, or a commit that names it as its mainline commit.
+    HAS = "has"
+    #: It has none of the commits that the Fixes: tags of the repair name.
+    UNAFFECTED = "unaffected"
+    #: It does not name it, and has all that it changes.
+    ALREADY_THERE = "already_there"
+    #: It had it, and has taken it back.
+    REVERTED = "reverted"
+    APPLIES = "applies"
+    CONFLICTS = "conflicts"
+    #: Git did not tell in time, or the repair is a merge.
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeriesState:
+    """A stable series and a repair, as the tree had it when the report was drafted."""
+
+    #: linux-X.Y.y, whatever its branch is called in the tree.
+    name: str
+    #: Full sha of its last commit, the date of that (ISO 8601) and its tag, "" where it has none.
+    tip: str
+    date: str
+    release: str
+    standing: Standing
+    #: Of HAS and REVERTED, the commit that is the repair there; "" of the others.
+    commit: str = ""
+    #: Of CONFLICTS, the files that do; some of them where they are many.
+    files: tuple[str, ...] = ()
+    #: An end of the campaign is a commit of this series: what was measured was seen there.
+    tested: bool = False
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Repaired:
     """What a campaign has proved a commit to repair."""

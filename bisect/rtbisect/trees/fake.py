@@ -10,7 +10,7 @@ from pathlib import Path
 
 from rtbisect.errors import ConfigError
 from rtbisect.model.code import Change, Checkout, Commit, CommitGraph
-from rtbisect.model.report import CommitText
+from rtbisect.model.report import CommitText, SeriesState
 
 
 @dataclass(slots=True, kw_only=True)
@@ -28,6 +28,8 @@ class FakeTree:
     texts: Mapping[str, CommitText] = field(default_factory=dict)
     #: By sha.
     changed: Mapping[str, tuple[Change, ...]] = field(default_factory=dict)
+    #: What `series` gives, by the sha of the repair.
+    standing: Mapping[str, tuple[SeriesState, ...]] = field(default_factory=dict)
     #: Shas that were checked out, in order.
     checkouts: list[str] = field(default_factory=list)
 
@@ -98,3 +100,6 @@ class FakeTree:
             date="2026-01-01T00:00:00+00:00",
             files=(),
         )
+
+    def series(self, repair: CommitText, _ends: Sequence[str]) -> tuple[SeriesState, ...]:
+        return self.standing.get(repair.sha, ())

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import re
 import tempfile
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -18,20 +17,18 @@ from rtbisect.process.command import printable, whole_text
 from rtbisect.process.locks import hold
 from rtbisect.trees.merge import DATE, commit_tree, merge, parents_of, tree_id
 from rtbisect.trees.plumbing import FULL_SHA, WALK_S, Git, full_sha, last_line
+from rtbisect.trees.series import UPSTREAM, series_of
 from rtbisect.trees.store import Store
 from rtbisect.trees.worktree import Worktree
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from rtbisect.model.report import SeriesState
     from rtbisect.trees.patches import Patch
 
 #: Longest subject that is kept, in characters.
 SUBJECT_LIMIT = 300
-#: How a backport names its mainline commit (Documentation/process/stable-kernel-rules.rst).
-_UPSTREAM = re.compile(
-    r"^(?:commit|\[ Upstream commit) ([0-9a-f]{40})(?: upstream\.?| \])\s*$", re.MULTILINE
-)
 
 #: Tags of a commit that are read, and how many of each kind.
 _TAGS = ("Fixes", "Signed-off-by", "Link")
@@ -219,6 +216,9 @@ class GitTree:
         git("update-ref", _revert(revert), revert)
         return revert
 
+    def series(self, repair: CommitText, ends: Sequence[str]) -> tuple[SeriesState, ...]:
+        return series_of(self._git(), self._store.source_git, repair, ends)
+
     def apply(self, base: str, patches: Sequence[Patch]) -> str:
         """A commit with `patches` on top of `base`, by plumbing, without a worktree and without any
         hook; ConfigError names the one that does not apply.
@@ -278,7 +278,7 @@ class GitTree:
         words = self._fields(sha, form)
         full_id, subject, author, email, date, committer, committer_email, *tags, body = words
         fixes, signed_off, links = map(_tag_values, tags)
-        upstream = _UPSTREAM.search(body)
+        upstream = UPSTREAM.search(body)
         above = parents_of(git, sha)
         listing = git(
             "diff-tree", "-r", "-z", "--root", "--name-only", "--no-commit-id", "--no-renames",

@@ -47,6 +47,11 @@ class Store:
             raise ConfigError(f"{path} is not there", "give the path of a git repository or a URL")
         return Git(cwd=path)
 
+    @property
+    def source_git(self) -> Git:
+        """Git where the branches and tags of the source are."""
+        return self.git if self.remote else self._origin()
+
     def _objects(self) -> str:
         """Folder of the source's objects, after checks that we can live on it."""
         origin = self._origin()
@@ -130,9 +135,8 @@ class Store:
 
     def first_release(self, sha: str) -> str:
         """The first tag of a version that has a commit, "" where no tag of the source has it."""
-        git = self.git if self.remote else self._origin()
         argv = ("describe", "--contains", "--match", "v[0-9]*", sha)
-        done = git.try_(*argv, timeout_s=WALK_S)
+        done = self.source_git.try_(*argv, timeout_s=WALK_S)
         name = re.split(r"[~^]", done.stdout.strip())[0] if done.ok else ""
         return name if _RELEASE.fullmatch(name) else ""
 

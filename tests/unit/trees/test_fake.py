@@ -5,6 +5,7 @@ import pytest
 
 from rtbisect.errors import ConfigError
 from rtbisect.model.code import Commit, CommitGraph
+from rtbisect.model.report import SeriesState, Standing
 from rtbisect.trees.fake import FakeTree
 
 GRAPH = CommitGraph(
@@ -52,3 +53,12 @@ def test_names_merge_base_revert_and_checkout(tree):
     with tree.held("a") as source:
         assert (source.path / "REVISION").read_text() == "a\n"
     assert tree.describe("b").subject == "two"
+
+
+def test_series_stand_as_it_was_told(tree):
+    state = SeriesState(
+        name="linux-6.1.y", tip="t", date="", release="v6.1.2", standing=Standing.APPLIES
+    )
+    tree.standing = {"b": (state,)}
+    assert tree.series(tree.describe("b"), ("g", "m")) == (state,)
+    assert tree.series(tree.describe("a"), ("g", "m")) == ()
