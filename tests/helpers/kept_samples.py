@@ -73,6 +73,16 @@ WORDS = {
 }
 
 
+#: Fields that came later than their format, and with which version of it; what is older has them at
+#: their default.
+ADDED = {("ReportInput", "series"): 5}
+
+
+def added(name, version):
+    """The fields that came with a version of a format."""
+    return [field for (of, field), since in ADDED.items() if (of, since) == (name, version)]
+
+
 def recorded(place):
     """The text of a sample, with a word where the text of a field of words stands."""
     text = place.read_text(encoding="utf-8")
@@ -98,7 +108,7 @@ def enumerations(kind):
 
 def write(folder, kinds):
     """`kinds`: (name, version) of a kind: its type. A later version begins with what the one before
-    becomes by its upgrade, so that both read as one value.
+    becomes by its upgrade, so that both read as one value, but for what was added.
     """
     for (name, version), kind in sorted(kinds.items()):
         place, before = folder / f"{name}-{version}.json", folder / f"{name}-{version - 1}.json"
@@ -106,6 +116,7 @@ def write(folder, kinds):
             continue
         if before.exists():
             told = codec.to_plain(kind, codec.from_json(kind, recorded(before)))
+            told |= {field: filled(kind)[field] for field in added(name, version)}
         else:
             told = filled(kind)
         place.write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")

@@ -89,6 +89,14 @@ class SeriesState:
     tested: bool = False
 
 
+@kept_as("SeriesStates")
+@dataclass(frozen=True, slots=True)
+class SeriesStates:
+    """What a step of the journal keeps of them."""
+
+    states: tuple[SeriesState, ...]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Repaired:
     """What a campaign has proved a commit to repair."""
@@ -135,6 +143,10 @@ def _with_findings(report: dict[str, Any]) -> dict[str, Any]:
     return report | {"result": with_findings(report["result"]), "repaired": repaired}
 
 
+def _with_series(report: dict[str, Any]) -> dict[str, Any]:
+    return report | {"series": []}
+
+
 class HostSetup(NamedTuple):
     """On what kernels booted, and how it was set up."""
 
@@ -142,7 +154,7 @@ class HostSetup(NamedTuple):
     profile: HostProfile
 
 
-@kept_as("ReportInput", _with_parents, _with_sought, _with_findings)
+@kept_as("ReportInput", _with_parents, _with_sought, _with_findings, _with_series)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportInput:
     """Everything a mail may say. Templates print nothing that is not in here."""
@@ -184,6 +196,9 @@ class ReportInput:
     hosts: tuple[HostPart, ...] = ()
     #: What the console of a boot said that stood still, of the kernel that is accused of that.
     excerpt: tuple[str, ...] = ()
+    #: Where a repair was found: how the stable series of the tree stand to it, the highest number
+    #: first; () where the tree has none, and where nobody looked.
+    series: tuple[SeriesState, ...] = ()
 
     @property
     def host(self) -> HostSetup:

@@ -169,7 +169,10 @@ def _draft_report(steps: Steps, graph: CommitGraph, result: Result) -> Report:
     def draft(_note: object) -> Report:
         # Campaigns are numbered in each store, so that their names alone would not do.
         name = f"{ports.journal.campaign}.{secrets.token_hex(8)}"
-        return ports.mailer.draft(replace(facts, message_id=name), story)
+        # Only now: of a campaign that older programs ended, nobody asks the tree any more.
+        repair = facts.culprit if facts.sought is Sought.REPAIR else None
+        series = steps.series(repair) if repair else ()
+        return ports.mailer.draft(replace(facts, message_id=name, series=series), story)
 
     return ports.journal.step("report", Report, draft)
 

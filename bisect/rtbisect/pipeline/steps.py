@@ -14,6 +14,7 @@ from rtbisect.model.finding import Finding, Kind, Value
 from rtbisect.model.formats import kept_as
 from rtbisect.model.kinds.pipeline import Work
 from rtbisect.model.lab import Run
+from rtbisect.model.report import SeriesStates
 from rtbisect.model.subject import Measured, RunOrder, Traits
 from rtbisect.pipeline.boot_queue import BootQueue, BootRequest, in_turn
 from rtbisect.pipeline.budget import Budget
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from rtbisect.model.ports import Note, Ports
+    from rtbisect.model.report import CommitText, SeriesState
     from rtbisect.model.setup import Setup
     from rtbisect.search.spec import BootPurpose
 
@@ -103,6 +105,15 @@ class Steps:
             lambda _note: MaybeSha(self.ports.tree.revert_on(tip, commit)),
         )
         return reverting.sha
+
+    def series(self, repair: CommitText) -> tuple[SeriesState, ...]:
+        """How the stable series of the tree stood to a repair when this was first asked."""
+        request = self.setup.request
+
+        def look(_note: Note) -> SeriesStates:
+            return SeriesStates(self.ports.tree.series(repair, (request.older, request.newer)))
+
+        return self.ports.journal.step("series", SeriesStates, look).states
 
     def build(self, sha: str, layout: int = 0) -> Build:
         """Build a revision, once a campaign; `layout` other than 0 is another code layout, or the

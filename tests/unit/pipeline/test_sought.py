@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A repair and a regression over one range, mirrored: the search is the same."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import pytest
+import sqlalchemy as sa
 
-from helpers.campaigns import World, boots, line_of, sha
+from helpers.campaigns import KeptMailer, World, boots, line_of, sha
+from rtbisect.errors import InfrastructureError
 from rtbisect.lab.fake import FakeLab
 from rtbisect.model.campaign import (
     Better,
@@ -23,7 +25,10 @@ from rtbisect.model.command import CommandRequest
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.pipeline import Ends, Proofs
 from rtbisect.model.lab import Measurement
+from rtbisect.model.report import SeriesState, Standing
 from rtbisect.pipeline import bisect
+from rtbisect.store import db
+from rtbisect.trees.fake import FakeTree
 
 COMMITS, CULPRIT = 16, 11
 KEY = MetricKey("rcu", "p50_us", "rcu-off")
@@ -184,3 +189,71 @@ def test_a_threshold_is_turned_once_and_without_its_limit(sought):
     assert sought.ends(*sought.ends("good", "bad")) == ("good", "bad")
     words = CommandRequest(argv=("true",)).words(sought)
     assert ("--find-fix" in words) == (sought is Sought.REPAIR)
+
+
+@dataclass
+class FullDisk(KeptMailer):
+    """Cannot keep the first draft."""
+
+    full: bool = True
+
+    def draft(self, report, story):
+        if self.full:
+            self.full = False
+            raise InfrastructureError("the disk is full")
+        return super().draft(report, story)
+
+
+def series_told(standing):
+    state = SeriesState(name="linux-6.1.y", tip="t", date="", release="", standing=standing)
+    return {sha(5): (state,)}
+
+
+def opened(here, told):
+    setup, ports = here.open()
+    ports.tree.standing = told
+    return setup, ports
+
+
+@pytest.fixture
+def mended(tmp_path):
+    """A campaign that finds the repair 5, and cannot keep its first draft."""
+    graph = line_of(8)
+    request = CampaignRequest(
+        kind="bisect",
+        site="s",
+        tree="t",
+        older=graph.older,
+        newer=graph.newer,
+        sought=Sought.REPAIR,
+    )
+    lab = FakeLab(boots(0, until=5))
+    return World(tmp_path, graph, lab, request=request, mailer=FullDisk())
+
+
+def test_a_resumed_campaign_says_of_series_what_it_saw_first(mended):
+    seen, later = series_told(Standing.APPLIES), series_told(Standing.HAS)
+    with pytest.raises(InfrastructureError, match="disk"):
+        bisect.bisect(*opened(mended, seen))
+    bisect.bisect(*opened(mended, later))
+    ((facts, _story),) = mended.mailer.drafts
+    assert facts.series == seen[sha(5)]
+
+
+def test_a_campaign_with_a_draft_asks_the_tree_for_no_series(mended, monkeypatch):
+    """Older programs kept no step of them."""
+    mended.mailer.full = False
+    answer = bisect.bisect(*opened(mended, {}))
+    with mended.store.database.write() as connection:
+        gone = connection.execute(sa.delete(db.step).where(db.step.c.key == "series"))
+    assert gone.rowcount == 1
+    monkeypatch.delattr(FakeTree, "series")
+    assert bisect.bisect(*mended.open()) == answer
+
+
+def test_a_regression_is_no_repair_that_a_series_lacks(tmp_path):
+    here = World(tmp_path, line_of(8), FakeLab(boots(5)))
+    result, _report = bisect.bisect(*opened(here, series_told(Standing.APPLIES)))
+    assert result.culprit == sha(5)
+    ((facts, _story),) = here.mailer.drafts
+    assert facts.series == ()

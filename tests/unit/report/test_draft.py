@@ -2,7 +2,7 @@
 """A draft as files, headers and addresses: what makes it, and what cannot."""
 
 import json
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import pytest
 
@@ -12,7 +12,7 @@ from helpers.report_epoll import EPOLL, epoll
 from helpers.report_parts import settings
 from rtbisect.errors import ConfigError, InfrastructureError, InternalError
 from rtbisect.model.campaign import Sought
-from rtbisect.model.report import ReportState
+from rtbisect.model.report import ReportState, SeriesState, Standing
 from rtbisect.report.draft import DraftMailer
 from rtbisect.report.input_file import read_input
 from rtbisect.report.lint.rules import lint
@@ -58,6 +58,24 @@ def test_programs_read_of_a_repair_what_the_search_judged(mailer, tmp_path, case
     assert (found["good"], found["bad"]) == (case.older, case.newer)
     assert {each["better"] for each in found["thresholds"]} == {better}
     assert not {"older", "newer", "sought"} & found.keys()
+
+
+def test_programs_read_which_series_lack_a_repair(mailer, tmp_path):
+    state = SeriesState(
+        name="linux-6.1.y",
+        tip="0" * 40,
+        date="2026-01-02T00:00:00+00:00",
+        release="v6.1.2",
+        standing=Standing.CONFLICTS,
+        files=("kernel/\N{SNOWMAN}.c",),
+        tested=True,
+    )
+    case = replace(repair(), series=(state,))
+    mailer.draft(case, STORY)
+    folder = tmp_path / case.campaign
+    assert read_input(folder).series == (state,)
+    (told,) = json.loads((folder / "result.json").read_text("ascii"))["series"]
+    assert told == asdict(state) | {"files": list(state.files)}
 
 
 def test_a_subject_adds_no_command_to_the_log(mailer):
