@@ -219,14 +219,16 @@ def for_kcidb(output: Output, campaign: str, origin: str) -> int:
 def bundle(output: Output, campaign: str, folder: Path | None) -> int:
     """Write the evidence of CAMPAIGN to FOLDER, where `rejudge` needs nothing else.
 
-    Without FOLDER it is published where the site file says (mail: evidence:).
+    Without FOLDER it is published where the site file says (mail: evidence:), with an archive
+    beside it.
     """
     record = output.store.get(campaign)
+    published = folder is None
     if folder is None and (site := record.request.site):
         folder = approving.evidence_folder(load_site(Path(site)), campaign)
     if folder is None:
         raise ConfigError("no folder for the evidence", "give one, or mail: evidence: of the site")
-    files = write_bundle(output.state, record, folder.absolute())
+    files = write_bundle(output.state, record, folder.absolute(), packed=published)
     names = [str(path.relative_to(folder.absolute())) for path in files]
     data = {"campaign": campaign, "folder": str(folder), "files": names}
     output.answer(data, "\n".join([f"{folder}:", *names]))

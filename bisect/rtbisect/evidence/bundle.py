@@ -11,6 +11,7 @@ import json
 import math
 import re
 import shutil
+import tarfile
 import tempfile
 import zlib
 from contextlib import contextmanager
@@ -22,7 +23,8 @@ from rtbisect import __version__
 from rtbisect.campaign import assemble
 from rtbisect.config.site_file import SiteFiles
 from rtbisect.errors import ConfigError, InternalError, RtbisectError
-from rtbisect.evidence.kernels import figures_of, write_kernels
+from rtbisect.evidence.by_hand import BootByHand, Reported, boot_by_hand, reported
+from rtbisect.evidence.kernels import write_kernels
 from rtbisect.evidence.replay import (
     Answers,
     NoMailer,
@@ -49,12 +51,12 @@ from rtbisect.words.speak import speak
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from rtbisect.model.lab import Measurement
-
 #: Of the folder; a program of another one does not read it.
 FORMAT = 1
 
 SUMS = "SHA256SUMS"
+#: A published folder lies beside an archive of it, which has this behind its name.
+ARCHIVE = ".tar.gz"
 _MANIFEST, _JOURNAL, _ANSWERS, _SETUP = (
     "manifest.json",
     "journal.jsonl.gz",
@@ -126,9 +128,12 @@ def _same_finding(one: Finding, other: Finding) -> bool:
     return one.kind == other.kind and all(alike(one.data[n], other.data[n]) for n in names)
 
 
-def write_bundle(state: Path, record: CampaignRecord, folder: Path) -> tuple[Path, ...]:
-    """Fill `folder` (made here, and not there before) with the evidence of a finished campaign;
-    gives its files. ConfigError where the campaign cannot be judged again as it was.
+def write_bundle(
+    state: Path, record: CampaignRecord, folder: Path, *, packed: bool = False
+) -> tuple[Path, ...]:
+    """Fill `folder` (made here, and not there before) with the evidence of a finished campaign, and
+    with `packed` an archive beside it; gives the files of the folder. ConfigError where the
+    campaign cannot be judged again as it was.
     """
     if record.result is None or not (request := record.request).searches:
         raise ConfigError(
@@ -160,8 +165,28 @@ def write_bundle(state: Path, record: CampaignRecord, folder: Path) -> tuple[Pat
         _fill_folder(filled, store, record, CampaignEvidence(setup, steps, answers, result))
         # Who publishes it serves it to everybody.
         filled.chmod(0o755)
+        if packed:
+            # The folder comes last: where it is, the archive is there too.
+            _pack(filled, folder.name).rename(folder.with_name(f"{folder.name}{ARCHIVE}"))
         filled.rename(folder)
     return tuple(sorted(path for path in folder.rglob("*") if path.is_file()))
+
+
+def _pack(filled: Path, name: str) -> Path:
+    """An archive of a folder, beside it, in which that is called `name`."""
+
+    def nobody(member: tarfile.TarInfo) -> tarfile.TarInfo:
+        """Who has made it is of no use to others."""
+        member.uid = member.gid = 0
+        member.uname = member.gname = ""
+        member.mode = 0o755 if member.isdir() else 0o644
+        return member
+
+    archive = filled.with_suffix(ARCHIVE)
+    # What is large in it is packed already.
+    with tarfile.open(archive, "w:gz", compresslevel=1) as tar:
+        tar.add(filled, name, filter=nobody)
+    return archive
 
 
 @dataclass(frozen=True, slots=True)
@@ -308,14 +333,19 @@ def _unreadable_as_config_error(folder: Path, *more: type[RtbisectError]) -> Ite
         ) from error
 
 
-def read_boot(folder: Path, console: str) -> tuple[tuple[Measurement, ...], Result]:
-    """What a boot by the bundle's script measured, of all CPUs together, and the answer that the
-    bundle holds; ConfigError where that is no valid boot of it.
+def read_boots(
+    folder: Path, consoles: Iterable[tuple[str, str]]
+) -> tuple[tuple[BootByHand, ...], Reported | None]:
+    """What boots by the scripts of a bundle measured, from the name and the text of each console,
+    and what the bundle reports of the same figure. ConfigError where none of them is a valid boot.
     """
     check_sums(folder)
     result, setup, _ = _open_bundle(folder)
     with _unreadable_as_config_error(folder):
-        return figures_of(setup, console), result
+        boots = tuple(boot_by_hand(setup, name, text) for name, text in consoles)
+        if all(boot.why for boot in boots):
+            raise ConfigError(boots[0].why, "keep the whole console of a boot")
+        return boots, reported(setup, result)
 
 
 def check_sums(folder: Path) -> None:

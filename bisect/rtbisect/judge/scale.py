@@ -39,6 +39,19 @@ def centre(threshold: Threshold, values: Sequence[float]) -> float:
     return stats.mean(values) if by_mean(threshold) else stats.median(values)
 
 
+def halfway(threshold: Threshold, base: Sequence[float], new: Sequence[float]) -> float:
+    """The value half way between the middles of two sides, both with boots, on the scale that they
+    are compared on: in `threshold.unit`.
+    """
+    sides = (centre(threshold, all_badness(threshold, side)) for side in (base, new))
+    between = sum(sides) / 2
+    if threshold.better is not Better.LOWER:
+        between = 1 - between if threshold.statistic is Statistic.FRACTION else -between
+    if threshold.scale is Scale.LOG:
+        return math.exp(between) - threshold.floor
+    return between
+
+
 def digits(value: float, sign: str = "") -> str:
     """A figure for a sentence: three digits, and never an exponent for a large one; `sign` as in a
     format.

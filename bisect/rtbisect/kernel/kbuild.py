@@ -255,17 +255,14 @@ class KernelBuilder:
         Charged to the tree, every revision since a change of the kernel's interface would
         look as if it did not build.
         """
-        names = [name for name, _ in task.request.modules]
-        for name, text in task.request.modules:
+        for name, text in module_sources(task.request):
             task.space.put(task.space.modules, name, text)
-        if not {"Kbuild", "Makefile"} & set(names):
-            objects = " ".join(f"{name[:-2]}.o" for name in names if name.endswith(".c"))
-            task.space.put(task.space.modules, "Kbuild", f"obj-m := {objects}\n")
         try:
             self._run(task, self._argv(f"M={MOD}", "modules", *_flags(task.request)))
         except TreeError as failure:
             if failure.suspect:
                 raise
+            names = [name for name, _ in task.request.modules]
             raise ConfigError(
                 f"the suite's module ({', '.join(names)}) does not build at"
                 f" {task.request.revision[:12]}: {failure.line}",
@@ -345,6 +342,15 @@ def _flags(request: BuildRequest) -> list[str]:
     """What a variant adds to the command line; kbuild puts KCFLAGS behind its own flags."""
     size = ALIGNMENTS.get(request.variant)
     return [f"KCFLAGS=-falign-functions={size}"] if size else []
+
+
+def module_sources(request: BuildRequest) -> tuple[tuple[str, str], ...]:
+    """Files of the suites' modules, by name and text: as make reads a folder of modules."""
+    names = [name for name, _ in request.modules]
+    if not names or {"Kbuild", "Makefile"} & set(names):
+        return request.modules
+    objects = " ".join(f"{name[:-2]}.o" for name in names if name.endswith(".c"))
+    return (*request.modules, ("Kbuild", f"obj-m := {objects}\n"))
 
 
 def _check_request(request: BuildRequest) -> None:

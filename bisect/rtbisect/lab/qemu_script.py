@@ -35,7 +35,8 @@ def ramdisk(base: bytes, modules: bytes, request: RunRequest) -> bytes:
     """The base ramdisk, and behind it the modules of a kernel (tar.gz, b"" for none) and the
     command that runs the windows of `request`. The kernel unpacks archives one after the other.
     """
-    once = f"#!/bin/sh\n{command_of(request)}\n".encode()
+    # Who runs it by hand may name other CPUs: of an option that is given twice the last one counts.
+    once = f'#!/bin/sh\n{command_of(request)} "$@"\n'.encode()
     members = [Member(ONCE, stat.S_IFREG | 0o755, once)]
     if modules:
         with tarfile.open(fileobj=io.BytesIO(modules), mode="r:gz") as tar:
@@ -48,8 +49,8 @@ def ramdisk(base: bytes, modules: bytes, request: RunRequest) -> bytes:
 
 
 def script(lava_jobs: Path, request: RunRequest) -> str:
-    """The shell script that boots a kernel by its name, with one QEMU line. The topology is that of
-    the device type, also where that is a real machine: then the figures are an emulator's.
+    """The shell script that boots kernels by their names, with one QEMU line. The topology is that
+    of the device type, also where that is a real machine: then the figures are an emulator's.
     """
     device = request.device_type
     template = environment_of(lava_jobs / "boot").get_template("standalone.sh.j2")
@@ -60,6 +61,8 @@ def script(lava_jobs: Path, request: RunRequest) -> str:
         memory_mib=min(device.memory_mib, MOST_MEMORY_MIB),
         boot_line=" ".join([*request.profile.boot_line.split(), "panic=-1"]),
         seconds=2 * timeouts_of(request).job_s,
+        device=device.name,
+        emulated=device.emulated,
     )
 
 

@@ -5,6 +5,7 @@ import gzip
 import io
 import re
 import shlex
+import subprocess
 import tarfile
 from dataclasses import replace
 
@@ -12,9 +13,17 @@ import pytest
 
 from helpers.campaigns import ROOT, FakeLab, World, boots, line_of
 from rtbisect.errors import ConfigError, InternalError
-from rtbisect.evidence.kernels import figures_of, request_of, write_kernels
+from rtbisect.evidence.kernels import (
+    BUILD,
+    MEASURE,
+    SCRIPT,
+    figures_of,
+    request_of,
+    write_kernels,
+)
 from rtbisect.lab import qemu_script as alone
 from rtbisect.lab.profile import host_profile
+from rtbisect.model.code import Build, BuildStatus
 from rtbisect.model.lab import DeviceType, Window
 from rtbisect.store.artefacts import ArtefactStore
 
@@ -60,13 +69,13 @@ def test_init_runs_the_command_by_the_name_that_the_ramdisk_gives_it():
 
 def test_the_script_has_one_line_of_qemu_with_the_topology_and_the_boot_line(setup):
     text = alone.script(JOBS, request_of(setup))
-    (line,) = (line for line in text.splitlines() if line.startswith("exec "))
+    (line,) = (line for line in text.splitlines() if line.strip().startswith("timeout "))
     words = shlex.split(line)
     device = setup.kernel.device
     cores = f"cores={device.cores},threads={device.threads}"
     assert words[words.index("-smp") + 1] == f"{device.cpus},sockets={device.sockets},{cores}"
     assert words[words.index("-append") + 1] == f"{setup.kernel.profile.boot_line} panic=-1"
-    assert words[:2] == ["exec", "timeout"]
+    assert words[2] == "qemu-system-x86_64"
     assert words[words.index("-cpu") + 1] == alone.CPU
 
 
@@ -118,6 +127,33 @@ def test_a_console_without_a_boot_has_no_figures(setup, console):
 def test_kernels_that_are_gone_leave_no_script(setup, tmp_path):
     write_kernels(tmp_path, ArtefactStore(tmp_path / "a"), tmp_path, setup, ())
     assert not (tmp_path / "boot.sh").exists()
+
+
+@pytest.mark.parametrize("emulated", [True, False])
+def test_boots_of_a_guest_are_told_from_those_of_a_machine(setup, emulated):
+    device = replace(setup.kernel.device, emulated=emulated, name="rack; reboot")
+    text = alone.script(JOBS, replace(request_of(setup), device_type=device))
+    assert ("'rack; reboot'" in text) is not emulated
+
+
+def test_the_scripts_come_with_the_kernels(setup, tmp_path):
+    store = ArtefactStore(tmp_path / "artefacts")
+    build = Build(
+        revision="a" * 40, config_name="c", status=BuildStatus.OK,
+        kernel=store.put_bytes(b"kernel"),
+        config=store.put_bytes(b"CONFIG_X=y"),
+    )  # fmt: skip
+    sources = replace(setup.kernel.build, modules=(("probe.c", "int x;"),))
+    place = tmp_path / "bundle"
+    place.mkdir()
+    write_kernels(
+        place, store, tmp_path, replace(setup, kernel=replace(setup.kernel, build=sources)), [build]
+    )
+    for name in (SCRIPT, BUILD, MEASURE):
+        subprocess.run(["sh", "-n", place / name], check=True)
+    assert (place / "kernels" / ("a" * 12) / "config").read_text() == "CONFIG_X=y"
+    assert (place / "modules/Kbuild").read_text() == "obj-m := probe.o\n"
+    assert "isolcpus" in (place / "cmdline").read_text()
 
 
 def test_a_boot_that_hung_in_its_window_has_the_figure_of_that(setup):
