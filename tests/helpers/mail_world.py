@@ -114,8 +114,9 @@ class World:
         store.finish(name, report.result, made)
         published = self.root / "www" / name
         published.mkdir(parents=True)
-        for file in ("SHA256SUMS", "boot.sh"):
+        for file in ("SHA256SUMS", "boot.sh", "build.sh", "measure.sh"):
             (published / file).touch()
+        published.with_name(f"{name}.tar.gz").touch()
         return name
 
     def __call__(self, *words):

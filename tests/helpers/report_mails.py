@@ -167,6 +167,7 @@ def _public(report, use_case=""):
         approver="Ada Admin <ada@lab.example.org>",
         date=_DATE,
         evidence=f"https://lab.example.org/evidence/{report.campaign}/",
+        program="https://lab.example.org/rtbisect-0.1.0-py3-none-any.whl",
         use_case=use_case,
         introduced=report.culprit.sha if tracked else "",
         title=f"{report.culprit.subject}: {symptom_of(report)}" if tracked else "",

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from rtbisect.campaign import builders, labs
 from rtbisect.campaign.plan import probe, setup_of
 from rtbisect.campaign.trees import command_tree, tree_of
+from rtbisect.config.origin import installed_from
 from rtbisect.config.paths import data
 from rtbisect.errors import ConfigError
 from rtbisect.kernel.kbuild import KernelBuilder
@@ -149,7 +150,7 @@ def _command_ports(
         tree=tree,
         subject=worktree_run.CommandInWorktree(settings),
         journal=journal,
-        mailer=LogKeeper(state / "reports"),
+        mailer=LogKeeper(state / "reports", installed_from()),
         clock=SystemClock(),
         progress=SpokenProgress(screen, voice_of_request(request)),
     )

@@ -322,6 +322,16 @@ class EvidenceEntry(Strict):
     ]
 
 
+#: Of a wheel or an archive of the program, or a repository of it, as pip takes it; never with a
+#: password.
+ProgramUrl = Annotated[
+    str,
+    Field(
+        pattern=r"^(git\+)?https?://[A-Za-z0-9.:\[\]-]{1,253}(/[A-Za-z0-9._~%+-]+)+(@[A-Za-z0-9._/+-]{1,100})?$"
+    ),
+]
+
+
 class Imap(Strict):
     """A mailbox on a server, always over TLS."""
 
@@ -367,6 +377,8 @@ class MailEntry(Strict):
         "https://lore.kernel.org/r/"
     )
     evidence: EvidenceEntry | None = None
+    #: What readers of a report install this program from.
+    program: ProgramUrl | None = None
     #: With them nobody else gets mail.
     allow: list[Pattern] = []
     deny: list[Pattern] = []

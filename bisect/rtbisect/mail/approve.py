@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any
 from rtbisect.campaign import assemble, trees
 from rtbisect.config.site_file import Site, load_site
 from rtbisect.errors import BusyError, ConfigError
-from rtbisect.evidence.bundle import SUMS
-from rtbisect.evidence.kernels import SCRIPT
+from rtbisect.evidence.bundle import ARCHIVE, SUMS
+from rtbisect.evidence.kernels import BUILD, MEASURE, SCRIPT
 from rtbisect.kernel.maintainers import MaintainerLines, maintainers
 from rtbisect.mail.recipients import plain_name, propose, refused
 from rtbisect.mail.report_state import follow_outbox
@@ -105,6 +105,7 @@ def make_proposal(state: Path, record: CampaignRecord, by: str, notes: ApproverN
         approver=str(person),
         date=now,
         evidence=_evidence_url(site, record.id),
+        program=site.ours.mail.program or "",
         use_case=foreign(notes.use_case, 200) if tracked else "",
         introduced=introduced,
         title=foreign(f"{commit.subject}: {symptom_of(report)}", 90),
@@ -251,11 +252,18 @@ def _check_published(site: Site, campaign: str, mail: bytes) -> None:
             f"the data of {campaign} are not in {folder}",
             f"`rtbisect report bundle {campaign}` puts them there",
         )
-    if f"sh {SCRIPT} ".encode() in mail and (folder is None or not (folder / SCRIPT).is_file()):
+    archive = folder and folder.with_name(f"{campaign}{ARCHIVE}")
+    if f"/{campaign}{ARCHIVE}".encode() in mail and not (archive and archive.is_file()):
         raise ConfigError(
-            f"the data of {campaign} have no {SCRIPT}: its kernels were cleaned up",
-            "take the lines out that boot them",
+            f"the data of {campaign} are not packed in {archive}",
+            f"take {folder} away; `rtbisect report bundle {campaign}` writes both",
         )
+    for script in (SCRIPT, BUILD, MEASURE):
+        if f"sh {script}".encode() in mail and not (folder and (folder / script).is_file()):
+            raise ConfigError(
+                f"the data of {campaign} have no {script}: its kernels were cleaned up",
+                "take the lines out that build and boot them",
+            )
 
 
 def _out_mail(  # noqa: PLR0913  (a mail, and all that it is held against)

@@ -26,6 +26,7 @@ from rtbisect.report.message import Envelope, guard, message, own_id, subject
 from rtbisect.report.own import check_mailable
 from rtbisect.report.pictures import draw
 from rtbisect.report.policy import better, stands_still
+from rtbisect.report.reproduce import Published, lines_of, own_boots, recipe, recipe_of_command
 from rtbisect.report.template_values import Bot, Detail, context
 from rtbisect.report.text import ascii_line, short, wrap
 from rtbisect.report.wording import voice_of_report, words_of
@@ -92,8 +93,10 @@ class Public:
     approver: str
     #: ISO 8601.
     date: str
-    #: The address where its data are published, with a slash at its end; "" for nowhere.
+    #: The address where its data are published, with a slash at its end; "" for nowhere. So
+    #: below it what this program is installed from.
     evidence: str = ""
+    program: str = ""
     #: Whom it hurts, a sentence: only with it, and the kernel as the cause, the mail is a
     #: [REGRESSION].
     use_case: str = ""
@@ -211,10 +214,13 @@ class DraftMailer:
         self, report: ReportInput, log: str, detail: Detail, public: Public | None = None
     ) -> str:
         """The text of the mail with so much detail."""
-        values = context(report, self.bot, log, detail) | {"public": public}
-        # Who has the mail and no data has nothing to boot.
-        if public is None or public.evidence:
-            values["reproduce"] += values["alone"]
+        published = Published(public.program, public.evidence) if public else Published()
+        # Data of a draft are in the operator's own store.
+        alone = own_boots(report) if public is None and detail.alone else ()
+        values = context(report, self.bot, log, detail) | {
+            "public": public,
+            "reproduce": lines_of((*recipe(report, published), *alone)),
+        }
         return guard(
             self.pages.rendered(template_name(report), values), commands=public is not None
         )
@@ -239,13 +245,17 @@ class DraftMailer:
 class LogKeeper:
     """Implements ports.Mailer for `rtbisect run`: nothing to send, the answer in files."""
 
-    def __init__(self, out_dir: Path) -> None:
+    def __init__(self, out_dir: Path, program: str) -> None:
+        """`program` is where others install this program from; "" where they cannot."""
         self.out_dir = out_dir
+        self.program = program
 
     def draft(self, report: ReportInput, story: Sequence[Finding]) -> Report:
         """Keep the logs; `path` of the report is that of bisect.log."""
         question = f"Which of {len(report.graph)} commits of {report.repo} changed the figure?"
         text = log_text(report, story, question, boots=False)
+        steps = lines_of(recipe_of_command(report, self.program))
+        text += "\n".join(("", "Reproduce", "", *steps, ""))
         folder = folder_of(self.out_dir, report.campaign)
         return _keep_logs(report, folder, bisect_log_of(report), text, **_NO_HOST)
 

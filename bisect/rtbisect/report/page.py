@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from rtbisect.report.bisect_log import bisect_log_of
 from rtbisect.report.draft import Templates
 from rtbisect.report.pictures import draw_page
+from rtbisect.report.reproduce import Published, in_data, lines_of, recipe
 from rtbisect.report.template_values import Bot, Detail, context
 from rtbisect.store.artefacts import write_whole
 
@@ -46,7 +47,7 @@ def write_page(
         ("Judged metrics of the two ends", mail_values["ends"]),
         ("What the change is made of", mail_values["origins"]),
         ("Machine and kernel", mail_values["machine"]),
-        ("Reproduce", mail_values["reproduce"] + mail_values["alone"]),
+        ("Reproduce", lines_of((*recipe(report, Published()), *in_data(report)))),
     )
     values = mail_values | {
         "campaign": report.campaign,

@@ -23,7 +23,7 @@ from rtbisect.report.headline_figure import (
 from rtbisect.report.own import held_back, mailable
 from rtbisect.report.policy import better, stands_still
 from rtbisect.report.posterior import probability, rows
-from rtbisect.report.reproduce import boots_alone, machine_rows, reproduce
+from rtbisect.report.reproduce import machine_rows
 from rtbisect.report.tables import (
     MAX_FACTORS,
     MAX_ROWS,
@@ -158,8 +158,6 @@ def context(report: ReportInput, bot: Bot, log: str, detail: Detail) -> dict[str
         "candidates": rows(result.candidates, report.graph, detail.candidates),
         "machine": machine_rows(report, facts=detail.facts),
         "cost": cost(report.summary),
-        "reproduce": reproduce(report),
-        "alone": boots_alone(report) if detail.alone else (),
         "log": _inline(lines) if detail.log and len(lines) <= LOG_LINES else (),
         "log_count": len(lines),
     }

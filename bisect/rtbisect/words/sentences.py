@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from rtbisect.model.finding import Kept
-from rtbisect.words import boot, judge, mail, pipeline, search
+from rtbisect.words import boot, judge, mail, pipeline, recipe, search
 
 if TYPE_CHECKING:
     from rtbisect.words.template import Words
@@ -19,6 +19,7 @@ _TABLES: tuple[Mapping[str, Words], ...] = (
     pipeline.SENTENCES,
     boot.SENTENCES,
     mail.SENTENCES,
+    recipe.SENTENCES,
 )
 _SENTENCES: Mapping[str, Words] = {
     kind: words for table in _TABLES for kind, words in table.items()

@@ -235,6 +235,23 @@ def test_a_mail_points_to_data_that_are_there(world):
     assert "report bundle" in told["hint"]
 
 
+def test_a_mail_fetches_an_archive_that_is_there(world):
+    name = world.campaign(rcu())
+    world("report", "propose", name, "--by", WHO)
+    (world.root / "www" / f"{name}.tar.gz").unlink()
+    code, told = world("report", "approve", name, "--by", WHO)
+    assert (code, "are not packed in" in told["error"]) == (2, True)
+    assert "report bundle" in told["hint"]
+
+
+def test_a_mail_installs_what_the_site_names(world):
+    program = "https://lab.example.org/rtbisect-0.1.0-py3-none-any.whl"
+    world.mail["program"] = program
+    name = world.campaign(rcu())
+    assert f"pip install {program}" in world("report", "propose", name, "--by", WHO)[1]["eml"]
+    assert world("report", "approve", name, "--by", WHO)[0] == 0
+
+
 def test_a_mail_boots_kernels_that_are_there(world):
     name = world.campaign(rcu())
     world("report", "propose", name, "--by", WHO)

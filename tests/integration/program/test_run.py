@@ -34,6 +34,10 @@ def test_a_noisy_command_finds_the_commit_among_merges(tmp_path, repo):
     assert answer["confidence"] >= 0.95
     log = Path(answer["report"]).read_text()
     assert f"git bisect bad {culprit}" in log
+    story = Path(answer["report"]).with_name("campaign.log").read_text()
+    recipe = story.partition("\nReproduce\n")[2].replace("\\\n", "").split()
+    again = f"rtbisect run --good {good} --bad {bad} --metric p50_us".split()
+    assert [word for word in recipe if word in again] == again
     replay = tmp_path / "log"
     replay.write_text(log)
     assert culprit in git(repo, "bisect", "replay", str(replay))

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from helpers.drafts import body, parsed, shown_in
-from helpers.findings import said
+from helpers.findings import said, words
 from helpers.report_cases import backport, hang, rcu
 from helpers.report_epoll import EPOLL, GATES, culprit_set, epoll, nothing
 from helpers.report_parts import BOARD, RES_LIMIT, on_board, settings
@@ -16,6 +16,7 @@ from rtbisect.judge.gates.boot_gates import failed, passed
 from rtbisect.model.campaign import Cause, Level, Outcome, Scale, Sought, Statistic
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.pipeline import Reasons
+from rtbisect.model.kinds.recipe import Recipe
 from rtbisect.model.report import HostPart
 from rtbisect.model.result import CheckName, CheckStatus, Verification
 from rtbisect.report.draft import DETAILS, DraftMailer, template_name
@@ -178,7 +179,7 @@ def test_several_hosts_are_told_with_what_each_adds(mailer):
 @pytest.mark.parametrize("repo", ["/home/ada/linux.git", "file:///srv/git/linux.git"])
 def test_where_a_copy_lies_here_is_nobodys_business(mailer, repo):
     text = body(mailer, replace(epoll(), repo=repo))
-    assert "  # in a clone of demo-epoll (here from a local copy)\n" in text
+    assert f"  # {words(Finding.of(Recipe.LOCAL_CLONE, tree='demo-epoll'))}\n" in text
     assert repo not in text
 
 
