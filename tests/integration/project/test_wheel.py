@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from helpers import wheels
 from helpers.findings import said
 from rtbisect.cli.app import main
 from rtbisect.model.campaign import CampaignRequest
@@ -17,10 +18,6 @@ from rtbisect.store import codec
 from rtbisect.store.campaigns import CampaignStore
 
 ROOT = Path(__file__).resolve().parents[3]
-
-#: What a build of the wheel reads.
-SOURCES = ("bisect", "lava-jobs", "thresholds", "reports", "playbooks", "pyproject.toml",
-           "README.md", "LICENSE")  # fmt: skip
 
 #: The door of the program, with the wheel in the place of the checkout that set-up has installed.
 DOOR = """
@@ -39,19 +36,9 @@ sys.exit(run(sys.argv[1:]))
 def installed(tmp_path_factory):
     """A folder with all that the wheel brings, and nothing else of the project."""
     place = tmp_path_factory.mktemp("wheel")
-    for name in SOURCES:
-        if (ROOT / name).is_dir():
-            left_out = shutil.ignore_patterns("*.egg-info", "__pycache__")
-            shutil.copytree(ROOT / name, place / "source" / name, symlinks=True, ignore=left_out)
-        else:
-            shutil.copy(ROOT / name, place / "source" / name)
-    pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check"]
-    build = ["wheel", "--no-index", "--no-deps", "--no-build-isolation", "-w", place, "./source"]
-    subprocess.run([*pip, *build], cwd=place, check=True)
-    (wheel,) = place.glob("*.whl")
+    wheel = wheels.of_checkout(place)
     put = ["install", "--no-index", "--no-deps", "--target", place / "here", wheel]
-    subprocess.run([*pip, *put], check=True)
-    shutil.rmtree(place / "source")
+    subprocess.run([*wheels.PIP, *put], check=True)
     return place / "here"
 
 
