@@ -39,7 +39,6 @@ from rtbisect.report.lint.mail import MOST_BYTES, Fault
 from rtbisect.report.lint.rules import RULES
 from rtbisect.report.lint.rules import lint as lint_mail
 from rtbisect.report.page import write_page
-from rtbisect.report.template_values import Bot
 from rtbisect.store.journal import recorded
 from rtbisect.words.speak import speak
 
@@ -300,12 +299,11 @@ def make_digest(
 @click.argument("campaign")
 @answers
 def page(output: Output, campaign: str) -> int:
-    """Write CAMPAIGN as one page of HTML with its pictures, beside the draft."""
+    """Write CAMPAIGN as one page of HTML with all its evidence, beside the draft."""
     store = output.store
     folder = store.get(campaign).draft().folder
     runs = recorded(store.database, campaign, Run)
-    bot = Bot("rtbisect", "", "")
-    path = write_page(read_input(folder), runs, folder, data("reports"), bot)
+    path = write_page(read_input(folder), runs, folder, data("reports"))
     output.answer({"campaign": campaign, "path": str(path)}, str(path))
     return 0
 

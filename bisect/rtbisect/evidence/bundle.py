@@ -70,11 +70,11 @@ _DRAFT = (
     "result.json",
     "posterior.png",
     "boots.png",
+    "index.html",
     # Of pages that older programs made.
     "histogram.png",
     "trend.png",
     "cpus.png",
-    "index.html",
 )
 #: Parts of an answer that are shown where they differ; of tables it is told that they do.
 _SHOWN = frozenset(

@@ -1,15 +1,32 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A campaign on one page of HTML, its pictures beside it: no script, nothing from elsewhere."""
+"""A campaign on one page of HTML, with all that its mail has no room for: one file with its
+pictures in it, no script, nothing from elsewhere.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import base64
+import hashlib
+from typing import TYPE_CHECKING, Any
 
+from rtbisect.judge.gates.boot_gates import against
+from rtbisect.report import page_machine, page_tables
 from rtbisect.report.bisect_log import bisect_log_of
 from rtbisect.report.draft import Templates
-from rtbisect.report.pictures import draw_page
+from rtbisect.report.headline_figure import headline
+from rtbisect.report.own import held_back
+from rtbisect.report.page_findings import not_tested, opening
+from rtbisect.report.page_pictures import (
+    boots_picture,
+    history_picture,
+    order_picture,
+    side_rows,
+)
+from rtbisect.report.page_text import figure_name, shown, told
+from rtbisect.report.posterior import probability
 from rtbisect.report.reproduce import Published, in_data, lines_of, recipe
-from rtbisect.report.template_values import Bot, Detail, context
+from rtbisect.report.text import short
+from rtbisect.report.wording import words_of
 from rtbisect.store.artefacts import write_whole
 
 if TYPE_CHECKING:
@@ -21,45 +38,82 @@ if TYPE_CHECKING:
 
 PAGE = "index.html"
 
-#: Pictures in their order, and what they show.
-PICTURES = {
-    "posterior.png": "Which commit: posterior probability",
-    "boots.png": "Each boot of both sides",
-    "trend.png": "Boots in the order of the campaign",
-    "cpus.png": "By revision and CPU: median over boots",
-}
-
 #: Of the draft, as far as they are there.
 DRAFT = "report.eml"
-_FILES = (DRAFT, "campaign.log", "bisect.log", "result.json")
+_FILES = (DRAFT, "campaign.log", "bisect.log", "result.json", "posterior.png", "boots.png")
 
 
-def write_page(
-    report: ReportInput, runs: Sequence[Run], folder: Path, templates: Path, bot: Bot
-) -> Path:
-    """Draw the pictures and write the page into `folder`, where the draft lies; gives its path."""
-    draw_page(report, runs, folder)
-    mail_values = context(report, bot, bisect_log_of(report), Detail())
-    parts = (
-        ("Console of a boot that stands still", mail_values["console"]),
-        ("Measured (over boots of each kernel)", mail_values["factors"]),
-        ("Checks on fresh boots", mail_values["checks"]),
-        ("Judged metrics of the two ends", mail_values["ends"]),
-        ("What the change is made of", mail_values["origins"]),
-        ("Machine and kernel", mail_values["machine"]),
-        ("Reproduce", lines_of((*recipe(report, Published()), *in_data(report)))),
-    )
-    values = mail_values | {
-        "campaign": report.campaign,
-        "pictures": [
-            {"file": name, "title": title}
-            for name, title in PICTURES.items()
-            if (folder / name).is_file()
-        ],
-        "parts": parts,
+def write_page(report: ReportInput, runs: Sequence[Run], folder: Path, templates: Path) -> Path:
+    """Write the page into `folder`, where the draft lies; gives its path. `runs` are all boots of
+    the campaign in their order. OSError where the folder cannot be written.
+    """
+    # The page allows this style and no other.
+    style = (templates / "page.css").read_text("utf-8")
+    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    values = _values(report, runs) | {
+        "style": style,
+        "style_sha256": digest,
         "files": [name for name in _FILES if (folder / name).is_file()],
     }
     # Subjects and names are foreign: they are text, not markup.
     text = Templates(templates, markup=True).rendered("page.html.j2", values)
-    write_whole(folder / PAGE, text.encode("utf-8"), mode=0o600)
+    write_whole(folder / PAGE, text.encode("utf-8", "replace"), mode=0o600)
     return folder / PAGE
+
+
+def _values(report: ReportInput, runs: Sequence[Run]) -> dict[str, Any]:
+    """All names of the template."""
+    result, held, first = report.result, held_back(report), headline(report)
+    sides = side_rows(report)
+    heads, cpus = page_machine.cpus(report, runs)
+    return {
+        "campaign": report.campaign,
+        "date": shown(report.date),
+        "tree": shown(report.tree),
+        "older": short(report.older),
+        "newer": short(report.newer),
+        "commits": len(report.graph),
+        "answer": (report.culprit and words_of(report).answer) or result.outcome.value,
+        "cause": result.cause.value,
+        "metric": figure_name(report, result.metric) if result.metric else "",
+        "confidence": probability(result.confidence) if result.confidence else "",
+        "subject": shown(report.culprit.subject, 100) if report.culprit else "",
+        "culprit": short(report.culprit.sha) if report.culprit else "",
+        "opening": opening(report),
+        "banner": told(report, held),
+        "objections": [(gate.name, told(report, gate.reason)) for gate in against(result.gates)],
+        "reasons": [told(report, reason) for reason in result.reasons],
+        "not_tested": [told(report, each) for each in not_tested(report)],
+        "boots_picture": boots_picture(report, sides),
+        "history_picture": history_picture(report, runs),
+        "order_picture": order_picture(report, runs),
+        "sides": page_tables.side_values(report, sides, first[0]) if first else (),
+        "ends": words_of(report).ends,
+        "kernels": words_of(report).kernels,
+        "console": [shown(line) for line in report.excerpt],
+        "reproduce": lines_of((*recipe(report, Published()), *in_data(report))),
+        "log": bisect_log_of(report),
+        **_tables(report),
+        "boots": page_machine.boots(report, runs),
+        "cpu_columns": [("CPU", "n"), *((head, "n") for head in heads)],
+        "cpus": cpus,
+    }
+
+
+def _tables(report: ReportInput) -> dict[str, Any]:
+    return {
+        "commit": page_tables.commit_rows(report.culprit),
+        "posterior": page_tables.posterior(report),
+        "measured": page_tables.measured(report),
+        "checks": page_tables.checks(report),
+        "judged": page_tables.judged(report),
+        "gates": page_tables.gates(report),
+        "origins": page_tables.origins(report),
+        "tested": page_tables.tested(report),
+        "thresholds": page_tables.thresholds(report),
+        "repaired": page_tables.repaired(report),
+        "machine": page_machine.machine(report),
+        "facts": page_machine.facts(report),
+        "hosts": page_machine.hosts(report),
+        "cost": page_machine.cost(report),
+    }

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The page of a campaign: pictures as far as something was measured, foreign text escaped."""
+"""The page of a campaign: one file that fetches nothing, foreign text escaped, nothing left out."""
 
+import base64
+import hashlib
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
@@ -8,84 +10,197 @@ from html.parser import HTMLParser
 import pytest
 
 from helpers.findings import said
+from helpers.page_cases import MARKUP, TURNING, badly_told, boot, many_candidates, runs
 from helpers.report_cases import CASES, MANY, NONE, STALL
 from helpers.report_epoll import epoll
-from helpers.report_parts import LOUD, QUIET, RES_ON, TEMPLATES, sha
-from rtbisect.model.campaign import Sought
-from rtbisect.model.lab import Measurement, Run, RunStatus
+from helpers.report_parts import QUIET, TEMPLATES, sha
+from rtbisect.evidence import bundle
+from rtbisect.model.campaign import Outcome, Sought
 from rtbisect.model.result import Gate, GateStatus
 from rtbisect.report.page import write_page
-from rtbisect.report.pictures import draw_page, role
-from rtbisect.report.template_values import Bot
+from rtbisect.report.page_machine import role
 
-BOT = Bot("rtbisect", "bot@lab.example.org", "https://lists.example.org/r/")
-PNG = b"\x89PNG\r\n"
-
-
-def runs():
-    """Boots of parent and culprit, with a figure a CPU."""
-    return [
-        Run(
-            run_id=f"r{n}", revision=sha(number), status=RunStatus.COMPLETE,
-            measurements=(
-                Measurement(suite=RES_ON.suite, name=RES_ON.name, window=RES_ON.window,
-                value=value, unit="1/s"),
-                *(
-                    Measurement(suite=RES_ON.suite, name=RES_ON.name, window=RES_ON.window,
-                    value=value * cpu, unit="1/s", cpu=cpu)
-                    for cpu in (2, 3, 4)
-                ),
-            ),
-        )
-        for number, sample in ((23, QUIET), (24, LOUD))
-        for n, value in enumerate(sample.values)
-    ]  # fmt: skip
+#: Elements that have no end.
+_VOID = ("meta", "line", "circle", "rect")
 
 
-class Checked(HTMLParser):
-    """Tags that are open, and those that were seen."""
+class Page(HTMLParser):
+    """A page as a browser sees it: elements, texts by the element that they are in, tables."""
 
     def __init__(self, text):
         super().__init__()
-        self.open, self.seen = [], []
+        self.open, self.seen, self.texts, self.tables = [], [], [], []
         self.feed(text)
+        assert self.open == []
 
     def handle_starttag(self, tag, attrs):
         self.seen.append((tag, dict(attrs)))
-        if tag not in ("meta", "img"):
+        if tag == "table":
+            self.tables.append({"caption": "", "rows": []})
+        elif tag == "tr":
+            self.tables[-1]["rows"].append([])
+        elif tag in ("th", "td"):
+            self.tables[-1]["rows"][-1].append("")
+        if tag not in _VOID:
             self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        assert tag in _VOID
+        self.seen.append((tag, dict(attrs)))
 
     def handle_endtag(self, tag):
         assert self.open.pop() == tag
 
+    def handle_data(self, text):
+        self.texts.append((self.open[-1] if self.open else "", text))
+        if "caption" in self.open:
+            self.tables[-1]["caption"] += text
+        elif "th" in self.open or "td" in self.open:
+            self.tables[-1]["rows"][-1][-1] += text
+
+    def all_of(self, tag):
+        return [attrs for name, attrs in self.seen if name == tag]
+
+    def text_of(self, tag):
+        return [text for name, text in self.texts if name == tag]
+
+    def table(self, *heads):
+        """Rows of the tables that have these column heads."""
+        return [
+            row
+            for table in self.tables
+            if table["rows"] and set(heads) <= set(table["rows"][0])
+            for row in table["rows"][1:]
+        ]
+
+    def fields(self):
+        return {row[0]: row[1] for table in self.tables for row in table["rows"] if len(row) == 2}
+
 
 def page(report, tmp_path, boots=()):
-    text = write_page(report, boots, tmp_path, TEMPLATES, BOT).read_text("utf-8")
-    found = Checked(text)
-    assert found.open == []
-    return text, found.seen
-
-
-@pytest.mark.words
-def test_a_page_shows_what_was_measured(tmp_path):
-    pytest.importorskip("matplotlib")
-    text, tags = page(epoll(), tmp_path, runs())
-    shown = [attrs["src"] for tag, attrs in tags if tag == "img"]
-    assert shown == ["trend.png", "cpus.png"]
-    for name in shown:
-        assert (tmp_path / name).read_bytes().startswith(PNG)
-    assert "8.55/s (parent) and 59.8/s (commit)" in text
-    assert "Emulator data" in text
+    text = write_page(report, boots, tmp_path, TEMPLATES).read_text("utf-8")
+    return text, Page(text)
 
 
 @pytest.mark.parametrize("name", sorted(CASES))
-def test_every_answer_has_a_page(tmp_path, name):
-    text, _ = page(CASES[name](), tmp_path)
+def test_every_answer_has_a_page_that_names_it(tmp_path, name):
     report = CASES[name]()
-    assert "Confidence ," not in text
-    assert (
-        "repair" if report.sought is Sought.REPAIR and report.culprit else report.result.outcome
-    ) in text
+    _, found = page(report, tmp_path)
+    repair = report.sought is Sought.REPAIR and report.culprit
+    title = "".join(found.text_of("title")[:1])
+    assert title.startswith(f"{report.campaign}: {'repair' if repair else report.result.outcome}")
+    assert len(found.all_of("h1")) == 1
+
+
+def test_a_page_is_one_file_that_fetches_and_runs_nothing(tmp_path):
+    text, found = page(epoll(), tmp_path, runs())
+    assert [path.name for path in tmp_path.iterdir()] == ["index.html"]
+    policy = next(
+        each["content"]
+        for each in found.all_of("meta")
+        if each.get("http-equiv") == "Content-Security-Policy"
+    )
+    style = text.partition("<style>")[2].partition("</style>")[0]
+    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    assert f"default-src 'none'; style-src 'sha256-{digest}';" in policy
+    assert not found.all_of("script")
+    assert not found.all_of("img")
+    assert not [a for _, a in found.seen for name in a if name in ("style", "src", "onclick")]
+    assert "url(" not in style
+    assert "@import" not in style
+
+
+def test_a_page_can_be_read_with_a_reader_and_on_a_phone(tmp_path):
+    _, found = page(epoll(), tmp_path, runs())
+    assert found.all_of("html") == [{"lang": "en"}]
+    assert {"name": "viewport", "content": "width=device-width, initial-scale=1"} in found.all_of(
+        "meta"
+    )
+    assert all(table["caption"].strip() for table in found.tables)
+    assert all(each.get("scope") in ("row", "col") for each in found.all_of("th"))
+    identities = [each["id"] for _, each in found.seen if "id" in each]
+    assert len(identities) == len(set(identities))
+    pictures = [each for each in found.all_of("svg") if each.get("role") == "img"]
+    assert len(pictures) == 3
+    for each in pictures:
+        assert set(each["aria-labelledby"].split()) <= set(identities)
+    assert all(text.strip() for text in found.text_of("desc"))
+    # The others are told beside them.
+    others = [each for each in found.all_of("svg") if each.get("role") != "img"]
+    assert all(each["aria-hidden"] == "true" for each in others)
+
+
+def test_foreign_text_is_escaped_wherever_it_stands(tmp_path):
+    report, boots = badly_told()
+    text, found = page(report, tmp_path, boots)
+    assert not found.all_of("script")
+    assert not found.all_of("img")
+    assert MARKUP not in text
+    assert TURNING not in text
+    assert not [a for a in found.all_of("a") if not re.fullmatch(r"[a-zA-Z0-9.]+", a["href"])]
+    # The tree, the device, the host, the gate, and the boot that failed.
+    assert sum(MARKUP in each for _, each in found.texts) >= 5
+
+
+def test_a_name_that_is_no_text_does_not_keep_a_page_from_its_reader(tmp_path):
+    report = epoll()
+    odd = "sched: \ud800 \x00 half"
+    _, found = page(replace(report, culprit=replace(report.culprit, subject=odd)), tmp_path)
+    assert found.fields()["subject"] == "sched: ? ? half"
+
+
+def test_a_long_subject_in_three_scripts_is_there_in_full(tmp_path):
+    report, boots = badly_told()
+    _, found = page(report, tmp_path, boots)
+    assert len(report.culprit.subject) == 300
+    assert found.fields()["subject"] == report.culprit.subject
+    assert found.fields()["author"].endswith("<dev@kernel.example.org>")
+
+
+def test_all_rows_of_all_tables_are_there(tmp_path):
+    report, boots = badly_told()
+    _, found = page(report, tmp_path, boots)
+    result = report.result
+    verdicts = [row[1] for row in found.table("verdict")]
+    assert verdicts == ["regressed"] * 8 + ["better"] * 2
+    assert len(found.table("gate")) == len(result.gates)
+    assert found.table("gate")[0][1] == "fail"
+    assert len(found.table("check")) == len(result.verifications)
+    assert len(found.table("beside")) == len(result.table)
+    assert len(found.table("host", "adds")) == 2
+    assert len(found.table("functions, each called by the next")) == len(result.origins)
+    assert len(found.table("revision", "has the change")) == len(result.tested)
+    assert [row[0] for row in found.table("CPU")] == list(map(str, range(256)))
+    ended = [row[4] for row in found.table("boot", "ended")]
+    assert ended == ["complete"] * (len(boots) - 1) + ["boot_failed"]
+    assert dict(report.facts).items() <= found.fields().items()
+
+
+def test_forty_commits_that_may_be_it_are_all_told(tmp_path):
+    report = many_candidates()
+    _, found = page(report, tmp_path)
+    told = [row[2] for row in found.table("probability", "subject")]
+    assert sorted(told) == sorted(sha[:12] for sha, _ in report.result.candidates)
+
+
+def test_a_picture_has_a_dot_for_each_boot(tmp_path):
+    _, found = page(epoll(), tmp_path, runs())
+    kinds = [each["class"] for each in found.all_of("circle")]
+    # Both sides and the revert with its tip; the history without the revert; all in their order;
+    # and the keys.
+    assert kinds.count("without") == 16 + 16 + 16 + 3
+    assert kinds.count("with") == 16 + 16 + 16 + 3
+    assert kinds.count("other") == 8 + 2
+
+
+def test_where_nothing_was_measured_there_is_no_picture(tmp_path):
+    report = epoll()
+    bare = replace(
+        report.result, judgement=None, verifications=(), metric=None, culprit=None,
+        outcome=Outcome.INCONCLUSIVE,
+    )  # fmt: skip
+    _, found = page(replace(report, result=bare, culprit=None), tmp_path, runs())
+    assert not [each for each in found.all_of("svg") if each.get("role") == "img"]
 
 
 def test_a_page_says_what_speaks_against_a_report(tmp_path):
@@ -96,25 +211,46 @@ def test_a_page_says_what_speaks_against_a_report(tmp_path):
     assert "<li>G7 reads: an instrument read &lt;b&gt; of the rows</li>" in text
 
 
-def test_foreign_text_is_escaped_and_nothing_is_fetched(tmp_path):
-    evil = '<script>alert(1)</script><img src="https://evil.example.org/x">'
-    report = epoll()
-    report = replace(
-        report, tree=evil, culprit=replace(report.culprit, subject=evil), compiler=evil
-    )
-    text, tags = page(report, tmp_path)
-    names = {tag for tag, _ in tags}
-    assert "script" not in names
-    links = [value for _, attrs in tags for key, value in attrs.items() if key in ("src", "href")]
-    assert all(re.fullmatch(r"[a-zA-Z0-9.]+", link) for link in links)
-    assert "default-src 'none'" in text
+def test_a_page_on_a_repair_calls_the_broken_side_broken(tmp_path):
+    report = CASES["backport"]()
+    boots = [
+        boot(number, value, STALL, "1")
+        for number, sample in ((1, MANY), (23, MANY), (24, NONE))
+        for value in sample.values
+    ]
+    text, _ = page(report, tmp_path, boots)
+    assert "</svg> broken</span>" in text
+    assert "</svg> repaired</span>" in text
+    assert role(report, report.older) == "older end"
 
 
-def test_without_matplotlib_there_is_a_page(tmp_path):
-    assert draw_page(epoll(), runs(), tmp_path, lambda: None) == ()
+def test_the_console_of_what_stands_still_is_there_in_full(tmp_path):
+    report = CASES["hang"]()
+    _, found = page(report, tmp_path)
+    console = next(text for text in found.text_of("pre") if "rtbisect-symptom" in text)
+    assert console.splitlines() == list(report.excerpt)
 
 
-def test_revisions_of_a_picture_have_their_role():
+def test_a_page_links_what_lies_beside_it_and_nothing_else(tmp_path):
+    for name in ("report.eml", "campaign.log"):
+        (tmp_path / name).write_text("")
+    _, found = page(epoll(), tmp_path)
+    assert [each["href"] for each in found.all_of("a")] == ["report.eml", "campaign.log"]
+
+
+def test_the_page_of_a_bundle_names_no_mail_to_the_operator(tmp_path):
+    (tmp_path / "report.eml").write_text("")
+    page(epoll(), tmp_path)
+    bundle._relink(tmp_path / "index.html")
+    assert "report.eml" not in (tmp_path / "index.html").read_text("utf-8")
+
+
+def test_no_path_of_this_machine_is_told(tmp_path):
+    text, _ = page(replace(epoll(), repo="/srv/somebody/linux.git"), tmp_path)
+    assert "/srv/somebody" not in text
+
+
+def test_revisions_that_booted_have_their_role():
     report = epoll()
     commits = report.graph.commits
     culprit = next(each for each in commits if each.sha == report.result.culprit)
@@ -131,34 +267,14 @@ def test_revisions_of_a_picture_have_their_role():
     ]  # fmt: skip
 
 
-def test_a_page_on_a_repair_calls_the_broken_side_broken(tmp_path):
-    figure = pytest.importorskip("matplotlib.figure")
-    drawn = []
-
-    class Kept(figure.Figure):
-        def savefig(self, *given, **how):
-            drawn.append(self)
-            super().savefig(*given, **how)
-
-    report = CASES["backport"]()
+def test_a_cpu_that_some_revisions_do_not_tell_has_a_gap(tmp_path):
     boots = [
-        Run(run_id=f"r{n}", revision=sha(number), status=RunStatus.COMPLETE,
-            measurements=(Measurement(suite=STALL.suite, name=STALL.name, window=STALL.window,
-            value=value, unit="1"),))
-        for number, sample in ((23, MANY), (24, NONE))
-        for n, value in enumerate(sample.values)
-    ]  # fmt: skip
-    assert (tmp_path / "trend.png") in draw_page(report, boots, tmp_path, lambda: Kept)
-    names = [text.get_text() for text in drawn[0].legends[0].get_texts()]
-    assert names == ["broken", "repaired"]
-    assert role(report, report.older) == "older end"
-    # A boot at nothing is a whole dot.
-    assert not any(line.get_clip_on() for line in drawn[0].axes[0].lines)
-
-
-def test_a_page_says_what_its_mail_says(tmp_path):
-    text, _ = page(CASES["backport"](), tmp_path)
-    assert "seen in 8 of 12 boots (parent) and in 0 of 12 boots (commit)" in text
-    assert "stall.frozen_periods: boots in which nr_periods" in text
-    assert "rtbisect-symptom: frozen nr_periods" in text
-    assert "<title>backport-0007: repair</title>" in text
+        *runs(cpus=(2,), booted=((23, QUIET),)),
+        *runs(cpus=(2, 3), booted=((24, QUIET),)),
+    ]
+    _, found = page(epoll(), tmp_path, boots)
+    rows = found.table("CPU", f"{sha(24)[:12]} culprit")
+    assert [(row[0], row[1] == "-", row[2] == "-") for row in rows] == [
+        ("2", False, False),
+        ("3", True, False),
+    ]

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Text of a page: in all scripts, one line, with nothing in it that steers a reader's screen. That
+it is no markup is seen to by the templates.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rtbisect.model.campaign import Scale
+from rtbisect.report.averages import limit_of
+from rtbisect.report.text import cut, number, unit_text
+from rtbisect.report.wording import voice_of_report
+from rtbisect.words.speak import speak
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from rtbisect.model.campaign import Judgement, MetricKey, Threshold
+    from rtbisect.model.finding import Finding
+    from rtbisect.model.report import ReportInput
+
+#: Characters of a cell; no name or sentence of ours has so many.
+LONGEST = 1000
+#: Join letters in some scripts, and are not printable by themselves.
+_JOINERS = "\u200c\u200d"
+
+
+def shown(text: str, limit: int = LONGEST) -> str:
+    """One line; what is not printable, such as marks that turn the direction of a text, is `?`."""
+    line = " ".join(text[: 4 * limit].split())
+    return cut("".join(c if c.isprintable() or c in _JOINERS else "?" for c in line), limit)
+
+
+def row(cells: Iterable[str]) -> tuple[str, ...]:
+    """Cells of a table; an empty one is seen to be meant."""
+    return tuple(shown(cell) or "-" for cell in cells)
+
+
+def told(report: ReportInput, finding: Finding | None) -> str:
+    """A finding as its campaign is told; "" for none."""
+    return shown(str(speak(finding, voice_of_report(report)))) if finding else ""
+
+
+def unit_word(unit: str) -> str:
+    """A unit where nothing stands before it."""
+    return unit_text(unit) or "no unit"
+
+
+def figure_name(report: ReportInput, key: MetricKey, part: Finding | None = None) -> str:
+    """The figure with its window, and which part of it; as long as it is."""
+    return shown(f"{key} {told(report, part)}".rstrip())
+
+
+def floor_of(limit: Threshold | None) -> float | None:
+    """What is added before the logarithm where a figure is judged by ratios, else None."""
+    return limit.floor if limit is not None and limit.scale is Scale.LOG else None
+
+
+def interval(judgement: Judgement) -> str:
+    return " to ".join(number(each, whole=False) for each in judgement.interval)
+
+
+def effect(report: ReportInput, judgement: Judgement) -> str:
+    """`x 7.02`, or a difference with its unit; "" where its scale is not known."""
+    limit = limit_of(report, judgement)
+    if limit is None or not judgement.two_sided:
+        return ""
+    if floor_of(limit) is not None:
+        return f"x {number(judgement.effect, whole=False)}"
+    return number(judgement.effect, limit.unit, sign=True, whole=False)
